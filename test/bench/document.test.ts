@@ -30,7 +30,7 @@ function webhooksAt(perSecond: number): Pick<Results, "webhooks"> {
 
 const headings = (text: string) => text.match(/^## .*$/gm);
 
-test("document - a run of some parts renews theirs, and leaves the others as they are", () => {
+test("document - a partial run replaces its parts and keeps the others", () => {
   const machine = new Map([
     ["CPU", "2"],
     ["Go", "1.26"],
@@ -60,7 +60,7 @@ test("document - a run of some parts renews theirs, and leaves the others as the
   expect(headings(second)).toEqual(all);
   expect(headings(third)).toEqual(all);
   expect(second).toContain("on 2000-01-02: 1 rounds.\n\nFigures");
-  expect(second).toMatch(/## Webhooks to one gateway\n\nBy itself, on 4, on (?!2000)/);
+  expect(second).toMatch(/## Webhooks to one gateway\n\nMeasured separately, on 4, on (?!2000)/);
   expect(second).toMatch(/## Ticket queue without work\n\n\|/);
   expect(second.match(/^\| (CPU|Go|Probot) .*$/gm)?.map((row) => row.split(/ *\| */).slice(1, 3))).toEqual([
     ["CPU", "2"],
@@ -77,9 +77,9 @@ test("document - a run of some parts renews theirs, and leaves the others as the
   }
 });
 
-test("document - a run of all parts has nothing of the one before", () => {
+test("document - a full run keeps nothing of the previous text", () => {
   const machine = new Map([["CPU", "2"]]);
   const text = documentOf({ sizes, machine, ...queueAt(7111), ...webhooksAt(6222) });
-  expect(text).not.toContain("By itself");
+  expect(text).not.toContain("Measured separately");
   expect(headings(text)?.slice(1, 3)).toEqual(["## Ticket queue without work", "## Webhooks to one gateway"]);
 });

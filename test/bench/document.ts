@@ -1,4 +1,4 @@
-/** docs/benchmarks.md */
+/** Writes docs/benchmarks.md. */
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { rests } from "./latency.ts";
@@ -13,16 +13,16 @@ import { connections, warmUp } from "./webhooks/rounds.ts";
 export const documentName = "docs/benchmarks.md";
 const path = fileURLToPath(new URL(`../../${documentName}`, import.meta.url));
 
-/** Which of the parts have run. */
+/** Whether all parts ran. */
 export type Ran = "all" | "some";
 
-/** Writes the document of a run; a run of some parts renews theirs alone. */
+/** Writes the document. A partial run replaces only its own parts. */
 export async function writeDocument(results: Results, ran: Ran): Promise<void> {
   const before = ran === "all" ? "" : await readFile(path, "utf8").catch(() => "");
   await writeFile(path, documentOf(results, before));
 }
 
-/** The text of the document: `before` is the one that is renewed, empty for a new one. */
+/** The text of the document; `before` is the previous text, or empty. */
 export function documentOf(results: Results, before = ""): string {
   const [head = "", ...parts] = before.split(/^(?=## )/m);
   const bodies = new Map(parts.map((part) => bodyOf(part)));
@@ -30,21 +30,24 @@ export function documentOf(results: Results, before = ""): string {
   for (const { title, body, sample } of sections(results)) {
     const known = bodies.get(title);
     if (title === "Goals" || title === "Machine") {
-      // Of which machine a part is that ran by itself stands beside it.
+      // A separate part names its own machine.
       const wins = title === "Goals" ? "later" : "earlier";
       bodies.set(title, known === undefined ? body : mergedTable(known, body, wins));
       continue;
     }
     const { machine } = results;
-    const alone = `By itself, on ${machine.get("CPU")}, ${occasion(results, sample)}.`;
+    const alone = `Measured separately, on ${machine.get("CPU")}, ${occasion(results, sample)}.`;
     bodies.set(title, before === "" ? body : `${alone}\n\n${body}`);
   }
-  // The machine comes after all that was measured on it.
+  // The machine comes after the results.
   const machine = bodies.get("Machine") ?? "";
   bodies.delete("Machine");
   const all = [...bodies, ["Machine", machine] as const, [method, methodOf(results)] as const];
   const written = /Written by `npm run bench` (.*?)\.$/m.exec(head)?.[1] ?? occasion(results);
-  return [intro(written), ...all.map(([title, body]) => `## ${title}\n\n${body}\n`)].join("\n");
+  return [
+    intro(written, bodies.get("Goals") ?? ""),
+    ...all.map(([title, body]) => `## ${title}\n\n${body}\n`),
+  ].join("\n");
 }
 
 const method = "Method";
@@ -54,15 +57,16 @@ function bodyOf(part: string): [title: string, body: string] {
   return [part.slice("## ".length, end), part.slice(end).trim()];
 }
 
-/** The rows of both, those with the same first cell once. */
+const cellsOf = (text: string): string[][] =>
+  text.split("\n").map((line) =>
+    line
+      .slice(2, -2)
+      .split(" | ")
+      .map((cell) => cell.trim()),
+  );
+
+/** Merges the rows by their first cell. */
 function mergedTable(earlier: string, later: string, wins: "earlier" | "later"): string {
-  const cellsOf = (text: string) =>
-    text.split("\n").map((line) =>
-      line
-        .slice(2, -2)
-        .split(" | ")
-        .map((cell) => cell.trim()),
-    );
   const [head = [], , ...rows] = cellsOf(earlier);
   const more = cellsOf(later).slice(2);
   const merged = new Map([...rows, ...more, ...(wins === "earlier" ? rows : [])].map((row) => [row[0], row]));
@@ -72,62 +76,68 @@ function mergedTable(earlier: string, later: string, wins: "earlier" | "later"):
 const occasion = ({ sizes }: Results, sample = `${sizes.rounds} rounds`): string =>
   `on ${new Date().toISOString().slice(0, 10)}: ${sample}`;
 
-const intro = (written: string): string => `# Benchmarks
+const intro = (written: string, goals: string): string => `# Benchmarks
 
-The Zundoko operator as functions on Denrei, side by side with the same operator in Go on controller-runtime
-(\`test/bench/peer\`: cached reads, owner index, \`MaxConcurrentReconciles\` 10, no client-side rate limit), on the same
-kube-apiserver; and the gateway of webhooks beside Probot. Written by \`npm run bench\` ${written}.
+Denrei compared with the same operator in Go on controller-runtime, and its webhook gateway compared with Probot. For readers who choose a platform,
+and for engineers who tune it. Written by \`npm run bench\` ${written}.
 
-Figures are medians of the rounds with the least and the greatest in parentheses. A ratio is the median of the rounds'
-ratios: both sides of a round ran within a minute of each other, so a machine that slows down slows both.
+Figures are medians of the rounds, with minimum and maximum in parentheses. A ratio is the median of the rounds' ratios: both sides of a round ran
+within a minute of each other, so a slow machine affects both.
+
+**Tested**: the Zundoko operator, as functions on Denrei and in Go (\`test/bench/peer\`: cached reads, owner index, \`MaxConcurrentReconciles\` 10, no
+client-side rate limit), on the same kube-apiserver.
+
+**Machine**: [one machine](#machine), shared by servers, workers, and load.
+
+**Results**: ${resultsOf(goals)}
+
+**Not covered**: several machines and their network; etcd with fsync and a running controller manager (off for both sides); other operators.
 `;
+
+/** Counts the reached goals and names the others. */
+function resultsOf(goals: string): string {
+  const [, ...rows] = cellsOf(goals).filter(([, goal = ""]) => !/^-+:$/.test(goal));
+  const missed = rows.filter((row) => row[3] === "no");
+  const lines = missed.map(([figure, goal, found]) => `* ${figure}: ${found}, goal ${goal}`);
+  const reached = `${rows.length - missed.length} of ${rows.length} goals are reached.`;
+  return missed.length === 0 ? reached : [`${reached} Missed:`, "", ...lines].join("\n");
+}
 
 const methodOf = ({
   sizes,
-}: Results): string => `* One local platform for the whole run. The sides take turns, never at once, and the one that begins alternates. Each
-  starts afresh in each round on an empty cluster (and an empty bus), becomes quiet, and sings one Hikawa before
-  anything is measured.
-* ${sizes.hikawas} Hikawas with \`intervalMillis: 0\` are created by the benchmark, 8 at a time. Both sides sing Doko, Zun, Zun,
-  Zun, Zun, Doko. Wall time runs from the first create to the watch event of the last \`status.kiyoshied\`. Then every
-  song is checked: spec, status, six words with their numbers, one Kiyoshi. A round with a wrong song ends the run.
-* API calls are what kube-apiserver itself counts (\`apiserver_request_total\`) for the three kinds and for Events,
-  without the benchmark's own creates. A watch is counted when it ends.
-* CPU is user and system time from \`/proc/<pid>/stat\`, from the first create to 2 s after the end, so that work that was
-  put off counts. "controller" is for our side bridge, workers and nats-server together. "benchmark" is the process
-  that creates and watches the Hikawas: the fewer writes a side makes, the fewer events it has to read. "everybody
-  else" is the kernel, other programs and the hypervisor: noise, if it is more than a little.
-* Latency: after the ${sizes.hikawas}, in the same processes, twice ${sizes.singles} Hikawas one after another: "from rest"
-  ${rests["from rest"]} ms after the song of the one before is over, when everybody has finished with it and sleeps, as when a user
-  creates one; "back to back" at once, while it is still being cleared away. From sending the create to the watch event of
-  the first Zundoko, both in the benchmark's process.
-* Ticket queue: three processes make ${sizes.requests.toLocaleString("en-US")} requests over 1,000 keys, up to 128 at once in each, and handle
-  each other's, 10 at once in each. "Queue alone" is ticket, confirmed acknowledgement and look for marks. "Through the
-  worker runtime" is a function that returns at once, with all that a worker does around it, the read of the object
-  included. Where keys are mostly free, no requests are made while 200 tickets wait, so nearly each is a ticket of its own;
-  where they are mostly owned, requests come as fast as they are answered and most end as a mark beside a ticket. Time runs
-  until neither ticket nor mark is left, and for every key a ticket must have been taken up after its last request.
-* Memory: resident set. Before the first figure 300 Hikawas were sung and a quarter of the idle ones created, and all of
-  them deleted: code that was compiled and buffers that grew under load are no cost of an object that is there; what a
-  process needs before any of it is in the column "started". Idle Hikawas wait for a word that is due
-  tomorrow. Each figure is the least of the samples of 45 s in which nothing happens, with no heap limit set: V8 collects
-  when it pleases, so these lie tens of MB apart in either direction. "collected" is the
-  figure after a forced full collection, which shows what the objects cost. An inspector session without a port forces it, so
-  the processes run as in production. The Go runtime has no such command from outside.
-* Webhooks: pushes, signed, with the payloads of 7 to 8 KB that GitHub documents; each delivery has an id of its own. They
-  come over ${connections} connections, one under way in each, from a process that has written the requests beforehand. It runs
-  beside a gateway (\`denrei gateway\`) and its bus, whose streams are files, and nothing else: no API server. Each receiver starts
-  afresh in each round and takes ${warmUp.toLocaleString("en-US")} before ${sizes.deliveries.toLocaleString("en-US")} are measured. Ours answers when the bus has stored the delivery,
-  and afterwards the stream must hold each one that was accepted. Probot (\`test/bench/webhooks/probot\`) checks the signature
-  and calls a handler that does nothing; it keeps nothing. Neither writes a line of log per delivery. From the first byte of
-  a delivery to the last of its answer, as the sender sees it; CPU from the first delivery to 1 s after the last. A refused
-  delivery, or one that is lost, ends the run.
-* Pushes: ${sizes.remoteSyncs.toLocaleString("en-US")} RemoteSyncs are on the bus and in the indexes of their function, ${perRepository} of each repository: two follow the branch
-  that is pushed to, one another branch, and two are about pull requests into it. 200 repositories are pushed to in each round,
-  one after another. From the webhook in the hands of a worker to the last of its requests being stored in the queue: what is
-  looked up, and what is written. Four must be woken, and nobody else, or the run ends.
-* Saves: \`denrei dev\` runs one function on a platform of its own, and the file of the function is saved ${sizes.saves} times, with
-  ${restMillis} ms of rest in between. From the save on an object is created every ${paceMillis} ms. Until the watch event, in the benchmark's
-  process, of the first of these that the new code has written to.
-* Dashboard: Chromium without a cache opens \`/applications\` ${sizes.openings} times, as somebody who is logged in and may read one namespace with
-  ${sizes.applications.toLocaleString("en-US")} Applications in it. From the beginning of the navigation, by the page's own clock. API server, dashboard and browser
-  share the machine.`;
+}: Results): string => `* One local platform serves the whole run. The sides take turns, and the side that starts alternates. In each round, each side starts afresh on an
+  empty cluster (and an empty bus), settles, and completes one Hikawa before the measurement.
+* ${sizes.hikawas} Hikawas with \`intervalMillis: 0\` are created, 8 at a time. Both sides sing Doko, Zun, Zun, Zun, Zun, Doko. Wall time runs from the first
+  create to the watch event of the last \`status.kiyoshied\`. Every song is verified (spec, status, six numbered words, one Kiyoshi);
+  a wrong song ends the run.
+* API calls are the kube-apiserver's own count (\`apiserver_request_total\`) for the three kinds and for Events, without the benchmark's
+  creates. A watch counts when it ends.
+* CPU is user and system time from \`/proc/<pid>/stat\`, from the first create to 2 s after the end, to include deferred work. "controller" is bridge,
+  workers, and nats-server together for Denrei. "benchmark" creates and watches the Hikawas, and reads fewer events if a side writes less.
+  "rest of the machine" is kernel, other programs, and hypervisor: noise, unless it is large.
+* Latency: after the ${sizes.hikawas}, in the same processes, ${sizes.singles} Hikawas twice, one after another. "from rest" starts ${rests["from rest"]} ms after the last song ended, when
+  all processes are idle; "back to back" starts at once, during cleanup. Latency runs from sending the create to the watch event of the first
+  Zundoko, both in the benchmark's process.
+* Ticket queue: three processes make ${sizes.requests.toLocaleString("en-US")} requests for 1,000 keys, up to 128 at once each, and handle each other's, 10 at once each. "queue
+  alone" is the ticket, a confirmed acknowledgement, and the check for marks. "through the worker runtime" is a function that returns at once, with all
+  of the worker's work, including reading the object. With keys mostly free, requests pause while 200 tickets wait, so nearly every request is
+  a ticket. With keys mostly owned, each answer triggers the next request, and most requests leave a mark. Time runs until no ticket or mark is
+  left, and every key must have been processed after its last request.
+* Memory: resident set. Before the first figure, 300 Hikawas were completed and a quarter of the idle ones created, and all were deleted, so that
+  compiled code and grown buffers do not count as cost of objects; "started" shows the memory before that. Idle Hikawas
+  wait for a word due tomorrow. Each figure is the lowest sample of 45 idle seconds without a heap limit; V8 collects at its own pace, so these
+  figures vary by tens of MB. "collected" is after a forced full collection, which shows the cost of the objects. An inspector session without a port
+  forces it, so the processes run as in production. The Go runtime offers no such command from outside.
+* Webhooks: signed pushes with the 7 to 8 KB payloads that GitHub documents, each with its own ID, over ${connections} connections with one
+  delivery at a time, from a process that prepared the requests. It shares the machine with only one gateway (\`denrei gateway\`) and its
+  bus with file streams; no API server runs. Each receiver starts afresh in each round and takes ${warmUp.toLocaleString("en-US")} before ${sizes.deliveries.toLocaleString("en-US")} are measured. Denrei answers when the
+  bus has stored the delivery, and the stream must then hold every accepted one. Probot (\`test/bench/webhooks/probot\`) checks the signature and calls an
+  empty handler; it stores nothing. Neither logs deliveries. The sender measures from the first byte of a delivery to the last
+  byte of its response; CPU is measured from the first delivery to 1 s after the last. A rejected or lost delivery ends the run.
+* Pushes: ${sizes.remoteSyncs.toLocaleString("en-US")} RemoteSyncs are on the bus and in their function's indexes, ${perRepository} per repository: two follow the pushed branch, one
+  another branch, and two follow pull requests into it. Each round pushes to 200 repositories, one after another. Time runs from the webhook's
+  arrival at a worker until its last request is stored in the queue. Exactly four must be enqueued, or the run ends.
+* Saves: \`denrei dev\` runs one function on its own platform. Its file is saved ${sizes.saves} times, with ${restMillis} ms of rest in between. From the save on,
+  an object is created every ${paceMillis} ms. Time runs until the watch event, in the benchmark's process, of the first object written by the new code.
+* Dashboard: Chromium without a cache opens \`/applications\` ${sizes.openings} times, logged in as a user who may read one namespace with
+  ${sizes.applications.toLocaleString("en-US")} Applications. Time runs from the start of the navigation, by the page's clock. API server, dashboard, and browser share the machine.`;

@@ -1,4 +1,4 @@
-/** The tables: for the terminal and for docs/benchmarks.md. */
+/** Result tables for the terminal and for docs/benchmarks.md. */
 import type { Side } from "./contender.ts";
 import type { ListOpening } from "./dashboard.ts";
 import type { Idle } from "./idle.ts";
@@ -16,11 +16,11 @@ export interface Section {
   readonly title: string;
   /** Markdown. */
   readonly body: string;
-  /** How often it was measured, where that is not in rounds. */
+  /** The number of measurements, if not in rounds. */
   readonly sample?: string;
 }
 
-/** The sections of the parts that were run. */
+/** The sections of the parts that ran. */
 export function sections(results: Results): Section[] {
   const { throughput, latency, queue, idle, webhooks, routing, saves, list, sizes } = results;
   return [
@@ -65,7 +65,7 @@ const goalTable = (results: Results): string =>
     ]),
   );
 
-/** A row of both sides and their ratio; what a side has no figure of, NaN, is left out. */
+/** A row with both sides and their ratio. NaN, a missing figure, leaves the cell empty. */
 function comparedRow(name: string, ours: readonly number[], theirs: readonly number[]): string[] {
   const none = [...ours, ...theirs].some(Number.isNaN);
   const text = (values: readonly number[]) => (values.some(Number.isNaN) ? "" : spreadText(spreadOf(values)));
@@ -82,22 +82,22 @@ function throughputTable({ sizes }: Results, rounds: NonNullable<Results["throug
   const ours = roles.filter((role) => /^(bridge|worker|nats)/.test(role));
   const all = (round: Throughput) => sumOf([...round.usage.values()].map(({ cpuSeconds }) => cpuSeconds));
   return table(
-    ["", "ours", "Go", "ours ÷ Go"],
+    ["", "Denrei", "Go", "Denrei ÷ Go"],
     [
       row("wall time, s", (round) => round.wallSeconds),
       row("API calls per Hikawa", (round) => callsPerHikawa(round, sizes)),
       row("CPU, controller, s", controllerCpu),
       ...ours.map((role) => row(`– ${role}`, cpu(role))),
       ...["kube-apiserver", "etcd", "benchmark"].map((role) => row(`CPU, ${role}, s`, cpu(role))),
-      row("CPU, all of these, s", all),
-      row("CPU, everybody else on the machine, s", (round) => round.othersCpuSeconds).with(3, ""),
+      row("CPU, total, s", all),
+      row("CPU, rest of the machine, s", (round) => round.othersCpuSeconds).with(3, ""),
       row(
         "memory at the end, controller, MB",
         own(({ rssMegabytes }) => rssMegabytes),
       ),
       ...ours.map((role) => row(`– ${role}`, (round) => round.usage.get(role)?.rssMegabytes ?? Number.NaN)),
       row(
-        "memory at the most, controller, MB",
+        "peak memory, controller, MB",
         own(({ peakMegabytes }) => peakMegabytes),
       ),
     ],
@@ -108,10 +108,10 @@ function callTable({ sizes }: Results, rounds: NonNullable<Results["throughput"]
   const names = new Set([...rounds.denrei, ...rounds.go].flatMap(({ calls }) => [...calls.keys()]));
   const spread = (side: Side, call: string) =>
     spreadOf(rounds[side].map(({ calls }) => (calls.get(call) ?? 0) / sizes.hikawas));
-  // A watch that was renewed, say: it counts, but a row of zeros tells nothing.
+  // Such as a renewed watch: the row would show zeros.
   const rare = (call: string) => Math.max(spread("denrei", call).max, spread("go", call).max) < 0.005;
   return table(
-    ["call", "ours", "Go"],
+    ["call", "Denrei", "Go"],
     [...names]
       .filter((call) => !rare(call))
       .sort()
@@ -121,7 +121,7 @@ function callTable({ sizes }: Results, rounds: NonNullable<Results["throughput"]
 
 function latencyTable(latency: NonNullable<Results["latency"]>): string {
   return table(
-    ["of all rounds together, ms", "ours", "Go", "ours ÷ Go"],
+    ["all rounds, ms", "Denrei", "Go", "Denrei ÷ Go"],
     Object.entries(latency).flatMap(([pace, { denrei, go }]) =>
       [0.5, 0.95, 0.99].map((share) => {
         const [ours, theirs] = [quantile(denrei.flat(), share), quantile(go.flat(), share)];
@@ -135,7 +135,7 @@ function queueTable(series: readonly QueueSeries[]): string {
   const names = { queue: "queue alone", runtime: "through the worker runtime" } as const;
   const found = { free: "keys mostly free", owned: "keys mostly owned" } as const;
   return table(
-    ["", "requests/s", "found the key owned, %", "CPU, workers, µs/request", "CPU, NATS, µs/request"],
+    ["", "requests/s", "key already owned, %", "CPU, workers, µs/request", "CPU, NATS, µs/request"],
     series.map(({ mode, load, runs }) => {
       const text = (read: (run: QueueRun) => number) => spreadText(spreadOf(runs.map(read)));
       const cpu = (roles: RegExp) => (run: QueueRun) => {
@@ -183,17 +183,17 @@ function webhookTable({ denrei, probot }: WebhookRuns): string {
   const memory = ({ rssMegabytes }: Usage) => rssMegabytes;
   const receiver = /^(gateway|probot)$/;
   return table(
-    ["", "ours", "Probot", "ours ÷ Probot"],
+    ["", "Denrei", "Probot", "Denrei ÷ Probot"],
     [
       row("accepted/s", (run) => run.perSecond),
-      row("answered after, p50, ms", (run) => run.p50),
-      row("answered after, p99, ms", (run) => run.p99),
-      row("accepted, all in all", (run) => run.accepted).with(3, ""),
-      row("– of these in the stream", (run) => run.kept ?? Number.NaN),
+      row("response time, p50, ms", (run) => run.p50),
+      row("response time, p99, ms", (run) => run.p99),
+      row("accepted in total", (run) => run.accepted).with(3, ""),
+      row("– stored in the stream", (run) => run.kept ?? Number.NaN),
       row("CPU, gateway or Probot, µs/delivery", used(receiver, cpu)),
       row("CPU, nats-server, µs/delivery", used(/^nats-server$/, cpu)),
       row("CPU, load generator, µs/delivery", used(/^generator$/, cpu)),
-      row("CPU, everybody else on the machine, s", (run) => run.othersCpuSeconds).with(3, ""),
+      row("CPU, rest of the machine, s", (run) => run.othersCpuSeconds).with(3, ""),
       row("memory at the end, gateway or Probot, MB", used(receiver, memory)),
       row("memory at the end, nats-server, MB", used(/^nats-server$/, memory)),
     ],
@@ -206,8 +206,8 @@ function routingTable({ sizes }: Results, runs: readonly RoutingRun[]): string {
   return table(
     ["", `${sizes.remoteSyncs.toLocaleString("en-US")} RemoteSyncs, ${repositories} repositories`],
     [
-      ["pushes in a round", text(({ pushes }) => pushes)],
-      ["requests for each", text(({ requests, pushes }) => requests / pushes)],
+      ["pushes per round", text(({ pushes }) => pushes)],
+      ["requests per push", text(({ requests, pushes }) => requests / pushes)],
       ["routed after, p50, ms", text(({ p50 }) => p50)],
       ["routed after, p99, ms", text(({ p99 }) => p99)],
     ],
@@ -216,11 +216,11 @@ function routingTable({ sizes }: Results, runs: readonly RoutingRun[]): string {
 
 const saveTable = (saves: readonly number[]): string =>
   table(
-    ["save to the first event that new code has handled", "ms"],
+    ["save to the first event handled by new code", "ms"],
     [
       ["p50", figure(quantile(saves, 0.5))],
       ["p95", figure(quantile(saves, 0.95))],
-      ["the slowest", figure(Math.max(...saves))],
+      ["slowest", figure(Math.max(...saves))],
     ],
   );
 
@@ -234,11 +234,11 @@ function listTable({ sizes }: Results, list: readonly ListOpening[]): string {
     [`${sizes.applications.toLocaleString("en-US")} Applications`, "p50, ms", "p95, ms"],
     [
       row(
-        "the first row is there",
+        "first row shown",
         list.map(({ first }) => first),
       ),
       row(
-        "all rows are there",
+        "all rows shown",
         list.map(({ all }) => all),
       ),
     ],

@@ -91,14 +91,14 @@ export function goals({
   if (throughput) {
     const { denrei, go } = throughput;
     const wall = (round: Throughput) => round.wallSeconds;
-    atMost("wall time, ours (3 workers) ÷ Go", 0.85, ratioOf(denrei.map(wall), go.map(wall)));
+    atMost("wall time, Denrei (3 workers) ÷ Go", 0.85, ratioOf(denrei.map(wall), go.map(wall)));
     const calls = spreadOf(denrei.map((round) => callsPerHikawa(round, sizes)));
-    atMost("API calls per Hikawa, ours", 15, calls);
+    atMost("API calls per Hikawa, Denrei", 15, calls);
   }
   if (latency) {
     const p50 = (round: readonly number[]) => quantile(round, 0.5);
     for (const [pace, { denrei, go }] of Object.entries(latency))
-      atMost(`create to first Zundoko ${pace}, p50, ours ÷ Go`, 1, ratioOf(denrei.map(p50), go.map(p50)));
+      atMost(`create to first Zundoko ${pace}, p50, Denrei ÷ Go`, 1, ratioOf(denrei.map(p50), go.map(p50)));
   }
   if (throughput) {
     const ratio = ratioOf(throughput.denrei.map(controllerCpu), throughput.go.map(controllerCpu));
@@ -121,26 +121,16 @@ export function goals({
     atMost(`${name}, p99`, 30, spreadOf(webhooks.denrei.map((run) => run.p99)), " ms");
   }
   if (routing) {
-    const name = `a push among ${sizes.remoteSyncs.toLocaleString("en-US")} RemoteSyncs, routed to its own`;
+    const name = `routing a push among ${sizes.remoteSyncs.toLocaleString("en-US")} RemoteSyncs`;
     atMost(`${name}, p99`, 10, spreadOf(routing.map((run) => run.p99)), " ms");
   }
   if (saves) {
     const p95 = quantile(saves, 0.95);
-    atMost(
-      "denrei dev: save to the first event that new code has handled, p95",
-      2000,
-      spreadOf([p95]),
-      " ms",
-    );
+    atMost("denrei dev: save to the first event handled by new code, p95", 2000, spreadOf([p95]), " ms");
   }
   if (list) {
     const many = sizes.applications.toLocaleString("en-US");
-    atMost(
-      `dashboard: the list of ${many} Applications, all of it`,
-      1000,
-      spreadOf(list.map(({ all }) => all)),
-      " ms",
-    );
+    atMost(`dashboard: full list of ${many} Applications`, 1000, spreadOf(list.map(({ all }) => all)), " ms");
   }
   return found;
 }
