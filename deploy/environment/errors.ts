@@ -1,14 +1,14 @@
-/** What can be wrong with a command line. */
+/** Errors of a command line. */
 
-/** Exit code of a command line or a setting that can not mean anything, whatever the world is like. */
+/** Exit code for an invalid command line or setting. */
 export const usageExitCode = 2;
 
-/** The command line asks for something that can not be. */
+/** The command line is invalid. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** The command line asks for something that there is not at the moment. */
+/** Something that the command needs does not exist at the moment. */
 export class AbsentError extends Error {
   override readonly name = "AbsentError";
 }

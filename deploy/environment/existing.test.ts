@@ -4,7 +4,7 @@ import { existingCluster, ignoredVariableNotice } from "./existing.ts";
 afterEach(() => vi.unstubAllEnvs());
 
 const onlyOne = (name: string): string =>
-  `Only ${name} is set and not the other one, so both are left alone.`;
+  `Only ${name} is set. Set both KUBECONFIG and NATS_URL to use an existing cluster.`;
 
 test.each<[string | undefined, string | undefined, ReturnType<typeof existingCluster>, string | undefined]>([
   ["/c", "nats://b", { kubeconfig: "/c", natsUrl: "nats://b" }, undefined],

@@ -1,25 +1,25 @@
-/** The user's own cluster and bus, which take the place of local ones where the environment names both. */
+/** The user's own cluster and bus. They replace local ones if the environment names both. */
 
-/** Where they are. */
+/** Their addresses. */
 export interface ExistingCluster {
   readonly kubeconfig: string;
   readonly natsUrl: string;
 }
 
-/** What the environment names; undefined where everything is to be local. */
+/** The cluster that the environment names; undefined if everything is local. */
 export function existingCluster(): ExistingCluster | undefined {
   const { KUBECONFIG: kubeconfig, NATS_URL: natsUrl } = process.env;
   return kubeconfig && natsUrl ? { kubeconfig, natsUrl } : undefined;
 }
 
-/** What to tell whoever has named one of the two and gets local ones; undefined where there is nothing to tell. */
+/** A notice for a user who set only one of the two variables; otherwise undefined. */
 export function ignoredVariableNotice(): string | undefined {
   const [only, other] = ["KUBECONFIG", "NATS_URL"].filter((name) => process.env[name]);
   if (only === undefined || other !== undefined) return undefined;
-  return `Only ${only} is set and not the other one, so both are left alone.`;
+  return `Only ${only} is set. Set both KUBECONFIG and NATS_URL to use an existing cluster.`;
 }
 
-/** Settings that are about another bus and another cluster than the local ones: replicas of a local platform do not get them. */
+/** Clears the settings of another bus and another cluster for replicas of a local platform. */
 export const withoutForeignSettings = {
   NATS_CREDS: undefined,
   NATS_CA: undefined,

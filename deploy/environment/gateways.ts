@@ -1,22 +1,22 @@
-/** Gateways beside the workers, and the secret of the webhook that they receive. */
+/** Gateways of an environment, and the secret of their hook. */
 import { randomBytes } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Child, freePort } from "../local/index.ts";
 import { type ReplicaOptions, startReplica } from "./replicas.ts";
 
-/** Where a hook's webhooks are received. */
+/** A hook: the addresses that receive its webhooks, and their secret. */
 export interface Hook {
-  /** One of each gateway. */
+  /** One URL per gateway. */
   readonly urls: readonly string[];
-  /** What they have to be signed with. */
+  /** The secret that senders sign with. */
   readonly secret: string;
 }
 
 const hookName = "app";
 const path = "/github";
 
-/** A hook with a secret of its own, and the settings of a gateway that receives it. */
+/** A hook with a new secret, and the settings of a gateway that serves it. */
 export interface MadeHook {
   readonly hook: Hook;
   /** The file with the secret. */
@@ -24,7 +24,7 @@ export interface MadeHook {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Makes the hook that is received at these addresses, `host:port`. Its secret is kept in the folder of a run. */
+/** Creates a hook for gateways at these addresses, `host:port`. The secret is written to the folder of the run. */
 export async function makeHook(directory: string, addresses: readonly string[]): Promise<MadeHook> {
   const folder = join(directory, "webhooks");
   const secretPath = join(folder, hookName);
@@ -38,17 +38,17 @@ export async function makeHook(directory: string, addresses: readonly string[]):
   };
 }
 
-/** Gateways before they run: what sends webhooks may be started first. */
+/** Gateways before they run, so that a sender of webhooks can start first. */
 export interface PreparedGateways {
-  /** Where they will be; nowhere if there are none. */
+  /** No addresses without gateways. */
   readonly hook: Hook;
   /** Starts `gateway-1` and so on, and resolves when all of them are ready. */
   start(options: ReplicaOptions): Promise<readonly Child[]>;
 }
 
-/** Prepares so many of them. What they need is kept in the folder of a run. */
+/** Reserves ports for this many gateways, and writes their secret to the folder of the run. */
 export async function prepareGateways(count: number, directory: string): Promise<PreparedGateways> {
-  // One that is started again is to be found where it was.
+  // A gateway keeps its port when it restarts.
   const ports = await Promise.all(Array.from({ length: count }, freePort));
   const addresses = ports.map((port) => `127.0.0.1:${port}`);
   const { hook, env: received } = await makeHook(directory, addresses);
@@ -59,7 +59,7 @@ export async function prepareGateways(count: number, directory: string): Promise
         addresses.map((address, at) => {
           const env = {
             ...options.env,
-            // It tells of a webhook that it has taken in its log for debugging only.
+            // Gateways log accepted webhooks at debug level only.
             DENREI_LOG_LEVEL: options.env.DENREI_LOG_LEVEL ?? "debug",
             ...received,
             DENREI_WEBHOOK_ADDRESS: address,

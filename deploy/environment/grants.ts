@@ -1,4 +1,4 @@
-/** What the people of a local platform may do. */
+/** Roles of the users of a local platform. */
 import type { KubeClient } from "../../bus/kube/client.ts";
 import { isAlreadyExists } from "../../bus/kube/errors.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
@@ -9,21 +9,21 @@ import { userRoles } from "../generate/users.ts";
 import type { DashboardUser } from "./users.ts";
 
 const rbac = "rbac.authorization.k8s.io";
-/** The figures of the bus, for whoever may see them. */
+/** Lets a user see the state of the bus. */
 const busViewer = "denrei-bus-viewer";
-/** Which namespaces there are is no secret here, and one wants to choose among them. */
+/** Lets a user list namespaces, to choose one on the page. */
 const namespaces = "denrei-demo-namespaces";
 
-/** Gives people their roles in a namespace, and what there is to be seen of the whole. */
+/** Binds the role of each user in a namespace, and the cluster-wide read permissions. */
 export async function grantRoles(
   client: KubeClient,
-  people: readonly DashboardUser[],
+  users: readonly DashboardUser[],
   namespace: string,
 ): Promise<void> {
   const roles = [...userRoles(functions), namespaceRole];
   const names = roles.map(({ metadata }) => (metadata as { name: string }).name);
   for (const role of roles) await create(client, ClusterRole, role);
-  for (const { name, role } of people) {
+  for (const { name, role } of users) {
     await create(client, RoleBinding, binding("RoleBinding", name, role, namespace));
     for (const wide of [namespaces, busViewer].filter((one) => names.includes(one)))
       await create(client, ClusterRoleBinding, binding("ClusterRoleBinding", name, wide));

@@ -29,7 +29,7 @@ const source = "dashboard/web/src/main.tsx";
 const times = async (root: string) =>
   (await readFile(join(root, "dashboard/web/dist/index.html"), "utf8")).trim().split("\n").length;
 
-test("it is built where there is none, and again only after a source of it has changed", async () => {
+test("builds a missing page, and rebuilds it only after a source changed", async () => {
   const root = await tree({ "dashboard/web/build.ts": program, [source]: "" });
   let told = 0;
   const build = () =>
@@ -54,26 +54,28 @@ test("it is built where there is none, and again only after a source of it has c
   expect([await times(root), told]).toEqual([2, 2]);
 });
 
-test("of several that want it at once, one builds it", async () => {
+test("builds once for concurrent callers", async () => {
   const root = await tree({ "dashboard/web/build.ts": program, [source]: "" });
   await Promise.all([1, 2, 3].map(() => builtPage({ root })));
   expect(await times(root)).toBe(1);
 });
 
-test("in the image, which has no sources, it is there as it is", async () => {
+test("uses the built page of the image, which has no sources", async () => {
   const root = await tree({ "dashboard/web/dist/index.html": "", [source]: "" });
   expect(await builtPage({ root })).toBe(join(root, "dashboard/web/dist"));
   const empty = await tree({});
   await expect(builtPage({ root: empty })).rejects.toThrow(
-    /^expected the built page in .*dist, or .*build\.ts to build it with, found neither/,
+    /^the dashboard's page is missing: neither .*dist nor .*build\.ts exists\. Use a complete checkout, or the image\.$/,
   );
 });
 
-test("one that can not be built says why: a package that is missing, or what the builder says", async () => {
+test("reports a missing package, or the error of the build", async () => {
   const missing = await tree({ "dashboard/web/build.ts": 'import "a-package-that-is-missing";' });
   await expect(builtPage({ root: missing })).rejects.toThrow(
-    "expected the package a-package-that-is-missing, which builds the dashboard's page, found none",
+    "the package a-package-that-is-missing, which builds the dashboard's page, is not installed. Install the development dependencies: npm ci",
   );
   const broken = await tree({ "dashboard/web/build.ts": 'throw new Error("no such element");' });
-  await expect(builtPage({ root: broken })).rejects.toThrow(/could not be:\n(.*\n)*.*no such element/);
+  await expect(builtPage({ root: broken })).rejects.toThrow(
+    /failed to build the page:\n(.*\n)*.*no such element/,
+  );
 });

@@ -1,4 +1,4 @@
-/** The dashboard's page as it is served: built from its sources in a checkout, and there from the start in the image. */
+/** The dashboard's page: built from sources in a checkout, and part of the image. */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { glob, stat, utimes } from "node:fs/promises";
@@ -8,18 +8,18 @@ import { promisify } from "node:util";
 import { withLock } from "../local/binaries/lock.ts";
 import { AbsentError } from "./errors.ts";
 
-/** Where the page is, and who is told. */
+/** How to find or build the page. */
 export interface PageOptions {
   /** The root of the repository; of this one unless given. */
   readonly root?: string;
-  /** Called when it begins to be built. */
+  /** Called when a build begins. */
   readonly onBuild?: () => void;
   readonly signal?: AbortSignal | undefined;
 }
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 
-/** What a page may be made of: its own files, and modules of the other folders that it may import. */
+/** Sources of the page: its own files, and folders that it may import from. */
 const sources = [
   "dashboard/**/*.{ts,tsx,css,svg,html}",
   "functions/**/*.ts",
@@ -28,10 +28,7 @@ const sources = [
 ];
 const isNoSource = /(^|\/)(dist|node_modules)\/|\.test\.tsx?$/;
 
-/**
- * The folder with the built page. It is built when there is none, or an older one than its sources. Throws an `AbsentError` when
- * it can not be had.
- */
+/** Returns the folder of the built page, after building it if it is missing or older than its sources. Throws an `AbsentError` when it cannot be built. */
 export async function builtPage({ root = repository, onBuild, signal }: PageOptions = {}): Promise<string> {
   const web = join(root, "dashboard/web");
   const page = join(web, "dist");
@@ -40,14 +37,14 @@ export async function builtPage({ root = repository, onBuild, signal }: PageOpti
     // The image has no sources.
     if (existsSync(join(page, "index.html"))) return page;
     throw new AbsentError(
-      `expected the built page in ${page}, or ${program} to build it with, found neither. Take a whole checkout, or the image.`,
+      `the dashboard's page is missing: neither ${page} nor ${program} exists. Use a complete checkout, or the image.`,
     );
   }
   if (await isFresh(root, page)) return page;
   await withLock(join(web, "dist.lock"), { signal }, async () => {
     if (await isFresh(root, page)) return;
     onBuild?.();
-    // What is saved meanwhile is newer than what was read.
+    // A file that is saved during the build is newer than the page.
     const begun = new Date();
     await build(program, signal);
     await utimes(join(page, "index.html"), begun, begun);
@@ -72,7 +69,7 @@ const changedAt = (path: string): Promise<number | undefined> =>
     () => undefined,
   );
 
-/** In a process of its own: what builds it is large, and nobody needs it afterwards. */
+/** Builds in a child process: the bundler is large, and is needed only once. */
 async function build(program: string, signal: AbortSignal | undefined): Promise<void> {
   try {
     await promisify(execFile)(process.execPath, [program], {
@@ -85,8 +82,8 @@ async function build(program: string, signal: AbortSignal | undefined): Promise<
     const missing = /Cannot find package '([^']+)'/.exec(stderr)?.[1];
     throw new AbsentError(
       missing === undefined
-        ? `expected the page to be built by ${program}, but it could not be:\n${stderr.trim() || (error as Error).message}`
-        : `expected the package ${missing}, which builds the dashboard's page, found none. It comes with the development dependencies: npm ci`,
+        ? `${program} failed to build the page:\n${stderr.trim() || (error as Error).message}`
+        : `the package ${missing}, which builds the dashboard's page, is not installed. Install the development dependencies: npm ci`,
     );
   }
 }

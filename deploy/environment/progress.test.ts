@@ -16,7 +16,7 @@ function terminal(columns = 80) {
     isTTY: true,
     columns,
     write(text: string): boolean {
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what a terminal is told with
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are terminal control sequences
       for (const [, count, move, plain] of text.matchAll(/\u001b\[(\d+)([ABK])|([^\u001b])/g)) {
         if (move === "A") row -= Number(count);
         else if (move === "B") row += Number(count);

@@ -1,25 +1,25 @@
 /** Progress of a start: on a terminal one line per part, replaced as it moves on; elsewhere a line per result. */
 import type { PlatformProgress } from "../local/index.ts";
 
-/** Whether a line says how far something is, or what became of it. */
+/** `moving` lines are replaced as work advances; `result` lines are final. */
 export type LineKind = "moving" | "result";
 
-/** Shows steps. */
+/** Shows the progress of a start. */
 export interface ProgressDisplay {
   /** A step of the local platform. */
   show(step: PlatformProgress): void;
-  /** Any other line: what it is about, and how that is. */
+  /** Shows a subject and its state. */
   line(subject: string, text: string, kind: LineKind): void;
-  /** Nothing above is replaced any more: something else is to be printed, or this is the end. */
+  /** Makes all lines final. Call it before anything else is printed, and at the end. */
   done(): void;
 }
 
-/** What a display writes to: `process.stdout`, say. */
+/** The output, such as `process.stdout`. */
 export type ProgressOutput = Pick<NodeJS.WriteStream, "write" | "isTTY" | "columns">;
 
 const subjectWidth = 24;
 const barWidth = 16;
-/** A line that moves is drawn this often on a terminal, and printed this often elsewhere. Milliseconds. */
+/** Shortest interval between updates of a `moving` line, on a terminal and elsewhere. Milliseconds. */
 const redrawMillis = 100;
 const repeatMillis = 10_000;
 
@@ -47,7 +47,7 @@ export function progressDisplay(out: ProgressOutput): ProgressDisplay {
     const pause = out.isTTY ? redrawMillis : repeatMillis;
     if (kind === "moving" && last !== undefined && now - last.at < pause) return;
     const content = `  ${subject.padEnd(subjectWidth)} ${text}`;
-    // A line that is wrapped would make the rows above unreachable.
+    // Cursor movement counts rows, so no line may wrap.
     if (out.isTTY) draw(subject, cut(content, (out.columns || 80) - 1));
     else out.write(`${content}\n`);
     shown.set(subject, { text, at: now });
@@ -57,7 +57,7 @@ export function progressDisplay(out: ProgressOutput): ProgressDisplay {
     line,
     show(step) {
       const { text, kind } = describe(step);
-      // Elsewhere than on a terminal, where it would stay, it is of no interest that something begins.
+      // Without a terminal the line would stay, and the beginning of a step is not worth one.
       if (out.isTTY || (step.phase !== "starting" && step.phase !== "verifying")) {
         line(step.binary, text, kind);
       }

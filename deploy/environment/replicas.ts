@@ -1,31 +1,31 @@
-/** The bridge and the workers as separate processes, each started again when it dies. */
+/** The bridge, workers, gateways, and the dashboard as child processes that restart when they exit. */
 import { fileURLToPath } from "node:url";
 import type { Child, LocalProcesses } from "../local/index.ts";
 import { type RestartOptions, restart } from "./restart.ts";
 
-/** The command that a replica runs. */
+/** The subcommand of `denrei` that a replica runs. */
 export type ReplicaRole = "bridge" | "worker" | "gateway" | "dashboard";
 
-/** What all replicas are started with. */
+/** Options of all replicas. */
 export interface ReplicaOptions extends RestartOptions {
   readonly processes: LocalProcesses;
-  /** Makes the names differ from those of other replicas on the same bus. */
+  /** Makes names unique on a shared bus. */
   readonly suffix: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The address of the bus for each role. */
   natsUrlFor(role: ReplicaRole): string;
-  /** Told of each line of a replica's log. */
+  /** Called with each log line of a replica. */
   readonly onLine?: ((line: string) => void) | undefined;
 }
 
-/** Which workers to start, and what they run: names of functions, or `all`. */
+/** The number of workers, and the names of their functions, or `all`. */
 export interface WorkerOptions {
   readonly workers: number;
   readonly functions: readonly string[];
 }
 
 const program = fileURLToPath(new URL("../cli/denrei.js", import.meta.url));
-/** An object that is being reconciled is handed back at once; a clean end takes no longer. Milliseconds. */
+/** Workers hand back their in-flight objects at once, so a clean shutdown takes no longer. Milliseconds. */
 const graceMillis = 2500;
 
 /**
@@ -43,7 +43,7 @@ export async function startReplicas(
   ]);
 }
 
-/** Starts one, and resolves when it is ready. */
+/** Starts a replica; resolves when it is ready. */
 export async function startReplica(
   name: string,
   role: ReplicaRole,
@@ -52,7 +52,7 @@ export async function startReplica(
 ): Promise<Child> {
   const { processes, natsUrlFor, signal } = options;
   const env = { ...options.env, NATS_URL: natsUrlFor(role) };
-  // A replica says that it is ready in its log; its probes listen on a port that only it knows.
+  // Readiness is read from the log: probes listen on a random port.
   let ready = false;
   let child: Child | undefined;
   child = await processes.spawn(
@@ -67,7 +67,7 @@ export async function startReplica(
         options.onLine?.(line);
       },
       async ready() {
-        if (!ready) throw new Error("it has not said that it is ready");
+        if (!ready) throw new Error("it has not logged that it is ready");
       },
       onUnexpectedExit(exit) {
         ready = false;

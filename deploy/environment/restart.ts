@@ -1,18 +1,18 @@
-/** Starting a child again that died, as a Deployment would. */
+/** Restarts child processes that exit, as a Deployment would. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Child, describeExit, type Exit } from "../local/index.ts";
 
-/** Who wants to know, and when to give up. */
+/** Where to report restarts, and when to give up. */
 export interface RestartOptions {
   readonly say: (line: string) => void;
   readonly signal: AbortSignal;
 }
 
-/** The first pause before a start, which doubles, and the longest one. Milliseconds. */
-const firstPauseMillis = 1000;
-const longestPauseMillis = 15_000;
+/** The first delay before a restart, which then doubles, and the longest delay. Milliseconds. */
+const firstDelayMillis = 1000;
+const longestDelayMillis = 15_000;
 
-/** Says that a child has died and starts it until it works or `signal` aborts. Never rejects. */
+/** Reports the exit of a child, and restarts it until it runs or `signal` aborts. Never rejects. */
 export async function restart(
   name: string,
   exit: Exit,
@@ -21,9 +21,9 @@ export async function restart(
 ): Promise<void> {
   if (signal.aborted) return;
   say(`${name} ${describeExit(exit)}; starting it again.`);
-  for (let pause = firstPauseMillis; ; pause = Math.min(2 * pause, longestPauseMillis)) {
+  for (let delay = firstDelayMillis; ; delay = Math.min(2 * delay, longestDelayMillis)) {
     try {
-      await sleep(pause, undefined, { signal });
+      await sleep(delay, undefined, { signal });
       await child()?.start(signal);
       return say(`${name} was started again (pid ${child()?.pid}).`);
     } catch (error) {
