@@ -81,7 +81,7 @@ function having(fields: Fields, path: string, value: unknown): Fields {
   return out;
 }
 
-/** Why the schema refuses an object; undefined where it takes it. */
+/** The validation error of an object; undefined if it is valid. */
 function refusal(kind: Kind, spec: unknown): string | undefined {
   const object = {
     apiVersion: "pipecd.kanatakita.com/v1alpha1",
@@ -98,7 +98,7 @@ function refusal(kind: Kind, spec: unknown): string | undefined {
   }
 }
 
-/** Fields of an object that the schema does not know, by their paths: an API server that is strict refuses them. */
+/** Paths of fields that the schema does not have: strict field validation rejects them. */
 function unknownFields(schema: Schema, value: unknown, path = ""): string[] {
   if (schema["x-kubernetes-preserve-unknown-fields"] === true) return [];
   if (Array.isArray(value)) {
@@ -111,7 +111,7 @@ function unknownFields(schema: Schema, value: unknown, path = ""): string[] {
   });
 }
 
-test("are eight namespaced kinds with a status", () => {
+test("defines eight namespaced kinds with a status subresource", () => {
   const described = kinds.map((kind) => {
     const { name, scope, names, version } = crd(kind);
     expect([scope, version.name, version.subresources]).toEqual(["Namespaced", "v1alpha1", { status: {} }]);
@@ -129,7 +129,7 @@ test("are eight namespaced kinds with a status", () => {
   ]);
 });
 
-test("show what people look for", () => {
+test("each kind has its printer columns", () => {
   const columns = kinds.map((kind) =>
     crd(kind)
       .version.additionalPrinterColumns.map(({ name }) => name)
@@ -147,7 +147,7 @@ test("show what people look for", () => {
   ]);
 });
 
-test("columns and conditions are fields of the schema", () => {
+test("the schema has the fields of columns and conditions", () => {
   for (const kind of kinds) {
     const { version, schema } = crd(kind);
     expect(schema("status", "observedGeneration").type).toBe("integer");
@@ -161,10 +161,10 @@ test("columns and conditions are fields of the schema", () => {
 
 describe.each(["l0", "c", "v1", "eventregistration"])("the documents of samples/%s.yaml", (file) => {
   test.each(documents(file).filter(({ kind }) => kind !== "Secret"))(
-    "$kind is taken as it is",
+    "$kind is valid and unchanged after parsing",
     (document) => {
       const kind = kinds.find((known) => known.kind === document.kind);
-      if (kind === undefined) throw new Error(`expected a kind of ours, found ${document.kind}`);
+      if (kind === undefined) throw new Error(`unknown kind: ${document.kind}`);
       expect(document.apiVersion).toBe("pipecd.kanatakita.com/v1alpha1");
       expect(refusal(kind, document.spec)).toBeUndefined();
       expect(kind.definition?.spec.parse(document.spec)).toEqual(document.spec);
@@ -189,7 +189,7 @@ test("the samples have one document of each kind", () => {
 });
 
 test.each(["datastore", "filestore"])(
-  "a control plane without %s applies: its condition asks for one",
+  "a control plane without %s is valid: a condition reports the missing store",
   (field) => {
     const spec = specOf("c", "ControlPlane") as { readonly config: Readonly<Record<string, unknown>> };
     const config = Object.fromEntries(Object.entries(spec.config).filter(([name]) => name !== field));
@@ -199,7 +199,7 @@ test.each(["datastore", "filestore"])(
   },
 );
 
-test("a pod's volume is kept whatever its source", () => {
+test("keeps volumes of any source", () => {
   const volumeMounts = [
     { mountPath: "/mnt", volume: { name: "x", csi: { driver: "d", readOnly: true } }, subPath: "y" },
   ];
@@ -215,15 +215,18 @@ const piped = (path: string, value: unknown) => refusal(Piped, having(specOf("c"
 const application = (path: string, value: unknown) =>
   refusal(Application, having(specOf("c", "Application"), path, value));
 
-test.each([0, 60, "60s", "1m30s", "1.5h", ".5s", "250ms"])("%j is a length of time", (value) => {
+test.each([0, 60, "60s", "1m30s", "1.5h", ".5s", "250ms"])("%j is a valid duration", (value) => {
   expect(piped("config.syncInterval", value)).toBeUndefined();
 });
 
-test.each([-1, 1.5, "60", "-60s", "1d", "", "1m 30s", 9_000_000_001])("%j is none", (value) => {
-  expect(piped("config.syncInterval", value)).toContain("spec.config.syncInterval: ");
-});
+test.each([-1, 1.5, "60", "-60s", "1d", "", "1m 30s", 9_000_000_001])(
+  "%j is not a valid duration",
+  (value) => {
+    expect(piped("config.syncInterval", value)).toContain("spec.config.syncInterval: ");
+  },
+);
 
-test("lengths of time are numbers or text", () => {
+test("durations are integers or strings", () => {
   const schema = crd(Piped).schema("spec", "config", "syncInterval");
   expect(schema).toMatchObject({ "x-kubernetes-int-or-string": true, minimum: 0 });
   expect(schema).not.toHaveProperty("anyOf");
@@ -231,7 +234,7 @@ test("lengths of time are numbers or text", () => {
   expect(["1m30s", "60s", "60"].map((value) => pattern.test(value))).toEqual([true, true, false]);
 });
 
-test("names are as long as PipeCD can store them", () => {
+test("limits names to the length that PipeCD can store", () => {
   expect(piped("name", "x".repeat(100))).toBeUndefined();
   expect(piped("name", "x".repeat(101))).toContain("spec.name: ");
   expect(piped("name", "")).toContain("spec.name: ");
@@ -242,22 +245,22 @@ test("names are as long as PipeCD can store them", () => {
   expect(crd(Application).schema("spec", "name")).toMatchObject({ minLength: 1, maxLength: 50 });
 });
 
-test.each(["./", "a/", "kubernetes/canary", ".."])("%j is a folder", (path) => {
+test.each(["./", "a/", "kubernetes/canary", ".."])("%j is a valid path", (path) => {
   expect(application("path", path)).toBeUndefined();
 });
 
-test.each(["", ".", "/", "/kubernetes"])("%j is no folder", (path) => {
+test.each(["", ".", "/", "/kubernetes"])("%j is not a valid path", (path) => {
   const message =
-    "expected a folder of the repository, by a path of at least two characters that does not start with /: ./ is the root";
+    "expected a folder of the repository: at least two characters, not starting with /. The root is ./";
   expect(application("path", path)).toContain(message);
   expect(crd(Application).messages("spec", "path")).toEqual([message]);
 });
 
-test("what is deployed is named in any case", () => {
+test("accepts application kinds in any letter case", () => {
   expect(applicationKindOf("Kubernetes")).toBe("KUBERNETES");
   expect(applicationKindOf("CloudRun")).toBe("CLOUDRUN");
   expect(applicationKindOf("Helm")).toBeUndefined();
-  const message = "expected Kubernetes, Terraform, Crossplane, Lambda, CloudRun or ECS";
+  const message = "expected Kubernetes, Terraform, Crossplane, Lambda, CloudRun, or ECS";
   for (const kind of ["kubernetes", "KUBERNETES", "ecs"]) {
     expect(application("kind", kind)).toBeUndefined();
   }
@@ -265,8 +268,8 @@ test("what is deployed is named in any case", () => {
   expect(crd(Application).messages("spec", "kind")).toEqual([message]);
 });
 
-test("a provider is named once", () => {
-  const message = "expected at most one of cloudProvider, platformProvider: they are the same";
+test("rejects both cloudProvider and platformProvider", () => {
+  const message = "expected at most one of cloudProvider and platformProvider, which are the same";
   expect(application("platformProvider", "x")).toContain(message);
   expect(crd(Application).messages("spec")).toEqual([message]);
   expect(application("cloudProvider", undefined)).toBeUndefined();
@@ -278,7 +281,7 @@ test("a provider is named once", () => {
   ).toBeUndefined();
 });
 
-test("names of objects leave room for what is made of them", () => {
+test("limits object names so that derived names fit", () => {
   const rule = (kind: Kind) => crd(kind).messages()[0] ?? "";
   expect([Minio, Mongo, Mysql].map((kind) => rule(kind).includes("at most 46 characters"))).toEqual([
     true,
@@ -289,7 +292,7 @@ test("names of objects leave room for what is made of them", () => {
   expect(rule(Piped)).toContain("at most 63 characters");
 });
 
-test("what is optional can be left out", () => {
+test("optional fields can be omitted", () => {
   expect(refusal(Mongo, {})).toBeUndefined();
   expect(refusal(Mysql, {})).toBeUndefined();
   expect(refusal(Minio, { secret: { secretName: "x" } })).toBeUndefined();
@@ -304,13 +307,13 @@ describe("events", () => {
   const event = (path: string, value: unknown) =>
     refusal(EventRegistration, having(specOf("eventregistration", "EventRegistration"), path, value));
 
-  test("have a name that fits into PipeCD's column", () => {
+  test("limit their name to the size of PipeCD's column", () => {
     expect(event("name", "n".repeat(50))).toBeUndefined();
     expect(event("name", "n".repeat(51))).toContain("spec.name: ");
     expect(event("name", "")).toContain("spec.name: ");
   });
 
-  test("have labels and contexts that PipeCD takes", () => {
+  test("reject labels and contexts that PipeCD rejects", () => {
     expect(event("contexts", { "App-Commit": "1" })).toBeUndefined();
     for (const contexts of [{ app_commit: "1" }, { "": "1" }, { app: "" }])
       expect(event("contexts", contexts)).toContain("spec.contexts");

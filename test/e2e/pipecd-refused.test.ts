@@ -185,15 +185,11 @@ describe("the configuration of a ControlPlane", () => {
   test.each([
     ["a time that Go cannot hold", { cache: { ttl: "9999999999h" } }, "expected at most 9000000000 seconds"],
     ["a time beyond the most seconds", { cache: { ttl: "2500001h" } }, "expected at most 9000000000 seconds"],
-    [
-      "an endpoint without a scheme",
-      withMinio({ endpoint: "m:9000" }),
-      "expected an address with its scheme",
-    ],
+    ["an endpoint without a scheme", withMinio({ endpoint: "m:9000" }), "expected an address with a scheme"],
     [
       "a schedule of six fields",
       { insightCollector: { deployment: { schedule: "0 0 * * * *" } } },
-      "expected five fields of cron",
+      "expected five cron fields",
     ],
   ])("is refused by the API server with %s", async (_, changed, message) => {
     await expect(create("wrong", changed)).rejects.toThrow(message);
@@ -217,8 +213,8 @@ describe("the configuration of a ControlPlane", () => {
     const sharedSSOConfigs = [{ name: "sso", github: client, google: client }];
     await create(names.plane, { datastore: undefined, filestore: undefined, sharedSSOConfigs });
     const message = await stack.refused(any(ControlPlane), names.plane, "ConfigInvalid");
-    expect(message).toContain("spec.config.datastore is needed, and has no default: mysqlConfig");
-    expect(message).toContain("spec.config.filestore is needed, and has no default: minioConfig");
+    expect(message).toContain("spec.config.datastore is required and has no default: mysqlConfig");
+    expect(message).toContain("spec.config.filestore is required and has no default: minioConfig");
     await pipecd.apply("c", stack.namespace, (object) =>
       ["Secret", "Minio", "Mysql"].includes(object.kind) ? object : undefined,
     );

@@ -121,7 +121,7 @@ test("an agent of v1 is refused at a control plane that is too old", async () =>
 });
 
 test.each<readonly [what: string, change: (plugins: SampleObject["spec"][]) => void, message: RegExp]>([
-  ["two plugins at one port", (plugins) => Object.assign(plugins[1], { port: 7001 }), /port of its own/],
+  ["two plugins at one port", (plugins) => Object.assign(plugins[1], { port: 7001 }), /a unique port/],
   [
     "two plugins of one name",
     (plugins) => Object.assign(plugins[1], { name: "kubernetes" }),

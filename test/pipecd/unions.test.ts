@@ -159,7 +159,7 @@ test.each(unions)(
 );
 
 test("a provider of logins and its block belong together", () => {
-  const message = "expected the block of the provider: github, google or oidc";
+  const message = "expected the block of the provider: github, google, or oidc";
   const client = { clientId: "i", clientSecret: "s" };
   const refused = (provider: string, block: string) =>
     refusal(

@@ -1,4 +1,4 @@
-/** Fields that came after the first version of the profile C: refused in the version before, taken from the first one on. */
+/** Fields introduced after the first version of the profile C: rejected in the version before, accepted from their first version on. */
 import { expect, test } from "vitest";
 import type { ControlPlane, Piped } from "../kinds.ts";
 import { controlPlaneConfig } from "./controlplane.ts";
@@ -77,12 +77,12 @@ test.each<readonly [before: string, first: string, field: string, config: PipedF
   ["v0.48.0", "v0.48.1", `${receiver}.mentionedGroups`, slack({ hookURL, mentionedGroups: ["g"] })],
   ["v0.48.8", "v0.48.9", "git.password", { git: { username: "u", password: "cA==" } }],
   ["v0.55.0", "v0.56.0", "planPreview", { planPreview: { workerNum: 1 } }],
-])("after %s, %s has %s of an agent", (before, first, field, config) => {
+])("rejects in %s and accepts in %s an agent's field %s", (before, first, field, config) => {
   expect(pipedProblems(before, config)).toEqual([`spec.config.${field} needs PipeCD ${first} or later`]);
   expect(pipedProblems(first, config)).toEqual([]);
 });
 
-test("v0.43.1 names each field of a Slack channel", () => {
+test("reports each field of a Slack channel in v0.43.1", () => {
   const config = slack({ oauthTokenFile: "/t", channelID: "c" });
   expect(pipedProblems("v0.43.1", config)).toEqual([
     `spec.config.${receiver}.channelID needs PipeCD v0.44.0 or later`,
@@ -116,12 +116,12 @@ test.each<readonly [before: string, first: string, field: string, config: PlaneF
     "sharedSSOConfigs[0].oidc.rolesClaimKey",
     sso({ oidc: { ...client, rolesClaimKey: "r" } }),
   ],
-])("after %s, %s has %s of a control plane", (before, first, field, config) => {
+])("rejects in %s and accepts in %s a control plane's field %s", (before, first, field, config) => {
   expect(planeProblems(before, config)).toEqual([`spec.config.${field} needs PipeCD ${first} or later`]);
   expect(planeProblems(first, config)).toEqual([]);
 });
 
-test("v0.43.1 has no API keys that could do all that is needed", () => {
+test("rejects API keys in v0.43.1, where they cannot do all that is required", () => {
   const bootstrapped = { bootstrapAPIKeys: true };
   expect(planeProblems("v0.43.1", {}, bootstrapped)).toEqual([
     "spec.bootstrapAPIKeys needs PipeCD v0.44.0 or later",
@@ -129,7 +129,7 @@ test("v0.43.1 has no API keys that could do all that is needed", () => {
   expect(planeProblems("v0.44.0", {}, bootstrapped)).toEqual([]);
 });
 
-test("v0.37.1 has what is in the configuration of most", () => {
+test("accepts a common configuration in v0.37.1", () => {
   const enabled = { insightCollector: { application: { enabled: true } } };
   expect(
     planeProblems("v0.37.1", { ...enabled, ...sso({ github: client }) }, { tls: { secretName: "t" } }),

@@ -40,20 +40,20 @@ const sso = (fields: object): Partial<Config> => ({
   sharedSSOConfigs: [{ name: "sso", ...fields } as NonNullable<Config["sharedSSOConfigs"]>[number]],
 });
 
-describe("up to v0.9.0 there is", () => {
+describe("up to v0.9.0 rejects", () => {
   test.each<readonly [string, Partial<Config>, string]>([
     [
-      "no MySQL",
+      "MySQL",
       { datastore: { mysqlConfig: { url: "u@tcp(m)/d" } } },
       "spec.config.datastore.mysqlConfig needs PipeCD v0.37.1 or later",
     ],
     [
-      "no S3",
+      "S3",
       { filestore: { s3Config: { bucket: "bucket", region: "r" } } },
       "spec.config.filestore.s3Config needs PipeCD v0.37.1 or later",
     ],
     [
-      "no prefix of Firestore's collections",
+      "a prefix for Firestore collections",
       {
         datastore: {
           firestoreConfig: { namespace: "n", environment: "e", project: "p", collectionNamePrefix: "x" },
@@ -62,22 +62,22 @@ describe("up to v0.9.0 there is", () => {
       "spec.config.datastore.firestoreConfig.collectionNamePrefix needs PipeCD v0.37.1 or later",
     ],
     [
-      "no collector of insights",
+      "the insight collector",
       { insightCollector: {} },
       "spec.config.insightCollector needs PipeCD v0.37.1 or later",
     ],
     [
-      "no OpenID Connect",
+      "OpenID Connect",
       sso({ oidc: client }),
       "spec.config.sharedSSOConfigs[0].oidc needs PipeCD v0.49.0 or later",
     ],
     [
-      "no length of logins",
+      "the lifetime of logins",
       sso({ github: client, sessionTtl: 1 }),
       "spec.config.sharedSSOConfigs[0].sessionTtl needs PipeCD v0.41.4 or later",
     ],
     [
-      "no proxy to GitHub",
+      "a proxy to GitHub",
       sso({ github: { ...client, proxyUrl: "http://p" } }),
       "spec.config.sharedSSOConfigs[0].github.proxyUrl needs PipeCD v0.37.1 or later",
     ],
@@ -86,7 +86,7 @@ describe("up to v0.9.0 there is", () => {
     expect(problemsOf("C", config)).toEqual([]);
   });
 
-  test("neither TLS nor API keys", () => {
+  test("TLS and API keys", () => {
     const rest = { tls: { secretName: "t" }, bootstrapAPIKeys: true };
     expect(problemsOf("L0", {}, rest)).toEqual([
       "spec.tls needs PipeCD v0.37.1 or later",
@@ -97,11 +97,11 @@ describe("up to v0.9.0 there is", () => {
   });
 });
 
-describe("from v0.37.1 there is", () => {
+describe("from v0.37.1 rejects", () => {
   test.each<readonly [string, Partial<Config>, string]>([
-    ["no MongoDB", stores.L0, "spec.config.datastore.mongoDBConfig needs PipeCD v0.12.0 or older"],
+    ["MongoDB", stores.L0, "spec.config.datastore.mongoDBConfig needs PipeCD v0.12.0 or older"],
     [
-      "no provider for GitHub Enterprise alone",
+      "the provider for GitHub Enterprise",
       sso({ github: client, provider: "GITHUB_ENTERPRISE" }),
       "spec.config.sharedSSOConfigs[0].provider: GITHUB_ENTERPRISE needs PipeCD v0.9.0 or older: use GITHUB with a baseUrl",
     ],
@@ -110,16 +110,16 @@ describe("from v0.37.1 there is", () => {
     expect(problemsOf("L0", config)).toEqual([]);
   });
 
-  test.each(["github", "oidc"])("a proxy to %s over HTTP or SOCKS alone", (block) => {
+  test.each(["github", "oidc"])("a proxy to %s without a supported scheme", (block) => {
     const problems = (proxyUrl: string) =>
       problemsOf("C", sso({ [block]: { ...client, proxyUrl } }), { version: "v0.57.0" });
     expect(problems("socks5://p:1080")).toEqual([]);
     expect(problems("p:3128")).toEqual([
-      `spec.config.sharedSSOConfigs[0].${block}.proxyUrl: expected an address that begins with http:// or https:// or socks5://, found "p:3128"`,
+      `spec.config.sharedSSOConfigs[0].${block}.proxyUrl: expected an address that starts with http://, https://, or socks5://, found "p:3128"`,
     ]);
   });
 
-  test("names of claims only later", () => {
+  test("names of claims before v0.52.0", () => {
     const config = sso({
       oidc: { ...client, rolesClaimKey: "r", usernameClaimKey: "u", avatarUrlClaimKey: "a" },
     });
@@ -134,31 +134,31 @@ describe("from v0.37.1 there is", () => {
 });
 
 describe.each(["L0", "C"] as const)("with the profile %s", (profile) => {
-  test("DynamoDB is refused", () => {
+  test("rejects DynamoDB", () => {
     expect(problemsOf(profile, { datastore: { dynamoDbConfig: {} } })).toEqual([
-      "spec.config.datastore.dynamoDbConfig: no version of PipeCD can use DynamoDB",
+      "spec.config.datastore.dynamoDbConfig: no version of PipeCD supports DynamoDB",
     ]);
   });
 
-  test("what a store can not be without is needed", () => {
+  test("reports missing fields of stores", () => {
     expect(problemsOf(profile, { datastore: { firestoreConfig: { project: "p" } } })).toEqual([
-      "spec.config.datastore.firestoreConfig.namespace is needed",
-      "spec.config.datastore.firestoreConfig.environment is needed",
+      "spec.config.datastore.firestoreConfig.namespace is required",
+      "spec.config.datastore.firestoreConfig.environment is required",
     ]);
     expect(problemsOf(profile, { filestore: { gcsConfig: {} } })).toEqual([
-      "spec.config.filestore.gcsConfig.bucket is needed",
+      "spec.config.filestore.gcsConfig.bucket is required",
     ]);
   });
 
-  test("providers of logins are named after their block", () => {
+  test("derives the login provider from the block", () => {
     expect(rendered(profile, sso({ github: client })).sharedSSOConfigs).toEqual([
       { name: "sso", provider: "GITHUB", github: client },
     ]);
   });
 
-  test("a login with Google alone is refused, and ignored beside another one", () => {
+  test("rejects Google as the only login, and ignores it in addition to another one", () => {
     const problem =
-      "spec.config.sharedSSOConfigs[0].google: no version of PipeCD can log in with Google: use github or oidc";
+      "spec.config.sharedSSOConfigs[0].google: no version of PipeCD supports logins with Google: use github or oidc";
     expect(problemsOf(profile, sso({ google: client }))).toEqual([problem]);
     expect(problemsOf(profile, sso({ provider: "GOOGLE", google: client, github: client }))).toEqual([
       problem,
@@ -171,15 +171,15 @@ describe.each(["L0", "C"] as const)("with the profile %s", (profile) => {
     expect(ignoredLogins(sso({ github: client }))).toEqual([]);
   });
 
-  test("a control plane without stores is refused with the stores that it can have", () => {
+  test("rejects a control plane without stores, and lists the supported ones", () => {
     const [datastore, filestore] = problemsOf(profile, { datastore: undefined, filestore: {} });
     expect(datastore).toMatch(
-      /^spec\.config\.datastore is needed, and has no default: .+ or firestoreConfig$/,
+      /^spec\.config\.datastore is required and has no default: .+ or firestoreConfig$/,
     );
-    expect(filestore).toMatch(/^spec\.config\.filestore is needed, and has no default: minioConfig/);
+    expect(filestore).toMatch(/^spec\.config\.filestore is required and has no default: minioConfig/);
   });
 
-  test("lengths of time are text, and left out where they are nothing", () => {
+  test("renders durations as text, and omits zero", () => {
     expect(rendered(profile, { cache: { ttl: 300 } }).cache).toEqual({ ttl: "300s" });
     expect(rendered(profile, { cache: { ttl: "5m" } }).cache).toEqual({ ttl: "5m" });
     for (const ttl of [0, "0s", "0h0m", undefined]) {
@@ -187,7 +187,7 @@ describe.each(["L0", "C"] as const)("with the profile %s", (profile) => {
     }
   });
 
-  test("what is empty is left out", () => {
+  test("omits empty fields", () => {
     expect(Object.keys(rendered(profile, { address: "", stateKey: undefined, cache: {} }))).toEqual([
       "datastore",
       "filestore",
@@ -195,39 +195,39 @@ describe.each(["L0", "C"] as const)("with the profile %s", (profile) => {
   });
 });
 
-test("MySQL has the name of its database, and both files of its user", () => {
+test("MySQL needs the name of its database, and both files of its user", () => {
   const path = "spec.config.datastore.mysqlConfig";
   const problems = (mysqlConfig: NonNullable<NonNullable<Config["datastore"]>["mysqlConfig"]>) =>
     problemsOf("C", { datastore: { mysqlConfig } });
   expect(problems({ url: "u@tcp(m)/d" })).toEqual([]);
   expect(problems({ url: "u@tcp(m)" })).toEqual([
-    `${path}.url: expected user:password@tcp(host:port)/database, or the name of the database in the field database`,
+    `${path}.url: expected user:password@tcp(host:port)/database, or the field database`,
   ]);
   expect(problems({ url: "m:3306", database: "d", usernameFile: "/u" })).toEqual([
-    `${path}.passwordFile is needed`,
+    `${path}.passwordFile is required`,
   ]);
   expect(problems({ url: "m:3306/d", usernameFile: "/u", passwordFile: "/p" })).toEqual([
-    `${path}.database is needed`,
-    `${path}.url: expected host:port, for user and password are in files`,
+    `${path}.database is required`,
+    `${path}.url: expected host:port, because user and password are in files`,
   ]);
 });
 
-test("a role of S3 and its token belong together", () => {
+test("a role for S3 needs a token file", () => {
   expect(problemsOf("C", { filestore: { s3Config: { roleARN: "r" } } })).toEqual([
-    "spec.config.filestore.s3Config.bucket is needed",
-    "spec.config.filestore.s3Config.region is needed",
-    "spec.config.filestore.s3Config.tokenFile is needed",
+    "spec.config.filestore.s3Config.bucket is required",
+    "spec.config.filestore.s3Config.region is required",
+    "spec.config.filestore.s3Config.tokenFile is required",
   ]);
 });
 
-test("all problems are said at once", () => {
+test("reports all problems at once", () => {
   const spec = specOf("L0", { ...stores.C, insightCollector: {} });
   expect(() => controlPlaneConfig(spec, "L0")).toThrow(
-    "PipeCD cannot have this configuration: spec.config.datastore.mysqlConfig needs PipeCD v0.37.1 or later; spec.config.insightCollector needs PipeCD v0.37.1 or later",
+    "invalid PipeCD configuration: spec.config.datastore.mysqlConfig needs PipeCD v0.37.1 or later; spec.config.insightCollector needs PipeCD v0.37.1 or later",
   );
 });
 
-test("text that YAML 1.1 takes for something else stays text", () => {
+test("quotes strings that YAML 1.1 reads as another type", () => {
   const texts = [
     "on",
     "yes",

@@ -13,14 +13,14 @@ import { ssoOf } from "./sso.ts";
 type Spec = NonNullable<ControlPlane["spec"]>;
 type ConfigOf<Union, Name extends keyof Union> = Partial<NonNullable<Union[Name]>>;
 
-/** A datastore as PipeCD reads it. */
+/** A datastore in PipeCD's format. */
 type RenderedDatastore =
   | { readonly type: "FIRESTORE"; readonly config: ConfigOf<Datastore, "firestoreConfig"> }
   | { readonly type: "DYNAMODB"; readonly config: Record<string, never> }
   | { readonly type: "MONGODB"; readonly config: ConfigOf<Datastore, "mongoDBConfig"> }
   | { readonly type: "MYSQL"; readonly config: ConfigOf<Datastore, "mysqlConfig"> };
 
-/** A filestore as PipeCD reads it. */
+/** A filestore in PipeCD's format. */
 type RenderedFilestore =
   | { readonly type: "GCS"; readonly config: ConfigOf<Filestore, "gcsConfig"> }
   | { readonly type: "S3"; readonly config: ConfigOf<Filestore, "s3Config"> }
@@ -28,7 +28,7 @@ type RenderedFilestore =
 
 const at = "spec.config";
 
-/** The text of `control-plane-config.yaml`. Throws a `ConfigError` for what this version of PipeCD can not have. */
+/** The content of `control-plane-config.yaml`. Throws a `ConfigError` for fields that this version of PipeCD does not support. */
 export function controlPlaneConfig(spec: Spec, profile: Profile): string {
   const problems = new Problems(profile, spec.version);
   problems.from(firstOfC, "spec", { tls: spec.tls });
@@ -59,7 +59,7 @@ export function controlPlaneConfig(spec: Spec, profile: Profile): string {
   return documentOf("ControlPlane", rendered);
 }
 
-/** PipeCD has no default for its stores: without one the server ends when it starts. */
+/** PipeCD has no default stores: without one, the server exits at startup. */
 function isStoreGiven<Store extends object>(
   store: Store | undefined,
   path: string,
@@ -67,7 +67,7 @@ function isStoreGiven<Store extends object>(
   problems: Problems,
 ): store is Store {
   const isGiven = Object.values(store ?? {}).some((variant) => variant !== undefined);
-  if (!isGiven) problems.add(`${path} is needed, and has no default: ${expected}`);
+  if (!isGiven) problems.add(`${path} is required and has no default: ${expected}`);
   return isGiven;
 }
 
@@ -88,7 +88,7 @@ function datastoreOf(datastore: Datastore | undefined, problems: Problems): Rend
       };
     }
     case "dynamoDbConfig":
-      problems.add(`${path}.dynamoDbConfig: no version of PipeCD can use DynamoDB`);
+      problems.add(`${path}.dynamoDbConfig: no version of PipeCD supports DynamoDB`);
       return { type: "DYNAMODB", config: {} };
     case "mongoDBConfig": {
       const { url, database, usernameFile, passwordFile } = variant.config;
@@ -108,7 +108,7 @@ function mysqlOf(
 ): ConfigOf<Datastore, "mysqlConfig"> {
   const path = `${at}.datastore.mysqlConfig`;
   const hasFiles = Boolean(usernameFile || passwordFile);
-  // PipeCD reads neither file unless all three are there.
+  // PipeCD ignores both files unless all three fields are set.
   if (hasFiles) problems.needed(path, { usernameFile, passwordFile, database });
   const found = mysqlProblem({ url, database, hasFiles });
   if (problems.profile === "C" && found) problems.add(`${path}.${found.field}: ${found.problem}`);
@@ -118,7 +118,7 @@ function mysqlOf(
 function filestoreOf(filestore: Filestore | undefined, problems: Problems): RenderedFilestore | undefined {
   const path = `${at}.filestore`;
   const variants =
-    problems.profile === "L0" ? "minioConfig or gcsConfig" : "minioConfig, gcsConfig or s3Config";
+    problems.profile === "L0" ? "minioConfig or gcsConfig" : "minioConfig, gcsConfig, or s3Config";
   if (!isStoreGiven(filestore, path, variants, problems)) return undefined;
   const variant = variantOf(filestore);
   switch (variant.type) {
@@ -131,7 +131,7 @@ function filestoreOf(filestore: Filestore | undefined, problems: Problems): Rend
       const { bucket, region, profile, credentialsFile, roleARN, tokenFile } = variant.config;
       problems.from(firstOfC, path, { s3Config: variant.config });
       problems.needed(`${path}.s3Config`, { bucket, region });
-      // PipeCD uses neither without the other.
+      // PipeCD ignores each without the other.
       if (roleARN || tokenFile) problems.needed(`${path}.s3Config`, { roleARN, tokenFile });
       return {
         type: "S3",
@@ -157,7 +157,7 @@ function insightCollectorOf({ insightCollector }: ControlPlaneConfig, problems: 
   if (problems.profile === "C") {
     const path = `${at}.insightCollector`;
     problems.from("v0.40.1", `${path}.deployment`, { chunkMaxCount: deployment?.chunkMaxCount });
-    // Older versions read false as unset, which is true.
+    // Older versions read false as unset, which defaults to true.
     if (application?.enabled === false)
       problems.from("v0.41.0", `${path}.application`, { "enabled: false": true });
   }

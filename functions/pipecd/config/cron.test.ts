@@ -9,8 +9,8 @@ test.each([
   ["* * * * 7", "day of the week: expected *, a number from 0 to 6"],
   ["*/0 * * * *", "minute: expected a step of at least 1"],
   ["@reboot", 'found "@reboot"'],
-  ["@every 5", "expected a length of time"],
+  ["@every 5", "expected a duration"],
   ["TZ=Asia/Tokyo 0 9 * * *", "expected the time zone UTC"],
-])("says what is wrong with the schedule %s", (schedule, problem) => {
+])("rejects the schedule %s", (schedule, problem) => {
   expect(scheduleProblem(schedule)).toContain(problem);
 });

@@ -1,4 +1,4 @@
-/** Schedules as PipeCD reads them: https://pkg.go.dev/github.com/robfig/cron/v3#ParseStandard */
+/** Validates schedules in PipeCD's format: https://pkg.go.dev/github.com/robfig/cron/v3#ParseStandard */
 import { nanosIn } from "../kinds/goduration.ts";
 
 const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
@@ -19,12 +19,12 @@ const fields: readonly Field[] = [
 ];
 
 const descriptors = ["yearly", "annually", "monthly", "weekly", "daily", "midnight", "hourly"];
-const expected = `expected five fields such as "0 * * * *", or one of ${descriptors.map((name) => `@${name}`).join(", ")} and "@every 1h"`;
+const expected = `expected five fields such as "0 * * * *", or one of ${descriptors.map((name) => `@${name}`).join(", ")}, and "@every 1h"`;
 const zonePrefix = /^(?:CRON_)?TZ=/;
-/** What Go takes for white space. */
+/** White space according to Go. */
 const space = /[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/;
 
-/** Why a schedule cannot be used; undefined where it can. */
+/** Why a schedule is invalid; undefined if it is valid. */
 export function scheduleProblem(text: string): string | undefined {
   if (zonePrefix.test(text)) return zonedProblem(text);
   if (text.startsWith("@")) return descriptorProblem(text);
@@ -37,18 +37,17 @@ export function scheduleProblem(text: string): string | undefined {
   return undefined;
 }
 
-/** A schedule that names its time zone. */
+/** Checks a schedule with a time zone. */
 function zonedProblem(text: string): string | undefined {
   const [prefix = "", ...rest] = text.split(" ");
   const zone = prefix.replace(zonePrefix, "");
   if (rest.length === 0) return `${expected} after ${prefix}`;
-  if (!isZone(zone))
-    return `expected the time zone UTC, which is the only one in PipeCD's images, found "${zone}"`;
+  if (!isZone(zone)) return `expected the time zone UTC, the only one in PipeCD's images, found "${zone}"`;
   const schedule = rest.join(" ").trim();
   return zonePrefix.test(schedule) ? expected : scheduleProblem(schedule);
 }
 
-/** PipeCD's images have no database of time zones. */
+/** PipeCD's images have no time zone database. */
 const isZone = (zone: string): boolean => ["", "UTC", "Local"].includes(zone);
 
 function descriptorProblem(text: string): string | undefined {
@@ -56,7 +55,7 @@ function descriptorProblem(text: string): string | undefined {
   if (every === undefined)
     return descriptors.includes(text.slice(1)) ? undefined : `${expected}, found "${text}"`;
   return nanosIn(every) === undefined
-    ? `expected a length of time such as 90s, 5m or 1h30m after @every, found "${every}"`
+    ? `expected a duration such as 90s, 5m, or 1h30m after @every, found "${every}"`
     : undefined;
 }
 

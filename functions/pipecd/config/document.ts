@@ -1,11 +1,11 @@
-/** Configuration files as PipeCD's parsers of YAML read them: strings are those that were given, whatever they look like. */
+/** Renders YAML configuration files so that PipeCD's parsers read every string as a string. */
 import { type ScalarTag, stringify } from "yaml";
 
-/** Text that no parser takes for anything else, at any place. */
+/** Strings that need no quotes in any position. */
 const plain = /^(?:[A-Za-z]|\/(?=.))(?:[A-Za-z0-9_./@()-]|:(?=[^ ]))*$/;
 const words = /^(?:y|yes|n|no|on|off|true|false|null|nan|inf)$/i;
 
-/** Strings. Escapes are those of JSON, for all that is not printable as well. */
+/** Quotes strings with JSON escapes, also for characters that are not printable. */
 const text: ScalarTag = {
   tag: "tag:yaml.org,2002:str",
   default: true,
@@ -26,7 +26,7 @@ const escaped = (character: string): string => `\\u${character.charCodeAt(0).toS
 
 const mergeTag = "tag:yaml.org,2002:merge";
 
-/** A configuration file. */
+/** The content of a configuration file. */
 export const documentOf = (kind: "ControlPlane" | "Piped", spec: object): string =>
   stringify(
     { apiVersion: "pipecd.dev/v1beta1", kind, spec },

@@ -1,8 +1,8 @@
-/** How fields of PipeCD's configuration are made and written. */
+/** Helpers that render fields of PipeCD's configuration. */
 import { nanosIn } from "../kinds/goduration.ts";
 import type { Duration } from "../kinds.ts";
 
-/** One variant of a union that an object has as one optional field each. */
+/** One variant of a union that has one optional field per variant. */
 export type Variant<Union, Rest extends keyof Union = never> = {
   [Name in Exclude<keyof Union, Rest>]-?: {
     readonly type: Name;
@@ -10,7 +10,7 @@ export type Variant<Union, Rest extends keyof Union = never> = {
   };
 }[Exclude<keyof Union, Rest>];
 
-/** The variant that is given; `rest` are fields that are none. Throws a `TypeError` for what does not fit the schema. */
+/** The variant that is set. `rest` are the other fields of the object. Throws a `TypeError` unless exactly one is set. */
 export function variantOf<Union extends object, const Rest extends keyof Union & string = never>(
   union: Union,
   ...rest: readonly Rest[]
@@ -27,27 +27,27 @@ export function variantOf<Union extends object, const Rest extends keyof Union &
   return { type: variant[0], config: variant[1] } as Variant<Union, Rest>;
 }
 
-/** Fields that are given, in this order: what is undefined or empty text is left out. */
+/** The fields without those that are undefined or empty strings, in the same order. */
 export const given = <T extends object>(fields: T): Partial<T> =>
   Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined && value !== ""),
   ) as Partial<T>;
 
-/** The same, undefined where nothing is given. */
+/** Like {@link given}, but undefined if no field is left. */
 export function someGiven<T extends object>(fields: T): Partial<T> | undefined {
   const some = given(fields);
   return Object.keys(some).length > 0 ? some : undefined;
 }
 
-/** A map in an order of its own. */
+/** A map sorted by key, so that the order in the spec does not change the output. */
 export const sorted = (map: Readonly<Record<string, string>> | undefined) =>
   map === undefined
     ? undefined
     : Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
 
 /**
- * A length of time as Go reads it; undefined for none, and for less than a nanosecond. Numbers are seconds: Go would take them
- * for nanoseconds.
+ * A duration in Go's format; undefined for zero and for less than a nanosecond. Numbers are seconds and get a unit, because Go would
+ * read them as nanoseconds.
  */
 export function durationOf(duration: Duration | undefined): string | undefined {
   if (duration === undefined) return undefined;

@@ -1,10 +1,10 @@
-/** Addresses as Go reads them: https://pkg.go.dev/net/url#Parse */
+/** Parses URLs like Go: https://pkg.go.dev/net/url#Parse */
 import { isIPv6 } from "node:net";
 
-/** The parts that PipeCD looks at. */
+/** The parts of a URL that PipeCD uses. */
 export interface Address {
   readonly scheme: string;
-  /** An IPv6 address is in brackets. */
+  /** With brackets around an IPv6 address. */
   readonly host: string;
   /** Digits, or empty. */
   readonly port: string;
@@ -12,10 +12,13 @@ export interface Address {
 
 const parts =
   /^([A-Za-z][A-Za-z0-9+.-]*):\/\/(?:[A-Za-z0-9._~!$&'()*+,;=:@%-]*@)?([^/?#:[\]@%\s{}|\\^`<>"]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]*))?(?:[/?#].*)?$/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: Go's URLs have none of them
+// biome-ignore lint/suspicious/noControlCharactersInRegex: Go rejects control characters in URLs
 const never = /[\x00-\x20\x7f]|%(?![0-9A-Fa-f]{2})/;
 
-/** The parts of an address with a scheme and a host; undefined for anything else. */
+const eitherOf = (names: readonly string[]): string =>
+  new Intl.ListFormat("en", { type: "disjunction" }).format(names);
+
+/** The parts of a URL with a scheme and a host; undefined for other text. */
 export function addressIn(text: string): Address | undefined {
   const [matched, scheme = "", host = "", port = ""] = parts.exec(text) ?? [];
   if (matched === undefined || never.test(text)) return undefined;
@@ -23,10 +26,10 @@ export function addressIn(text: string): Address | undefined {
   return { scheme: scheme.toLowerCase(), host, port };
 }
 
-/** Why an address of something that is asked over HTTP cannot be used; undefined where it can. */
+/** Why a URL is invalid for HTTP requests; undefined if it is valid. `more` are further allowed schemes. */
 export function urlProblem(text: string, ...more: readonly string[]): string | undefined {
   const schemes = ["http", "https", ...more];
   const { scheme = "", port = "" } = addressIn(text) ?? {};
   if (schemes.includes(scheme) && Number(port) <= 65_535) return undefined;
-  return `expected an address that begins with ${schemes.map((one) => `${one}://`).join(" or ")}, found "${text}"`;
+  return `expected an address that starts with ${eitherOf(schemes.map((one) => `${one}://`))}, found "${text}"`;
 }

@@ -4,20 +4,20 @@ import { type MysqlFields, mysqlProblem } from "./mysqlurl.ts";
 test.each<readonly [Omit<MysqlFields, "hasFiles">, "url" | "database", string]>([
   [{ url: "u:p@tcp(m)", database: "d?x=y" }, "database", "without / and ?"],
   [{ url: "u:p@tcp(m)", database: "d/e" }, "database", "without / and ?"],
-  [{ url: "u:p@tcp(m)/d", database: "d" }, "url", "leave out one of them"],
-  [{ url: "u:p@tcp(m)/", database: "d" }, "url", "leave out one of them"],
+  [{ url: "u:p@tcp(m)/d", database: "d" }, "url", "remove one of them"],
+  [{ url: "u:p@tcp(m)/", database: "d" }, "url", "remove one of them"],
   [{ url: "u:p@tcp(m)/d?parseTime=true" }, "url", "expected no parameters"],
-  [{ url: "u:p@tcp(m)/" }, "url", "behind the last /"],
-  [{ url: "u:p@tcp(m)" }, "url", "the name of the database in the field database"],
+  [{ url: "u:p@tcp(m)/" }, "url", "after the last /"],
+  [{ url: "u:p@tcp(m)" }, "url", "or the field database"],
   [{ url: "u:p/q@tcp(m)" }, "url", "a password with / needs the field database"],
-])("names the field of %j, and what to do", (fields, field, problem) => {
+])("reports the field of %j, and what to change", (fields, field, problem) => {
   expect(mysqlProblem({ ...fields, hasFiles: false })).toEqual({
     field,
     problem: expect.stringContaining(problem),
   });
 });
 
-test("takes the address alone where user and password are in files", () => {
+test("accepts only the address if user and password are in files", () => {
   const of = (url: string) => mysqlProblem({ url, database: "d", hasFiles: true });
   expect(of("m:3306")).toBeUndefined();
   expect(of("u:p@tcp(m:3306)")).toMatchObject({ field: "url", problem: expect.stringContaining("in files") });

@@ -1,9 +1,9 @@
 /**
- * The address of a MySQL, as PipeCD makes a data source name of it: https://github.com/go-sql-driver/mysql#dsn-data-source-name.
- * The server opens that name. Ops opens the same with `?multiStatements=true` behind it, so it may have no parameters.
+ * Validates the fields that PipeCD joins to a MySQL data source name: https://github.com/go-sql-driver/mysql#dsn-data-source-name.
+ * The server opens that name. Ops appends `?multiStatements=true`, so the name must not have parameters.
  */
 
-/** The fields that name it. */
+/** The fields of a data source name. */
 export interface MysqlFields {
   readonly url: string;
   readonly database?: string | undefined;
@@ -11,40 +11,37 @@ export interface MysqlFields {
   readonly hasFiles: boolean;
 }
 
-/** The field, and what is wrong with it. */
+/** An invalid field. */
 export interface MysqlProblem {
   readonly field: "url" | "database";
   readonly problem: string;
 }
 
-const plain = "expected host:port, for user and password are in files";
+const plain = "expected host:port, because user and password are in files";
 const full = "expected user:password@tcp(host:port)";
 
-/** Why PipeCD cannot use these fields together; undefined where it can. */
+/** Why PipeCD cannot use these fields; undefined if it can. */
 export function mysqlProblem({ url, database = "", hasFiles }: MysqlFields): MysqlProblem | undefined {
   const ofUrl = (problem: string): MysqlProblem => ({ field: "url", problem });
   if (/[/?]/.test(database))
-    return { field: "database", problem: "expected the name of a database, without / and ?" };
+    return { field: "database", problem: "expected a database name without / and ?" };
   if (hasFiles) return isAddress(url) ? undefined : ofUrl(plain);
-  if (database === "" && !url.includes("/"))
-    return ofUrl(`${full}/database, or the name of the database in the field database`);
+  if (database === "" && !url.includes("/")) return ofUrl(`${full}/database, or the field database`);
   const name = database === "" ? url : `${url}/${database}`;
   const slash = name.lastIndexOf("/");
   const [left, databaseInName = ""] = [name.slice(0, slash), name.slice(slash + 1)];
   if (databaseInName.includes("?"))
-    return ofUrl(
-      "expected no parameters, for PipeCD puts its own behind the name of the database: leave out ? and what follows",
-    );
+    return ofUrl("expected no parameters, because PipeCD appends its own: remove ? and everything after it");
   if (database !== "" && /\)\/[^)@]*$/.test(url))
-    return ofUrl(`${full} without / and a database, for there is the field database: leave out one of them`);
+    return ofUrl(`expected the database either in the url or in the field database: remove one of them`);
   if (!isServer(left.slice(left.lastIndexOf("@") + 1)))
     return ofUrl(database === "" ? `${full}/database; a password with / needs the field database` : full);
   return databaseInName === ""
-    ? ofUrl("expected the name of the database behind the last /, or in the field database")
+    ? ofUrl("expected the database name after the last /, or in the field database")
     : undefined;
 }
 
-/** `tcp(host:port)` or `unix(/path)`; the network alone stands for its usual address. */
+/** `tcp(host:port)` or `unix(/path)`. Without an address, the network has a default one. */
 function isServer(text: string): boolean {
   const [, network = "", rest = ""] = /^([^(]*)(.*)$/s.exec(text) ?? [];
   if (rest === "") return ["", "tcp", "unix"].includes(network);

@@ -4,7 +4,7 @@ import type { Profile } from "../profile.ts";
 import { notificationsOf } from "./notifications.ts";
 import { ConfigError, Problems } from "./problems.ts";
 
-/** A route with the fields, as PipeCD reads it. Throws what is wrong with it. */
+/** The rendered route with the given fields. Throws a `ConfigError` if it is invalid. */
 function routeOf(profile: Profile, fields: Partial<NotificationRoute>) {
   const problems = new Problems(profile, profile === "L0" ? "v0.9.0" : "v0.57.0");
   const { routes } = notificationsOf(
@@ -20,7 +20,7 @@ function routeOf(profile: Profile, fields: Partial<NotificationRoute>) {
 
 const path = "spec.config.notifications.routes[0]";
 
-test("environments stay what they are up to v0.9.0", () => {
+test("keeps environments up to v0.9.0", () => {
   expect(routeOf("L0", { envs: ["a", "b"], ignoreEnvs: ["c"] })).toEqual({
     name: "x",
     receiver: "y",
@@ -29,7 +29,7 @@ test("environments stay what they are up to v0.9.0", () => {
   });
 });
 
-test("an environment becomes a label from v0.37.1", () => {
+test("turns an environment into a label from v0.37.1", () => {
   expect(routeOf("C", { envs: ["a"], ignoreEnvs: ["c"], labels: { team: "t" } })).toEqual({
     name: "x",
     receiver: "y",
@@ -39,7 +39,7 @@ test("an environment becomes a label from v0.37.1", () => {
   expect(routeOf("C", { envs: ["a"], labels: { env: "a" } })).toMatchObject({ labels: { env: "a" } });
 });
 
-test("no environment leaves labels as they are", () => {
+test("keeps labels without an environment", () => {
   expect(routeOf("C", { envs: [], labels: { b: "", a: "1" } })).toEqual({
     name: "x",
     receiver: "y",
@@ -48,19 +48,19 @@ test("no environment leaves labels as they are", () => {
   expect(routeOf("C", {})).toEqual({ name: "x", receiver: "y" });
 });
 
-test("several environments are refused from v0.37.1", () => {
+test("rejects several environments from v0.37.1", () => {
   expect(() => routeOf("C", { envs: ["a", "b"], ignoreEnvs: ["c", "d"] })).toThrow(
     new ConfigError(
       ["envs", "ignoreEnvs"].map(
         (field) =>
-          `${path}.${field}: from PipeCD v0.37.1 at most one environment: make a route for each of them`,
+          `${path}.${field}: expected at most one environment from PipeCD v0.37.1: create one route for each`,
       ),
     ),
   );
 });
 
-test("an environment beside another one as a label is refused", () => {
+test("rejects an environment that differs from the label env", () => {
   expect(() => routeOf("C", { envs: ["a"], labels: { env: "b" } })).toThrow(
-    new ConfigError([`${path}: envs and the label env of labels are not the same`]),
+    new ConfigError([`${path}: envs and the label env of labels differ`]),
   );
 });

@@ -1,4 +1,4 @@
-/** Whom an agent tells, as PipeCD reads it. */
+/** Notifications of an agent, in PipeCD's format. */
 import type { NotificationReceiver, NotificationRoute } from "../kinds/notifications.ts";
 import type { PipedConfig } from "../kinds.ts";
 import { firstOfC } from "../profile.ts";
@@ -9,14 +9,13 @@ type Notifications = NonNullable<PipedConfig["notifications"]>;
 
 const at = "spec.config.notifications";
 
-/** Routes and receivers. */
 export function notificationsOf({ routes, receivers }: Notifications, problems: Problems) {
   const known = new Set(receivers?.map(({ name }) => name));
   return given({
     routes: routes?.map((route, index) => {
       const path = `${at}.routes[${index}]`;
       if (!known.has(route.receiver)) {
-        problems.add(`${path}.receiver: there is no receiver ${route.receiver}`);
+        problems.add(`${path}.receiver: the receiver ${route.receiver} does not exist`);
       }
       return routeOf(route, path, problems);
     }),
@@ -41,7 +40,7 @@ function routeOf(route: NotificationRoute, path: string, problems: Problems) {
   });
 }
 
-/** The profile C has labels in place of environments: one environment becomes a label, several are refused. */
+/** In the profile C, labels replace environments: one environment becomes a label, several are rejected. */
 function labelsOf(
   route: NotificationRoute,
   envsField: "envs" | "ignoreEnvs",
@@ -54,10 +53,10 @@ function labelsOf(
   if (env === undefined) return labels;
   if (envs.length > 1) {
     problems.add(
-      `${path}.${envsField}: from PipeCD ${firstOfC} at most one environment: make a route for each of them`,
+      `${path}.${envsField}: expected at most one environment from PipeCD ${firstOfC}: create one route for each`,
     );
   } else if (labels?.env !== undefined && labels.env !== env) {
-    problems.add(`${path}: ${envsField} and the label env of ${labelsField} are not the same`);
+    problems.add(`${path}: ${envsField} and the label env of ${labelsField} differ`);
   }
   return { ...labels, env };
 }

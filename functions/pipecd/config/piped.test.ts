@@ -48,7 +48,7 @@ const route = (fields: object): Config => ({
   },
 });
 
-describe("up to v0.9.0 there is no", () => {
+describe("up to v0.9.0 rejects", () => {
   test.each<readonly [string, Config]>([
     ["name", { name: "x" }],
     ["appConfigSyncInterval", { appConfigSyncInterval: 60 }],
@@ -83,7 +83,7 @@ describe("up to v0.9.0 there is no", () => {
     expect(problemsOf("C", config)).toEqual([]);
   });
 
-  test("chart from a repository of git", () => {
+  test("charts from a Git repository", () => {
     const config: Config = { chartRepositories: [{ type: "GIT", gitRemote: "g", sshKeyFile: "/k" }] };
     expect(problemsOf("L0", config)).toEqual([
       `${at}.chartRepositories[0].gitRemote needs PipeCD v0.37.1 or later`,
@@ -97,36 +97,36 @@ describe("up to v0.9.0 there is no", () => {
     const config = slack({ oauthTokenFile: "/t", channelID: "c" });
     const path = `${at}.notifications.receivers[0].slack`;
     expect(problemsOf("L0", config)).toEqual([
-      `${path}.hookURL is needed`,
+      `${path}.hookURL is required`,
       `${path}.channelID needs PipeCD v0.44.0 or later`,
       `${path}.oauthTokenFile needs PipeCD v0.45.0 or later`,
     ]);
     expect(problemsOf("C", config)).toEqual([]);
   });
 
-  test("Datadog without its address and both files", () => {
+  test("Datadog without an address and both files", () => {
     const datadog = { apiKeyData: "YQ==", applicationKeyData: "YQ==" };
     const path = `${at}.analysisProviders[0].datadog`;
     expect(problemsOf("L0", { analysisProviders: [{ name: "x", datadog }] })).toEqual([
       `${path}.apiKeyData needs PipeCD v0.45.0 or later`,
       `${path}.applicationKeyData needs PipeCD v0.45.0 or later`,
-      `${path}.address is needed`,
-      `${path}.apiKeyFile is needed`,
-      `${path}.applicationKeyFile is needed`,
+      `${path}.address is required`,
+      `${path}.apiKeyFile is required`,
+      `${path}.applicationKeyFile is required`,
     ]);
     expect(problemsOf("C", { analysisProviders: [{ name: "x", datadog }] })).toEqual([]);
   });
 
-  test("agent with an API key, or without an address for people", () => {
+  test("an agent with an API key or without a public address", () => {
     expect(problemsOf("L0", { webAddress: "" }, { apiKeySecretRef: { name: "x" } })).toEqual([
       "spec.apiKeySecretRef needs PipeCD v0.37.1 or later",
-      `${at}.webAddress is needed`,
+      `${at}.webAddress is required`,
     ]);
     expect(problemsOf("C", { webAddress: "" }, { apiKeySecretRef: { name: "x" } })).toEqual([]);
   });
 });
 
-describe("from v0.37.1 there is no", () => {
+describe("from v0.37.1 rejects", () => {
   test.each<readonly [string, Config]>([
     ["imageProviders", { imageProviders: [{ name: "x", gcr: {} }] }],
     ["sealedSecretManagement", { sealedSecretManagement: { sealingKey: keyPair } }],
@@ -136,7 +136,7 @@ describe("from v0.37.1 there is no", () => {
   });
 });
 
-test("plan previews can be set from v0.56.0", () => {
+test("accepts plan previews from v0.56.0", () => {
   const config: Config = { planPreview: { workerNum: 1 } };
   const problem = `${at}.planPreview needs PipeCD v0.56.0 or later`;
   expect(problemsOf("L0", config)).toEqual([problem]);
@@ -145,23 +145,23 @@ test("plan previews can be set from v0.56.0", () => {
 });
 
 describe.each(["L0", "C"] as const)("with the profile %s", (profile) => {
-  test("a route names a receiver that there is", () => {
+  test("rejects a route with an unknown receiver", () => {
     expect(
       problemsOf(profile, { notifications: { routes: [{ name: "x", receiver: "y" }], receivers: [] } }),
-    ).toEqual([`${at}.notifications.routes[0].receiver: there is no receiver y`]);
+    ).toEqual([`${at}.notifications.routes[0].receiver: the receiver y does not exist`]);
   });
 
-  test("repositories and charts are told apart", () => {
+  test("rejects duplicate repositories and charts without an address", () => {
     const repository = { repoId: "x", remote: "r", branch: "b" };
     expect(problemsOf(profile, { repositories: [repository, repository] })).toEqual([
-      `${at}.repositories[1].repoId: x is there already`,
+      `${at}.repositories[1].repoId: x is a duplicate`,
     ]);
     expect(problemsOf(profile, { chartRepositories: [{ name: "x" }] })).toEqual([
-      `${at}.chartRepositories[0].address is needed`,
+      `${at}.chartRepositories[0].address is required`,
     ]);
   });
 
-  test("what belongs to the control plane is filled in", () => {
+  test("sets the fields that Denrei knows", () => {
     const ignored = { projectID: "other", pipedID: "other", pipedKeyFile: "/other" };
     expect(rendered(profile, { ...ignored, syncInterval: 60 })).toEqual({
       projectID: "project",
@@ -174,7 +174,7 @@ describe.each(["L0", "C"] as const)("with the profile %s", (profile) => {
   });
 });
 
-test("an interval that is not set is left to PipeCD, except where it does not start without one", () => {
+test("omits an unset interval, except for versions that do not start without one", () => {
   for (const syncInterval of [undefined, 0, "0s"]) {
     expect(rendered("C", { syncInterval })).not.toHaveProperty("syncInterval");
     expect(rendered("L0", { syncInterval }).syncInterval).toBe("60s");
@@ -186,17 +186,17 @@ test.each<readonly [string, Config, readonly string[]]>([
   [
     "a branch",
     { repositories: [{ repoId: "x" }] },
-    [`${at}.repositories[0].remote is needed`, `${at}.repositories[0].branch is needed`],
+    [`${at}.repositories[0].remote is required`, `${at}.repositories[0].branch is required`],
   ],
   [
-    "one way into git",
+    "only one Git credential",
     { git: { sshKeyFile: "/k", password: "cA==" } },
-    [`${at}.git: expected at most one of sshKeyFile, sshKeyData, password`, `${at}.git.username is needed`],
+    [`${at}.git: expected at most one of sshKeyFile, sshKeyData, password`, `${at}.git.username is required`],
   ],
   [
-    "a remote of charts in git",
+    "a remote for charts in Git",
     { chartRepositories: [{ type: "GIT" }] },
-    [`${at}.chartRepositories[0].gitRemote is needed`],
+    [`${at}.chartRepositories[0].gitRemote is required`],
   ],
   [
     "each of Datadog's keys once",
@@ -207,15 +207,15 @@ test.each<readonly [string, Config, readonly string[]]>([
     ],
   ],
   [
-    "a hook or a token of Slack",
+    "a hook or a token for Slack",
     slack({}),
     [
       `${at}.notifications.receivers[0].slack: expected exactly one of hookURL, oauthTokenData, oauthTokenFile`,
-      `${at}.notifications.receivers[0].slack.channelID is needed`,
+      `${at}.notifications.receivers[0].slack.channelID is required`,
     ],
   ],
   [
-    "no channel beside a hook",
+    "no channel with a hook",
     slack({ hookURL: "h", channelID: "c" }),
     [`${at}.notifications.receivers[0].slack: expected at most one of hookURL, channelID`],
   ],
@@ -237,26 +237,26 @@ test.each<readonly [string, Config, readonly string[]]>([
     ],
   ],
   [
-    "each repository of events once",
+    "unique repositories in the event watcher",
     { eventWatcher: { gitRepos: [{ repoId: "x" }, { repoId: "x" }] } },
-    [`${at}.eventWatcher.gitRepos[1].repoId: x is there already`],
+    [`${at}.eventWatcher.gitRepos[1].repoId: x is a duplicate`],
   ],
-])("from v0.37.1 an agent has %s", (_, config, problems) => {
+])("from v0.37.1 an agent needs %s", (_, config, problems) => {
   expect(problemsOf("C", config)).toEqual(problems);
 });
 
 const kms = { keyName: "k", decryptServiceAccountFile: "/d", encryptServiceAccountFile: "/e" };
-test("secrets of Google Cloud KMS are refused, for no agent can read them", () => {
+test("rejects Google Cloud KMS, which no agent supports", () => {
   const problem = (profile: Profile, config: Partial<PipedConfig>) => problemsOf(profile, config);
   expect(problem("C", { secretManagement: { gcpKMS: kms } })).toEqual([
-    "spec.config.secretManagement.gcpKMS: no version of PipeCD can use Google Cloud KMS: use keyPair",
+    "spec.config.secretManagement.gcpKMS: no version of PipeCD supports Google Cloud KMS: use keyPair",
   ]);
   expect(problem("L0", { sealedSecretManagement: { gcpKMS: kms } })).toEqual([
-    "spec.config.sealedSecretManagement.gcpKMS: no version of PipeCD can use Google Cloud KMS: use sealingKey",
+    "spec.config.sealedSecretManagement.gcpKMS: no version of PipeCD supports Google Cloud KMS: use sealingKey",
   ]);
 });
 
-test("data that is to be base64 is checked as the agent decodes it", () => {
+test("rejects base64 data that the agent cannot decode", () => {
   const key = { privateKeyData: "YQ", publicKeyFile: "/p" };
   const slack = { name: "r", slack: { oauthTokenData: "a-b_", channelID: "c" } };
   expect(
@@ -266,14 +266,14 @@ test("data that is to be base64 is checked as the agent decodes it", () => {
       notifications: { receivers: [slack] },
     }),
   ).toEqual([
-    "spec.config.git.sshKeyData: expected base64, with its padding",
-    "spec.config.notifications.receivers[0].slack.oauthTokenData: expected base64, with its padding",
-    "spec.config.secretManagement.keyPair.privateKeyData: expected base64, with its padding",
+    "spec.config.git.sshKeyData: expected base64 with padding",
+    "spec.config.notifications.receivers[0].slack.oauthTokenData: expected base64 with padding",
+    "spec.config.secretManagement.keyPair.privateKeyData: expected base64 with padding",
   ]);
   expect(problemsOf("C", { git: { username: "u", password: "aHVudGVyMg==" } })).toEqual([]);
 });
 
-test("what does not fit the schema is no union", () => {
+test("throws for a union without exactly one variant", () => {
   const problem = (provider: object) => () =>
     pipedConfig(specOf("C", { cloudProviders: [{ name: "x", ...provider }] }), "C", { pipedID });
   expect(problem({})).toThrow("expected exactly one variant, found none");

@@ -10,16 +10,16 @@ import { v1Fields } from "./pipedv1.ts";
 import { Problems } from "./problems.ts";
 import { secretManagementOf } from "./secrets.ts";
 
-/** Where the agent has its key. */
+/** Path of the key in the agent's pod. */
 export const pipedKeyFile = `/etc/piped-secret/${secretKeys.pipedKey}`;
 
 const at = "spec.config";
-/** Agents before v0.9.1 do not start with an interval of zero, which is what they take for unset. */
+/** Agents before v0.9.1 read an unset interval as zero, and then do not start. */
 const olderInterval = "60s";
 
 /**
- * The text of `piped-config.yaml`, for the agent that PipeCD knows by `pipedID`. Throws a `ConfigError` for what the agent's version
- * cannot have.
+ * The content of `piped-config.yaml`, for the agent with the id `pipedID` at PipeCD. Throws a `ConfigError` for fields that the
+ * agent's version does not support.
  */
 export function pipedConfig(
   spec: NonNullable<Piped["spec"]>,
@@ -53,7 +53,6 @@ export function pipedConfig(
   return documentOf("Piped", rendered);
 }
 
-/** How repositories are reached. */
 function gitOf({ git }: PipedConfig, problems: Problems) {
   if (git === undefined) return undefined;
   const { sshKeyFile, sshKeyData, password } = git;
@@ -74,32 +73,29 @@ function gitOf({ git }: PipedConfig, problems: Problems) {
   });
 }
 
-/** Repositories with applications. */
 function repositoriesOf({ repositories }: PipedConfig, problems: Problems) {
   return repositories?.map(({ repoId, remote, branch }, index) => {
     const path = `${at}.repositories[${index}]`;
-    // Applications of repositories without a branch are refused.
+    // PipeCD rejects applications of repositories without a branch.
     if (problems.profile === "C") problems.needed(path, { repoId, remote, branch });
     if (repoId && repositories.findIndex((other) => other.repoId === repoId) < index) {
-      problems.add(`${path}.repoId: ${repoId} is there already`);
+      problems.add(`${path}.repoId: ${repoId} is a duplicate`);
     }
     return given({ repoId, remote, branch });
   });
 }
 
-/** Where images and charts are watched. */
 function eventWatcherOf({ eventWatcher }: PipedConfig, problems: Problems) {
   if (eventWatcher === undefined) return undefined;
   const gitRepos = eventWatcher.gitRepos?.map(({ repoId, commitMessage, includes, excludes }, index, all) => {
     if (all.findIndex((other) => other.repoId === repoId) < index) {
-      problems.add(`${at}.eventWatcher.gitRepos[${index}].repoId: ${repoId} is there already`);
+      problems.add(`${at}.eventWatcher.gitRepos[${index}].repoId: ${repoId} is a duplicate`);
     }
     return given({ repoId, commitMessage, includes, excludes });
   });
   return someGiven({ checkInterval: durationOf(eventWatcher.checkInterval), gitRepos });
 }
 
-/** How previews of plans are made. */
 function planPreviewOf({ planPreview }: PipedConfig) {
   if (planPreview === undefined) return undefined;
   return someGiven({

@@ -1,4 +1,4 @@
-/** What an agent of PipeCD v0 deploys with: providers. */
+/** Configuration fields of agents of PipeCD v0, which deploy with providers. */
 import type { Piped, PipedConfig } from "../kinds.ts";
 import { firstOfC } from "../profile.ts";
 import { given } from "./fields.ts";
@@ -8,7 +8,7 @@ import { imageProviderOf, sealedSecretManagementOf } from "./secrets.ts";
 
 const at = "spec.config";
 
-/** The fields that only an agent of v0 has. Adds all that its version does not have to the problems. */
+/** The fields that only an agent of v0 has. Adds fields that its version does not support to `problems`. */
 export function v0Fields(spec: NonNullable<Piped["spec"]>, problems: Problems): object {
   const { config } = spec;
   const { profile } = problems;

@@ -47,28 +47,28 @@ test.each<readonly [field: string, config: object, instead: string]>([
   ],
   ["imageProviders", { imageProviders: [] }, "eventWatcher"],
   ["sealedSecretManagement", { sealedSecretManagement: sealing }, "secretManagement"],
-])("an agent of v1 is refused %s, which it would ignore", (field, config, instead) => {
+])("rejects %s, which an agent of v1 ignores", (field, config, instead) => {
   expect(problemsOf(specOf("v1.0.0-rc6", config))).toEqual([
     `${at}.${field}: an agent of PipeCD v1 ignores it: use ${instead}`,
   ]);
 });
 
-test("an agent of v0 is refused plugins", () => {
+test("rejects plugins for an agent of v0", () => {
   const plugins = { plugins: [plugin] };
   expect(problemsOf(specOf("v0.57.0", {}, plugins))).toEqual(["spec.plugins needs an agent of PipeCD v1"]);
   expect(problemsOf(specOf("v1.0.0-rc6", {}, plugins))).toEqual([]);
 });
 
-test("settings of plan previews come after v1.0.0-rc6", () => {
+test("accepts plan previews after v1.0.0-rc6", () => {
   const config = { planPreview: { workerNum: 1 } };
   expect(problemsOf(specOf("v1.0.0-rc6", config))).toEqual([
-    `${at}.planPreview needs an agent after PipeCD v1.0.0-rc6`,
+    `${at}.planPreview needs an agent newer than PipeCD v1.0.0-rc6`,
   ]);
   for (const version of ["v1.0.0-rc7", "v1.0.0", "v1.2.3"])
     expect(problemsOf(specOf(version, config))).toEqual([]);
 });
 
-test("what an agent of v0 validates is validated for v1 too", () => {
+test("validates the fields that v0 and v1 share", () => {
   const config = {
     git: { sshKeyFile: "/k", password: "cA==" },
     repositories: [
@@ -80,8 +80,8 @@ test("what an agent of v0 validates is validated for v1 too", () => {
   };
   const problems = problemsOf(specOf("v1.0.0", config));
   expect(problems).toContain(`${at}.git: expected at most one of sshKeyFile, sshKeyData, password`);
-  expect(problems).toContain(`${at}.git.username is needed`);
-  expect(problems).toContain(`${at}.repositories[1].repoId: a is there already`);
+  expect(problems).toContain(`${at}.git.username is required`);
+  expect(problems).toContain(`${at}.repositories[1].repoId: a is a duplicate`);
   expect(problems).toContain(
     `${at}.notifications.receivers[0].slack: expected exactly one of hookURL, oauthTokenData, oauthTokenFile`,
   );
@@ -90,7 +90,7 @@ test("what an agent of v0 validates is validated for v1 too", () => {
   );
 });
 
-test("providers of an analysis plugin are validated by their path", () => {
+test("validates the providers of an analysis plugin", () => {
   const analysisProviders = [
     { name: "a", datadog: { apiKeyFile: "/a" } },
     { name: "a", prometheus: { address: "p" } },
@@ -100,11 +100,11 @@ test("providers of an analysis plugin are validated by their path", () => {
   const path = "spec.plugins[1].analysis.config.analysisProviders";
   expect(problemsOf(specOf("v1.0.0", {}, { plugins }))).toEqual([
     `${path}[0].datadog: expected exactly one of applicationKeyFile, applicationKeyData`,
-    `${path}[1].name: a is there already`,
+    `${path}[1].name: a is a duplicate`,
   ]);
 });
 
-test("an agent of v1 without plugins has none in its configuration", () => {
+test("renders no plugins for an agent of v1 without plugins", () => {
   const text = pipedConfig(specOf("v1.0.0"), "C", { pipedID: "id" });
   expect(parse(text)).toEqual({
     apiVersion: "pipecd.dev/v1beta1",

@@ -1,10 +1,10 @@
-/** What an agent of PipeCD v1 deploys with: plugins. */
+/** Configuration fields of agents of PipeCD v1, which deploy with plugins. */
 import type { Piped } from "../kinds.ts";
 import { pluginOf } from "./plugins.ts";
 import type { Problems } from "./problems.ts";
 
 const at = "spec.config";
-/** Fields that an agent of v1 ignores without a word, and what stands in their place. */
+/** Fields that an agent of v1 ignores silently, and their replacements. */
 const moved = {
   cloudProviders: "deployTargets of a plugin in spec.plugins",
   chartRepositories: "kubernetes.config.chartRepositories of a plugin in spec.plugins",
@@ -14,10 +14,10 @@ const moved = {
   sealedSecretManagement: "secretManagement",
 } as const;
 
-/** Release candidates up to v1.0.0-rc6 have no settings of plan previews. */
+/** Release candidates up to v1.0.0-rc6 have no settings for plan previews. */
 const hasPlanPreview = (version: string): boolean => !/^v1\.0\.0-rc[0-6]$/.test(version);
 
-/** The fields that only an agent of v1 has. Adds all that it does not have to the problems. */
+/** The fields that only an agent of v1 has. Adds fields that it does not support to `problems`. */
 export function v1Fields(
   { config, plugins, version }: NonNullable<Piped["spec"]>,
   problems: Problems,
@@ -27,7 +27,7 @@ export function v1Fields(
       problems.add(`${at}.${field}: an agent of PipeCD v1 ignores it: use ${instead}`);
   }
   if (config.planPreview && !hasPlanPreview(version))
-    problems.add(`${at}.planPreview needs an agent after PipeCD v1.0.0-rc6`);
+    problems.add(`${at}.planPreview needs an agent newer than PipeCD v1.0.0-rc6`);
   return {
     plugins: plugins?.map((plugin, index) => pluginOf(plugin, `spec.plugins[${index}]`, problems)),
   };

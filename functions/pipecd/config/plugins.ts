@@ -1,10 +1,10 @@
-/** Plugins of an agent of PipeCD v1, as it reads them. */
+/** Plugins of an agent of PipeCD v1, in the agent's format. */
 import type { Plugin } from "../kinds/plugins.ts";
 import { given, sorted, variantOf } from "./fields.ts";
 import type { Problems } from "./problems.ts";
 import { analysisProviderOf, informerOf } from "./providers.ts";
 
-/** A plugin as the agent reads it, and hands it on to the plugin. */
+/** A plugin in the agent's configuration. The agent passes `config` and `deployTargets` on to the plugin. */
 interface RenderedPlugin {
   readonly name: string;
   readonly port: number;
@@ -19,7 +19,7 @@ interface Target<Config> {
   readonly config?: Config | undefined;
 }
 
-/** Every target has a configuration: the plugin does not start where one has none. */
+/** Renders an empty configuration for targets without one, because the plugin does not start otherwise. */
 const targetsOf = <Config extends object>(
   targets: readonly Target<Config>[],
   configOf: (config: Config) => object,
@@ -28,7 +28,7 @@ const targetsOf = <Config extends object>(
     given({ name, labels: sorted(labels), config: config === undefined ? {} : configOf(config) }),
   );
 
-/** Maps of an open form have an order of their own too: another order would roll the pod. */
+/** Sorts maps of custom plugins by key, so that another order in the spec does not roll the pod. */
 function inOrder(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inOrder);
   if (typeof value !== "object" || value === null) return value;
@@ -37,7 +37,7 @@ function inOrder(value: unknown): unknown {
 }
 const openForm = (config: object): object => inOrder(config) as object;
 
-/** `path` is that of the plugin in its object. */
+/** Renders a plugin. `path` is its path in the Piped. */
 export function pluginOf(plugin: Plugin, path: string, problems: Problems): RenderedPlugin {
   const { name, port, url } = plugin;
   return given({ name, port, url, ...variantPart(plugin, path, problems) }) as RenderedPlugin;
@@ -80,7 +80,7 @@ function variantPart(
       const at = `${path}.analysis.config.analysisProviders`;
       const analysisProviders = providers.map((provider, index) => {
         if (providers.findIndex((other) => other.name === provider.name) < index)
-          problems.add(`${at}[${index}].name: ${provider.name} is there already`);
+          problems.add(`${at}[${index}].name: ${provider.name} is a duplicate`);
         return analysisProviderOf(provider, `${at}[${index}]`, problems);
       });
       return { config: { analysisProviders } };

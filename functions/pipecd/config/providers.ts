@@ -1,4 +1,4 @@
-/** Providers of an agent, as PipeCD reads them: with a type, and a configuration that belongs to it. */
+/** Providers of an agent in PipeCD's format: a type, and the configuration of that type. */
 import type { AnalysisProvider, CloudProvider } from "../kinds/providers.ts";
 import { firstOfC } from "../profile.ts";
 import { durationOf, given, someGiven, sorted, variantOf } from "./fields.ts";
@@ -19,7 +19,7 @@ type RenderedCloudProvider = Named &
     | { readonly type: "ECS"; readonly config: ConfigOf<CloudProvider, "ecsConfig"> }
   );
 
-/** Where applications are deployed. `path` is that of the provider in its object. */
+/** Renders a platform to deploy to. `path` is its path in the Piped. */
 export function cloudProviderOf(
   provider: CloudProvider,
   path: string,
@@ -31,7 +31,7 @@ export function cloudProviderOf(
   return { name: provider.name, type, ...(labels && { labels }), config } as RenderedCloudProvider;
 }
 
-/** Without what all of them have. */
+/** A rendered provider without the fields that all providers share. */
 type Typed<Rendered> = Rendered extends Named & infer Rest ? Omit<Rest, keyof Named> : never;
 
 function typedCloudProvider(
@@ -91,7 +91,7 @@ function typedCloudProvider(
 type Informer = NonNullable<NonNullable<CloudProvider["kubernetesConfig"]>["appStateInformer"]>;
 const matchersOf = (matchers: Informer["includeResources"]) =>
   matchers?.map(({ apiVersion, kind }) => given({ apiVersion, kind }));
-/** The resources of a cluster that are watched. */
+/** Renders the watched resources of a cluster. */
 export const informerOf = ({ namespace, includeResources, excludeResources }: Informer) =>
   someGiven({
     namespace,
@@ -106,7 +106,7 @@ type RenderedAnalysisProvider = Named &
     | { readonly type: "STACKDRIVER"; readonly config: ConfigOf<AnalysisProvider, "stackdriver"> }
   );
 
-/** Where numbers about deployments come from. `path` is that of the provider in its object. */
+/** Renders a source of metrics. `path` is its path in the Piped. */
 export function analysisProviderOf(
   provider: AnalysisProvider,
   path: string,

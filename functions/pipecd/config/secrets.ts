@@ -1,4 +1,4 @@
-/** How an agent reads secrets, and registries of images, as PipeCD reads them. */
+/** Secret decryption and container registries of an agent, in PipeCD's format. */
 import type { ImageProvider, SealedSecretManagement, SecretManagement } from "../kinds/pipedconfig.ts";
 import { given, variantOf } from "./fields.ts";
 import type { Problems } from "./problems.ts";
@@ -7,12 +7,12 @@ type Kms = NonNullable<SecretManagement["gcpKMS"]>;
 type RenderedKms = { readonly type: "GCP_KMS"; readonly config: Kms };
 
 function kmsOf(kms: Kms, path: string, instead: string, problems: Problems): RenderedKms {
-  problems.add(`${path}.gcpKMS: no version of PipeCD can use Google Cloud KMS: use ${instead}`);
+  problems.add(`${path}.gcpKMS: no version of PipeCD supports Google Cloud KMS: use ${instead}`);
   const { keyName, decryptServiceAccountFile, encryptServiceAccountFile } = kms;
   return { type: "GCP_KMS", config: { keyName, decryptServiceAccountFile, encryptServiceAccountFile } };
 }
 
-/** How secrets are read up to v0.9.0. */
+/** Renders secret decryption up to v0.9.0. */
 export function sealedSecretManagementOf(
   management: SealedSecretManagement,
   path: string,
@@ -31,7 +31,7 @@ export function sealedSecretManagementOf(
   }
 }
 
-/** How secrets are read from v0.37.1. */
+/** Renders secret decryption from v0.37.1. */
 export function secretManagementOf(
   management: SecretManagement,
   path: string,
@@ -60,7 +60,7 @@ type RenderedImageProvider = { readonly name: string } & (
   | { readonly type: "ECR"; readonly config: Record<string, never> }
 );
 
-/** A registry of images that an agent up to v0.9.0 watches. */
+/** Renders a container registry that agents up to v0.9.0 watch. */
 export function imageProviderOf(provider: ImageProvider): RenderedImageProvider {
   const { name } = provider;
   const variant = variantOf(provider, "name");

@@ -1,4 +1,4 @@
-/** Ways to log in that projects share, as PipeCD reads them. */
+/** Single sign-on configurations that projects share, in PipeCD's format. */
 import { ssoBlockOf } from "../kinds/controlplaneconfig.ts";
 import type { ControlPlaneConfig, SharedSSOConfig } from "../kinds.ts";
 import { firstOfC } from "../profile.ts";
@@ -17,14 +17,14 @@ type RenderedSso = Partial<Sso> &
     | { readonly oidc: Partial<SsoBlock<"oidc">> }
   );
 
-/** The provider of each block. Of several blocks without a provider the first one counts, so those that work come first. */
+/** The provider of each block. If several blocks are set without a provider, the first one counts: supported ones come first. */
 const providerOf = { github: "GITHUB", oidc: "OIDC", google: "GOOGLE" } as const;
 const blocks = Object.keys(providerOf) as readonly Block[];
 
 const givenBlocks = (sso: SharedSSOConfig): readonly Block[] =>
   blocks.filter((block) => sso[block] !== undefined);
 
-/** PipeCD logs in with one provider, whatever else is given. */
+/** PipeCD uses one provider per configuration. */
 function chosenProvider(sso: SharedSSOConfig): Provider {
   const [first] = givenBlocks(sso);
   if (sso.provider !== undefined) return sso.provider;
@@ -32,7 +32,7 @@ function chosenProvider(sso: SharedSSOConfig): Provider {
   return providerOf[first];
 }
 
-/** Blocks that PipeCD does not look at, by their paths. */
+/** Paths of blocks that PipeCD ignores. */
 export function ignoredLogins({
   sharedSSOConfigs = [],
 }: Pick<ControlPlaneConfig, "sharedSSOConfigs">): readonly string[] {
@@ -43,7 +43,7 @@ export function ignoredLogins({
   );
 }
 
-/** `path` is that of the entry in its object. */
+/** Renders an entry. `path` is its path in the ControlPlane. */
 export function ssoOf(sso: SharedSSOConfig, path: string, problems: Problems): RenderedSso {
   const { name, sessionTtl } = sso;
   problems.from("v0.41.4", path, { sessionTtl });
@@ -65,7 +65,7 @@ export function ssoOf(sso: SharedSSOConfig, path: string, problems: Problems): R
       return { ...common, github: given({ clientId, clientSecret, baseUrl, uploadUrl, proxyUrl }) };
     }
     case "google": {
-      problems.add(`${path}.google: no version of PipeCD can log in with Google: use github or oidc`);
+      problems.add(`${path}.google: no version of PipeCD supports logins with Google: use github or oidc`);
       const { clientId, clientSecret } = sso.google as SsoBlock<"google">;
       return { ...common, google: { clientId, clientSecret } };
     }

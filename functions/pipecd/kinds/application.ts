@@ -1,4 +1,4 @@
-/** Application: what PipeCD deploys. */
+/** Application: a folder of a repository that PipeCD deploys. */
 import { z } from "zod";
 import { cel } from "../../../bus/kube/crd.ts";
 import { defineKind, type ObjectOf } from "../../../bus/kube/kind.ts";
@@ -19,7 +19,7 @@ import {
   text,
 } from "./fields.ts";
 
-/** What PipeCD can deploy. */
+/** Kinds of applications, in PipeCD's spelling. */
 export const applicationKinds = [
   "KUBERNETES",
   "TERRAFORM",
@@ -28,17 +28,16 @@ export const applicationKinds = [
   "CLOUDRUN",
   "ECS",
 ] as const;
-/** PipeCD's name of what it can deploy. */
 export type ApplicationKind = (typeof applicationKinds)[number];
 
-/** PipeCD's name of a kind, however it is written. */
+/** PipeCD's spelling of a kind in any letter case; undefined for an unknown kind. */
 export const applicationKindOf = (kind: string): ApplicationKind | undefined =>
   applicationKinds.find((known) => known === kind.toUpperCase());
 
-const kindMessage = "expected Kubernetes, Terraform, Crossplane, Lambda, CloudRun or ECS";
+const kindMessage = "expected Kubernetes, Terraform, Crossplane, Lambda, CloudRun, or ECS";
 const pathMessage =
-  "expected a folder of the repository, by a path of at least two characters that does not start with /: ./ is the root";
-const providerMessage = "expected at most one of cloudProvider, platformProvider: they are the same";
+  "expected a folder of the repository: at least two characters, not starting with /. The root is ./";
+const providerMessage = "expected at most one of cloudProvider and platformProvider, which are the same";
 
 const registered = z.object({
   name: text,
@@ -50,7 +49,7 @@ const registered = z.object({
   kind: text,
   configFilename: text,
   provider: text,
-  // A list: a merge patch would keep a plugin that is no longer in a map.
+  // A list, because a merge patch would keep removed plugins of a map.
   deployTargets: z.array(z.object({ plugin: text, names: z.array(text) })).optional(),
 });
 
@@ -65,7 +64,7 @@ export const Application = defineKind({
   spec: z
     .object({
       name: filled.max(50).describe("Its name at PipeCD."),
-      description: text.optional().describe("What it is."),
+      description: text.optional().describe("Its description at PipeCD. From PipeCD v0.37.1."),
       labels: z
         .record(z.string(), z.string())
         .optional()
@@ -78,17 +77,17 @@ export const Application = defineKind({
         .meta(cel({ rule: `self.matches('^(?i:${applicationKinds.join("|")})$')`, message: kindMessage }))
         .optional()
         .describe(
-          "Kubernetes, Terraform, Crossplane, Lambda, CloudRun or ECS, in any case. Needed unless the agent is PipeCD v1, where it becomes the label kind.",
+          "Kubernetes, Terraform, Crossplane, Lambda, CloudRun, or ECS, in any letter case. Required with an agent of PipeCD v0. With v1 it becomes the label kind.",
         ),
-      environmentRef: environmentRef.describe("The environment that it is in."),
+      environmentRef: environmentRef.describe("The environment that it belongs to."),
       pipedRef: pipedRef.describe("The agent that deploys it."),
-      repository: filled.describe("A repoId of the agent's repositories."),
+      repository: filled.describe("The repoId of one of the agent's repositories."),
       path: z
         .string()
         .max(1024)
         .refine((path) => /^[^/].+$/.test(path), pathMessage)
         .meta(cel({ rule: "self.matches('^[^/].+$')", message: pathMessage }))
-        .describe("Its folder in the repository. ./ is the root."),
+        .describe("Its folder in the repository. The root is ./."),
       configFilename: text
         .optional()
         .describe(
@@ -96,14 +95,12 @@ export const Application = defineKind({
         ),
       cloudProvider: text
         .optional()
-        .describe("Where it is deployed: a provider of the agent. kubernetes-default is always there."),
-      platformProvider: text.optional().describe("Another name of cloudProvider."),
+        .describe("The agent's provider to deploy to. Default: kubernetes-default, which always exists."),
+      platformProvider: text.optional().describe("Another name for cloudProvider."),
       deployTargetsByPlugin: z
         .record(z.string().min(1), z.array(filled).min(1).max(64))
         .optional()
-        .describe(
-          "Where an agent of PipeCD v1 deploys it: names of deploy targets, by the name of their plugin.",
-        ),
+        .describe("Deploy targets for an agent of PipeCD v1: names of targets, by the name of their plugin."),
       insecure,
       controlPlaneRef: controlPlaneRef.optional(),
       apiKeySecretRef: apiKeySecretRef.optional(),
@@ -116,21 +113,19 @@ export const Application = defineKind({
       cel({ rule: "!(has(self.cloudProvider) && has(self.platformProvider))", message: providerMessage }),
     ),
   status: z.object({
-    applicationID: text.optional().describe("PipeCD's id of it."),
-    pipedID: text.optional().describe("PipeCD's id of the agent that deploys it."),
-    registered: registered.optional().describe("What PipeCD was last told."),
+    applicationID: text.optional().describe("Its id at PipeCD."),
+    pipedID: text.optional().describe("Id at PipeCD of the agent that deploys it."),
+    registered: registered.optional().describe("The last registration at PipeCD."),
     registering: registered
       .optional()
-      .describe(
-        "What PipeCD is asked to register, until its id is known. No other Application takes its place.",
-      ),
+      .describe("The registration in progress. No other Application registers at this place."),
     former: z
       .array(z.object({ applicationID: text, registered }))
       .optional()
-      .describe("Applications at PipeCD that this one has replaced, until they are deleted there."),
+      .describe("Replaced applications at PipeCD, until they are deleted there."),
     ...synced,
     observedGeneration,
-    conditions: conditions("Ready: PipeCD has it as it is wanted."),
+    conditions: conditions("Ready: PipeCD has the current spec."),
   }),
   columns: [
     { name: "Project", type: "string", jsonPath: ".spec.projectID" },

@@ -1,4 +1,4 @@
-/** ControlPlane: gateway, server, cache and ops of PipeCD. */
+/** ControlPlane: gateway, server, cache, and ops of PipeCD. */
 import { z } from "zod";
 import { defineKind, type ObjectOf } from "../../../bus/kube/kind.ts";
 import { version as apiVersion, category, group } from "../names.ts";
@@ -17,23 +17,22 @@ import {
   volumeMounts,
 } from "./fields.ts";
 
-const replicas = (part: string) => count.optional().describe(`How many pods of the ${part}.`);
-const available = (part: string) => count.optional().describe(`How many pods of the ${part} are available.`);
+const replicas = (component: string) => count.optional().describe(`Number of pods of the ${component}.`);
+const available = (component: string) =>
+  count.optional().describe(`Number of available pods of the ${component}.`);
 
 /** A control plane of PipeCD. */
 export const ControlPlane = defineKind({
   group,
   version: apiVersion,
   kind: "ControlPlane",
-  description: "A control plane of PipeCD: gateway, server, cache and ops.",
+  description: "A control plane of PipeCD: gateway, server, cache, and ops.",
   shortNames: ["cpl"],
   categories: [category],
   // `<name>-gateway` is a Service.
   rules: serviceName(55),
   spec: z.object({
-    replicas: count
-      .optional()
-      .describe("How many pods gateway and server have where they do not say. Default: 1."),
+    replicas: count.optional().describe("Default for replicasGateway and replicasServer. Default: 1."),
     replicasGateway: replicas("gateway"),
     replicasServer: replicas("server"),
     replicasCache: replicas("cache"),
@@ -44,20 +43,20 @@ export const ControlPlane = defineKind({
       .describe("Tag of the gateway's image. Default: v1.10.0 up to PipeCD v0.9.0, v1.31.0 from v0.37.1."),
     redisVersion: version.optional().describe("Tag of the cache's image. Default: 5.0.5-alpine3.9."),
     volumeMounts: volumeMounts.optional(),
-    config: controlPlaneConfig.describe("What PipeCD's own configuration has."),
+    config: controlPlaneConfig.describe("PipeCD's own configuration."),
     tls: z
       .object({
         secretName: objectName.describe(
-          "Secret of the type kubernetes.io/tls with tls.crt, tls.key and ca.crt.",
+          "Secret of the type kubernetes.io/tls with tls.crt, tls.key, and ca.crt.",
         ),
       })
       .optional()
-      .describe("With it, the server speaks gRPC over TLS alone. From PipeCD v0.37.1."),
+      .describe("If set, the server speaks gRPC only over TLS. From PipeCD v0.37.1."),
     bootstrapAPIKeys: z
       .boolean()
       .optional()
       .describe(
-        "Whether an API key is made for each project, and kept in a Secret. From PipeCD v0.44.0. Default: false.",
+        "Whether to create an API key for each project, and to store it in a Secret. From PipeCD v0.44.0. Default: false.",
       ),
   }),
   status: z.object({
@@ -72,15 +71,13 @@ export const ControlPlane = defineKind({
     serverRevision: z
       .string()
       .optional()
-      .describe(
-        "Which pods of the server were the last to be rolled out: workers close connections to former ones.",
-      ),
+      .describe("Identifies the last rollout of the server. Workers close connections to older pods."),
     datastoreSince: time
       .optional()
-      .describe("Since when the datastore has been ready, if it is one of this namespace."),
+      .describe("When the datastore became ready, if it is a store of this namespace."),
     ...synced,
     observedGeneration,
-    conditions: conditions("Ready: all four parts are available, with the configuration that is wanted."),
+    conditions: conditions("Ready: all four components are available with the current configuration."),
   }),
   columns: [
     { name: "Version", type: "string", jsonPath: ".spec.version" },

@@ -1,11 +1,11 @@
-/** What a ControlPlane says of PipeCD's configuration: one optional field for each variant of a union. */
+/** `spec.config` of a ControlPlane. Unions have one optional field per variant. */
 import { z } from "zod";
 import { cel } from "../../../bus/kube/crd.ts";
 import { atMostOne, duration, filled, inTheOpen, most, text, texts } from "./fields.ts";
 
-const usernameFile = text.optional().describe("Path of a file with the name of the user.");
+const usernameFile = text.optional().describe("Path of a file with the user name.");
 const passwordFile = text.optional().describe("Path of a file with the password.");
-const ignoredByMongo = "PipeCD v0.9.0 ignores it: the url has user and password.";
+const ignoredByMongo = "Ignored by PipeCD v0.9.0: put user and password into the url.";
 const credentialsFile = text.optional().describe("Path of a file with the credentials.");
 
 const datastore = atMostOne(
@@ -20,7 +20,7 @@ const datastore = atMostOne(
       })
       .optional()
       .describe("Cloud Firestore."),
-    dynamoDbConfig: z.object({}).optional().describe("No version of PipeCD can use it."),
+    dynamoDbConfig: z.object({}).optional().describe("Not supported by any version of PipeCD."),
     mongoDBConfig: z
       .object({
         url: filled.describe(`mongodb://user:password@host:27017/. ${inTheOpen}`),
@@ -33,7 +33,7 @@ const datastore = atMostOne(
     mysqlConfig: z
       .object({
         url: filled.describe(
-          `host:3306 with usernameFile, passwordFile and database, or user:password@tcp(host:3306). ${inTheOpen}`,
+          `host:3306 with usernameFile, passwordFile, and database, or user:password@tcp(host:3306). ${inTheOpen}`,
         ),
         database: text.optional().describe("Name of the database, if the url does not have it."),
         usernameFile,
@@ -47,10 +47,10 @@ const datastore = atMostOne(
   "mongoDBConfig",
   "mysqlConfig",
 );
-/** Where a control plane keeps its objects. */
+/** The store of a control plane's objects. */
 export type Datastore = z.infer<typeof datastore>;
 
-const schemeMissing = "expected an address with its scheme, such as http://minio-sample-minio:9000";
+const schemeMissing = "expected an address with a scheme, such as http://minio-sample-minio:9000";
 const scheme = "^[A-Za-z][A-Za-z0-9+.-]*://";
 const endpoint = filled
   .max(2048)
@@ -76,11 +76,11 @@ const filestore = atMostOne(
       .describe("Amazon S3: needs PipeCD v0.37.1 or later."),
     minioConfig: z
       .object({
-        endpoint: endpoint.describe("Address with its scheme: http://minio-sample-minio:9000."),
+        endpoint: endpoint.describe("Address with a scheme, such as http://minio-sample-minio:9000."),
         bucket: filled,
         accessKeyFile: filled.describe("Path of a file with the access key."),
         secretKeyFile: filled.describe("Path of a file with the secret key."),
-        autoCreateBucket: z.boolean().optional().describe("Whether the server makes the bucket."),
+        autoCreateBucket: z.boolean().optional().describe("Whether the server creates the bucket."),
       })
       .optional()
       .describe("MinIO."),
@@ -89,7 +89,7 @@ const filestore = atMostOne(
   "s3Config",
   "minioConfig",
 );
-/** Where a control plane keeps its files. */
+/** The store of a control plane's files. */
 export type Filestore = z.infer<typeof filestore>;
 
 const client = { clientId: filled, clientSecret: filled.describe(inTheOpen) };
@@ -100,14 +100,14 @@ const ssoFields = z.object({
     .enum(["GITHUB", "GITHUB_ENTERPRISE", "GOOGLE", "OIDC"])
     .optional()
     .describe(
-      "Default: the provider of the block that is given, of several github. GITHUB_ENTERPRISE needs PipeCD v0.9.0 or older, OIDC v0.49.0 or later. No version of PipeCD can log in with GOOGLE.",
+      "Default: the provider of the given block; github if there are several. GITHUB_ENTERPRISE needs PipeCD v0.9.0 or older, OIDC v0.49.0 or later. No version of PipeCD supports GOOGLE.",
     ),
-  sessionTtl: z.int().min(1).optional().describe("How many hours a login lasts. From PipeCD v0.41.4."),
+  sessionTtl: z.int().min(1).optional().describe("Lifetime of a login in hours. From PipeCD v0.41.4."),
   github: z.object({ ...client, baseUrl: text.optional(), uploadUrl: text.optional(), proxyUrl }).optional(),
   google: z
     .object(client)
     .optional()
-    .describe("Ignored beside another block, refused alone: no version of PipeCD can log in with Google."),
+    .describe("Not supported by any version of PipeCD: ignored if another block is set, rejected otherwise."),
   oidc: z
     .object({
       ...client,
@@ -127,8 +127,8 @@ const ssoFields = z.object({
 });
 const ssoBlocks = ["github", "google", "oidc"] as const;
 const oneBlock = `expected one of ${ssoBlocks.join(", ")}`;
-const blockOfProvider = "expected the block of the provider: github, google or oidc";
-/** Which block belongs to a provider. */
+const blockOfProvider = "expected the block of the provider: github, google, or oidc";
+/** The block of each provider. */
 export const ssoBlockOf = {
   GITHUB: "github",
   GITHUB_ENTERPRISE: "github",
@@ -150,10 +150,10 @@ const sharedSSOConfig = ssoFields
       },
     ),
   );
-/** A way to log in that projects share. */
+/** A single sign-on configuration that projects share. */
 export type SharedSSOConfig = z.infer<typeof sharedSSOConfig>;
 
-const notSchedule = "expected five fields of cron such as '0 * * * *', or a descriptor such as @daily";
+const notSchedule = "expected five cron fields such as '0 * * * *', or a descriptor such as @daily";
 const scheduleShape = String.raw`^((CRON_)?TZ=\S* +)?(@.+|\s*[^@\s]\S*(\s+\S+){4}\s*)$|^$`;
 const schedule = text
   .max(1024)
@@ -165,23 +165,21 @@ const collector = (usual: string) => ({
   schedule: schedule
     .optional()
     .describe(
-      `When, in UTC: five fields of cron, @hourly, @daily and the like, or @every 2h. Default: ${usual}.`,
+      `Schedule in UTC: five cron fields, a descriptor such as @hourly or @daily, or @every 2h. Default: ${usual}.`,
     ),
 });
 
-/** A control plane's configuration. */
+/** Schema of `spec.config`. */
 export const controlPlaneConfig = z.object({
-  address: text.optional().describe("Where people reach it, for links and for logging in with others."),
-  stateKey: text
-    .optional()
-    .describe(`Signs the state that a login passes through the identity provider. ${inTheOpen}`),
-  datastore: datastore.optional().describe("Where objects are kept. Needed: PipeCD has no default."),
-  filestore: filestore.optional().describe("Where files are kept. Needed: PipeCD has no default."),
+  address: text.optional().describe("Public address, for links and login redirects."),
+  stateKey: text.optional().describe(`Signs the OAuth state of logins. ${inTheOpen}`),
+  datastore: datastore.optional().describe("Store of objects. Required: PipeCD has no default."),
+  filestore: filestore.optional().describe("Store of files. Required: PipeCD has no default."),
   cache: z
     .object({
       ttl: duration
         .optional()
-        .describe("How long things are kept: seconds, or text such as 5m. Default: 5m."),
+        .describe("Lifetime of cached entries: seconds, or text such as 5m. Default: 5m."),
     })
     .optional(),
   insightCollector: z
@@ -195,25 +193,25 @@ export const controlPlaneConfig = z.object({
         .optional(),
     })
     .optional()
-    .describe("When numbers for insights are collected. From PipeCD v0.37.1."),
+    .describe("Collection of metrics for insights. From PipeCD v0.37.1."),
   projects: z
     .array(
       z.object({
         id: filled,
         desc: text.optional(),
         staticAdmin: z
-          .object({ username: filled, passwordHash: filled.describe(`Of bcrypt. ${inTheOpen}`) })
+          .object({ username: filled, passwordHash: filled.describe(`A bcrypt hash. ${inTheOpen}`) })
           .optional()
-          .describe("Who may log in without any other service."),
+          .describe("An administrator who logs in with a password."),
       }),
     )
     .max(most)
     .optional()
-    .describe("Projects that are there from the start."),
+    .describe("Static projects."),
   sharedSSOConfigs: z
     .array(sharedSSOConfig)
     .max(most)
     .optional()
-    .describe("Ways to log in that projects share."),
+    .describe("Single sign-on configurations that projects share."),
 });
 export type ControlPlaneConfig = z.infer<typeof controlPlaneConfig>;

@@ -1,4 +1,4 @@
-/** Environment: what Applications are grouped by at PipeCD. */
+/** Environment: groups Applications at PipeCD. */
 import { z } from "zod";
 import { defineKind, type ObjectOf } from "../../../bus/kube/kind.ts";
 import { category, group, version } from "../names.ts";
@@ -20,22 +20,25 @@ export const Environment = defineKind({
   group,
   version,
   kind: "Environment",
-  description: "An environment at PipeCD. From v0.37.1 PipeCD has none: it is the label env of applications.",
+  description: "An environment at PipeCD. From v0.37.1, the label env of applications replaces environments.",
   shortNames: ["penv"],
   categories: [category],
   spec: z.object({
     name: filled.max(100).describe("Its name at PipeCD."),
-    description: text.describe("What it is for. PipeCD is told when the environment is made."),
+    description: text.describe("Its description at PipeCD, which is set only at creation."),
     projectID,
     insecure,
     controlPlaneRef: controlPlaneRef.optional(),
   }),
   status: z.object({
-    environmentID: text.optional().describe("PipeCD's id of it."),
-    registered: z.object({ name: text, projectID: text }).optional().describe("What PipeCD was last told."),
+    environmentID: text.optional().describe("Its id at PipeCD."),
+    registered: z
+      .object({ name: text, projectID: text })
+      .optional()
+      .describe("The last registration at PipeCD."),
     ...synced,
     observedGeneration,
-    conditions: conditions("Ready: PipeCD has it, or needs none."),
+    conditions: conditions("Ready: PipeCD has it, or has no environments."),
   }),
   columns: [
     { name: "Project", type: "string", jsonPath: ".spec.projectID" },

@@ -1,4 +1,4 @@
-/** EventRegistration: tells PipeCD of each new value, for which event watchers of agents wait. */
+/** EventRegistration: registers an event at PipeCD for each new value, which event watchers of agents handle. */
 import { z } from "zod";
 import { defineKind, type ObjectOf } from "../../../bus/kube/kind.ts";
 import { eventStates } from "../api/eventstates.ts";
@@ -19,12 +19,12 @@ import {
   time,
 } from "./fields.ts";
 
-/** PipeCD's own rule: contexts become trailers of commits. */
+/** PipeCD's own rule, because contexts become commit trailers. */
 const contextKey = z.string().regex(/^[a-zA-Z0-9]+(-[a-zA-Z0-9]+)*$/);
 
-/** Texts of a status may be redacted, so events are compared by digests. */
+/** Digests identify events, because texts in a status may be redacted. */
 const identity = {
-  key: text.describe("A digest of project, name and labels."),
+  key: text.describe("A digest of project, name, and labels."),
   digest: text.describe("A digest of the data."),
 };
 
@@ -34,7 +34,7 @@ export const EventRegistration = defineKind({
   version,
   kind: "EventRegistration",
   description:
-    "Registers an event at PipeCD for each new value: the image that a RemoteSync has built, or text. The event watcher of an agent can commit the value, and deploy it.",
+    "Registers an event at PipeCD for each new value: the image that a RemoteSync has built, or text. The event watcher of an agent can commit and deploy the value.",
   shortNames: ["pevent"],
   categories: [category],
   spec: z.object({
@@ -47,7 +47,7 @@ export const EventRegistration = defineKind({
     contexts: z
       .record(contextKey, filled)
       .optional()
-      .describe("Trailers of the commit that the agent makes. From PipeCD v0.49.3."),
+      .describe("Trailers of the agent's commit. From PipeCD v0.49.3."),
     projectID,
     source: exactlyOne(
       z.object({
@@ -59,15 +59,15 @@ export const EventRegistration = defineKind({
               .enum(["Image", "Digest"])
               .optional()
               .describe(
-                "Image is the whole reference, with its digest; Digest is sha256:… alone. Default: Image.",
+                "Image is the whole reference with its digest; Digest is only sha256:…. Default: Image.",
               ),
           })
           .optional()
-          .describe("The newest image that a RemoteSync has built of its revision."),
+          .describe("The newest image that a RemoteSync has built from its revision."),
       }),
       "data",
       "remoteSync",
-    ).describe("Where the value comes from."),
+    ).describe("Source of the value."),
     insecure,
     controlPlaneRef: controlPlaneRef.optional(),
     apiKeySecretRef: apiKeySecretRef.optional(),
@@ -76,18 +76,18 @@ export const EventRegistration = defineKind({
     registered: z
       .object({
         ...identity,
-        data: text.describe("Its data. Anything that looks like a credential is left out."),
-        eventID: text.describe("PipeCD's id of the event."),
+        data: text.describe("Its data. Anything that looks like a credential is redacted."),
+        eventID: text.describe("Its id at PipeCD."),
         time: time.describe("When it was registered."),
         state: z.enum(eventStates).describe("State of the event at PipeCD."),
-        description: text.describe("The same in PipeCD's words."),
+        description: text.describe("PipeCD's description of the state."),
       })
       .optional()
-      .describe("The last event, and what has become of it."),
-    announced: z.object(identity).optional().describe("The event that is being registered."),
+      .describe("The last event and its state."),
+    announced: z.object(identity).optional().describe("The registration in progress."),
     observedGeneration,
     conditions: conditions(
-      "Registered: PipeCD has an event of the value. Handled: an agent has handled it. Ready: PipeCD has it, and no agent has failed to handle it.",
+      "Registered: PipeCD has an event for the value. Handled: an agent has handled it. Ready: PipeCD has it, and it has neither failed nor expired.",
     ),
   }),
   columns: [

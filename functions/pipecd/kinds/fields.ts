@@ -1,4 +1,4 @@
-/** Fields that several kinds have. */
+/** Fields shared by several kinds. */
 import { z } from "zod";
 import { cel } from "../../../bus/kube/crd.ts";
 import { objectName, quantity, time } from "../../../bus/kube/fields.ts";
@@ -7,45 +7,45 @@ import { nanosIn } from "./goduration.ts";
 
 export { age, conditions, objectName, observedGeneration, ready, time } from "../../../bus/kube/fields.ts";
 
-/** What tells whether PipeCD is to be asked again. */
+/** Status fields that determine when the next sync with PipeCD is due. */
 export const synced = {
-  lastSyncTime: time.optional().describe("When PipeCD was last asked."),
+  lastSyncTime: time.optional().describe("Time of the last sync with PipeCD."),
   syncedWith: z
     .string()
     .optional()
-    .describe("Which control plane was asked, by its uid, and since when it had been ready."),
+    .describe("Control plane of the last sync: its uid, and when it had become ready."),
 } as const;
 
-/** A count of pods. */
+/** A number of pods. */
 export const count = z.int32().min(0);
 export const text = z.string();
-/** Said of fields that hold a credential themselves: the object is published on the bus as a whole. */
+/** Warning for fields that hold a credential. The whole object is published on the bus. */
 export const inTheOpen =
-  "Not kept secret: everyone who may read the object sees it, and every function on the bus.";
+  "Not kept secret: every user who can read the object and every function on the bus can see it.";
 export const texts = z.array(z.string());
-/** Something that may not be empty. */
+/** A string that is not empty. */
 export const filled = z.string().min(1);
 
-/** Lists whose entries have rules end here, so that the rules have a price. */
+/** Maximum length of lists whose entries have CEL rules, so that the API server can bound the rules' cost. */
 export const most = 256;
 
 /**
- * Names of objects begin those of Services, and are values of labels: of the 63 characters, `longest` are left for what a user
- * chooses.
+ * Rule for object names that are prefixes of Service names and label values, which have at most 63 characters. `longest` is the
+ * maximum length without the suffix.
  */
 export const serviceName = (longest: number) =>
   cel({
     rule: `size(self.metadata.name) <= ${longest} && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')`,
-    message: `metadata.name can have at most ${longest} characters, starts with a letter, and has only letters in lower case, digits and hyphens: it begins the name of a Service`,
+    message: `metadata.name is the prefix of a Service name: expected at most ${longest} characters, a letter first, and only lowercase letters, digits, and hyphens`,
   });
 
 const counted = (names: readonly string[]) => names.map((name) => `(has(self.${name}) ? 1 : 0)`).join(" + ");
 
-/** How many of the fields an object has. */
+/** Number of the fields that an object has. */
 const given = (value: object, names: readonly string[]) =>
   names.filter((name) => (value as Record<string, unknown>)[name] !== undefined).length;
 
-/** A union as people write it: one field per variant, of which exactly one is there. */
+/** A union with one field per variant, of which exactly one must be set. */
 export function exactlyOne<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,
   ...names: (string & keyof Shape)[]
@@ -56,7 +56,7 @@ export function exactlyOne<Shape extends z.ZodRawShape>(
     .meta(cel({ rule: `${counted(names)} == 1`, message }));
 }
 
-/** At least one variant may be missing: a union that the originals take without any. */
+/** A union with one field per variant, of which at most one may be set, as in pipecd-operator. */
 export function atMostOne<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,
   ...names: (string & keyof Shape)[]
@@ -70,7 +70,7 @@ export function atMostOne<Shape extends z.ZodRawShape>(
 /** https://pkg.go.dev/time#ParseDuration, without signs. */
 const durationText =
   /^([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|ms|s|m|h)(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|ms|s|m|h))*$/;
-/** So many seconds fit Go's durations, which count nanoseconds in 64 bits. */
+/** Below the maximum of Go's durations, which count nanoseconds in 64 bits. */
 const mostSeconds = 9_000_000_000;
 
 const mostNanos = BigInt(mostSeconds) * 1_000_000_000n;
@@ -78,11 +78,11 @@ const tooLong = `expected at most ${mostSeconds} seconds`;
 const isShortEnough = (duration: number | string): boolean =>
   typeof duration === "number" || (nanosIn(duration) ?? mostNanos + 1n) <= mostNanos;
 
-/** A length of time: seconds, or text as Go reads it. */
+/** A duration: seconds, or text in Go's format. */
 export const duration = z
   .union([
     z.int().min(0).max(mostSeconds),
-    z.string().max(64).regex(durationText, "expected seconds, or a length of time such as 90s, 5m or 1h30m"),
+    z.string().max(64).regex(durationText, "expected seconds, or a duration such as 90s, 5m, or 1h30m"),
   ])
   .refine(isShortEnough, tooLong)
   .meta(
@@ -93,38 +93,38 @@ export const duration = z
   );
 export type Duration = z.infer<typeof duration>;
 
-/** Where data is kept. */
+/** The data volume of a store. */
 export const storage = z
   .object({
     emptyDir: z
       .object({ medium: text.optional(), sizeLimit: quantity.optional() })
       .optional()
-      .describe("A volume that goes with the pod. Wins over volumeClaimTemplate."),
+      .describe("A volume that is deleted with the pod. Takes precedence over volumeClaimTemplate."),
     volumeClaimTemplate: z
       .object({
         apiVersion: text.optional(),
         kind: text.optional(),
-        spec: z.looseObject({}).optional().describe("Of a PersistentVolumeClaim."),
+        spec: z.looseObject({}).optional().describe("Spec of a PersistentVolumeClaim."),
       })
       .optional()
-      .describe("A volume that stays: what is claimed for the pod."),
+      .describe("A persistent volume claim for the pod."),
   })
-  .describe("Where the data is kept. Default: a volume that goes with the pod.");
+  .describe("Volume of the data. Default: an emptyDir, which is deleted with the pod.");
 
-/** A volume, and where containers have it. */
+/** Volumes and their mounts. */
 export const volumeMounts = z
   .array(
     z.object({
-      mountPath: filled.describe("Where the containers have it."),
-      volume: z.looseObject({ name: filled }).describe("A volume of a pod, whatever its source."),
+      mountPath: filled.describe("Path in the containers."),
+      volume: z.looseObject({ name: filled }).describe("A pod volume with any source."),
       readOnly: z.boolean().optional(),
       subPath: text.optional(),
       subPathExpr: text.optional(),
     }),
   )
-  .describe("Volumes that gateway, server and ops have, with files that the configuration names.");
+  .describe("Volumes of gateway, server, and ops, with files that the configuration refers to.");
 
-/** A Secret, as volumes name it. */
+/** A Secret, in the format of a volume source. */
 export const secretSource = z.object({
   secretName: objectName,
   items: z
@@ -145,7 +145,7 @@ export const pipedRef = named("Piped");
 
 export const controlPlaneRef = z
   .object({ objectName: objectName.describe("metadata.name of the ControlPlane, in this namespace.") })
-  .describe("Which control plane it belongs to. Default: the only one in this namespace.");
+  .describe("Its control plane. Default: the only one in this namespace.");
 
 export const apiKeySecretRef = z
   .object({
@@ -155,13 +155,13 @@ export const apiKeySecretRef = z
       .regex(/^[-._a-zA-Z0-9]+$/)
       .max(253)
       .optional()
-      .describe(`Which of its keys. Default: ${secretKeys.apiKey}.`),
+      .describe(`Key in the Secret. Default: ${secretKeys.apiKey}.`),
   })
-  .describe("An API key of the project, to be used instead of the control plane's own. From PipeCD v0.44.0.");
+  .describe("An API key of the project, used instead of the control plane's own. From PipeCD v0.44.0.");
 
 export const version = filled.max(128);
 export const projectID = filled.max(100).describe("The project at PipeCD.");
 export const insecure = z
   .boolean()
   .optional()
-  .describe("The control plane is reached without TLS. Default: false.");
+  .describe("Whether to connect to the control plane without TLS. Default: false.");

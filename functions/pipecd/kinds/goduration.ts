@@ -1,4 +1,4 @@
-/** Lengths of time as Go reads them: https://pkg.go.dev/time#ParseDuration */
+/** Durations in Go's format: https://pkg.go.dev/time#ParseDuration */
 
 const nanosOf: Readonly<Record<string, bigint>> = {
   ns: 1n,
@@ -15,8 +15,8 @@ const most = 2n ** 63n - 1n;
 const part = /([0-9]*)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)/y;
 
 /**
- * Nanoseconds; undefined for text that Go does not take for a length of time, or that is too long for its 64 bits. Like Go, it
- * cuts off what is less than a nanosecond.
+ * Parses a duration to nanoseconds. Returns undefined if Go would reject the text, or if the duration exceeds 64 bits. Like Go, it
+ * truncates fractions of a nanosecond.
  */
 export function nanosIn(text: string): bigint | undefined {
   const [, sign, rest] = /^([-+]?)(.+)$/s.exec(text) ?? [];

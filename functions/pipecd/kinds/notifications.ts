@@ -1,4 +1,4 @@
-/** Whom a Piped tells of what happens. */
+/** Notifications of a Piped: routes and receivers. */
 import { z } from "zod";
 import { exactlyOne, filled, inTheOpen, most, text, texts } from "./fields.ts";
 
@@ -9,20 +9,20 @@ const labels = z.record(z.string(), z.string()).optional().describe(later);
 const route = z.object({
   name: filled,
   receiver: filled.describe("Name of the receiver."),
-  events: texts.optional().describe("DEPLOYMENT_TRIGGERED, and so on: without EVENT_."),
+  events: texts.optional().describe("Event names without EVENT_, such as DEPLOYMENT_TRIGGERED."),
   ignoreEvents: texts.optional(),
-  groups: texts.optional().describe("DEPLOYMENT, APPLICATION_SYNC, and so on: without EVENT_."),
+  groups: texts.optional().describe("Event groups without EVENT_, such as DEPLOYMENT or APPLICATION_SYNC."),
   ignoreGroups: texts.optional(),
   apps: texts.optional(),
   ignoreApps: texts.optional(),
   envs: texts
     .optional()
     .describe("Names of environments. From PipeCD v0.37.1 at most one: it becomes the label env."),
-  ignoreEnvs: texts.optional().describe("The same, of those that are left out."),
+  ignoreEnvs: texts.optional().describe("Names of excluded environments. From PipeCD v0.37.1 at most one."),
   labels,
   ignoreLabels: labels,
 });
-/** What is told to whom. */
+/** Selects the events for a receiver. */
 export type NotificationRoute = z.infer<typeof route>;
 
 const receiver = exactlyOne(
@@ -32,10 +32,12 @@ const receiver = exactlyOne(
       .object({
         hookURL: text
           .optional()
-          .describe(`Either this, or a token and channelID. ${inTheOpen} Use oauthTokenFile instead.`),
+          .describe(
+            `Webhook URL, instead of a token and channelID. ${inTheOpen} Use oauthTokenFile instead.`,
+          ),
         oauthTokenData: text
           .optional()
-          .describe(`A token itself, in base64. ${inTheOpen} Use oauthTokenFile instead. ${tokens}`),
+          .describe(`The token in base64. ${inTheOpen} Use oauthTokenFile instead. ${tokens}`),
         oauthTokenFile: text.optional().describe(tokens),
         channelID: text.optional().describe("From PipeCD v0.44.0."),
         mentionedAccounts: texts.optional().describe(tokens),
@@ -47,7 +49,7 @@ const receiver = exactlyOne(
         url: filled.describe(inTheOpen),
         signatureKey: text
           .optional()
-          .describe(`Header of the signature. Default: PipeCD-Signature. ${later}`),
+          .describe(`Name of the signature header. Default: PipeCD-Signature. ${later}`),
         signatureValue: text.optional().describe(`${inTheOpen} Use signatureValueFile instead. ${later}`),
         signatureValueFile: text.optional().describe(later),
       })
@@ -56,7 +58,7 @@ const receiver = exactlyOne(
   "slack",
   "webhook",
 );
-/** Who is told. */
+/** A destination of notifications. */
 export type NotificationReceiver = z.infer<typeof receiver>;
 
 export const notifications = z
@@ -64,4 +66,4 @@ export const notifications = z
     routes: z.array(route).max(most).optional(),
     receivers: z.array(receiver).max(most).optional(),
   })
-  .describe("Whom the agent tells of what happens.");
+  .describe("Notifications that the agent sends.");

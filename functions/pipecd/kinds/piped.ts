@@ -28,8 +28,8 @@ export const Piped = defineKind({
   group,
   version: apiVersion,
   kind: "Piped",
-  description: "An agent of PipeCD: it is registered at the control plane, and runs.",
-  // The agent may do anything in the cluster, and so may who can use its ServiceAccount.
+  description: "An agent of PipeCD, registered at the control plane and running in a pod.",
+  // The agent has all permissions in the cluster, and so does anyone who can use its ServiceAccount.
   writers: "cluster-admin",
   shortNames: ["ppd"],
   categories: [category],
@@ -39,23 +39,23 @@ export const Piped = defineKind({
       "Version of PipeCD: v0.8.0 to v0.9.0, or v0.37.1 and later; PipeCD v1 from v1.0.0-rc4.",
     ),
     name: filled.max(100).describe("Its name at PipeCD."),
-    description: text.describe("What it is for."),
+    description: text.describe("Its description at PipeCD."),
     projectID,
     environmentRef: environmentRef
       .optional()
-      .describe("The environment that it is in. Needed up to PipeCD v0.9.0."),
+      .describe("The environment that it belongs to. Required up to PipeCD v0.9.0."),
     insecure,
     volumeMounts: volumeMounts
       .optional()
-      .describe("Volumes that the agent has, with files that its configuration names."),
+      .describe("Volumes of the agent, with files that its configuration refers to."),
     controlPlaneRef: controlPlaneRef.optional(),
     apiKeySecretRef: apiKeySecretRef.optional(),
     plugins: plugins.optional(),
-    config: pipedConfig.describe("What the agent's own configuration has."),
+    config: pipedConfig.describe("The agent's own configuration."),
   }),
   status: z.object({
-    pipedID: text.optional().describe("PipeCD's id of it."),
-    environmentID: text.optional().describe("PipeCD's ids of its environments, separated by commas."),
+    pipedID: text.optional().describe("Its id at PipeCD."),
+    environmentID: text.optional().describe("Ids of its environments at PipeCD, separated by commas."),
     registered: z
       .object({
         name: text,
@@ -64,23 +64,23 @@ export const Piped = defineKind({
         environmentID: text.optional(),
       })
       .optional()
-      .describe("What PipeCD was last told."),
+      .describe("The last registration at PipeCD."),
     registering: z
       .object({ name: text, projectID: text, keyID: text })
       .optional()
-      .describe("What PipeCD is asked to register, until its id is known."),
+      .describe("The registration in progress."),
     former: z
       .array(z.object({ pipedID: text, projectID: text }))
       .optional()
-      .describe("Agents at PipeCD that this one has replaced, until they are disabled there."),
-    availableReplicas: count.optional().describe("How many pods are available."),
+      .describe("Replaced agents at PipeCD, until they are disabled there."),
+    availableReplicas: count.optional().describe("Number of available pods."),
     connection: z
       .enum(["ONLINE", "OFFLINE", "UNKNOWN"])
       .optional()
-      .describe("Whether the agent reports to the control plane. PipeCD knows it minutes later."),
+      .describe("Whether the agent is connected to the control plane. PipeCD reports changes minutes late."),
     ...synced,
     observedGeneration,
-    conditions: conditions("Ready: it is registered, and its pod is available."),
+    conditions: conditions("Ready: the agent is registered, and its pod is available."),
   }),
   columns: [
     { name: "Project", type: "string", jsonPath: ".spec.projectID" },

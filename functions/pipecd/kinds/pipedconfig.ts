@@ -1,4 +1,4 @@
-/** What a Piped says of the agent's configuration: one optional field for each variant of a union. */
+/** `spec.config` of a Piped. Unions have one optional field per variant. */
 import { z } from "zod";
 import { duration, exactlyOne, filled, inTheOpen, most, text, texts } from "./fields.ts";
 import { notifications } from "./notifications.ts";
@@ -6,11 +6,11 @@ import { analysisProvider, cloudProvider } from "./providers.ts";
 
 const later = "From PipeCD v0.37.1.";
 const older = "Up to PipeCD v0.9.0.";
-const ours = "Ignored: it is filled in.";
+const ours = "Ignored: Denrei sets it.";
 
 const git = z
   .object({
-    username: text.optional().describe("Who commits. Default: piped."),
+    username: text.optional().describe("Name of the committer. Default: piped."),
     email: text.optional(),
     sshConfigFilePath: text.optional(),
     host: text.optional().describe("Default: github.com."),
@@ -18,14 +18,14 @@ const git = z
     sshKeyFile: text.optional().describe("Path of a file with the private key."),
     sshKeyData: text
       .optional()
-      .describe(`The private key itself, in base64. ${inTheOpen} Use sshKeyFile instead. ${later}`),
+      .describe(`The private key in base64. ${inTheOpen} Use sshKeyFile instead. ${later}`),
     password: text
       .optional()
       .describe(
-        `Of the user, in base64, for repositories over HTTPS: without a private key. ${inTheOpen} Use SSH and sshKeyFile instead. From PipeCD v0.48.9.`,
+        `The user's password in base64, for repositories over HTTPS without a private key. ${inTheOpen} Use SSH and sshKeyFile instead. From PipeCD v0.48.9.`,
       ),
   })
-  .describe("How repositories are reached.");
+  .describe("Access to Git repositories.");
 
 const chartRepository = z.object({
   type: z.enum(["HTTP", "GIT"]).optional().describe(`Default: HTTP. ${later}`),
@@ -33,7 +33,7 @@ const chartRepository = z.object({
   address: text.optional(),
   username: text.optional(),
   password: text.optional().describe(inTheOpen),
-  insecure: z.boolean().optional().describe(`Whether certificates are not checked. ${later}`),
+  insecure: z.boolean().optional().describe(`Whether to skip certificate verification. ${later}`),
   gitRemote: text.optional().describe(later),
   sshKeyFile: text.optional().describe(later),
 });
@@ -56,7 +56,7 @@ const imageProvider = exactlyOne(
   "gcr",
   "ecr",
 );
-/** A registry of images. */
+/** A container registry. */
 export type ImageProvider = z.infer<typeof imageProvider>;
 
 const gcpKMS = z.object({
@@ -73,7 +73,7 @@ const sealedSecretManagement = exactlyOne(
   "sealingKey",
   "gcpKMS",
 );
-/** How secrets are read up to v0.9.0. */
+/** Secret decryption up to v0.9.0. */
 export type SealedSecretManagement = z.infer<typeof sealedSecretManagement>;
 
 const secretManagement = exactlyOne(
@@ -83,9 +83,9 @@ const secretManagement = exactlyOne(
         privateKeyFile: text.optional(),
         privateKeyData: text
           .optional()
-          .describe(`The key itself, in base64. ${inTheOpen} Use privateKeyFile instead.`),
+          .describe(`The key in base64. ${inTheOpen} Use privateKeyFile instead.`),
         publicKeyFile: text.optional(),
-        publicKeyData: text.optional().describe("The key itself, in base64."),
+        publicKeyData: text.optional().describe("The key in base64."),
       })
       .optional(),
     gcpKMS: gcpKMS.optional(),
@@ -93,7 +93,7 @@ const secretManagement = exactlyOne(
   "keyPair",
   "gcpKMS",
 );
-/** How secrets are read from v0.37.1. */
+/** Secret decryption from v0.37.1. */
 export type SecretManagement = z.infer<typeof secretManagement>;
 
 const eventWatcher = z.object({
@@ -117,46 +117,46 @@ const planPreview = z.object({
   commandHandleTimeout: duration.optional(),
 });
 
-/** An agent's configuration. */
+/** Schema of `spec.config`. */
 export const pipedConfig = z.object({
   projectID: text.optional().describe(ours),
   pipedID: text.optional().describe(ours),
   pipedKeyFile: text.optional().describe(ours),
   name: text.optional().describe(`The agent's name. ${later}`),
   apiAddress: filled.describe("Host and port of the control plane's gateway: pipecd:8080."),
-  webAddress: text.describe("Address of the control plane for people, for links."),
+  webAddress: text.describe("Public address of the control plane, for links."),
   syncInterval: duration
     .optional()
-    .describe("How often applications are looked at: seconds, or text such as 1m. Default: 1m."),
+    .describe("Interval for checking applications: seconds, or text such as 1m. Default: 1m."),
   appConfigSyncInterval: duration
     .optional()
-    .describe(`How often their configuration files are read. Default: 1m. ${later}`),
+    .describe(`Interval for reading their configuration files. Default: 1m. ${later}`),
   git: git.optional(),
   repositories: z
     .array(
       z.object({
-        repoId: text.optional().describe("What Applications call it."),
-        remote: text.optional().describe("Where it is cloned from."),
-        branch: text.optional().describe("What is deployed from."),
+        repoId: text.optional().describe("Its name in spec.repository of Applications."),
+        remote: text.optional().describe("URL to clone from."),
+        branch: text.optional().describe("Branch to deploy."),
       }),
     )
     .max(most)
     .optional()
     .describe("Repositories with applications."),
-  chartRepositories: z.array(chartRepository).optional().describe("Where charts of Helm come from."),
-  chartRegistries: z.array(chartRegistry).optional().describe(`The same in registries of images. ${later}`),
+  chartRepositories: z.array(chartRepository).optional().describe("Repositories of Helm charts."),
+  chartRegistries: z.array(chartRegistry).optional().describe(`OCI registries of Helm charts. ${later}`),
   cloudProviders: z
     .array(cloudProvider)
     .max(most)
     .optional()
-    .describe("Where applications are deployed. kubernetes-default, this cluster, is always there."),
+    .describe("Platforms to deploy to. kubernetes-default, this cluster, always exists."),
   analysisProviders: z
     .array(analysisProvider)
     .max(most)
     .optional()
-    .describe("Where numbers come from that tell whether a deployment is good."),
+    .describe("Sources of metrics for deployment analysis."),
   notifications: notifications.optional(),
-  imageProviders: z.array(imageProvider).max(most).optional().describe(`Registries of images. ${older}`),
+  imageProviders: z.array(imageProvider).max(most).optional().describe(`Container registries. ${older}`),
   sealedSecretManagement: sealedSecretManagement.optional().describe(older),
   secretManagement: secretManagement.optional().describe(later),
   eventWatcher: eventWatcher.optional().describe(later),
@@ -164,6 +164,6 @@ export const pipedConfig = z.object({
   appSelector: z
     .record(z.string(), z.string())
     .optional()
-    .describe(`Labels of the applications that the agent looks after. Default: all. ${later}`),
+    .describe(`Labels of the applications that the agent deploys. Default: all applications. ${later}`),
 });
 export type PipedConfig = z.infer<typeof pipedConfig>;

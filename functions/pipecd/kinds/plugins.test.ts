@@ -11,13 +11,13 @@ const kubernetes = {
   kubernetes: { deployTargets: [{ name: "local" }] },
 };
 
-/** What the schema says of plugins, by path; empty where it takes them. */
+/** Validation errors of plugins, as `path: message`. */
 function problemsOf(...all: readonly object[]): readonly string[] {
   const { error } = plugins.safeParse(all);
   return (error?.issues ?? []).map(({ path, message }) => `${path.join(".")}: ${message}`);
 }
 
-test("takes plugins of every scheme", () => {
+test("accepts plugins with every URL scheme", () => {
   const urls = [
     "file:///etc/plugins/wait",
     "https://github.com/pipe-cd/pipecd/releases/download/pkg%2Fplugin/wait_v0.1.1_linux_amd64",
@@ -43,28 +43,28 @@ test.each([
   "oci://registry.example.com/",
   "oci:///wait",
   "https://plugins.example.com/a plugin",
-])("refuses the url %j", (url) => {
+])("rejects the url %j", (url) => {
   expect(problemsOf({ ...wait, url })[0]).toMatch(/^0\.url: /);
 });
 
-test.each([0, -1, 65_536, 1.5, 9085, 9087])("refuses the port %d", (port) => {
+test.each([0, -1, 65_536, 1.5, 9085, 9087])("rejects the port %d", (port) => {
   expect(problemsOf({ ...wait, port })[0]).toMatch(/^0\.port: /);
 });
 
-test.each(["", "../wait", "a/b", ".wait", "a b", "x".repeat(64)])("refuses the name %j", (name) => {
+test.each(["", "../wait", "a/b", ".wait", "a b", "x".repeat(64)])("rejects the name %j", (name) => {
   expect(problemsOf({ ...wait, name })[0]).toMatch(/^0\.name: /);
 });
 
-describe("refuses two plugins", () => {
-  test("with one name", () => {
+describe("rejects two plugins", () => {
+  test("with the same name", () => {
     expect(problemsOf(wait, { ...kubernetes, name: "wait" })).toEqual([
-      ": expected a name of its own for each plugin",
+      ": expected a unique name for each plugin",
     ]);
   });
 
-  test("with one port", () => {
+  test("with the same port", () => {
     expect(problemsOf(wait, { ...kubernetes, port: 7001 })).toEqual([
-      ": expected a port of its own for each plugin",
+      ": expected a unique port for each plugin",
     ]);
   });
 });
@@ -74,7 +74,7 @@ test.each<readonly [string, object]>([
   ["terraform", { terraform: { deployTargets: [] } }],
   ["cloudRun", { cloudRun: { deployTargets: [] } }],
   ["ecs", { ecs: { deployTargets: [] } }],
-])("refuses %s without a deploy target", (variant, fields) => {
+])("rejects %s without a deploy target", (variant, fields) => {
   const { wait: _, ...rest } = wait;
   expect(problemsOf({ ...rest, ...fields })[0]).toMatch(new RegExp(`^0\\.${variant}\\.deployTargets: `));
 });
@@ -82,14 +82,14 @@ test.each<readonly [string, object]>([
 test.each<readonly [string, object]>([
   ["cloudRun", { cloudRun: { deployTargets: [{ name: "x" }] } }],
   ["ecs", { ecs: { deployTargets: [{ name: "x", config: {} }] } }],
-])("refuses %s without a region", (variant, fields) => {
+])("rejects %s without a region", (variant, fields) => {
   const { wait: _, ...rest } = wait;
   expect(problemsOf({ ...rest, ...fields })[0]).toMatch(
     new RegExp(`^0\\.${variant}\\.deployTargets\\.0\\.config`),
   );
 });
 
-test("refuses plugins of no kind and of two", () => {
+test("rejects plugins with no variant and with two", () => {
   const { wait: _, ...rest } = wait;
   const message =
     "0: expected exactly one of kubernetes, terraform, cloudRun, ecs, analysis, wait, waitApproval, scriptRun, custom";
@@ -104,7 +104,7 @@ test("keeps every field of a custom plugin", () => {
   expect(plugins.parse([plugin])).toEqual([plugin]);
 });
 
-test("the API server tells plugins and deploy targets apart by name", () => {
+test("the CRD merges plugins and deploy targets by name", () => {
   interface Schema {
     readonly [key: string]: unknown;
     readonly properties: Readonly<Record<string, Schema>>;

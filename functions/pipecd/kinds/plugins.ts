@@ -1,4 +1,4 @@
-/** Plugins of a Piped whose agent is PipeCD v1: what it deploys with, and where to. */
+/** Plugins of a Piped with an agent of PipeCD v1, and their deploy targets. */
 import { z } from "zod";
 import { cel, listMap } from "../../../bus/kube/crd.ts";
 import { exactlyOne, filled, inTheOpen, text, texts } from "./fields.ts";
@@ -10,11 +10,11 @@ const mostPlugins = 32;
 const mostTargets = 64;
 
 const nameMessage =
-  "expected a name of letters, digits, hyphens, underscores and dots that starts with a letter or digit: the agent keeps the plugin in a file of this name";
+  "expected a name of letters, digits, hyphens, underscores, and dots that starts with a letter or digit, because the agent stores the plugin in a file of this name";
 const urlMessage =
-  "expected file:///<path>, https://<host>/<path> or oci://<host>/<path>, with a tag or digest behind the path of an image";
+  "expected file:///<path>, https://<host>/<path>, or oci://<host>/<path> with an optional tag or digest";
 const portMessage = `expected a port other than ${reservedPorts.join(" and ")}, which the agent listens on itself`;
-const portsMessage = "expected a port of its own for each plugin";
+const portsMessage = "expected a unique port for each plugin";
 
 const isUnique = <T>(values: readonly T[]): boolean => new Set(values).size === values.length;
 const areUnique = (items: readonly { readonly name: string }[]): boolean =>
@@ -22,23 +22,23 @@ const areUnique = (items: readonly { readonly name: string }[]): boolean =>
 
 function targetsOf<Config extends z.ZodType>(config: Config, least: number) {
   const target = z.object({
-    name: filled.max(253).describe("What Applications call it."),
+    name: filled.max(253).describe("Its name in spec.deployTargetsByPlugin of Applications."),
     labels: z.record(z.string(), z.string()).optional(),
     config,
   });
   return z.array(target).min(least).max(mostTargets).meta(listMap("name"));
 }
 
-/** A plugin that deploys does not start without a deploy target. */
+/** Plugins that deploy do not start without a deploy target. */
 const deployment = <Config extends z.ZodType>(config: Config) =>
-  z.object({ deployTargets: targetsOf(config, 1).describe("Where it deploys to: at least one.") });
+  z.object({ deployTargets: targetsOf(config, 1).describe("Platforms to deploy to: at least one.") });
 
 const chartRepository = z.object({
   name: filled,
   address: filled,
   username: text.optional(),
   password: text.optional().describe(inTheOpen),
-  insecure: z.boolean().optional().describe("Whether certificates are not checked."),
+  insecure: z.boolean().optional().describe("Whether to skip certificate verification."),
 });
 const chartRegistry = z.object({
   address: filled,
@@ -60,7 +60,7 @@ const kubernetes = deployment(z.object(kubernetesFields).optional()).extend({
 const terraform = deployment(
   z
     .object({
-      vars: texts.optional().describe("name=value, each."),
+      vars: texts.optional().describe("Variables as name=value."),
       driftDetectionEnabled: z.boolean().optional().describe("Default: true."),
     })
     .optional(),
@@ -78,9 +78,9 @@ const ecs = deployment(
 const analysis = z.object({
   config: z.object({ analysisProviders: z.array(analysisProvider).max(mostTargets).optional() }).optional(),
 });
-const stage = z.object({}).describe("It has neither a configuration nor deploy targets.");
+const stage = z.object({}).describe("A plugin without configuration and deploy targets.");
 const custom = z.object({
-  config: z.looseObject({}).optional().describe(`Its configuration, as it reads it. ${inTheOpen}`),
+  config: z.looseObject({}).optional().describe(`Its configuration, passed on unchanged. ${inTheOpen}`),
   deployTargets: targetsOf(z.looseObject({}).optional(), 0).optional(),
 });
 
@@ -89,18 +89,18 @@ const plugin = exactlyOne(
     name: filled
       .max(63)
       .regex(/^[A-Za-z0-9][-._A-Za-z0-9]*$/, nameMessage)
-      .describe("What configuration files of applications call it."),
+      .describe("Its name in configuration files of applications."),
     port: z
       .int()
       .min(1)
       .max(65_535)
       .refine((port) => !reservedPorts.includes(port), portMessage)
       .meta(cel({ rule: `!(self in [${reservedPorts.join(", ")}])`, message: portMessage }))
-      .describe("The port that it listens on, in the agent's pod."),
+      .describe("Port that it listens on in the agent's pod."),
     url: filled
       .max(2048)
       .regex(/^(file:\/\/\/[!-~]+|(https|oci):\/\/[-.:@[\]A-Za-z0-9]+\/[!-~]+)$/, urlMessage)
-      .describe("Where its program comes from: a file, a download, or an OCI artifact."),
+      .describe("URL of its program: a file, a download, or an OCI artifact."),
     kubernetes: kubernetes.optional(),
     terraform: terraform.optional(),
     cloudRun: cloudRun.optional(),
@@ -124,14 +124,14 @@ const plugin = exactlyOne(
 /** A plugin of an agent of PipeCD v1. */
 export type Plugin = z.infer<typeof plugin>;
 
-/** All plugins of an agent. */
+/** Schema of `spec.plugins`. */
 export const plugins = z
   .array(plugin)
   .max(mostPlugins)
-  .refine(areUnique, "expected a name of its own for each plugin")
+  .refine(areUnique, "expected a unique name for each plugin")
   .refine((all) => isUnique(all.map(({ port }) => port)), portsMessage)
   .meta({
     ...listMap("name"),
     ...cel({ rule: "self.all(a, self.exists_one(b, b.port == a.port))", message: portsMessage }),
   })
-  .describe("What the agent deploys with: needs an agent of PipeCD v1.");
+  .describe("Plugins that the agent deploys with. Needs an agent of PipeCD v1.");

@@ -1,4 +1,4 @@
-/** Providers of a Piped: where applications are deployed, and where numbers about them come from. */
+/** Providers of a Piped: platforms to deploy to, and sources of metrics. */
 import { z } from "zod";
 import { duration, exactlyOne, filled, inTheOpen, text, texts } from "./fields.ts";
 
@@ -8,7 +8,7 @@ const matchers = z
   .array(z.object({ apiVersion: filled, kind: text.optional().describe("Default: all kinds.") }))
   .optional();
 
-/** A cluster that applications are deployed to. */
+/** A Kubernetes cluster to deploy to. */
 export const kubernetesFields = {
   masterURL: text.optional().describe("Default: this cluster."),
   kubeConfigPath: text.optional(),
@@ -20,10 +20,10 @@ export const kubernetesFields = {
       excludeResources: matchers,
     })
     .optional()
-    .describe("What is watched."),
+    .describe("Resources that the agent watches."),
 };
 
-/** How AWS is reached. */
+/** Access to AWS. */
 const aws = {
   region: filled,
   credentialsFile: text.optional().describe(later),
@@ -39,7 +39,7 @@ export const cloudProvider = exactlyOne(
     kubernetesConfig: z.object(kubernetesFields).optional(),
     terraformConfig: z
       .object({
-        vars: texts.optional().describe("name=value, each."),
+        vars: texts.optional().describe("Variables as name=value."),
         driftDetectionEnabled: z.boolean().optional().describe("Default: true. From PipeCD v0.45.0."),
       })
       .optional(),
@@ -60,7 +60,7 @@ export const cloudProvider = exactlyOne(
   "lambdaConfig",
   "ecsConfig",
 );
-/** Where applications are deployed. */
+/** A platform to deploy to. */
 export type CloudProvider = z.infer<typeof cloudProvider>;
 
 export const analysisProvider = exactlyOne(
@@ -71,15 +71,15 @@ export const analysisProvider = exactlyOne(
       .optional(),
     datadog: z
       .object({
-        address: text.optional().describe("Needed up to PipeCD v0.9.0. Default: datadoghq.com."),
+        address: text.optional().describe("Required up to PipeCD v0.9.0. Default: datadoghq.com."),
         apiKeyFile: text.optional(),
         applicationKeyFile: text.optional(),
         apiKeyData: text
           .optional()
-          .describe(`The key itself, in base64. ${inTheOpen} Use apiKeyFile instead. ${keys}`),
+          .describe(`The key in base64. ${inTheOpen} Use apiKeyFile instead. ${keys}`),
         applicationKeyData: text
           .optional()
-          .describe(`The key itself, in base64. ${inTheOpen} Use applicationKeyFile instead. ${keys}`),
+          .describe(`The key in base64. ${inTheOpen} Use applicationKeyFile instead. ${keys}`),
       })
       .optional(),
     stackdriver: z.object({ serviceAccountFile: filled }).optional(),
@@ -88,5 +88,5 @@ export const analysisProvider = exactlyOne(
   "datadog",
   "stackdriver",
 );
-/** Where numbers about deployments come from. */
+/** A source of metrics for deployment analysis. */
 export type AnalysisProvider = z.infer<typeof analysisProvider>;

@@ -1,4 +1,4 @@
-/** Minio, Mongo and Mysql: what a control plane keeps its data in, for trying things out. */
+/** Minio, Mongo, and Mysql: stores of a control plane, for trials. */
 import { z } from "zod";
 import { defineKind, type ObjectOf } from "../../../bus/kube/kind.ts";
 import { version as apiVersion, category, group, secretKeys } from "../names.ts";
@@ -14,11 +14,11 @@ import {
   version,
 } from "./fields.ts";
 
-/** Pods of a StatefulSet have a label with its name and a digest of ten characters. */
+/** A StatefulSet adds a digest of ten characters to its name in a label of its pods. */
 const rules = serviceName(46);
-const replicas = count.optional().describe("Ignored: there is one.");
+const replicas = count.optional().describe("Ignored: there is always one pod.");
 const status = z.object({
-  availableReplicas: count.optional().describe("How many pods are available."),
+  availableReplicas: count.optional().describe("Number of available pods."),
   observedGeneration,
   conditions: conditions("Ready: the pod is available."),
 });
@@ -29,12 +29,12 @@ const columns = [
   age,
 ] as const;
 
-/** An object store with the API of S3, for a control plane's files. */
+/** An object store with the S3 API, for a control plane's files. */
 export const Minio = defineKind({
   group,
   version: apiVersion,
   kind: "Minio",
-  description: "An object store with the API of S3, for a control plane's files.",
+  description: "An object store with the S3 API, for a control plane's files. For trials only.",
   shortNames: ["pminio"],
   categories: [category],
   rules,
@@ -57,7 +57,7 @@ export const Mongo = defineKind({
   version: apiVersion,
   kind: "Mongo",
   plural: "mongoes",
-  description: "A document store, for control planes up to v0.12.0.",
+  description: "A document store, for control planes up to v0.12.0. For trials only.",
   shortNames: ["pmongo"],
   categories: [category],
   rules,
@@ -76,7 +76,7 @@ export const Mysql = defineKind({
   group,
   version: apiVersion,
   kind: "Mysql",
-  description: "A relational database, for control planes from v0.37.1.",
+  description: "A relational database, for control planes from v0.37.1. For trials only.",
   shortNames: ["pmysql"],
   categories: [category],
   rules,
@@ -86,14 +86,14 @@ export const Mysql = defineKind({
     secret: secretSource
       .optional()
       .describe(
-        `Secret with the password of root, under ${secretKeys.mysqlRootPassword}. Without it the password is test: good for nothing but trying things out.`,
+        `Secret with the root password, under ${secretKeys.mysqlRootPassword}. Without it, the password is test, which is suitable only for trials.`,
       ),
     database: z
       .string()
-      .regex(/^[0-9A-Za-z_]+$/, "expected the name of a database: letters, digits and _")
+      .regex(/^[0-9A-Za-z_]+$/, "expected a database name of letters, digits, and _")
       .max(64)
       .optional()
-      .describe("The database that is made. Default: quickstart."),
+      .describe("Name of the database to create. Default: quickstart."),
     storage: storage.optional(),
   }),
   status,
