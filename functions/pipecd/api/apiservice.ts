@@ -1,4 +1,4 @@
-/** The APIService of v0.57: what holders of an API key may do. It has no list of pipeds and makes no keys. */
+/** Client of v0.57's APIService, which takes API keys. It cannot list pipeds or create keys. */
 import { createClient } from "@connectrpc/connect";
 import { transportTo } from "./connections.ts";
 import { withApiKey } from "./credentials.ts";
@@ -9,7 +9,7 @@ import { applicationRecord, gitPath } from "./records-c.ts";
 import type { Applications, ClientOptions, PipedWrites } from "./services.ts";
 import { applicationsOf, pipedsOf } from "./shared-c.ts";
 
-/** Opens it with a key. */
+/** Creates a client with an API key. */
 export function apiService(
   { api, signal }: Pick<ClientOptions, "api" | "signal">,
   apiKey: string,
@@ -23,7 +23,7 @@ export function apiService(
     applications: {
       ...applicationsOf(service, context),
       async list(pipedId) {
-        // With a limit and without labels there is no way to what lies behind it.
+        // A limit would truncate the list: without labels, the server does not page.
         const request = { pipedId, limit: 0 };
         const { applications } = await called("ListApplications", service.listApplications(request, context));
         return applications.map(applicationRecord).filter(({ deleted }) => !deleted);
@@ -33,7 +33,7 @@ export function apiService(
           applicationId: id,
           pipedId: pipedID,
           platformProvider: provider,
-          // Repository and path have to be there, and are ignored.
+          // Repository and path are required and ignored.
           gitPath: gitPath({ repository, path, configFilename }),
         };
         await called("UpdateApplication", service.updateApplication(request, context));

@@ -5,7 +5,7 @@ import type { ClientOptions, PipecdClient } from "./services.ts";
 import { webServiceC } from "./webservice-c.ts";
 import { webServiceL0 } from "./webservice-l0.ts";
 
-/** A client for one reconcile. Connections are shared by all of them. */
+/** A client for one reconcile. All clients share their connections. */
 export function pipecdClient(options: ClientOptions): PipecdClient {
   if (options.profile === "L0") return webServiceL0(options);
   const web = webServiceC(options);

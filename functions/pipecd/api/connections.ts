@@ -1,36 +1,36 @@
-/** Connections to control planes: one for each address, for all reconciles of a worker. */
+/** Connections to control planes: one per server, shared by all reconciles of a worker. */
 import { createHash } from "node:crypto";
 import { Code, ConnectError, type Interceptor, type Transport } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import { Recent } from "../../../bus/values/recent.ts";
 import { openSession, type Session } from "./session.ts";
 
-/** Where a server listens, and how it is spoken to. */
+/** Address and TLS settings of a server. */
 export interface Endpoint {
   /** `host:port`. */
   readonly address: string;
-  /** Undefined for plain text. `ca` is PEM text; without it the system's authorities count. */
+  /** Undefined for plain text. `ca` is PEM text; without it, the system's authorities are trusted. */
   readonly tls: { readonly ca: string | undefined } | undefined;
-  /** Whose server it is, and which pods run it: with another revision, connections to the former pods are closed. */
+  /** Identifies the server and its pods: a new revision closes connections to older pods. */
   readonly server?: { readonly id: string; readonly revision: string | undefined };
 }
 
-/** What a call may take at most. The server itself gives its stores ten seconds. Milliseconds. */
+/** Timeout of a call. The server's own timeout for its stores is ten seconds. Milliseconds. */
 const deadlineMillis = 15_000;
-/** Connections without a call are closed after. Milliseconds. */
+/** Idle time after which a connection is closed. Milliseconds. */
 const idleMillis = 60_000;
 
 const sessions = new Recent<Session>({ keptMillis: 3_600_000, limit: 500 });
 
-/** What may be sent twice: it is a question, or says what is to be and not what is to be done. */
+/** Idempotent methods. */
 const repeatable = /^(List|Get|Update|Enable|Disable|Delete)/;
 
-/** What a connection that breaks is told as: one that is refused, one that is reset, and one that is closed. */
+/** Codes of broken connections: refused, reset, and closed. */
 export const broken: readonly Code[] = [Code.Unavailable, Code.Aborted, Code.Canceled];
 
 /**
- * A connection that is kept may have been closed by the server a moment before: what changes nothing when it is done twice is
- * sent once more. What makes something is not: nobody knows whether it was made.
+ * Retries an idempotent call once, because the server may have just closed the reused connection. Calls that create something are
+ * not retried, because the first attempt may have succeeded.
  */
 const again: Interceptor = (next) => async (request) => {
   try {
@@ -42,7 +42,7 @@ const again: Interceptor = (next) => async (request) => {
   }
 };
 
-/** The way to a server, on the connection that there is. Calls of all transports to a server use the newest revision. */
+/** A transport on the shared connection to a server. Calls of all transports to a server use the newest revision. */
 export function transportTo({ address, tls, server }: Endpoint, credentials: Interceptor): Transport {
   const baseUrl = `${tls === undefined ? "http" : "https"}://${address}`;
   const ca = tls?.ca;
@@ -52,7 +52,7 @@ export function transportTo({ address, tls, server }: Endpoint, credentials: Int
   let session = sessions.get(name);
   if (session === undefined) {
     const options = ca === undefined ? undefined : { ca };
-    // The server takes frequent pings amiss, so there are none.
+    // No pings: the server closes connections with frequent ones.
     const open = () => new Http2SessionManager(baseUrl, { idleConnectionTimeoutMs: idleMillis }, options);
     session = openSession({ open });
     sessions.set(name, session);

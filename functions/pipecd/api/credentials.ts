@@ -1,8 +1,8 @@
-/** Who a call is from. */
+/** Interceptors that add credentials to calls. */
 import type { Interceptor } from "@connectrpc/connect";
 import { type TokenOptions, webToken } from "./token.ts";
 
-/** For the WebService. The only pair of the cookie, with an equals sign in it: any other text ends the server's process. */
+/** For the WebService. The cookie must have exactly one pair, with an equals sign: other text crashes the server. */
 export const asAdministrator =
   (who: Omit<TokenOptions, "now">): Interceptor =>
   (next) =>

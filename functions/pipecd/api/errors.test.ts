@@ -11,7 +11,7 @@ const soon = [2_000, 60_000] as const;
 const late = [60_000, 600_000] as const;
 
 describe.each<readonly [number, string, string, readonly [number, number]]>([
-  // Stores that are away look like these two: https://grpc.io/docs/guides/status-codes/
+  // The server also returns these two while its stores are unavailable. https://grpc.io/docs/guides/status-codes/
   [16, "Unauthenticated", "Unauthenticated", soon],
   [7, "PermissionDenied", "PermissionDenied", soon],
   [14, "Unavailable", "ServerUnavailable", soon],
@@ -22,19 +22,19 @@ describe.each<readonly [number, string, string, readonly [number, number]]>([
   [5, "NotFound", "NotFound", late],
   [9, "FailedPrecondition", "FailedPrecondition", late],
   [12, "Unimplemented", "Unimplemented", late],
-])("the answer %i %s", (code, name, reason, [least, most]) => {
+])("the status code %i %s", (code, name, reason, [least, most]) => {
   const error = errorOf(code);
 
-  test("is told with its reason and its method", () => {
+  test("becomes a BlockedError with a reason and the method", () => {
     const blocked = blockedBy(error, undefined, now);
     expect(blocked).toBeInstanceOf(BlockedError);
     const hint = ["Unauthenticated", "PermissionDenied"].includes(name)
-      ? ". The project has to be in the configuration of the ControlPlane. An API key has to be enabled, READ_WRITE, and of this project."
+      ? ". The project must be in the configuration of the ControlPlane. An API key must be enabled, READ_WRITE, and of this project."
       : "";
     expect(blocked).toMatchObject({ reason, cause: error, message: `PipeCD: GetPiped: ${name}: no${hint}` });
   });
 
-  test("is asked for again ever more seldom: after as long as it has lasted, within bounds", () => {
+  test("is retried with a doubling interval within bounds", () => {
     const waits: number[] = [];
     let lasted = 0;
     while (waits.at(-1) !== most) {
@@ -47,12 +47,12 @@ describe.each<readonly [number, string, string, readonly [number, number]]>([
     for (const [index, wait] of waits.slice(2).entries())
       expect(wait).toBe(Math.min(most, 2 * (waits[index + 1] ?? 0)));
     expect(blockedBy(error, 0, now).retryAfterMillis).toBe(most);
-    // A clock may have been put back.
+    // The clock may have been set back.
     expect(blockedBy(error, now + 60_000, now).retryAfterMillis).toBe(least);
   });
 });
 
-test("a code that nobody here knows is an error of the server", () => {
+test("an unknown code becomes a ServerError", () => {
   expect(blockedBy(errorOf(99 as Code), undefined, now)).toMatchObject({
     reason: "ServerError",
     message: "PipeCD: GetPiped: code 99: no",
@@ -60,7 +60,7 @@ test("a code that nobody here knows is an error of the server", () => {
   });
 });
 
-test("who does not trust the server is told what to do, however deep the reason is", () => {
+test("an untrusted certificate at any depth of causes is reported with a hint", () => {
   const refused = Object.assign(new Error("self-signed"), { code: "DEPTH_ZERO_SELF_SIGNED_CERT" });
   for (const cause of [refused, new Error("session closed", { cause: refused })]) {
     const blocked = blockedBy(errorOf(Code.Unavailable, cause), undefined, now);
@@ -73,7 +73,7 @@ test("who does not trust the server is told what to do, however deep the reason 
   expect(blocked.message).not.toContain("ca.crt");
 });
 
-test("a call that fails says which one it was, whatever it fails with", async () => {
+test("wraps any error of a call with the name of the method", async () => {
   await expect(called("ListPipeds", Promise.resolve(1))).resolves.toBe(1);
   await expect(
     called("ListPipeds", Promise.reject(new ConnectError("away", Code.Unavailable))),
@@ -89,14 +89,14 @@ test("a call that fails says which one it was, whatever it fails with", async ()
   });
 });
 
-test("what is not there is undefined, and nothing else that fails is", async () => {
+test("returns undefined for NotFound only", async () => {
   await expect(unlessNotFound(Promise.resolve("it"))).resolves.toBe("it");
   await expect(unlessNotFound(Promise.reject(errorOf(Code.NotFound)))).resolves.toBeUndefined();
   for (const error of [errorOf(Code.PermissionDenied), errorOf(Code.Internal), new Error("not found")])
     await expect(unlessNotFound(Promise.reject(error))).rejects.toBe(error);
 });
 
-test("a trouble has lasted since its condition took the status that it has", () => {
+test("returns the time since when a condition has its status", () => {
   const conditions = [
     {
       type: "Stalled",
@@ -112,14 +112,14 @@ test("a trouble has lasted since its condition took the status that it has", () 
   expect(since(undefined, "Stalled", "True")).toBeUndefined();
 });
 
-test("whose server does not speak TLS is told so, in words that are the same each time", () => {
-  const told = ["40C7E1B2A37F0000", "80AAE1B2A37F0000"].map((thread) => {
+test("a server without TLS is reported with the same message each time", () => {
+  const errors = ["40C7E1B2A37F0000", "80AAE1B2A37F0000"].map((thread) => {
     const text = `${thread}:error:0A00010B:SSL routines:ssl3_get_record:wrong version number`;
     const cause = Object.assign(new Error(text), { code: "ERR_SSL_WRONG_VERSION_NUMBER" });
     const error = new PipecdError("ListPipeds", ConnectError.from(cause, Code.Internal));
     return blockedBy(error, undefined, 0);
   });
-  expect(told.map(({ reason }) => reason)).toEqual(["TLSMismatch", "TLSMismatch"]);
-  expect(told[0]?.message).toBe(told[1]?.message);
-  expect(told[0]?.message).toContain("insecure: true");
+  expect(errors.map(({ reason }) => reason)).toEqual(["TLSMismatch", "TLSMismatch"]);
+  expect(errors[0]?.message).toBe(errors[1]?.message);
+  expect(errors[0]?.message).toContain("insecure: true");
 });

@@ -1,20 +1,20 @@
-/** What a control plane answers when it does not do as it was asked. */
+/** Errors of calls to a control plane. */
 import { Code, ConnectError } from "@connectrpc/connect";
 import { isDistrust } from "../../../bus/kube/errors.ts";
 import type { Condition } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import { broken } from "./connections.ts";
 
-/** A call that failed, or whose answer was lost. */
+/** A call failed, or its answer was lost. */
 export class PipecdError extends Error {
   override readonly name = "PipecdError";
   /** https://grpc.io/docs/guides/status-codes/ */
   readonly code: Code;
   readonly method: string;
   constructor(method: string, error: ConnectError) {
-    // OpenSSL begins with the number of a thread: the same trouble is to be told in the same words.
-    const told = error.rawMessage.replace(/\b[0-9A-F]{8,}:error:/, "error:");
-    super(`${method}: ${codeName(error.code)}: ${told}`, { cause: error });
+    // Remove OpenSSL's thread number, so that the same error always has the same message.
+    const message = error.rawMessage.replace(/\b[0-9A-F]{8,}:error:/, "error:");
+    super(`${method}: ${codeName(error.code)}: ${message}`, { cause: error });
     this.code = error.code;
     this.method = method;
   }
@@ -22,7 +22,7 @@ export class PipecdError extends Error {
 
 const codeName = (code: Code): string => Code[code] ?? `code ${code}`;
 
-/** Runs a call, and says which one it was when it fails. */
+/** Wraps an error of a call in a {@link PipecdError} with the name of the method. */
 export async function called<T>(method: string, call: Promise<T>): Promise<T> {
   try {
     return await call;
@@ -31,7 +31,7 @@ export async function called<T>(method: string, call: Promise<T>): Promise<T> {
   }
 }
 
-/** The answer, or undefined when there is no such thing. */
+/** The answer; undefined if PipeCD answers NotFound. */
 export async function unlessNotFound<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
@@ -41,22 +41,22 @@ export async function unlessNotFound<T>(call: Promise<T>): Promise<T | undefined
   }
 }
 
-/** Waits between tries. Milliseconds. */
+/** Bounds of a retry interval. Milliseconds. */
 interface Pace {
   readonly least: number;
   readonly most: number;
 }
 
 const soon: Pace = { least: 2_000, most: 60_000 };
-/** Somebody has to change something, and nobody tells when. */
+/** The user has to change something at PipeCD, which reports no changes. */
 const late: Pace = { least: 60_000, most: 600_000 };
 
 const whatIsTaken =
-  ". The project has to be in the configuration of the ControlPlane. An API key has to be enabled, READ_WRITE, and of this project.";
+  ". The project must be in the configuration of the ControlPlane. An API key must be enabled, READ_WRITE, and of this project.";
 
 /**
- * A server whose stores are away answers as if it did not know whoever asks, so these two are tried again as soon as an
- * internal error is.
+ * A server whose stores are unavailable answers Unauthenticated or PermissionDenied, so both are retried as soon as an internal
+ * error.
  */
 const reasons: Readonly<Partial<Record<Code, readonly [reason: string, pace: Pace, hint?: string]>>> = {
   ...Object.fromEntries(broken.map((code) => [code, ["ServerUnavailable", soon]])),
@@ -69,26 +69,26 @@ const reasons: Readonly<Partial<Record<Code, readonly [reason: string, pace: Pac
   [Code.Unimplemented]: ["Unimplemented", late],
 };
 
-/** The error as its object's owner reads it. Waits as long as the trouble has lasted, so that it is asked ever more seldom. */
-export function blockedBy(error: PipecdError, troubledSince: number | undefined, now: number): BlockedError {
+/** Turns the error into a `BlockedError`. Its retry interval is the time since `failingSince`, within bounds, so it doubles. */
+export function blockedBy(error: PipecdError, failingSince: number | undefined, now: number): BlockedError {
   const [reason, pace, hint = ""] = reasonOf(error);
-  return new BlockedError(reason, `PipeCD: ${error.message}${hint}`, paced(pace, troubledSince, now), {
+  return new BlockedError(reason, `PipeCD: ${error.message}${hint}`, paced(pace, failingSince, now), {
     cause: error,
   });
 }
 
 function reasonOf(error: PipecdError): readonly [reason: string, pace: Pace, hint?: string] {
   const { code } = error;
-  if (isCausedBy(error, isDistrust)) return ["ServerNotTrusted", soon, whomToTrust];
-  if (isCausedBy(error, isNoTls)) return ["TLSMismatch", soon, whoSpeaksTls];
+  if (isCausedBy(error, isDistrust)) return ["ServerNotTrusted", soon, trustHint];
+  if (isCausedBy(error, isNoTls)) return ["TLSMismatch", soon, tlsHint];
   return reasons[code] ?? ["ServerError", soon];
 }
 
-const whoSpeaksTls = ". What answers there does not speak TLS: insecure: true is for that.";
-const whomToTrust =
-  ". Its certificate has to be of the authority in ca.crt of the ControlPlane's spec.tls, or of one that the worker's system trusts.";
+const tlsHint = ". The server does not speak TLS: set insecure: true to connect in plain text.";
+const trustHint =
+  ". Its certificate must be issued by the authority in ca.crt of the ControlPlane's spec.tls, or by one that the worker's system trusts.";
 
-/** An answer that is no TLS: codes of Node and of OpenSSL. */
+/** Whether the answer was not TLS, by codes of Node and OpenSSL. */
 const isNoTls = (error: Error): boolean =>
   /^(EPROTO|ERR_SSL_)/.test((error as NodeJS.ErrnoException).code ?? "");
 
@@ -98,12 +98,12 @@ function isCausedBy(error: Error, is: (cause: Error) => boolean): boolean {
   return false;
 }
 
-/** Doubles with each try: as long as it has lasted, within bounds. */
+/** The time since the first failure, within bounds. It doubles with each attempt. */
 function paced({ least, most }: Pace, since: number | undefined, now: number): number {
   return Math.min(most, Math.max(least, since === undefined ? 0 : now - since));
 }
 
-/** When a condition took the status that it has. Milliseconds since the epoch. */
+/** When a condition took the given status; undefined if it has another one. Milliseconds since the epoch. */
 export function since(
   conditions: readonly Condition[] | undefined,
   type: string,

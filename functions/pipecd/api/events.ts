@@ -6,7 +6,7 @@ import type { RegisterEventRequest, RegisterEventResponse } from "./generated/c/
 import { type Event, EventStatus } from "./generated/c/model_pb.ts";
 import type { ListEventsResponse } from "./generated/c/webservice_pb.ts";
 
-/** What agents match events by: the name, and exactly these labels. */
+/** The fields by which agents match events: the name, and exactly these labels. */
 export interface EventKey {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -15,32 +15,32 @@ export interface EventKey {
 /** The fields of a new event. */
 export interface NewEvent extends EventKey {
   readonly data: string;
-  /** Trailers of the commits that agents make of it. Servers before v0.49.3 ignore them. */
+  /** Trailers of the agents' commits. Servers before v0.49.3 ignore them. */
   readonly contexts: Readonly<Record<string, string>>;
   /** The commit that led to the event, or empty. Servers before v0.51.0 ignore it. */
   readonly commitHash: string;
 }
 
-/** An event that was registered. */
+/** A registered event. */
 export interface EventRecord extends EventKey {
   readonly id: string;
   readonly data: string;
   readonly state: EventState;
-  /** In PipeCD's words. */
+  /** PipeCD's description of the state. */
   readonly description: string;
   /** Seconds since the epoch, by the server's clock. */
   readonly createdAt: number;
 }
 
-/** Reads of events: the WebService has them, the APIService does not. */
+/** Read calls, which only the WebService has. */
 export interface EventReads {
-  /** All events with that key that were created at `since` or later (seconds since the epoch), newest first. */
+  /** All events with the key that were created at or after `since` (seconds since the epoch), newest first. */
   list(key: EventKey, since: number): Promise<readonly EventRecord[]>;
 }
 
-/** Writes of events: the APIService has them, the WebService does not. */
+/** Write calls, which only the APIService has. */
 export interface EventWrites {
-  /** Registers one more, whatever there is already. Returns its id. */
+  /** Registers another event, even if the same one exists. Returns its id. */
   register(event: NewEvent): Promise<string>;
 }
 
@@ -48,7 +48,7 @@ export interface EventWrites {
 export interface Events extends EventReads {
   /** Undefined without an API key. */
   readonly register: EventWrites["register"] | undefined;
-  /** The id of the API key, as the project lists it. Undefined without one. */
+  /** The id of the API key in the project's list. Undefined without one. */
   readonly apiKeyID: string | undefined;
 }
 
@@ -81,17 +81,17 @@ export const eventReads = (service: Reader, context: CallOptions): EventReads =>
     const found: EventRecord[] = [];
     let cursor = "";
     do {
-      // A request without options would end the server's process. The server's own filter takes events with more labels, too.
+      // Without options, the server crashes. Its label filter would also return events with additional labels.
       const request = {
         options: { name: key.name },
         pageSize,
         cursor,
-        // No event is updated before it is created.
+        // The update time is never before the creation time.
         pageMinUpdatedAt: BigInt(Math.max(0, Math.floor(since))),
       };
       const page = await called("ListEvents", service.listEvents(request, context));
       found.push(...page.events.map(eventRecord).filter((event) => hasKey(event, key)));
-      // A full page has a cursor even when nothing is behind it.
+      // A full page has a cursor even if it is the last one.
       cursor = page.events.length < pageSize ? "" : page.cursor;
     } while (cursor !== "");
     return found
@@ -128,13 +128,13 @@ const eventRecord = ({
   name,
   labels,
   data,
-  // A later version may have added a state: then nothing is known to have become of it.
+  // A state that a later version has added counts as not handled.
   state: states[status] ?? "NotHandled",
   description: statusDescription,
   createdAt: Number(createdAt),
 });
 
-/** Whether an agent that looks for the key finds the event. */
+/** Whether an event matches the key, with exactly its labels. */
 export function hasKey({ name, labels }: EventKey, key: EventKey): boolean {
   const wanted = Object.entries(key.labels);
   return (

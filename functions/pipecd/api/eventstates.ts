@@ -1,3 +1,3 @@
-/** What becomes of an event at PipeCD, in words of this project. */
+/** States of an event at PipeCD. */
 export const eventStates = ["NotHandled", "Succeeded", "Failed", "Outdated"] as const;
 export type EventState = (typeof eventStates)[number];

@@ -1,4 +1,4 @@
-/** What a control plane keeps, in words that hold for all versions of it. */
+/** Records of a control plane, in one format for all versions. */
 import type { ApplicationKind } from "../kinds/application.ts";
 
 /** An environment (up to v0.26). */
@@ -7,40 +7,40 @@ export interface EnvironmentRecord {
   readonly name: string;
 }
 
-/** Whether a piped is connected, as the control plane believes. */
+/** Whether a piped is connected, according to the control plane. */
 export type Connection = "UNKNOWN" | "ONLINE" | "OFFLINE";
 
-/** A piped that was registered. */
+/** A registered piped. */
 export interface PipedRecord {
   readonly id: string;
   readonly name: string;
   readonly description: string;
   readonly disabled: boolean;
   readonly environmentIDs: readonly string[];
-  /** Ids of the repositories in its configuration, as it reported them when it started. */
+  /** Ids of the repositories in its configuration, which it reported at startup. */
   readonly repositories: readonly string[];
   readonly connection: Connection;
-  /** Creators of its keys; the key that PipeCD takes for the newest comes first. */
+  /** Creators of its keys, in PipeCD's order: newest first. */
   readonly keyIDs: readonly string[];
 }
 
-/** Keys of a piped, as PipeCD lists them. */
+/** A key of a piped in PipeCD's list. */
 interface ListedKey {
   readonly creator: string;
   readonly createdAt: bigint;
 }
 
-/** Of two keys with the same creation time, PipeCD takes the first in its list for the newer one. */
+/** Sorts keys by creation time. Of two with the same time, PipeCD treats the first in its list as newer. */
 export const keyIDsOf = (keys: readonly ListedKey[]): readonly string[] =>
   keys.toSorted((a, b) => Number(b.createdAt - a.createdAt)).map(({ creator }) => creator);
 
-/** What a piped is registered with. */
+/** The fields of a new piped. */
 export interface NewPiped {
   readonly name: string;
   readonly description: string;
   /** Up to v0.26: at least one. */
   readonly environmentIDs: readonly string[];
-  /** The creator that its key is to be listed under. */
+  /** The creator under which PipeCD lists its key. */
   readonly keyID: string;
 }
 
@@ -48,25 +48,25 @@ export interface NewPiped {
 export interface RegisteredPiped {
   readonly id: string;
   readonly key: string;
-  /** Undefined where PipeCD lists the key under another creator: the APIService uses the name of the API key. */
+  /** Undefined if PipeCD lists the key under another creator: the APIService uses the name of the API key. */
   readonly keyID: string | undefined;
 }
 
 /** A name of PipeCD's enumeration of kinds. */
 export type ApplicationKindName = ApplicationKind;
 
-/** Where an application's files are. */
+/** The location of an application's files. */
 export interface ApplicationPlace {
-  /** Id of a repository of the piped. */
+  /** Id of one of the piped's repositories. */
   readonly repository: string;
   readonly path: string;
   readonly configFilename: string;
 }
 
-/** Names of deploy targets by their plugin, of an agent of PipeCD v1. */
+/** Names of deploy targets by plugin, for an agent of PipeCD v1. */
 export type DeployTargets = Readonly<Record<string, readonly string[]>>;
 
-/** What of an application can be changed. */
+/** The fields of an application that can change. */
 export interface ApplicationSettings {
   readonly pipedID: string;
   readonly provider: string;
@@ -74,7 +74,7 @@ export interface ApplicationSettings {
   readonly deployTargets?: DeployTargets;
 }
 
-/** What an application is registered with. */
+/** The fields of a new application. */
 export interface NewApplication extends ApplicationPlace, ApplicationSettings {
   readonly name: string;
   readonly kind: ApplicationKindName;
@@ -84,17 +84,17 @@ export interface NewApplication extends ApplicationPlace, ApplicationSettings {
   readonly environmentID: string;
 }
 
-/** An application that was registered. */
+/** A registered application. */
 export interface ApplicationRecord extends ApplicationPlace, ApplicationSettings {
   readonly id: string;
   readonly name: string;
-  /** Undefined for one that nobody here knows. */
+  /** Undefined for an unknown kind. */
   readonly kind: ApplicationKindName | undefined;
   readonly disabled: boolean;
   readonly deleted: boolean;
 }
 
-/** An API key, without what makes it one. */
+/** An API key without its secret. */
 export interface APIKeyRecord {
   readonly id: string;
   readonly name: string;

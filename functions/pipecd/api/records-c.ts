@@ -1,4 +1,4 @@
-/** Messages of v0.57 in words that hold for all versions, and back. */
+/** Converts messages of v0.57 to the common records, and back. */
 import {
   type Application,
   ApplicationKind,
@@ -31,7 +31,7 @@ const deployTargetsIn = ({ deployTargetsByPlugin }: Application): DeployTargets 
     Object.entries(deployTargetsByPlugin).map(([plugin, { deployTargets }]) => [plugin, [...deployTargets]]),
   );
 
-/** The same on its way to the control plane. */
+/** Deploy targets as a request message. */
 export const deployTargetsByPlugin = (targets: DeployTargets = {}) =>
   Object.fromEntries(
     Object.entries(targets).map(([plugin, deployTargets]) => [plugin, { deployTargets: [...deployTargets] }]),
@@ -51,17 +51,17 @@ export const applicationRecord = (application: Application): ApplicationRecord =
   deleted: application.deleted,
 });
 
-/** Remote and branch are the piped's to say. */
+/** Without remote and branch, which the piped's configuration determines. */
 export const gitPath = ({ repository, path, configFilename }: ApplicationPlace) => ({
   repo: { id: repository },
   path,
   configFilename,
 });
 
-/** Throws a `RangeError` for a kind that this version does not have: whoever calls has checked. */
+/** Throws a `RangeError` for a kind that this version does not have. Callers check that first. */
 export function kindOfC(kind: ApplicationKindName): ApplicationKind {
   if (kind !== "CROSSPLANE") return ApplicationKind[kind];
   throw new RangeError(
-    "expected a kind of v0.37.1 or later, found CROSSPLANE, which v0.24 was the last to have",
+    "expected a kind of v0.37.1 or later, found CROSSPLANE, which v0.24 was the last version to support",
   );
 }

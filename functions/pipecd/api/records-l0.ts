@@ -1,4 +1,4 @@
-/** Messages of v0.9.0 in words that hold for all versions, and back. */
+/** Converts messages of v0.9.0 to the common records, and back. */
 import {
   type Application,
   ApplicationKind,
@@ -32,8 +32,8 @@ export const applicationRecord = (application: Application): ApplicationRecord =
   deleted: false,
 });
 
-/** Throws a `RangeError` for a kind that this version does not have: whoever calls has checked. */
+/** Throws a `RangeError` for a kind that this version does not have. Callers check that first. */
 export function kindOfL0(kind: ApplicationKindName): ApplicationKind {
   if (kind !== "ECS") return ApplicationKind[kind];
-  throw new RangeError("expected a kind of v0.9.0, found ECS, which v0.9.8 was the first to have");
+  throw new RangeError("expected a kind of v0.9.0, found ECS, which v0.9.8 was the first version to support");
 }

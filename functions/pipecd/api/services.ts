@@ -1,6 +1,6 @@
 /**
- * What a client of PipeCD's control plane can do, for one project. Two versions of its services are spoken; whoever calls need
- * not know which, but for what only one of them can.
+ * The client of a PipeCD control plane, for one project. It supports two versions of the services. Callers need to know the version
+ * only for calls that one of them lacks.
  */
 import type { Profile } from "../profile.ts";
 import type { Endpoint } from "./connections.ts";
@@ -16,85 +16,85 @@ import type {
   RegisteredPiped,
 } from "./model.ts";
 
-/** Environments: up to v0.26. */
+/** Calls for environments, up to v0.26. */
 export interface Environments {
   list(): Promise<readonly EnvironmentRecord[]>;
   /** No id is returned. */
   add(environment: { readonly name: string; readonly description: string }): Promise<void>;
 }
 
-/** Pipeds that anybody who has an API key may work on. */
+/** Calls for pipeds that are available with an API key. */
 export interface PipedWrites {
-  /** Registers one more, even if there is one of that name. PipeCD never returns the key again. */
+  /** Registers another piped, even if the name exists. PipeCD never returns the key again. */
   register(piped: NewPiped): Promise<RegisteredPiped>;
   enable(id: string): Promise<void>;
-  /** There is no call that deletes one. */
+  /** PipeCD cannot delete pipeds. */
   disable(id: string): Promise<void>;
-  /** Name and description, both of them. Undefined where a piped can not be changed (up to v0.9.0). */
+  /** Sets both name and description. Undefined up to v0.9.0, which cannot change pipeds. */
   readonly update: ((id: string, piped: Pick<NewPiped, "name" | "description">) => Promise<void>) | undefined;
 }
 
-/** Pipeds. */
+/** Calls for pipeds. */
 export interface Pipeds extends PipedWrites {
-  /** With whether they are connected, which is a few minutes old at most. */
+  /** Includes the connection, which is at most a few minutes old. */
   list(options?: { readonly enabled?: true }): Promise<readonly PipedRecord[]>;
   /**
-   * Creates a key that PipeCD lists under `keyID`. In the profile C the newest of the former keys stays valid until
-   * {@link endOldKeys}; in v0.9.0 all former keys end.
+   * Creates a key that PipeCD lists under `keyID`. In the profile C the newest of the older keys stays valid until
+   * {@link endOldKeys}; in v0.9.0 all older keys end.
    */
   newKey(id: string, keyID: string): Promise<string>;
-  /** Ends all keys but the newest. Undefined where {@link newKey} has ended them (up to v0.9.0). */
+  /** Disables all keys except the newest. Undefined up to v0.9.0, where {@link newKey} does so. */
   readonly endOldKeys: ((id: string) => Promise<void>) | undefined;
 }
 
-/** Applications. */
+/** Calls for applications. */
 export interface Applications {
-  /** Those of a piped that are enabled. */
+  /** The enabled applications of a piped. */
   list(pipedID: string): Promise<readonly ApplicationRecord[]>;
-  /** Undefined when there is none. */
+  /** Undefined if it does not exist. */
   get(id: string): Promise<ApplicationRecord | undefined>;
-  /** Makes one more, whatever there is at that place. Returns its id. */
+  /** Creates another application, even if the place has one. Returns its id. */
   add(application: NewApplication): Promise<string>;
   enable(id: string): Promise<void>;
-  /** Deletes it; up to v0.9.0, which cannot delete, it is disabled. */
+  /** Deletes it. Up to v0.9.0, which cannot delete applications, disables it. */
   delete(id: string): Promise<void>;
-  /** What {@link delete} makes of an application. */
+  /** The effect of {@link delete}. */
   readonly ending: "Deleted" | "Disabled";
-  /** All of them: what is left out is emptied. Undefined where an application can not be changed (up to v0.9.0). */
+  /** Sets all settings; omitted ones become empty. Undefined up to v0.9.0, which cannot change applications. */
   readonly update:
     | ((application: ApplicationRecord, settings: ApplicationSettings) => Promise<void>)
     | undefined;
 }
 
-/** API keys of the project: from v0.9.1. */
+/** Calls for API keys of the project, from v0.9.1. */
 export interface APIKeys {
   list(): Promise<readonly APIKeyRecord[]>;
-  /** One that may write. It is told here and never again. */
+  /** Creates a key with write access. PipeCD never returns it again. */
   generate(name: string): Promise<string>;
   disable(id: string): Promise<void>;
 }
 
-/** Calls of one project. Each throws a {@link PipecdError}. */
+/** Calls for one project. Each throws a {@link PipecdError}. */
 export interface PipecdClient {
   readonly environments: Environments | undefined;
   readonly pipeds: Pipeds;
   readonly applications: Applications;
   readonly apiKeys: APIKeys | undefined;
-  /** Undefined up to v0.9.0, which has none. */
+  /** Undefined up to v0.9.0, which has no events. */
   readonly events: Events | undefined;
 }
 
-/** Whom to call, and as whom. */
+/** Server and credentials of a client. */
 export interface ClientOptions {
   readonly profile: Profile;
-  /** Of the control plane. Unless it is given, all that the profile C has is there. */
+  /** Version of the control plane. If undefined, every call of the profile C is assumed to exist. */
   readonly version?: string;
   readonly projectID: string;
   readonly web: Endpoint;
   readonly api: Endpoint;
   /** Signs the tokens of the WebService. */
   readonly encryptionKey: Uint8Array;
-  /** With one, the APIService does what it can do. */
+  /** If set, the client prefers the APIService where it has the call. */
   readonly apiKey: string | undefined;
   readonly signal: AbortSignal;
 }

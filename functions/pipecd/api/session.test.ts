@@ -1,4 +1,4 @@
-/** Connections to a server whose pods are replaced: two real HTTP/2 servers, of which one takes the other's port. */
+/** Connections to a server whose pods are replaced: two real HTTP/2 servers, the second of which takes over the first one's port. */
 import { once } from "node:events";
 import { createServer, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import { type AddressInfo, createServer as createListener } from "node:net";
@@ -14,17 +14,17 @@ afterEach(() => {
 
 interface Pod {
   readonly port: number;
-  /** Calls that it has not answered. */
+  /** Unanswered calls. */
   readonly held: ServerHttp2Stream[];
   readonly connections: ReadonlySet<ServerHttp2Session>;
-  /** Takes no new connections, and goes on with those that there are. */
+  /** Stops accepting connections, and keeps the existing ones. */
   linger(): void;
 }
 
-/** A server that answers with its name, but for calls of /held. */
+/** Starts a server that answers with its name, except to calls of /held. */
 async function startPod(name: string, port = 0): Promise<Pod> {
   const server = createServer();
-  // Closing this one leaves its connections alone.
+  // Closing the listener keeps its connections open.
   const listener = createListener((socket) => server.emit("connection", socket));
   const connections = new Set<ServerHttp2Session>();
   const held: ServerHttp2Stream[] = [];
@@ -56,20 +56,20 @@ function sessionTo({ port }: Pod, now?: () => number): Session {
   return openSession({ open, ...(now && { now }) });
 }
 
-/** Calls, and resolves to the whole answer. */
+/** Makes a call, and resolves to the whole answer. */
 async function call(session: Session, path = "/"): Promise<string> {
   const stream = await session.request("POST", path, {}, {});
   stream.end();
   return text(stream);
 }
 
-/** A new pod at the address of another one, which lingers. */
+/** Starts a new pod at the address of another one, which lingers. */
 function replaced(pod: Pod, name: string): Promise<Pod> {
   pod.linger();
   return startPod(name, pod.port);
 }
 
-test("uses the connection that it has for as long as the revision is the same, or unknown", async () => {
+test("reuses its connection while the revision is the same or unknown", async () => {
   const old = await startPod("old");
   const session = sessionTo(old);
   session.renew("1");
@@ -82,7 +82,7 @@ test("uses the connection that it has for as long as the revision is the same, o
   expect(old.connections.size).toBe(1);
 });
 
-test("sends new calls to the new pod after the revision has changed, and closes the connection to the old one", async () => {
+test("after a change of the revision, sends new calls to the new pod and closes the old connection", async () => {
   const old = await startPod("old");
   const session = sessionTo(old);
   session.renew("1");
@@ -124,9 +124,9 @@ test("lets calls in flight end on the old pod, and closes its connection with th
   expect(latest.connections.size).toBe(1);
 });
 
-test("connects once more when names cannot resolve to the old pods any more", async () => {
+test("connects again once names no longer resolve to the old pods", async () => {
   let now = 0;
-  // The address of the old pod is still in a cache when the rollout ends.
+  // The old pod's address is still cached when the rollout ends.
   const [old, latest] = [await startPod("old"), await startPod("new")];
   let resolved = old;
   const open = () => new Http2SessionManager(`http://127.0.0.1:${resolved.port}`);
@@ -145,7 +145,7 @@ test("connects once more when names cannot resolve to the old pods any more", as
   expect([...latest.connections]).toEqual([connection]);
 });
 
-test("counts a call that could not connect as ended", async () => {
+test("counts a call that failed to connect as ended", async () => {
   const old = await startPod("old");
   old.linger();
   const session = sessionTo(old);

@@ -1,42 +1,42 @@
 /**
- * A connection to a server whose pods are replaced now and then. A pod that is to end goes on answering those that are
- * connected to it, with the configuration that it started with: calls that begin after the rollout need another connection.
+ * A connection to a server whose pods are replaced by rollouts. A terminating pod keeps answering its connections with its old
+ * configuration, so calls that start after the rollout need a new connection.
  */
 import type { Http2SessionManager } from "@connectrpc/connect-node";
 
-/** How long names may still resolve to pods that are to end, after a rollout. Milliseconds. */
+/** How long after a rollout names may still resolve to terminating pods. Milliseconds. */
 export const settleMillis = 10_000;
 
-/** How a session opens connections. */
+/** Options of {@link openSession}. */
 export interface SessionOptions {
   readonly open: () => Http2SessionManager;
-  /** Milliseconds of a clock that never goes back. */
+  /** A monotonic clock. Milliseconds. */
   readonly now?: () => number;
 }
 
-/** One connection at a time for new calls. Calls in flight end on the connection that they began on. */
+/** One connection at a time for new calls. Calls in flight end on the connection on which they started. */
 export interface Session
   extends Pick<Http2SessionManager, "authority" | "request" | "notifyResponseByteRead"> {
-  /** Makes later calls use a new connection if the server's pods are others than before. Does nothing where that is unknown. */
+  /** Makes later calls use a new connection if the revision has changed. Does nothing for an unknown revision. */
   renew(revision: string | undefined): void;
 }
 
 interface Line {
   readonly manager: Http2SessionManager;
   readonly openedAt: number;
-  /** Calls that have begun and not ended. */
+  /** Calls in flight. */
   calls: number;
   isReplaced: boolean;
 }
 
-/** Opens no connection before the first call. */
+/** Creates a session, which connects at the first call. */
 export function openSession({ open, now = () => performance.now() }: SessionOptions): Session {
   const newLine = (): Line => ({ manager: open(), openedAt: now(), calls: 0, isReplaced: false });
   let line = newLine();
   let revision: string | undefined;
   let settledAt = Number.NEGATIVE_INFINITY;
   const { authority } = line.manager;
-  /** Those with calls in flight that began before the last replacement. */
+  /** Replaced connections with calls in flight. */
   const draining = new Set<Line>();
 
   function replace(): void {

@@ -1,4 +1,4 @@
-/** What both services of v0.57 offer in the same words, if not with the same numbers of fields. */
+/** Calls that WebService and APIService of v0.57 share. Their field numbers differ. */
 import type { CallOptions } from "@connectrpc/connect";
 import { called, unlessNotFound } from "./errors.ts";
 import type { Application, ApplicationKind } from "./generated/c/model_pb.ts";
@@ -10,7 +10,7 @@ type Call<Request, Response> = (request: Request, options: CallOptions) => Promi
 type OfPiped = Call<{ readonly pipedId: string }, unknown>;
 type OfApplication = Call<{ readonly applicationId: string }, unknown>;
 
-/** A client of one of them. */
+/** A client of either service. */
 export interface ServiceC {
   readonly registerPiped: Call<
     { readonly name: string; readonly desc: string },
@@ -42,7 +42,7 @@ export interface ServiceC {
   readonly deleteApplication: OfApplication;
 }
 
-/** Pipeds, with either. */
+/** Calls for pipeds that both services have. */
 export const pipedsOf = (service: ServiceC, context: CallOptions): PipedWrites => ({
   async register({ name, description }) {
     const request = { name, desc: description };
@@ -60,7 +60,7 @@ export const pipedsOf = (service: ServiceC, context: CallOptions): PipedWrites =
   },
 });
 
-/** The fields of a new application that both services take. */
+/** The request fields of a new application that both services have. */
 export const newApplication = ({
   name,
   pipedID,
@@ -79,7 +79,7 @@ export const newApplication = ({
   platformProvider: provider,
 });
 
-/** Applications, but for what each service has in its own words. */
+/** Calls for applications that both services have. */
 export const applicationsOf = (
   service: ServiceC,
   context: CallOptions,

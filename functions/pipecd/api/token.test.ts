@@ -21,18 +21,18 @@ const isSignedWith = (token: string, key: Uint8Array): boolean => {
   return createHmac("sha256", key).update(`${header}.${claims}`).digest("base64url") === signature;
 };
 
-test("a token is signed as its header says", () => {
+test("signs the token with HS256", () => {
   const token = tokenOf();
   expect(read(partsOf(token)[0])).toEqual({ alg: "HS256", typ: "JWT" });
   expect(isSignedWith(token, encryptionKey)).toBe(true);
 });
 
-describe("it is signed with all bytes of the key", () => {
+describe("signs with all bytes of the key", () => {
   const awkward = Buffer.concat([Buffer.from(" \n"), Buffer.alloc(32, 0xff), Buffer.from("\0\r\n")]);
   test.each([
     ["without its last byte", awkward.subarray(0, -1)],
-    ["without white space at its end", awkward.subarray(0, -2)],
-    ["without white space at its beginning", awkward.subarray(2)],
+    ["without trailing white space", awkward.subarray(0, -2)],
+    ["without leading white space", awkward.subarray(2)],
     ["its first 32 bytes", awkward.subarray(0, 32)],
     ["as text", Buffer.from(awkward.toString())],
   ])("and not %s", (_, other) => {
@@ -45,7 +45,7 @@ describe("it is signed with all bytes of the key", () => {
 test.each([
   ["L0", { project_id: "quickstart", project_role: 2 }],
   ["C", { project_id: "quickstart", project_rbac_roles: ["Admin"] }],
-] as const)("up to v0.9.0 a role is a number, from v0.37.1 a list of names: %s", (profile, role) => {
+] as const)("the role is a number up to v0.9.0 and a list of names from v0.37.1: %s", (profile, role) => {
   expect(claimsOf(tokenOf({ profile }))).toEqual({
     iss: "PipeCD",
     sub: expect.stringMatching(/./),
@@ -56,14 +56,14 @@ test.each([
   });
 });
 
-test("a token is good on a clock that is 30 seconds late, and for an hour", () => {
+test("a token is valid for an hour, and on a clock that is 30 seconds slow", () => {
   const { iat, nbf, exp } = claimsOf(tokenOf()) as Record<"iat" | "nbf" | "exp", number>;
   for (const time of [iat, nbf, exp]) expect(Number.isInteger(time)).toBe(true);
   expect(Math.max(iat, nbf)).toBeLessThanOrEqual(seconds - 30);
   expect(exp).toBeGreaterThan(seconds);
 });
 
-test("it has nothing that a cookie can not have", () => {
+test("a token has only characters that a cookie can have", () => {
   for (const projectID of ["quickstart", 'a"; b=c', "プロジェクト"]) {
     const token = tokenOf({ projectID });
     expect(token).toMatch(/^[-_.A-Za-z0-9]+$/);

@@ -1,11 +1,10 @@
 /**
- * What a request of the WebService proves who it is with: a JSON Web Token signed with the control plane's own key (HS256 of
- * RFC 7518, section 3.2).
+ * The credential of WebService calls: a JSON Web Token signed with the control plane's own key (HS256 of RFC 7518, section 3.2).
  */
 import { createHmac } from "node:crypto";
 import type { Profile } from "../profile.ts";
 
-/** Whom a token is for. */
+/** Claims and key of a token. */
 export interface TokenOptions {
   readonly profile: Profile;
   readonly projectID: string;
@@ -17,14 +16,14 @@ export interface TokenOptions {
   readonly now: number;
 }
 
-/** The server allows for no difference of clocks. Seconds. */
+/** Backdates tokens, because the server tolerates no clock skew. Seconds. */
 const earlier = 30;
 const lifetime = 3600;
 const defaultSubject = "denrei";
 
 const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-/** An administrator of the project, for an hour. */
+/** A token of a project administrator, valid for an hour. */
 export function webToken({
   profile,
   projectID,

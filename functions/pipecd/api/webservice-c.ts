@@ -1,4 +1,4 @@
-/** The WebService of v0.57: all that there is, for an administrator of the project. */
+/** Client of v0.57's WebService, as an administrator of the project. */
 import { createClient } from "@connectrpc/connect";
 import { transportTo } from "./connections.ts";
 import { asAdministrator } from "./credentials.ts";
@@ -10,7 +10,6 @@ import { applicationRecord, deployTargetsByPlugin, pipedRecord } from "./records
 import type { ClientOptions, PipecdClient } from "./services.ts";
 import { applicationsOf, newApplication, pipedsOf } from "./shared-c.ts";
 
-/** Opens it. */
 export function webServiceC(options: ClientOptions): PipecdClient & {
   readonly apiKeys: NonNullable<PipecdClient["apiKeys"]>;
   readonly events: Events;
@@ -42,7 +41,7 @@ export function webServiceC(options: ClientOptions): PipecdClient & {
         return pipeds.map(pipedRecord);
       },
       async newKey(id, keyID) {
-        // PipeCD refuses a third key.
+        // PipeCD rejects a third key.
         await endOldKeys(id);
         const { key } = await called("RecreatePipedKey", serviceAs(keyID).recreatePipedKey({ id }, context));
         return key;
@@ -52,7 +51,7 @@ export function webServiceC(options: ClientOptions): PipecdClient & {
     applications: {
       ...applicationsOf(service, context),
       async list(pipedId) {
-        // A request without options would end the server's process.
+        // Without options, the server crashes.
         const request = { options: { enabled: true, pipedId } };
         const { applications } = await called("ListApplications", service.listApplications(request, context));
         // Before v0.43.0 the server ignores the piped.
@@ -70,7 +69,7 @@ export function webServiceC(options: ClientOptions): PipecdClient & {
       async update({ id, name }, { pipedID, provider, configFilename, deployTargets }) {
         const request = {
           applicationId: id,
-          // Has to be there, and is ignored.
+          // Required and ignored.
           name,
           kind: ApplicationKind.KUBERNETES,
           pipedId: pipedID,
@@ -83,7 +82,7 @@ export function webServiceC(options: ClientOptions): PipecdClient & {
     },
     apiKeys: {
       async list() {
-        // The answer may hold real hashes: it goes no further.
+        // The answer may contain hashes, so only these fields are returned.
         const { keys } = await called("ListAPIKeys", service.listAPIKeys({ options: {} }, context));
         return keys.map(({ id, name, disabled }) => ({ id, name, disabled }));
       },

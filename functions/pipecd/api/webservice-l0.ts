@@ -1,4 +1,4 @@
-/** The WebService of v0.9.0. */
+/** Client of v0.9.0's WebService. */
 import { createClient } from "@connectrpc/connect";
 import { transportTo } from "./connections.ts";
 import { asAdministrator } from "./credentials.ts";
@@ -7,10 +7,9 @@ import { WebService } from "./generated/l0/webservice_pb.ts";
 import { applicationRecord, kindOfL0, pipedRecord } from "./records-l0.ts";
 import type { ClientOptions, PipecdClient } from "./services.ts";
 
-/** How many keys a piped can have. */
+/** Maximum number of keys of a piped. */
 const mostKeys = 3;
 
-/** Opens it. */
 export function webServiceL0({ web, signal, ...who }: ClientOptions): PipecdClient {
   const { profile, projectID, encryptionKey } = who;
   const serviceAs = (subject?: string) =>
@@ -45,7 +44,7 @@ export function webServiceL0({ web, signal, ...who }: ClientOptions): PipecdClie
       async newKey(id, keyID) {
         const creator = serviceAs(keyID);
         let key = "";
-        // The oldest key makes way for a fourth one, and nothing else ends a key.
+        // A fourth key replaces the oldest one, and there is no other way to end a key.
         for (let made = 0; made < mostKeys; made++)
           ({ key } = await called("RecreatePipedKey", creator.recreatePipedKey({ id }, context)));
         return key;
