@@ -104,7 +104,7 @@ test("a stack is seen to come up, with the parts of its control plane and all th
       .getByText("1/1 available")
       .waitFor();
   expect(await children.getByRole("row").count()).toBe(1 + 4);
-  await page.getByText("gateway, server, cache and ops are available").waitFor();
+  await page.getByText("gateway, server, cache, and ops are available").waitFor();
   await expectAccessible(page);
   await page.getByRole("link", { name: "mysql-sample" }).click();
   await page.getByRole("heading", { name: "mysql-sample", level: 1 }).waitFor();

@@ -168,7 +168,7 @@ test("the API key of a project that is removed is disabled, and leaves the Secre
   expect(keys.filter(({ project, disabled }) => project === "second" && !disabled)).toEqual([]);
   expect(keys.filter(({ project, disabled }) => project === "quickstart" && !disabled)).toHaveLength(1);
   const { status } = await pipecd.kit.until(ControlPlane, plane, has("APIKeysReady", "True"));
-  expect(conditionOf({ status } as never, "APIKeysReady")?.message).toBe("each project has one");
+  expect(conditionOf({ status } as never, "APIKeysReady")?.message).toBe("each project has an API key");
 });
 
 test("an API key of one's own is used, and one that is not good is told of", async () => {

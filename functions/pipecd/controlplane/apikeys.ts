@@ -1,6 +1,6 @@
 /**
- * API keys that are made for the projects of a control plane, and kept in a Secret. PipeCD returns a key once, so another one
- * replaces a key that is lost, and the lost one is disabled.
+ * Creates API keys for the projects of a control plane and stores them in a Secret. PipeCD returns a key only once, so a lost key
+ * is replaced and disabled.
  */
 import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import { Secret, type SecretObject } from "../../../bus/kube/kind.ts";
@@ -16,15 +16,15 @@ import { isSyncDue, syncedNow, untilSync } from "../server/dependent.ts";
 import { openServer } from "../server/open.ts";
 import { isReady } from "./find.ts";
 
-/** What the keys are called at PipeCD. */
+/** Name of the keys at PipeCD. */
 const keyName = "denrei";
 const conditionType = "APIKeysReady";
 
-/** What has come of it. */
+/** The result of {@link bootstrapKeys}. */
 export interface Bootstrapped {
   readonly status: Partial<NonNullable<ControlPlane["status"]>>;
   readonly conditions: readonly ConditionUpdate[];
-  /** When to look again. Milliseconds. */
+  /** Time until the next check. Milliseconds. */
   readonly againMillis: number | undefined;
 }
 
@@ -51,7 +51,7 @@ export async function endFormerKeys(plane: Stored<ControlPlane>, ctx: Context): 
   return left;
 }
 
-/** A project whose entry has another name than its id is unknown to PipeCD, which refuses the calls. */
+/** If the entry is a digest instead of the project id, PipeCD does not know the project and refuses the calls. */
 async function endFormerKey(
   plane: Stored<ControlPlane>,
   projectID: string,
@@ -61,11 +61,11 @@ async function endFormerKey(
   const apiKeys = await keysOf(plane, projectID, ctx);
   for (const { id, name, disabled } of await apiKeys.list())
     if (name === keyName && !disabled) await disable(id, projectID, apiKeys, ctx);
-  // A merge patch removes entries that are null.
+  // In a merge patch, null removes an entry.
   await ctx.patch(Secret, secret, { data: { [projectID]: null } } as object);
 }
 
-/** Sees to the keys of all projects, once the server may be asked. What PipeCD refuses is told in a condition of its own. */
+/** Ensures one enabled key per project, once the server is ready. Errors of PipeCD are reported in the condition APIKeysReady. */
 export async function bootstrapKeys(
   plane: Stored<ControlPlane>,
   former: readonly string[],
@@ -77,7 +77,7 @@ export async function bootstrapKeys(
   const secret = await findSecret(apiKeysSecret(plane), ctx);
   const projects = (plane.spec.config.projects ?? []).map(({ id }) => id);
   const isComplete = projects.every((project) => keptKey(secret, project) !== undefined);
-  const message = `each project has one${leftOver(former)}`;
+  const message = `each project has an API key${leftOver(former)}`;
   if (isComplete && !hasOlderKeys(secret) && !isSyncDue(status, plane, now))
     return { ...said("True", "Bootstrapped", message), againMillis: untilSync(status, now) };
   try {
@@ -100,7 +100,7 @@ export async function bootstrapKeys(
 const leftOver = (former: readonly string[]): string =>
   former.length === 0
     ? ""
-    : `. PipeCD may still accept the keys of former projects: ${former.join(", ")}. To have them disabled, add these projects again, and remove them while the ControlPlane is ready.`;
+    : `. PipeCD may still accept the keys of former projects: ${former.join(", ")}. To disable them, add these projects again, and remove them while the ControlPlane is ready.`;
 
 const said = (
   status: "True" | "False",
@@ -119,7 +119,7 @@ const hasOlderKeys = (secret: Stored<SecretObject> | undefined): boolean =>
 const digestsIn = (secret: Stored<SecretObject> | undefined): readonly string[] | undefined =>
   secret?.metadata.annotations?.[annotations.apiKeyDigests]?.split(" ");
 
-/** The key in an entry of the Secret; undefined if it is missing or edited. PipeCD lists ids only, so a digest shows an edit. */
+/** The key in an entry of the Secret; undefined if it is missing or edited. PipeCD lists only ids, so a digest detects edits. */
 function keyIn(secret: Stored<SecretObject> | undefined, entry: string): string | undefined {
   const key = secret === undefined ? "" : bytesIn(secret, entry).toString();
   if (key === "" || digestsIn(secret)?.includes(contentDigest(key)) === false) return undefined;
@@ -133,8 +133,8 @@ const keptKey = (secret: Stored<SecretObject> | undefined, projectID: string): s
 const idOf = (key: string): string | undefined => key.split(".")[0];
 
 /**
- * Creates a key where PipeCD has none that is in the Secret. Older ones are disabled last, because a Secret with a disabled
- * key would stop all that use it.
+ * Creates a key unless PipeCD lists the one in the Secret. Older keys are disabled last, because clients cannot use a Secret with
+ * a disabled key.
  */
 async function keepKey(plane: Stored<ControlPlane>, projectID: string, ctx: Context): Promise<void> {
   const apiKeys = await keysOf(plane, projectID, ctx);
@@ -178,7 +178,7 @@ async function makeKey(
     name: apiKeysSecret(plane),
     annotations: {
       [annotations.apiKeyDigests]: [...others, made].map((key) => contentDigest(key)).join(" "),
-      // Until all older keys are disabled, PipeCD is asked at each look.
+      // While this annotation is set, each reconcile asks PipeCD for older keys.
       [annotations.olderKeys]: "revoke",
     },
   };
@@ -187,12 +187,12 @@ async function makeKey(
   ctx.event(
     "Normal",
     "APIKeyMade",
-    `an API key of the project ${projectID} is in the Secret ${metadata.name}`,
+    `stored an API key of the project ${projectID} in the Secret ${metadata.name}`,
   );
   return idOf(made);
 }
 
-/** Notes that all older keys are disabled. */
+/** Records that all older keys are disabled. */
 async function settle(plane: Stored<ControlPlane>, ctx: Context): Promise<void> {
   const secret = await findSecret(apiKeysSecret(plane), ctx);
   if (hasOlderKeys(secret) && secret)

@@ -23,7 +23,7 @@ const blueprint = (spec: Spec) =>
 test.each([
   ["L0", "MONGODB", old],
   ["C", "MYSQL", current],
-])("the version says which profile it is: %s, with %s", (profile, type, spec) => {
+])("the version selects the profile %s, with %s", (profile, type, spec) => {
   const made = blueprint(spec);
   expect(profileOfPlane({ spec })).toBe(profile);
   expect(made).toMatchObject({ profile, secrets: "secrets" });
@@ -31,32 +31,32 @@ test.each([
   expect(made.envoy).toContain("cp-server");
 });
 
-describe("nothing is made, and what runs goes on, when", () => {
+describe("throws, and leaves existing objects unchanged, when", () => {
   test.each<readonly [string, Spec, reason: string, message: string]>([
     ["the version has no profile", { ...old, version: "v0.12.0" }, "VersionNotSupported", "v0.12.0"],
-    ["the version is none", { ...old, version: "latest" }, "VersionNotSupported", "latest"],
+    ["the version is invalid", { ...old, version: "latest" }, "VersionNotSupported", "latest"],
     [
-      "an old Envoy is to run before a new PipeCD",
+      "Envoy is too old for a new PipeCD",
       { ...current, envoyVersion: "v1.10.0" },
       "EnvoyVersionNotSupported",
       "v1.10.0",
     ],
     [
-      "a new Envoy is to run before an old PipeCD",
+      "Envoy is too new for an old PipeCD",
       { ...old, envoyVersion: "v1.31.0" },
       "EnvoyVersionNotSupported",
       "v1.31.0",
     ],
     [
-      "a new PipeCD is to use MongoDB",
+      "a new PipeCD has a MongoDB",
       { ...current, config: mongo },
       "ConfigInvalid",
       "mongoDBConfig needs PipeCD v0.12.0 or older",
     ],
-    ["an old PipeCD is to use MySQL", { ...old, config: mysql }, "ConfigInvalid", "mysqlConfig"],
-    ["an old PipeCD is to have TLS", { ...old, tls: { secretName: "s" } }, "ConfigInvalid", "spec.tls"],
+    ["an old PipeCD has a MySQL", { ...old, config: mysql }, "ConfigInvalid", "mysqlConfig"],
+    ["an old PipeCD has TLS", { ...old, tls: { secretName: "s" } }, "ConfigInvalid", "spec.tls"],
     [
-      "an old PipeCD is to have API keys",
+      "an old PipeCD has API keys",
       { ...old, bootstrapAPIKeys: true },
       "ConfigInvalid",
       "spec.bootstrapAPIKeys",
@@ -65,11 +65,11 @@ describe("nothing is made, and what runs goes on, when", () => {
     expect(() => blueprint(spec)).toThrow(
       expect.objectContaining({ name: "BlockedError", reason, message: expect.stringContaining(message) }),
     );
-    expect(() => blueprint(spec)).toThrow("What runs goes on as it was.");
+    expect(() => blueprint(spec)).toThrow("Running pods are unchanged.");
   });
 });
 
-test("without TLS the gateway speaks plain text to the server, with it it does not", () => {
+test("the gateway uses TLS to the server only with spec.tls", () => {
   expect(blueprint(current).envoy).not.toContain("/etc/pipecd-tls");
   expect(blueprint({ ...current, tls: { secretName: "s" } }).envoy).toContain("/etc/pipecd-tls/ca.crt");
 });

@@ -1,4 +1,4 @@
-/** What the parts of a control plane are made from, or why they can not be. */
+/** Validates a control plane and renders the blueprint of its components. */
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import { ConfigError, controlPlaneConfig } from "../config.ts";
 import { envoyConfig } from "../gateway/envoy.ts";
@@ -9,19 +9,19 @@ import { partName } from "./component.ts";
 import type { Blueprint } from "./parts.ts";
 
 const blocked = (reason: string, message: string): BlockedError =>
-  new BlockedError(reason, `${message}. What runs goes on as it was.`, patience);
+  new BlockedError(reason, `${message}. Running pods are unchanged.`, patience);
 
-/** The profile of a control plane. Throws a `BlockedError` for a version that has none. */
+/** The profile of a control plane. Throws a `BlockedError` for a version without one. */
 export function profileOfPlane({ spec }: Pick<ControlPlane, "spec">): Profile {
   const found = profileOf(spec.version);
   if (found.problem !== undefined) throw blocked("VersionNotSupported", found.problem);
   return found.profile;
 }
 
-/** What is known beside the object itself: see {@link Blueprint}. */
+/** Fields of a {@link Blueprint} that do not come from the object. */
 type Surroundings = Pick<Blueprint, "secrets" | "datastoreSince">;
 
-/** Throws a `BlockedError`. */
+/** Throws a `BlockedError` if the version does not support the spec. */
 export function blueprintOf(
   plane: Pick<ControlPlane, "metadata" | "spec">,
   surroundings: Surroundings,

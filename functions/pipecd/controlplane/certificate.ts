@@ -8,7 +8,7 @@ import type { ControlPlane } from "../kinds.ts";
 import { bytesIn, secretWith } from "../kubernetes/secrets.ts";
 import { patience } from "../pace.ts";
 
-/** Throws a `BlockedError` for a Secret without a certificate, its key and an authority that PipeCD can load. */
+/** Throws a `BlockedError` unless PipeCD can load the Secret's certificate, key, and authority. */
 export async function checkCertificate(
   { spec: { tls } }: Pick<ControlPlane, "spec">,
   ctx: Pick<Context, "live" | "key">,
@@ -19,7 +19,7 @@ export async function checkCertificate(
   if (problem) throw new BlockedError("SecretInvalid", `the Secret ${tls.secretName}: ${problem}`, patience);
 }
 
-/** Why PipeCD cannot load them; undefined where it can. */
+/** Why PipeCD cannot load them; undefined if it can. */
 export function certificateProblem(secret: Stored<SecretObject>): string | undefined {
   const certificate = read(() => new X509Certificate(bytesIn(secret, "tls.crt")));
   const key = read(() => createPrivateKey(bytesIn(secret, "tls.key")));

@@ -18,41 +18,45 @@ const partOf = (more: Partial<Part> = {}): Part => ({
   ...more,
 });
 
-describe("how many pods", () => {
+describe("replicas", () => {
   const all = (spec: Partial<Spec>) =>
     components.map((component) => `${component} ${replicasOf(planeOf("cp", spec), component)}`);
 
   test.each<readonly [string, Partial<Spec>, readonly string[]]>([
-    ["one of each", {}, ["gateway 1", "server 1", "cache 1", "ops 1"]],
+    ["default to one", {}, ["gateway 1", "server 1", "cache 1", "ops 1"]],
     [
-      "replicas is for gateway and server alone",
+      "of gateway and server default to spec.replicas",
       { replicas: 3 },
       ["gateway 3", "server 3", "cache 1", "ops 1"],
     ],
     [
-      "what a part has of its own wins",
+      "of a component take precedence",
       { replicas: 3, replicasGateway: 2, replicasServer: 4, replicasCache: 5, replicasOps: 6 },
       ["gateway 2", "server 4", "cache 5", "ops 6"],
     ],
     [
-      "none is a number",
+      "can be zero",
       { replicas: 3, replicasGateway: 0, replicasServer: 0, replicasCache: 0, replicasOps: 0 },
       ["gateway 0", "server 0", "cache 0", "ops 0"],
     ],
-    ["none of both", { replicas: 0 }, ["gateway 0", "server 0", "cache 1", "ops 1"]],
+    [
+      "of gateway and server can both be zero",
+      { replicas: 0 },
+      ["gateway 0", "server 0", "cache 1", "ops 1"],
+    ],
   ])("%s", (_, spec, expected) => {
     expect(all(spec)).toEqual(expected);
   });
 
   test.each(["replicas", "replicasGateway", "replicasServer", "replicasCache", "replicasOps"])(
-    "less than none is refused: %s",
+    "cannot be negative: %s",
     (field) => {
       const result = ControlPlane.definition?.spec.safeParse({ ...planeOf("cp").spec, [field]: -1 });
       expect(result?.error?.issues.map(({ path }) => path.join("."))).toContain(field);
     },
   );
 
-  test("the Deployment has as many", () => {
+  test("are those of the Deployment", () => {
     const plane = planeOf("cp", { replicas: 2, replicasOps: 0 });
     expect(deploymentOf(plane, partOf()).content.spec).toMatchObject({ replicas: 2 });
     expect(deploymentOf(plane, partOf({ component: "ops" })).content.spec).toMatchObject({ replicas: 0 });
@@ -67,7 +71,7 @@ describe("labels", () => {
     "pipecd.kanatakita.com/control-plane": name,
   });
 
-  test.each(components)("of a %s tell its pods from those of another control plane", (component) => {
+  test.each(components)("of a %s separate its pods from those of another control plane", (component) => {
     for (const name of ["a", "b"]) {
       const labels = labelsOf(name, component);
       expect(deploymentOf(planeOf(name), partOf({ component }))).toMatchObject({
@@ -84,7 +88,7 @@ describe("labels", () => {
 describe("a Deployment", () => {
   const specOf = (more: Partial<Part>) => deploymentOf(planeOf("cp"), partOf(more)).content.spec;
 
-  test("has the digest on its pods: another one rolls them", () => {
+  test("has the digest on its pods, so that a new digest rolls them", () => {
     const template = (digest: string) => ({
       template: { metadata: { annotations: { "pipecd.kanatakita.com/content-digest": digest } } },
     });
@@ -92,7 +96,7 @@ describe("a Deployment", () => {
     expect(specOf({ digest: "def" })).toMatchObject(template("def"));
   });
 
-  test("has only what its part says", () => {
+  test("has only the fields that its component sets", () => {
     expect(specOf({})).toEqual({
       replicas: 1,
       selector: expect.anything(),
@@ -113,7 +117,7 @@ describe("a Deployment", () => {
     });
   });
 
-  test("has volumes, and its container has each where it is wanted", () => {
+  test("has volumes, mounted in its container", () => {
     const volume = { name: "v", emptyDir: {} };
     const mount = { volume, mountPath: "/v", readOnly: true, subPathExpr: "$(POD)" };
     expect(specOf({ mounts: [mount, { volume: { name: "w" }, mountPath: "/w" }] })).toMatchObject({
@@ -133,13 +137,13 @@ describe("a Deployment", () => {
     });
   });
 
-  test("removes a pod only when its successor is ready", () => {
+  test("removes a pod only when its replacement is ready", () => {
     expect(specOf({})).toMatchObject({
       strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
     });
   });
 
-  test("is ready when its port accepts connections, where it has no path to ask", () => {
+  test("without an HTTP probe is ready when its port accepts connections", () => {
     expect(specOf({ readyPort: "http" })).toMatchObject({
       template: { spec: { containers: [{ readinessProbe: { tcpSocket: { port: "http" } } }] } },
     });
@@ -147,7 +151,7 @@ describe("a Deployment", () => {
 });
 
 describe("a Service", () => {
-  test("has the ports that have a name in it", () => {
+  test("has only the ports with a Service name", () => {
     const ports = [
       { name: "ingress", port: 9090 },
       { name: "envoy-admin", port: 9095, service: "admin" },
@@ -158,7 +162,7 @@ describe("a Service", () => {
     });
   });
 
-  test("has an address, unless it is to have none", () => {
+  test("has an address unless it is headless", () => {
     expect(serviceOf(planeOf("cp"), partOf()).content.spec).not.toHaveProperty("clusterIP");
     const headless = serviceOf(planeOf("cp"), partOf({ headless: true }));
     expect(headless.content.spec).toMatchObject({ type: "ClusterIP", clusterIP: "None" });

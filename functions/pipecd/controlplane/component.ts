@@ -1,4 +1,4 @@
-/** A part of the control plane: a Deployment and a Service. Pure. */
+/** A component of the control plane: a Deployment and a Service. Pure. */
 import { Deployment, Service } from "../../../bus/kube/workloads.ts";
 import type { ControlPlane } from "../kinds.ts";
 import type { Child } from "../kubernetes/keep.ts";
@@ -8,40 +8,40 @@ import { type Component, replicasOf } from "./components.ts";
 
 /** A port of a container, and of the Service in front of it. */
 export interface Port {
-  /** Of the container. */
+  /** In the container. */
   readonly name: string;
   readonly port: number;
-  /** Of the Service; without one the Service does not have the port. */
+  /** In the Service. If undefined, the Service does not have the port. */
   readonly service?: string;
 }
 
-/** What a part is made of. */
+/** The parts of a component that differ between components. */
 export interface Part {
   readonly component: Component;
   readonly image: string;
   readonly command?: readonly string[];
   readonly args?: readonly string[];
   readonly ports: readonly Port[];
-  /** Path and port name of what tells that it is well. */
+  /** HTTP liveness and readiness probe. */
   readonly probe?: { readonly path: string; readonly port: string; readonly initialDelaySeconds?: number };
-  /** The name of the port that a pod listens at when it is ready, for parts without a path to ask. */
+  /** Name of the port for a TCP readiness probe, for components without an HTTP probe. */
   readonly readyPort?: string;
   readonly mounts?: readonly Mount[];
-  /** Another one rolls the pods. */
+  /** A new digest rolls the pods. */
   readonly digest: string;
-  /** Names of the pods instead of one address, so that whoever connects can choose among them. */
+  /** Whether the Service resolves to all pods, so that clients can balance between them. */
   readonly headless?: boolean;
-  /** Seconds that a pod goes on for after it was told to end, until nobody is sent to it any more. */
+  /** Seconds that a terminating pod keeps serving, until clients no longer connect to it. */
   readonly lingerSeconds?: number;
 }
 
-/** Kubernetes removes a pod when its successor is ready, so a successor that crashes replaces none. */
+/** Kubernetes removes a pod when its replacement is ready, so a crashing replacement does no harm. */
 const strategy = { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } as const;
 
-/** `<control plane>-<component>`: its Deployment, and its Service. */
+/** Name of a component's Deployment and Service: `<control plane>-<component>`. */
 export const partName = (plane: string, component: Component): string => `${plane}-${component}`;
 
-/** Labels of its pods. That of the control plane keeps two of them in a namespace apart. */
+/** Labels of its pods. The control plane's label separates two control planes in one namespace. */
 export const podLabels = (plane: string, component: Component) => ({
   "app.kubernetes.io/name": "pipecd",
   "app.kubernetes.io/instance": "pipecd",
@@ -49,7 +49,7 @@ export const podLabels = (plane: string, component: Component) => ({
   [labels.controlPlane]: plane,
 });
 
-/** Its Deployment. */
+/** The Deployment of a component. */
 export function deploymentOf(plane: Pick<ControlPlane, "metadata" | "spec">, part: Part): Child {
   const { component, image, command, args, ports, probe, readyPort, mounts = [], digest } = part;
   const selector = podLabels(plane.metadata.name, component);
@@ -93,7 +93,7 @@ export function deploymentOf(plane: Pick<ControlPlane, "metadata" | "spec">, par
   };
 }
 
-/** Its Service. */
+/** The Service of a component. */
 export function serviceOf(
   plane: Pick<ControlPlane, "metadata">,
   { component, ports, headless }: Part,

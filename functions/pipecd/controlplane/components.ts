@@ -1,11 +1,11 @@
-/** Which parts a control plane has, and of how many pods. Pure. */
+/** The components of a control plane, and their replicas. Pure. */
 import type { ControlPlane } from "../kinds.ts";
 
-/** The parts. */
+/** In the order in which the status lists them. */
 export const components = ["gateway", "server", "cache", "ops"] as const;
 export type Component = (typeof components)[number];
 
-/** How many pods a part has. */
+/** The desired replicas of a component. */
 export function replicasOf({ spec }: Pick<ControlPlane, "spec">, component: Component): number {
   switch (component) {
     case "gateway":

@@ -1,4 +1,4 @@
-/** A control plane that is deleted runs on until nothing needs it any more. */
+/** Finalizes a control plane, which keeps running until no object depends on it. */
 import type { Stored } from "../../../bus/kube/object.ts";
 import { Deployment } from "../../../bus/kube/workloads.ts";
 import type { Context, Result } from "../../../bus/worker/function.ts";
@@ -8,7 +8,7 @@ import { isNamespaceGoing } from "../kubernetes/namespace.ts";
 import { partName } from "./component.ts";
 import { type Dependent, planeOf } from "./find.ts";
 
-/** Whether nobody can be told of anything any more: what it takes to run is being taken away, or is gone. */
+/** Whether a deleted control plane can no longer answer, because its server is gone or being deleted. */
 export async function isBeyondHelp(
   plane: Stored<ControlPlane>,
   { live }: Pick<Context, "live">,
@@ -18,13 +18,13 @@ export async function isBeyondHelp(
   return (await live.get(Deployment, partName(plane.metadata.name, "server"))) === undefined;
 }
 
-/** Lets the control plane go when nobody needs it. */
+/** Releases the control plane when no object depends on it. */
 export async function leave(plane: Stored<ControlPlane>, ctx: Context): Promise<Result | undefined> {
   if ((await isNamespaceGoing(ctx)) || (await isBeyondHelp(plane, ctx))) return undefined;
   return keptFor(ControlPlane, plane, await dependentsOf(plane, ctx), ctx);
 }
 
-/** What belongs to it. The API server is asked: what was made a moment ago must not be overlooked. */
+/** Objects that depend on it, read from the API server so that new ones are included. */
 async function dependentsOf(plane: Stored<ControlPlane>, { live }: Context): Promise<Stored[]> {
   const planes = await live.list(ControlPlane);
   const found: Stored[] = [];

@@ -33,25 +33,25 @@ const first = plane("z", "2026-01-01T00:00:00Z");
 const second = plane("b", "2026-01-01T00:00:01Z");
 const third = plane("a", "2026-01-01T00:00:01Z");
 
-test("the eldest runs, of two of the same second the one whose name comes first", () => {
+test("the oldest runs, and the name decides between two created in the same second", () => {
   expect(eldest([second, third, first])).toBe(first);
   expect(eldest([second, third])).toBe(third);
   expect(eldest([third, second])).toBe(third);
   expect(eldest([])).toBeUndefined();
 });
 
-test("to find it moves nothing", () => {
+test("leaves the list unchanged", () => {
   const planes = Object.freeze([second, third, first]);
   expect(eldest(planes)).toBe(first);
   expect(planes).toEqual([second, third, first]);
 });
 
-test("one that is being deleted goes on having the names until it is gone", () => {
+test("one that is being deleted owns the names until it is gone", () => {
   const going = plane("z", "2026-01-01T00:00:00Z", { deleted: "2026-01-02T00:00:00Z" });
   expect(eldest([second, going])).toBe(going);
 });
 
-test("an object belongs to the control plane that it names, else to the one that runs", () => {
+test("an object belongs to the control plane that it refers to, otherwise to the one that runs", () => {
   const planes = [second, third, first];
   expect(planeOf(dependent("b"), planes)).toBe(second);
   expect(planeOf(dependent(), planes)).toBe(first);
@@ -59,7 +59,7 @@ test("an object belongs to the control plane that it names, else to the one that
   expect(planeOf(dependent(), [])).toBeUndefined();
 });
 
-describe("whether it may be asked", () => {
+describe("isReady when", () => {
   const condition = (type: string, status: "True" | "False" | "Unknown") => ({
     type,
     status,
@@ -70,7 +70,7 @@ describe("whether it may be asked", () => {
   test.each<readonly [string, boolean, Stored<ControlPlane>]>([
     ["it is ready", true, plane("a", "", { conditions: [condition("Ready", "True")] })],
     ["it is not ready", false, plane("a", "", { conditions: [condition("Ready", "False")] })],
-    ["nobody knows", false, plane("a", "", { conditions: [condition("Ready", "Unknown")] })],
+    ["its state is unknown", false, plane("a", "", { conditions: [condition("Ready", "Unknown")] })],
     ["only its store is ready", false, plane("a", "", { conditions: [condition("DatastoreReady", "True")] })],
     ["it is new", false, plane("a", "")],
     [

@@ -1,15 +1,15 @@
-/** Which control plane an object belongs to. */
+/** Finds the control plane that an object depends on. */
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
 import type { ControlPlane } from "../kinds.ts";
 
-/** An object that belongs to a control plane. */
+/** An object that depends on a control plane. */
 export type Dependent = KubeObject<{
   readonly controlPlaneRef?: { readonly objectName: string } | undefined;
 }>;
 
 /**
- * The eldest of a namespace: the names of its objects are the same for all, so it is the only one that runs. Of two that were
- * created within a second it is the one that runs already.
+ * The oldest of a namespace. It is the only one that runs, because object names are fixed. Of two created in the same second, it
+ * is the one that runs already.
  */
 export const eldest = (planes: readonly Stored<ControlPlane>[]): Stored<ControlPlane> | undefined =>
   planes.toSorted(
@@ -21,7 +21,7 @@ export const eldest = (planes: readonly Stored<ControlPlane>[]): Stored<ControlP
 
 const hasRun = ({ status }: ControlPlane): boolean => status?.profile !== undefined;
 
-/** The one that an object names, else the one that runs. `planes` are those of its namespace. */
+/** The control plane that an object refers to, otherwise the one that runs. `planes` are those of its namespace. */
 export function planeOf(
   { spec: { controlPlaneRef } }: Dependent,
   planes: readonly Stored<ControlPlane>[],
@@ -30,7 +30,7 @@ export function planeOf(
   return planes.find(({ metadata }) => metadata.name === controlPlaneRef.objectName);
 }
 
-/** Whether it runs, with the configuration that is wanted, and may be asked. */
+/** Whether it runs the current configuration and is not being deleted. */
 export const isReady = ({ status, metadata }: Stored<ControlPlane>): boolean =>
   metadata.deletionTimestamp === undefined &&
   status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") === true;

@@ -1,6 +1,6 @@
 /**
- * The encryption key of a control plane: whoever has it may do anything there. It is made once and never written again: what
- * the datastore holds is encrypted with it.
+ * The encryption key of a control plane, which grants full access to it. It is created once and never overwritten, because the
+ * datastore's content is encrypted with it.
  */
 import { randomBytes } from "node:crypto";
 import { Secret, type SecretObject } from "../../../bus/kube/kind.ts";
@@ -11,19 +11,19 @@ import { bytesIn, denied, findSecret } from "../kubernetes/secrets.ts";
 import { objectNames, secretKeys } from "../names.ts";
 import { patience } from "../pace.ts";
 
-/** The server takes no shorter one. Bytes. */
+/** The server rejects shorter keys. Bytes. */
 const leastBytes = 32;
 
 const { encryptionKey } = secretKeys;
 
-/** The Secret with the key, made where there is none. One that somebody has made before is used as it is. */
+/** The Secret with the key, created if missing. A Secret that the user created is used unchanged. */
 export async function ensureKey(ctx: Context): Promise<Stored<SecretObject>> {
   const found = await findSecret(objectNames.secret, ctx);
   if (found !== undefined) {
     checkKey(found);
     return found;
   }
-  // Text: PipeCD's own tools read the file as such.
+  // PipeCD's own tools read the key file as text.
   const key = randomBytes(48).toString("base64url");
   const child = {
     metadata: { name: objectNames.secret },
@@ -38,13 +38,13 @@ export async function ensureKey(ctx: Context): Promise<Stored<SecretObject>> {
   }
 }
 
-/** Throws a `BlockedError` for a Secret without a key that the server takes. */
+/** Throws a `BlockedError` for a Secret without a key that the server accepts. */
 function checkKey(secret: Stored<SecretObject>): void {
   const { length } = bytesIn(secret, encryptionKey);
   if (length >= leastBytes) return;
   throw new BlockedError(
     "EncryptionKeyInvalid",
-    `expected the Secret ${objectNames.secret} to have an ${encryptionKey} of at least ${leastBytes} bytes, found ${length}. It is never overwritten: what is stored is encrypted with it. Put the right one there, or delete the Secret to have a new one made.`,
+    `expected the Secret ${objectNames.secret} to have an ${encryptionKey} of at least ${leastBytes} bytes, found ${length}. Denrei never overwrites it, because the stored data is encrypted with it. Restore the correct key, or delete the Secret to create a new one.`,
     patience,
   );
 }

@@ -34,12 +34,12 @@ const given = {
 describe.each([
   ["v0.9.0", old],
   ["v0.57.0", {}],
-])("a volume that the user gives to %s", (_, version) => {
+])("a volume in spec.volumeMounts of %s", (_, version) => {
   const plane = planeOf({ ...version, volumeMounts: [given] });
-  test.each(["gateway", "server", "ops"] as const)("is in the %s", (component) => {
+  test.each(["gateway", "server", "ops"] as const)("is mounted in the %s", (component) => {
     expect(partOf(component, plane).mounts).toContainEqual(given);
   });
-  test("is not in the cache", () => {
+  test("is not mounted in the cache", () => {
     expect(partOf("cache", plane).mounts ?? []).toEqual([]);
   });
 });
@@ -48,7 +48,7 @@ describe("with TLS", () => {
   const plane = planeOf({ tls: { secretName: "certs" }, volumeMounts: [given] });
   const flags = ["--tls=true", "--cert-file=/etc/pipecd-tls/tls.crt", "--key-file=/etc/pipecd-tls/tls.key"];
 
-  test("the server is told where certificate and key are", () => {
+  test("the server has flags for certificate and key", () => {
     const without = partOf("server", planeOf()).args ?? [];
     expect(new Set(partOf("server", plane).args)).toEqual(new Set([...without, ...flags]));
     expect(without.filter((arg) => /tls|cert-file|key-file=.*tls/.test(arg))).toEqual([]);
@@ -59,7 +59,7 @@ describe("with TLS", () => {
     });
   });
 
-  test("the gateway has the authority, and not the key", () => {
+  test("the gateway mounts the authority without the key", () => {
     expect(partOf("gateway", plane).mounts).toContainEqual({
       volume: {
         name: "pipecd-tls",
@@ -70,48 +70,48 @@ describe("with TLS", () => {
     });
   });
 
-  test("ops and cache are as they were", () => {
+  test("ops and cache do not change", () => {
     for (const component of ["ops", "cache"] as const)
       expect(partOf(component, planeOf({ tls: { secretName: "certs" } }))).toEqual(
         partOf(component, planeOf()),
       );
   });
 
-  test("what it reads is among what is looked at for changes, beside what the user gives", () => {
+  test("the certificate's Secret is watched in addition to the user's volumes", () => {
     const secrets = givenMounts(plane).map(({ volume }) => volume.secret);
     expect(secrets).toEqual([{ secretName: "secret-minio" }, { secretName: "certs" }]);
     expect(givenMounts(planeOf())).toEqual([]);
   });
 });
 
-describe("pods are rolled", () => {
+describe("pods roll", () => {
   type Change = readonly [what: string, more: Partial<Blueprint>, rolled: readonly Component[]];
   const rolledBy = (plane: ControlPlane, more: Partial<Blueprint>) =>
     every.filter((component) => partOf(component, plane).digest !== partOf(component, plane, more).digest);
 
   test.each<Change>([
     ["the configuration of PipeCD", { config: "other" }, ["server", "ops"]],
-    ["the encryption key, or what is in the volumes", { secrets: "other" }, ["server", "ops"]],
+    ["the encryption key or the content of volumes", { secrets: "other" }, ["server", "ops"]],
     ["the configuration of Envoy", { envoy: "other" }, ["gateway"]],
     ["nothing", {}, []],
-  ])("by a change of %s", (_, more, expected) => {
+  ])("after a change of %s", (_, more, expected) => {
     expect(rolledBy(planeOf(), more)).toEqual(expected);
     expect(rolledBy(planeOf(old), more)).toEqual(expected);
   });
 
-  test("by a change of certificates: Envoy reads the authority once, when it starts", () => {
+  test("after a change of certificates, because Envoy reads the authority only at startup", () => {
     const plane = planeOf({ tls: { secretName: "certs" } });
     expect(rolledBy(plane, { secrets: "other" })).toEqual(["gateway", "server", "ops"]);
   });
 
-  test("not by a change of what they do not read", () => {
+  test("not after a change of fields that they do not read", () => {
     const before = planeOf();
     const after = planeOf({ replicasServer: 3, redisVersion: "7", bootstrapAPIKeys: true });
     for (const component of every)
       expect(partOf(component, after).digest).toBe(partOf(component, before).digest);
   });
 
-  test("not because fields of the specification are in another order", () => {
+  test("not after a change of the order of fields", () => {
     const { config, ...rest } = planeOf().spec;
     const { datastore, filestore } = config;
     const other: ControlPlane = { ...planeOf(), spec: { config: { filestore, datastore }, ...rest } };

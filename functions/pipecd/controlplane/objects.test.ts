@@ -14,7 +14,7 @@ const blueprint = (name: string): Blueprint => ({
   datastoreSince: undefined,
 });
 
-test("PipeCD's configuration has one name in every namespace, that of the gateway begins with the control plane's", () => {
+test("PipeCD's ConfigMap has a fixed name, and the gateway's starts with the control plane's name", () => {
   const found = configMaps(blueprint("cp")).map(({ kind, name, content }) => [kind.kind, name, content]);
   expect(found).toEqual([
     ["ConfigMap", "pipecd", { data: { "control-plane-config.yaml": "of PipeCD" } }],
@@ -22,7 +22,7 @@ test("PipeCD's configuration has one name in every namespace, that of the gatewa
   ]);
 });
 
-test.each(["cp", "other"])("people and pipeds come in through pipecd:8080 to the gateway of %s", (name) => {
+test.each(["cp", "other"])("users and pipeds reach the gateway of %s at pipecd:8080", (name) => {
   const { kind, name: service, content } = gatewayService(blueprint(name).plane);
   expect([kind.kind, service]).toEqual(["Service", "pipecd"]);
   expect(content).toEqual({

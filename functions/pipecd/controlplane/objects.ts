@@ -1,4 +1,4 @@
-/** What a control plane has beside its parts. Pure. */
+/** ConfigMaps of a control plane, and the Service of its gateway. Pure. */
 import { ConfigMap } from "../../../bus/kube/kind.ts";
 import { Service } from "../../../bus/kube/workloads.ts";
 import type { ControlPlane } from "../kinds.ts";
@@ -7,7 +7,7 @@ import { configKeys, labels, objectNames } from "../names.ts";
 import { partName, podLabels } from "./component.ts";
 import type { Blueprint } from "./parts.ts";
 
-/** The configuration of PipeCD, and that of the gateway. */
+/** ConfigMaps with the configurations of PipeCD and of the gateway. */
 export function configMaps({ plane, config, envoy }: Blueprint): readonly Child[] {
   const { name } = plane.metadata;
   const of = { labels: { [labels.controlPlane]: name }, kind: ConfigMap };
@@ -17,7 +17,7 @@ export function configMaps({ plane, config, envoy }: Blueprint): readonly Child[
   ];
 }
 
-/** Where people and pipeds reach the control plane. */
+/** The Service through which users and pipeds reach the control plane. */
 export const gatewayService = ({ metadata: { name } }: Pick<ControlPlane, "metadata">): Child => ({
   kind: Service,
   name: objectNames.service,

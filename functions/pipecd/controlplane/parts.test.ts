@@ -62,7 +62,7 @@ interface ServiceSpec {
   readonly ports: readonly { readonly name: string; readonly port: number; readonly targetPort: string }[];
 }
 
-/** What its pods and its Service are, as the tables of its versions tell it. */
+/** A component's Deployment and Service in a compact form. */
 function seen(component: Component, plane: ControlPlane) {
   const part = partOf(component, plane);
   const deployment = deploymentOf(plane, part);
@@ -125,10 +125,10 @@ const redis = {
 
 describe("up to v0.9.0", () => {
   const plane = planeOf("v0.9.0");
-  test("the gateway is Envoy with its second API", () => {
+  test("the gateway is Envoy with the v2 API", () => {
     expect(seen("gateway", plane)).toEqual(gatewayOf("envoyproxy/envoy-alpine:v1.10.0"));
   });
-  test("the server has three ports beside that of its administration", () => {
+  test("the server has three ports and an admin port", () => {
     expect(seen("server", plane)).toEqual({
       name: "cp-server",
       container: "server",
@@ -157,7 +157,7 @@ describe("up to v0.9.0", () => {
   test("the cache is Redis as it comes", () => {
     expect(seen("cache", plane)).toEqual(redis);
   });
-  test("ops is a server of its own, without the Secret", () => {
+  test("ops has its own image, and does not mount the Secret", () => {
     expect(seen("ops", plane)).toEqual({
       name: "cp-ops",
       container: "ops",
@@ -174,10 +174,10 @@ describe("up to v0.9.0", () => {
 
 describe("from v0.37.1", () => {
   const plane = planeOf("v0.57.0");
-  test("the gateway is Envoy with its third API", () => {
+  test("the gateway is Envoy with the v3 API", () => {
     expect(seen("gateway", plane)).toEqual(gatewayOf("envoyproxy/envoy:v1.31.0"));
   });
-  test("the server has a port for API keys, and each of its pods is known", () => {
+  test("the server has a port for API keys, and its Service is headless", () => {
     expect(seen("server", plane)).toEqual({
       name: "cp-server",
       container: "server",
@@ -206,11 +206,11 @@ describe("from v0.37.1", () => {
       headless: true,
     });
   });
-  test("the server goes on for 30 seconds when it is told to end, and has time to", () => {
+  test("a terminating server keeps serving for 30 seconds", () => {
     const spec = deploymentOf(plane, partOf("server", plane)).content.spec as DeploymentSpec;
     const { containers, terminationGracePeriodSeconds } = spec.template.spec;
     expect(containers[0].lifecycle).toEqual({ preStop: { exec: { command: ["sleep", "30"] } } });
-    // The server itself takes up to 30 seconds (--grace-period) after that.
+    // After that, the server itself takes up to 30 seconds (--grace-period).
     expect(terminationGracePeriodSeconds).toBeGreaterThanOrEqual(60);
   });
   test("the cache is Redis as it comes", () => {
@@ -238,19 +238,19 @@ describe("from v0.37.1", () => {
   });
 });
 
-test.each(["v0.57.1", "v0.58.0"])("from v0.57.1 the image has another name: %s", (version) => {
+test.each(["v0.57.1", "v0.58.0"])("from v0.57.1 the image is controlplane: %s", (version) => {
   const plane = planeOf("v0.57.0", { version });
   for (const component of ["server", "ops"] as const)
     expect(seen(component, plane).image).toBe(`ghcr.io/pipe-cd/controlplane:${version}`);
 });
 
-test("the versions of Envoy and Redis can be chosen", () => {
+test("the spec sets the versions of Envoy and Redis", () => {
   const plane = planeOf("v0.57.0", { envoyVersion: "v1.18.3", redisVersion: "7" });
   expect(seen("gateway", plane).image).toBe("envoyproxy/envoy-alpine:v1.18.3");
   expect(seen("cache", plane).image).toBe("redis:7");
 });
 
-test.each(["v0.9.0", "v0.57.0"] as const)("of %s nothing has environment variables", (version) => {
+test.each(["v0.9.0", "v0.57.0"] as const)("no container of %s has environment variables", (version) => {
   const plane = planeOf(version);
   for (const component of ["gateway", "server", "cache", "ops"] as const) {
     const spec = deploymentOf(plane, partOf(component, plane)).content.spec as DeploymentSpec;

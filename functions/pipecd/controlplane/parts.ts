@@ -1,4 +1,4 @@
-/** Gateway, server, cache and ops of a control plane, as each version of PipeCD wants them. Pure. */
+/** Gateway, server, cache, and ops of a control plane, for each version of PipeCD. Pure. */
 
 import type { ControlPlane } from "../kinds.ts";
 import { contentDigest } from "../kubernetes/secrets.ts";
@@ -7,7 +7,7 @@ import { configKeys, gatewayPorts, objectNames, secretKeys, serverPorts, tlsDire
 import { cacheImage, defaultVersions, gatewayImage, imagesOf, type Profile } from "../profile.ts";
 import { type Part, type Port, partName } from "./component.ts";
 
-/** What the parts of a control plane are made from. */
+/** The input of a control plane's components. */
 export interface Blueprint {
   readonly plane: Pick<ControlPlane, "metadata" | "spec">;
   readonly profile: Profile;
@@ -15,9 +15,9 @@ export interface Blueprint {
   readonly config: string;
   /** Envoy's configuration. */
   readonly envoy: string;
-  /** Stands for the encryption key, and for what is in the volumes. */
+  /** Digest of the encryption key and the content of volumes. */
   readonly secrets: string;
-  /** Since when a datastore of the namespace has been ready: it may have lost all that it had before. */
+  /** When the namespace's own datastore became ready. It may have lost all data before that. RFC 3339. */
   readonly datastoreSince: string | undefined;
 }
 
@@ -39,7 +39,7 @@ const secretMount: Mount = {
 const userMounts = ({ plane: { spec } }: Pick<Blueprint, "plane">): readonly Mount[] =>
   spec.volumeMounts ?? [];
 
-/** Volumes with what the user gives. */
+/** Volumes whose content comes from the user: `spec.volumeMounts` and `spec.tls`. */
 export const givenMounts = (plane: Pick<ControlPlane, "metadata" | "spec">): readonly Mount[] => [
   ...userMounts({ plane }),
   ...tlsMounts({ plane }),
@@ -58,7 +58,7 @@ const tlsMounts = ({ plane }: Pick<Blueprint, "plane">, items?: readonly string[
   ];
 };
 
-/** Envoy, in front of everything. */
+/** Envoy, the entry point for users and pipeds. */
 export function gateway(blueprint: Blueprint): Part {
   const { plane, profile, envoy, secrets } = blueprint;
   return {
@@ -80,7 +80,7 @@ export function gateway(blueprint: Blueprint): Part {
       ...tlsMounts(blueprint, ["ca.crt"]),
       ...userMounts(blueprint),
     ],
-    // It reads the authority when it starts, and nothing else of what may change.
+    // Envoy reads the authority only at startup. It uses no other Secret.
     digest: plane.spec.tls ? contentDigest(envoy, secrets) : contentDigest(envoy),
   };
 }
@@ -92,7 +92,7 @@ const portsOfServer: readonly Port[] = [
   { name: "admin", port: serverPorts.admin, service: "admin" },
 ];
 
-/** What pipeds, people and we talk to. */
+/** The server that pipeds, users, and Denrei call. */
 export function server(blueprint: Blueprint): Part {
   const { plane, profile, config, secrets } = blueprint;
   const { name } = plane.metadata;
@@ -129,7 +129,7 @@ export function server(blueprint: Blueprint): Part {
       ...(plane.spec.tls ? tls : []),
     ],
     ports: [...portsOfServer, { name: "api", port: serverPorts.api, service: "api-server" }],
-    // Envoy chooses among the pods, and hears that one goes a few seconds later.
+    // Envoy balances between the pods, and notices a terminating pod only after a few seconds.
     headless: true,
     lingerSeconds: 30,
   };
@@ -144,7 +144,7 @@ export const cache = ({ plane }: Blueprint): Part => ({
   digest: contentDigest(),
 });
 
-/** What runs beside the server: from v0.37.1 it makes the tables of the database when it starts. */
+/** PipeCD's maintenance process. From v0.37.1 it creates the database tables at startup. */
 export function ops(blueprint: Blueprint): Part {
   const { plane, profile, secrets, datastoreSince } = blueprint;
   const ports: readonly Port[] = [
@@ -172,7 +172,7 @@ export function ops(blueprint: Blueprint): Part {
       "--metrics=true",
     ],
     mounts: [config, secretMount, ...userMounts(blueprint)],
-    // It makes the tables when it starts, and nowhere else are they made again when they are lost.
+    // Only a restart of ops creates the tables again after the datastore has lost them.
     digest: contentDigest(blueprint.config, secrets, datastoreSince ?? null),
     headless: true,
   };

@@ -29,7 +29,7 @@ const deployment = (component: Component, status: DeploymentStatus, replicas = 1
     status,
   }) as unknown as Stored<Deployment>;
 
-/** All four run, but for what `other` says. */
+/** All four components run, except for those in `other`. */
 const deploymentsWith = (other: Found["deployments"] = {}): Found["deployments"] => ({
   ...Object.fromEntries(components.map((component) => [component, deployment(component, running)])),
   ...other,
@@ -38,7 +38,7 @@ const condition = (type: string, status: "True" | "False", reason: string): Cond
   type,
   status,
   reason,
-  message: `${type} says so`,
+  message: `message of ${type}`,
 });
 const stores = [
   condition("DatastoreReady", "True", "Ready"),
@@ -53,7 +53,7 @@ const found = (deployments: Found["deployments"], more: Partial<Found> = {}): Fo
 const readyOf = (...args: Parameters<typeof saidOf>) =>
   saidOf(...args).conditions.find(({ type }) => type === "Ready");
 
-test("a login that PipeCD does not look at is named beside what is available", () => {
+test("the message of Ready lists login providers that PipeCD ignores", () => {
   const client = { clientId: "i", clientSecret: "s" };
   const sharedSSOConfigs = [{ name: "sso", github: client, google: client }];
   const config = { datastore: {}, filestore: {}, sharedSSOConfigs };
@@ -61,11 +61,11 @@ test("a login that PipeCD does not look at is named beside what is available", (
     status: "True",
     reason: "Available",
     message:
-      "gateway, server, cache and ops are available. Ignored, for PipeCD uses one provider of each login: spec.config.sharedSSOConfigs[0].google",
+      "gateway, server, cache, and ops are available. PipeCD uses one provider per SSO configuration and ignores spec.config.sharedSSOConfigs[0].google",
   });
 });
 
-test("all four parts are available: it is ready, and counts the pods of each", () => {
+test("is ready when all four components are available, and counts the pods of each", () => {
   const server = deployment(
     "server",
     { ...running, replicas: 3, updatedReplicas: 3, availableReplicas: 3 },
@@ -86,24 +86,24 @@ test("all four parts are available: it is ready, and counts the pods of each", (
       type: "Ready",
       status: "True",
       reason: "Available",
-      message: "gateway, server, cache and ops are available",
+      message: "gateway, server, cache, and ops are available",
     },
   ]);
 });
 
-describe.each(components)("it is not ready while the %s", (component) => {
+describe.each(components)("is not ready while the %s", (component) => {
   test.each<readonly [string, DeploymentStatus]>([
-    ["has no pod that is available", { ...running, availableReplicas: 0 }],
-    ["was not looked at since it has changed", { ...running, observedGeneration: 1 }],
-    ["has pods of before only", { ...running, updatedReplicas: 0 }],
-    ["has pods of before still", { ...running, replicas: 2, availableReplicas: 2 }],
+    ["has no available pod", { ...running, availableReplicas: 0 }],
+    ["has a generation that was not observed", { ...running, observedGeneration: 1 }],
+    ["has only old pods", { ...running, updatedReplicas: 0 }],
+    ["still has old pods", { ...running, replicas: 2, availableReplicas: 2 }],
     ["has no status", {}],
   ])("%s", (_, status) => {
     const deployments = deploymentsWith({ [component]: deployment(component, status) });
     expect(readyOf(planeOf(), found(deployments))).toMatchObject({ status: "False", reason: "Progressing" });
   });
 
-  test("is yet to be made", () => {
+  test("has no Deployment", () => {
     const { [component]: _, ...others } = deploymentsWith();
     expect(readyOf(planeOf(), found(others))).toMatchObject({
       status: "False",
@@ -112,7 +112,7 @@ describe.each(components)("it is not ready while the %s", (component) => {
     });
   });
 
-  test("does not come up in time, and it says so", () => {
+  test("exceeds its progress deadline", () => {
     const late = {
       ...running,
       availableReplicas: 0,
@@ -132,7 +132,7 @@ describe.each(components)("it is not ready while the %s", (component) => {
 test.each([
   ["DatastoreReady", "DatastoreNotReady"],
   ["FilestoreReady", "FilestoreNotReady"],
-])("it is not ready without its stores, whatever runs: %s", (type, reason) => {
+])("is not ready without its stores: %s", (type, reason) => {
   const away = stores.map((one) => (one.type === type ? condition(type, "False", "NotFound") : one));
   const { conditions } = saidOf(planeOf(), found(deploymentsWith(), { stores: away }));
   expect(conditions.slice(0, 2)).toEqual(away);
@@ -140,22 +140,19 @@ test.each([
     type: "Ready",
     status: "False",
     reason,
-    message: `${type} says so`,
+    message: `message of ${type}`,
   });
 });
 
-test.each([{ replicasServer: 0 }, { replicas: 0 }])(
-  "it is not ready when nobody is there to answer: %j",
-  (spec) => {
-    const none = deployment("server", { observedGeneration: 2 }, 0);
-    expect(readyOf(planeOf(spec), found(deploymentsWith({ server: none })))).toMatchObject({
-      status: "False",
-      reason: "ScaledToZero",
-    });
-  },
-);
+test.each([{ replicasServer: 0 }, { replicas: 0 }])("is not ready without replicas: %j", (spec) => {
+  const none = deployment("server", { observedGeneration: 2 }, 0);
+  expect(readyOf(planeOf(spec), found(deploymentsWith({ server: none })))).toMatchObject({
+    status: "False",
+    reason: "ScaledToZero",
+  });
+});
 
-test("what is not there has no pods that are available", () => {
+test("counts no pods for a missing Deployment", () => {
   expect(saidOf(planeOf(), found({}, { profile: "L0" })).status).toEqual({
     profile: "L0",
     availableGatewayReplicas: 0,
@@ -165,7 +162,7 @@ test("what is not there has no pods that are available", () => {
   });
 });
 
-test("names the server's pods by the revision of its Deployment as soon as all of them are new", () => {
+test("records the revision of the server's Deployment as soon as all pods are new", () => {
   const revisionOf = (status: DeploymentStatus, revision: string) => {
     const server = deployment("server", status);
     server.metadata.annotations = { "deployment.kubernetes.io/revision": revision };

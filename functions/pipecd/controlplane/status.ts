@@ -1,4 +1,4 @@
-/** What a control plane says of itself. Pure. */
+/** Status and conditions of a control plane. Pure. */
 import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import { rolloutOf } from "../../../bus/kube/rollout.ts";
@@ -10,20 +10,19 @@ import { type Component, components, replicasOf } from "./components.ts";
 
 type Status = NonNullable<ControlPlane["status"]>;
 
-/** What was found. */
+/** The observed state. */
 export interface Found {
   readonly profile: Profile;
   readonly deployments: Readonly<Partial<Record<Component, Stored<Deployment>>>>;
   readonly stores: readonly ConditionUpdate[];
 }
 
-/** Status and conditions. */
 export interface Said {
   readonly status: Partial<Status>;
   readonly conditions: readonly ConditionUpdate[];
 }
 
-/** All of it. */
+/** Derives status and conditions from the observed state. */
 export function saidOf(plane: Pick<ControlPlane, "spec" | "metadata">, found: Found): Said {
   const { profile, deployments, stores } = found;
   const available = (component: Component): number => deployments[component]?.status?.availableReplicas ?? 0;
@@ -40,10 +39,10 @@ export function saidOf(plane: Pick<ControlPlane, "spec" | "metadata">, found: Fo
   };
 }
 
-/** The annotation of the deployment controller counts the changes of what its pods are made from. */
+/** Set by the deployment controller; it counts the changes of the pod template. */
 const revisionAnnotation = "deployment.kubernetes.io/revision";
 
-/** The revision of the server's pods, once all of them are new. Until then the status keeps the former one. */
+/** The revision of the server's pods, once all of them are new. Until then the status keeps the previous one. */
 function revisionOf(server: Stored<Deployment> | undefined): Pick<Status, "serverRevision"> {
   if (server === undefined || rolloutOf(server).state !== "done") return {};
   const { uid, annotations } = server.metadata;
@@ -64,18 +63,19 @@ function readyOf(
   const away = stores.find(({ status }) => status === "False");
   if (away) return ready("False", away.type.replace("Ready", "NotReady"), away.message);
   const none = components.filter((component) => replicasOf(plane, component) === 0);
-  if (none.length > 0)
-    return ready("False", "ScaledToZero", `there are to be no pods of: ${none.join(", ")}`);
+  if (none.length > 0) return ready("False", "ScaledToZero", `scaled to zero: ${none.join(", ")}`);
   for (const component of components) {
     const deployment = deployments[component];
     if (deployment === undefined)
-      return ready("False", "Progressing", `the Deployment of the ${component} is yet to be made`);
+      return ready("False", "Progressing", `the Deployment of the ${component} does not exist yet`);
     const { state, message } = rolloutOf(deployment);
     if (state === "failed") return ready("False", "ProgressDeadlineExceeded", message);
     if (state === "progressing") return ready("False", "Progressing", `${component}: ${message}`);
   }
   const ignored = ignoredLogins(plane.spec.config);
   const rest =
-    ignored.length > 0 ? `. Ignored, for PipeCD uses one provider of each login: ${ignored.join(", ")}` : "";
-  return ready("True", "Available", `gateway, server, cache and ops are available${rest}`);
+    ignored.length > 0
+      ? `. PipeCD uses one provider per SSO configuration and ignores ${ignored.join(", ")}`
+      : "";
+  return ready("True", "Available", `gateway, server, cache, and ops are available${rest}`);
 }

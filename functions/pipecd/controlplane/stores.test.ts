@@ -17,13 +17,13 @@ const plane = (mongoUrl: string, endpoint: string): Stored<ControlPlane> => ({
   },
 });
 
-const ready = (status: Condition["status"]) => ({ type: "Ready", status, message: "so it is" });
+const ready = (status: Condition["status"]) => ({ type: "Ready", status, message: "the message of Ready" });
 interface Found {
   /** Conditions by `<Kind> <name>`. */
   readonly stores?: Readonly<Record<string, readonly object[]>>;
   readonly services?: readonly string[];
 }
-async function said(object: Stored<ControlPlane>, { stores = {}, services = [] }: Found) {
+async function conditionsOf(object: Stored<ControlPlane>, { stores = {}, services = [] }: Found) {
   const ctx = {
     read: {
       get: async ({ kind }: { kind: string }, name: string) => {
@@ -51,31 +51,36 @@ test.each<readonly [string, Stored<ControlPlane>, Found, readonly string[]]>([
     ["DatastoreReady True Ready", "FilestoreReady True Ready"],
   ],
   [
-    "one is not ready, the other new",
+    "one is not ready, and the other has no conditions",
     here,
     { stores: { "Mongo m": [ready("False")], "Minio m": [] } },
     ["DatastoreReady False NotReady", "FilestoreReady False NotReady"],
   ],
   [
-    "a store that is not ready is waited for although its Service is there",
+    "a store is not ready although its Service exists",
     here,
     { stores: { "Mongo m": [ready("Unknown")], "Minio m": [ready("True")] }, services: ["m-mongo"] },
     ["DatastoreReady False NotReady", "FilestoreReady True Ready"],
   ],
-  ["there is none", here, {}, ["DatastoreReady False NotFound", "FilestoreReady False NotFound"]],
+  ["neither exists", here, {}, ["DatastoreReady False NotFound", "FilestoreReady False NotFound"]],
   [
-    "others of the same name are no matter",
+    "stores of another kind or name do not count",
     here,
     { stores: { "Mysql m": [ready("True")], "Minio n": [ready("True")] }, services: ["n-mongo"] },
     ["DatastoreReady False NotFound", "FilestoreReady False NotFound"],
   ],
   [
-    "Services of somebody's own are taken for what they are called",
+    "a Service without a store object counts as external",
     here,
     { services: ["m-mongo", "m-minio"] },
     ["DatastoreReady True External", "FilestoreReady True External"],
   ],
-  ["they are somewhere else", away, {}, ["DatastoreReady True External", "FilestoreReady True External"]],
+  [
+    "both are outside of the namespace",
+    away,
+    {},
+    ["DatastoreReady True External", "FilestoreReady True External"],
+  ],
 ])("%s", async (_, object, found, expected) => {
-  expect(await said(object, found)).toEqual(expected);
+  expect(await conditionsOf(object, found)).toEqual(expected);
 });

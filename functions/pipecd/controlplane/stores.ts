@@ -1,4 +1,4 @@
-/** Whether what a control plane keeps its data in is there. */
+/** Whether datastore and filestore of a control plane are ready. */
 
 import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import type { Kind } from "../../../bus/kube/kind.ts";
@@ -17,14 +17,13 @@ export const storeKinds: Readonly<Record<StoreKind, Kind>> = {
 
 type Store = KubeObject<unknown, { conditions?: Condition[] }>;
 
-/** What is known of both stores. */
+/** The state of both stores. */
 export interface Stores {
   readonly conditions: readonly ConditionUpdate[];
-  /** Since when the datastore has been ready, where that is known. RFC 3339. */
+  /** When the datastore became ready, if it is a store of the namespace. RFC 3339. */
   readonly datastoreSince: string | undefined;
 }
 
-/** Looks at both. */
 export async function storesOf(plane: Stored<ControlPlane>, ctx: Context): Promise<Stores> {
   const datastore = datastoreOf(plane);
   const ready = datastore && readyOf(await find(datastore, ctx));
@@ -48,29 +47,30 @@ async function conditionOf(
   store: StoreName | undefined,
   ctx: Context,
 ): Promise<ConditionUpdate> {
-  const said = (status: "True" | "False", reason: string, message: string) => ({
+  const condition = (status: "True" | "False", reason: string, message: string) => ({
     type,
     status,
     reason,
     message,
   });
-  if (store === undefined) return said("True", "External", "it is none of this namespace's stores");
+  if (store === undefined) return condition("True", "External", "not a store of this namespace");
   const kind = storeKinds[store.kind];
   const found = await find(store, ctx);
   if (found !== undefined) {
     const ready = readyOf(found);
-    if (ready?.status === "True") return said("True", "Ready", `the ${kind.kind} ${store.name} is ready`);
-    return said(
+    if (ready?.status === "True")
+      return condition("True", "Ready", `the ${kind.kind} ${store.name} is ready`);
+    return condition(
       "False",
       "NotReady",
       `the ${kind.kind} ${store.name} is not ready: ${ready?.message ?? "it is new"}`,
     );
   }
   const service = `${store.name}-${store.kind}`;
-  // Whoever has a database of their own may have called its Service so.
+  // The user's own database may have a Service with this name.
   if ((await ctx.live.get(Service, service)) !== undefined)
-    return said("True", "External", `the Service ${service} is there`);
-  return said(
+    return condition("True", "External", `the Service ${service} exists`);
+  return condition(
     "False",
     "NotFound",
     `expected the ${kind.kind} ${store.name}, or a Service ${service}, found neither`,

@@ -1,21 +1,21 @@
-/** The gateway's configuration: Envoy sends each of PipeCD's services to its port of the server. */
+/** The gateway's configuration: Envoy routes each of PipeCD's gRPC services to its port of the server. */
 import { stringify } from "yaml";
 import { ConfigError } from "../config/problems.ts";
 import { gatewayPorts, serverPorts, tlsDirectory } from "../names.ts";
 import { firstOfC, type Profile } from "../profile.ts";
 
-/** What the gateway is like. */
+/** Settings of the gateway. */
 export interface GatewayOptions {
   /** Name of the server's Service. */
   readonly server: string;
-  /** Whether the server speaks gRPC over TLS alone. */
+  /** Whether the server speaks gRPC only over TLS. */
   readonly tls?: boolean;
 }
 
 interface Route {
   readonly prefix: string;
   readonly cluster: string;
-  /** What the server is told instead of the prefix. */
+  /** Replaces the prefix. */
   readonly rewrite?: string;
 }
 
@@ -37,11 +37,11 @@ const services = {
 } as const;
 type Service = keyof typeof services;
 
-/** Names of services as they are called from v0.24.1, and as they were called before. */
+/** Paths of services from v0.24.1, and before. */
 const prefixOf = (service: Service) => `/grpc.service.${services[service]}/`;
 const oldPrefixOf = (service: Service) => `/pipe.api.service.${services[service]}/`;
 
-/** What is no service is for the web: pages, and logging in. */
+/** All other paths are web pages and logins. */
 const httpCluster: Cluster = { name: "server-http", port: serverPorts.http, grpc: false };
 const otherwise: Route = { prefix: "/", cluster: httpCluster.name };
 
@@ -99,7 +99,7 @@ const clusterOf = ({ name, port, grpc }: Cluster, server: string) => ({
   },
 });
 
-/** What both ages of Envoy say in the same way. */
+/** The parts that are the same in both APIs. */
 const bootstrap = (admin: object, connectionManager: object, clusters: readonly object[]) => ({
   admin: { ...admin, address: listeningAt("0.0.0.0", gatewayPorts.admin) },
   static_resources: {
@@ -114,7 +114,7 @@ const bootstrap = (admin: object, connectionManager: object, clusters: readonly 
   },
 });
 
-/** For Envoy's second API. */
+/** Configuration for Envoy's v2 API. */
 function older({ routes, clusters }: Plan, server: string): object {
   return bootstrap(
     { access_log_path: "/dev/stdout" },
@@ -154,7 +154,7 @@ const upstreamTLS = (server: string) => ({
   }),
 });
 
-/** For Envoy's third API. */
+/** Configuration for Envoy's v3 API. */
 function newer({ routes, clusters }: Plan, { server, tls = false }: GatewayOptions): object {
   return bootstrap(
     {},
@@ -191,7 +191,7 @@ function newer({ routes, clusters }: Plan, { server, tls = false }: GatewayOptio
   );
 }
 
-/** The text of `envoy-config.yaml`. Throws a {@link ConfigError} for TLS where the server has none. */
+/** The content of `envoy-config.yaml`. Throws a {@link ConfigError} for TLS with a version that does not support it. */
 export function envoyConfig(profile: Profile, options: GatewayOptions): string {
   if (profile === "L0" && options.tls) throw new ConfigError([`spec.tls needs PipeCD ${firstOfC} or later`]);
   const config = profile === "L0" ? older(plans.L0, options.server) : newer(plans.C, options);

@@ -1,13 +1,13 @@
-/** What is deleted and still needed stays, and says by whom. */
+/** Delays the deletion of an object while others use it. */
 import type { Kind } from "../../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
 import type { Context, Result } from "../../../bus/worker/function.ts";
 import { neededBy } from "./neededby.ts";
 
-/** After it, users are looked for again: nobody may tell. Milliseconds. */
+/** Poll interval for users, whose deletion may not trigger a reconcile. Milliseconds. */
 const againMillis = 60_000;
 
-/** Keeps the object for as long as there are users: undefined when there are none. */
+/** Reports the users in the condition Ready, and returns when to check again; undefined without users. */
 export async function keptFor<T extends KubeObject>(
   kind: Kind<T>,
   object: Stored<T>,

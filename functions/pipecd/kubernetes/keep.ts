@@ -1,4 +1,4 @@
-/** Objects that are kept for an object of PipeCD's. */
+/** Applies child objects. */
 import { isDeepStrictEqual } from "node:util";
 import { refusalReasonOf } from "../../../bus/kube/blocker.ts";
 import type { Kind } from "../../../bus/kube/kind.ts";
@@ -8,17 +8,17 @@ import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context, NewChild } from "../../../bus/worker/function.ts";
 import { patience } from "../pace.ts";
 
-/** An object that is wanted. */
+/** A desired child object. */
 export interface Child {
   readonly kind: Kind;
   readonly name: string;
   readonly labels?: ObjectMeta["labels"];
   readonly annotations?: ObjectMeta["annotations"];
-  /** All of it but what its kind and its metadata are. */
+  /** All fields except apiVersion, kind, and metadata. */
   readonly content: Readonly<Record<string, unknown>>;
 }
 
-/** Brings one to what is wanted. Throws a `BlockedError` when the API server refuses it. */
+/** Creates or updates a child object. Throws a `BlockedError` if the API server rejects it. */
 export async function keep(
   { kind, name, labels, annotations, content }: Child,
   ctx: Context,
@@ -33,7 +33,7 @@ export async function keep(
   }
 }
 
-/** What applying can not change is taken out of its way. */
+/** Deletes or patches an existing object that an apply cannot change. */
 async function makeWay(kind: Kind, name: string, { spec }: Child["content"], ctx: Context): Promise<void> {
   const isService = kind === Service;
   if (kind.group !== "apps" && !isService) return;
@@ -44,8 +44,8 @@ async function makeWay(kind: Kind, name: string, { spec }: Child["content"], ctx
 }
 
 /**
- * What can not be changed: the selector of a workload, and whether a Service has an address. One of ours that has another
- * (made by pipecd-operator, or for another version of PipeCD) is made anew; pods go with their workload.
+ * Immutable fields: the selector of a workload, and whether a Service is headless. A child with other values (from pipecd-operator
+ * or for another version of PipeCD) is deleted and created again, together with its pods.
  */
 function fixedIn(spec: unknown): unknown {
   const { selector, clusterIP } = (spec ?? {}) as { selector?: { matchLabels?: object }; clusterIP?: string };
@@ -53,8 +53,8 @@ function fixedIn(spec: unknown): unknown {
 }
 
 /**
- * Applying tells ports apart by their numbers, and the API server by their names as well: one of ours to which somebody has
- * given another number would be there twice, and is refused.
+ * Server-side apply merges ports by number, but port names must be unique. If a user has changed a port's number, an apply would add
+ * the port a second time, and the API server would reject it.
  */
 async function makeWayForPorts(found: Stored, wanted: readonly Port[], ctx: Context): Promise<void> {
   const isMoved = portsOf(found.spec).some((port) =>
@@ -70,13 +70,13 @@ interface Port {
 const portsOf = (spec: unknown): readonly Port[] =>
   (spec as { ports?: readonly Port[] } | undefined)?.ports ?? [];
 
-/** What the API server refuses, as the object's owner reads it. */
+/** Turns a rejection by the API server into a `BlockedError`. Returns other errors unchanged. */
 export function refused({ kind }: Kind, name: string, error: unknown): unknown {
   const reason = refusalReasonOf(error);
   if (reason === undefined) return error;
   return new BlockedError(
     reason,
-    `the API server refuses the ${kind} ${name}: ${(error as Error).message}`,
+    `the API server rejects the ${kind} ${name}: ${(error as Error).message}`,
     patience,
     { cause: error },
   );

@@ -1,12 +1,12 @@
-/** What is deleted and still needed says by whom, in a sentence that can be read again. Pure. */
+/** The condition message that lists the users of a deleted object, and its parser. Pure. */
 import type { KubeObject } from "../../../bus/kube/object.ts";
 
-const beginning = "it goes when these are gone: ";
+const beginning = "deletion waits for its users: ";
 
-/** As it is said in the message of a condition. */
+/** The message for a list of users. */
 export const neededBy = (users: readonly Pick<KubeObject, "kind" | "metadata">[]): string =>
   beginning + users.map(({ kind, metadata }) => `${kind} ${metadata.name}`).join(", ");
 
-/** `Kind name` of each that a message names; none where it says something else. */
+/** `Kind name` of each user in a message; empty for other messages. */
 export const usersIn = (message: string): readonly string[] =>
   message.startsWith(beginning) ? message.slice(beginning.length).split(", ") : [];

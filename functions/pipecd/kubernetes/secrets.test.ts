@@ -15,11 +15,11 @@ const ctx = {
   live: { get: async () => secret },
 } as unknown as Parameters<typeof secretWith>[2];
 
-test("bytes of a key", () => {
+test("decodes the value of a key", () => {
   expect(bytesIn(secret, "key").toString()).toBe("bytes");
 });
 
-test.for(["other", "empty", "constructor", "__proto__"])("nothing is under the key %s", async (key) => {
+test.for(["other", "empty", "constructor", "__proto__"])("finds no value for the key %s", async (key) => {
   expect(bytesIn(secret, key)).toHaveLength(0);
   await expect(secretWith("s", ["key", key], ctx)).rejects.toThrow(`the Secret s has no ${key}`);
 });

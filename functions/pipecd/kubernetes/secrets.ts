@@ -1,6 +1,6 @@
-/** Secrets that objects of PipeCD's name. On the bus there is no content of them, so they are read live. */
-
-import { optInCommands } from "../../../bus/kube/domain.ts";
+/** Reads Secrets from the API server, because the bus has only their metadata. */
+import { digestOf } from "../../../bus/digest.ts";
+import { optInCommands } from "../../../bus/domain.ts";
 import { isForbidden } from "../../../bus/kube/errors.ts";
 import { Secret, type SecretObject } from "../../../bus/kube/kind.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
@@ -10,7 +10,7 @@ import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { patience } from "../pace.ts";
 
-/** A Secret of the reconciled object's namespace. Throws a `BlockedError` when the namespace is not opted in. */
+/** A Secret of the reconciled object's namespace. Throws a `BlockedError` if the namespace is not opted in. */
 export async function findSecret(
   name: string,
   ctx: Pick<Context, "live" | "key">,
@@ -22,18 +22,18 @@ export async function findSecret(
   }
 }
 
-/** The platform has no right to any Secret but in namespaces that were opted in. */
+/** Turns a 403 into a `BlockedError`: Denrei can read Secrets only in namespaces that were opted in. */
 export function denied(name: string, namespace: string, error: unknown): unknown {
   if (!isForbidden(error)) return error;
   return new BlockedError(
     "SecretAccessDenied",
-    `expected to read the Secret ${name} in ${namespace}, which the API server refuses. Opt the namespace in: ${optInCommands(namespace)}`,
+    `cannot read the Secret ${name} in ${namespace}: forbidden. Opt the namespace in: ${optInCommands(namespace)}`,
     patience,
     { cause: error },
   );
 }
 
-/** The same, of which some keys are needed. Throws a `BlockedError` that says what is missing. */
+/** A Secret with the given keys. Throws a `BlockedError` if the Secret or a key is missing. */
 export async function secretWith(
   name: string,
   keys: readonly string[],
@@ -43,7 +43,7 @@ export async function secretWith(
   if (found === undefined)
     throw new BlockedError(
       "SecretNotFound",
-      `expected the Secret ${name} in ${ctx.key.namespace}${keys.length > 0 ? ` with ${keys.join(" and ")}` : ""}, found none. It is looked for again when it is created.`,
+      `expected the Secret ${name} in ${ctx.key.namespace}${keys.length > 0 ? ` with ${keys.join(" and ")}` : ""}, found none. Creating it triggers another attempt.`,
       patience,
     );
   const missing = keys.filter((key) => bytesIn(found, key).length === 0);
@@ -51,9 +51,9 @@ export async function secretWith(
   throw new BlockedError("SecretInvalid", `the Secret ${name} has no ${missing.join(" and no ")}`, patience);
 }
 
-/** Bytes of a key; none when it is missing. */
+/** The decoded value of a key; empty if it is missing. */
 export const bytesIn = (secret: SecretObject, key: string): Buffer =>
   Buffer.from(ownValue(secret.data, key) ?? "", "base64");
 
-/** What stands for the content of Secrets and ConfigMaps: another text when any of it is another. */
+/** A digest of the content of Secrets, ConfigMaps, and files. */
 export const contentDigest = (...contents: readonly unknown[]): string => digestOf(contents, 16);

@@ -22,7 +22,7 @@ const projected = {
   },
 };
 
-describe("an object is found by what is in its volumes:", () => {
+describe("an object is indexed by the Secrets and ConfigMaps of its volumes:", () => {
   const indexed = (mounts: readonly Mount[], more?: readonly string[]) => {
     const { secret, configMap } = mountedIndex(() => mounts, more && (() => more));
     return { secrets: secret(object).toSorted(), configMaps: configMap(object).toSorted() };
@@ -31,22 +31,12 @@ describe("an object is found by what is in its volumes:", () => {
   test.each<readonly [string, readonly Mount[], readonly string[], readonly string[]]>([
     ["none", [], [], []],
     ["a Secret", [mount({ secret: { secretName: "s" } })], ["ns/s"], []],
-    [
-      "a Secret that need not be there",
-      [mount({ secret: { secretName: "s", optional: true } })],
-      ["ns/s"],
-      [],
-    ],
+    ["an optional Secret", [mount({ secret: { secretName: "s", optional: true } })], ["ns/s"], []],
     ["a ConfigMap", [mount({ configMap: { name: "c" } })], [], ["ns/c"]],
-    [
-      "a ConfigMap that need not be there",
-      [mount({ configMap: { name: "c", optional: true } })],
-      [],
-      ["ns/c"],
-    ],
+    ["an optional ConfigMap", [mount({ configMap: { name: "c", optional: true } })], [], ["ns/c"]],
     ["a projected volume", [mount(projected)], ["ns/s2", "ns/s3"], ["ns/c2"]],
-    ["a projected volume of nothing", [mount({ projected: {} })], [], []],
-    ["something else", [mount({ emptyDir: {} }), mount({ hostPath: { path: "/s" } })], [], []],
+    ["an empty projected volume", [mount({ projected: {} })], [], []],
+    ["other volumes", [mount({ emptyDir: {} }), mount({ hostPath: { path: "/s" } })], [], []],
     [
       "the same twice",
       [mount({ secret: { secretName: "s" } }), mount({ secret: { secretName: "s", optional: true } }, "w")],
@@ -57,7 +47,7 @@ describe("an object is found by what is in its volumes:", () => {
     expect(indexed(mounts)).toEqual({ secrets, configMaps });
   });
 
-  test("and by Secrets that it names elsewhere", () => {
+  test("and by Secrets that other fields refer to", () => {
     expect(indexed([mount({ secret: { secretName: "s" } })], ["pipecd"]).secrets).toEqual([
       "ns/pipecd",
       "ns/s",
@@ -65,7 +55,7 @@ describe("an object is found by what is in its volumes:", () => {
   });
 });
 
-describe("what stands for the content of volumes", () => {
+describe("the digest of volumes", () => {
   type Contents = Readonly<Record<string, Readonly<Record<string, string>>>>;
   const digestOf = (mounts: readonly Mount[], contents: Contents) => {
     const get = async ({ kind }: { kind: string }, name: string) => {
@@ -90,20 +80,20 @@ describe("what stands for the content of volumes", () => {
     "ConfigMap c2": { a: "e" },
   };
 
-  test.each(Object.keys(contents))("is another one when %s is", async (name) => {
+  test.each(Object.keys(contents))("changes with the content of %s", async (name) => {
     const before = await digestOf(all, contents);
     expect(await digestOf(all, { ...contents, [name]: { a: "other" } })).not.toBe(before);
     expect(await digestOf(all, { ...contents, [name]: { ...contents[name], b: "" } })).not.toBe(before);
   });
 
-  test("is the same otherwise, whatever the order of volumes", async () => {
+  test("does not depend on the order of volumes or on other objects", async () => {
     const before = await digestOf(all, contents);
     expect(await digestOf(all, contents)).toBe(before);
     expect(await digestOf(all.toReversed(), contents)).toBe(before);
     expect(await digestOf(all, { ...contents, "Secret other": { a: "" } })).toBe(before);
   });
 
-  test.each(["Secret s", "Secret s2"])("there is none without the %s: no pod would start", async (name) => {
+  test.each(["Secret s", "Secret s2"])("throws without the %s, because no pod would start", async (name) => {
     const { [name]: _, ...rest } = contents;
     await expect(digestOf(all, rest)).rejects.toMatchObject({
       name: "BlockedError",
@@ -111,12 +101,12 @@ describe("what stands for the content of volumes", () => {
     });
   });
 
-  test.each(["Secret s3", "ConfigMap c"])("is another one when the %s is not there", async (name) => {
+  test.each(["Secret s3", "ConfigMap c"])("changes when the %s is missing", async (name) => {
     const { [name]: _, ...rest } = contents;
     expect(await digestOf(all, rest)).not.toBe(await digestOf(all, contents));
   });
 
-  test("a Secret that one volume can do without and another can not has to be there", async () => {
+  test("throws without a Secret that is optional in only one of two volumes", async () => {
     const both = [
       mount({ secret: { secretName: "s", optional: true } }),
       mount({ secret: { secretName: "s" } }, "w"),
@@ -126,7 +116,7 @@ describe("what stands for the content of volumes", () => {
   });
 });
 
-test("a pod has the volumes, and its container has each where it is wanted", () => {
+test("renders the volumes of a pod and the mounts of its container", () => {
   const volume = { name: "v", emptyDir: {} };
   const mounts: readonly Mount[] = [
     { volume, mountPath: "/a", readOnly: true, subPath: "s", subPathExpr: "e" },

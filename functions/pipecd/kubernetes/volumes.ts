@@ -1,11 +1,11 @@
-/** Volumes that a user gives to pods, and what is in them: pods read it when they start. */
+/** Volumes of pods, and a digest of their content, which pods read only at startup. */
 import { ConfigMap } from "../../../bus/kube/kind.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { contentDigest, findSecret, secretWith } from "./secrets.ts";
 import { within } from "./watches.ts";
 
-/** A volume, and where a container has it. */
+/** A volume and its mount in a container. */
 export interface Mount {
   readonly volume: { readonly name: string } & Readonly<Record<string, unknown>>;
   readonly mountPath: string;
@@ -14,11 +14,11 @@ export interface Mount {
   readonly subPathExpr?: string | undefined;
 }
 
-/** Fields of a pod that has them. */
+/** `volumes` of a pod spec; empty without mounts. */
 export const volumesOf = (mounts: readonly Mount[]) =>
   mounts.length === 0 ? {} : { volumes: mounts.map(({ volume }) => volume) };
 
-/** Fields of a container that has them. */
+/** `volumeMounts` of a container; empty without mounts. */
 export const volumeMountsOf = (mounts: readonly Mount[]) =>
   mounts.length === 0
     ? {}
@@ -32,7 +32,7 @@ export const volumeMountsOf = (mounts: readonly Mount[]) =>
         })),
       };
 
-/** What a volume is made from; those of a projected one name their Secrets otherwise. */
+/** The source of a volume. Projected volumes use `name` instead of `secretName`. */
 interface Source {
   readonly secret?: { readonly secretName?: string; readonly name?: string; readonly optional?: boolean };
   readonly configMap?: { readonly name?: string };
@@ -41,7 +41,7 @@ interface Source {
 
 interface Names {
   readonly secrets: readonly string[];
-  /** Secrets that need not be there. */
+  /** Secrets that may be missing. */
   readonly optional: readonly string[];
   readonly configMaps: readonly string[];
 }
@@ -71,10 +71,10 @@ function namesOf(mounts: readonly Mount[]): Names {
   };
 }
 
-/** An object whose pods have volumes, of its own choice or because of something else that it says. */
+/** The mounts of an object's pods. */
 type Mounting<T> = (object: Stored & T) => readonly Mount[];
 
-/** Indexes `secret` and `configMap`: finds objects by what is in their volumes. `more` are other Secrets that they name. */
+/** Indexes `secret` and `configMap`, by the sources of an object's volumes. `more` are other Secrets that it refers to. */
 export const mountedIndex = <T>(
   mountsOf: Mounting<T>,
   more: (object: Stored & T) => readonly string[] = () => [],
@@ -86,7 +86,7 @@ export const mountedIndex = <T>(
   configMap: (object: Stored & T) => namesOf(mountsOf(object)).configMaps.map((name) => within(object, name)),
 });
 
-/** Stands for all that is in them. Throws a `BlockedError` where a Secret that has to be there is not: no pod would start. */
+/** A digest of the content of volumes. Throws a `BlockedError` if a required Secret is missing, because no pod would start. */
 export async function mountedDigest(mounts: readonly Mount[], ctx: Context): Promise<string> {
   const { secrets, optional, configMaps } = namesOf(mounts);
   const contents: unknown[] = [];

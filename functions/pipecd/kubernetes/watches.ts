@@ -1,14 +1,14 @@
-/** Who wakes whom: the objects of one namespace depend on each other. */
+/** Watches that enqueue dependent objects of the same namespace. */
 import { ConfigMap, type Kind, Namespace, Secret } from "../../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
 import type { Watch } from "../../../bus/worker/function.ts";
 
-/** What objects are found by. */
+/** Index of objects by their namespace. */
 export const namespaceIndex = {
   namespace: ({ metadata }: Stored) => [metadata.namespace ?? ""],
 } as const;
 
-/** Any change of one wakes all objects of its namespace, at most so many a second; needs {@link namespaceIndex}. */
+/** A change of a `kind` object enqueues all objects of its namespace, at most `perSecond`. Needs {@link namespaceIndex}. */
 export const neighbour = <T extends KubeObject>(kind: Kind<T>, perSecond?: number): Watch =>
   ({
     kind,
@@ -18,29 +18,29 @@ export const neighbour = <T extends KubeObject>(kind: Kind<T>, perSecond?: numbe
 
 const isGoing = ({ metadata }: Stored): boolean => metadata.deletionTimestamp !== undefined;
 
-/** The same, from when it is deleted: whoever waits for it to be gone is told. */
+/** Like {@link neighbour}, but only from the start of its deletion, for objects that wait for it. */
 export const leavingNeighbour = <T extends KubeObject>(kind: Kind<T>): Watch =>
   ({
     kind,
     keys: (object, find) => (isGoing(object) ? find("namespace", object.metadata.namespace ?? "") : []),
   }) satisfies Watch<T> as unknown as Watch;
 
-/** A namespace wakes all that is in it: it may go, or its Secrets may be read from now on. */
+/** A change of the namespace enqueues all of its objects: it may be deleted, or opted in for Secrets. */
 export const ownNamespace: Watch = {
   kind: Namespace,
   keys: ({ metadata }, find) => find("namespace", metadata.name),
 };
 
-/** Text of a Secret or ConfigMap of the object's namespace, for an index. */
+/** Index value of an object in the same namespace: `<namespace>/<name>`. */
 export const within = ({ metadata }: Stored, name: string): string => `${metadata.namespace}/${name}`;
 
-/** A Secret wakes those that name it; needs an index `secret` of {@link within}. */
+/** A change of a Secret enqueues the objects that refer to it. Needs an index `secret` of {@link within}. */
 export const namedSecret: Watch = {
   kind: Secret,
   keys: (object, find) => find("secret", within(object, object.metadata.name)),
 };
 
-/** A ConfigMap wakes those that name it; needs an index `configMap` of {@link within}. */
+/** A change of a ConfigMap enqueues the objects that refer to it. Needs an index `configMap` of {@link within}. */
 export const namedConfigMap: Watch = {
   kind: ConfigMap,
   keys: (object, find) => find("configMap", within(object, object.metadata.name)),

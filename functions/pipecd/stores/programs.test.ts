@@ -24,7 +24,7 @@ interface Made {
   };
 }
 
-/** The StatefulSet that is made of a store, where its Secret has what is given. */
+/** The StatefulSet of a store whose Secret has the given data. */
 async function setOf(
   store: ReconcileFunction,
   spec: object,
@@ -60,7 +60,7 @@ const from = (name: string, key: string) => ({ name, valueFrom: { secretKeyRef: 
 const credentials = { "minio-access-key": "YQ==", "minio-secret-key": "cw==" };
 const secret = { secretName: "s" };
 
-test("Minio serves what is in /data, with the credentials under the names of before and of now", async () => {
+test("Minio serves /data, with the credentials in its old and new environment variables", async () => {
   const container = await containerOf(minio, { secret }, credentials);
   expect(container).toMatchObject({
     image: "minio/minio:RELEASE.2020-08-26T00-00-49Z",
@@ -79,7 +79,7 @@ test("Minio serves what is in /data, with the credentials under the names of bef
   );
 });
 
-test.each(["minio-access-key", "minio-secret-key"])("Minio is not started without %s", async (key) => {
+test.each(["minio-access-key", "minio-secret-key"])("does not start Minio without %s", async (key) => {
   const { [key]: _, ...rest } = credentials as Record<string, string>;
   await expect(setOf(minio, { secret }, rest)).rejects.toMatchObject({
     reason: "SecretInvalid",
@@ -87,7 +87,7 @@ test.each(["minio-access-key", "minio-secret-key"])("Minio is not started withou
   });
 });
 
-test("Mongo keeps its data in /data/db, and has no environment", async () => {
+test("Mongo stores its data in /data/db, and has no environment variables", async () => {
   const container = await containerOf(mongo, {});
   expect(container).toMatchObject({
     image: "mongo:4.2",
@@ -99,7 +99,7 @@ test("Mongo keeps its data in /data/db, and has no environment", async () => {
   expect(container).not.toHaveProperty("args");
 });
 
-test("Mysql makes its database when it starts", async () => {
+test("Mysql creates its database at startup", async () => {
   expect(await containerOf(mysql, {})).toMatchObject({
     image: "mysql:8.0.33",
     env: [
@@ -116,13 +116,13 @@ test("Mysql makes its database when it starts", async () => {
   ]);
 });
 
-test("the version can be chosen", async () => {
+test("spec.version sets the image tag", async () => {
   expect((await containerOf(minio, { secret, version: "1" }, credentials)).image).toBe("minio/minio:1");
   expect((await containerOf(mongo, { version: "4.4" })).image).toBe("mongo:4.4");
   expect((await containerOf(mysql, { version: "8.4" })).image).toBe("mysql:8.4");
 });
 
-test("other credentials roll the pod, and nothing else of the Secret's object does", async () => {
+test("a change of the credentials rolls the pod", async () => {
   const digestOf = async (data: Record<string, string>) =>
     (await setOf(minio, { secret }, data)).spec.template.metadata.annotations[
       "pipecd.kanatakita.com/content-digest"

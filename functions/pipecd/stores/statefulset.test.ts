@@ -33,7 +33,7 @@ interface Spec {
 }
 const specOf = (more: Partial<StoreOptions> = {}) => statefulSetOf(options(more)).content.spec as Spec;
 
-test.each(["minio", "mongo", "mysql"] as const)("of a %s there is one pod behind a Service", (component) => {
+test.each(["minio", "mongo", "mysql"] as const)("a %s has one pod and a Service", (component) => {
   const labels = labelsOf("m", component);
   const set = statefulSetOf(options({ component }));
   expect([set.kind.kind, set.name]).toEqual(["StatefulSet", `m-${component}`]);
@@ -54,7 +54,7 @@ test.each(["minio", "mongo", "mysql"] as const)("of a %s there is one pod behind
   });
 });
 
-test("its container runs what the program says, where the data is mounted", () => {
+test("the container runs the program, and mounts the data volume", () => {
   expect(specOf().template.spec.containers).toEqual([
     {
       name: "mongo",
@@ -69,7 +69,7 @@ test("its container runs what the program says, where the data is mounted", () =
   expect(specOf({ program: { ...program, ...more } }).template.spec.containers).toMatchObject([more]);
 });
 
-describe("the data is", () => {
+describe("the data volume is", () => {
   const claim = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
   const emptyDir = { medium: "Memory", sizeLimit: "1Gi" };
   const keptIn = (storage: StoreOptions["storage"]) => {
@@ -79,13 +79,13 @@ describe("the data is", () => {
   const inPod = (fields: object) => ({ volumes: [{ name: "volume", emptyDir: fields }], claims: undefined });
 
   test.each<readonly [string, StoreOptions["storage"], ReturnType<typeof keptIn>]>([
-    ["in the pod when nobody says where", undefined, inPod({})],
-    ["in the pod when nothing is said about where", {}, inPod({})],
-    ["in the pod", { emptyDir: {} }, inPod({})],
-    ["in the pod, as it is wanted there", { emptyDir }, inPod(emptyDir)],
-    ["in the pod when both are given", { emptyDir, volumeClaimTemplate: { spec: claim } }, inPod(emptyDir)],
+    ["an emptyDir without spec.storage", undefined, inPod({})],
+    ["an emptyDir with an empty spec.storage", {}, inPod({})],
+    ["an emptyDir", { emptyDir: {} }, inPod({})],
+    ["an emptyDir with its fields", { emptyDir }, inPod(emptyDir)],
+    ["an emptyDir if both are set", { emptyDir, volumeClaimTemplate: { spec: claim } }, inPod(emptyDir)],
     [
-      "in what is claimed",
+      "a claim",
       { volumeClaimTemplate: { spec: claim } },
       { volumes: undefined, claims: [{ metadata: { name: "volume" }, spec: claim }] },
     ],
@@ -97,12 +97,12 @@ describe("the data is", () => {
   });
 });
 
-test("another digest rolls the pod", () => {
+test("a new digest rolls the pod", () => {
   const annotations = { "pipecd.kanatakita.com/content-digest": "other" };
   expect(specOf({ digest: "other" })).toMatchObject({ template: { metadata: { annotations } } });
 });
 
-test("two stores of a namespace have no pods in common", () => {
+test("two stores of a namespace select different pods", () => {
   const selectorOf = (more: Partial<StoreOptions>) =>
     JSON.stringify((serviceOf(options(more)).content.spec as { selector: unknown }).selector);
   const all = (["minio", "mongo", "mysql"] as const).flatMap((component) =>

@@ -1,33 +1,33 @@
-/** The objects of a store. Pure. */
+/** The child objects of a store. Pure. */
 import { Service, StatefulSet } from "../../../bus/kube/workloads.ts";
 import type { Child } from "../kubernetes/keep.ts";
 import { annotations } from "../names.ts";
 import type { StoreKind } from "./use.ts";
 
-/** Where data is kept. */
+/** The volume of a store's data. */
 export interface StorageSpec {
   readonly emptyDir?: object | undefined;
   readonly volumeClaimTemplate?: { readonly spec?: object | undefined } | undefined;
 }
 
-/** What the pod of a store runs. */
+/** The container of a store's pod. */
 export interface Program {
   readonly image: string;
   readonly args?: readonly string[];
   readonly env?: readonly object[];
   readonly port: number;
-  /** Where the program keeps its data. */
+  /** Mount path of the data volume. */
   readonly dataPath: string;
   readonly readinessProbe: object;
 }
 
-/** What makes the objects of one. */
+/** The input of the child objects. */
 export interface StoreOptions {
   readonly name: string;
   readonly component: StoreKind;
   readonly program: Program;
   readonly storage: StorageSpec | undefined;
-  /** Another one rolls the pod. */
+  /** A new digest rolls the pod. */
   readonly digest: string;
 }
 
@@ -40,7 +40,7 @@ const labelsOf = ({ name, component }: Pick<StoreOptions, "name" | "component">)
   name,
 });
 
-/** Where a store is reached: `<name>-<kind>`. */
+/** The Service of a store: `<name>-<kind>`. */
 export const serviceOf = (options: StoreOptions): Child => ({
   kind: Service,
   name: `${options.name}-${options.component}`,
@@ -56,7 +56,7 @@ export const serviceOf = (options: StoreOptions): Child => ({
   },
 });
 
-/** Its pod. */
+/** The StatefulSet of a store, with one pod. */
 export function statefulSetOf(options: StoreOptions): Child {
   const { name, component, program, storage = {}, digest } = options;
   const { image, args, env, port, dataPath, readinessProbe } = program;

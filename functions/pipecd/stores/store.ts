@@ -1,4 +1,4 @@
-/** What Minio, Mongo and Mysql have in common: a StatefulSet of one pod, a Service, and that they outlive their users. */
+/** The function shared by Minio, Mongo, and Mysql: a StatefulSet of one pod, a Service, and a finalizer that waits for users. */
 import type { Kind, SecretObject } from "../../../bus/kube/kind.ts";
 import type { Condition, KubeObject, Stored } from "../../../bus/kube/object.ts";
 import { Service, StatefulSet } from "../../../bus/kube/workloads.ts";
@@ -19,7 +19,7 @@ import { group } from "../names.ts";
 import { type Program, type StorageSpec, serviceOf, statefulSetOf } from "./statefulset.ts";
 import { isUsed, type StoreKind } from "./use.ts";
 
-/** A store, as far as all of them are alike. */
+/** Fields that all stores have. */
 export type StoreObject = KubeObject<
   {
     readonly storage?: StorageSpec | undefined;
@@ -32,18 +32,18 @@ export type StoreObject = KubeObject<
   }
 >;
 
-/** What makes one kind of store. */
+/** The parts that differ between kinds of stores. */
 export interface StoreDefinition<T extends StoreObject> {
   readonly name: string;
   readonly kind: Kind<T>;
   readonly component: StoreKind;
-  /** Keys that its Secret has to have. */
+  /** Required keys of its Secret. */
   readonly secretKeys: readonly string[];
-  /** What its pod runs. */
+  /** The container of its pod. */
   program(store: Stored<T>): Program;
 }
 
-/** The function that keeps stores of a kind. */
+/** Creates the function of one kind of store. */
 export const storeFunction = <T extends StoreObject>({
   name,
   kind,
@@ -69,7 +69,7 @@ export const storeFunction = <T extends StoreObject>({
         component,
         program: program(store),
         storage: store.spec.storage,
-        // Who changes the credentials wants them to be used.
+        // New credentials take effect with a new pod.
         digest: contentDigest(secret?.data),
       };
       await keep(serviceOf(options), ctx);

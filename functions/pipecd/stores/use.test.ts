@@ -31,7 +31,7 @@ describe("MongoDB's address", () => {
     "mongodb://m-mongo.ns.svc.cluster.local:27017/d",
     "mongodb://m-mongo.ns.svc.cluster.local.:27017/d",
     "mongodb+srv://m-mongo.ns.svc.cluster.local/d",
-  ])("%s is that of a Mongo m here", (url) => {
+  ])("%s is the Mongo m of the namespace", (url) => {
     expect(datastoreOf(withMongo(url))).toEqual({ kind: "mongo", name: "m" });
   });
 
@@ -49,7 +49,7 @@ describe("MongoDB's address", () => {
     "mongodb://m-mongodb",
     "mongodb://10.0.0.1:27017/m-mongo",
     "mongodb://m-mongo:secret@db.example.com",
-  ])("%s is that of none here", (url) => {
+  ])("%s is not a store of the namespace", (url) => {
     expect(datastoreOf(withMongo(url))).toBeUndefined();
   });
 });
@@ -64,7 +64,7 @@ describe("MySQL's address", () => {
     "root:te:st@tcp(m-mysql.ns.svc.cluster.local:3306)",
     "m-mysql:3306",
     "m-mysql.ns.svc:3306",
-  ])("%s is that of a Mysql m here", (url) => {
+  ])("%s is the Mysql m of the namespace", (url) => {
     expect(datastoreOf(withMysql(url))).toEqual({ kind: "mysql", name: "m" });
   });
 
@@ -77,7 +77,7 @@ describe("MySQL's address", () => {
     "root:test@tcp([2001:db8::1]:3306)",
     "root:test@unix(/run/m-mysql)",
     "m-mysql.other:3306",
-  ])("%s is that of none here", (url) => {
+  ])("%s is not a store of the namespace", (url) => {
     expect(datastoreOf(withMysql(url))).toBeUndefined();
   });
 });
@@ -88,19 +88,19 @@ describe("Minio's address", () => {
     "https://m-minio.ns.svc",
     "http://m-minio.ns:9000/",
     "HTTP://m-minio:9000",
-  ])("%s is that of a Minio m here", (endpoint) => {
+  ])("%s is the Minio m of the namespace", (endpoint) => {
     expect(filestoreOf(withMinio(endpoint))).toEqual({ kind: "minio", name: "m" });
   });
 
   test.each(["http://m-minio.other:9000", "https://s3.example.com", "https://minio"])(
-    "%s is that of none here",
+    "%s is not a store of the namespace",
     (endpoint) => {
       expect(filestoreOf(withMinio(endpoint))).toBeUndefined();
     },
   );
 });
 
-test("what others run is none of the namespace's stores", () => {
+test("cloud services are not stores of the namespace", () => {
   const plane = planeOf({
     datastore: { firestoreConfig: { namespace: "n", environment: "e", project: "p" } },
     filestore: { gcsConfig: { bucket: "bucket" } },
@@ -108,7 +108,7 @@ test("what others run is none of the namespace's stores", () => {
   expect([datastoreOf(plane), filestoreOf(plane)]).toEqual([undefined, undefined]);
 });
 
-test("a store is used by a control plane that has its address, for either", () => {
+test("a control plane uses the stores whose addresses it has", () => {
   const datastore = { mongoDBConfig: { url: "mongodb://m-mongo", database: "d" } };
   const filestore = { minioConfig: { ...minioConfig, endpoint: "http://m-minio:9000" } };
   const plane = planeOf({ datastore, filestore });
@@ -124,7 +124,7 @@ test("a store is used by a control plane that has its address, for either", () =
 const name = fc.stringMatching(/^[a-z]([-a-z0-9]{0,40}[a-z0-9])?$/);
 const awkward = fc.constantFrom("minio", "a-mongo", "mongo-mysql", "x-minio-minio", "a--b");
 
-test("whatever the names, a store is found at its own address, and in no other namespace", () => {
+test("finds a store of any name at its own address, and in no other namespace", () => {
   const kind = fc.constantFrom<StoreKind>("minio", "mongo", "mysql");
   const suffix = fc.constantFrom("", "here", "svc", "svc.cluster.local");
   fc.assert(

@@ -1,8 +1,8 @@
-/** Which stores of its namespace a control plane uses: its configuration has their addresses. Pure. */
+/** Finds the stores that a control plane uses, by the addresses in its configuration. Pure. */
 import type { KubeObject } from "../../../bus/kube/object.ts";
 import type { ControlPlane } from "../kinds.ts";
 
-/** What a store is called in the names of its objects. */
+/** The suffix of object names of a store. */
 export type StoreKind = "minio" | "mongo" | "mysql";
 
 /** A store of the namespace. */
@@ -11,7 +11,7 @@ export interface StoreName {
   readonly name: string;
 }
 
-/** The store that is at an address, if it can be one of the namespace: `<name>-<kind>`, alone or as a name of the cluster. */
+/** The store of the namespace at an address: `<name>-<kind>`, alone or as a DNS name of the cluster. Undefined for other addresses. */
 export function storeAt(host: string, { namespace = "" }: KubeObject["metadata"]): StoreName | undefined {
   const [service = "", ...rest] = host.split(".");
   const domain = rest.join(".");
@@ -21,15 +21,15 @@ export function storeAt(host: string, { namespace = "" }: KubeObject["metadata"]
 }
 
 /**
- * `user:password@tcp(host:3306)`, or `host:3306` where files have user and password:
+ * `user:password@tcp(host:3306)`, or `host:3306` if user and password are in files:
  * https://github.com/go-sql-driver/mysql#dsn-data-source-name
  */
 const mysqlHost = (url: string): string =>
   (/\btcp\(([^):]+)/.exec(url) ?? /^([^:/@()]+):\d+$/.exec(url))?.[1] ?? "";
-/** `scheme://user@host:port,host2/…`: of several hosts the first one. */
+/** The first host of `scheme://user@host:port,host2/…`. */
 const urlHost = (url: string): string => /^[a-z][a-z0-9+]*:\/\/(?:[^@/]*@)?([^:/,?]+)/i.exec(url)?.[1] ?? "";
 
-/** Where a control plane keeps its objects, if that is in the namespace. */
+/** The datastore of a control plane, if it is a store of the namespace. */
 export function datastoreOf({
   metadata,
   spec,
@@ -40,7 +40,7 @@ export function datastoreOf({
   return undefined;
 }
 
-/** Where it keeps its files. */
+/** The filestore of a control plane, if it is a store of the namespace. */
 export function filestoreOf({
   metadata,
   spec,
@@ -49,6 +49,5 @@ export function filestoreOf({
   return minioConfig && storeAt(urlHost(minioConfig.endpoint), metadata);
 }
 
-/** Whether a control plane uses a store. */
 export const isUsed = (plane: ControlPlane, { kind, name }: StoreName): boolean =>
   [datastoreOf(plane), filestoreOf(plane)].some((used) => used?.kind === kind && used.name === name);
