@@ -47,8 +47,8 @@ test("all of it comes up, is known, deploys new images, and goes in the right or
   for (const part of ["cache", "gateway"])
     isAscending(ran(`controlplane-sample-${part}`), ready("ControlPlane controlplane-sample"));
   const [piped, application] = [
-    at(worker, `PipeCD knows the piped test-piped as ${id}`),
-    at(worker, `PipeCD knows the application test-application as ${id}`),
+    at(worker, `registered the piped test-piped at PipeCD as ${id}`),
+    at(worker, `registered the application test-application at PipeCD as ${id}`),
   ];
   isAscending(server, piped, application, ready("Application application-sample"));
   isAscending(piped, ran("piped-sample"), ready("Piped piped-sample"));

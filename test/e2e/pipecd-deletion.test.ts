@@ -102,7 +102,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     await stack.gone(any(Environment), names.environment);
     await expect
       .poll(() => stack.skipped(names.piped), { timeout: deadlineMillis })
-      .toEqual([expect.stringContaining("its ControlPlane is gone")]);
+      .toEqual([expect.stringContaining("its ControlPlane no longer exists")]);
     expect(await stack.roles()).toEqual([]);
   });
 
@@ -203,7 +203,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     ).toBeUndefined();
   });
 
-  test("when the datastore is away and PipeCD does not answer as it should, what is deleted goes after a while", async ({
+  test("when the datastore is away and PipeCD failed until the deadline, what is deleted goes after a while", async ({
     expect,
   }) => {
     const stack = await up("storeless");
@@ -215,7 +215,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     await stack.gone(any(Application), names.application);
     await expect
       .poll(() => stack.skipped(names.application), { timeout: deadlineMillis })
-      .toEqual([expect.stringContaining("does not answer as it should")]);
+      .toEqual([expect.stringContaining("failed until the deadline")]);
   });
 
   test("when PipeCD does not answer but is expected back, what is deleted waits, unless it is told not to", async ({

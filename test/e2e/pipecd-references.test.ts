@@ -122,7 +122,9 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
       });
     await stack.ready(ControlPlane, names.plane);
     const message = await stack.refused(any(Piped), names.piped, "VersionMismatch");
-    expect(message).toContain("v0.57.0 of the ControlPlane controlplane-sample, found v0.9.0");
+    expect(message).toContain(
+      "PipeCD v0.9.0 does not work with v0.57.0 of the ControlPlane controlplane-sample",
+    );
     expect(stack.server().pipeds()).toEqual([]);
     await stack.edit(any(Piped), names.piped, { version: "v0.57.0" });
     await stack.ready(Application, names.application);

@@ -118,7 +118,7 @@ export function applicationTests(stacks: () => EditedStacks): void {
     const twin = { ...spec, path: `./${spec.path}/` };
     await c.create(Application as never, { kind: "Application", metadata: { name: "twin" }, spec: twin });
     const message = await c.refused(Application as never, "twin", "PlaceTaken");
-    expect(message).toContain(`the Application ${names.application} has `);
+    expect(message).toContain(`the Application ${names.application} already uses `);
     expect(enabledApplications(c).map(({ id }) => id)).toEqual([status?.applicationID]);
     await c.edit(Application, names.application, { path: "kubernetes/elsewhere" });
     const { status: registered } = await c.ready(Application, "twin");

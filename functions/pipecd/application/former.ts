@@ -1,4 +1,4 @@
-/** Applications at PipeCD that another one has replaced. The status keeps them until PipeCD has deleted them. */
+/** Replaced applications at PipeCD. The status lists them until PipeCD has deleted them. */
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { unlessNotFound } from "../api/errors.ts";
@@ -22,7 +22,7 @@ export function formerOf({ status }: Pick<Application, "status">, id: string | u
   );
 }
 
-/** Ids of what a worker registered at the place that it had announced, before it died. */
+/** Ids of applications that a worker registered at the announced place before it died. */
 export async function begunAt(
   application: App,
   place: Kept,
@@ -32,13 +32,13 @@ export async function begunAt(
   const taken = new Set((await ctx.live.list(Application)).flatMap(idsOf));
   for (const id of idsOf(application)) taken.add(id);
   const records = await applications.list(place.pipedID);
-  // The place was announced, so no other Application registers there. A person may have.
+  // No other Application registers at an announced place, but a user may.
   return records
     .filter((record) => record.name === place.name && isAt(record, place) && !taken.has(record.id))
     .map(({ id }) => id);
 }
 
-/** Remembers what a worker registered before it died, if the object is at another place by now. */
+/** Adds an application that a worker registered before it died to `former`, if the object has another place by now. */
 export async function rememberBegun(
   application: App,
   place: Place,
@@ -48,18 +48,18 @@ export async function rememberBegun(
 ): Promise<App> {
   const { registering: begun, former = [] } = application.status ?? {};
   if (begun === undefined) return application;
-  // Registering at the wanted place finds it there.
+  // Otherwise register() finds the application at the desired place.
   const isThere = begun.pipedID === place.pipedID && begun.configFilename === place.configFilename;
   if (isThere && canBecome(begun, place, client)) return application;
   const other = await openServer(plane, callerFor(application.spec, begun.projectID), ctx);
   const strays = await begunAt(application, begun, other, ctx);
   const found = strays.map((applicationID) => ({ applicationID, registered: begun }));
-  // A merge patch removes what is null.
+  // In a merge patch, null removes a field.
   const noted = { registering: null, ...(found.length > 0 && { former: [...former, ...found] }) };
   return ctx.status(Application, application, noted as object);
 }
 
-/** Deletes former applications, and plans another attempt for those that PipeCD refuses to delete. */
+/** Deletes former applications, and schedules a retry for those that PipeCD refuses to delete. */
 export async function retire(
   application: App,
   plane: Stored<ControlPlane>,
@@ -81,7 +81,7 @@ export async function retire(
   return retired(Application, application, left, error, ctx);
 }
 
-/** Deletes or disables an application; undefined if that was done before. */
+/** Deletes or disables an application. Returns undefined if it was deleted or disabled before. */
 export async function end(
   id: string,
   { applications }: PipecdClient,
@@ -96,8 +96,8 @@ export async function end(
 }
 
 /**
- * Ends the live application of the oldest of those that have each other's places, so that the next one can register there. Its new place
- * is registered already, so nothing that is checked before can be wrong with it.
+ * Resolves a cycle of Applications that wait for each other's places: the oldest one ends its live application, so that the next one
+ * can register there. Another Application is registered at its new place, so the checks before a registration have passed there.
  */
 export async function giveWay(
   application: App,
@@ -117,14 +117,14 @@ export async function giveWay(
   const client = await openServer(plane, callerFor(application.spec, registered.projectID), ctx);
   const ending = await end(applicationID, client, ctx);
   const { name } = successor.metadata;
-  const message = `the Application ${name} is to be at ${registered.repository}/${registered.path}, where this one was`;
+  const message = `the Application ${name} takes over ${registered.repository}/${registered.path}`;
   if (ending)
     ctx.event(
       "Normal",
       "GaveWay",
       `PipeCD has ${ending.toLowerCase()} the application ${applicationID}: ${message}`,
     );
-  // A merge patch removes what is null.
+  // In a merge patch, null removes a field.
   return ctx.status(Application, application, { applicationID: null, registered: null } as object, [
     { type: "Registered", status: "False", reason: placeTaken, message },
   ]);

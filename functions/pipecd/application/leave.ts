@@ -1,4 +1,4 @@
-/** The end of an application: PipeCD is told. */
+/** Finalizes an Application: deletes it at PipeCD. */
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Context, Result } from "../../../bus/worker/function.ts";
 import { Application } from "../kinds.ts";
@@ -9,7 +9,7 @@ import { begunAt, end } from "./former.ts";
 
 type App = Stored<Application>;
 
-/** Deletes the live application, those that it replaced, and one that a worker registered before it died. */
+/** Deletes the live application, the ones that it replaced, and one that a worker registered before it died. */
 export async function leave(application: App, ctx: Context): Promise<Result | undefined> {
   const { status = {}, spec } = application;
   const { applicationID, registered, registering, former = [] } = status;
@@ -19,7 +19,7 @@ export async function leave(application: App, ctx: Context): Promise<Result | un
       : [{ id: applicationID, projectID: registered?.projectID ?? spec.projectID }]),
     ...former.map((one) => ({ id: one.applicationID, projectID: one.registered.projectID })),
   ];
-  // One that was never registered need not be told of, whoever is there to hear it.
+  // It was never registered.
   if (known.length === 0 && registering === undefined) return undefined;
   await sayGoodbye(Application, application, ctx, async (plane) => {
     const open = (projectID: string) => openServer(plane, callerFor(spec, projectID), ctx);

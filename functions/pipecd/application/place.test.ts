@@ -27,11 +27,11 @@ const place = {
 
 test.each<readonly [string, Partial<ApplicationRecord>]>([
   ["nothing", {}],
-  // A piped overwrites the name with what the repository says.
+  // A piped overwrites the name with the one in the repository.
   ["its name", { name: "of the repository" }],
-  ["its provider, which can be changed", { provider: "other" }],
-  ["whether it is disabled", { disabled: true }],
-])("a record is at its place, whatever is different of it: %s", (_, change) => {
+  ["its provider", { provider: "other" }],
+  ["disabled", { disabled: true }],
+])("a record stays at its place after a change of %s", (_, change) => {
   expect(isAt({ ...record, ...change }, place)).toBe(true);
 });
 
@@ -40,12 +40,12 @@ test.each<readonly [string, Partial<ApplicationRecord>]>([
   ["path", { path: "kubernetes" }],
   ["file", { configFilename: "other.pipecd.yaml" }],
   ["kind", { kind: "TERRAFORM" }],
-  ["kind, which nobody here knows", { kind: undefined }],
-  ["file, which PipeCD takes for .pipe.yaml", { configFilename: "" }],
-])("a record is not at the place of another %s", (_, change) => {
+  ["kind, which is unknown", { kind: undefined }],
+  ["file, which is empty and means .pipe.yaml", { configFilename: "" }],
+])("a record is not at the place if it has another %s", (_, change) => {
   expect(isAt({ ...record, ...change }, place)).toBe(false);
 });
 
-test("a record without a file is that of .pipe.yaml", () => {
+test("a record without a file has .pipe.yaml", () => {
   expect(isAt({ ...record, configFilename: "" }, { ...place, configFilename: ".pipe.yaml" })).toBe(true);
 });

@@ -1,19 +1,19 @@
-/** Where applications are at PipeCD, by which they are recognized. Pure. */
+/** Places of applications at PipeCD, which identify them. Pure. */
 import { posix } from "node:path";
 import type { ApplicationRecord } from "../api/model.ts";
 import type { PipecdClient } from "../api/services.ts";
 import type { Application } from "../kinds.ts";
 import type { Wanted } from "./wanted.ts";
 
-/** Where an application is wanted, with the fields that can change there. */
+/** The desired place of an application, with the fields that can change there. */
 export type Place = Wanted["registered"];
 type Status = NonNullable<Application["status"]>;
-/** The same in the status. */
+/** A place as the status stores it. */
 export type Kept = NonNullable<Status["registered"]>;
 /** An application at PipeCD that another one has replaced. */
 export type Former = NonNullable<Status["former"]>[number];
 
-/** A file of an agent. */
+/** One configuration file of one agent. */
 export type Spot = Pick<Kept, "pipedID" | "repository" | "path" | "configFilename">;
 
 const folder = (path: string): string => posix.normalize(`${path}/`);
@@ -25,7 +25,7 @@ export const isSameSpot = (a: Spot, b: Spot): boolean =>
   folder(a.path) === folder(b.path) &&
   a.configFilename === b.configFilename;
 
-/** Whether a record is at a place. An empty filename is what PipeCD reads as .pipe.yaml. */
+/** Whether a record is at a place. PipeCD reads an empty filename as .pipe.yaml. */
 export const isAt = (
   record: ApplicationRecord,
   place: Pick<Kept, "repository" | "path" | "configFilename" | "kind">,
@@ -35,7 +35,7 @@ export const isAt = (
   (record.configFilename || ".pipe.yaml") === place.configFilename &&
   record.kind === place.kind;
 
-/** Whether PipeCD can change a registration to the wanted place. Project, repository, path and kind are fixed; up to v0.9.0, everything is. */
+/** Whether PipeCD can change a registration to the desired place. Project, repository, path, and kind are fixed; up to v0.9.0, all fields are. */
 export function canBecome(
   last: Kept,
   place: Place,

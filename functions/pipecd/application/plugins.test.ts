@@ -15,7 +15,7 @@ const piped = {
 } as unknown as Piped;
 const specOf = (fields: object): Application["spec"] => fields as Application["spec"];
 
-test("names its deploy targets in place of a provider", () => {
+test("has deploy targets instead of a provider", () => {
   const deployTargetsByPlugin = { kubernetes: ["prod", "dev"], opentofu: ["state"] };
   expect(byPlugins(specOf({ deployTargetsByPlugin }), piped)).toEqual({
     kind: "KUBERNETES",
@@ -31,7 +31,7 @@ test("names its deploy targets in place of a provider", () => {
 test.each([
   ["Terraform", "TERRAFORM", "TERRAFORM"],
   ["crossplane", "KUBERNETES", "CROSSPLANE"],
-])("has the kind %s as a label", (kind, sent, label) => {
+])("turns the kind %s into a label", (kind, sent, label) => {
   expect(byPlugins(specOf({ kind }), piped)).toMatchObject({ kind: sent, labels: { kind: label } });
 });
 
@@ -54,9 +54,9 @@ test.each([
   ],
   [
     { deployTargetsByPlugin: { kubernetes: ["dev", "dev"] } },
-    "spec.deployTargetsByPlugin.kubernetes[1]: dev is there already",
+    "spec.deployTargetsByPlugin.kubernetes[1]: dev is a duplicate",
   ],
-])("refuses %j", (fields, message) => {
+])("rejects %j", (fields, message) => {
   expect(() => byPlugins(specOf(fields), piped)).toThrow(
     expect.objectContaining({ reason: "ConfigInvalid", message }),
   );

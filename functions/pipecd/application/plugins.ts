@@ -1,4 +1,4 @@
-/** How an application is deployed by an agent of PipeCD v1: by plugins, in place of a kind and a provider. */
+/** Deployment by an agent of PipeCD v1, which uses plugins instead of a kind and a provider. */
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { ApplicationKindName } from "../api/model.ts";
 import { applicationKindOf } from "../kinds/application.ts";
@@ -6,21 +6,21 @@ import type { Plugin } from "../kinds/plugins.ts";
 import type { Application, Piped } from "../kinds.ts";
 import { patience } from "../pace.ts";
 
-/** How an application is deployed. */
+/** How an agent deploys an application. */
 export interface Deployed {
   readonly kind: ApplicationKindName;
   readonly provider: string;
-  /** By the names of their plugins, in the order of these. */
+  /** By plugin, sorted by its name. */
   readonly deployTargets: { plugin: string; names: string[] }[] | undefined;
-  /** Labels in place of what a version does not have. */
+  /** Labels that replace fields that the version does not have. */
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** An error of the user, until the object is changed. */
+/** A user error. It blocks the object until the spec changes. */
 export const invalid = (message: string): BlockedError =>
   new BlockedError("ConfigInvalid", message, patience);
 
-/** Throws a `BlockedError` for what an agent of v1 does not have, and for plugins and targets that this one does not have. */
+/** Throws a `BlockedError` for fields that v1 does not have, and for plugins and deploy targets that the piped does not have. */
 export function byPlugins(spec: Application["spec"], piped: Pick<Piped, "metadata" | "spec">): Deployed {
   const problems: string[] = [];
   for (const field of ["cloudProvider", "platformProvider"] as const) {
@@ -34,7 +34,7 @@ export function byPlugins(spec: Application["spec"], piped: Pick<Piped, "metadat
   if (problems.length > 0) throw invalid(problems.join("; "));
   const kind = spec.kind === undefined ? undefined : applicationKindOf(spec.kind);
   return {
-    // PipeCD stores a kind in any case. An agent of v1 does not read it.
+    // PipeCD always stores a kind, but an agent of v1 does not read it.
     kind: kind === undefined || kind === "CROSSPLANE" ? "KUBERNETES" : kind,
     provider: "",
     deployTargets: Object.entries(spec.deployTargetsByPlugin ?? {})
@@ -57,7 +57,7 @@ function problemsOf(
     return [`${path}: expected a plugin of the Piped ${piped}, which has ${names}`];
   }
   return targets.flatMap((target, index) => {
-    if (targets.indexOf(target) < index) return [`${path}[${index}]: ${target} is there already`];
+    if (targets.indexOf(target) < index) return [`${path}[${index}]: ${target} is a duplicate`];
     if (found.includes(target)) return [];
     const names = found.join(", ") || "none";
     return [`${path}[${index}]: expected a deploy target of the plugin, which has ${names}, found ${target}`];

@@ -1,7 +1,7 @@
 /**
- * How an application comes to be known at PipeCD. A piped overwrites its name, description and labels with what the repository
- * says, so it is known by where it is. PipeCD accepts duplicates, so a reconcile searches before it registers. A replacement is
- * registered first; the former application goes when the new one is in the status.
+ * Registers an application at PipeCD. A piped overwrites its name, description, and labels with those in the repository, so its
+ * place identifies it. PipeCD accepts duplicates, so a reconcile searches before it registers. A replacement is registered first;
+ * the former application is deleted when the status has the new one.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Stored } from "../../../bus/kube/object.ts";
@@ -20,14 +20,14 @@ import type { Wanted } from "./wanted.ts";
 
 type App = Stored<Application>;
 
-/** An application that is known. */
+/** A registered application. */
 export interface Registered {
   readonly id: string;
   /** The newest version of the object. */
   readonly application: App;
 }
 
-/** Sees to it that PipeCD knows the application as it is wanted. */
+/** Registers the application, or updates its registration. */
 export async function register(
   application: App,
   wanted: Wanted,
@@ -78,17 +78,17 @@ async function add(
     description,
     labels,
   });
-  ctx.event("Normal", "Registered", `PipeCD knows the application ${place.name} as ${id}`);
+  ctx.event("Normal", "Registered", `registered the application ${place.name} at PipeCD as ${id}`);
   return id;
 }
 
 interface Own {
   readonly record: ApplicationRecord;
-  /** Undefined where the status does not say what it was. */
+  /** Its last known place; undefined if the status does not have it. */
   readonly last: Former["registered"] | undefined;
 }
 
-/** The live application if it can become the wanted one, else a former one that still exists. */
+/** The live application if PipeCD can change it to the desired place, otherwise a former one that still exists. */
 async function ownRecord(
   application: App,
   place: Place,
@@ -115,16 +115,16 @@ async function ownRecord(
 
 /** Removes a lost application from the status. */
 function noteLoss(application: App, id: string, ctx: Context): Promise<App> {
-  const message = `PipeCD does not have the application ${id} any more`;
-  ctx.event("Warning", "RegistrationLost", `${message}: it is registered again`);
-  // A merge patch removes what is null.
+  const message = `PipeCD no longer has the application ${id}`;
+  ctx.event("Warning", "RegistrationLost", `${message}: registering it again`);
+  // In a merge patch, null removes a field.
   return ctx.status(Application, application, { applicationID: null, registered: null } as object, [
     { type: "Registered", status: "False", reason: "RegistrationLost", message },
     ready("False", "RegistrationLost", message),
   ]);
 }
 
-/** The only application at the place that belongs to no object, for example because a worker died before it wrote the id. */
+/** The only unowned application at the place, for example one whose worker died before it wrote the id. */
 async function stranded(
   application: App,
   place: Place,
@@ -142,22 +142,22 @@ async function stranded(
   if (same.length <= 1) return same[0];
   throw new BlockedError(
     "Ambiguous",
-    `expected one application at ${place.repository}/${place.path} of its piped, found ${same.length}: ${same.map(({ id }) => id).join(", ")}. Delete those at PipeCD that are not this one.`,
+    `expected one application at ${place.repository}/${place.path} of its piped, found ${same.length}: ${same.map(({ id }) => id).join(", ")}. Delete the others at PipeCD.`,
     patience,
   );
 }
 
-/** Up to v0.9.0 nothing can be changed, so every field has to match. */
+/** Up to v0.9.0 PipeCD cannot change an application, so every field has to match. */
 const isEqual = ({ name, provider }: ApplicationRecord, place: Place): boolean =>
   name === place.name && provider === place.provider;
 
-/** Deploy targets as PipeCD takes them; nothing with an agent of v0. */
+/** Deploy targets in PipeCD's format; empty with an agent of v0. */
 const byPlugin = ({ deployTargets }: Pick<Place, "deployTargets">): { deployTargets?: DeployTargets } =>
   deployTargets === undefined
     ? {}
     : { deployTargets: Object.fromEntries(deployTargets.map(({ plugin, names }) => [plugin, names])) };
 
-/** Somebody may have changed or disabled it. */
+/** Reverts changes made at PipeCD, and enables the application if it was disabled. */
 async function refresh(
   record: ApplicationRecord,
   { pipedID, provider, configFilename, deployTargets }: Place,
@@ -167,11 +167,7 @@ async function refresh(
   if (record.disabled) {
     ctx.assertOwned();
     await applications.enable(record.id);
-    ctx.event(
-      "Normal",
-      "Enabled",
-      `the application ${record.id} was disabled at PipeCD, and is enabled again`,
-    );
+    ctx.event("Normal", "Enabled", `enabled the application ${record.id}, which was disabled at PipeCD`);
   }
   const isSame =
     record.pipedID === pipedID &&
@@ -189,7 +185,7 @@ async function refresh(
   ctx.event("Normal", "Updated", `PipeCD has changed the application ${record.id}`);
 }
 
-/** A piped tells its repositories when it starts: a second later they are known, and those that it does not have never are. */
+/** Waits for the repository. A piped reports all of them at startup; they arrive at PipeCD about a second later. */
 async function checkRepository(
   { status }: App,
   { pipedID, repository }: Place,
@@ -201,7 +197,7 @@ async function checkRepository(
   if (piped?.repositories.includes(repository)) return;
   const found = piped?.repositories.length
     ? piped.repositories.join(", ")
-    : "none, for it has reported none yet";
+    : "none, because it has not reported any yet";
   throw new WaitingError(
     "RepositoryNotFound",
     `expected the piped to have a repository with the repoId ${repository}, found ${found}`,

@@ -59,13 +59,13 @@ const here = { applicationID: "1", registered: place };
 
 describe("an Application", () => {
   test.each([
-    ["waits for an older one that is to be at its place", application("other", 1), "wanted"],
+    ["waits for an older one that wants its place", application("other", 1), "wanted"],
     [
-      "waits for the one of the lesser uid when both are of the same second",
+      "waits for the one with the lower uid when both were created in the same second",
       application("lesser", 2),
       "wanted",
     ],
-    ["does not wait for a younger one that is to be there", application("other", 3), undefined],
+    ["does not wait for a younger one that wants its place", application("other", 3), undefined],
     [
       "waits for a younger one that is registered there",
       application("other", 3, { status: here }),
@@ -77,7 +77,7 @@ describe("an Application", () => {
       "announced",
     ],
     [
-      "waits for one that went elsewhere, until PipeCD has deleted its former application",
+      "waits for one that has moved, until PipeCD has deleted its former application",
       application("other", 3, {
         spec: { path: elsewhere.path },
         status: {
@@ -99,22 +99,22 @@ describe("an Application", () => {
       undefined,
     ],
     [
-      "waits for one whose path is written in another way",
+      "waits for one whose path is equal after normalization",
       application("other", 1, { spec: { path: "./kubernetes//canary/" } }),
       "wanted",
     ],
     [
-      "waits for one that names the default file",
+      "waits for one that sets the default file",
       application("other", 1, { spec: { configFilename: "app.pipecd.yaml" } }),
       "wanted",
     ],
     [
-      "does not wait for one of another file",
+      "does not wait for one with another file",
       application("other", 1, { spec: { configFilename: "b.pipecd.yaml" } }),
       undefined,
     ],
     [
-      "does not wait for one of another path",
+      "does not wait for one with another path",
       application("other", 1, { spec: { path: "kubernetes" } }),
       undefined,
     ],
@@ -139,16 +139,16 @@ describe("an Application", () => {
   });
 });
 
-describe("one that has announced its place", () => {
+describe("an Application that has announced its place", () => {
   test.each([
     ["does not wait for an older one, which sees the announcement", application("other", 1), undefined],
     [
-      "waits for an older one that has announced it as well",
+      "waits for an older one that has announced it too",
       application("other", 1, { status: { registering: place } }),
       "announced",
     ],
     [
-      "waits for a younger one that has announced it as well",
+      "waits for a younger one that has announced it too",
       application("other", 3, { status: { registering: place } }),
       "announced",
     ],
@@ -163,11 +163,11 @@ test("names the oldest of several", () => {
   expect(inTheWay(mine, others, place, "C")?.other.metadata.name).toBe("first");
 });
 
-describe("a circle of Applications that have each other's places", () => {
+describe("a cycle of Applications that have each other's places", () => {
   const stuck = [
     { type: "Ready", status: "False", reason: "PlaceTaken", message: "", lastTransitionTime: "" } as const,
   ];
-  /** Is at one path, and is to be at another one. */
+  /** An Application that is registered at one path and wants another one. */
   const moving = (name: string, from: string, to: string, more: Partial<Application["status"]> = {}) => {
     const found = application(name, Number(name), {
       spec: { path: to },
@@ -187,18 +187,18 @@ describe("a circle of Applications that have each other's places", () => {
       ({ metadata }) => metadata.name,
     );
 
-  test("is found from each of them", () => {
+  test("is found from each Application", () => {
     const [a, b, c] = [moving("1", "x", "y"), moving("2", "y", "z"), moving("3", "z", "./x/")];
     expect(circle(a, b, c)).toEqual(["1", "2", "3"]);
     expect(circle(c, a, b)).toEqual(["3", "1", "2"]);
     expect([a, b, c].map((one) => isOldest(one, [a, b, c]))).toEqual([true, false, false]);
   });
-  test("is none while another Application has a place, or a place is free", () => {
+  test("is not found while another Application has a place, or a place is free", () => {
     const [a, b] = [moving("1", "x", "y"), moving("2", "y", "z")];
     expect(circle(a, b)).toBeUndefined();
     expect(circle(a, b, moving("3", "z", "y"))).toBeUndefined();
   });
-  test("is none while one of them may still be kept back by something else", () => {
+  test("is not found while one of them may wait for something else", () => {
     const a = moving("1", "x", "y");
     expect(circle(a, moving("2", "y", "x"))).toEqual(["1", "2"]);
     expect(circle(a, moving("2", "y", "x", { conditions: [] }))).toBeUndefined();

@@ -1,8 +1,8 @@
 /**
- * PipeCD accepts any number of applications at one place, and each of them deploys. So an Application waits while another one
- * of its namespace has the place, or is older and wants it. Each announces the place before it registers, and then reads the
- * others again: of two that begin at once, one sees the other. Applications that exchange their places would wait for each other
- * forever, so the oldest of them gives its place up.
+ * PipeCD accepts several applications at one place, and each of them deploys. So an Application waits while another one of its
+ * namespace has the place, or is older and wants it. Each announces the place before it registers, and then lists the others
+ * again: of two that start at the same time, at least one sees the other. Applications that swap places would wait for each
+ * other forever, so the oldest of them gives up its place.
  */
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Context } from "../../../bus/worker/function.ts";
@@ -14,10 +14,10 @@ import { configFilenameOf } from "./wanted.ts";
 
 type App = Stored<Application>;
 
-/** Reason of the condition Ready of one that waits. */
+/** Reason of the condition Ready while an Application waits for its place. */
 export const placeTaken = "PlaceTaken";
 
-/** Whether an Application waits for the place that another one has. */
+/** Whether an Application waits for a place that another one has. */
 export const isWaitingForPlace = ({ status }: Pick<Application, "status">): boolean =>
   status?.conditions?.some(({ type, reason }) => type === "Ready" && reason === placeTaken) === true;
 
@@ -46,8 +46,9 @@ function claimOf({ spec, status, metadata }: App, mine: App, place: Place, profi
 }
 
 /**
- * Applications that have each other's places, from `mine` on: each waits for the next one, and the last one for `mine`. Undefined if
- * `mine` is not in such a circle, or if another one of it is not ready to move. `pipedIDs` are by the names of Pipeds.
+ * The cycle of Applications that wait for each other's places, starting with `mine`: each waits for the next one, and the last one
+ * for `mine`. Undefined if `mine` is in no cycle, or if one of the others is not ready to move. `pipedIDs` has the name of the
+ * Piped as its key.
  */
 export function circleOf(
   mine: App,
@@ -76,17 +77,16 @@ const isLiveAt = ({ status }: App, spot: Spot): boolean =>
   status.registered !== undefined &&
   isSameSpot(status.registered, spot);
 
-/** Whether it waits for a place, and has not been edited since. */
+/** Whether it waits for a place, and its spec has not changed since. */
 const isStuck = (application: App): boolean =>
   isWaitingForPlace(application) &&
   application.metadata.deletionTimestamp === undefined &&
   application.status?.observedGeneration === application.metadata.generation;
 
-/** Whether it is the oldest one. */
 export const isOldest = (mine: App, all: readonly App[]): boolean =>
   all.every((other) => ageOf(mine) <= ageOf(other));
 
-/** The Application that has the place or comes first; undefined if `mine` may take it. `others` are all of the namespace. */
+/** The Application that blocks the place; undefined if `mine` may take it. `others` are all Applications of the namespace. */
 export function inTheWay(
   mine: App,
   others: readonly App[],
@@ -105,7 +105,7 @@ export function inTheWay(
   return undefined;
 }
 
-/** Throws a {@link WaitingError} while another Application is in the way. Call it before the announcement and after it. */
+/** Throws a {@link WaitingError} while another Application blocks the place. Call it before and after the announcement. */
 export async function awaitPlace(mine: App, place: Place, profile: Profile, ctx: Context): Promise<void> {
   const found = inTheWay(mine, await ctx.live.list(Application), place, profile);
   if (found === undefined) return;
@@ -113,7 +113,7 @@ export async function awaitPlace(mine: App, place: Place, profile: Profile, ctx:
   const { registering } = mine.status ?? {};
   const keepsAnnouncement = claim === "announced" && ageOf(mine) < ageOf(other);
   if (registering !== undefined && isSameSpot(registering, place) && !keepsAnnouncement)
-    // A merge patch removes what is null.
+    // In a merge patch, null removes a field.
     await ctx.status(Application, mine, { registering: null } as object, [
       { type: "Registered", status: "False", reason: placeTaken, message: messageOf(other, place) },
     ]);
@@ -121,4 +121,4 @@ export async function awaitPlace(mine: App, place: Place, profile: Profile, ctx:
 }
 
 const messageOf = ({ metadata: { name } }: App, { repository, path, configFilename }: Place): string =>
-  `the Application ${name} has ${configFilename} in ${repository}/${path} of this agent: delete it, or give one of them another path or configFilename`;
+  `the Application ${name} already uses ${configFilename} in ${repository}/${path} of this agent: delete it, or change the path or configFilename of one of them`;

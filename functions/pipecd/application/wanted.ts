@@ -1,4 +1,4 @@
-/** What an application is to be at PipeCD, as far as what it depends on is there. */
+/** The desired registration of an application at PipeCD. */
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { since } from "../api/errors.ts";
@@ -10,14 +10,14 @@ import { firstOfC, isV1, type Profile } from "../profile.ts";
 import { referenced } from "../server/references.ts";
 import { byPlugins, type Deployed, invalid } from "./plugins.ts";
 
-/** What PipeCD is to know of an application. */
+/** The desired registration. */
 export interface Wanted {
-  /** What is looked after. */
+  /** Fields that Denrei keeps in sync. */
   readonly registered: Required<Omit<Registered, Absent>> & Pick<Registered, Absent>;
   readonly kind: ApplicationKindName;
-  /** Since when its piped has been ready. Milliseconds since the epoch. */
+  /** When its piped became ready. Milliseconds since the epoch. */
   readonly pipedSince: number;
-  /** What is said once: later the files in the repository say it. */
+  /** Sent only at registration, like the labels: later a piped overwrites both with those in the repository. */
   readonly description: string;
   readonly labels: Readonly<Record<string, string>>;
 }
@@ -27,7 +27,7 @@ type Registered = NonNullable<NonNullable<Application["status"]>["registered"]>;
 
 const configFilenames: Readonly<Record<Profile, string>> = { L0: ".pipe.yaml", C: "app.pipecd.yaml" };
 
-/** The name of its configuration file. */
+/** The name of an application's configuration file in the repository. */
 export const configFilenameOf = (
   { configFilename }: Pick<Application["spec"], "configFilename">,
   profile: Profile,
@@ -35,10 +35,9 @@ export const configFilenameOf = (
 
 const defaultProvider = "kubernetes-default";
 
-/** How an agent of PipeCD v0 deploys it. */
+/** Deployment by an agent of PipeCD v0. */
 function byProvider(spec: Application["spec"], profile: Profile): Deployed {
-  if (spec.kind === undefined)
-    throw invalid("spec.kind is needed: only an application of an agent of PipeCD v1 can be without it");
+  if (spec.kind === undefined) throw invalid("spec.kind is required with an agent of PipeCD v0");
   if (spec.deployTargetsByPlugin)
     throw invalid(
       "spec.deployTargetsByPlugin needs an agent of PipeCD v1: use spec.cloudProvider for an agent of v0",
@@ -51,10 +50,10 @@ function byProvider(spec: Application["spec"], profile: Profile): Deployed {
   };
 }
 
-/** Kinds that a version does not have. */
+/** The kind that a profile does not have. */
 const missingKind: Readonly<Record<Profile, ApplicationKindName>> = { L0: "ECS", C: "CROSSPLANE" };
 
-/** All of it. Throws when something that it depends on is not there, or the version can not have it. */
+/** Throws a `WaitingError` while a reference does not resolve, and a `BlockedError` if the version does not support the spec. */
 export async function wantedOf(
   { spec, status }: Stored<Application>,
   plane: Stored<ControlPlane>,
@@ -85,7 +84,7 @@ export async function wantedOf(
     kind,
     pipedSince: since(piped.status?.conditions, "Ready", "True") ?? 0,
     description: spec.description ?? "",
-    // In place of an environment, which PipeCD does not have any more.
+    // The label `env` replaces environments, which PipeCD no longer has.
     labels: profile === "C" ? { ...spec.labels, ...deployed.labels, env: environment.spec.name } : {},
   };
 }
@@ -95,7 +94,7 @@ function kindOf(text: string, profile: Profile): ApplicationKindName {
   if (kind !== undefined && kind !== missingKind[profile]) return kind;
   throw invalid(
     profile === "L0"
-      ? `expected spec.kind to be one that PipeCD v0.9.0 has, found ${text}: ECS needs ${firstOfC} or later`
-      : `expected spec.kind to be one that PipeCD has, found ${text}: v0.24 was the last to have Crossplane`,
+      ? `PipeCD v0.9.0 does not support the kind ${text}: ECS needs ${firstOfC} or later`
+      : `PipeCD does not support the kind ${text}: v0.24 was the last version with Crossplane`,
   );
 }

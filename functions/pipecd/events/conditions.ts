@@ -1,9 +1,9 @@
-/** What an EventRegistration says of its value and of the last event. Pure. */
+/** Conditions of an EventRegistration. Pure. */
 import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import { ready } from "../server/dependent.ts";
 import type { Registered } from "./decision.ts";
 
-/** Whether PipeCD has an event of the value, and what has become of it. */
+/** The conditions Registered and Handled of the last event. */
 export function eventConditions(registered: Registered): ConditionUpdate[] {
   const { eventID, data } = registered;
   return [
@@ -11,13 +11,13 @@ export function eventConditions(registered: Registered): ConditionUpdate[] {
       type: "Registered",
       status: "True",
       reason: "Registered",
-      message: `PipeCD has the event ${eventID} of ${data}`,
+      message: `PipeCD has the event ${eventID} for ${data}`,
     },
     handled(registered),
   ];
 }
 
-/** The condition Ready of an event that may still be handled, or was. */
+/** The condition Ready of an event that was handled, or may still be. */
 export const readyOf = ({ state }: Registered): ConditionUpdate =>
   state === "Succeeded"
     ? ready("True", "Handled", "an agent has handled the event")
@@ -36,13 +36,13 @@ function handled({ state, description }: Registered): ConditionUpdate {
   }
 }
 
-/** Why an event that no agent will handle any more has to be registered again, and how. */
+/** The error for an event that no agent will handle anymore, with instructions to register it again. */
 export function trouble({ state, eventID, description }: Registered): {
   readonly reason: "EventFailed" | "EventOutdated";
   readonly message: string;
 } {
-  const why = description || "PipeCD does not say why";
-  const again = "Register it again with pipectl event register, under the same name, labels and data.";
+  const why = description || "PipeCD gave no reason";
+  const again = "Register it again with pipectl event register and the same name, labels, and data.";
   return state === "Failed"
     ? { reason: "EventFailed", message: `an agent failed to handle the event ${eventID}: ${why}. ${again}` }
     : { reason: "EventOutdated", message: `no agent handled the event ${eventID} in time: ${why}. ${again}` };

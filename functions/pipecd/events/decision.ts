@@ -1,6 +1,6 @@
 /**
- * What to do about a value, by what PipeCD lists. Nothing of an event is unique there, so one is registered only when the newest event
- * with the key has other data. Pure.
+ * Decides whether to register an event for a value, from the events that PipeCD lists. PipeCD enforces no uniqueness, so an event is
+ * registered only if the newest event with the key has other data. Pure.
  */
 import { digestOf } from "../../../bus/values/digest.ts";
 import type { EventKey, EventRecord } from "../api/events.ts";
@@ -8,43 +8,43 @@ import type { EventRegistration } from "../kinds.ts";
 
 type Status = NonNullable<EventRegistration["status"]>;
 
-/** The last event that is known. */
+/** The last known event. */
 export type Registered = NonNullable<Status["registered"]>;
-/** An event that may or may not have been registered. */
+/** An event whose registration was started, with an unknown outcome. */
 export type Announced = NonNullable<Status["announced"]>;
 
-/** What a status says of one key. */
+/** The part of a status that belongs to one key. */
 export interface Known {
   readonly registered: Registered | undefined;
   readonly announced: Announced | undefined;
 }
 
-/** What is to be done. */
+/** The result of {@link decide}. */
 export interface Decision {
-  /** The last event, as PipeCD has it now. */
+  /** The last event, with its current state. */
   readonly registered: Registered | undefined;
-  /** How it differs from what was known. */
+  /** Whether it is the known event, another one, or missing at PipeCD. */
   readonly found: "same" | "adopted" | "lost";
-  /** Whether an event of the value has to be registered. */
+  /** Whether to register an event for the value. */
   readonly isDue: boolean;
 }
 
-/** What stands for a project, a name and labels. */
+/** Digest of a project, a name, and labels. */
 export const keyDigest = (projectID: string, { name, labels }: EventKey): string =>
   digestOf({ projectID, name, labels }, 16);
 
-/** What stands for data. */
+/** Digest of an event's data. */
 export const dataDigest = (data: string): string => digestOf(data, 32);
 
-/** What a status says of the key: of another key's events it says nothing. */
+/** The part of a status that belongs to the key. */
 export const knownOf = (status: Status | undefined, key: string): Known => ({
   registered: status?.registered?.key === key ? status.registered : undefined,
   announced: status?.announced?.key === key ? status.announced : undefined,
 });
 
 /**
- * Decides. `events` are those of the key, newest first, as far back as the last known one. Without a value the last event is only
- * followed.
+ * `events` are those of the key, newest first, back to the last known one. Without a value, only the state of the last event is
+ * updated.
  */
 export function decide(
   value: string | undefined,
@@ -68,7 +68,7 @@ function lastOf(
   events: readonly EventRecord[],
 ): Omit<Decision, "isDue"> {
   const own = events.find(({ id }) => id === registered?.eventID);
-  // Times have whole seconds: another event of the same second may be the later one.
+  // Times are whole seconds, so an event of the same second may be later.
   const later = events.filter((event) => event !== own && event.createdAt >= (own?.createdAt ?? 0));
   const begun = announced && later.find(({ data }) => dataDigest(data) === announced.digest);
   if (begun) return { registered: asRegistered(key, begun), found: "adopted" };
@@ -82,7 +82,7 @@ function lastOf(
   };
 }
 
-/** Whether no agent handles it any more, without having handled it. */
+/** Whether an event has ended without being handled. */
 export const isOver = (state: Registered["state"]): boolean => state === "Failed" || state === "Outdated";
 
 const asRegistered = (key: string, { id, data, state, description, createdAt }: EventRecord): Registered => ({

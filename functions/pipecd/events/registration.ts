@@ -26,16 +26,18 @@ import { currentValue, type Value } from "./value.ts";
 
 type Registration = Stored<EventRegistration>;
 
-/** Agents take an event for the newest by the second of its creation: two events of a key are never of the same. Milliseconds. */
+/**
+ * Minimum time between two events of a key. Agents compare creation times in whole seconds to find the newest event. Milliseconds.
+ */
 const apartMillis = 2_000;
-/** Clocks of the server and of the bus may differ by so much. Seconds. */
+/** Expected clock skew between server and worker. Seconds. */
 const skewSeconds = 3_600;
-/** Where no event is known, the search goes back so far: agents ignore older events. Seconds. */
+/** How far the search goes back without a known event. Agents ignore older events. Seconds. */
 const lookbackSeconds = 7 * 86_400;
-/** After this time no agent handles an event any more. Milliseconds. */
+/** Agents no longer handle an event after this time. Milliseconds. */
 const handledWithinMillis = 3_600_000;
 
-/** Sees to it that PipeCD has an event of the value, and follows what becomes of it. */
+/** Ensures that PipeCD has an event for the value, and tracks its state. */
 export async function keepRegistered(
   registration: Registration,
   plane: Stored<ControlPlane>,
@@ -48,11 +50,11 @@ export async function keepRegistered(
   assertReady(plane);
   const { events, apiKeys } = await openServer(plane, registration.spec, ctx);
   if (events === undefined || apiKeys === undefined)
-    throw new Error("expected a client that knows events and API keys");
+    throw new Error("expected a client with events and API keys");
   const decision = await ask(registration, key, known, value, events, ctx);
   const { registered, found, isDue } = decision;
   if (found === "adopted" && registered)
-    ctx.event("Normal", "Adopted", `PipeCD has the event ${registered.eventID} of ${registered.data}`);
+    ctx.event("Normal", "Adopted", `PipeCD has the event ${registered.eventID} for ${registered.data}`);
   if (!isDue || value.missing) return conclude(registration, registered, value, ctx);
   const wait = registered ? Date.parse(registered.time) + apartMillis - ctx.now() : 0;
   if (wait > 0) {
@@ -61,14 +63,14 @@ export async function keepRegistered(
   }
   if (events.register === undefined) throw noApiKey(registration, plane);
   const isOwnKey = (await apiKeys.list()).some(({ id }) => id === events.apiKeyID);
-  // Its events would be in another project, where this function never finds them.
+  // A key of another project would register events where this function never finds them.
   if (!isOwnKey) throw foreignApiKey(registration);
   return register(registration, { key, value, decision }, { register: events.register }, ctx);
 }
 
 const keyOf = ({ spec: { name, labels = {} } }: Registration) => ({ name, labels });
 
-/** PipeCD is asked when a value is new, when an earlier try may have come to something, and while an event is not handled. */
+/** A call is needed for a new value, after an attempt with an unknown outcome, and while an event is not handled. */
 const isToBeAsked = ({ registered, announced }: Known, { data }: Value): boolean =>
   announced !== undefined ||
   (data !== undefined && registered?.digest !== dataDigest(data)) ||
@@ -87,8 +89,8 @@ async function ask(
   const since = registered ? Date.parse(registered.time) / 1000 - skewSeconds : earliest;
   const from = async (time: number) => decide(data, key, known, await events.list(keyOf(registration), time));
   const decision = await from(since);
-  // An event that is updated while pages are read moves to the first page, and clocks may differ more than expected. So an event is lost
-  // only when a longer list does not have it either.
+  // An event that is updated during paging moves to the first page, and clocks may differ more than expected. So an event counts as
+  // lost only if a longer list does not have it either.
   return decision.found === "lost" ? from(Math.min(since, earliest)) : decision;
 }
 
@@ -109,7 +111,7 @@ async function register(
     ctx.event(
       "Warning",
       "RegistrationLost",
-      `PipeCD no longer has the event ${decision.registered?.eventID}: another one is registered`,
+      `PipeCD no longer has the event ${decision.registered?.eventID}: registering another one`,
     );
   const digest = dataDigest(data);
   const announced = await ctx.status(
@@ -125,7 +127,7 @@ async function register(
     contexts: spec.contexts ?? {},
     commitHash: commit,
   });
-  ctx.event("Normal", "Registered", `PipeCD has the event ${eventID} of ${data}`);
+  ctx.event("Normal", "Registered", `PipeCD has the event ${eventID} for ${data}`);
   const time = new Date(ctx.now()).toISOString();
   const registered = { key, digest, data, eventID, time, state: "NotHandled" as const, description: "" };
   return conclude(announced, registered, { data, commit }, ctx);
@@ -137,7 +139,7 @@ const noApiKey = (
 ): BlockedError =>
   new BlockedError(
     "APIKeyNotFound",
-    `no API key of the project ${projectID}. Name a Secret with one in spec.apiKeySecretRef, or set spec.bootstrapAPIKeys of the ControlPlane ${name}.`,
+    `no API key for the project ${projectID}. Set spec.apiKeySecretRef to a Secret with one, or set spec.bootstrapAPIKeys of the ControlPlane ${name}.`,
     patience,
   );
 
@@ -145,7 +147,7 @@ const announcement: ConditionUpdate = {
   type: "Registered",
   status: "Unknown",
   reason: "Registering",
-  message: "an event of the new value is being registered",
+  message: "registering an event for the new value",
 };
 
 const foreignApiKey = ({ spec: { projectID } }: Registration): BlockedError =>
@@ -155,7 +157,7 @@ const foreignApiKey = ({ spec: { projectID } }: Registration): BlockedError =>
     patience,
   );
 
-/** A merge patch removes what is null. */
+/** Writes the event to the status. In a merge patch, null removes a field. */
 const note = (
   registration: Registration,
   registered: Registered | undefined,
@@ -169,7 +171,7 @@ const note = (
     conditions,
   );
 
-/** Writes down what is known, and says when to look again. */
+/** Writes event and conditions to the status, and returns when to reconcile again. */
 async function conclude(
   registration: Registration,
   registered: Registered | undefined,
@@ -181,7 +183,7 @@ async function conclude(
     await note(registration, registered, ctx, registered && eventConditions(registered));
     throw new WaitingError(reason, message, pollMillis(registered, ctx.now()));
   }
-  if (registered === undefined) throw new Error("expected an event of the value, found none");
+  if (registered === undefined) throw new Error("expected an event for the value, found none");
   if (!isOver(registered.state)) {
     await note(registration, registered, ctx, [...eventConditions(registered), readyOf(registered)]);
     const requeueAfter = pollMillis(registered, ctx.now());
@@ -195,7 +197,7 @@ async function conclude(
   throw new BlockedError(reason, message, patience);
 }
 
-/** When to poll the state of an event again. Undefined for a final state. Milliseconds. */
+/** Poll interval for the state of an event; undefined for a final state. Milliseconds. */
 export function pollMillis(registered: Registered | undefined, now: number): number | undefined {
   if (registered?.state !== "NotHandled") return undefined;
   const elapsed = now - Date.parse(registered.time);

@@ -12,7 +12,7 @@ const built = (condition: string, message = "") => ({
   conditions: [{ type: "Built", status: condition, message }],
 });
 
-/** The value of a registration, where that is the RemoteSync of its namespace, or none is. */
+/** The value of a registration in a namespace with the given RemoteSync, or without one. */
 const valueWith = (
   found: { readonly status?: object; readonly metadata?: object } | undefined,
   source: EventRegistration["spec"]["source"] = { remoteSync: { name: "web" } },
@@ -26,11 +26,11 @@ const valueWith = (
     },
   } as unknown as Parameters<typeof currentValue>[1]);
 
-test("is the text of the spec", async () => {
+test("is spec.source.data", async () => {
   expect(await valueWith(undefined, { data: "v1.2.3" })).toEqual({ data: "v1.2.3", commit: "" });
 });
 
-test("is the image of the RemoteSync, or its digest, with the commit that it was built from", async () => {
+test("is the image of the RemoteSync, or its digest, with the commit of the build", async () => {
   const found = { status: { ...status, ...built("True") } };
   expect(await valueWith(found)).toEqual({ data: image, commit: revision });
   const source = { remoteSync: { name: "web", value: "Digest" as const } };
@@ -38,14 +38,14 @@ test("is the image of the RemoteSync, or its digest, with the commit that it was
 });
 
 test.each([
-  ["a build runs", { ...status, ...built("Unknown", "build 2: export") }, "build 2: export"],
+  ["a build is running", { ...status, ...built("Unknown", "build 2: export") }, "build 2: export"],
   ["the build has failed", { ...status, ...built("False", "build 2 failed") }, "build 2 failed"],
   [
     "a change of the RemoteSync was not reconciled",
     { ...status, observedGeneration: 1, ...built("True") },
     "",
   ],
-  ["nothing was reconciled", {}, "not been reconciled"],
+  ["the RemoteSync has no status", {}, "not been reconciled"],
   [
     "the image is of another revision",
     { ...status, revision: "b".repeat(40), ...built("True") },
@@ -61,7 +61,7 @@ test.each([
   expect(missing).toMatchObject({ reason: "ImageNotBuilt", message: expect.stringContaining(message) });
 });
 
-test("is missing without the RemoteSync, and while that is deleted", async () => {
+test("is missing without the RemoteSync, or while it is being deleted", async () => {
   const deleted = {
     status: { ...status, ...built("True") },
     metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" },

@@ -1,15 +1,15 @@
-/** The value that PipeCD is to have an event of. */
+/** The value of an EventRegistration's source. */
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { RemoteSync } from "../../paas/kinds/remotesync.ts";
 import type { EventRegistration } from "../kinds.ts";
 
-/** A value, or the reason for its absence. */
+/** A value, or the reason why the source has none. */
 export type Value =
   | { readonly data: string; readonly commit: string; readonly missing?: never }
   | { readonly data?: never; readonly missing: Missing };
 
-/** Why there is no value. */
+/** Reason and message for the condition Ready. */
 export interface Missing {
   readonly reason: "RemoteSyncNotFound" | "ImageNotBuilt";
   readonly message: string;
@@ -17,7 +17,7 @@ export interface Missing {
 
 type Source = EventRegistration["spec"]["source"];
 
-/** Reads the source. */
+/** Reads the value from its source. */
 export async function currentValue(
   { spec }: Pick<Stored<EventRegistration>, "spec">,
   { read, key }: Pick<Context, "read" | "key">,
@@ -31,7 +31,7 @@ export async function currentValue(
   return imageOf(sync, remoteSync);
 }
 
-/** An image counts when it was built from the revision that is wanted now: one of an earlier revision is superseded. */
+/** Only an image of the current revision counts: a newer build will replace an older one. */
 function imageOf(
   { metadata, status }: Stored<RemoteSync>,
   { name, value }: NonNullable<Source["remoteSync"]>,
@@ -44,7 +44,7 @@ function imageOf(
     );
   const { latestImage = "", latestImageRevision = "", revision } = status;
   if (latestImageRevision !== revision)
-    return missing("ImageNotBuilt", `the image of RemoteSync ${name} is of an earlier revision`);
+    return missing("ImageNotBuilt", `the image of RemoteSync ${name} was built from an earlier revision`);
   const digest = /@(sha256:[0-9a-f]{64})$/.exec(latestImage)?.[1];
   if (digest === undefined)
     return missing("ImageNotBuilt", `the image of RemoteSync ${name} has no digest: "${latestImage}"`);

@@ -11,7 +11,7 @@ const check = (version: string, contexts?: Record<string, string>) => () =>
     },
   );
 
-test.each(["v0.9.0", "v0.37.1", "v0.43.1"])("%s takes no events", (version) => {
+test.each(["v0.9.0", "v0.37.1", "v0.43.1"])("%s does not support events", (version) => {
   expect(check(version)).toThrow(expect.objectContaining({ reason: "VersionNotSupported" }));
 });
 

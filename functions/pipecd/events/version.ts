@@ -1,11 +1,11 @@
-/** Which versions of PipeCD take events as this project sends them. */
+/** Versions of PipeCD that support the events that Denrei registers. */
 import type { Stored } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { ControlPlane, EventRegistration } from "../kinds.ts";
 import { patience } from "../pace.ts";
 import { firstWithAPIKeys, hasReached } from "../profile.ts";
 
-/** Throws a `BlockedError` when the version of the control plane cannot have what is wanted. */
+/** Throws a `BlockedError` if the control plane's version does not support the spec. */
 export function checkVersion(
   { spec }: Pick<EventRegistration, "spec">,
   plane: Pick<Stored<ControlPlane>, "metadata" | "spec">,

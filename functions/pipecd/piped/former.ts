@@ -1,4 +1,4 @@
-/** Pipeds at PipeCD that another one has replaced. The status keeps them until PipeCD has disabled them. */
+/** Replaced pipeds at PipeCD. The status lists them until PipeCD has disabled them. */
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import type { PipecdClient } from "../api/services.ts";
@@ -7,7 +7,7 @@ import { type ControlPlane, Piped } from "../kinds.ts";
 import { openServer } from "../server/open.ts";
 import { callerFor, type Retired, retired, retiring } from "../server/retiring.ts";
 
-/** Where a piped is. */
+/** Id and project of a piped at PipeCD. */
 export type Former = NonNullable<NonNullable<Piped["status"]>["former"]>[number];
 
 /** The pipeds that `id` replaces: those in the status, and `more`. */
@@ -28,7 +28,7 @@ export const idsOf = ({ status }: Pick<Piped, "status">): readonly (string | und
   ...(status?.former ?? []).map(({ pipedID }) => pipedID),
 ];
 
-/** Remembers a piped that a worker registered before it died, if the object has another name or project by now. */
+/** Adds a piped that a worker registered before it died to `former`, if the object has another name or project by now. */
 export async function rememberBegun(
   piped: Stored<Piped>,
   wanted: { readonly name: string; readonly projectID: string },
@@ -46,12 +46,12 @@ export async function rememberBegun(
     strays.map(({ id }) => ({ pipedID: id, projectID })),
     undefined,
   );
-  // A merge patch removes what is null.
+  // In a merge patch, null removes a field.
   const noted = { registering: null, ...(former.length > 0 && { former }) };
   return ctx.status(Piped, piped, noted as object);
 }
 
-/** Disables former pipeds, and plans another attempt for those that PipeCD refuses to disable. */
+/** Disables former pipeds, and schedules a retry for those that PipeCD refuses to disable. */
 export async function retire(
   piped: Stored<Piped>,
   plane: Stored<ControlPlane>,

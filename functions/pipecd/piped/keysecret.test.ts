@@ -25,7 +25,7 @@ test.each([
   ["the key of the digest", "key", digest, "id"],
   ["an edited key", "edited", digest, undefined],
   ["no key", "", {}, undefined],
-])("of %s the holder is known, or it counts as lost", (_, key, noted, holder) => {
+])("returns the holder of %s, or undefined if the key is lost", (_, key, noted, holder) => {
   expect(holderOf(secret(key, noted))).toBe(holder);
 });
 
@@ -33,17 +33,17 @@ const own = { [annotations.pipedKeyID]: "own" };
 const ending = { ...own, [annotations.olderKeys]: "revoke" };
 
 test.each<readonly [string, Readonly<Record<string, string>>, readonly string[], boolean]>([
-  ["has it", own, ["own"], true],
-  ["has a newer one as well", own, ["other", "own"], true],
-  ["has another one", own, ["other"], false],
-  ["has it as the newest, when older ones are to be ended", ending, ["own", "other"], true],
+  ["lists it", own, ["own"], true],
+  ["lists a newer one too", own, ["other", "own"], true],
+  ["lists only another one", own, ["other"], false],
+  ["lists it as the newest before the older ones are disabled", ending, ["own", "other"], true],
   [
-    "has a newer one, when older ones are to be ended: PipeCD would keep that",
+    "lists a newer one, which PipeCD would keep when the older ones are disabled",
     ending,
     ["other", "own"],
     false,
   ],
-  ["has any, and the Secret has no id of its key", {}, ["other"], true],
-])("a Secret's key is good when PipeCD %s", (_, noted, keyIDs, isGood) => {
+  ["lists any key, and the Secret has no id of its own", {}, ["other"], true],
+])("checks a Secret's key when PipeCD %s", (_, noted, keyIDs, isGood) => {
   expect(isListed(secret("key", noted), { keyIDs })).toBe(isGood);
 });

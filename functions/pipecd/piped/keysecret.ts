@@ -1,4 +1,4 @@
-/** The Secret that holds a piped's key, and whose key it is. PipeCD tells a key once, so both are written at once. */
+/** The Secret with a piped's key and id. PipeCD returns a key only once, so one write stores both. */
 import { randomBytes } from "node:crypto";
 import { Secret, type SecretObject } from "../../../bus/kube/kind.ts";
 import { controllerOf, type Stored } from "../../../bus/kube/object.ts";
@@ -18,16 +18,16 @@ export interface IssuedKey {
   readonly id: string;
   readonly projectID: string;
   readonly key: string;
-  /** Undefined where PipeCD lists it under a name that other keys have as well. */
+  /** Undefined if the name under which PipeCD lists it is not unique. */
   readonly keyID: string | undefined;
   /** Whether older keys of the piped are still valid. */
   readonly hasOlder: boolean;
 }
 
-/** A name that PipeCD lists one key under. */
+/** A unique name under which PipeCD lists one key. */
 export const newKeyID = (): string => `denrei-${randomBytes(8).toString("hex")}`;
 
-/** The Secret, if there is one. Throws a `BlockedError` when it is somebody else's. */
+/** The piped's Secret, if it exists. Throws a `BlockedError` if the Piped does not control it. */
 export async function keySecret(
   { metadata: { name, uid } }: Stored<Piped>,
   ctx: Context,
@@ -36,7 +36,7 @@ export async function keySecret(
   if (found === undefined || controllerOf(found)?.uid === uid) return found;
   throw new BlockedError(
     "NameTaken",
-    `expected no Secret ${name} that is not this Piped's, found one. It is never overwritten: delete it, or create the Piped under another name.`,
+    `the Secret ${name} exists and is not controlled by this Piped. Denrei never overwrites it: delete it, or create the Piped under another name.`,
     patience,
   );
 }
@@ -44,7 +44,7 @@ export async function keySecret(
 const annotationsOf = (secret: Stored<SecretObject> | undefined) => secret?.metadata.annotations ?? {};
 const digestOf = (key: Buffer): string => contentDigest(key.toString());
 
-/** The id of the piped whose key the Secret holds; undefined when it holds none, or one that was edited. */
+/** The id of the piped whose key the Secret has; undefined if the key is missing or edited. */
 export function holderOf(secret: Stored<SecretObject> | undefined): string | undefined {
   if (secret === undefined) return undefined;
   const key = bytesIn(secret, pipedKey);
@@ -53,20 +53,20 @@ export function holderOf(secret: Stored<SecretObject> | undefined): string | und
   return annotationsOf(secret)[annotations.pipedID];
 }
 
-/** The piped that the Secret names, even if the key is lost. It is in `projectID` unless the Secret names another project. */
+/** The piped in the Secret's annotations, even if the key is lost. `projectID` is the default project. */
 export function pipedIn(secret: Stored<SecretObject> | undefined, projectID: string): Former | undefined {
   const { [annotations.pipedID]: pipedID, [annotations.pipedProject]: project = projectID } =
     annotationsOf(secret);
   return pipedID === undefined ? undefined : { pipedID, projectID: project };
 }
 
-/** Whether older keys of the piped are still to be ended. */
+/** Whether older keys of the piped may still be enabled. */
 export const hasOlderKeys = (secret: Stored<SecretObject> | undefined): boolean =>
   annotationsOf(secret)[annotations.olderKeys] !== undefined;
 
 /**
- * Whether PipeCD lists the key of the Secret. While older keys are still valid it has to be the newest one, because PipeCD
- * keeps that one. True for a key without an id.
+ * Whether PipeCD lists the key of the Secret. Before older keys are disabled it has to be the newest one, because PipeCD keeps the
+ * newest. True for a key without an id.
  */
 export function isListed(secret: Stored<SecretObject>, { keyIDs }: Pick<PipedRecord, "keyIDs">): boolean {
   const { [annotations.pipedKeyID]: keyID } = annotationsOf(secret);
@@ -74,7 +74,7 @@ export function isListed(secret: Stored<SecretObject>, { keyIDs }: Pick<PipedRec
   return hasOlderKeys(secret) ? keyIDs[0] === keyID : keyIDs.includes(keyID);
 }
 
-/** Stores a key, with all that identifies it, in one write. */
+/** Stores a key and its annotations in one write. */
 export async function writeKey(
   { metadata: { name } }: Stored<Piped>,
   found: Stored<SecretObject> | undefined,
@@ -93,11 +93,11 @@ export async function writeKey(
     const metadata = { name, annotations: known };
     return ctx.create(Secret, { ...content, type: "Opaque", spec: undefined, metadata });
   }
-  // A merge patch removes annotations that are null.
+  // In a merge patch, null removes an annotation.
   const former = { [annotations.pipedKeyID]: null, [annotations.olderKeys]: null };
   return ctx.patch(Secret, found, { metadata: { annotations: { ...former, ...known } }, ...content });
 }
 
-/** Records that PipeCD has ended the older keys. */
+/** Records that PipeCD has disabled the older keys. */
 export const withoutOlderKeys = (secret: Stored<SecretObject>, ctx: Context): Promise<Stored<SecretObject>> =>
   ctx.patch(Secret, secret, { metadata: { annotations: { [annotations.olderKeys]: null } } });

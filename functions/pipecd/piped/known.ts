@@ -1,4 +1,4 @@
-/** The way of a piped to being known at PipeCD: what there is to wait for, and whether PipeCD has to be asked at all. */
+/** Decides whether a piped needs a call to PipeCD, and registers it if so. */
 import { isDeepStrictEqual } from "node:util";
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Context } from "../../../bus/worker/function.ts";
@@ -12,21 +12,21 @@ import { hasOlderKeys, holderOf, keySecret } from "./keysecret.ts";
 import { type Registered, register, type Wanted } from "./registration.ts";
 import { profileOfPiped, wantedOf } from "./wanted.ts";
 
-/** PipeCD knows that a piped is connected a minute after it is, so until then it is asked each minute. Milliseconds. */
+/** Sync interval. PipeCD reports a piped as connected about a minute late, so Denrei polls each minute until then. Milliseconds. */
 export const againMillis = ({ connection }: NonNullable<Piped["status"]>): number =>
   connection === "ONLINE" ? driftMillis : 60_000;
 
-/** A piped that PipeCD knows. */
+/** A registered piped. */
 export interface Known {
   readonly plane: Stored<ControlPlane>;
   readonly profile: Profile;
   readonly wanted: Wanted;
   readonly registered: Registered;
-  /** When PipeCD was asked just now. Milliseconds since the epoch. */
+  /** Time of the sync; undefined if none was due. Milliseconds since the epoch. */
   readonly synced: number | undefined;
 }
 
-/** Brings it there. */
+/** Throws a `WaitingError` or `BlockedError` while something that it depends on is missing. */
 export async function known(piped: Stored<Piped>, ctx: Context): Promise<Known> {
   const plane = await planeFor(piped, ctx);
   const profile = profileOfPiped(piped, plane);

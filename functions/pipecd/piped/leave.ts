@@ -1,5 +1,4 @@
-/** The end of a piped: it stops, PipeCD is told, and what is in no namespace is taken away. */
-
+/** Finalizes a Piped: stops its pod, disables it at PipeCD, and deletes its cluster-scoped objects. */
 import { isMarkedBy } from "../../../bus/kube/clusterchild.ts";
 import { isForbidden } from "../../../bus/kube/errors.ts";
 import { Secret } from "../../../bus/kube/kind.ts";
@@ -19,7 +18,7 @@ import { type Former, formerOf, idsOf } from "./former.ts";
 import { pipedIn } from "./keysecret.ts";
 import { roleName } from "./objects.ts";
 
-/** Waits for the applications, stops the pod, disables the piped, and takes its rights away. */
+/** Waits for the Applications, stops the pod, disables the piped, and deletes its role and binding. */
 export async function leave(piped: Stored<Piped>, ctx: Context): Promise<Result | undefined> {
   if (!(await isNamespaceGoing(ctx))) {
     const users = (await ctx.live.list(Application)).filter(
@@ -28,7 +27,7 @@ export async function leave(piped: Stored<Piped>, ctx: Context): Promise<Result 
     const kept = await keptFor(Piped, piped, users, ctx);
     if (kept) return kept;
   }
-  // Whoever is disabled while it runs complains for as long as it does.
+  // A running piped logs errors once it is disabled, so stop it first.
   const deployment = await ctx.live.get(Deployment, piped.metadata.name);
   if (deployment && controllerOf(deployment)?.uid === piped.metadata.uid)
     await ctx.delete(Deployment, deployment);
@@ -55,7 +54,7 @@ export async function leave(piped: Stored<Piped>, ctx: Context): Promise<Result 
 async function knownOf(piped: Stored<Piped>, { live }: Context): Promise<readonly Former[]> {
   const { metadata, spec, status } = piped;
   const secret = await live.get(Secret, metadata.name).catch((error: unknown) => {
-    // The platform created no Secret where it cannot read Secrets.
+    // Denrei created no Secret in a namespace where it cannot read Secrets.
     if (isForbidden(error)) return undefined;
     throw error;
   });

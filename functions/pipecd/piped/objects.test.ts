@@ -63,7 +63,7 @@ const labels = {
   "pipecd.kanatakita.com/piped": "p",
 };
 
-test.each(profiles)("a piped of %s has its objects in the order in which they need each other", (profile) => {
+test.each(profiles)("lists the objects of a piped of %s in the order of their dependencies", (profile) => {
   expect(objectsOf(blueprint(profile)).map(({ kind, name }) => `${kind.kind} ${name}`)).toEqual([
     "ServiceAccount p",
     "ConfigMap p",
@@ -87,7 +87,7 @@ describe("arguments", () => {
     C: [...common, "--log-level=info", "--add-login-user-to-passwd=false", "--app-manifest-cache-count=150"],
   };
 
-  test.each(profiles)("of %s are all that it is told", (profile) => {
+  test.each(profiles)("of %s are complete", (profile) => {
     const [command, ...flags] = podOf(blueprint(profile)).containers[0].args;
     expect(command).toBe("piped");
     expect(flags.toSorted()).toEqual(expected[profile].toSorted());
@@ -96,14 +96,14 @@ describe("arguments", () => {
   test.each([
     ["v0.48.4", false],
     ["v0.48.5", true],
-  ])("have the size of the manifest cache in %s: %s", (version, expected) => {
+  ])("include the size of the manifest cache in %s: %s", (version, expected) => {
     const { piped, ...rest } = blueprint("C");
     const older = { ...rest, piped: { ...piped, spec: { ...piped.spec, version } } };
     const has = podOf(older).containers[0].args.includes("--app-manifest-cache-count=150");
     expect(has).toBe(expected);
   });
 
-  test("from v0.37.1 have no flag that ends it at once", () => {
+  test("from v0.37.1 do not include the removed flag use-fake-api-client", () => {
     expect(podOf(blueprint("C")).containers[0].args.join(" ")).not.toContain("use-fake-api-client");
   });
 });
@@ -115,7 +115,7 @@ test.each([
   expect(podOf(blueprint(profile)).containers[0]).toMatchObject({ name: "piped", image });
 });
 
-test.each(profiles)("of %s there is one pod at most, and only its own Service reaches it", (profile) => {
+test.each(profiles)("a piped of %s has at most one pod, and its own Service", (profile) => {
   const { replicas, strategy, selector, template } = deploymentOf(blueprint(profile));
   expect({ replicas, strategy, selector }).toEqual({
     replicas: 1,
@@ -135,14 +135,14 @@ test.each(profiles)("of %s there is one pod at most, and only its own Service re
 describe("the pod", () => {
   const httpGet = { path: "/healthz", port: "admin" };
 
-  test("runs as nobody in particular, up to v0.9.0", () => {
+  test("runs as a user without a group up to v0.9.0", () => {
     const pod = podOf(blueprint("L0"));
     expect(pod.serviceAccountName).toBe("p");
     expect(pod.securityContext).toEqual({ runAsNonRoot: true, runAsUser: 1000, fsGroup: 1000 });
     expect(pod.containers[0]).toMatchObject({ livenessProbe: { httpGet }, readinessProbe: { httpGet } });
   });
 
-  test("is also in a group from v0.37.1, and is given more time", () => {
+  test("has a group and a slower liveness probe from v0.37.1", () => {
     const pod = podOf(blueprint("C"));
     expect(pod.serviceAccountName).toBe("p");
     expect(pod.securityContext).toEqual({
@@ -161,7 +161,7 @@ describe("the pod", () => {
   test.each([
     ["L0", {}],
     ["C", { defaultMode: 0o400 }],
-  ] as const)("of %s has configuration and key, to read", (profile, mode) => {
+  ] as const)("of %s mounts configuration and key read-only", (profile, mode) => {
     const pod = podOf(blueprint(profile));
     expect(pod.volumes).toEqual([
       { name: "piped-config", configMap: { name: "p" } },
@@ -176,7 +176,7 @@ describe("the pod", () => {
     });
   });
 
-  test("has the volumes that the user gives", () => {
+  test("has the volumes of spec.volumeMounts", () => {
     const volume = { name: "ssh", secret: { secretName: "ssh-key" } };
     const { piped } = blueprint("C");
     const given = { volume, mountPath: "/etc/ssh-key", readOnly: true, subPath: "id" };
@@ -192,7 +192,7 @@ describe("the pod", () => {
     });
   });
 
-  test("is another one when what it has read at its start is another, and stays otherwise", () => {
+  test("rolls only after a change of content that it reads at startup", () => {
     const annotationsOf = (more: Partial<PipedBlueprint>) =>
       deploymentOf(blueprint("C", more)).template.metadata.annotations;
     const before = annotationsOf({});
@@ -206,8 +206,8 @@ describe("the pod", () => {
   });
 });
 
-describe("its rights", () => {
-  test("are all that there are: it applies whatever its repositories say", () => {
+describe("the cluster role", () => {
+  test("grants all permissions, because a piped applies any manifest of its repositories", () => {
     expect(childOf("ClusterRole", blueprint("C")).content).toEqual({
       rules: [
         { apiGroups: ["*"], resources: ["*"], verbs: ["*"] },
@@ -222,7 +222,7 @@ describe("its rights", () => {
 
   const nameOf = (namespace: string, name: string) => roleName({ metadata: { namespace, name } });
 
-  test("are nobody else's, however the names are put together", () => {
+  test("has a name that no other namespace and name can produce", () => {
     expect(nameOf("a-b", "c")).not.toBe(nameOf("a", "b-c"));
     const label = fc.stringMatching(/^[a-z]([-a-z0-9]{0,6}[a-z0-9])?$/);
     fc.assert(

@@ -1,4 +1,4 @@
-/** The objects of a piped. Pure. */
+/** The child objects of a Piped. Pure. */
 import { ConfigMap } from "../../../bus/kube/kind.ts";
 import { ClusterRole, ClusterRoleBinding } from "../../../bus/kube/rbac.ts";
 import { Deployment, Service, ServiceAccount } from "../../../bus/kube/workloads.ts";
@@ -9,14 +9,14 @@ import { type Mount, volumeMountsOf, volumesOf } from "../kubernetes/volumes.ts"
 import { annotations, configKeys, labels } from "../names.ts";
 import { hasReached, imagesOf, isV1, type Profile } from "../profile.ts";
 
-/** What they are made from. */
+/** The input of the child objects. */
 export interface PipedBlueprint {
   readonly piped: Pick<Piped, "metadata" | "spec">;
   readonly profile: Profile;
   readonly pipedID: string;
   /** PipeCD's configuration. */
   readonly config: string;
-  /** Stands for the key, and for what is in the volumes. */
+  /** Digest of the key and the content of volumes. */
   readonly secrets: string;
 }
 
@@ -28,11 +28,11 @@ const labelsOf = ({ metadata: { name } }: Pick<Piped, "metadata">) => ({
   [labels.piped]: name,
 });
 
-/** Of its role and its binding. They are in no namespace: no two pipeds of a cluster may share them. */
+/** Name of the cluster role and its binding, unique for each Piped of a cluster. */
 export const roleName = ({ metadata: { name, namespace } }: Pick<Piped, "metadata">): string =>
   `pipecd:${namespace}:${name}`;
 
-/** All of them but the Secret, in the order in which they are made. */
+/** All child objects except the Secret, in the order of creation. */
 export function objectsOf(blueprint: PipedBlueprint): readonly Child[] {
   const { piped, config } = blueprint;
   const { name, namespace } = piped.metadata;
@@ -44,7 +44,7 @@ export function objectsOf(blueprint: PipedBlueprint): readonly Child[] {
       kind: ClusterRole,
       name: roleName(piped),
       content: {
-        // A piped applies whatever its repositories say.
+        // A piped applies any manifest of its repositories.
         rules: [
           { apiGroups: ["*"], resources: ["*"], verbs: ["*"] },
           { nonResourceURLs: ["*"], verbs: ["*"] },
@@ -118,7 +118,7 @@ function deploymentOf({ piped, profile, pipedID, config, secrets }: PipedBluepri
       spec: {
         replicas: 1,
         selector: { matchLabels: selector },
-        // Two of them would do the same things at once.
+        // Two pods would run the same deployments at the same time.
         strategy: { type: "Recreate" },
         template: {
           metadata: {

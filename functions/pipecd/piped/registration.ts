@@ -1,8 +1,8 @@
 /**
- * How a piped comes to be known at PipeCD, once, with a key that is kept.
+ * Registers a piped at PipeCD exactly once, and stores its key.
  *
- * Registering makes one more each time and tells its key this once. So whoever dies between that and the writing of the Secret
- * leaves one behind that nobody has the key of; the next try finds it by its name and has a new key made.
+ * Each registration call creates another piped and returns its key only once. If a worker dies before it has written the Secret,
+ * the next attempt finds the piped by its name and requests a new key.
  */
 import type { SecretObject } from "../../../bus/kube/kind.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
@@ -27,10 +27,10 @@ import {
 } from "./keysecret.ts";
 import { awaitTurn } from "./turn.ts";
 
-/** What PipeCD is to know of a piped. */
+/** The desired registration. */
 export type Wanted = NonNullable<NonNullable<Piped["status"]>["registered"]>;
 
-/** A piped that is known, and its key. */
+/** A registered piped and its key. */
 export interface Registered {
   /** The newest version of the object. */
   readonly piped: Stored<Piped>;
@@ -39,7 +39,7 @@ export interface Registered {
   readonly connection: PipedRecord["connection"];
 }
 
-/** Sees to it that PipeCD knows the piped as it is wanted, and that its key is kept. */
+/** Registers the piped or updates its registration, and ensures that the Secret has a valid key. */
 export async function register(
   piped: Stored<Piped>,
   secret: Stored<SecretObject> | undefined,
@@ -87,7 +87,7 @@ async function keepIssued(
   if (listed === undefined || !isListed(secret, listed))
     throw new BlockedError(
       "NotListed",
-      `expected PipeCD to list the new key of the piped ${id} as its newest one, found another one. Another key is created.`,
+      `expected PipeCD to list the new key of the piped ${id} as its newest one, found another one. The next attempt creates another key.`,
     );
   return {
     piped,
@@ -97,7 +97,7 @@ async function keepIssued(
   };
 }
 
-/** Ends older keys, because others may have a lost key. */
+/** Disables older keys, because a lost key may have leaked. */
 async function endOlderKeys(
   secret: Stored<SecretObject>,
   { id, keyIDs }: PipedRecord,
@@ -108,7 +108,7 @@ async function endOlderKeys(
   if (keyIDs.length > 1 && pipeds.endOldKeys) {
     ctx.assertOwned();
     await pipeds.endOldKeys(id);
-    ctx.event("Normal", "KeysRevoked", `PipeCD has ended the older keys of the piped ${id}`);
+    ctx.event("Normal", "KeysRevoked", `PipeCD has disabled the older keys of the piped ${id}`);
   }
   return withoutOlderKeys(secret, ctx);
 }
@@ -117,10 +117,10 @@ async function endOlderKeys(
 export function soFarOf({ status }: Pick<Piped, "status">): string | undefined {
   if (status?.pipedID === undefined) return undefined;
   const { name, projectID } = status.registered ?? {};
-  return `PipeCD knows it as ${status.pipedID}${name === undefined ? "" : `, with the name ${name} in the project ${projectID}`}`;
+  return `PipeCD has the piped ${status.pipedID}${name === undefined ? "" : `, named ${name}, in the project ${projectID}`}`;
 }
 
-/** Remembers a piped that only the Secret knows, before the Secret is overwritten. */
+/** Adds a piped that only the Secret refers to to `former`, before the Secret is overwritten. */
 async function noteHeld(
   piped: Stored<Piped>,
   held: Former | undefined,
@@ -131,7 +131,7 @@ async function noteHeld(
   return ctx.status(Piped, piped, { former: formerOf(piped, [held], undefined) });
 }
 
-/** Reports that PipeCD has lost the piped, if it has. */
+/** Reports if PipeCD has lost the piped. */
 async function noteLoss(
   piped: Stored<Piped>,
   held: Former | undefined,
@@ -140,15 +140,15 @@ async function noteLoss(
   ctx: Context,
 ): Promise<Stored<Piped>> {
   if (held?.projectID !== projectID || records.some(({ id }) => id === held.pipedID)) return piped;
-  const message = `PipeCD does not know the piped ${held.pipedID} any more`;
-  ctx.event("Warning", "RegistrationLost", `${message}: it is registered again`);
+  const message = `PipeCD no longer has the piped ${held.pipedID}`;
+  ctx.event("Warning", "RegistrationLost", `${message}: registering it again`);
   return ctx.status(Piped, piped, {}, [
     { type: "Registered", status: "False", reason: "RegistrationLost", message },
     ready("False", "RegistrationLost", message),
   ]);
 }
 
-/** Somebody may have changed or disabled it. */
+/** Reverts changes made at PipeCD, and enables the piped if it was disabled. */
 async function refresh(
   { id, disabled, ...record }: PipedRecord,
   { name, description }: Wanted,
@@ -158,17 +158,17 @@ async function refresh(
   if (disabled) {
     ctx.assertOwned();
     await pipeds.enable(id);
-    ctx.event("Normal", "Enabled", `the piped ${id} was disabled at PipeCD, and is enabled again`);
+    ctx.event("Normal", "Enabled", `enabled the piped ${id}, which was disabled at PipeCD`);
   }
   if (pipeds.update === undefined || (record.name === name && record.description === description)) return;
   ctx.assertOwned();
   await pipeds.update(id, { name, description });
-  ctx.event("Normal", "Updated", `PipeCD knows the piped ${id} as ${name} now`);
+  ctx.event("Normal", "Updated", `updated the piped ${id} (${name}) at PipeCD`);
 }
 
 /**
- * The piped that is this one, though nobody has its key: the only one of that name that is no other object's. Throws a
- * `BlockedError` when there are several.
+ * A piped at PipeCD whose key is lost and that this object can adopt: the only one of that name that belongs to no other object.
+ * Throws a `BlockedError` if there are several.
  */
 async function adoptable(
   { metadata }: Stored<Piped>,
@@ -188,7 +188,7 @@ async function adoptable(
   if (same.length <= 1) return same[0];
   throw new BlockedError(
     "Ambiguous",
-    `expected one piped ${name} at PipeCD, found ${same.length}: ${same.map(({ id }) => id).join(", ")}. Disable those that are not this one, or give this one another name.`,
+    `expected one piped ${name} at PipeCD, found ${same.length}: ${same.map(({ id }) => id).join(", ")}. Disable the others, or change spec.name.`,
     patience,
   );
 }
@@ -204,7 +204,7 @@ async function adopt(
   ctx.assertOwned();
   const keyID = newKeyID();
   const key = await client.pipeds.newKey(id, keyID);
-  ctx.event("Normal", "Adopted", `PipeCD had the piped ${id} already, and has made a new key for it`);
+  ctx.event("Normal", "Adopted", `adopted the piped ${id}, which PipeCD already had, with a new key`);
   const hasOlder = client.pipeds.endOldKeys !== undefined;
   return { id, projectID: wanted.projectID, key, keyID, hasOlder };
 }
@@ -218,11 +218,11 @@ async function add(
   ctx.assertOwned();
   const environmentIDs = environmentID === undefined ? [] : [environmentID];
   const issued = await pipeds.register({ name, description, environmentIDs, keyID });
-  ctx.event("Normal", "Registered", `PipeCD knows the piped ${name} as ${issued.id}`);
+  ctx.event("Normal", "Registered", `registered the piped ${name} at PipeCD as ${issued.id}`);
   return { ...issued, projectID, hasOlder: false };
 }
 
-/** Whether PipeCD can change a piped of the wanted project to the wanted one. v0.9.0 can change none. */
+/** Whether PipeCD can change a piped of the same project to the desired registration. v0.9.0 cannot change pipeds. */
 export const canBecome = (
   { name, environmentIDs }: Pick<PipedRecord, "name" | "environmentIDs">,
   wanted: Pick<Wanted, "name" | "environmentID">,

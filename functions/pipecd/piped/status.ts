@@ -1,4 +1,4 @@
-/** What a piped says of itself. */
+/** Status and conditions of a Piped. */
 import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import { rolloutOf } from "../../../bus/kube/rollout.ts";
@@ -9,7 +9,7 @@ import { ready, syncedNow, untilSync } from "../server/dependent.ts";
 import { formerOf } from "./former.ts";
 import { againMillis, type Known } from "./known.ts";
 
-/** Writes it, and says when to look again. */
+/** Writes the status, and returns when to reconcile again. */
 export async function report(
   {
     plane,
@@ -32,24 +32,24 @@ export async function report(
     connection: registered.connection,
     availableReplicas: deployment?.status?.availableReplicas ?? 0,
     ...(synced !== undefined && syncedNow(plane, synced)),
-    // A merge patch removes what is null.
+    // In a merge patch, null removes a field.
     registering: null,
     former: former.length > 0 ? former : null,
   };
-  const message = `PipeCD knows it as ${id}`;
+  const message = `PipeCD has the piped ${id}`;
   const written = await ctx.status(Piped, piped, status as object, [
     { type: "Registered", status: "True", reason: "Registered", message },
-    // Ready comes when those have gone.
+    // Not ready until the former pipeds are disabled.
     ...(former.length > 0 ? [] : [runsOf(deployment)]),
   ]);
   const requeueAfter = untilSync(written.status ?? {}, ctx.now(), againMillis(written.status ?? {}));
   return { piped: written, result: { requeueAfter } };
 }
 
-/** Whether its pod runs, for the condition Ready. */
+/** The condition Ready, from the state of the pod. */
 export function runsOf(deployment: Stored<Deployment> | undefined): ConditionUpdate {
-  if (deployment === undefined) return ready("False", "Progressing", "the Deployment is yet to be made");
+  if (deployment === undefined) return ready("False", "Progressing", "the Deployment does not exist yet");
   const { state, reason, message } = rolloutOf(deployment);
   if (state !== "done") return ready("False", reason, message);
-  return ready("True", "Running", "it is registered, and its pod is available");
+  return ready("True", "Running", "the piped is registered, and its pod is available");
 }

@@ -1,6 +1,6 @@
 /**
- * Several Pipeds may have one name at PipeCD, where no piped says whose it is. So they are registered one after the other: each
- * announces it, and of those that see each other's announcement the eldest goes first.
+ * Several Pipeds may have the same name at PipeCD, which does not record the owner of a piped. So they register one after the other:
+ * each announces its registration, and of those that see each other's announcement the oldest goes first.
  */
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Context } from "../../../bus/worker/function.ts";
@@ -8,15 +8,15 @@ import { Piped } from "../kinds.ts";
 import { WaitingError } from "../server/dependent.ts";
 import { isRegistering } from "../server/registering.ts";
 
-/** After it, others are looked for again: nobody tells. Milliseconds. */
+/** Poll interval: no event reports that another registration has finished. Milliseconds. */
 const againMillis = 2_000;
 
 const ageOf = ({ metadata: { creationTimestamp = "", uid } }: Stored<Piped>): string =>
   `${creationTimestamp} ${uid}`;
 
 /**
- * Throws a {@link WaitingError} while another one of that name is being registered. To be called before the announcement, and
- * after it: two that have begun at once see each other then.
+ * Throws a {@link WaitingError} while another Piped of the same name is being registered. Call it before and after the
+ * announcement: of two that start at the same time, at least one then sees the other.
  */
 export async function awaitTurn(piped: Stored<Piped>, ctx: Context): Promise<void> {
   const { spec, metadata } = piped;

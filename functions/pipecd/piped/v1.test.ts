@@ -52,11 +52,11 @@ describe("an agent of v1", () => {
   });
 });
 
-test("there is no control plane of v1", () => {
+test("rejects a control plane of v1", () => {
   expect(profileOf("v1.0.0").problem).toContain("PipeCD v1.0.0 is not supported");
 });
 
-test("the image of an agent of v1 has a repository of its own", () => {
+test("an agent of v1 has its own image repository", () => {
   expect(imagesOf("C", "v1.0.0-rc6", {}).piped).toBe("ghcr.io/pipe-cd/pipedv1-exp:v1.0.0-rc6");
   const env = {
     DENREI_PIPECD_PIPED_V1_IMAGE_REPOSITORY: "m/v1",
@@ -66,7 +66,7 @@ test("the image of an agent of v1 has a repository of its own", () => {
   expect(imagesOf("C", "v0.57.0", env).piped).toBe("m/v0:v0.57.0");
 });
 
-test("the pod of an agent of v1 runs it with the flags that it has", () => {
+test("the pod of an agent of v1 uses only flags that v1 has", () => {
   const objects = objectsOf({
     piped: pipedOf("v1.0.0-rc6"),
     profile: "C",

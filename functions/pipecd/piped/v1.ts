@@ -1,13 +1,13 @@
-/** Agents of PipeCD v1: which of them can run, and at which control planes. */
+/** Supported agents of PipeCD v1, and the control planes that they need. */
 import type { Stored } from "../../../bus/kube/object.ts";
 import { profileOfPlane } from "../controlplane/blueprint.ts";
 import type { ControlPlane } from "../kinds.ts";
 import { hasReached } from "../profile.ts";
 
-/** Their program is started in another way. */
+/** Releases that start with another sub-command. */
 const tooOld = /^v1\.0\.0-rc[0-3]$/;
 
-/** Why an agent of v1 cannot run at a control plane; undefined where it can. */
+/** Why an agent of v1 cannot run at a control plane; undefined if it can. */
 export function v1Problem(
   version: string,
   plane: Stored<ControlPlane>,

@@ -1,4 +1,4 @@
-/** What a piped is to be, as far as its control plane and its environment allow. */
+/** The desired registration and configuration of a piped. */
 import type { Stored } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
@@ -11,7 +11,7 @@ import { referenced } from "../server/references.ts";
 import type { Wanted } from "./registration.ts";
 import { v1Problem } from "./v1.ts";
 
-/** The profile of a piped. Throws a `BlockedError` when its version does not go with that of the control plane. */
+/** The profile of a piped. Throws a `BlockedError` if its version does not match that of the control plane. */
 export function profileOfPiped({ spec }: Piped, plane: Stored<ControlPlane>): Profile {
   const expected = profileOfPlane(plane);
   if (isV1(spec.version)) {
@@ -24,12 +24,12 @@ export function profileOfPiped({ spec }: Piped, plane: Stored<ControlPlane>): Pr
   if (found.profile === expected) return expected;
   throw new BlockedError(
     "VersionMismatch",
-    `expected a version that goes with PipeCD ${plane.spec.version} of the ControlPlane ${plane.metadata.name}, found ${spec.version}`,
+    `PipeCD ${spec.version} does not work with ${plane.spec.version} of the ControlPlane ${plane.metadata.name}`,
     patience,
   );
 }
 
-/** What PipeCD is to know of it. Throws when its environment is not there. */
+/** The desired registration. Throws a `WaitingError` while its environment is not ready. */
 export async function wantedOf(
   { spec, status }: Stored<Piped>,
   profile: Profile,
@@ -41,7 +41,7 @@ export async function wantedOf(
     if (profile === "C") return wanted;
     throw new BlockedError(
       "ConfigInvalid",
-      "expected spec.environmentRef: up to v0.9.0 every piped is in an environment",
+      "spec.environmentRef is required: up to v0.9.0 every piped belongs to an environment",
       patience,
     );
   }
@@ -55,7 +55,7 @@ export async function wantedOf(
   return profile === "L0" && environmentID !== undefined ? { ...wanted, environmentID } : wanted;
 }
 
-/** PipeCD's configuration. Throws a `BlockedError` for what the version does not have. */
+/** PipeCD's configuration. Throws a `BlockedError` for fields that the version does not have. */
 export function configOf({ spec }: Piped, profile: Profile, pipedID: string): string {
   try {
     return pipedConfig(spec, profile, { pipedID });

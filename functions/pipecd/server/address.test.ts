@@ -4,19 +4,19 @@ import { addressOf } from "./address.ts";
 const plane = { metadata: { name: "cp", namespace: "ns", uid: "u", resourceVersion: "1" } };
 const web = (DENREI_PIPECD_WEB_ADDRESS: string) => addressOf("web", plane, { DENREI_PIPECD_WEB_ADDRESS });
 
-test("within the cluster the server is behind its Service", () => {
+test("defaults to the server's Service", () => {
   expect(addressOf("web", plane, {})).toBe("cp-server.ns.svc:9081");
   expect(addressOf("api", plane, {})).toBe("cp-server.ns.svc:9083");
   expect(web("")).toBe("cp-server.ns.svc:9081");
 });
 
-test("each service has a variable of its own", () => {
+test("reads one environment variable per service", () => {
   const env = { DENREI_PIPECD_WEB_ADDRESS: "web:1", DENREI_PIPECD_API_ADDRESS: "api:2" };
   expect([addressOf("web", plane, env), addressOf("api", plane, env)]).toEqual(["web:1", "api:2"]);
   expect(addressOf("api", plane, { DENREI_PIPECD_WEB_ADDRESS: "web:1" })).toBe("cp-server.ns.svc:9083");
 });
 
-describe("an address outside of the cluster", () => {
+describe("a configured address", () => {
   test.each([
     ["localhost:9081", "localhost:9081"],
     ["127.0.0.1:80", "127.0.0.1:80"],
@@ -44,7 +44,7 @@ describe("an address outside of the cluster", () => {
     "[cp]:9081",
     "{project}.example.com:443",
     "{name:443",
-  ])("can not be %s, and it says what to do", (template) => {
+  ])("cannot be %s, and the error names the variable", (template) => {
     expect(() => web(template)).toThrow(
       expect.objectContaining({
         name: "BlockedError",

@@ -1,4 +1,4 @@
-/** Where the server of a control plane is reached. */
+/** Addresses of a control plane's server. */
 import type { Stored } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Outbound } from "../../../bus/worker/function.ts";
@@ -7,7 +7,7 @@ import type { ControlPlane } from "../kinds.ts";
 import { serverPorts } from "../names.ts";
 import { patience } from "../pace.ts";
 
-/** The services that are called. */
+/** gRPC services of the server that Denrei calls. */
 export type ServiceName = "web" | "api";
 
 const services = {
@@ -15,19 +15,19 @@ const services = {
   api: { port: serverPorts.api, variable: "DENREI_PIPECD_API_ADDRESS" },
 } as const;
 
-/** What a function that calls them declares. */
+/** The `outbound` declaration of every function that calls the server. */
 export const outbound: Outbound = { podPorts: Object.values(services).map(({ port }) => port) };
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Whether a service is reached at an address that the worker was told. */
+/** Whether an environment variable sets the address of a service. */
 export const isElsewhere = (service: ServiceName, env: Env = process.env): boolean =>
   Boolean(env[services[service].variable]);
 
 /**
- * `host:port`. Within the cluster that is the server's Service. A worker outside of it is told by an environment variable,
- * `DENREI_PIPECD_WEB_ADDRESS` or `DENREI_PIPECD_API_ADDRESS`, in which `{namespace}` and `{name}` stand for the control plane's.
- * Throws a `BlockedError` when that is no address.
+ * `host:port`. Defaults to the server's Service. For workers outside the cluster, `DENREI_PIPECD_WEB_ADDRESS` and
+ * `DENREI_PIPECD_API_ADDRESS` replace it; `{namespace}` and `{name}` stand for those of the control plane. Throws a
+ * `BlockedError` if the variable is not an address.
  */
 export function addressOf(
   service: ServiceName,
@@ -42,7 +42,7 @@ export function addressOf(
   if (Number(digits) >= 1 && Number(digits) <= 65_535) return address;
   throw new BlockedError(
     "AddressInvalid",
-    `expected ${variable} to be host:port, in which {namespace} and {name} may stand, found "${template}". Correct the worker's environment.`,
+    `expected ${variable} to be host:port, optionally with {namespace} and {name}, found "${template}". Correct the worker's environment.`,
     patience,
   );
 }

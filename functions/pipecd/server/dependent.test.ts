@@ -24,7 +24,7 @@ const condition = (status: Condition["status"], lastTransitionTime: string, type
   type,
   status,
   reason: "R",
-  message: "the server is away",
+  message: "the server is unavailable",
   lastTransitionTime,
 });
 const plane = ({
@@ -43,30 +43,30 @@ const plane = ({
   status: { conditions },
 });
 
-describe("PipeCD is asked", () => {
+describe("a sync with PipeCD is due", () => {
   const synced = syncedNow(plane(), asked);
   test.each<readonly [string, boolean, DependentStatus, Stored<ControlPlane>, number]>([
-    ["when it never was", true, {}, plane(), asked],
-    ["not when it just was", false, synced, plane(), asked],
+    ["before the first one", true, {}, plane(), asked],
+    ["not right after the last one", false, synced, plane(), asked],
     ["not within 8 minutes", false, synced, plane(), asked + 8 * minute - 1],
     ["after 8 minutes", true, synced, plane(), asked + 8 * minute],
     [
-      "when the control plane was away meanwhile",
+      "when the control plane was unavailable since the last one",
       true,
       synced,
       plane({ conditions: [condition("True", "2026-01-01T01:00:01Z")] }),
       asked + minute,
     ],
-    ["when it is another control plane, of the same name", true, synced, plane({ uid: "v" }), asked + minute],
+    ["when another control plane has the same name", true, synced, plane({ uid: "v" }), asked + minute],
     [
-      "not while the control plane is away: it could not answer",
+      "not while the control plane is unavailable",
       false,
       synced,
       plane({ conditions: [condition("False", "2026-01-01T01:00:01Z")] }),
       asked + minute,
     ],
     [
-      "not because another condition has changed",
+      "not because another condition changed",
       false,
       synced,
       plane({
@@ -77,21 +77,21 @@ describe("PipeCD is asked", () => {
       }),
       asked + minute,
     ],
-    ["when nobody knows of whom it was asked", true, { lastSyncTime: readySince }, plane(), asked],
+    ["when the last control plane is unknown", true, { lastSyncTime: readySince }, plane(), asked],
   ])("%s", (_, due, status, of, now) => {
     expect(isSyncDue(status, of, now)).toBe(due);
   });
 
-  test("as often as the object wants", () => {
+  test("after the interval of the object", () => {
     expect(isSyncDue(synced, plane(), asked + minute, minute)).toBe(true);
     expect(isSyncDue(synced, plane(), asked + minute - 1, minute)).toBe(false);
   });
 
-  test("at a time that the object keeps as others read it", () => {
+  test("and its time has no milliseconds", () => {
     expect(syncedNow(plane(), asked + 999).lastSyncTime).toBe("2026-01-01T01:00:00Z");
   });
 
-  test("again when the time is up, never at once", () => {
+  test("again after the rest of the interval, and after 1 s at the earliest", () => {
     expect(untilSync(synced, asked)).toBe(8 * minute);
     expect(untilSync(synced, asked + minute)).toBe(7 * minute);
     expect(untilSync(synced, asked, minute)).toBe(minute);
@@ -101,14 +101,14 @@ describe("PipeCD is asked", () => {
 });
 
 describe("a control plane", () => {
-  test("that is ready may be asked", () => {
+  test("that is ready passes", () => {
     expect(() => assertReady(plane())).not.toThrow();
   });
   test.each([
-    ["is not ready", plane({ conditions: [condition("False", readySince)] }), "the server is away"],
+    ["is not ready", plane({ conditions: [condition("False", readySince)] }), "the server is unavailable"],
     ["is new", plane({ conditions: [] }), "it is new"],
     ["is being deleted", plane({ deleted: true }), "it is being deleted"],
-  ])("that %s is waited for", (_, object, why) => {
+  ])("that %s throws a WaitingError", (_, object, why) => {
     expect(() => assertReady(object)).toThrow(
       new WaitingError("ControlPlaneNotReady", `the ControlPlane cp is not ready: ${why}`),
     );
@@ -119,12 +119,12 @@ test.each([
   ["no time yet", undefined, 1_000],
   ["5 seconds", 5_000, 5_000],
   ["an hour", 60 * minute, minute],
-])("what has been waited for %s is looked at again as much later", (_, lasted, expected) => {
+])("after %s of waiting, polls again after the same time within limits", (_, lasted, expected) => {
   const began = lasted === undefined ? [] : [condition("False", new Date(asked - lasted).toISOString())];
   expect(pacedWait({ conditions: began }, asked)).toBe(expected);
 });
 
-describe("work that", () => {
+describe("a reconcile", () => {
   const environment: Stored<Environment> = {
     apiVersion: "pipecd.kanatakita.com/v1alpha1",
     kind: "Environment",
@@ -132,31 +132,31 @@ describe("work that", () => {
     spec: { name: "e", description: "", projectID: "q" },
   };
   const run = async (work: () => Promise<undefined>) => {
-    const told: unknown[] = [];
+    const written: unknown[] = [];
     const ctx = {
       key: { namespace: "ns", name: "e" },
       now: () => asked,
       read: { get: async () => undefined },
-      status: async (...[, , , conditions]: unknown[]) => told.push(conditions),
+      status: async (...[, , , conditions]: unknown[]) => written.push(conditions),
     } as unknown as Context;
     const result = await orWait(Environment, environment, ctx, work);
-    return { result, told };
+    return { result, written };
   };
 
-  test("is done says nothing", async () => {
-    expect(await run(async () => undefined)).toEqual({ result: undefined, told: [] });
+  test("that succeeds writes no condition", async () => {
+    expect(await run(async () => undefined)).toEqual({ result: undefined, written: [] });
   });
 
   test.each([
     [undefined, undefined],
     [5_000, { requeueAfter: 5_000 }],
-  ])("waits says for what, and looks again after %s", async (againMillis, result) => {
+  ])("that waits writes the reason, and retries after %s", async (againMillis, result) => {
     const waiting = new WaitingError("PipedNotFound", "expected the Piped p", againMillis);
-    const told = [[{ type: "Ready", status: "False", reason: "PipedNotFound", message: waiting.message }]];
-    expect(await run(() => Promise.reject(waiting))).toEqual({ result, told });
+    const written = [[{ type: "Ready", status: "False", reason: "PipedNotFound", message: waiting.message }]];
+    expect(await run(() => Promise.reject(waiting))).toEqual({ result, written });
   });
 
-  test("PipeCD refuses is tried again, and any other error is passed on", async () => {
+  test("that PipeCD refuses is retried, and other errors are rethrown", async () => {
     const refused = new PipecdError("AddEnvironment", new ConnectError("no", Code.InvalidArgument));
     await expect(run(() => Promise.reject(refused))).rejects.toMatchObject({
       name: "BlockedError",
@@ -167,7 +167,7 @@ describe("work that", () => {
   });
 });
 
-test("what is waited for anew is looked at soon again, however long something else was waited for before", () => {
+test("a new wait starts with a short interval, even right after a long wait", () => {
   const conditions = [condition("False", new Date(asked - 60 * minute).toISOString())];
   expect(pacedWait({ conditions }, asked, { after: asked - 2_000 })).toBe(2_000);
   expect(pacedWait({ conditions }, asked, { after: asked })).toBe(1_000);

@@ -1,6 +1,6 @@
 /**
- * What Environment, Piped and Application have in common: each belongs to a control plane, waits for it, and is made known
- * there; and when it goes, the control plane is told, unless nobody is there any more to be told.
+ * Environment, Piped, Application, and EventRegistration depend on a control plane: they wait for it, register there, and poll
+ * it for drift.
  */
 import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import type { Kind } from "../../../bus/kube/kind.ts";
@@ -12,20 +12,20 @@ import { type Dependent, isReady, planeOf } from "../controlplane/find.ts";
 import { ControlPlane } from "../kinds.ts";
 import { driftMillis } from "../pace.ts";
 
-/** Status fields that all of them have. */
+/** Status fields of every dependent object. */
 export interface DependentStatus {
   readonly conditions?: readonly Condition[] | undefined;
   readonly lastSyncTime?: string | undefined;
   readonly syncedWith?: string | undefined;
 }
 
-/** Somebody else has to come first, and its change wakes us. */
+/** Another object is not ready yet. Its change triggers a reconcile. */
 export class WaitingError extends Error {
   override readonly name = "WaitingError";
   readonly reason: string;
-  /** When to look again, where nobody may tell. Milliseconds. */
+  /** Poll interval for changes without an event. Milliseconds. */
   readonly againMillis: number | undefined;
-  /** What the object says beside that it is not ready. */
+  /** Conditions in addition to Ready. */
   readonly conditions: readonly ConditionUpdate[];
   constructor(
     reason: string,
@@ -40,7 +40,7 @@ export class WaitingError extends Error {
   }
 }
 
-/** The control plane of an object. Throws a {@link WaitingError} when there is none. */
+/** The control plane of an object. Throws a {@link WaitingError} if it does not exist. */
 export async function planeFor(object: Dependent, ctx: Context): Promise<Stored<ControlPlane>> {
   const plane = planeOf(object, await ctx.read.list(ControlPlane));
   if (plane !== undefined) return plane;
@@ -53,7 +53,7 @@ export async function planeFor(object: Dependent, ctx: Context): Promise<Stored<
   );
 }
 
-/** Throws a {@link WaitingError} when the control plane may not be asked. */
+/** Throws a {@link WaitingError} unless the control plane is ready. */
 export function assertReady(plane: Stored<ControlPlane>): void {
   if (isReady(plane)) return;
   const { metadata, status } = plane;
@@ -63,8 +63,8 @@ export function assertReady(plane: Stored<ControlPlane>): void {
 }
 
 /**
- * Whether what PipeCD has is to be looked at: it may be asked, and some time has passed, or it was away meanwhile and may have
- * forgotten.
+ * Whether to compare with PipeCD: the control plane is ready, and either the interval has passed or it was unavailable since the
+ * last sync and may have lost data.
  */
 export const isSyncDue = (
   { lastSyncTime, syncedWith }: DependentStatus,
@@ -77,19 +77,19 @@ export const isSyncDue = (
     syncedWith !== lifeOf(plane) ||
     now - Date.parse(lastSyncTime) >= againMillis);
 
-/** A control plane from when it became ready to when it is not any more. */
+/** Identifies one period in which a control plane is ready. */
 const lifeOf = ({ metadata, status }: Stored<ControlPlane>): string => {
   const ready = status?.conditions?.find(({ type }) => type === "Ready");
   return `${metadata.uid} ${ready?.lastTransitionTime}`;
 };
 
-/** Status fields that say that the control plane has just been asked. */
+/** Status fields that record a sync with the control plane. */
 export const syncedNow = (plane: Stored<ControlPlane>, now: number) => ({
   lastSyncTime: new Date(now).toISOString().replace(/\.\d+Z$/, "Z"),
   syncedWith: lifeOf(plane),
 });
 
-/** How long until it is to be asked again. Milliseconds. */
+/** Time until the next sync is due. Milliseconds. */
 export const untilSync = (
   { lastSyncTime }: DependentStatus,
   now: number,
@@ -103,13 +103,13 @@ export const ready = (status: "True" | "False", reason: string, message: string)
   message,
 });
 
-/** How an error of PipeCD's is told: as one that is tried again, ever more seldom. Others are passed on. */
+/** Turns an error of PipeCD into a `BlockedError` with a growing retry interval. Returns other errors unchanged. */
 export function told({ conditions }: DependentStatus, error: unknown, now: number): unknown {
   if (!(error instanceof PipecdError)) return error;
   return blockedBy(error, since(conditions, "Stalled", "True"), now);
 }
 
-/** Runs a reconcile that may have to wait: the object says for what. `claims` are further conditions after a failure. */
+/** Runs a reconcile and reports a {@link WaitingError} in the status. `claims` are further conditions after a failure. */
 export async function orWait<T extends Dependent>(
   kind: Kind<T>,
   object: Stored<T>,
@@ -118,7 +118,7 @@ export async function orWait<T extends Dependent>(
   claims: (latest: Stored<T>) => readonly ConditionUpdate[] = () => [],
 ): Promise<{ readonly requeueAfter?: number } | undefined> {
   const status = (object.status ?? {}) as DependentStatus;
-  // It may have said something else meanwhile.
+  // The reconcile may have written a newer status.
   const latest = async () => (await ctx.read.get(kind, ctx.key.name)) ?? object;
   try {
     return await work();
@@ -138,7 +138,7 @@ export async function orWait<T extends Dependent>(
   }
 }
 
-/** Waits longer the longer it has lasted, since `after` at the earliest. Milliseconds. */
+/** A poll interval that grows with the time spent waiting, counted from `after` at the earliest. Milliseconds. */
 export function pacedWait(
   { conditions }: DependentStatus,
   now: number,

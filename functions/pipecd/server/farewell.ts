@@ -1,6 +1,6 @@
 /**
- * The last word to a control plane, when an object goes that was known there. Where nobody is left to be told, the object goes
- * without it: nothing may hang for ever.
+ * Deregisters a deleted object at its control plane. If the control plane is gone or will not come back, the object is released
+ * without it, so that no deletion hangs forever.
  */
 import type { Kind } from "../../../bus/kube/kind.ts";
 import type { Condition, Stored } from "../../../bus/kube/object.ts";
@@ -20,7 +20,7 @@ import { type DependentStatus, told } from "./dependent.ts";
 const deadlineVariable = "DENREI_PIPECD_CLEANUP_SECONDS";
 const defaultSeconds = 300;
 
-/** What a function needs that says goodbye, to find out whether anybody is there to hear it. */
+/** Permissions of a function that deregisters, to find out whether the control plane can still answer. */
 export const farewellPermissions: readonly PolicyRule[] = [
   { apiGroups: [Deployment.group], resources: [Deployment.plural], verbs: ["get"] },
   { apiGroups: [Service.group], resources: [Service.plural], verbs: ["get"] },
@@ -28,8 +28,8 @@ export const farewellPermissions: readonly PolicyRule[] = [
 ];
 
 /**
- * How long a control plane that will hardly come back is waited for. Milliseconds. Throws a `BlockedError` when the worker was
- * told something else than a number.
+ * How long to retry at a control plane that will probably not come back. Milliseconds. Throws a `BlockedError` if the environment
+ * variable is not a number.
  */
 export function deadlineMillis(env: Readonly<Record<string, string | undefined>> = process.env): number {
   const text = env[deadlineVariable] || String(defaultSeconds);
@@ -42,8 +42,9 @@ export function deadlineMillis(env: Readonly<Record<string, string | undefined>>
 }
 
 /**
- * Tells the control plane what `work` has to say. Skips it, and says so in an Event, when there is nobody to tell: the
- * namespace goes, the control plane is gone or going without waiting, or it does not answer any more and has no reason to.
+ * Runs `work`, which deregisters the object. Skips it with an Event when the annotation asks for it, the namespace is being
+ * deleted, the control plane is gone or its server is being deleted, or it has not answered until the deadline and will probably
+ * not come back.
  */
 export async function sayGoodbye<T extends Dependent>(
   kind: Kind<T>,
@@ -52,28 +53,28 @@ export async function sayGoodbye<T extends Dependent>(
   work: (plane: Stored<ControlPlane>) => Promise<void>,
 ): Promise<void> {
   async function skip(why: string): Promise<void> {
-    // Where another replica has done all of it, the bus may not have heard that the object is gone.
+    // Another replica may have finished the deletion before the bus received the event.
     const found = await ctx.live.get(kind, object.metadata.name);
     if (found?.metadata.uid !== object.metadata.uid) return;
-    ctx.event("Warning", "CleanupSkipped", `PipeCD is not told that this ${object.kind} is deleted: ${why}`);
+    ctx.event("Warning", "CleanupSkipped", `this ${object.kind} was not removed from PipeCD: ${why}`);
   }
   if (object.metadata.annotations?.[annotations.skipCleanup] === "true")
-    return skip(`the annotation ${annotations.skipCleanup} says so`);
+    return skip(`the annotation ${annotations.skipCleanup} is set`);
   if (await isNamespaceGoing(ctx)) return skip("the namespace is being deleted");
   const plane = planeOf(object, await ctx.live.list(ControlPlane));
-  if (plane === undefined) return skip("its ControlPlane is gone");
+  if (plane === undefined) return skip("its ControlPlane no longer exists");
   if (await isBeyondHelp(plane, ctx)) return skip("the server of its ControlPlane is being deleted");
   try {
     await work(plane);
   } catch (error) {
     if (!(error instanceof PipecdError || error instanceof BlockedError)) throw error;
     if (isTooLate(object, ctx.now()) && (await isGivenUp(plane, ctx)))
-      return skip(`the control plane does not answer as it should: ${error.message}`);
+      return skip(`the control plane failed until the deadline: ${error.message}`);
     throw withWayOut(object, error, ctx.now());
   }
 }
 
-/** Whether it has been tried for long enough since the object was deleted. */
+/** Whether attempts have failed for longer than the deadline since the object was deleted. */
 function isTooLate({ metadata, status }: Stored<Dependent>, now: number): boolean {
   const { conditions } = (status ?? {}) as { conditions?: Condition[] };
   const failing = since(conditions, "Stalled", "True");
@@ -81,7 +82,7 @@ function isTooLate({ metadata, status }: Stored<Dependent>, now: number): boolea
   return now - Math.max(failing, Date.parse(metadata.deletionTimestamp ?? "")) >= deadlineMillis();
 }
 
-/** Whether it is not to be expected back: it is being deleted as well, or what it keeps its data in is away. */
+/** Whether the control plane will probably not come back: it is being deleted too, or one of its stores is unavailable. */
 const isGivenUp = async (plane: Stored<ControlPlane>, ctx: Context): Promise<boolean> =>
   plane.metadata.deletionTimestamp !== undefined ||
   (await storesOf(plane, ctx)).conditions.some(({ status }) => status === "False");
@@ -95,7 +96,7 @@ function withWayOut(
   const way = `kubectl annotate ${kind.toLowerCase()}.pipecd.kanatakita.com ${metadata.name} -n ${metadata.namespace} ${annotations.skipCleanup}=true`;
   return new BlockedError(
     blocked.reason,
-    `${blocked.message}. PipeCD is to be told that this ${kind} is deleted. To let it go without: ${way}`,
+    `${blocked.message}. Deleting this ${kind} waits until it is removed from PipeCD. To skip that: ${way}`,
     blocked.retryAfterMillis,
     { cause: error },
   );

@@ -28,7 +28,7 @@ const caller = { projectID: "quickstart", insecure: true } as const;
 const apiKeySecretRef = { name: "keys" };
 
 test.each(["v0.9.0", "v0.37.1", "v0.43.1"])(
-  "refuses an API key for a control plane of %s",
+  "rejects an API key for a control plane of %s",
   async (version) => {
     await expect(openServer(planeOf(version), { ...caller, apiKeySecretRef }, ctx)).rejects.toMatchObject({
       reason: "ConfigInvalid",
@@ -38,6 +38,6 @@ test.each(["v0.9.0", "v0.37.1", "v0.43.1"])(
   },
 );
 
-test("takes an API key for a control plane of v0.44.0", async () => {
+test("accepts an API key for a control plane of v0.44.0", async () => {
   await expect(openServer(planeOf("v0.44.0"), { ...caller, apiKeySecretRef }, ctx)).resolves.toBeDefined();
 });

@@ -1,4 +1,4 @@
-/** Talking to the control plane that an object belongs to. */
+/** Creates clients of an object's control plane. */
 import type { Stored } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
@@ -13,16 +13,16 @@ import { patience } from "../pace.ts";
 import { firstWithAPIKeys, hasReached } from "../profile.ts";
 import { addressOf, isElsewhere, type ServiceName } from "./address.ts";
 
-/** Who talks. */
+/** Credentials and transport settings of the caller. */
 export interface Caller {
   readonly projectID: string;
   readonly insecure?: boolean | undefined;
   readonly apiKeySecretRef?: { readonly name: string; readonly key?: string | undefined } | undefined;
-  /** For calls that make API keys. */
+  /** For calls that create API keys. */
   readonly withoutApiKey?: true;
 }
 
-/** A client of the project. Throws a `BlockedError` when what it takes is not there. */
+/** A client for the caller's project. Throws a `BlockedError` if a Secret is missing or the TLS settings do not match. */
 export async function openServer(
   plane: Stored<ControlPlane>,
   caller: Caller,
@@ -34,7 +34,7 @@ export async function openServer(
   const tls = caller.insecure ? undefined : { ca: await authorityOf(plane, ctx) };
   const server = { id: plane.metadata.uid, revision: plane.status?.serverRevision };
   const endpoint = (service: ServiceName): Endpoint => ({ address: addressOf(service, plane), tls, server });
-  // Loaded late: a bridge knows these functions and never calls them.
+  // Imported lazily: the bridge loads these functions and never calls them.
   const { pipecdClient } = await import("../api/client.ts");
   return pipecdClient({
     profile,
@@ -48,19 +48,19 @@ export async function openServer(
   });
 }
 
-/** Whether both sides mean to speak TLS. A server that is reached in another way may have it from somebody else. */
+/** Checks that both sides agree on TLS. With a configured address, a proxy may terminate TLS, so there is no check. */
 function checkTls({ spec: { tls }, metadata: { name } }: Stored<ControlPlane>, { insecure }: Caller): void {
   if (isElsewhere("web") || (insecure === true) === (tls === undefined)) return;
   throw new BlockedError(
     "TLSMismatch",
     tls === undefined
-      ? `expected spec.insecure to be true, for the ControlPlane ${name} has no spec.tls and speaks plain text`
-      : `expected spec.insecure to be false, for the ControlPlane ${name} has spec.tls and speaks TLS alone`,
+      ? `expected spec.insecure to be true, because the ControlPlane ${name} has no spec.tls and speaks plain text`
+      : `expected spec.insecure to be false, because the ControlPlane ${name} has spec.tls and speaks only TLS`,
     patience,
   );
 }
 
-/** Whose certificates are trusted: that of the control plane's own, else what the system trusts. */
+/** The CA certificate of the control plane; undefined to trust the system's authorities. */
 async function authorityOf(
   { spec: { tls } }: Stored<ControlPlane>,
   ctx: Pick<Context, "live" | "key">,
@@ -72,7 +72,7 @@ async function authorityOf(
 const takesAPIKeys = (plane: Stored<ControlPlane>): boolean =>
   profileOfPlane(plane) === "C" && hasReached(plane.spec.version, firstWithAPIKeys);
 
-/** The key that the object names, else the one that was made for its project. */
+/** The key that the object refers to, otherwise the one created for its project. */
 async function apiKeyOf(
   plane: Stored<ControlPlane>,
   { projectID, apiKeySecretRef }: Caller,

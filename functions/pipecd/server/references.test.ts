@@ -10,7 +10,7 @@ const condition = (status: Condition["status"], type = "Ready"): Condition => ({
   type,
   status,
   reason: "R",
-  message: "so it is",
+  message: "the message of Ready",
   lastTransitionTime: "2026-01-01T00:00:00Z",
 });
 const isReady: Status = { conditions: [condition("True")], environmentID: "e-1" };
@@ -50,23 +50,27 @@ const find = (
   { isSettled = false, projectID = "quickstart", ...named }: Partial<typeof reference & Of> = {},
 ) => referenced(Environment, { ...reference, ...named }, { projectID, isSettled }, contextWith(object));
 
-describe("who is not known yet", () => {
-  test("may use what is ready", async () => {
+describe("an object that is not registered yet", () => {
+  test("resolves a reference to a ready object", async () => {
     const found = environment(isReady);
     expect(await find(found)).toBe(found);
   });
 
   test.each([
     ["is new", environment(), "it is new"],
-    ["is not ready", environment({ ...isReady, conditions: [condition("False")] }), "so it is"],
-    ["nobody knows of", environment({ ...isReady, conditions: [condition("Unknown")] }), "so it is"],
+    ["is not ready", environment({ ...isReady, conditions: [condition("False")] }), "the message of Ready"],
+    [
+      "has an unknown state",
+      environment({ ...isReady, conditions: [condition("Unknown")] }),
+      "the message of Ready",
+    ],
     [
       "has another condition only",
       environment({ conditions: [condition("True", "Registered")] }),
       "it is new",
     ],
     ["is being deleted", environment(isReady, { deleted: true }), "it is being deleted"],
-  ])("waits for what %s", async (_, object, why) => {
+  ])("waits for an object that %s", async (_, object, why) => {
     await expect(find(object)).rejects.toMatchObject({
       name: "WaitingError",
       reason: "EnvironmentNotReady",
@@ -75,38 +79,35 @@ describe("who is not known yet", () => {
   });
 });
 
-describe("to who is known already", () => {
+describe("an object that is registered already", () => {
   const isSettled = true;
   test.each([
-    ["is not ready any more", environment({ ...isReady, conditions: [condition("False")] })],
+    ["is no longer ready", environment({ ...isReady, conditions: [condition("False")] })],
     ["is being deleted", environment(isReady, { deleted: true })],
-  ])("it is enough that PipeCD knows what %s", async (_, object) => {
+  ])("resolves a reference to a registered object that %s", async (_, object) => {
     expect(await find(object, { isSettled })).toBe(object);
   });
 
-  test("it is not enough that the object is there", async () => {
+  test("waits for an object that is not registered", async () => {
     await expect(find(environment(), { isSettled })).rejects.toMatchObject({ reason: "EnvironmentNotReady" });
   });
 });
 
-test.each([true, false])("what is not there is waited for, settled or not: %j", async (isSettled) => {
+test.each([true, false])("waits for a missing object, settled or not: %j", async (isSettled) => {
   await expect(find(environment(isReady), { isSettled, objectName: "other" })).rejects.toMatchObject({
     reason: "EnvironmentNotFound",
     message: "expected the Environment other in ns, found none",
   });
 });
 
-test.each([true, false])(
-  "both names have to be those of one object, settled or not: %j",
-  async (isSettled) => {
-    await expect(find(environment(isReady), { isSettled, name: "other" })).rejects.toMatchObject({
-      reason: "ReferenceMismatch",
-      message: expect.stringMatching(/environmentRef\.name.*test-environment.*other/),
-    });
-  },
-);
+test.each([true, false])("rejects a name that is not the object's, settled or not: %j", async (isSettled) => {
+  await expect(find(environment(isReady), { isSettled, name: "other" })).rejects.toMatchObject({
+    reason: "ReferenceMismatch",
+    message: expect.stringMatching(/environmentRef\.name.*test-environment.*other/),
+  });
+});
 
-test.each([true, false])("both are of one project, settled or not: %j", async (isSettled) => {
+test.each([true, false])("rejects an object of another project, settled or not: %j", async (isSettled) => {
   await expect(find(environment(isReady), { isSettled, projectID: "other" })).rejects.toMatchObject({
     reason: "ReferenceMismatch",
     message: expect.stringMatching(/project other.*quickstart/),
@@ -116,7 +117,7 @@ test.each([true, false])("both are of one project, settled or not: %j", async (i
 test.each([
   ["name", { name: "former", projectID: "quickstart" }],
   ["project", { name: "test-environment", projectID: "former" }],
-])("what PipeCD knows by another %s still is waited for", async (_, registered) => {
+])("waits while PipeCD still has the object's former %s", async (_, registered) => {
   for (const isSettled of [true, false])
     await expect(find(environment({ ...isReady, registered }), { isSettled })).rejects.toMatchObject({
       reason: "EnvironmentNotReady",
@@ -124,7 +125,7 @@ test.each([
     });
 });
 
-test("a Piped is referred to in the same way", async () => {
+test("resolves references to a Piped the same way", async () => {
   const piped = {
     ...environment(),
     kind: "Piped",

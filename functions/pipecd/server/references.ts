@@ -1,4 +1,4 @@
-/** Objects that others name, twice: by their own name, and by the one that PipeCD knows them by. */
+/** References to other objects, by object name and by the name registered at PipeCD. */
 import type { Kind } from "../../../bus/kube/kind.ts";
 import type { Condition, KubeObject, Stored } from "../../../bus/kube/object.ts";
 import type { Context } from "../../../bus/worker/function.ts";
@@ -16,8 +16,8 @@ type Referenced = KubeObject<
 >;
 
 /**
- * The object of the same project, when it is ready; to who `isSettled` it is enough that PipeCD knows it. Throws a
- * {@link WaitingError}: its change wakes us.
+ * The referenced object of the same project, if it is ready. With `isSettled`, being registered at PipeCD is enough. Throws a
+ * {@link WaitingError} otherwise: a change of the object triggers a reconcile.
  */
 export async function referenced<T extends Referenced>(
   kind: Kind<T>,
@@ -47,7 +47,7 @@ export async function referenced<T extends Referenced>(
   if (registered.name !== name || registered.projectID !== projectID)
     throw new WaitingError(
       `${kind.kind}NotReady`,
-      `the ${kind.kind} ${objectName} is not ready: PipeCD knows it as ${registered.name} in the project ${registered.projectID} so far`,
+      `the ${kind.kind} ${objectName} is not ready: PipeCD still has it as ${registered.name} in the project ${registered.projectID}`,
     );
   const ready = status?.conditions?.find(({ type }) => type === "Ready");
   if (ready?.status === "True" && metadata.deletionTimestamp === undefined) return found;

@@ -1,6 +1,6 @@
 /**
- * Making something at PipeCD, of which nobody knows afterwards whether it was done: it is announced before, for whoever comes
- * after one that dies there, also when all there is left to do is to undo it.
+ * Announces a registration before the call. If the worker dies during the call, the next owner finds the announcement and checks
+ * at PipeCD whether the registration exists, also when the object is being deleted.
  */
 import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import type { Condition, KubeObject } from "../../../bus/kube/object.ts";
@@ -8,14 +8,14 @@ import { ready } from "./dependent.ts";
 
 /** Conditions from before the call until its outcome is in the status. `soFar` describes the live registration. */
 export function announcement(soFar: string | undefined): readonly ConditionUpdate[] {
-  const message = `PipeCD is asked to register it${soFar === undefined ? "" : `: until then, ${soFar}`}`;
+  const message = `registering at PipeCD${soFar === undefined ? "" : `: until then, ${soFar}`}`;
   return [
     { type: "Registered", status: "Unknown", reason: "Registering", message },
     ready("False", "Registering", message),
   ];
 }
 
-/** Reports a change that did not reach PipeCD, for the reason in the condition Ready. */
+/** Reports a change that did not reach PipeCD. The condition Ready has the reason. */
 export function formerRegistered(
   object: KubeObject<unknown, { conditions?: readonly Condition[] | undefined } | undefined>,
   soFar: string | undefined,
@@ -25,7 +25,7 @@ export function formerRegistered(
   return [{ type: "Registered", status: "False", reason: "FormerRegistered", message }];
 }
 
-/** Whether a registration was begun whose end nobody has written down. */
+/** Whether a registration was announced and its outcome is not in the status. */
 export const isRegistering = ({
   status,
 }: KubeObject<unknown, { conditions?: readonly Condition[] | undefined } | undefined>): boolean =>

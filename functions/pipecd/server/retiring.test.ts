@@ -8,7 +8,7 @@ import { callerFor, retired, retiring } from "./retiring.ts";
 
 const refused = new PipecdError("GetApplication", new ConnectError("no project", Code.PermissionDenied));
 
-test("ends what can be ended, and keeps what PipeCD refuses, with the first error", async () => {
+test("ends each registration, and returns the refused ones with the first error", async () => {
   const ended: string[] = [];
   const result = await retiring(["gone", "a", "gone too", "b"], async (one) => {
     if (one.startsWith("gone")) throw refused;
@@ -18,12 +18,12 @@ test("ends what can be ended, and keeps what PipeCD refuses, with the first erro
   expect(result).toEqual({ left: ["gone", "gone too"], error: refused });
 });
 
-test("throws errors that are not PipeCD's", async () => {
+test("rethrows errors that are not from PipeCD", async () => {
   const lost = new Error("ownership lost");
   await expect(retiring(["a"], () => Promise.reject(lost))).rejects.toBe(lost);
 });
 
-test("uses the API key of an object for the project of the object alone", () => {
+test("uses the API key of an object only for the object's project", () => {
   const spec = { projectID: "q", insecure: true, apiKeySecretRef: { name: "key" } };
   expect(callerFor(spec, "q")).toEqual(spec);
   expect(callerFor(spec, "former")).toEqual({ projectID: "former", insecure: true });
@@ -45,7 +45,7 @@ const ctx = {
   },
 } as unknown as Context;
 
-test("reports what PipeCD refuses to end, and tries again after as long as that has lasted", async () => {
+test("reports registrations that PipeCD refuses to end, and backs off", async () => {
   const object = piped({ former, conditions: [condition("Retired")] });
   written.length = 0;
   expect(await retired(Piped, object, former, refused, ctx)).toEqual({ object, requeueAfter: 5_000 });
@@ -55,14 +55,14 @@ test("reports what PipeCD refuses to end, and tries again after as long as that 
   ]);
 });
 
-test("removes the report with the last of them", async () => {
+test("removes the condition with the last registration", async () => {
   const ready = condition("Ready");
   written.length = 0;
   await retired(Piped, piped({ former, conditions: [condition("Retired"), ready] }), [], undefined, ctx);
   expect(written).toEqual([[{ former: null, conditions: [ready] }]]);
 });
 
-test("writes nothing where nothing was replaced", async () => {
+test("writes nothing if nothing was replaced", async () => {
   written.length = 0;
   await retired(Piped, piped({ conditions: [condition("Ready")] }), [], undefined, ctx);
   expect(written).toEqual([]);

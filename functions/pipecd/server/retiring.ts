@@ -1,4 +1,4 @@
-/** The end of registrations that have been replaced. The status keeps each until PipeCD has deleted or disabled it. */
+/** Ends registrations that were replaced. The status lists each one until PipeCD has deleted or disabled it. */
 import { withoutConditions } from "../../../bus/kube/conditions.ts";
 import type { Kind } from "../../../bus/kube/kind.ts";
 import type { Condition, KubeObject, Stored } from "../../../bus/kube/object.ts";
@@ -9,13 +9,13 @@ import type { Caller } from "./open.ts";
 
 const conditionType = "Retired";
 
-/** Credentials for a project. The API key of an object belongs to the project of that object. */
+/** Credentials for a project. The API key of an object is valid only in the object's project. */
 export const callerFor = (spec: Caller, projectID: string): Caller =>
   spec.projectID === projectID
     ? spec
     : { projectID, ...(spec.insecure !== undefined && { insecure: spec.insecure }) };
 
-/** Ends each one, also after a failure. Returns those that failed, and the first error. */
+/** Ends each registration and continues after a failure. Returns those that failed, and the first error. */
 export async function retiring<F>(
   former: readonly F[],
   end: (one: F) => Promise<void>,
@@ -33,7 +33,7 @@ export async function retiring<F>(
   return { left, error: first };
 }
 
-/** The outcome. */
+/** The result of {@link retired}. */
 export interface Retired<T extends KubeObject> {
   /** The newest version of the object. */
   readonly object: Stored<T>;
@@ -50,7 +50,7 @@ type Retiring = KubeObject<
   | undefined
 >;
 
-/** Writes the remaining ones to the status, and the reason to the condition Retired. */
+/** Writes the remaining registrations to the status, and the reason to the condition Retired. */
 export async function retired<T extends Retiring>(
   kind: Kind<T>,
   object: Stored<T>,
@@ -61,7 +61,7 @@ export async function retired<T extends Retiring>(
   const { conditions, former = [] } = (object.status ?? {}) as NonNullable<Retiring["status"]>;
   if (error === undefined) {
     if (former.length === 0 && !conditions?.some(({ type }) => type === conditionType)) return { object };
-    // A merge patch removes what is null.
+    // In a merge patch, null removes a field.
     const status = { former: null, conditions: withoutConditions(conditions, conditionType) };
     return { object: await ctx.status(kind, object, status as object) };
   }
