@@ -1,4 +1,4 @@
-/** Application: known to the control plane as soon as its piped has reported the repository that it is in. */
+/** Application: registered at the control plane once its piped has reported the application's repository. */
 import { isDeepStrictEqual } from "node:util";
 import type { ConditionUpdate } from "../../bus/kube/conditions.ts";
 import type { Stored } from "../../bus/kube/object.ts";
@@ -20,7 +20,7 @@ import { farewellPermissions } from "./server/farewell.ts";
 import { openServer } from "./server/open.ts";
 import { formerRegistered } from "./server/registering.ts";
 
-/** There may be many, and each asks PipeCD when it has been away: not all at once. */
+/** Limits the calls after a control plane outage, when every Application of a namespace asks PipeCD again. */
 const perSecond = 50;
 
 export default defineFunction({
@@ -42,7 +42,7 @@ export default defineFunction({
     neighbour(Piped),
     namedSecret,
     ownNamespace,
-    // Wakes those that wait for a place: it may be free now.
+    // A changed Application may have freed the path that another one waits for.
     {
       kind: Application,
       keys: ({ metadata }, find) => find("waitingForPlace", metadata.namespace ?? ""),
@@ -94,13 +94,13 @@ async function keepApplication(
   return finish(said, plane, driftMillis, ctx);
 }
 
-/** A merge patch keeps fields that it does not name: those of an agent of v1 go when the agent is of v0 again. */
+/** Removes `deployTargets` when the agent is v0 again: a merge patch keeps fields that it does not name. */
 const whole = ({ status }: Stored<Application>, registered: Wanted["registered"]): Wanted["registered"] =>
   status?.registered?.deployTargets && !registered.deployTargets
     ? ({ ...registered, deployTargets: null } as object as Wanted["registered"])
     : registered;
 
-/** Deletes what the application has replaced, then reports it as ready. */
+/** Deletes the registrations that this one replaces, then reports the application as ready. */
 async function finish(
   application: Stored<Application>,
   plane: Stored<ControlPlane>,
@@ -112,7 +112,7 @@ async function finish(
   return { requeueAfter };
 }
 
-/** Writes what is registered now, and which applications it replaces, in one step. */
+/** Writes the current registration and the ones that it replaces in one step. */
 function say(
   application: Stored<Application>,
   { registered }: Wanted,
@@ -123,7 +123,7 @@ function say(
   const former = formerOf(application, applicationID);
   const { pipedID, repository, path } = registered;
   const message = `PipeCD has the application ${applicationID} at ${repository}/${path}`;
-  // A merge patch removes what is null.
+  // In a merge patch, null removes a field.
   const status = {
     ...synced,
     ...{ applicationID, pipedID, registered: whole(application, registered), registering: null },
@@ -131,12 +131,12 @@ function say(
   };
   return ctx.status(Application, application, status as object, [
     { type: "Registered", status: "True", reason: "Registered", message },
-    // It is ready when those are deleted.
+    // Not ready until the former registrations are deleted.
     ...(former.length > 0 ? [] : [ready("True", "Registered", "PipeCD has the application")]),
   ]);
 }
 
-/** Says that PipeCD still has the former registration. `wanted` is undefined where a reference does not resolve. */
+/** Reports that PipeCD still has the former registration. `wanted` is undefined when a reference does not resolve. */
 function claimsOf(application: Stored<Application>, wanted: Wanted | undefined): readonly ConditionUpdate[] {
   const { registered: last } = application.status ?? {};
   const { repository, path, projectID } = application.spec;

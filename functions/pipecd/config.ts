@@ -1,4 +1,4 @@
-/** PipeCD's own configuration files, from what ControlPlanes and Pipeds say. */
+/** PipeCD's own configuration files, rendered from ControlPlanes and Pipeds. */
 
 export { controlPlaneConfig } from "./config/controlplane.ts";
 export { pipedConfig, pipedKeyFile } from "./config/piped.ts";

@@ -1,6 +1,6 @@
 /**
- * ControlPlane: gateway, server, cache and ops of PipeCD, with their configuration. Server and ops are not started before there
- * is something to keep their data in, and stay until the last object that needs them is gone.
+ * ControlPlane: gateway, server, cache, and ops of PipeCD, with their configuration. Server and ops start when datastore and
+ * filestore are ready, and run until the last object that needs them is deleted.
  */
 import { ConfigMap, Secret } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
@@ -35,7 +35,7 @@ import { outbound } from "./server/address.ts";
 
 type Plane = Stored<ControlPlane>;
 
-/** Nobody tells of a Service that somebody makes for a store of their own. Milliseconds. */
+/** Interval for polling a user's own datastore or filestore: no event reports that its Service was created. Milliseconds. */
 const storeMillis = 30_000;
 
 export default defineFunction({
@@ -43,7 +43,7 @@ export default defineFunction({
   for: ControlPlane,
   outbound,
   owns: [Deployment, Service, ConfigMap, Secret],
-  // The Secret with the encryption key is not one of its children when somebody else has made it.
+  // The Secret with the encryption key is not a child when the user created it.
   indexes: { ...namespaceIndex, ...mountedIndex<ControlPlane>(givenMounts, () => [objectNames.secret]) },
   watches: [
     neighbour(Minio),
@@ -66,13 +66,13 @@ export default defineFunction({
   ],
   sweepMillis: 1_800_000,
   async reconcile(plane, ctx) {
-    // The API server is asked: of two that come at once, none must overlook the other.
+    // Read from the API server, so that two ControlPlanes created at the same time see each other.
     const other = eldest(await ctx.live.list(ControlPlane));
     if (other && other.metadata.uid !== plane.metadata.uid) return shadowed(plane, other, ctx);
     const secret = await ensureKey(ctx);
     await checkCertificate(plane, ctx);
     const stores = await storesOf(plane, ctx);
-    // While it is away nothing is started anew for its sake.
+    // Keep the last value while the datastore is unavailable: a new value restarts ops.
     const { datastoreSince = plane.status?.datastoreSince } = stores;
     const blueprint = blueprintOf(plane, {
       secrets: contentDigest(secret.data, await mountedDigest(givenMounts(plane), ctx)),
@@ -108,7 +108,7 @@ export default defineFunction({
   finalize: leave,
 });
 
-/** Server and ops end when they find no store, so they wait for it to begin with. Those that run are kept as they should be. */
+/** Server and ops exit without their stores, so they are created only when the stores are ready. Existing ones are always reconciled. */
 async function keepDeployment(
   plane: Plane,
   part: Part,
@@ -122,9 +122,9 @@ async function keepDeployment(
   return (await keep(child, ctx)) as Stored<Deployment>;
 }
 
-/** Another one has the names of this namespace. It wakes this one when it goes. */
+/** An older ControlPlane owns the object names in this namespace. Its deletion triggers a reconcile of this one. */
 async function shadowed(plane: Plane, { metadata: { name } }: Plane, ctx: Context): Promise<undefined> {
-  const message = `the ControlPlane ${name} was here first: a namespace has one, for their objects have the same names. Delete one of them, or make this one in a namespace of its own.`;
+  const message = `the namespace already has the ControlPlane ${name}, and there can be only one because object names are fixed. Delete one of the two, or create this one in another namespace.`;
   await ctx.status(ControlPlane, plane, {}, [
     { type: "Ready", status: "False", reason: "AnotherControlPlane", message },
   ]);

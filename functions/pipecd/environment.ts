@@ -1,4 +1,4 @@
-/** Environment: known to the control plane, or, from v0.37.1, the label of applications. */
+/** Environment: registered at the control plane up to v0.9.0, and a label of applications from v0.37.1. */
 import { isDeepStrictEqual } from "node:util";
 import type { Stored } from "../../bus/kube/object.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
@@ -69,7 +69,7 @@ async function keepEnvironment(environment: Env, ctx: Context): Promise<Result |
   return { requeueAfter: driftMillis };
 }
 
-/** Emits an Event about the former environment. PipeCD has lost it if it had the wanted name: it would have been listed. */
+/** Emits an Event about the former environment. If it had the current name, PipeCD has lost it: the list would include it. */
 function reportFormer({ status }: Env, wanted: Registered, ctx: Context): void {
   const { environmentID, registered } = status ?? {};
   if (registered === undefined) return;
@@ -77,7 +77,7 @@ function reportFormer({ status }: Env, wanted: Registered, ctx: Context): void {
     ctx.event(
       "Warning",
       "RegistrationLost",
-      `PipeCD no longer has the environment ${registered.name} (${environmentID}): it is registered again`,
+      `PipeCD no longer has the environment ${registered.name} (${environmentID}): registered it again`,
     );
   else
     ctx.event(
@@ -94,7 +94,7 @@ const say = (
 ): Promise<Env> =>
   ctx.status(Environment, environment, status, [ready("True", "Registered", "PipeCD has the environment")]);
 
-/** The id of the environment of that name, which is made where there is none. Names are not unique to PipeCD. */
+/** The id of the environment with that name, created if missing. Names are not unique in PipeCD. */
 async function idOf(environments: Environments, { spec, status }: Env, ctx: Context): Promise<string> {
   const find = async () => (await environments.list()).filter(({ name }) => name === spec.name);
   let found = await find();
@@ -102,14 +102,14 @@ async function idOf(environments: Environments, { spec, status }: Env, ctx: Cont
   if (first === undefined) {
     ctx.assertOwned();
     await environments.add({ name: spec.name, description: spec.description });
-    ctx.event("Normal", "Registered", `PipeCD has the environment ${spec.name} now`);
+    ctx.event("Normal", "Registered", `registered the environment ${spec.name} at PipeCD`);
     found = await find();
   }
   const [id, ...others] = found.map(({ id }) => id);
   if (id === undefined)
     throw new BlockedError(
       "NotListed",
-      `expected PipeCD to list the environment ${spec.name}, which it has just made`,
+      `PipeCD does not list the environment ${spec.name}, which it has just created`,
     );
   if (others.length === 0) return id;
   const known = status?.environmentID;
@@ -121,7 +121,7 @@ async function idOf(environments: Environments, { spec, status }: Env, ctx: Cont
   );
 }
 
-/** Nothing is to be undone at PipeCD, but others may still be in it. */
+/** PipeCD cannot delete environments, so only Pipeds and Applications that use this one delay the deletion. */
 async function leave(environment: Env, ctx: Context): Promise<Result | undefined> {
   if (await isNamespaceGoing(ctx)) return undefined;
   const users = [...(await ctx.live.list(Piped)), ...(await ctx.live.list(Application))].filter(

@@ -1,4 +1,4 @@
-/** EventRegistration: an event at PipeCD for each new value, and what an agent makes of it. */
+/** EventRegistration: registers an event at PipeCD for each new value, and reports how an agent handled it. */
 import type { Stored } from "../../bus/kube/object.ts";
 import { type Context, defineFunction, type Result } from "../../bus/worker/function.ts";
 import { RemoteSync } from "../paas/kinds/remotesync.ts";
@@ -11,7 +11,7 @@ import { driftMillis } from "./pace.ts";
 import { outbound } from "./server/address.ts";
 import { orWait, planeFor } from "./server/dependent.ts";
 
-/** There may be many, and each asks PipeCD when it has been away: not all at once. */
+/** Limits the calls after a control plane outage, when every EventRegistration of a namespace asks PipeCD again. */
 const perSecond = 50;
 
 export default defineFunction({

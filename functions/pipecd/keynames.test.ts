@@ -7,24 +7,24 @@ const isKey = (text: string): boolean =>
   /^[-._a-zA-Z0-9]{1,253}$/.test(text) && text !== "." && !text.startsWith("..");
 
 test.each(["quickstart", "a", "team_a.web-1", ".hidden", "A".repeat(100)])(
-  "the key of the project %s is its id",
+  "uses the project id %s as the key",
   (project) => {
     expect(keyOfProject(project)).toBe(project);
   },
 );
 
 test.each([".", "..", "..a", "プロジェクト", "a/b", "a b", "a\n", "", "A".repeat(300)])(
-  "the id %j can be no key, so one stands for it",
+  "replaces the project id %j, which is not a valid key, with a digest",
   (project) => {
     expect(keyOfProject(project)).toMatch(/^sha256-[0-9a-f]{16}$/);
   },
 );
 
-test("no id is that which stands for another one", () => {
+test("never uses the digest of one id as the key of another", () => {
   expect(keyOfProject(keyOfProject("a/b"))).not.toBe(keyOfProject("a/b"));
 });
 
-test("each project has a key of its own that a Secret can have", () => {
+test("gives each project a unique and valid Secret key", () => {
   const project = fc.oneof(
     fc.string({ unit: "grapheme", maxLength: 100 }),
     fc.stringMatching(/^[-._a-z]{1,5}$/),

@@ -1,14 +1,14 @@
-/** Where API keys are kept: the Secret, and under which of its keys. */
-import { digestOf } from "../../bus/values/digest.ts";
+/** The Secret that holds API keys, and its entries. */
+import { digestOf } from "../../bus/digest.ts";
 
-/** The Secret with the API keys that were made for a control plane's projects. */
+/** Name of the Secret with the API keys of a control plane's projects. */
 export const apiKeysSecret = ({
   metadata: { name },
 }: {
   readonly metadata: { readonly name: string };
 }): string => `${name}-api-keys`;
 
-/** Under which key it has that of a project: its id, as far as that can be one, and is not what stands for another id. */
+/** The Secret's entry for a project: the project id if it is a valid key, otherwise a digest of it. */
 export const keyOfProject = (projectID: string): string =>
   /^(?!\.$|\.\.|sha256-)[-._a-zA-Z0-9]{1,200}$/.test(projectID)
     ? projectID

@@ -1,4 +1,4 @@
-/** Minio: an object store for a control plane's files. */
+/** Minio: the filestore of a control plane. */
 import { Minio } from "./kinds.ts";
 import { secretKeys } from "./names.ts";
 import { storeImage } from "./profile.ts";
@@ -19,7 +19,7 @@ export default storeFunction({
     return {
       image: storeImage("minio", spec.version),
       args: ["server", "/data"],
-      // The first two are what versions up to 2021 know, the others what later ones do.
+      // Versions up to 2021 read the first two, later ones the others.
       env: [
         from("MINIO_ACCESS_KEY", secretKeys.minioAccessKey),
         from("MINIO_SECRET_KEY", secretKeys.minioSecretKey),

@@ -1,4 +1,4 @@
-/** Mongo: a document store for control planes up to v0.12.0. */
+/** Mongo: the datastore of control planes up to v0.12.0. */
 import { Mongo } from "./kinds.ts";
 import { storeImage } from "./profile.ts";
 import { storeFunction } from "./stores/store.ts";

@@ -1,11 +1,11 @@
-/** Mysql: a database for control planes from v0.37.1. */
+/** Mysql: the datastore of control planes from v0.37.1. */
 import { Mysql } from "./kinds.ts";
 import { secretKeys } from "./names.ts";
 import { storeImage } from "./profile.ts";
 import { storeFunction } from "./stores/store.ts";
 
 const port = 3306;
-/** For trying things out, as the kind says. */
+/** The kind is documented as being for trials only. */
 const unsafePassword = "test";
 
 export default storeFunction({

@@ -1,10 +1,10 @@
-/** Names that others know: the group, and the keys of Secrets and ConfigMaps. */
+/** Public names: API group, object names, ports, keys of Secrets and ConfigMaps, annotations, and labels. */
 
 export const group = "pipecd.kanatakita.com";
 export const version = "v1alpha1";
 export const category = "pipecd";
 
-/** Objects of a control plane that have one name in every namespace: addresses in configurations rely on it. */
+/** Object names that are the same in every namespace, because addresses in configurations rely on them. */
 export const objectNames = {
   /** ConfigMap with PipeCD's configuration. */
   config: "pipecd",
@@ -16,9 +16,9 @@ export const objectNames = {
 
 /** Ports of the gateway's pods. */
 export const gatewayPorts = { ingress: 9090, admin: 9095 } as const;
-/** Ports of the server's pods. The services that API keys are for have one from v0.9.1. */
+/** Ports of the server's pods. The `api` port, which takes API keys, exists from v0.9.1. */
 export const serverPorts = { piped: 9080, web: 9081, http: 9082, api: 9083, admin: 9085 } as const;
-/** Where gateway and server have the Secret of `spec.tls`. */
+/** Mount path of the `spec.tls` Secret in gateway and server. */
 export const tlsDirectory = "/etc/pipecd-tls";
 
 /** Keys of Secrets. */
@@ -38,11 +38,10 @@ export const configKeys = {
   envoy: "envoy-config.yaml",
 } as const;
 
-/** Annotations. */
 export const annotations = {
-  /** On pods: another one when what they have read at their start is another. */
+  /** On pods: a digest of the content that they read at startup. A new digest rolls them. */
   contentDigest: `${group}/content-digest`,
-  /** On the Secret of a Piped: the id of the piped that its key is for, and the project of that piped. */
+  /** On the Secret of a Piped: id and project of the piped that the key belongs to. */
   pipedID: `${group}/piped-id`,
   pipedProject: `${group}/piped-project`,
   /** On the Secret of a Piped: the creator that PipeCD lists its key under. */
@@ -51,13 +50,13 @@ export const annotations = {
   pipedKeyDigest: `${group}/piped-key-digest`,
   /** On the Secret with API keys: a digest of each key, so an edited key is detected. */
   apiKeyDigests: `${group}/api-key-digests`,
-  /** On a Secret with a new key, with the value `revoke`, until PipeCD has ended the older keys. */
+  /** On a Secret with a new key, with the value `revoke`, until PipeCD has disabled the older keys. */
   olderKeys: `${group}/older-keys`,
-  /** On an object that is being deleted, with the value true: PipeCD need not be told. */
+  /** Set to `true` on an object that is being deleted to skip its deregistration at PipeCD. */
   skipCleanup: `${group}/skip-cleanup`,
 } as const;
 
-/** Labels that tell pods of one object from those of another. */
+/** Labels that identify the object that owns a pod. */
 export const labels = {
   controlPlane: `${group}/control-plane`,
   piped: `${group}/piped`,

@@ -1,5 +1,5 @@
-/** Somebody has to change something, and the change wakes us; the retry is for what we are not told of. Milliseconds. */
+/** Retry interval of an object that waits for the user. A change triggers a reconcile; the retry covers changes without events. Milliseconds. */
 export const patience = 300_000;
 
-/** Remote things are looked at again when so much time has passed: nobody tells when they change. Milliseconds. */
+/** Poll interval for the state at PipeCD, which reports no changes. Milliseconds. */
 export const driftMillis = 480_000;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Stored } from "../../bus/kube/object.ts";
 import piped from "./piped.ts";
 
-test("it is found by the Secret of its own name, which may be somebody else's, and by those that it names", () => {
+test("is indexed by the Secret of its own name, even if it does not control it, and by the Secrets that it refers to", () => {
   const metadata = { namespace: "ns", name: "agent" };
   const spec = {
     apiKeySecretRef: { name: "key" },

@@ -1,4 +1,4 @@
-/** Piped: the agent of PipeCD, registered at the control plane, with its key kept, and running. */
+/** Piped: an agent of PipeCD. Registers it at the control plane, stores its key, and runs it. */
 import { ConfigMap, Secret } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { ClusterRole, ClusterRoleBinding } from "../../bus/kube/rbac.ts";
@@ -30,7 +30,7 @@ import { orWait } from "./server/dependent.ts";
 import { farewellPermissions } from "./server/farewell.ts";
 import { formerRegistered } from "./server/registering.ts";
 
-/** Says that PipeCD still has the former registration. */
+/** Reports that PipeCD still has the former registration. */
 const claims = (piped: Stored<Piped>) => {
   const { name, projectID } = piped.status?.registered ?? piped.spec;
   const isFormer = name !== piped.spec.name || projectID !== piped.spec.projectID;
@@ -46,7 +46,7 @@ export default defineFunction({
   owns: [Deployment, Service, ConfigMap, Secret, ServiceAccount, ClusterRole, ClusterRoleBinding],
   indexes: {
     ...namespaceIndex,
-    // One of its own name may be somebody else's, who takes it away.
+    // The Secret with the piped's name may belong to another owner. Its deletion must trigger a reconcile.
     ...mountedIndex<Piped>(mountsOf, ({ metadata, spec }) => [
       metadata.name,
       objectNames.secret,
@@ -68,7 +68,7 @@ export default defineFunction({
       verbs: ["list"],
     },
     ...farewellPermissions,
-    // A piped may do anything, and nobody may grant what they may not do themselves.
+    // Agents get all permissions, and RBAC refuses to grant more than the caller has.
     { apiGroups: [ClusterRole.group], resources: [ClusterRole.plural], verbs: ["bind", "escalate"] },
   ],
   sweepMillis: driftMillis,

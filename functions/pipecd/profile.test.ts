@@ -22,7 +22,7 @@ test.each([
   ["v0.57.0-rc1", "C"],
   ["v0.57.1-12-gabcdef0", "C"],
   ["v0.100.0", "C"],
-])("%s is of the profile %s", (version, profile) => {
+])("%s has the profile %s", (version, profile) => {
   expect(profileOf(version)).toEqual({ profile });
 });
 
@@ -35,22 +35,25 @@ test.each(["v0.7.9", "v0.12.1", "v0.27.4", "v0.36.0", "v0.37.0", "v1.0.0"])(
   },
 );
 
-test.each(["v0.9.1", "v0.12.0"])("%s is not supported, although it can have a MongoDB", (version) => {
-  expect(profileOf(version)).toEqual({
-    problem: `PipeCD ${version} is not supported: ${ranges}; to keep a MongoDB, which needs v0.12.0 or older, use v0.9.0`,
-  });
-});
-
-test.each(["", "0.57.0", "v0.57", "latest", "v0.57.0 ", "v0.057.0", "v0.57.0-", "v0.57.0+x"])(
-  "%j is no version",
+test.each(["v0.9.1", "v0.12.0"])(
+  "%s is not supported, and the message names a version with MongoDB",
   (version) => {
     expect(profileOf(version)).toEqual({
-      problem: `the version ${JSON.stringify(version)} is none of PipeCD: ${ranges}, written like v0.57.0`,
+      problem: `PipeCD ${version} is not supported: ${ranges}; to keep a MongoDB, which needs v0.12.0 or older, use v0.9.0`,
     });
   },
 );
 
-test("images come from where their version was published", () => {
+test.each(["", "0.57.0", "v0.57", "latest", "v0.57.0 ", "v0.057.0", "v0.57.0-", "v0.57.0+x"])(
+  "%j is not a version",
+  (version) => {
+    expect(profileOf(version)).toEqual({
+      problem: `${JSON.stringify(version)} is not a version of PipeCD: ${ranges}, written like v0.57.0`,
+    });
+  },
+);
+
+test("takes images from the repository that their version was published to", () => {
   expect(imagesOf("L0", "v0.9.0", {})).toEqual({
     server: "gcr.io/pipecd/server:v0.9.0",
     ops: "gcr.io/pipecd/ops:v0.9.0",
@@ -78,7 +81,7 @@ test("images come from where their version was published", () => {
   expect(storeImage("mysql", "8.4", {})).toBe("mysql:8.4");
 });
 
-test("each repository can be another one", () => {
+test("environment variables replace repositories", () => {
   const env = Object.fromEntries(
     Object.entries(repositoryVariables).map(([part, variable]) => [variable, `mirror.example.com/${part}`]),
   );
@@ -103,7 +106,7 @@ test.each([
   ["v1.22.0", "envoyproxy/envoy:v1.22.0"],
   ["v1.31.0", "envoyproxy/envoy:v1.31.0"],
   ["distroless-v1.31.0", "envoyproxy/envoy:distroless-v1.31.0"],
-])("Envoy %s is %s", (version, image) => {
+])("the image of Envoy %s is %s", (version, image) => {
   expect(gatewayImage(version, {})).toBe(image);
 });
 
@@ -114,7 +117,7 @@ test.each([
   ["C", "v1.31.0"],
   ["C", "v1.31-latest"],
   ["C", "distroless-v1.31.0"],
-] as const)("with the profile %s goes Envoy %s", (profile, version) => {
+] as const)("the profile %s supports Envoy %s", (profile, version) => {
   expect(envoyProblem(profile, version)).toBeUndefined();
 });
 
@@ -124,20 +127,20 @@ test.each([
   ["L0", "v1.31.0", "PipeCD v0.8.0 to v0.9.0 needs Envoy v1.10.0 or later, before v1.17.0"],
   ["C", "v1.10.0", "PipeCD v0.37.1 and later needs Envoy v1.18.0 or later"],
   ["C", "v1.17.4", "PipeCD v0.37.1 and later needs Envoy v1.18.0 or later"],
-] as const)("with the profile %s Envoy %s does not go", (profile, version, expected) => {
+] as const)("the profile %s does not support Envoy %s", (profile, version, expected) => {
   expect(envoyProblem(profile, version)).toBe(
-    `the envoyVersion ${version} can not read the gateway's configuration: ${expected}`,
+    `Envoy ${version} cannot read the gateway's configuration: ${expected}`,
   );
 });
 
-test("what is no version of Envoy is said", () => {
+test("rejects a tag that is not a version of Envoy", () => {
   expect(envoyProblem("C", "latest")).toBe(
-    'the envoyVersion "latest" is none of Envoy: PipeCD v0.37.1 and later needs Envoy v1.18.0 or later, written like v1.31.0',
+    'the envoyVersion "latest" is not a version of Envoy: PipeCD v0.37.1 and later needs Envoy v1.18.0 or later, written like v1.31.0',
   );
   expect(gatewayImage("latest", {})).toBe("envoyproxy/envoy:latest");
 });
 
-test("the defaults go with their profiles", () => {
+test("each profile supports its default version of Envoy", () => {
   expect(envoyProblem("L0", defaultVersions.envoy.L0)).toBeUndefined();
   expect(envoyProblem("C", defaultVersions.envoy.C)).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-/** What a version of PipeCD speaks, and which images belong to it. */
+/** The protocol profile of a PipeCD version, and its images. */
 
 /** `L0` is v0.8.0 to v0.9.0, `C` is v0.37.1 and later. Versions between them have no profile. */
 export type Profile = "L0" | "C";
@@ -19,7 +19,7 @@ export function versionOf(text: string): Version | undefined {
   return { major: Number(major), minor: Number(minor), patch: Number(patch) };
 }
 
-/** Whether a version is the given one or later. A pre-release counts as what it comes before. */
+/** Whether a version is the given one or later. A pre-release counts as its release. */
 export const isAtLeast = (version: Version, major: number, minor: number, patch = 0): boolean =>
   version.major !== major
     ? version.major > major
@@ -27,13 +27,13 @@ export const isAtLeast = (version: Version, major: number, minor: number, patch 
       ? version.minor > minor
       : version.patch >= patch;
 
-/** The first version of the profile C. docs/pipecd.md says what keeps older ones out. */
+/** The first version of the profile C. docs/pipecd.md lists what rules out older ones. */
 export const firstOfC = "v0.37.1";
 
-/** The first version in which API keys do all that Denrei needs: before, the APIService neither registers pipeds nor changes applications. */
+/** The first version with usable API keys: before it, the APIService cannot register pipeds or change applications. */
 export const firstWithAPIKeys = "v0.44.0";
 
-/** A version that a feature of PipeCD came with. */
+/** The version that introduced a feature. */
 export type FirstVersion = `v0.${number}.${number}`;
 
 /** Whether a version of the profile C is the given one or later. */
@@ -42,7 +42,7 @@ export function hasReached(version: string, first: FirstVersion): boolean {
   return found !== undefined && wanted !== undefined && isAtLeast(found, 0, wanted.minor, wanted.patch);
 }
 
-/** Whether a version is of PipeCD v1, of which only agents exist: they deploy with plugins. */
+/** Whether a version is PipeCD v1, which has agents only. They deploy with plugins. */
 export const isV1 = (version: string): boolean => versionOf(version)?.major === 1;
 
 const supported = `expected v0.8.0 to v0.9.0, or ${firstOfC} and later v0 versions`;
@@ -54,7 +54,7 @@ export function profileOf(
   const found = versionOf(version);
   if (found === undefined) {
     return {
-      problem: `the version ${JSON.stringify(version)} is none of PipeCD: ${supported}, written like v0.57.0`,
+      problem: `${JSON.stringify(version)} is not a version of PipeCD: ${supported}, written like v0.57.0`,
     };
   }
   if (found.major === 0 && hasReached(version, firstOfC)) return { profile: "C" };
@@ -66,7 +66,7 @@ export function profileOf(
   return { problem: `PipeCD ${version} is not supported: ${supported}${mongo}` };
 }
 
-/** Variables that name other repositories for images: of a mirror, say. */
+/** Environment variables that replace image repositories, for example with a mirror. */
 export const repositoryVariables = {
   server: "DENREI_PIPECD_SERVER_IMAGE_REPOSITORY",
   ops: "DENREI_PIPECD_OPS_IMAGE_REPOSITORY",
@@ -80,20 +80,19 @@ export const repositoryVariables = {
 } as const;
 type Part = keyof typeof repositoryVariables;
 
-/** Environment variables. */
 export type Env = Readonly<Record<string, string | undefined>>;
 
 const imageOf = (part: Part, repository: string, tag: string, env: Env): string =>
   `${env[repositoryVariables[part]] || repository}:${tag}`;
 
-/** Images of PipeCD's own parts. */
+/** Images of PipeCD's components. */
 export interface Images {
   readonly server: string;
   readonly ops: string;
   readonly piped: string;
 }
 
-/** The images of a version: where they come from has changed with time. */
+/** The images of a version. PipeCD has moved its repositories several times. */
 export function imagesOf(profile: Profile, version: string, env: Env = process.env): Images {
   const { server, ops, piped } = repositoriesOf(profile, version);
   return {
@@ -115,7 +114,7 @@ function repositoriesOf(profile: Profile, version: string): Images {
   return { server: controlPlane, ops: controlPlane, piped: "ghcr.io/pipe-cd/piped" };
 }
 
-/** What runs where nobody says which version. */
+/** Default image tags. */
 export const defaultVersions = {
   envoy: { L0: "v1.10.0", C: "v1.31.0" },
   redis: "5.0.5-alpine3.9",
@@ -124,11 +123,9 @@ export const defaultVersions = {
   mysql: "8.0.33",
 } as const;
 
-/** The cache's image. */
 export const cacheImage = (version: string = defaultVersions.redis, env: Env = process.env): string =>
   imageOf("cache", "redis", version, env);
 
-/** The image of a store. */
 export const storeImage = (
   store: "minio" | "mongo" | "mysql",
   version: string = defaultVersions[store],
@@ -144,7 +141,7 @@ function envoyOf(tag: string): Version | undefined {
   return { major: Number(major), minor: Number(minor), patch: Number(patch ?? 0) };
 }
 
-/** The gateway's image. Envoy had one on Alpine until v1.21. */
+/** The gateway's image. Envoy published images based on Alpine up to v1.21. */
 export function gatewayImage(envoyVersion: string, env: Env = process.env): string {
   const found = envoyOf(envoyVersion);
   const alpine = found !== undefined && !isAtLeast(found, 1, 22);
@@ -152,8 +149,8 @@ export function gatewayImage(envoyVersion: string, env: Env = process.env): stri
 }
 
 /**
- * Why a version of Envoy can not read the gateway's configuration; undefined where it can. Envoy takes its second API by default
- * before v1.17, and the third one as it is used here from v1.18.
+ * Why a version of Envoy cannot read the gateway's configuration; undefined if it can. Envoy accepts its v2 API by default
+ * before v1.17, and all the v3 fields used here from v1.18.
  */
 export function envoyProblem(profile: Profile, envoyVersion: string): string | undefined {
   const found = envoyOf(envoyVersion);
@@ -162,13 +159,11 @@ export function envoyProblem(profile: Profile, envoyVersion: string): string | u
       ? "PipeCD v0.8.0 to v0.9.0 needs Envoy v1.10.0 or later, before v1.17.0"
       : `PipeCD ${firstOfC} and later needs Envoy v1.18.0 or later`;
   if (found === undefined) {
-    return `the envoyVersion ${JSON.stringify(envoyVersion)} is none of Envoy: ${expected}, written like ${defaultVersions.envoy[profile]}`;
+    return `the envoyVersion ${JSON.stringify(envoyVersion)} is not a version of Envoy: ${expected}, written like ${defaultVersions.envoy[profile]}`;
   }
   const fits =
     profile === "L0"
       ? isAtLeast(found, 1, 10) && !isAtLeast(found, 1, 17)
       : isAtLeast(found, 1, 18) && found.major === 1;
-  return fits
-    ? undefined
-    : `the envoyVersion ${envoyVersion} can not read the gateway's configuration: ${expected}`;
+  return fits ? undefined : `Envoy ${envoyVersion} cannot read the gateway's configuration: ${expected}`;
 }
