@@ -17,7 +17,7 @@ const sources = readdirSync(join(root, folder), { recursive: true, encoding: "ut
 
 /** What stands in backticks in the first column, or the second of those whose first one is a condition. */
 const documented = new Set(
-  [...(text.split("\n## When something is not there\n")[1] ?? "").matchAll(/^\|(.*?)\|(.*?)\|/gm)].flatMap(
+  [...(text.split("\n## Conditions and Events\n")[1] ?? "").matchAll(/^\|(.*?)\|(.*?)\|/gm)].flatMap(
     ([, first = "", second = ""]) =>
       [
         ...(/Ready|of Piped|of EventRegistration|^ $/.test(first) ? `${first} ${second}` : first).matchAll(
@@ -30,7 +30,7 @@ const documented = new Set(
 /** Where a reason stands in the code. */
 const places = [
   /\b(?:BlockedError|WaitingError|TerminalError|blocked)\(\s*"([A-Z]\w+)"/g,
-  /\b(?:ready|said)\(\s*"(?:True|False)",\s*"([A-Z]\w+)"/g,
+  /\b(?:ready|condition|withCondition)\(\s*"(?:True|False)",\s*"([A-Z]\w+)"/g,
   /\bctx\.event\(\s*"(?:Normal|Warning)",\s*"([A-Z]\w+)"/g,
   /\breason: "([A-Z]\w+)"/g,
   /\b(?:placeTaken =|ending:) "([A-Z]\w+)"/g,
