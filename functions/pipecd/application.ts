@@ -3,20 +3,28 @@ import { isDeepStrictEqual } from "node:util";
 import type { ConditionUpdate } from "../../bus/kube/conditions.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { type Context, defineFunction, type Result, type Watch } from "../../bus/worker/function.ts";
-import { formerOf, giveWay, rememberBegun, retire } from "./application/former.ts";
-import { leave } from "./application/leave.ts";
-import { soFarOf } from "./application/place.ts";
+import { formerOf, recordInterrupted, retire, yieldPlace } from "./application/former.ts";
+import { finalizeApplication } from "./application/leave.ts";
+import { describeRegistration } from "./application/place.ts";
 import { register } from "./application/registration.ts";
 import { isWaitingForPlace } from "./application/turn.ts";
-import { type Wanted, wantedOf } from "./application/wanted.ts";
+import { type Desired, desiredOf } from "./application/wanted.ts";
 import { profileOfPlane } from "./controlplane/blueprint.ts";
 import { Application, ControlPlane, Environment, Piped } from "./kinds.ts";
-import { namedSecret, namespaceIndex, neighbour, ownNamespace, within } from "./kubernetes/watches.ts";
+import { namedSecret, namespaceIndex, neighbor, ownNamespace, within } from "./kubernetes/watches.ts";
 import { group, objectNames } from "./names.ts";
-import { driftMillis } from "./pace.ts";
+import { syncMillis } from "./pace.ts";
 import { outbound } from "./server/address.ts";
-import { assertReady, isSyncDue, orWait, planeFor, ready, syncedNow, untilSync } from "./server/dependent.ts";
-import { farewellPermissions } from "./server/farewell.ts";
+import {
+  assertReady,
+  isSyncDue,
+  planeFor,
+  ready,
+  reconcileOrWait,
+  syncedStatus,
+  untilSync,
+} from "./server/dependent.ts";
+import { deregisterPermissions } from "./server/farewell.ts";
 import { openServer } from "./server/open.ts";
 import { formerRegistered } from "./server/registering.ts";
 
@@ -37,9 +45,9 @@ export default defineFunction({
         .map((name) => within(application, name)),
   },
   watches: [
-    neighbour(ControlPlane, perSecond),
-    neighbour(Environment),
-    neighbour(Piped),
+    neighbor(ControlPlane, perSecond),
+    neighbor(Environment),
+    neighbor(Piped),
     namedSecret,
     ownNamespace,
     // A changed Application may have freed the path that another one waits for.
@@ -50,72 +58,75 @@ export default defineFunction({
   ],
   permissions: [
     { apiGroups: [group], resources: [Application.plural, ControlPlane.plural], verbs: ["list"] },
-    ...farewellPermissions,
+    ...deregisterPermissions,
   ],
-  sweepMillis: driftMillis,
+  sweepMillis: syncMillis,
   reconcile(application, ctx) {
-    let wanted: Wanted | undefined;
-    const note = (found: Wanted) => {
-      wanted = found;
+    let desired: Desired | undefined;
+    const onDesired = (found: Desired) => {
+      desired = found;
     };
-    return orWait(
+    return reconcileOrWait(
       Application,
       application,
       ctx,
-      () => keepApplication(application, ctx, note),
-      (latest) => claimsOf(latest, wanted),
+      () => reconcileApplication(application, ctx, onDesired),
+      (latest) => formerConditions(latest, desired),
     );
   },
-  finalize: leave,
+  finalize: finalizeApplication,
 });
 
-async function keepApplication(
+async function reconcileApplication(
   application: Stored<Application>,
   ctx: Context,
-  note: (wanted: Wanted) => void,
+  onDesired: (desired: Desired) => void,
 ): Promise<Result> {
   const plane = await planeFor(application, ctx);
-  const wanted = await wantedOf(application, plane, ctx);
-  note(wanted);
+  const desired = await desiredOf(application, plane, ctx);
+  onDesired(desired);
   const { status = {} } = application;
   const now = ctx.now();
   const { applicationID, registering, registered: last } = status;
-  const isAsWanted = registering === undefined && isDeepStrictEqual(last, wanted.registered);
-  if (applicationID !== undefined && isAsWanted && !isSyncDue(status, plane, now)) {
-    const said = await say(application, wanted, applicationID, {}, ctx);
-    return finish(said, plane, untilSync(status, now), ctx);
+  const isAsDesired = registering === undefined && isDeepStrictEqual(last, desired.registered);
+  if (applicationID !== undefined && isAsDesired && !isSyncDue(status, plane, now)) {
+    const written = await writeStatus(application, desired, applicationID, {}, ctx);
+    return finish(written, plane, untilSync(status, now), ctx);
   }
   assertReady(plane);
   const client = await openServer(plane, application.spec, ctx);
-  const begun = await rememberBegun(application, wanted.registered, client, plane, ctx);
-  const before = await giveWay(begun, wanted.registered, plane, ctx);
-  const { id, application: latest } = await register(before, wanted, profileOfPlane(plane), client, ctx);
-  const said = await say(latest, wanted, id, syncedNow(plane, now), ctx);
-  return finish(said, plane, driftMillis, ctx);
+  const recovered = await recordInterrupted(application, desired.registered, client, plane, ctx);
+  const unblocked = await yieldPlace(recovered, desired.registered, plane, ctx);
+  const { id, application: latest } = await register(unblocked, desired, profileOfPlane(plane), client, ctx);
+  const written = await writeStatus(latest, desired, id, syncedStatus(plane, now), ctx);
+  return finish(written, plane, syncMillis, ctx);
 }
 
 /** Removes `deployTargets` when the agent is v0 again: a merge patch keeps fields that it does not name. */
-const whole = ({ status }: Stored<Application>, registered: Wanted["registered"]): Wanted["registered"] =>
+const registeredPatch = (
+  { status }: Stored<Application>,
+  registered: Desired["registered"],
+): Desired["registered"] =>
   status?.registered?.deployTargets && !registered.deployTargets
-    ? ({ ...registered, deployTargets: null } as object as Wanted["registered"])
+    ? ({ ...registered, deployTargets: null } as object as Desired["registered"])
     : registered;
 
 /** Deletes the registrations that this one replaces, then reports the application as ready. */
 async function finish(
   application: Stored<Application>,
   plane: Stored<ControlPlane>,
-  againMillis: number,
+  intervalMillis: number,
   ctx: Context,
 ): Promise<Result> {
-  const { object, requeueAfter = againMillis } = await retire(application, plane, ctx);
+  const { object, requeueAfter = intervalMillis } = await retire(application, plane, ctx);
   await ctx.status(Application, object, {}, [ready("True", "Registered", "PipeCD has the application")]);
   return { requeueAfter };
 }
 
 /** Writes the current registration and the ones that it replaces in one step. */
-function say(
+function writeStatus(
   application: Stored<Application>,
-  { registered }: Wanted,
+  { registered }: Desired,
   applicationID: string,
   synced: Partial<NonNullable<Application["status"]>>,
   ctx: Context,
@@ -126,7 +137,7 @@ function say(
   // In a merge patch, null removes a field.
   const status = {
     ...synced,
-    ...{ applicationID, pipedID, registered: whole(application, registered), registering: null },
+    ...{ applicationID, pipedID, registered: registeredPatch(application, registered), registering: null },
     former: former.length > 0 ? former : null,
   };
   return ctx.status(Application, application, status as object, [
@@ -136,13 +147,16 @@ function say(
   ]);
 }
 
-/** Reports that PipeCD still has the former registration. `wanted` is undefined when a reference does not resolve. */
-function claimsOf(application: Stored<Application>, wanted: Wanted | undefined): readonly ConditionUpdate[] {
+/** Reports that PipeCD still has the former registration. `desired` is undefined when a reference does not resolve. */
+function formerConditions(
+  application: Stored<Application>,
+  desired: Desired | undefined,
+): readonly ConditionUpdate[] {
   const { registered: last } = application.status ?? {};
   const { repository, path, projectID } = application.spec;
   const isFormer =
-    wanted === undefined
+    desired === undefined
       ? !isDeepStrictEqual([last?.repository, last?.path, last?.projectID], [repository, path, projectID])
-      : !isDeepStrictEqual(last, wanted.registered);
-  return isFormer ? formerRegistered(application, soFarOf(application)) : [];
+      : !isDeepStrictEqual(last, desired.registered);
+  return isFormer ? formerRegistered(application, describeRegistration(application)) : [];
 }

@@ -6,28 +6,28 @@ import { ConfigMap, Secret } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { Deployment, Service } from "../../bus/kube/workloads.ts";
 import { type Context, defineFunction } from "../../bus/worker/function.ts";
-import { bootstrapKeys, endFormerKeys } from "./controlplane/apikeys.ts";
+import { bootstrapKeys, disableFormerKeys } from "./controlplane/apikeys.ts";
 import { blueprintOf } from "./controlplane/blueprint.ts";
 import { checkCertificate } from "./controlplane/certificate.ts";
 import { deploymentOf, type Part, serviceOf } from "./controlplane/component.ts";
 import type { Component } from "./controlplane/components.ts";
-import { leave } from "./controlplane/deletion.ts";
-import { eldest, isReady } from "./controlplane/find.ts";
-import { ensureKey } from "./controlplane/key.ts";
+import { finalizeControlPlane } from "./controlplane/deletion.ts";
+import { isReady, oldest } from "./controlplane/find.ts";
+import { ensureEncryptionKey } from "./controlplane/key.ts";
 import { configMaps, gatewayService } from "./controlplane/objects.ts";
 import { cache, gateway, givenMounts, ops, server } from "./controlplane/parts.ts";
-import { saidOf } from "./controlplane/status.ts";
+import { statusOf } from "./controlplane/status.ts";
 import { storesOf } from "./controlplane/stores.ts";
 import { Application, ControlPlane, Environment, Minio, Mongo, Mysql, Piped } from "./kinds.ts";
-import { keep } from "./kubernetes/keep.ts";
+import { applyChild } from "./kubernetes/keep.ts";
 import { contentDigest } from "./kubernetes/secrets.ts";
 import { mountedDigest, mountedIndex } from "./kubernetes/volumes.ts";
 import {
-  leavingNeighbour,
+  deletedNeighbor,
   namedConfigMap,
   namedSecret,
   namespaceIndex,
-  neighbour,
+  neighbor,
   ownNamespace,
 } from "./kubernetes/watches.ts";
 import { group, objectNames } from "./names.ts";
@@ -46,13 +46,13 @@ export default defineFunction({
   // The Secret with the encryption key is not a child when the user created it.
   indexes: { ...namespaceIndex, ...mountedIndex<ControlPlane>(givenMounts, () => [objectNames.secret]) },
   watches: [
-    neighbour(Minio),
-    neighbour(Mongo),
-    neighbour(Mysql),
-    neighbour(ControlPlane),
-    leavingNeighbour(Environment),
-    leavingNeighbour(Piped),
-    leavingNeighbour(Application),
+    neighbor(Minio),
+    neighbor(Mongo),
+    neighbor(Mysql),
+    neighbor(ControlPlane),
+    deletedNeighbor(Environment),
+    deletedNeighbor(Piped),
+    deletedNeighbor(Application),
     namedSecret,
     namedConfigMap,
     ownNamespace,
@@ -67,9 +67,10 @@ export default defineFunction({
   sweepMillis: 1_800_000,
   async reconcile(plane, ctx) {
     // Read from the API server, so that two ControlPlanes created at the same time see each other.
-    const other = eldest(await ctx.live.list(ControlPlane));
-    if (other && other.metadata.uid !== plane.metadata.uid) return shadowed(plane, other, ctx);
-    const secret = await ensureKey(ctx);
+    const other = oldest(await ctx.live.list(ControlPlane));
+    if (other && other.metadata.uid !== plane.metadata.uid)
+      return reportAnotherControlPlane(plane, other, ctx);
+    const secret = await ensureEncryptionKey(ctx);
     await checkCertificate(plane, ctx);
     const stores = await storesOf(plane, ctx);
     // Keep the last value while the datastore is unavailable: a new value restarts ops.
@@ -78,17 +79,17 @@ export default defineFunction({
       secrets: contentDigest(secret.data, await mountedDigest(givenMounts(plane), ctx)),
       datastoreSince,
     });
-    const formerKeys = await endFormerKeys(plane, ctx);
-    for (const child of configMaps(blueprint)) await keep(child, ctx);
-    await keep(gatewayService(plane), ctx);
+    const formerKeys = await disableFormerKeys(plane, ctx);
+    for (const child of configMaps(blueprint)) await applyChild(child, ctx);
+    await applyChild(gatewayService(plane), ctx);
     const canStart = stores.conditions.every(({ status }) => status === "True");
     const deployments: Partial<Record<Component, Stored<Deployment>>> = {};
     for (const part of [cache, ops, server, gateway].map((make) => make(blueprint))) {
-      await keep(serviceOf(plane, part), ctx);
-      const deployment = await keepDeployment(plane, part, canStart, ctx);
+      await applyChild(serviceOf(plane, part), ctx);
+      const deployment = await applyDeployment(plane, part, canStart, ctx);
       if (deployment) deployments[part.component] = deployment;
     }
-    const { status, conditions } = saidOf(plane, {
+    const { status, conditions } = statusOf(plane, {
       profile: blueprint.profile,
       deployments,
       stores: stores.conditions,
@@ -103,13 +104,13 @@ export default defineFunction({
     if (!isReady(latest)) return undefined;
     const keys = await bootstrapKeys(latest, formerKeys, ctx);
     await ctx.status(ControlPlane, latest, keys.status, keys.conditions);
-    return keys.againMillis === undefined ? undefined : { requeueAfter: keys.againMillis };
+    return keys.requeueMillis === undefined ? undefined : { requeueAfter: keys.requeueMillis };
   },
-  finalize: leave,
+  finalize: finalizeControlPlane,
 });
 
 /** Server and ops exit without their stores, so they are created only when the stores are ready. Existing ones are always reconciled. */
-async function keepDeployment(
+async function applyDeployment(
   plane: Plane,
   part: Part,
   canStart: boolean,
@@ -119,11 +120,15 @@ async function keepDeployment(
   const needsStores = part.component === "server" || part.component === "ops";
   if (needsStores && !canStart && (await ctx.read.get(Deployment, child.name)) === undefined)
     return undefined;
-  return (await keep(child, ctx)) as Stored<Deployment>;
+  return (await applyChild(child, ctx)) as Stored<Deployment>;
 }
 
 /** An older ControlPlane owns the object names in this namespace. Its deletion triggers a reconcile of this one. */
-async function shadowed(plane: Plane, { metadata: { name } }: Plane, ctx: Context): Promise<undefined> {
+async function reportAnotherControlPlane(
+  plane: Plane,
+  { metadata: { name } }: Plane,
+  ctx: Context,
+): Promise<undefined> {
   const message = `the namespace already has the ControlPlane ${name}, and there can be only one because object names are fixed. Delete one of the two, or create this one in another namespace.`;
   await ctx.status(ControlPlane, plane, {}, [
     { type: "Ready", status: "False", reason: "AnotherControlPlane", message },

@@ -6,19 +6,27 @@ import { type Context, defineFunction, type Result } from "../../bus/worker/func
 import type { Environments } from "./api/services.ts";
 import { profileOfPlane } from "./controlplane/blueprint.ts";
 import { Application, ControlPlane, Environment, Piped } from "./kinds.ts";
-import { keptFor } from "./kubernetes/inuse.ts";
-import { isNamespaceGoing } from "./kubernetes/namespace.ts";
+import { waitForUsers } from "./kubernetes/inuse.ts";
+import { isNamespaceTerminating } from "./kubernetes/namespace.ts";
 import {
-  leavingNeighbour,
+  deletedNeighbor,
   namedSecret,
   namespaceIndex,
-  neighbour,
+  neighbor,
   ownNamespace,
 } from "./kubernetes/watches.ts";
 import { group, objectNames } from "./names.ts";
-import { driftMillis, patience } from "./pace.ts";
+import { retryMillis, syncMillis } from "./pace.ts";
 import { outbound } from "./server/address.ts";
-import { assertReady, isSyncDue, orWait, planeFor, ready, syncedNow, untilSync } from "./server/dependent.ts";
+import {
+  assertReady,
+  isSyncDue,
+  planeFor,
+  ready,
+  reconcileOrWait,
+  syncedStatus,
+  untilSync,
+} from "./server/dependent.ts";
 import { openServer } from "./server/open.ts";
 
 type Env = Stored<Environment>;
@@ -30,20 +38,20 @@ export default defineFunction({
   outbound,
   indexes: { ...namespaceIndex, secret: ({ metadata }) => [`${metadata.namespace}/${objectNames.secret}`] },
   watches: [
-    neighbour(ControlPlane),
-    leavingNeighbour(Piped),
-    leavingNeighbour(Application),
+    neighbor(ControlPlane),
+    deletedNeighbor(Piped),
+    deletedNeighbor(Application),
     namedSecret,
     ownNamespace,
   ],
   permissions: [{ apiGroups: [group], resources: [Piped.plural, Application.plural], verbs: ["list"] }],
-  sweepMillis: driftMillis,
+  sweepMillis: syncMillis,
   reconcile: (environment, ctx) =>
-    orWait(Environment, environment, ctx, () => keepEnvironment(environment, ctx)),
-  finalize: leave,
+    reconcileOrWait(Environment, environment, ctx, () => reconcileEnvironment(environment, ctx)),
+  finalize: finalizeEnvironment,
 });
 
-async function keepEnvironment(environment: Env, ctx: Context): Promise<Result | undefined> {
+async function reconcileEnvironment(environment: Env, ctx: Context): Promise<Result | undefined> {
   const { spec, status = {} } = environment;
   const plane = await planeFor(environment, ctx);
   if (profileOfPlane(plane) === "C") {
@@ -52,11 +60,11 @@ async function keepEnvironment(environment: Env, ctx: Context): Promise<Result |
     ]);
     return undefined;
   }
-  const wanted = { name: spec.name, projectID: spec.projectID };
+  const desired = { name: spec.name, projectID: spec.projectID };
   const now = ctx.now();
-  const isKnown = status.environmentID !== undefined && isDeepStrictEqual(status.registered, wanted);
+  const isKnown = status.environmentID !== undefined && isDeepStrictEqual(status.registered, desired);
   if (isKnown && !isSyncDue(status, plane, now)) {
-    await say(environment, {}, ctx);
+    await writeStatus(environment, {}, ctx);
     return { requeueAfter: untilSync(status, now) };
   }
   assertReady(plane);
@@ -64,16 +72,20 @@ async function keepEnvironment(environment: Env, ctx: Context): Promise<Result |
   if (environments === undefined) throw new TypeError("expected a server with environments");
   const id = await idOf(environments, environment, ctx);
   if (status.environmentID !== undefined && status.environmentID !== id)
-    reportFormer(environment, wanted, ctx);
-  await say(environment, { environmentID: id, registered: wanted, ...syncedNow(plane, now) }, ctx);
-  return { requeueAfter: driftMillis };
+    reportFormer(environment, desired, ctx);
+  await writeStatus(
+    environment,
+    { environmentID: id, registered: desired, ...syncedStatus(plane, now) },
+    ctx,
+  );
+  return { requeueAfter: syncMillis };
 }
 
 /** Emits an Event about the former environment. If it had the current name, PipeCD has lost it: the list would include it. */
-function reportFormer({ status }: Env, wanted: Registered, ctx: Context): void {
+function reportFormer({ status }: Env, desired: Registered, ctx: Context): void {
   const { environmentID, registered } = status ?? {};
   if (registered === undefined) return;
-  if (isDeepStrictEqual(registered, wanted))
+  if (isDeepStrictEqual(registered, desired))
     ctx.event(
       "Warning",
       "RegistrationLost",
@@ -87,7 +99,7 @@ function reportFormer({ status }: Env, wanted: Registered, ctx: Context): void {
     );
 }
 
-const say = (
+const writeStatus = (
   environment: Env,
   status: Partial<NonNullable<Environment["status"]>>,
   ctx: Context,
@@ -117,17 +129,17 @@ async function idOf(environments: Environments, { spec, status }: Env, ctx: Cont
   throw new BlockedError(
     "Ambiguous",
     `expected one environment ${spec.name} in the project ${spec.projectID}, found ${others.length + 1}: ${[id, ...others].join(", ")}. Give this one another name.`,
-    patience,
+    retryMillis,
   );
 }
 
 /** PipeCD cannot delete environments, so only Pipeds and Applications that use this one delay the deletion. */
-async function leave(environment: Env, ctx: Context): Promise<Result | undefined> {
-  if (await isNamespaceGoing(ctx)) return undefined;
+async function finalizeEnvironment(environment: Env, ctx: Context): Promise<Result | undefined> {
+  if (await isNamespaceTerminating(ctx)) return undefined;
   const users = [...(await ctx.live.list(Piped)), ...(await ctx.live.list(Application))].filter(
     ({ spec }) => spec.environmentRef?.objectName === environment.metadata.name,
   );
-  const kept = await keptFor(Environment, environment, users, ctx);
+  const kept = await waitForUsers(Environment, environment, users, ctx);
   if (kept) return kept;
   if (environment.status?.registered)
     ctx.event(

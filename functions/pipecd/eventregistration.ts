@@ -2,14 +2,14 @@
 import type { Stored } from "../../bus/kube/object.ts";
 import { type Context, defineFunction, type Result } from "../../bus/worker/function.ts";
 import { RemoteSync } from "../paas/kinds/remotesync.ts";
-import { keepRegistered } from "./events/registration.ts";
+import { ensureEvent } from "./events/registration.ts";
 import { checkVersion } from "./events/version.ts";
 import { ControlPlane, EventRegistration } from "./kinds.ts";
-import { namedSecret, namespaceIndex, neighbour, ownNamespace, within } from "./kubernetes/watches.ts";
+import { namedSecret, namespaceIndex, neighbor, ownNamespace, within } from "./kubernetes/watches.ts";
 import { objectNames } from "./names.ts";
-import { driftMillis } from "./pace.ts";
+import { syncMillis } from "./pace.ts";
 import { outbound } from "./server/address.ts";
-import { orWait, planeFor } from "./server/dependent.ts";
+import { planeFor, reconcileOrWait } from "./server/dependent.ts";
 
 /** Limits the calls after a control plane outage, when every EventRegistration of a namespace asks PipeCD again. */
 const perSecond = 50;
@@ -30,7 +30,7 @@ export default defineFunction({
     },
   },
   watches: [
-    neighbour(ControlPlane, perSecond),
+    neighbor(ControlPlane, perSecond),
     namedSecret,
     ownNamespace,
     {
@@ -38,13 +38,18 @@ export default defineFunction({
       keys: (sync, find) => find("remoteSync", within(sync, sync.metadata.name)),
     },
   ],
-  sweepMillis: driftMillis,
+  sweepMillis: syncMillis,
   reconcile: (registration, ctx) =>
-    orWait(EventRegistration, registration, ctx, () => keep(registration, ctx)),
+    reconcileOrWait(EventRegistration, registration, ctx, () =>
+      reconcileEventRegistration(registration, ctx),
+    ),
 });
 
-async function keep(registration: Stored<EventRegistration>, ctx: Context): Promise<Result | undefined> {
+async function reconcileEventRegistration(
+  registration: Stored<EventRegistration>,
+  ctx: Context,
+): Promise<Result | undefined> {
   const plane = await planeFor(registration, ctx);
   checkVersion(registration, plane);
-  return keepRegistered(registration, plane, ctx);
+  return ensureEvent(registration, plane, ctx);
 }

@@ -72,17 +72,17 @@ const specOf = (file: string, kind: string): Fields =>
   structuredClone(documents(file).find((document) => document.kind === kind)?.spec) as Fields;
 
 /** `fields` with the one at `path` replaced. */
-function having(fields: Fields, path: string, value: unknown): Fields {
+function withField(fields: Fields, path: string, value: unknown): Fields {
   const [first = "", ...rest] = path.split(".");
   const out = { ...fields };
-  if (rest.length > 0) out[first] = having((fields[first] ?? {}) as Fields, rest.join("."), value);
+  if (rest.length > 0) out[first] = withField((fields[first] ?? {}) as Fields, rest.join("."), value);
   else if (value === undefined) delete out[first];
   else out[first] = value;
   return out;
 }
 
 /** The validation error of an object; undefined if it is valid. */
-function refusal(kind: Kind, spec: unknown): string | undefined {
+function validationError(kind: Kind, spec: unknown): string | undefined {
   const object = {
     apiVersion: "pipecd.kanatakita.com/v1alpha1",
     kind: kind.kind,
@@ -166,7 +166,7 @@ describe.each(["l0", "c", "v1", "eventregistration"])("the documents of samples/
       const kind = kinds.find((known) => known.kind === document.kind);
       if (kind === undefined) throw new Error(`unknown kind: ${document.kind}`);
       expect(document.apiVersion).toBe("pipecd.kanatakita.com/v1alpha1");
-      expect(refusal(kind, document.spec)).toBeUndefined();
+      expect(validationError(kind, document.spec)).toBeUndefined();
       expect(kind.definition?.spec.parse(document.spec)).toEqual(document.spec);
       expect(unknownFields(crd(kind).schema("spec"), document.spec)).toEqual([]);
     },
@@ -194,7 +194,7 @@ test.each(["datastore", "filestore"])(
     const spec = specOf("c", "ControlPlane") as { readonly config: Readonly<Record<string, unknown>> };
     const config = Object.fromEntries(Object.entries(spec.config).filter(([name]) => name !== field));
     expect(config).not.toEqual(spec.config);
-    expect(refusal(ControlPlane, { ...spec, config })).toBeUndefined();
+    expect(validationError(ControlPlane, { ...spec, config })).toBeUndefined();
     expect(crd(ControlPlane).schema("spec", "config").required ?? []).not.toContain(field);
   },
 );
@@ -211,9 +211,10 @@ test("keeps volumes of any source", () => {
   });
 });
 
-const piped = (path: string, value: unknown) => refusal(Piped, having(specOf("c", "Piped"), path, value));
+const piped = (path: string, value: unknown) =>
+  validationError(Piped, withField(specOf("c", "Piped"), path, value));
 const application = (path: string, value: unknown) =>
-  refusal(Application, having(specOf("c", "Application"), path, value));
+  validationError(Application, withField(specOf("c", "Application"), path, value));
 
 test.each([0, 60, "60s", "1m30s", "1.5h", ".5s", "250ms"])("%j is a valid duration", (value) => {
   expect(piped("config.syncInterval", value)).toBeUndefined();
@@ -274,9 +275,9 @@ test("rejects both cloudProvider and platformProvider", () => {
   expect(crd(Application).messages("spec")).toEqual([message]);
   expect(application("cloudProvider", undefined)).toBeUndefined();
   expect(
-    refusal(
+    validationError(
       Application,
-      having(having(specOf("c", "Application"), "cloudProvider", undefined), "platformProvider", "x"),
+      withField(withField(specOf("c", "Application"), "cloudProvider", undefined), "platformProvider", "x"),
     ),
   ).toBeUndefined();
 });
@@ -293,19 +294,22 @@ test("limits object names so that derived names fit", () => {
 });
 
 test("optional fields can be omitted", () => {
-  expect(refusal(Mongo, {})).toBeUndefined();
-  expect(refusal(Mysql, {})).toBeUndefined();
-  expect(refusal(Minio, { secret: { secretName: "x" } })).toBeUndefined();
-  expect(refusal(Minio, {})).toContain("spec.secret: ");
+  expect(validationError(Mongo, {})).toBeUndefined();
+  expect(validationError(Mysql, {})).toBeUndefined();
+  expect(validationError(Minio, { secret: { secretName: "x" } })).toBeUndefined();
+  expect(validationError(Minio, {})).toContain("spec.secret: ");
   expect(piped("environmentRef", undefined)).toBeUndefined();
-  expect(refusal(ControlPlane, having(specOf("c", "ControlPlane"), "volumeMounts", undefined))).toBe(
-    undefined,
-  );
+  expect(
+    validationError(ControlPlane, withField(specOf("c", "ControlPlane"), "volumeMounts", undefined)),
+  ).toBe(undefined);
 });
 
 describe("events", () => {
   const event = (path: string, value: unknown) =>
-    refusal(EventRegistration, having(specOf("eventregistration", "EventRegistration"), path, value));
+    validationError(
+      EventRegistration,
+      withField(specOf("eventregistration", "EventRegistration"), path, value),
+    );
 
   test("limit their name to the size of PipeCD's column", () => {
     expect(event("name", "n".repeat(50))).toBeUndefined();

@@ -5,36 +5,36 @@ import { ClusterRole, ClusterRoleBinding } from "../../bus/kube/rbac.ts";
 import { Deployment, Service, ServiceAccount } from "../../bus/kube/workloads.ts";
 import { defineFunction } from "../../bus/worker/function.ts";
 import { Application, ControlPlane, Environment, Piped } from "./kinds.ts";
-import { keep } from "./kubernetes/keep.ts";
+import { applyChild } from "./kubernetes/keep.ts";
 import { contentDigest } from "./kubernetes/secrets.ts";
 import { type Mount, mountedDigest, mountedIndex } from "./kubernetes/volumes.ts";
 import {
-  leavingNeighbour,
+  deletedNeighbor,
   namedConfigMap,
   namedSecret,
   namespaceIndex,
-  neighbour,
+  neighbor,
   ownNamespace,
 } from "./kubernetes/watches.ts";
 import { group, objectNames } from "./names.ts";
-import { driftMillis } from "./pace.ts";
+import { syncMillis } from "./pace.ts";
 import { retire } from "./piped/former.ts";
-import { known } from "./piped/known.ts";
-import { leave } from "./piped/leave.ts";
+import { ensureRegistered } from "./piped/known.ts";
+import { finalizePiped } from "./piped/leave.ts";
 import { objectsOf, type PipedBlueprint } from "./piped/objects.ts";
-import { soFarOf } from "./piped/registration.ts";
-import { report, runsOf } from "./piped/status.ts";
+import { describeRegistration } from "./piped/registration.ts";
+import { readyOf, writeStatus } from "./piped/status.ts";
 import { configOf } from "./piped/wanted.ts";
 import { outbound } from "./server/address.ts";
-import { orWait } from "./server/dependent.ts";
-import { farewellPermissions } from "./server/farewell.ts";
+import { reconcileOrWait } from "./server/dependent.ts";
+import { deregisterPermissions } from "./server/farewell.ts";
 import { formerRegistered } from "./server/registering.ts";
 
 /** Reports that PipeCD still has the former registration. */
-const claims = (piped: Stored<Piped>) => {
+const formerConditions = (piped: Stored<Piped>) => {
   const { name, projectID } = piped.status?.registered ?? piped.spec;
   const isFormer = name !== piped.spec.name || projectID !== piped.spec.projectID;
-  return isFormer ? formerRegistered(piped, soFarOf(piped)) : [];
+  return isFormer ? formerRegistered(piped, describeRegistration(piped)) : [];
 };
 
 const mountsOf = ({ spec }: Pick<Piped, "spec">): readonly Mount[] => spec.volumeMounts ?? [];
@@ -54,9 +54,9 @@ export default defineFunction({
     ]),
   },
   watches: [
-    neighbour(ControlPlane),
-    neighbour(Environment),
-    leavingNeighbour(Application),
+    neighbor(ControlPlane),
+    neighbor(Environment),
+    deletedNeighbor(Application),
     namedSecret,
     namedConfigMap,
     ownNamespace,
@@ -67,18 +67,18 @@ export default defineFunction({
       resources: [Application.plural, ControlPlane.plural, Piped.plural],
       verbs: ["list"],
     },
-    ...farewellPermissions,
+    ...deregisterPermissions,
     // Agents get all permissions, and RBAC refuses to grant more than the caller has.
     { apiGroups: [ClusterRole.group], resources: [ClusterRole.plural], verbs: ["bind", "escalate"] },
   ],
-  sweepMillis: driftMillis,
+  sweepMillis: syncMillis,
   reconcile: (piped, ctx) =>
-    orWait(
+    reconcileOrWait(
       Piped,
       piped,
       ctx,
       async () => {
-        const { profile, ...found } = await known(piped, ctx);
+        const { profile, ...found } = await ensureRegistered(piped, ctx);
         const { registered } = found;
         const blueprint: PipedBlueprint = {
           piped,
@@ -89,15 +89,15 @@ export default defineFunction({
         };
         let deployment: Stored<Deployment> | undefined;
         for (const child of objectsOf(blueprint)) {
-          const kept = await keep(child, ctx);
-          if (child.kind === Deployment) deployment = kept as Stored<Deployment>;
+          const applied = await applyChild(child, ctx);
+          if (child.kind === Deployment) deployment = applied as Stored<Deployment>;
         }
-        const { piped: written, result } = await report({ ...found, deployment }, ctx);
+        const { piped: written, result } = await writeStatus({ ...found, deployment }, ctx);
         const { object, requeueAfter = result.requeueAfter } = await retire(written, found.plane, ctx);
-        await ctx.status(Piped, object, {}, [runsOf(deployment)]);
+        await ctx.status(Piped, object, {}, [readyOf(deployment)]);
         return requeueAfter === undefined ? undefined : { requeueAfter };
       },
-      claims,
+      formerConditions,
     ),
-  finalize: leave,
+  finalize: finalizePiped,
 });

@@ -38,8 +38,8 @@ export type FirstVersion = `v0.${number}.${number}`;
 
 /** Whether a version of the profile C is the given one or later. */
 export function hasReached(version: string, first: FirstVersion): boolean {
-  const [found, wanted] = [versionOf(version), versionOf(first)];
-  return found !== undefined && wanted !== undefined && isAtLeast(found, 0, wanted.minor, wanted.patch);
+  const [found, desired] = [versionOf(version), versionOf(first)];
+  return found !== undefined && desired !== undefined && isAtLeast(found, 0, desired.minor, desired.patch);
 }
 
 /** Whether a version is PipeCD v1, which has agents only. They deploy with plugins. */

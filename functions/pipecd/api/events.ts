@@ -136,10 +136,10 @@ const eventRecord = ({
 
 /** Whether an event matches the key, with exactly its labels. */
 export function hasKey({ name, labels }: EventKey, key: EventKey): boolean {
-  const wanted = Object.entries(key.labels);
+  const desired = Object.entries(key.labels);
   return (
     name === key.name &&
-    Object.keys(labels).length === wanted.length &&
-    wanted.every(([label, value]) => Object.hasOwn(labels, label) && labels[label] === value)
+    Object.keys(labels).length === desired.length &&
+    desired.every(([label, value]) => Object.hasOwn(labels, label) && labels[label] === value)
   );
 }

@@ -7,9 +7,9 @@ import { profileOfPlane } from "../controlplane/blueprint.ts";
 import { isReady } from "../controlplane/find.ts";
 import { Application, type ControlPlane, Piped } from "../kinds.ts";
 import { openServer } from "../server/open.ts";
-import { callerFor, type Retired, retired, retiring } from "../server/retiring.ts";
-import { canBecome, type Former, idsOf, isAt, isSameSpot, type Kept, type Place } from "./place.ts";
-import { circleOf, isOldest, placeTaken } from "./turn.ts";
+import { callerFor, type RetireResult, retireAll, writeRetired } from "../server/retiring.ts";
+import { canUpdateTo, type Former, idsOf, isAt, isSameFile, type Place, type StoredPlace } from "./place.ts";
+import { cycleOf, isOldest, placeTaken } from "./turn.ts";
 
 type App = Stored<Application>;
 
@@ -23,9 +23,9 @@ export function formerOf({ status }: Pick<Application, "status">, id: string | u
 }
 
 /** Ids of applications that a worker registered at the announced place before it died. */
-export async function begunAt(
+export async function interruptedAt(
   application: App,
-  place: Kept,
+  place: StoredPlace,
   { applications }: PipecdClient,
   ctx: Context,
 ): Promise<readonly string[]> {
@@ -39,24 +39,25 @@ export async function begunAt(
 }
 
 /** Adds an application that a worker registered before it died to `former`, if the object has another place by now. */
-export async function rememberBegun(
+export async function recordInterrupted(
   application: App,
   place: Place,
   client: PipecdClient,
   plane: Stored<ControlPlane>,
   ctx: Context,
 ): Promise<App> {
-  const { registering: begun, former = [] } = application.status ?? {};
-  if (begun === undefined) return application;
+  const { registering: interrupted, former = [] } = application.status ?? {};
+  if (interrupted === undefined) return application;
   // Otherwise register() finds the application at the desired place.
-  const isThere = begun.pipedID === place.pipedID && begun.configFilename === place.configFilename;
-  if (isThere && canBecome(begun, place, client)) return application;
-  const other = await openServer(plane, callerFor(application.spec, begun.projectID), ctx);
-  const strays = await begunAt(application, begun, other, ctx);
-  const found = strays.map((applicationID) => ({ applicationID, registered: begun }));
+  const isThere =
+    interrupted.pipedID === place.pipedID && interrupted.configFilename === place.configFilename;
+  if (isThere && canUpdateTo(interrupted, place, client)) return application;
+  const other = await openServer(plane, callerFor(application.spec, interrupted.projectID), ctx);
+  const strays = await interruptedAt(application, interrupted, other, ctx);
+  const found = strays.map((applicationID) => ({ applicationID, registered: interrupted }));
   // In a merge patch, null removes a field.
-  const noted = { registering: null, ...(found.length > 0 && { former: [...former, ...found] }) };
-  return ctx.status(Application, application, noted as object);
+  const patch = { registering: null, ...(found.length > 0 && { former: [...former, ...found] }) };
+  return ctx.status(Application, application, patch as object);
 }
 
 /** Deletes former applications, and schedules a retry for those that PipeCD refuses to delete. */
@@ -64,10 +65,10 @@ export async function retire(
   application: App,
   plane: Stored<ControlPlane>,
   ctx: Context,
-): Promise<Retired<Application>> {
+): Promise<RetireResult<Application>> {
   if (!isReady(plane)) return { object: application };
   const { former = [], applicationID } = application.status ?? {};
-  const { left, error } = await retiring(former, async (one) => {
+  const { left, error } = await retireAll(former, async (one) => {
     if (one.applicationID === applicationID) return;
     const client = await openServer(plane, callerFor(application.spec, one.registered.projectID), ctx);
     const ending = await end(one.applicationID, client, ctx);
@@ -78,7 +79,7 @@ export async function retire(
         `PipeCD has ${ending.toLowerCase()} the application ${one.applicationID}: ${applicationID} has replaced it`,
       );
   });
-  return retired(Application, application, left, error, ctx);
+  return writeRetired(Application, application, left, error, ctx);
 }
 
 /** Deletes or disables an application. Returns undefined if it was deleted or disabled before. */
@@ -99,21 +100,21 @@ export async function end(
  * Resolves a cycle of Applications that wait for each other's places: the oldest one ends its live application, so that the next one
  * can register there. Another Application is registered at its new place, so the checks before a registration have passed there.
  */
-export async function giveWay(
+export async function yieldPlace(
   application: App,
   place: Place,
   plane: Stored<ControlPlane>,
   ctx: Context,
 ): Promise<App> {
   const { applicationID, registered } = application.status ?? {};
-  if (applicationID === undefined || registered === undefined || isSameSpot(registered, place))
+  if (applicationID === undefined || registered === undefined || isSameFile(registered, place))
     return application;
   const pipeds = await ctx.read.list(Piped);
   const pipedIDs = new Map(pipeds.map(({ metadata: { name }, status }) => [name, status?.pipedID]));
   const all = await ctx.live.list(Application);
-  const circle = circleOf(application, all, place, profileOfPlane(plane), pipedIDs);
-  const successor = circle?.at(-1);
-  if (circle === undefined || successor === undefined || !isOldest(application, circle)) return application;
+  const cycle = cycleOf(application, all, place, profileOfPlane(plane), pipedIDs);
+  const successor = cycle?.at(-1);
+  if (cycle === undefined || successor === undefined || !isOldest(application, cycle)) return application;
   const client = await openServer(plane, callerFor(application.spec, registered.projectID), ctx);
   const ending = await end(applicationID, client, ctx);
   const { name } = successor.metadata;

@@ -2,15 +2,15 @@
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Context, Result } from "../../../bus/worker/function.ts";
 import { Application } from "../kinds.ts";
-import { sayGoodbye } from "../server/farewell.ts";
+import { deregister } from "../server/farewell.ts";
 import { openServer } from "../server/open.ts";
-import { callerFor, retiring } from "../server/retiring.ts";
-import { begunAt, end } from "./former.ts";
+import { callerFor, retireAll } from "../server/retiring.ts";
+import { end, interruptedAt } from "./former.ts";
 
 type App = Stored<Application>;
 
 /** Deletes the live application, the ones that it replaced, and one that a worker registered before it died. */
-export async function leave(application: App, ctx: Context): Promise<Result | undefined> {
+export async function finalizeApplication(application: App, ctx: Context): Promise<Result | undefined> {
   const { status = {}, spec } = application;
   const { applicationID, registered, registering, former = [] } = status;
   const known = [
@@ -21,17 +21,17 @@ export async function leave(application: App, ctx: Context): Promise<Result | un
   ];
   // It was never registered.
   if (known.length === 0 && registering === undefined) return undefined;
-  await sayGoodbye(Application, application, ctx, async (plane) => {
+  await deregister(Application, application, ctx, async (plane) => {
     const open = (projectID: string) => openServer(plane, callerFor(spec, projectID), ctx);
     const remove = async (id: string, projectID: string) => {
       const ending = await end(id, await open(projectID), ctx);
       if (ending) ctx.event("Normal", ending, `PipeCD has ${ending.toLowerCase()} the application ${id}`);
     };
-    const { error } = await retiring(known, ({ id, projectID }) => remove(id, projectID));
+    const { error } = await retireAll(known, ({ id, projectID }) => remove(id, projectID));
     if (error) throw error;
     if (registering === undefined) return;
     const { projectID } = registering;
-    for (const id of await begunAt(application, registering, await open(projectID), ctx))
+    for (const id of await interruptedAt(application, registering, await open(projectID), ctx))
       await remove(id, projectID);
   });
   return undefined;

@@ -3,23 +3,23 @@ import { posix } from "node:path";
 import type { ApplicationRecord } from "../api/model.ts";
 import type { PipecdClient } from "../api/services.ts";
 import type { Application } from "../kinds.ts";
-import type { Wanted } from "./wanted.ts";
+import type { Desired } from "./wanted.ts";
 
 /** The desired place of an application, with the fields that can change there. */
-export type Place = Wanted["registered"];
+export type Place = Desired["registered"];
 type Status = NonNullable<Application["status"]>;
 /** A place as the status stores it. */
-export type Kept = NonNullable<Status["registered"]>;
+export type StoredPlace = NonNullable<Status["registered"]>;
 /** An application at PipeCD that another one has replaced. */
 export type Former = NonNullable<Status["former"]>[number];
 
 /** One configuration file of one agent. */
-export type Spot = Pick<Kept, "pipedID" | "repository" | "path" | "configFilename">;
+export type FileLocation = Pick<StoredPlace, "pipedID" | "repository" | "path" | "configFilename">;
 
 const folder = (path: string): string => posix.normalize(`${path}/`);
 
 /** Whether both are the same file of the same agent. Compares normalized paths. */
-export const isSameSpot = (a: Spot, b: Spot): boolean =>
+export const isSameFile = (a: FileLocation, b: FileLocation): boolean =>
   a.pipedID === b.pipedID &&
   a.repository === b.repository &&
   folder(a.path) === folder(b.path) &&
@@ -28,7 +28,7 @@ export const isSameSpot = (a: Spot, b: Spot): boolean =>
 /** Whether a record is at a place. PipeCD reads an empty filename as .pipe.yaml. */
 export const isAt = (
   record: ApplicationRecord,
-  place: Pick<Kept, "repository" | "path" | "configFilename" | "kind">,
+  place: Pick<StoredPlace, "repository" | "path" | "configFilename" | "kind">,
 ): boolean =>
   record.repository === place.repository &&
   record.path === place.path &&
@@ -36,8 +36,8 @@ export const isAt = (
   record.kind === place.kind;
 
 /** Whether PipeCD can change a registration to the desired place. Project, repository, path, and kind are fixed; up to v0.9.0, all fields are. */
-export function canBecome(
-  last: Kept,
+export function canUpdateTo(
+  last: StoredPlace,
   place: Place,
   { applications }: Pick<PipecdClient, "applications">,
 ): boolean {
@@ -54,7 +54,7 @@ export const idsOf = ({ status }: Pick<Application, "status">): readonly (string
 ];
 
 /** Describes the live application, from the status. */
-export function soFarOf({ status }: Pick<Application, "status">): string | undefined {
+export function describeRegistration({ status }: Pick<Application, "status">): string | undefined {
   if (status?.applicationID === undefined) return undefined;
   const { repository, path, projectID } = status.registered ?? {};
   const where = repository === undefined ? "" : ` at ${repository}/${path} in the project ${projectID}`;

@@ -4,7 +4,7 @@ import type { ApplicationKindName } from "../api/model.ts";
 import { applicationKindOf } from "../kinds/application.ts";
 import type { Plugin } from "../kinds/plugins.ts";
 import type { Application, Piped } from "../kinds.ts";
-import { patience } from "../pace.ts";
+import { retryMillis } from "../pace.ts";
 
 /** How an agent deploys an application. */
 export interface Deployed {
@@ -18,7 +18,7 @@ export interface Deployed {
 
 /** A user error. It blocks the object until the spec changes. */
 export const invalid = (message: string): BlockedError =>
-  new BlockedError("ConfigInvalid", message, patience);
+  new BlockedError("ConfigInvalid", message, retryMillis);
 
 /** Throws a `BlockedError` for fields that v1 does not have, and for plugins and deploy targets that the piped does not have. */
 export function byPlugins(spec: Application["spec"], piped: Pick<Piped, "metadata" | "spec">): Deployed {

@@ -10,13 +10,21 @@ import type { Context } from "../../../bus/worker/function.ts";
 import type { ApplicationRecord, DeployTargets } from "../api/model.ts";
 import type { PipecdClient } from "../api/services.ts";
 import { Application } from "../kinds.ts";
-import { patience } from "../pace.ts";
+import { retryMillis } from "../pace.ts";
 import type { Profile } from "../profile.ts";
 import { pacedWait, ready, WaitingError } from "../server/dependent.ts";
 import { announcement } from "../server/registering.ts";
-import { canBecome, type Former, idsOf, isAt, isSameSpot, type Place, soFarOf } from "./place.ts";
-import { awaitPlace } from "./turn.ts";
-import type { Wanted } from "./wanted.ts";
+import {
+  canUpdateTo,
+  describeRegistration,
+  type Former,
+  idsOf,
+  isAt,
+  isSameFile,
+  type Place,
+} from "./place.ts";
+import { waitForPlace } from "./turn.ts";
+import type { Desired } from "./wanted.ts";
 
 type App = Stored<Application>;
 
@@ -30,37 +38,37 @@ export interface Registered {
 /** Registers the application, or updates its registration. */
 export async function register(
   application: App,
-  wanted: Wanted,
+  desired: Desired,
   profile: Profile,
   client: PipecdClient,
   ctx: Context,
 ): Promise<Registered> {
-  const { registered: place } = wanted;
+  const { registered: place } = desired;
   const { own, application: latest } = await ownRecord(application, place, client, ctx);
-  if (own?.last && isSameSpot(own.last, place) && own.record.pipedID === place.pipedID) {
+  if (own?.last && isSameFile(own.last, place) && own.record.pipedID === place.pipedID) {
     await refresh(own.record, place, client, ctx);
     return { id: own.record.id, application: latest };
   }
-  await awaitPlace(latest, place, profile, ctx);
-  const found = own?.record ?? (await stranded(latest, place, client, ctx));
+  await waitForPlace(latest, place, profile, ctx);
+  const found = own?.record ?? (await unownedRecord(latest, place, client, ctx));
   if (found?.pipedID !== place.pipedID)
-    await checkRepository(latest, place, wanted.pipedSince, client, ctx.now());
+    await checkRepository(latest, place, desired.pipedSince, client, ctx.now());
   const announced = await ctx.status(
     Application,
     latest,
     { registering: place },
-    announcement(soFarOf(latest)),
+    announcement(describeRegistration(latest)),
   );
-  await awaitPlace(announced, place, profile, ctx);
+  await waitForPlace(announced, place, profile, ctx);
   if (found) {
     await refresh(found, place, client, ctx);
     return { id: found.id, application: announced };
   }
-  return { id: await add(wanted, client, ctx), application: announced };
+  return { id: await add(desired, client, ctx), application: announced };
 }
 
 async function add(
-  { registered: place, kind, description, labels }: Wanted,
+  { registered: place, kind, description, labels }: Desired,
   { applications }: PipecdClient,
   ctx: Context,
 ): Promise<string> {
@@ -101,20 +109,20 @@ async function ownRecord(
     const record = await client.applications.get(id);
     return record?.deleted === false ? record : undefined;
   };
-  if (applicationID !== undefined && (registered === undefined || canBecome(registered, place, client))) {
+  if (applicationID !== undefined && (registered === undefined || canUpdateTo(registered, place, client))) {
     const record = await find(applicationID);
     if (record) return { own: { record, last: registered }, application };
-    latest = await noteLoss(application, applicationID, ctx);
+    latest = await recordLoss(application, applicationID, ctx);
   }
   for (const { applicationID: id, registered: last } of former) {
-    const record = canBecome(last, place, client) ? await find(id) : undefined;
+    const record = canUpdateTo(last, place, client) ? await find(id) : undefined;
     if (record) return { own: { record, last }, application: latest };
   }
   return { own: undefined, application: latest };
 }
 
 /** Removes a lost application from the status. */
-function noteLoss(application: App, id: string, ctx: Context): Promise<App> {
+function recordLoss(application: App, id: string, ctx: Context): Promise<App> {
   const message = `PipeCD no longer has the application ${id}`;
   ctx.event("Warning", "RegistrationLost", `${message}: registering it again`);
   // In a merge patch, null removes a field.
@@ -125,7 +133,7 @@ function noteLoss(application: App, id: string, ctx: Context): Promise<App> {
 }
 
 /** The only unowned application at the place, for example one whose worker died before it wrote the id. */
-async function stranded(
+async function unownedRecord(
   application: App,
   place: Place,
   { applications }: PipecdClient,
@@ -143,7 +151,7 @@ async function stranded(
   throw new BlockedError(
     "Ambiguous",
     `expected one application at ${place.repository}/${place.path} of its piped, found ${same.length}: ${same.map(({ id }) => id).join(", ")}. Delete the others at PipeCD.`,
-    patience,
+    retryMillis,
   );
 }
 

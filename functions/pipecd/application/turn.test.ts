@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Application } from "../kinds.ts";
 import type { Place } from "./place.ts";
-import { circleOf, inTheWay, isOldest } from "./turn.ts";
+import { blockerOf, cycleOf, isOldest } from "./turn.ts";
 
 const place: Place = {
   name: "a",
@@ -51,7 +51,7 @@ const application = (
   status,
 });
 const claimOf = (mine: Stored<Application>, other: Stored<Application>) =>
-  inTheWay(mine, [mine, other], place, "C")?.claim;
+  blockerOf(mine, [mine, other], place, "C")?.claim;
 
 const mine = application("mine", 2);
 const announced = application("mine", 2, { status: { registering: place } });
@@ -59,11 +59,11 @@ const here = { applicationID: "1", registered: place };
 
 describe("an Application", () => {
   test.each([
-    ["waits for an older one that wants its place", application("other", 1), "wanted"],
+    ["waits for an older one that wants its place", application("other", 1), "desired"],
     [
       "waits for the one with the lower uid when both were created in the same second",
       application("lesser", 2),
-      "wanted",
+      "desired",
     ],
     ["does not wait for a younger one that wants its place", application("other", 3), undefined],
     [
@@ -101,12 +101,12 @@ describe("an Application", () => {
     [
       "waits for one whose path is equal after normalization",
       application("other", 1, { spec: { path: "./kubernetes//canary/" } }),
-      "wanted",
+      "desired",
     ],
     [
       "waits for one that sets the default file",
       application("other", 1, { spec: { configFilename: "app.pipecd.yaml" } }),
-      "wanted",
+      "desired",
     ],
     [
       "does not wait for one with another file",
@@ -160,7 +160,7 @@ describe("an Application that has announced its place", () => {
 
 test("names the oldest of several", () => {
   const others = [application("third", 1, { status: { registering: place } }), application("first", 1), mine];
-  expect(inTheWay(mine, others, place, "C")?.other.metadata.name).toBe("first");
+  expect(blockerOf(mine, others, place, "C")?.other.metadata.name).toBe("first");
 });
 
 describe("a cycle of Applications that have each other's places", () => {
@@ -182,29 +182,29 @@ describe("a cycle of Applications that have each other's places", () => {
     return { ...found, metadata: { ...found.metadata, generation: 2 } };
   };
   const pipeds = new Map([["p", "p-1"]]);
-  const circle = (...all: [Stored<Application>, ...Stored<Application>[]]) =>
-    circleOf(all[0], all, { ...place, path: all[0].spec.path }, "C", pipeds)?.map(
+  const cycle = (...all: [Stored<Application>, ...Stored<Application>[]]) =>
+    cycleOf(all[0], all, { ...place, path: all[0].spec.path }, "C", pipeds)?.map(
       ({ metadata }) => metadata.name,
     );
 
   test("is found from each Application", () => {
     const [a, b, c] = [moving("1", "x", "y"), moving("2", "y", "z"), moving("3", "z", "./x/")];
-    expect(circle(a, b, c)).toEqual(["1", "2", "3"]);
-    expect(circle(c, a, b)).toEqual(["3", "1", "2"]);
+    expect(cycle(a, b, c)).toEqual(["1", "2", "3"]);
+    expect(cycle(c, a, b)).toEqual(["3", "1", "2"]);
     expect([a, b, c].map((one) => isOldest(one, [a, b, c]))).toEqual([true, false, false]);
   });
   test("is not found while another Application has a place, or a place is free", () => {
     const [a, b] = [moving("1", "x", "y"), moving("2", "y", "z")];
-    expect(circle(a, b)).toBeUndefined();
-    expect(circle(a, b, moving("3", "z", "y"))).toBeUndefined();
+    expect(cycle(a, b)).toBeUndefined();
+    expect(cycle(a, b, moving("3", "z", "y"))).toBeUndefined();
   });
   test("is not found while one of them may wait for something else", () => {
     const a = moving("1", "x", "y");
-    expect(circle(a, moving("2", "y", "x"))).toEqual(["1", "2"]);
-    expect(circle(a, moving("2", "y", "x", { conditions: [] }))).toBeUndefined();
-    expect(circle(a, moving("2", "y", "x", { observedGeneration: 1 }))).toBeUndefined();
+    expect(cycle(a, moving("2", "y", "x"))).toEqual(["1", "2"]);
+    expect(cycle(a, moving("2", "y", "x", { conditions: [] }))).toBeUndefined();
+    expect(cycle(a, moving("2", "y", "x", { observedGeneration: 1 }))).toBeUndefined();
     const leaving = moving("2", "y", "x");
     leaving.metadata.deletionTimestamp = "2026-02-01T00:00:00Z";
-    expect(circle(a, leaving)).toBeUndefined();
+    expect(cycle(a, leaving)).toBeUndefined();
   });
 });

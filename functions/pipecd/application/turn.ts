@@ -9,7 +9,7 @@ import type { Context } from "../../../bus/worker/function.ts";
 import { Application } from "../kinds.ts";
 import type { Profile } from "../profile.ts";
 import { pacedWait, WaitingError } from "../server/dependent.ts";
-import { isSameSpot, type Place, type Spot } from "./place.ts";
+import { type FileLocation, isSameFile, type Place } from "./place.ts";
 import { configFilenameOf } from "./wanted.ts";
 
 type App = Stored<Application>;
@@ -24,11 +24,11 @@ export const isWaitingForPlace = ({ status }: Pick<Application, "status">): bool
 const ageOf = ({ metadata: { creationTimestamp = "", uid } }: App): string => `${creationTimestamp} ${uid}`;
 
 /** How another Application claims a place. */
-type Claim = "registered" | "announced" | "wanted" | undefined;
+type Claim = "registered" | "announced" | "desired" | undefined;
 
 function claimOf({ spec, status, metadata }: App, mine: App, place: Place, profile: Profile): Claim {
-  const isHere = (kept: Parameters<typeof isSameSpot>[0] | undefined) =>
-    kept !== undefined && isSameSpot(kept, place);
+  const isHere = (stored: Parameters<typeof isSameFile>[0] | undefined) =>
+    stored !== undefined && isSameFile(stored, place);
   const { applicationID, registered, registering, former = [] } = status ?? {};
   if ((applicationID !== undefined && isHere(registered)) || former.some((one) => isHere(one.registered)))
     return "registered";
@@ -36,13 +36,13 @@ function claimOf({ spec, status, metadata }: App, mine: App, place: Place, profi
   if (metadata.deletionTimestamp !== undefined || spec.projectID !== place.projectID) return undefined;
   if (spec.pipedRef.objectName !== mine.spec.pipedRef.objectName) return undefined;
   const { repository, path } = spec;
-  const wanted = {
+  const desired = {
     pipedID: place.pipedID,
     repository,
     path,
     configFilename: configFilenameOf(spec, profile),
   };
-  return isHere(wanted) ? "wanted" : undefined;
+  return isHere(desired) ? "desired" : undefined;
 }
 
 /**
@@ -50,7 +50,7 @@ function claimOf({ spec, status, metadata }: App, mine: App, place: Place, profi
  * for `mine`. Undefined if `mine` is in no cycle, or if one of the others is not ready to move. `pipedIDs` has the name of the
  * Piped as its key.
  */
-export function circleOf(
+export function cycleOf(
   mine: App,
   all: readonly App[],
   place: Place,
@@ -58,24 +58,24 @@ export function circleOf(
   pipedIDs: ReadonlyMap<string, string | undefined>,
 ): readonly App[] | undefined {
   const others = all.filter(({ metadata: { uid } }) => uid !== mine.metadata.uid);
-  const circle = [mine];
-  let spot: Spot = place;
+  const cycle = [mine];
+  let location: FileLocation = place;
   for (;;) {
-    if (circle.length > 1 && isLiveAt(mine, spot)) return circle;
-    const holder = others.find((other) => isLiveAt(other, spot));
-    if (holder === undefined || circle.includes(holder) || !isStuck(holder)) return undefined;
-    circle.push(holder);
+    if (cycle.length > 1 && isLiveAt(mine, location)) return cycle;
+    const holder = others.find((other) => isLiveAt(other, location));
+    if (holder === undefined || cycle.includes(holder) || !isStuck(holder)) return undefined;
+    cycle.push(holder);
     const { spec } = holder;
     const pipedID = pipedIDs.get(spec.pipedRef.objectName);
     if (pipedID === undefined) return undefined;
-    spot = { ...spec, pipedID, configFilename: configFilenameOf(spec, profile) };
+    location = { ...spec, pipedID, configFilename: configFilenameOf(spec, profile) };
   }
 }
 
-const isLiveAt = ({ status }: App, spot: Spot): boolean =>
+const isLiveAt = ({ status }: App, location: FileLocation): boolean =>
   status?.applicationID !== undefined &&
   status.registered !== undefined &&
-  isSameSpot(status.registered, spot);
+  isSameFile(status.registered, location);
 
 /** Whether it waits for a place, and its spec has not changed since. */
 const isStuck = (application: App): boolean =>
@@ -87,32 +87,32 @@ export const isOldest = (mine: App, all: readonly App[]): boolean =>
   all.every((other) => ageOf(mine) <= ageOf(other));
 
 /** The Application that blocks the place; undefined if `mine` may take it. `others` are all Applications of the namespace. */
-export function inTheWay(
+export function blockerOf(
   mine: App,
   others: readonly App[],
   place: Place,
   profile: Profile,
 ): { readonly other: App; readonly claim: NonNullable<Claim> } | undefined {
   const { registering } = mine.status ?? {};
-  const hasAnnounced = registering !== undefined && isSameSpot(registering, place);
+  const hasAnnounced = registering !== undefined && isSameFile(registering, place);
   for (const other of others.toSorted((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1))) {
     if (other.metadata.uid === mine.metadata.uid) continue;
     const claim = claimOf(other, mine, place, profile);
     if (claim === undefined) continue;
-    if (claim === "wanted" && (hasAnnounced || ageOf(mine) < ageOf(other))) continue;
+    if (claim === "desired" && (hasAnnounced || ageOf(mine) < ageOf(other))) continue;
     return { other, claim };
   }
   return undefined;
 }
 
 /** Throws a {@link WaitingError} while another Application blocks the place. Call it before and after the announcement. */
-export async function awaitPlace(mine: App, place: Place, profile: Profile, ctx: Context): Promise<void> {
-  const found = inTheWay(mine, await ctx.live.list(Application), place, profile);
+export async function waitForPlace(mine: App, place: Place, profile: Profile, ctx: Context): Promise<void> {
+  const found = blockerOf(mine, await ctx.live.list(Application), place, profile);
   if (found === undefined) return;
   const { other, claim } = found;
   const { registering } = mine.status ?? {};
   const keepsAnnouncement = claim === "announced" && ageOf(mine) < ageOf(other);
-  if (registering !== undefined && isSameSpot(registering, place) && !keepsAnnouncement)
+  if (registering !== undefined && isSameFile(registering, place) && !keepsAnnouncement)
     // In a merge patch, null removes a field.
     await ctx.status(Application, mine, { registering: null } as object, [
       { type: "Registered", status: "False", reason: placeTaken, message: messageOf(other, place) },

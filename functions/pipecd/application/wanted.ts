@@ -11,7 +11,7 @@ import { referenced } from "../server/references.ts";
 import { byPlugins, type Deployed, invalid } from "./plugins.ts";
 
 /** The desired registration. */
-export interface Wanted {
+export interface Desired {
   /** Fields that Denrei keeps in sync. */
   readonly registered: Required<Omit<Registered, Absent>> & Pick<Registered, Absent>;
   readonly kind: ApplicationKindName;
@@ -54,11 +54,11 @@ function byProvider(spec: Application["spec"], profile: Profile): Deployed {
 const missingKind: Readonly<Record<Profile, ApplicationKindName>> = { L0: "ECS", C: "CROSSPLANE" };
 
 /** Throws a `WaitingError` while a reference does not resolve, and a `BlockedError` if the version does not support the spec. */
-export async function wantedOf(
+export async function desiredOf(
   { spec, status }: Stored<Application>,
   plane: Stored<ControlPlane>,
   ctx: Context,
-): Promise<Wanted> {
+): Promise<Desired> {
   const profile = profileOfPlane(plane);
   if (profile === "L0" && (spec.labels || spec.description))
     throw invalid(`spec.labels and spec.description need PipeCD ${firstOfC} or later`);

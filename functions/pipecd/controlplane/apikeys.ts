@@ -12,7 +12,7 @@ import { apiKeysSecret, keyOfProject } from "../keynames.ts";
 import type { ControlPlane } from "../kinds.ts";
 import { bytesIn, contentDigest, findSecret } from "../kubernetes/secrets.ts";
 import { annotations } from "../names.ts";
-import { isSyncDue, syncedNow, untilSync } from "../server/dependent.ts";
+import { isSyncDue, syncedStatus, untilSync } from "../server/dependent.ts";
 import { openServer } from "../server/open.ts";
 import { isReady } from "./find.ts";
 
@@ -25,25 +25,28 @@ export interface Bootstrapped {
   readonly status: Partial<NonNullable<ControlPlane["status"]>>;
   readonly conditions: readonly ConditionUpdate[];
   /** Time until the next check. Milliseconds. */
-  readonly againMillis: number | undefined;
+  readonly requeueMillis: number | undefined;
 }
 
-const nothing: Bootstrapped = { status: {}, conditions: [], againMillis: undefined };
+const noKeys: Bootstrapped = { status: {}, conditions: [], requeueMillis: undefined };
 
 /**
  * Disables the keys of projects that the configuration no longer has. It runs before the server gets that configuration, because
  * PipeCD then refuses all calls for these projects. Returns the entries of the Secret whose keys may still be enabled.
  */
-export async function endFormerKeys(plane: Stored<ControlPlane>, ctx: Context): Promise<readonly string[]> {
+export async function disableFormerKeys(
+  plane: Stored<ControlPlane>,
+  ctx: Context,
+): Promise<readonly string[]> {
   if (!plane.spec.bootstrapAPIKeys) return [];
   const secret = await findSecret(apiKeysSecret(plane), ctx);
-  const wanted = new Set((plane.spec.config.projects ?? []).map(({ id }) => keyOfProject(id)));
-  const former = Object.keys(secret?.data ?? {}).filter((entry) => !wanted.has(entry));
+  const desired = new Set((plane.spec.config.projects ?? []).map(({ id }) => keyOfProject(id)));
+  const former = Object.keys(secret?.data ?? {}).filter((entry) => !desired.has(entry));
   if (secret === undefined || !isReady(plane)) return former;
   const left: string[] = [];
   for (const entry of former)
     try {
-      await endFormerKey(plane, entry, secret, ctx);
+      await disableFormerKey(plane, entry, secret, ctx);
     } catch (error) {
       if (!(error instanceof PipecdError)) throw error;
       left.push(entry);
@@ -52,7 +55,7 @@ export async function endFormerKeys(plane: Stored<ControlPlane>, ctx: Context): 
 }
 
 /** If the entry is a digest instead of the project id, PipeCD does not know the project and refuses the calls. */
-async function endFormerKey(
+async function disableFormerKey(
   plane: Stored<ControlPlane>,
   projectID: string,
   secret: Stored<SecretObject>,
@@ -71,29 +74,29 @@ export async function bootstrapKeys(
   former: readonly string[],
   ctx: Context,
 ): Promise<Bootstrapped> {
-  if (!plane.spec.bootstrapAPIKeys) return nothing;
+  if (!plane.spec.bootstrapAPIKeys) return noKeys;
   const { status = {} } = plane;
   const now = ctx.now();
   const secret = await findSecret(apiKeysSecret(plane), ctx);
   const projects = (plane.spec.config.projects ?? []).map(({ id }) => id);
-  const isComplete = projects.every((project) => keptKey(secret, project) !== undefined);
+  const isComplete = projects.every((project) => storedKey(secret, project) !== undefined);
   const message = `each project has an API key${leftOver(former)}`;
   if (isComplete && !hasOlderKeys(secret) && !isSyncDue(status, plane, now))
-    return { ...said("True", "Bootstrapped", message), againMillis: untilSync(status, now) };
+    return { ...withCondition("True", "Bootstrapped", message), requeueMillis: untilSync(status, now) };
   try {
-    for (const project of projects) await keepKey(plane, project, ctx);
-    await settle(plane, ctx);
+    for (const project of projects) await ensureProjectKey(plane, project, ctx);
+    await recordRevoked(plane, ctx);
   } catch (error) {
     if (!(error instanceof PipecdError)) throw error;
-    const trouble = since(status.conditions, conditionType, "False");
-    const { reason, message, retryAfterMillis } = blockedBy(error, trouble, now);
-    return { ...said("False", reason, message), againMillis: retryAfterMillis };
+    const failingSince = since(status.conditions, conditionType, "False");
+    const { reason, message, retryAfterMillis } = blockedBy(error, failingSince, now);
+    return { ...withCondition("False", reason, message), requeueMillis: retryAfterMillis };
   }
-  const synced = syncedNow(plane, now);
+  const synced = syncedStatus(plane, now);
   return {
-    ...said("True", "Bootstrapped", message),
+    ...withCondition("True", "Bootstrapped", message),
     status: synced,
-    againMillis: untilSync(synced, now),
+    requeueMillis: untilSync(synced, now),
   };
 }
 
@@ -102,7 +105,7 @@ const leftOver = (former: readonly string[]): string =>
     ? ""
     : `. PipeCD may still accept the keys of former projects: ${former.join(", ")}. To disable them, add these projects again, and remove them while the ControlPlane is ready.`;
 
-const said = (
+const withCondition = (
   status: "True" | "False",
   reason: string,
   message: string,
@@ -126,7 +129,7 @@ function keyIn(secret: Stored<SecretObject> | undefined, entry: string): string 
   return key;
 }
 
-const keptKey = (secret: Stored<SecretObject> | undefined, projectID: string): string | undefined =>
+const storedKey = (secret: Stored<SecretObject> | undefined, projectID: string): string | undefined =>
   keyIn(secret, keyOfProject(projectID));
 
 /** A key begins with its id. */
@@ -136,11 +139,11 @@ const idOf = (key: string): string | undefined => key.split(".")[0];
  * Creates a key unless PipeCD lists the one in the Secret. Older keys are disabled last, because clients cannot use a Secret with
  * a disabled key.
  */
-async function keepKey(plane: Stored<ControlPlane>, projectID: string, ctx: Context): Promise<void> {
+async function ensureProjectKey(plane: Stored<ControlPlane>, projectID: string, ctx: Context): Promise<void> {
   const apiKeys = await keysOf(plane, projectID, ctx);
   const enabled = (await apiKeys.list()).filter(({ name, disabled }) => name === keyName && !disabled);
   const secret = await findSecret(apiKeysSecret(plane), ctx);
-  const kept = idOf(keptKey(secret, projectID) ?? "");
+  const kept = idOf(storedKey(secret, projectID) ?? "");
   const isGood = enabled.some(({ id }) => id === kept);
   const current = isGood ? kept : await makeKey(plane, projectID, secret, apiKeys, ctx);
   for (const { id } of enabled.filter((one) => one.id !== current))
@@ -193,7 +196,7 @@ async function makeKey(
 }
 
 /** Records that all older keys are disabled. */
-async function settle(plane: Stored<ControlPlane>, ctx: Context): Promise<void> {
+async function recordRevoked(plane: Stored<ControlPlane>, ctx: Context): Promise<void> {
   const secret = await findSecret(apiKeysSecret(plane), ctx);
   if (hasOlderKeys(secret) && secret)
     await ctx.patch(Secret, secret, { metadata: { annotations: { [annotations.olderKeys]: null } } });

@@ -3,13 +3,13 @@ import { BlockedError } from "../../../bus/worker/errors.ts";
 import { ConfigError, controlPlaneConfig } from "../config.ts";
 import { envoyConfig } from "../gateway/envoy.ts";
 import type { ControlPlane } from "../kinds.ts";
-import { patience } from "../pace.ts";
+import { retryMillis } from "../pace.ts";
 import { defaultVersions, envoyProblem, firstOfC, type Profile, profileOf } from "../profile.ts";
 import { partName } from "./component.ts";
 import type { Blueprint } from "./parts.ts";
 
 const blocked = (reason: string, message: string): BlockedError =>
-  new BlockedError(reason, `${message}. Running pods are unchanged.`, patience);
+  new BlockedError(reason, `${message}. Running pods are unchanged.`, retryMillis);
 
 /** The profile of a control plane. Throws a `BlockedError` for a version without one. */
 export function profileOfPlane({ spec }: Pick<ControlPlane, "spec">): Profile {
@@ -19,13 +19,10 @@ export function profileOfPlane({ spec }: Pick<ControlPlane, "spec">): Profile {
 }
 
 /** Fields of a {@link Blueprint} that do not come from the object. */
-type Surroundings = Pick<Blueprint, "secrets" | "datastoreSince">;
+type Inputs = Pick<Blueprint, "secrets" | "datastoreSince">;
 
 /** Throws a `BlockedError` if the version does not support the spec. */
-export function blueprintOf(
-  plane: Pick<ControlPlane, "metadata" | "spec">,
-  surroundings: Surroundings,
-): Blueprint {
+export function blueprintOf(plane: Pick<ControlPlane, "metadata" | "spec">, inputs: Inputs): Blueprint {
   const profile = profileOfPlane(plane);
   const { envoyVersion = defaultVersions.envoy[profile], tls, bootstrapAPIKeys } = plane.spec;
   const problem = envoyProblem(profile, envoyVersion);
@@ -42,7 +39,7 @@ export function blueprintOf(
         server: partName(plane.metadata.name, "server"),
         ...(tls && { tls: true }),
       }),
-      ...surroundings,
+      ...inputs,
     };
   } catch (error) {
     if (error instanceof ConfigError) throw blocked("ConfigInvalid", error.message);

@@ -6,7 +6,7 @@ import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import type { ControlPlane } from "../kinds.ts";
 import { bytesIn, secretWith } from "../kubernetes/secrets.ts";
-import { patience } from "../pace.ts";
+import { retryMillis } from "../pace.ts";
 
 /** Throws a `BlockedError` unless PipeCD can load the Secret's certificate, key, and authority. */
 export async function checkCertificate(
@@ -16,7 +16,8 @@ export async function checkCertificate(
   if (tls === undefined) return;
   const secret = await secretWith(tls.secretName, ["tls.crt", "tls.key", "ca.crt"], ctx);
   const problem = certificateProblem(secret);
-  if (problem) throw new BlockedError("SecretInvalid", `the Secret ${tls.secretName}: ${problem}`, patience);
+  if (problem)
+    throw new BlockedError("SecretInvalid", `the Secret ${tls.secretName}: ${problem}`, retryMillis);
 }
 
 /** Why PipeCD cannot load them; undefined if it can. */

@@ -3,13 +3,13 @@ import type { Stored } from "../../../bus/kube/object.ts";
 import { Deployment } from "../../../bus/kube/workloads.ts";
 import type { Context, Result } from "../../../bus/worker/function.ts";
 import { Application, ControlPlane, Environment, Piped } from "../kinds.ts";
-import { keptFor } from "../kubernetes/inuse.ts";
-import { isNamespaceGoing } from "../kubernetes/namespace.ts";
+import { waitForUsers } from "../kubernetes/inuse.ts";
+import { isNamespaceTerminating } from "../kubernetes/namespace.ts";
 import { partName } from "./component.ts";
 import { type Dependent, planeOf } from "./find.ts";
 
 /** Whether a deleted control plane can no longer answer, because its server is gone or being deleted. */
-export async function isBeyondHelp(
+export async function isServerGone(
   plane: Stored<ControlPlane>,
   { live }: Pick<Context, "live">,
 ): Promise<boolean> {
@@ -19,9 +19,12 @@ export async function isBeyondHelp(
 }
 
 /** Releases the control plane when no object depends on it. */
-export async function leave(plane: Stored<ControlPlane>, ctx: Context): Promise<Result | undefined> {
-  if ((await isNamespaceGoing(ctx)) || (await isBeyondHelp(plane, ctx))) return undefined;
-  return keptFor(ControlPlane, plane, await dependentsOf(plane, ctx), ctx);
+export async function finalizeControlPlane(
+  plane: Stored<ControlPlane>,
+  ctx: Context,
+): Promise<Result | undefined> {
+  if ((await isNamespaceTerminating(ctx)) || (await isServerGone(plane, ctx))) return undefined;
+  return waitForUsers(ControlPlane, plane, await dependentsOf(plane, ctx), ctx);
 }
 
 /** Objects that depend on it, read from the API server so that new ones are included. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { ControlPlane } from "../kinds.ts";
-import { type Dependent, eldest, isReady, planeOf } from "./find.ts";
+import { type Dependent, isReady, oldest, planeOf } from "./find.ts";
 
 type Conditions = NonNullable<NonNullable<ControlPlane["status"]>["conditions"]>;
 
@@ -34,21 +34,21 @@ const second = plane("b", "2026-01-01T00:00:01Z");
 const third = plane("a", "2026-01-01T00:00:01Z");
 
 test("the oldest runs, and the name decides between two created in the same second", () => {
-  expect(eldest([second, third, first])).toBe(first);
-  expect(eldest([second, third])).toBe(third);
-  expect(eldest([third, second])).toBe(third);
-  expect(eldest([])).toBeUndefined();
+  expect(oldest([second, third, first])).toBe(first);
+  expect(oldest([second, third])).toBe(third);
+  expect(oldest([third, second])).toBe(third);
+  expect(oldest([])).toBeUndefined();
 });
 
 test("leaves the list unchanged", () => {
   const planes = Object.freeze([second, third, first]);
-  expect(eldest(planes)).toBe(first);
+  expect(oldest(planes)).toBe(first);
   expect(planes).toEqual([second, third, first]);
 });
 
 test("one that is being deleted owns the names until it is gone", () => {
   const going = plane("z", "2026-01-01T00:00:00Z", { deleted: "2026-01-02T00:00:00Z" });
-  expect(eldest([second, going])).toBe(going);
+  expect(oldest([second, going])).toBe(going);
 });
 
 test("an object belongs to the control plane that it refers to, otherwise to the one that runs", () => {

@@ -11,7 +11,7 @@ export type Dependent = KubeObject<{
  * The oldest of a namespace. It is the only one that runs, because object names are fixed. Of two created in the same second, it
  * is the one that runs already.
  */
-export const eldest = (planes: readonly Stored<ControlPlane>[]): Stored<ControlPlane> | undefined =>
+export const oldest = (planes: readonly Stored<ControlPlane>[]): Stored<ControlPlane> | undefined =>
   planes.toSorted(
     (a, b) =>
       (a.metadata.creationTimestamp ?? "").localeCompare(b.metadata.creationTimestamp ?? "") ||
@@ -26,7 +26,7 @@ export function planeOf(
   { spec: { controlPlaneRef } }: Dependent,
   planes: readonly Stored<ControlPlane>[],
 ): Stored<ControlPlane> | undefined {
-  if (controlPlaneRef === undefined) return eldest(planes);
+  if (controlPlaneRef === undefined) return oldest(planes);
   return planes.find(({ metadata }) => metadata.name === controlPlaneRef.objectName);
 }
 

@@ -7,9 +7,9 @@ import { Secret, type SecretObject } from "../../../bus/kube/kind.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
-import { bytesIn, denied, findSecret } from "../kubernetes/secrets.ts";
+import { asAccessDenied, bytesIn, findSecret } from "../kubernetes/secrets.ts";
 import { objectNames, secretKeys } from "../names.ts";
-import { patience } from "../pace.ts";
+import { retryMillis } from "../pace.ts";
 
 /** The server rejects shorter keys. Bytes. */
 const leastBytes = 32;
@@ -17,7 +17,7 @@ const leastBytes = 32;
 const { encryptionKey } = secretKeys;
 
 /** The Secret with the key, created if missing. A Secret that the user created is used unchanged. */
-export async function ensureKey(ctx: Context): Promise<Stored<SecretObject>> {
+export async function ensureEncryptionKey(ctx: Context): Promise<Stored<SecretObject>> {
   const found = await findSecret(objectNames.secret, ctx);
   if (found !== undefined) {
     checkKey(found);
@@ -34,7 +34,7 @@ export async function ensureKey(ctx: Context): Promise<Stored<SecretObject>> {
   try {
     return await ctx.create(Secret, child);
   } catch (error) {
-    throw denied(objectNames.secret, ctx.key.namespace, error);
+    throw asAccessDenied(objectNames.secret, ctx.key.namespace, error);
   }
 }
 
@@ -45,6 +45,6 @@ function checkKey(secret: Stored<SecretObject>): void {
   throw new BlockedError(
     "EncryptionKeyInvalid",
     `expected the Secret ${objectNames.secret} to have an ${encryptionKey} of at least ${leastBytes} bytes, found ${length}. Denrei never overwrites it, because the stored data is encrypted with it. Restore the correct key, or delete the Secret to create a new one.`,
-    patience,
+    retryMillis,
   );
 }

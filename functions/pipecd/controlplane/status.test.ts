@@ -4,7 +4,7 @@ import type { Stored } from "../../../bus/kube/object.ts";
 import type { Deployment } from "../../../bus/kube/workloads.ts";
 import type { ControlPlane } from "../kinds.ts";
 import { type Component, components } from "./components.ts";
-import { type Found, saidOf } from "./status.ts";
+import { type Observed, statusOf } from "./status.ts";
 
 type DeploymentStatus = NonNullable<Stored<Deployment>["status"]>;
 
@@ -30,7 +30,7 @@ const deployment = (component: Component, status: DeploymentStatus, replicas = 1
   }) as unknown as Stored<Deployment>;
 
 /** All four components run, except for those in `other`. */
-const deploymentsWith = (other: Found["deployments"] = {}): Found["deployments"] => ({
+const deploymentsWith = (other: Observed["deployments"] = {}): Observed["deployments"] => ({
   ...Object.fromEntries(components.map((component) => [component, deployment(component, running)])),
   ...other,
 });
@@ -44,20 +44,20 @@ const stores = [
   condition("DatastoreReady", "True", "Ready"),
   condition("FilestoreReady", "True", "External"),
 ] as const;
-const found = (deployments: Found["deployments"], more: Partial<Found> = {}): Found => ({
+const observed = (deployments: Observed["deployments"], more: Partial<Observed> = {}): Observed => ({
   profile: "C",
   deployments,
   stores,
   ...more,
 });
-const readyOf = (...args: Parameters<typeof saidOf>) =>
-  saidOf(...args).conditions.find(({ type }) => type === "Ready");
+const readyOf = (...args: Parameters<typeof statusOf>) =>
+  statusOf(...args).conditions.find(({ type }) => type === "Ready");
 
 test("the message of Ready lists login providers that PipeCD ignores", () => {
   const client = { clientId: "i", clientSecret: "s" };
   const sharedSSOConfigs = [{ name: "sso", github: client, google: client }];
   const config = { datastore: {}, filestore: {}, sharedSSOConfigs };
-  expect(readyOf(planeOf({ config }), found(deploymentsWith()))).toMatchObject({
+  expect(readyOf(planeOf({ config }), observed(deploymentsWith()))).toMatchObject({
     status: "True",
     reason: "Available",
     message:
@@ -71,8 +71,8 @@ test("is ready when all four components are available, and counts the pods of ea
     { ...running, replicas: 3, updatedReplicas: 3, availableReplicas: 3 },
     3,
   );
-  const said = saidOf(planeOf({ replicasServer: 3 }), found(deploymentsWith({ server })));
-  expect(said.status).toEqual({
+  const update = statusOf(planeOf({ replicasServer: 3 }), observed(deploymentsWith({ server })));
+  expect(update.status).toEqual({
     profile: "C",
     availableGatewayReplicas: 1,
     availableServerReplicas: 3,
@@ -80,7 +80,7 @@ test("is ready when all four components are available, and counts the pods of ea
     availableOpsReplicas: 1,
     serverRevision: "server/0",
   });
-  expect(said.conditions).toEqual([
+  expect(update.conditions).toEqual([
     ...stores,
     {
       type: "Ready",
@@ -100,12 +100,15 @@ describe.each(components)("is not ready while the %s", (component) => {
     ["has no status", {}],
   ])("%s", (_, status) => {
     const deployments = deploymentsWith({ [component]: deployment(component, status) });
-    expect(readyOf(planeOf(), found(deployments))).toMatchObject({ status: "False", reason: "Progressing" });
+    expect(readyOf(planeOf(), observed(deployments))).toMatchObject({
+      status: "False",
+      reason: "Progressing",
+    });
   });
 
   test("has no Deployment", () => {
     const { [component]: _, ...others } = deploymentsWith();
-    expect(readyOf(planeOf(), found(others))).toMatchObject({
+    expect(readyOf(planeOf(), observed(others))).toMatchObject({
       status: "False",
       reason: "Progressing",
       message: expect.stringContaining(component),
@@ -121,7 +124,7 @@ describe.each(components)("is not ready while the %s", (component) => {
       ],
     } as unknown as DeploymentStatus;
     const deployments = deploymentsWith({ [component]: deployment(component, late) });
-    expect(readyOf(planeOf(), found(deployments))).toMatchObject({
+    expect(readyOf(planeOf(), observed(deployments))).toMatchObject({
       status: "False",
       reason: "ProgressDeadlineExceeded",
       message: expect.stringContaining("late"),
@@ -133,9 +136,9 @@ test.each([
   ["DatastoreReady", "DatastoreNotReady"],
   ["FilestoreReady", "FilestoreNotReady"],
 ])("is not ready without its stores: %s", (type, reason) => {
-  const away = stores.map((one) => (one.type === type ? condition(type, "False", "NotFound") : one));
-  const { conditions } = saidOf(planeOf(), found(deploymentsWith(), { stores: away }));
-  expect(conditions.slice(0, 2)).toEqual(away);
+  const failing = stores.map((one) => (one.type === type ? condition(type, "False", "NotFound") : one));
+  const { conditions } = statusOf(planeOf(), observed(deploymentsWith(), { stores: failing }));
+  expect(conditions.slice(0, 2)).toEqual(failing);
   expect(conditions[2]).toEqual({
     type: "Ready",
     status: "False",
@@ -146,14 +149,14 @@ test.each([
 
 test.each([{ replicasServer: 0 }, { replicas: 0 }])("is not ready without replicas: %j", (spec) => {
   const none = deployment("server", { observedGeneration: 2 }, 0);
-  expect(readyOf(planeOf(spec), found(deploymentsWith({ server: none })))).toMatchObject({
+  expect(readyOf(planeOf(spec), observed(deploymentsWith({ server: none })))).toMatchObject({
     status: "False",
     reason: "ScaledToZero",
   });
 });
 
 test("counts no pods for a missing Deployment", () => {
-  expect(saidOf(planeOf(), found({}, { profile: "L0" })).status).toEqual({
+  expect(statusOf(planeOf(), observed({}, { profile: "L0" })).status).toEqual({
     profile: "L0",
     availableGatewayReplicas: 0,
     availableServerReplicas: 0,
@@ -166,7 +169,7 @@ test("records the revision of the server's Deployment as soon as all pods are ne
   const revisionOf = (status: DeploymentStatus, revision: string) => {
     const server = deployment("server", status);
     server.metadata.annotations = { "deployment.kubernetes.io/revision": revision };
-    return saidOf(planeOf(), found(deploymentsWith({ server }))).status.serverRevision;
+    return statusOf(planeOf(), observed(deploymentsWith({ server }))).status.serverRevision;
   };
   expect(revisionOf(running, "7")).toBe("server/7");
   expect(revisionOf({ ...running, replicas: 2 }, "8")).toBeUndefined();

@@ -11,20 +11,20 @@ import { type Component, components, replicasOf } from "./components.ts";
 type Status = NonNullable<ControlPlane["status"]>;
 
 /** The observed state. */
-export interface Found {
+export interface Observed {
   readonly profile: Profile;
   readonly deployments: Readonly<Partial<Record<Component, Stored<Deployment>>>>;
   readonly stores: readonly ConditionUpdate[];
 }
 
-export interface Said {
+export interface StatusUpdate {
   readonly status: Partial<Status>;
   readonly conditions: readonly ConditionUpdate[];
 }
 
 /** Derives status and conditions from the observed state. */
-export function saidOf(plane: Pick<ControlPlane, "spec" | "metadata">, found: Found): Said {
-  const { profile, deployments, stores } = found;
+export function statusOf(plane: Pick<ControlPlane, "spec" | "metadata">, observed: Observed): StatusUpdate {
+  const { profile, deployments, stores } = observed;
   const available = (component: Component): number => deployments[component]?.status?.availableReplicas ?? 0;
   return {
     status: {
@@ -35,7 +35,7 @@ export function saidOf(plane: Pick<ControlPlane, "spec" | "metadata">, found: Fo
       availableOpsReplicas: available("ops"),
       ...revisionOf(deployments.server),
     },
-    conditions: [...stores, readyOf(plane, found)],
+    conditions: [...stores, readyOf(plane, observed)],
   };
 }
 
@@ -58,10 +58,10 @@ const ready = (status: "True" | "False", reason: string, message: string): Condi
 
 function readyOf(
   plane: Pick<ControlPlane, "spec" | "metadata">,
-  { deployments, stores }: Found,
+  { deployments, stores }: Observed,
 ): ConditionUpdate {
-  const away = stores.find(({ status }) => status === "False");
-  if (away) return ready("False", away.type.replace("Ready", "NotReady"), away.message);
+  const failing = stores.find(({ status }) => status === "False");
+  if (failing) return ready("False", failing.type.replace("Ready", "NotReady"), failing.message);
   const none = components.filter((component) => replicasOf(plane, component) === 0);
   if (none.length > 0) return ready("False", "ScaledToZero", `scaled to zero: ${none.join(", ")}`);
   for (const component of components) {

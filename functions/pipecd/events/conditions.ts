@@ -37,7 +37,7 @@ function handled({ state, description }: Registered): ConditionUpdate {
 }
 
 /** The error for an event that no agent will handle anymore, with instructions to register it again. */
-export function trouble({ state, eventID, description }: Registered): {
+export function failureOf({ state, eventID, description }: Registered): {
   readonly reason: "EventFailed" | "EventOutdated";
   readonly message: string;
 } {

@@ -70,8 +70,8 @@ function lastOf(
   const own = events.find(({ id }) => id === registered?.eventID);
   // Times are whole seconds, so an event of the same second may be later.
   const later = events.filter((event) => event !== own && event.createdAt >= (own?.createdAt ?? 0));
-  const begun = announced && later.find(({ data }) => dataDigest(data) === announced.digest);
-  if (begun) return { registered: asRegistered(key, begun), found: "adopted" };
+  const announcedEvent = announced && later.find(({ data }) => dataDigest(data) === announced.digest);
+  if (announcedEvent) return { registered: asRegistered(key, announcedEvent), found: "adopted" };
   if (registered === undefined) return { registered, found: "same" };
   if (own === undefined) return { registered, found: registered.state === "NotHandled" ? "lost" : "same" };
   const again = isOver(registered.state) && later.find(({ data }) => dataDigest(data) === registered.digest);

@@ -8,10 +8,10 @@ import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context, Result } from "../../../bus/worker/function.ts";
 import type { Events, EventWrites } from "../api/events.ts";
 import { type ControlPlane, EventRegistration } from "../kinds.ts";
-import { driftMillis, patience } from "../pace.ts";
+import { retryMillis, syncMillis } from "../pace.ts";
 import { assertReady, ready, WaitingError } from "../server/dependent.ts";
 import { openServer } from "../server/open.ts";
-import { eventConditions, readyOf, trouble } from "./conditions.ts";
+import { eventConditions, failureOf, readyOf } from "./conditions.ts";
 import {
   type Decision,
   dataDigest,
@@ -38,7 +38,7 @@ const lookbackSeconds = 7 * 86_400;
 const handledWithinMillis = 3_600_000;
 
 /** Ensures that PipeCD has an event for the value, and tracks its state. */
-export async function keepRegistered(
+export async function ensureEvent(
   registration: Registration,
   plane: Stored<ControlPlane>,
   ctx: Context,
@@ -46,22 +46,22 @@ export async function keepRegistered(
   const value = await currentValue(registration, ctx);
   const key = keyDigest(registration.spec.projectID, keyOf(registration));
   const known = knownOf(registration.status, key);
-  if (!isToBeAsked(known, value)) return conclude(registration, known.registered, value, ctx);
+  if (!needsCall(known, value)) return conclude(registration, known.registered, value, ctx);
   assertReady(plane);
   const { events, apiKeys } = await openServer(plane, registration.spec, ctx);
   if (events === undefined || apiKeys === undefined)
     throw new Error("expected a client with events and API keys");
-  const decision = await ask(registration, key, known, value, events, ctx);
+  const decision = await decideByEvents(registration, key, known, value, events, ctx);
   const { registered, found, isDue } = decision;
   if (found === "adopted" && registered)
     ctx.event("Normal", "Adopted", `PipeCD has the event ${registered.eventID} for ${registered.data}`);
   if (!isDue || value.missing) return conclude(registration, registered, value, ctx);
   const wait = registered ? Date.parse(registered.time) + apartMillis - ctx.now() : 0;
   if (wait > 0) {
-    await note(registration, registered, ctx);
+    await writeEvent(registration, registered, ctx);
     return { requeueAfter: Math.min(wait, apartMillis) };
   }
-  if (events.register === undefined) throw noApiKey(registration, plane);
+  if (events.register === undefined) throw missingApiKey(registration, plane);
   const isOwnKey = (await apiKeys.list()).some(({ id }) => id === events.apiKeyID);
   // A key of another project would register events where this function never finds them.
   if (!isOwnKey) throw foreignApiKey(registration);
@@ -71,12 +71,12 @@ export async function keepRegistered(
 const keyOf = ({ spec: { name, labels = {} } }: Registration) => ({ name, labels });
 
 /** A call is needed for a new value, after an attempt with an unknown outcome, and while an event is not handled. */
-const isToBeAsked = ({ registered, announced }: Known, { data }: Value): boolean =>
+const needsCall = ({ registered, announced }: Known, { data }: Value): boolean =>
   announced !== undefined ||
   (data !== undefined && registered?.digest !== dataDigest(data)) ||
   (registered !== undefined && registered.state !== "Succeeded");
 
-async function ask(
+async function decideByEvents(
   registration: Registration,
   key: string,
   known: Known,
@@ -133,14 +133,14 @@ async function register(
   return conclude(announced, registered, { data, commit }, ctx);
 }
 
-const noApiKey = (
+const missingApiKey = (
   { spec: { projectID } }: Registration,
   { metadata: { name } }: Stored<ControlPlane>,
 ): BlockedError =>
   new BlockedError(
     "APIKeyNotFound",
     `no API key for the project ${projectID}. Set spec.apiKeySecretRef to a Secret with one, or set spec.bootstrapAPIKeys of the ControlPlane ${name}.`,
-    patience,
+    retryMillis,
   );
 
 const announcement: ConditionUpdate = {
@@ -154,11 +154,11 @@ const foreignApiKey = ({ spec: { projectID } }: Registration): BlockedError =>
   new BlockedError(
     "APIKeyMismatch",
     `the API key does not belong to the project ${projectID}. Put a key of that project into the Secret, or correct spec.projectID.`,
-    patience,
+    retryMillis,
   );
 
 /** Writes the event to the status. In a merge patch, null removes a field. */
-const note = (
+const writeEvent = (
   registration: Registration,
   registered: Registered | undefined,
   ctx: Context,
@@ -180,27 +180,27 @@ async function conclude(
 ): Promise<Result | undefined> {
   if (missing && (registered === undefined || missing.reason === "RemoteSyncNotFound")) {
     const { reason, message } = missing;
-    await note(registration, registered, ctx, registered && eventConditions(registered));
+    await writeEvent(registration, registered, ctx, registered && eventConditions(registered));
     throw new WaitingError(reason, message, pollMillis(registered, ctx.now()));
   }
   if (registered === undefined) throw new Error("expected an event for the value, found none");
   if (!isOver(registered.state)) {
-    await note(registration, registered, ctx, [...eventConditions(registered), readyOf(registered)]);
+    await writeEvent(registration, registered, ctx, [...eventConditions(registered), readyOf(registered)]);
     const requeueAfter = pollMillis(registered, ctx.now());
     return requeueAfter === undefined ? undefined : { requeueAfter };
   }
-  const { reason, message } = trouble(registered);
-  await note(registration, registered, ctx, [
+  const { reason, message } = failureOf(registered);
+  await writeEvent(registration, registered, ctx, [
     ...eventConditions(registered),
     ready("False", reason, message),
   ]);
-  throw new BlockedError(reason, message, patience);
+  throw new BlockedError(reason, message, retryMillis);
 }
 
 /** Poll interval for the state of an event; undefined for a final state. Milliseconds. */
 export function pollMillis(registered: Registered | undefined, now: number): number | undefined {
   if (registered?.state !== "NotHandled") return undefined;
   const elapsed = now - Date.parse(registered.time);
-  if (elapsed > handledWithinMillis * 1.5) return driftMillis;
+  if (elapsed > handledWithinMillis * 1.5) return syncMillis;
   return Math.min(30_000, Math.max(2_000, elapsed / 4));
 }

@@ -2,7 +2,7 @@
 import type { Stored } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { ControlPlane, EventRegistration } from "../kinds.ts";
-import { patience } from "../pace.ts";
+import { retryMillis } from "../pace.ts";
 import { firstWithAPIKeys, hasReached } from "../profile.ts";
 
 /** Throws a `BlockedError` if the control plane's version does not support the spec. */
@@ -15,12 +15,12 @@ export function checkVersion(
     throw new BlockedError(
       "VersionNotSupported",
       `events need PipeCD ${firstWithAPIKeys} or later, and the ControlPlane ${plane.metadata.name} has ${version}`,
-      patience,
+      retryMillis,
     );
   if (spec.contexts === undefined || hasReached(version, "v0.49.3")) return;
   throw new BlockedError(
     "ConfigInvalid",
     `spec.contexts needs PipeCD v0.49.3 or later, and the ControlPlane ${plane.metadata.name} has ${version}`,
-    patience,
+    retryMillis,
   );
 }

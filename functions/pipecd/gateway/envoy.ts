@@ -43,7 +43,7 @@ const oldPrefixOf = (service: Service) => `/pipe.api.service.${services[service]
 
 /** All other paths are web pages and logins. */
 const httpCluster: Cluster = { name: "server-http", port: serverPorts.http, grpc: false };
-const otherwise: Route = { prefix: "/", cluster: httpCluster.name };
+const fallbackRoute: Route = { prefix: "/", cluster: httpCluster.name };
 
 function plan(
   names: Partial<Record<Service, string>>,
@@ -51,7 +51,7 @@ function plan(
 ): Plan {
   const entries = Object.entries(names) as [Service, string][];
   return {
-    routes: [...entries.flatMap(([service, cluster]) => routesOf(service, cluster)), otherwise],
+    routes: [...entries.flatMap(([service, cluster]) => routesOf(service, cluster)), fallbackRoute],
     clusters: [
       ...entries.map(([service, name]) => ({ name, port: serverPorts[service], grpc: true })),
       httpCluster,
@@ -115,7 +115,7 @@ const bootstrap = (admin: object, connectionManager: object, clusters: readonly 
 });
 
 /** Configuration for Envoy's v2 API. */
-function older({ routes, clusters }: Plan, server: string): object {
+function envoyV2({ routes, clusters }: Plan, server: string): object {
   return bootstrap(
     { access_log_path: "/dev/stdout" },
     {
@@ -155,7 +155,7 @@ const upstreamTLS = (server: string) => ({
 });
 
 /** Configuration for Envoy's v3 API. */
-function newer({ routes, clusters }: Plan, { server, tls = false }: GatewayOptions): object {
+function envoyV3({ routes, clusters }: Plan, { server, tls = false }: GatewayOptions): object {
   return bootstrap(
     {},
     {
@@ -194,6 +194,6 @@ function newer({ routes, clusters }: Plan, { server, tls = false }: GatewayOptio
 /** The content of `envoy-config.yaml`. Throws a {@link ConfigError} for TLS with a version that does not support it. */
 export function envoyConfig(profile: Profile, options: GatewayOptions): string {
   if (profile === "L0" && options.tls) throw new ConfigError([`spec.tls needs PipeCD ${firstOfC} or later`]);
-  const config = profile === "L0" ? older(plans.L0, options.server) : newer(plans.C, options);
+  const config = profile === "L0" ? envoyV2(plans.L0, options.server) : envoyV3(plans.C, options);
   return stringify(config, { version: "1.1", lineWidth: 0, aliasDuplicateObjects: false });
 }

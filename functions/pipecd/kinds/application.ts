@@ -9,8 +9,8 @@ import {
   conditions,
   controlPlaneRef,
   environmentRef,
-  filled,
   insecure,
+  nonEmpty,
   observedGeneration,
   pipedRef,
   projectID,
@@ -63,7 +63,7 @@ export const Application = defineKind({
   categories: [category],
   spec: z
     .object({
-      name: filled.max(50).describe("Its name at PipeCD."),
+      name: nonEmpty.max(50).describe("Its name at PipeCD."),
       description: text.optional().describe("Its description at PipeCD. From PipeCD v0.37.1."),
       labels: z
         .record(z.string(), z.string())
@@ -81,7 +81,7 @@ export const Application = defineKind({
         ),
       environmentRef: environmentRef.describe("The environment that it belongs to."),
       pipedRef: pipedRef.describe("The agent that deploys it."),
-      repository: filled.describe("The repoId of one of the agent's repositories."),
+      repository: nonEmpty.describe("The repoId of one of the agent's repositories."),
       path: z
         .string()
         .max(1024)
@@ -98,7 +98,7 @@ export const Application = defineKind({
         .describe("The agent's provider to deploy to. Default: kubernetes-default, which always exists."),
       platformProvider: text.optional().describe("Another name for cloudProvider."),
       deployTargetsByPlugin: z
-        .record(z.string().min(1), z.array(filled).min(1).max(64))
+        .record(z.string().min(1), z.array(nonEmpty).min(1).max(64))
         .optional()
         .describe("Deploy targets for an agent of PipeCD v1: names of targets, by the name of their plugin."),
       insecure,

@@ -1,7 +1,7 @@
 /** `spec.config` of a ControlPlane. Unions have one optional field per variant. */
 import { z } from "zod";
 import { cel } from "../../../bus/kube/crd.ts";
-import { atMostOne, duration, filled, inTheOpen, most, text, texts } from "./fields.ts";
+import { atMostOne, duration, maxEntries, nonEmpty, plaintextWarning, text, texts } from "./fields.ts";
 
 const usernameFile = text.optional().describe("Path of a file with the user name.");
 const passwordFile = text.optional().describe("Path of a file with the password.");
@@ -23,8 +23,8 @@ const datastore = atMostOne(
     dynamoDbConfig: z.object({}).optional().describe("Not supported by any version of PipeCD."),
     mongoDBConfig: z
       .object({
-        url: filled.describe(`mongodb://user:password@host:27017/. ${inTheOpen}`),
-        database: filled,
+        url: nonEmpty.describe(`mongodb://user:password@host:27017/. ${plaintextWarning}`),
+        database: nonEmpty,
         usernameFile: text.optional().describe(ignoredByMongo),
         passwordFile: text.optional().describe(ignoredByMongo),
       })
@@ -32,8 +32,8 @@ const datastore = atMostOne(
       .describe("MongoDB: needs PipeCD v0.12.0 or older."),
     mysqlConfig: z
       .object({
-        url: filled.describe(
-          `host:3306 with usernameFile, passwordFile, and database, or user:password@tcp(host:3306). ${inTheOpen}`,
+        url: nonEmpty.describe(
+          `host:3306 with usernameFile, passwordFile, and database, or user:password@tcp(host:3306). ${plaintextWarning}`,
         ),
         database: text.optional().describe("Name of the database, if the url does not have it."),
         usernameFile,
@@ -52,7 +52,7 @@ export type Datastore = z.infer<typeof datastore>;
 
 const schemeMissing = "expected an address with a scheme, such as http://minio-sample-minio:9000";
 const scheme = "^[A-Za-z][A-Za-z0-9+.-]*://";
-const endpoint = filled
+const endpoint = nonEmpty
   .max(2048)
   .refine((text) => new RegExp(scheme).test(text), schemeMissing)
   .meta(cel({ rule: `self.matches('${scheme}')`, message: schemeMissing }));
@@ -77,9 +77,9 @@ const filestore = atMostOne(
     minioConfig: z
       .object({
         endpoint: endpoint.describe("Address with a scheme, such as http://minio-sample-minio:9000."),
-        bucket: filled,
-        accessKeyFile: filled.describe("Path of a file with the access key."),
-        secretKeyFile: filled.describe("Path of a file with the secret key."),
+        bucket: nonEmpty,
+        accessKeyFile: nonEmpty.describe("Path of a file with the access key."),
+        secretKeyFile: nonEmpty.describe("Path of a file with the secret key."),
         autoCreateBucket: z.boolean().optional().describe("Whether the server creates the bucket."),
       })
       .optional()
@@ -92,10 +92,10 @@ const filestore = atMostOne(
 /** The store of a control plane's files. */
 export type Filestore = z.infer<typeof filestore>;
 
-const client = { clientId: filled, clientSecret: filled.describe(inTheOpen) };
+const client = { clientId: nonEmpty, clientSecret: nonEmpty.describe(plaintextWarning) };
 const proxyUrl = text.optional().describe("From PipeCD v0.37.1.");
 const ssoFields = z.object({
-  name: filled,
+  name: nonEmpty,
   provider: z
     .enum(["GITHUB", "GITHUB_ENTERPRISE", "GOOGLE", "OIDC"])
     .optional()
@@ -172,7 +172,7 @@ const collector = (usual: string) => ({
 /** Schema of `spec.config`. */
 export const controlPlaneConfig = z.object({
   address: text.optional().describe("Public address, for links and login redirects."),
-  stateKey: text.optional().describe(`Signs the OAuth state of logins. ${inTheOpen}`),
+  stateKey: text.optional().describe(`Signs the OAuth state of logins. ${plaintextWarning}`),
   datastore: datastore.optional().describe("Store of objects. Required: PipeCD has no default."),
   filestore: filestore.optional().describe("Store of files. Required: PipeCD has no default."),
   cache: z
@@ -197,20 +197,23 @@ export const controlPlaneConfig = z.object({
   projects: z
     .array(
       z.object({
-        id: filled,
+        id: nonEmpty,
         desc: text.optional(),
         staticAdmin: z
-          .object({ username: filled, passwordHash: filled.describe(`A bcrypt hash. ${inTheOpen}`) })
+          .object({
+            username: nonEmpty,
+            passwordHash: nonEmpty.describe(`A bcrypt hash. ${plaintextWarning}`),
+          })
           .optional()
           .describe("An administrator who logs in with a password."),
       }),
     )
-    .max(most)
+    .max(maxEntries)
     .optional()
     .describe("Static projects."),
   sharedSSOConfigs: z
     .array(sharedSSOConfig)
-    .max(most)
+    .max(maxEntries)
     .optional()
     .describe("Single sign-on configurations that projects share."),
 });

@@ -6,8 +6,8 @@ import {
   age,
   conditions,
   controlPlaneRef,
-  filled,
   insecure,
+  nonEmpty,
   observedGeneration,
   projectID,
   ready,
@@ -24,7 +24,7 @@ export const Environment = defineKind({
   shortNames: ["penv"],
   categories: [category],
   spec: z.object({
-    name: filled.max(100).describe("Its name at PipeCD."),
+    name: nonEmpty.max(100).describe("Its name at PipeCD."),
     description: text.describe("Its description at PipeCD, which is set only at creation."),
     projectID,
     insecure,

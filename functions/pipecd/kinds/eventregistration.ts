@@ -9,8 +9,8 @@ import {
   conditions,
   controlPlaneRef,
   exactlyOne,
-  filled,
   insecure,
+  nonEmpty,
   objectName,
   observedGeneration,
   projectID,
@@ -39,19 +39,19 @@ export const EventRegistration = defineKind({
   categories: [category],
   spec: z.object({
     // PipeCD has a column of 50 characters for it.
-    name: filled.max(50).describe("Name of the event: matcher.name of an application's eventWatcher."),
+    name: nonEmpty.max(50).describe("Name of the event: matcher.name of an application's eventWatcher."),
     labels: z
-      .record(filled, filled)
+      .record(nonEmpty, nonEmpty)
       .optional()
       .describe("Labels of the event. matcher.labels of an eventWatcher must have exactly these."),
     contexts: z
-      .record(contextKey, filled)
+      .record(contextKey, nonEmpty)
       .optional()
       .describe("Trailers of the agent's commit. From PipeCD v0.49.3."),
     projectID,
     source: exactlyOne(
       z.object({
-        data: filled.max(4096).optional().describe("This text."),
+        data: nonEmpty.max(4096).optional().describe("This text."),
         remoteSync: z
           .object({
             name: objectName.describe("Name of the RemoteSync, in this namespace."),

@@ -20,14 +20,14 @@ export const synced = {
 export const count = z.int32().min(0);
 export const text = z.string();
 /** Warning for fields that hold a credential. The whole object is published on the bus. */
-export const inTheOpen =
+export const plaintextWarning =
   "Not kept secret: every user who can read the object and every function on the bus can see it.";
 export const texts = z.array(z.string());
 /** A string that is not empty. */
-export const filled = z.string().min(1);
+export const nonEmpty = z.string().min(1);
 
 /** Maximum length of lists whose entries have CEL rules, so that the API server can bound the rules' cost. */
-export const most = 256;
+export const maxEntries = 256;
 
 /**
  * Rule for object names that are prefixes of Service names and label values, which have at most 63 characters. `longest` is the
@@ -115,8 +115,8 @@ export const storage = z
 export const volumeMounts = z
   .array(
     z.object({
-      mountPath: filled.describe("Path in the containers."),
-      volume: z.looseObject({ name: filled }).describe("A pod volume with any source."),
+      mountPath: nonEmpty.describe("Path in the containers."),
+      volume: z.looseObject({ name: nonEmpty }).describe("A pod volume with any source."),
       readOnly: z.boolean().optional(),
       subPath: text.optional(),
       subPathExpr: text.optional(),
@@ -128,7 +128,7 @@ export const volumeMounts = z
 export const secretSource = z.object({
   secretName: objectName,
   items: z
-    .array(z.object({ key: filled, path: filled, mode: z.int32().optional() }))
+    .array(z.object({ key: nonEmpty, path: nonEmpty, mode: z.int32().optional() }))
     .optional()
     .describe("Ignored."),
   defaultMode: z.int32().optional().describe("Ignored."),
@@ -138,7 +138,7 @@ export const secretSource = z.object({
 const named = (what: string) =>
   z.object({
     objectName: objectName.describe(`metadata.name of the ${what}, in this namespace.`),
-    name: filled.describe(`Its name at PipeCD: the spec.name of the ${what}.`),
+    name: nonEmpty.describe(`Its name at PipeCD: the spec.name of the ${what}.`),
   });
 export const environmentRef = named("Environment");
 export const pipedRef = named("Piped");
@@ -159,8 +159,8 @@ export const apiKeySecretRef = z
   })
   .describe("An API key of the project, used instead of the control plane's own. From PipeCD v0.44.0.");
 
-export const version = filled.max(128);
-export const projectID = filled.max(100).describe("The project at PipeCD.");
+export const version = nonEmpty.max(128);
+export const projectID = nonEmpty.max(100).describe("The project at PipeCD.");
 export const insecure = z
   .boolean()
   .optional()

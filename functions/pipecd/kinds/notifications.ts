@@ -1,14 +1,14 @@
 /** Notifications of a Piped: routes and receivers. */
 import { z } from "zod";
-import { exactlyOne, filled, inTheOpen, most, text, texts } from "./fields.ts";
+import { exactlyOne, maxEntries, nonEmpty, plaintextWarning, text, texts } from "./fields.ts";
 
 const later = "From PipeCD v0.37.1.";
 const tokens = "From PipeCD v0.45.0.";
 const labels = z.record(z.string(), z.string()).optional().describe(later);
 
 const route = z.object({
-  name: filled,
-  receiver: filled.describe("Name of the receiver."),
+  name: nonEmpty,
+  receiver: nonEmpty.describe("Name of the receiver."),
   events: texts.optional().describe("Event names without EVENT_, such as DEPLOYMENT_TRIGGERED."),
   ignoreEvents: texts.optional(),
   groups: texts.optional().describe("Event groups without EVENT_, such as DEPLOYMENT or APPLICATION_SYNC."),
@@ -27,17 +27,17 @@ export type NotificationRoute = z.infer<typeof route>;
 
 const receiver = exactlyOne(
   z.object({
-    name: filled,
+    name: nonEmpty,
     slack: z
       .object({
         hookURL: text
           .optional()
           .describe(
-            `Webhook URL, instead of a token and channelID. ${inTheOpen} Use oauthTokenFile instead.`,
+            `Webhook URL, instead of a token and channelID. ${plaintextWarning} Use oauthTokenFile instead.`,
           ),
         oauthTokenData: text
           .optional()
-          .describe(`The token in base64. ${inTheOpen} Use oauthTokenFile instead. ${tokens}`),
+          .describe(`The token in base64. ${plaintextWarning} Use oauthTokenFile instead. ${tokens}`),
         oauthTokenFile: text.optional().describe(tokens),
         channelID: text.optional().describe("From PipeCD v0.44.0."),
         mentionedAccounts: texts.optional().describe(tokens),
@@ -46,11 +46,13 @@ const receiver = exactlyOne(
       .optional(),
     webhook: z
       .object({
-        url: filled.describe(inTheOpen),
+        url: nonEmpty.describe(plaintextWarning),
         signatureKey: text
           .optional()
           .describe(`Name of the signature header. Default: PipeCD-Signature. ${later}`),
-        signatureValue: text.optional().describe(`${inTheOpen} Use signatureValueFile instead. ${later}`),
+        signatureValue: text
+          .optional()
+          .describe(`${plaintextWarning} Use signatureValueFile instead. ${later}`),
         signatureValueFile: text.optional().describe(later),
       })
       .optional(),
@@ -63,7 +65,7 @@ export type NotificationReceiver = z.infer<typeof receiver>;
 
 export const notifications = z
   .object({
-    routes: z.array(route).max(most).optional(),
-    receivers: z.array(receiver).max(most).optional(),
+    routes: z.array(route).max(maxEntries).optional(),
+    receivers: z.array(receiver).max(maxEntries).optional(),
   })
   .describe("Notifications that the agent sends.");

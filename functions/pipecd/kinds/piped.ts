@@ -9,8 +9,8 @@ import {
   controlPlaneRef,
   count,
   environmentRef,
-  filled,
   insecure,
+  nonEmpty,
   observedGeneration,
   projectID,
   ready,
@@ -38,7 +38,7 @@ export const Piped = defineKind({
     version: version.describe(
       "Version of PipeCD: v0.8.0 to v0.9.0, or v0.37.1 and later; PipeCD v1 from v1.0.0-rc4.",
     ),
-    name: filled.max(100).describe("Its name at PipeCD."),
+    name: nonEmpty.max(100).describe("Its name at PipeCD."),
     description: text.describe("Its description at PipeCD."),
     projectID,
     environmentRef: environmentRef

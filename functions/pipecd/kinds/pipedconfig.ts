@@ -1,12 +1,12 @@
 /** `spec.config` of a Piped. Unions have one optional field per variant. */
 import { z } from "zod";
-import { duration, exactlyOne, filled, inTheOpen, most, text, texts } from "./fields.ts";
+import { duration, exactlyOne, maxEntries, nonEmpty, plaintextWarning, text, texts } from "./fields.ts";
 import { notifications } from "./notifications.ts";
 import { analysisProvider, cloudProvider } from "./providers.ts";
 
 const later = "From PipeCD v0.37.1.";
 const older = "Up to PipeCD v0.9.0.";
-const ours = "Ignored: Denrei sets it.";
+const setByDenrei = "Ignored: Denrei sets it.";
 
 const git = z
   .object({
@@ -18,11 +18,11 @@ const git = z
     sshKeyFile: text.optional().describe("Path of a file with the private key."),
     sshKeyData: text
       .optional()
-      .describe(`The private key in base64. ${inTheOpen} Use sshKeyFile instead. ${later}`),
+      .describe(`The private key in base64. ${plaintextWarning} Use sshKeyFile instead. ${later}`),
     password: text
       .optional()
       .describe(
-        `The user's password in base64, for repositories over HTTPS without a private key. ${inTheOpen} Use SSH and sshKeyFile instead. From PipeCD v0.48.9.`,
+        `The user's password in base64, for repositories over HTTPS without a private key. ${plaintextWarning} Use SSH and sshKeyFile instead. From PipeCD v0.48.9.`,
       ),
   })
   .describe("Access to Git repositories.");
@@ -32,7 +32,7 @@ const chartRepository = z.object({
   name: text.optional(),
   address: text.optional(),
   username: text.optional(),
-  password: text.optional().describe(inTheOpen),
+  password: text.optional().describe(plaintextWarning),
   insecure: z.boolean().optional().describe(`Whether to skip certificate verification. ${later}`),
   gitRemote: text.optional().describe(later),
   sshKeyFile: text.optional().describe(later),
@@ -40,14 +40,14 @@ const chartRepository = z.object({
 
 const chartRegistry = z.object({
   type: z.enum(["OCI"]).optional().describe("Default: OCI."),
-  address: filled,
+  address: nonEmpty,
   username: text.optional(),
-  password: text.optional().describe(inTheOpen),
+  password: text.optional().describe(plaintextWarning),
 });
 
 const imageProvider = exactlyOne(
   z.object({
-    name: filled,
+    name: nonEmpty,
     dockerhub: z.object({ username: text.optional(), passwordFile: text.optional() }).optional(),
     gcr: z.object({}).optional(),
     ecr: z.object({}).optional(),
@@ -60,14 +60,14 @@ const imageProvider = exactlyOne(
 export type ImageProvider = z.infer<typeof imageProvider>;
 
 const gcpKMS = z.object({
-  keyName: filled,
-  decryptServiceAccountFile: filled,
-  encryptServiceAccountFile: filled,
+  keyName: nonEmpty,
+  decryptServiceAccountFile: nonEmpty,
+  encryptServiceAccountFile: nonEmpty,
 });
 
 const sealedSecretManagement = exactlyOne(
   z.object({
-    sealingKey: z.object({ privateKeyFile: filled, publicKeyFile: filled }).optional(),
+    sealingKey: z.object({ privateKeyFile: nonEmpty, publicKeyFile: nonEmpty }).optional(),
     gcpKMS: gcpKMS.optional(),
   }),
   "sealingKey",
@@ -83,7 +83,7 @@ const secretManagement = exactlyOne(
         privateKeyFile: text.optional(),
         privateKeyData: text
           .optional()
-          .describe(`The key in base64. ${inTheOpen} Use privateKeyFile instead.`),
+          .describe(`The key in base64. ${plaintextWarning} Use privateKeyFile instead.`),
         publicKeyFile: text.optional(),
         publicKeyData: text.optional().describe("The key in base64."),
       })
@@ -101,7 +101,7 @@ const eventWatcher = z.object({
   gitRepos: z
     .array(
       z.object({
-        repoId: filled,
+        repoId: nonEmpty,
         commitMessage: text.optional(),
         includes: texts.optional(),
         excludes: texts.optional(),
@@ -119,11 +119,11 @@ const planPreview = z.object({
 
 /** Schema of `spec.config`. */
 export const pipedConfig = z.object({
-  projectID: text.optional().describe(ours),
-  pipedID: text.optional().describe(ours),
-  pipedKeyFile: text.optional().describe(ours),
+  projectID: text.optional().describe(setByDenrei),
+  pipedID: text.optional().describe(setByDenrei),
+  pipedKeyFile: text.optional().describe(setByDenrei),
   name: text.optional().describe(`The agent's name. ${later}`),
-  apiAddress: filled.describe("Host and port of the control plane's gateway: pipecd:8080."),
+  apiAddress: nonEmpty.describe("Host and port of the control plane's gateway: pipecd:8080."),
   webAddress: text.describe("Public address of the control plane, for links."),
   syncInterval: duration
     .optional()
@@ -140,23 +140,27 @@ export const pipedConfig = z.object({
         branch: text.optional().describe("Branch to deploy."),
       }),
     )
-    .max(most)
+    .max(maxEntries)
     .optional()
     .describe("Repositories with applications."),
   chartRepositories: z.array(chartRepository).optional().describe("Repositories of Helm charts."),
   chartRegistries: z.array(chartRegistry).optional().describe(`OCI registries of Helm charts. ${later}`),
   cloudProviders: z
     .array(cloudProvider)
-    .max(most)
+    .max(maxEntries)
     .optional()
     .describe("Platforms to deploy to. kubernetes-default, this cluster, always exists."),
   analysisProviders: z
     .array(analysisProvider)
-    .max(most)
+    .max(maxEntries)
     .optional()
     .describe("Sources of metrics for deployment analysis."),
   notifications: notifications.optional(),
-  imageProviders: z.array(imageProvider).max(most).optional().describe(`Container registries. ${older}`),
+  imageProviders: z
+    .array(imageProvider)
+    .max(maxEntries)
+    .optional()
+    .describe(`Container registries. ${older}`),
   sealedSecretManagement: sealedSecretManagement.optional().describe(older),
   secretManagement: secretManagement.optional().describe(later),
   eventWatcher: eventWatcher.optional().describe(later),

@@ -1,7 +1,7 @@
 /** Plugins of a Piped with an agent of PipeCD v1, and their deploy targets. */
 import { z } from "zod";
 import { cel, listMap } from "../../../bus/kube/crd.ts";
-import { exactlyOne, filled, inTheOpen, text, texts } from "./fields.ts";
+import { exactlyOne, nonEmpty, plaintextWarning, text, texts } from "./fields.ts";
 import { analysisProvider, kubernetesFields } from "./providers.ts";
 
 /** Ports that the agent itself listens on: `--admin-port` and `--plugin-service-port`. */
@@ -22,7 +22,7 @@ const areUnique = (items: readonly { readonly name: string }[]): boolean =>
 
 function targetsOf<Config extends z.ZodType>(config: Config, least: number) {
   const target = z.object({
-    name: filled.max(253).describe("Its name in spec.deployTargetsByPlugin of Applications."),
+    name: nonEmpty.max(253).describe("Its name in spec.deployTargetsByPlugin of Applications."),
     labels: z.record(z.string(), z.string()).optional(),
     config,
   });
@@ -34,16 +34,16 @@ const deployment = <Config extends z.ZodType>(config: Config) =>
   z.object({ deployTargets: targetsOf(config, 1).describe("Platforms to deploy to: at least one.") });
 
 const chartRepository = z.object({
-  name: filled,
-  address: filled,
+  name: nonEmpty,
+  address: nonEmpty,
   username: text.optional(),
-  password: text.optional().describe(inTheOpen),
+  password: text.optional().describe(plaintextWarning),
   insecure: z.boolean().optional().describe("Whether to skip certificate verification."),
 });
 const chartRegistry = z.object({
-  address: filled,
+  address: nonEmpty,
   username: text.optional(),
-  password: text.optional().describe(inTheOpen),
+  password: text.optional().describe(plaintextWarning),
 });
 
 const kubernetes = deployment(z.object(kubernetesFields).optional()).extend({
@@ -65,10 +65,12 @@ const terraform = deployment(
     })
     .optional(),
 );
-const cloudRun = deployment(z.object({ project: filled, region: filled, credentialsFile: text.optional() }));
+const cloudRun = deployment(
+  z.object({ project: nonEmpty, region: nonEmpty, credentialsFile: text.optional() }),
+);
 const ecs = deployment(
   z.object({
-    region: filled,
+    region: nonEmpty,
     profile: text.optional(),
     credentialsFile: text.optional(),
     roleARN: text.optional(),
@@ -80,13 +82,16 @@ const analysis = z.object({
 });
 const stage = z.object({}).describe("A plugin without configuration and deploy targets.");
 const custom = z.object({
-  config: z.looseObject({}).optional().describe(`Its configuration, passed on unchanged. ${inTheOpen}`),
+  config: z
+    .looseObject({})
+    .optional()
+    .describe(`Its configuration, passed on unchanged. ${plaintextWarning}`),
   deployTargets: targetsOf(z.looseObject({}).optional(), 0).optional(),
 });
 
 const plugin = exactlyOne(
   z.object({
-    name: filled
+    name: nonEmpty
       .max(63)
       .regex(/^[A-Za-z0-9][-._A-Za-z0-9]*$/, nameMessage)
       .describe("Its name in configuration files of applications."),
@@ -97,7 +102,7 @@ const plugin = exactlyOne(
       .refine((port) => !reservedPorts.includes(port), portMessage)
       .meta(cel({ rule: `!(self in [${reservedPorts.join(", ")}])`, message: portMessage }))
       .describe("Port that it listens on in the agent's pod."),
-    url: filled
+    url: nonEmpty
       .max(2048)
       .regex(/^(file:\/\/\/[!-~]+|(https|oci):\/\/[-.:@[\]A-Za-z0-9]+\/[!-~]+)$/, urlMessage)
       .describe("URL of its program: a file, a download, or an OCI artifact."),

@@ -1,11 +1,11 @@
 /** Providers of a Piped: platforms to deploy to, and sources of metrics. */
 import { z } from "zod";
-import { duration, exactlyOne, filled, inTheOpen, text, texts } from "./fields.ts";
+import { duration, exactlyOne, nonEmpty, plaintextWarning, text, texts } from "./fields.ts";
 
 const later = "From PipeCD v0.37.1.";
 const keys = "From PipeCD v0.45.0.";
 const matchers = z
-  .array(z.object({ apiVersion: filled, kind: text.optional().describe("Default: all kinds.") }))
+  .array(z.object({ apiVersion: nonEmpty, kind: text.optional().describe("Default: all kinds.") }))
   .optional();
 
 /** A Kubernetes cluster to deploy to. */
@@ -25,7 +25,7 @@ export const kubernetesFields = {
 
 /** Access to AWS. */
 const aws = {
-  region: filled,
+  region: nonEmpty,
   credentialsFile: text.optional().describe(later),
   roleARN: text.optional().describe(later),
   tokenFile: text.optional().describe(later),
@@ -34,7 +34,7 @@ const aws = {
 
 export const cloudProvider = exactlyOne(
   z.object({
-    name: filled,
+    name: nonEmpty,
     labels: z.record(z.string(), z.string()).optional().describe(later),
     kubernetesConfig: z.object(kubernetesFields).optional(),
     terraformConfig: z
@@ -44,7 +44,7 @@ export const cloudProvider = exactlyOne(
       })
       .optional(),
     cloudRunConfig: z
-      .object({ project: filled, region: filled, credentialsFile: text.optional() })
+      .object({ project: nonEmpty, region: nonEmpty, credentialsFile: text.optional() })
       .optional(),
     lambdaConfig: z
       .object({
@@ -65,9 +65,9 @@ export type CloudProvider = z.infer<typeof cloudProvider>;
 
 export const analysisProvider = exactlyOne(
   z.object({
-    name: filled,
+    name: nonEmpty,
     prometheus: z
-      .object({ address: filled, usernameFile: text.optional(), passwordFile: text.optional() })
+      .object({ address: nonEmpty, usernameFile: text.optional(), passwordFile: text.optional() })
       .optional(),
     datadog: z
       .object({
@@ -76,13 +76,13 @@ export const analysisProvider = exactlyOne(
         applicationKeyFile: text.optional(),
         apiKeyData: text
           .optional()
-          .describe(`The key in base64. ${inTheOpen} Use apiKeyFile instead. ${keys}`),
+          .describe(`The key in base64. ${plaintextWarning} Use apiKeyFile instead. ${keys}`),
         applicationKeyData: text
           .optional()
-          .describe(`The key in base64. ${inTheOpen} Use applicationKeyFile instead. ${keys}`),
+          .describe(`The key in base64. ${plaintextWarning} Use applicationKeyFile instead. ${keys}`),
       })
       .optional(),
-    stackdriver: z.object({ serviceAccountFile: filled }).optional(),
+    stackdriver: z.object({ serviceAccountFile: nonEmpty }).optional(),
   }),
   "prometheus",
   "datadog",

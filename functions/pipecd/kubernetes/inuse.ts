@@ -5,10 +5,10 @@ import type { Context, Result } from "../../../bus/worker/function.ts";
 import { neededBy } from "./neededby.ts";
 
 /** Poll interval for users, whose deletion may not trigger a reconcile. Milliseconds. */
-const againMillis = 60_000;
+const pollMillis = 60_000;
 
 /** Reports the users in the condition Ready, and returns when to check again; undefined without users. */
-export async function keptFor<T extends KubeObject>(
+export async function waitForUsers<T extends KubeObject>(
   kind: Kind<T>,
   object: Stored<T>,
   users: readonly Stored[],
@@ -17,5 +17,5 @@ export async function keptFor<T extends KubeObject>(
   if (users.length === 0) return undefined;
   const message = neededBy(users);
   await ctx.status(kind, object, {}, [{ type: "Ready", status: "False", reason: "InUse", message }]);
-  return { requeueAfter: againMillis };
+  return { requeueAfter: pollMillis };
 }

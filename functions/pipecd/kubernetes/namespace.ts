@@ -3,7 +3,7 @@ import { Namespace } from "../../../bus/kube/kind.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 
 /** Whether the reconciled object's namespace is deleted or being deleted. */
-export async function isNamespaceGoing({ live, key }: Pick<Context, "live" | "key">): Promise<boolean> {
+export async function isNamespaceTerminating({ live, key }: Pick<Context, "live" | "key">): Promise<boolean> {
   const found = await live.get(Namespace, key.namespace, "");
   return found === undefined || found.metadata.deletionTimestamp !== undefined;
 }

@@ -8,7 +8,7 @@ import { digestOf } from "../../../bus/values/digest.ts";
 import { ownValue } from "../../../bus/values/ownvalue.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
-import { patience } from "../pace.ts";
+import { retryMillis } from "../pace.ts";
 
 /** A Secret of the reconciled object's namespace. Throws a `BlockedError` if the namespace is not opted in. */
 export async function findSecret(
@@ -18,17 +18,17 @@ export async function findSecret(
   try {
     return await ctx.live.get(Secret, name);
   } catch (error) {
-    throw denied(name, ctx.key.namespace, error);
+    throw asAccessDenied(name, ctx.key.namespace, error);
   }
 }
 
 /** Turns a 403 into a `BlockedError`: Denrei can read Secrets only in namespaces that were opted in. */
-export function denied(name: string, namespace: string, error: unknown): unknown {
+export function asAccessDenied(name: string, namespace: string, error: unknown): unknown {
   if (!isForbidden(error)) return error;
   return new BlockedError(
     "SecretAccessDenied",
     `cannot read the Secret ${name} in ${namespace}: forbidden. Opt the namespace in: ${optInCommands(namespace)}`,
-    patience,
+    retryMillis,
     { cause: error },
   );
 }
@@ -44,11 +44,15 @@ export async function secretWith(
     throw new BlockedError(
       "SecretNotFound",
       `expected the Secret ${name} in ${ctx.key.namespace}${keys.length > 0 ? ` with ${keys.join(" and ")}` : ""}, found none. Creating it triggers another attempt.`,
-      patience,
+      retryMillis,
     );
   const missing = keys.filter((key) => bytesIn(found, key).length === 0);
   if (missing.length === 0) return found;
-  throw new BlockedError("SecretInvalid", `the Secret ${name} has no ${missing.join(" and no ")}`, patience);
+  throw new BlockedError(
+    "SecretInvalid",
+    `the Secret ${name} has no ${missing.join(" and no ")}`,
+    retryMillis,
+  );
 }
 
 /** The decoded value of a key; empty if it is missing. */

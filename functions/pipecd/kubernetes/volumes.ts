@@ -72,11 +72,11 @@ function namesOf(mounts: readonly Mount[]): Names {
 }
 
 /** The mounts of an object's pods. */
-type Mounting<T> = (object: Stored & T) => readonly Mount[];
+type MountsOf<T> = (object: Stored & T) => readonly Mount[];
 
 /** Indexes `secret` and `configMap`, by the sources of an object's volumes. `more` are other Secrets that it refers to. */
 export const mountedIndex = <T>(
-  mountsOf: Mounting<T>,
+  mountsOf: MountsOf<T>,
   more: (object: Stored & T) => readonly string[] = () => [],
 ) => ({
   secret: (object: Stored & T) => {

@@ -9,7 +9,7 @@ export const namespaceIndex = {
 } as const;
 
 /** A change of a `kind` object enqueues all objects of its namespace, at most `perSecond`. Needs {@link namespaceIndex}. */
-export const neighbour = <T extends KubeObject>(kind: Kind<T>, perSecond?: number): Watch =>
+export const neighbor = <T extends KubeObject>(kind: Kind<T>, perSecond?: number): Watch =>
   ({
     kind,
     ...(perSecond !== undefined && { perSecond }),
@@ -18,8 +18,8 @@ export const neighbour = <T extends KubeObject>(kind: Kind<T>, perSecond?: numbe
 
 const isGoing = ({ metadata }: Stored): boolean => metadata.deletionTimestamp !== undefined;
 
-/** Like {@link neighbour}, but only from the start of its deletion, for objects that wait for it. */
-export const leavingNeighbour = <T extends KubeObject>(kind: Kind<T>): Watch =>
+/** Like {@link neighbor}, but only from the start of its deletion, for objects that wait for it. */
+export const deletedNeighbor = <T extends KubeObject>(kind: Kind<T>): Watch =>
   ({
     kind,
     keys: (object, find) => (isGoing(object) ? find("namespace", object.metadata.namespace ?? "") : []),

@@ -5,7 +5,7 @@ import type { PipecdClient } from "../api/services.ts";
 import { isReady } from "../controlplane/find.ts";
 import { type ControlPlane, Piped } from "../kinds.ts";
 import { openServer } from "../server/open.ts";
-import { callerFor, type Retired, retired, retiring } from "../server/retiring.ts";
+import { callerFor, type RetireResult, retireAll, writeRetired } from "../server/retiring.ts";
 
 /** Id and project of a piped at PipeCD. */
 export type Former = NonNullable<NonNullable<Piped["status"]>["former"]>[number];
@@ -29,16 +29,16 @@ export const idsOf = ({ status }: Pick<Piped, "status">): readonly (string | und
 ];
 
 /** Adds a piped that a worker registered before it died to `former`, if the object has another name or project by now. */
-export async function rememberBegun(
+export async function recordInterrupted(
   piped: Stored<Piped>,
-  wanted: { readonly name: string; readonly projectID: string },
+  desired: { readonly name: string; readonly projectID: string },
   plane: Stored<ControlPlane>,
   ctx: Context,
 ): Promise<Stored<Piped>> {
-  const { registering: begun, pipedID } = piped.status ?? {};
-  if (begun === undefined) return piped;
-  const { name, projectID, keyID } = begun;
-  if (name === wanted.name && projectID === wanted.projectID) return piped;
+  const { registering: interrupted, pipedID } = piped.status ?? {};
+  if (interrupted === undefined) return piped;
+  const { name, projectID, keyID } = interrupted;
+  if (name === desired.name && projectID === desired.projectID) return piped;
   const { pipeds } = await openServer(plane, callerFor(piped.spec, projectID), ctx);
   const strays = (await pipeds.list()).filter(({ id, keyIDs }) => id !== pipedID && keyIDs.includes(keyID));
   const former = formerOf(
@@ -47,8 +47,8 @@ export async function rememberBegun(
     undefined,
   );
   // In a merge patch, null removes a field.
-  const noted = { registering: null, ...(former.length > 0 && { former }) };
-  return ctx.status(Piped, piped, noted as object);
+  const patch = { registering: null, ...(former.length > 0 && { former }) };
+  return ctx.status(Piped, piped, patch as object);
 }
 
 /** Disables former pipeds, and schedules a retry for those that PipeCD refuses to disable. */
@@ -56,13 +56,13 @@ export async function retire(
   piped: Stored<Piped>,
   plane: Stored<ControlPlane>,
   ctx: Context,
-): Promise<Retired<Piped>> {
+): Promise<RetireResult<Piped>> {
   if (!isReady(plane)) return { object: piped };
   const { former = [], pipedID } = piped.status ?? {};
   const all = former.length > 0 ? await ctx.live.list(Piped) : [];
   const others = all.filter(({ metadata: { uid } }) => uid !== piped.metadata.uid);
   const taken = new Set(others.map(({ status }) => status?.pipedID));
-  const { left, error } = await retiring(former, async (one) => {
+  const { left, error } = await retireAll(former, async (one) => {
     if (one.pipedID === pipedID || taken.has(one.pipedID)) return;
     const client = await openServer(plane, callerFor(piped.spec, one.projectID), ctx);
     if (await disable(one.pipedID, client, ctx))
@@ -72,7 +72,7 @@ export async function retire(
         `PipeCD has disabled the piped ${one.pipedID}: another one has replaced it`,
       );
   });
-  return retired(Piped, piped, left, error, ctx);
+  return writeRetired(Piped, piped, left, error, ctx);
 }
 
 async function disable(id: string, { pipeds }: PipecdClient, ctx: Context): Promise<boolean> {

@@ -8,7 +8,7 @@ import type { PipedRecord } from "../api/model.ts";
 import type { Piped } from "../kinds.ts";
 import { bytesIn, contentDigest, findSecret } from "../kubernetes/secrets.ts";
 import { annotations, secretKeys } from "../names.ts";
-import { patience } from "../pace.ts";
+import { retryMillis } from "../pace.ts";
 import type { Former } from "./former.ts";
 
 const { pipedKey } = secretKeys;
@@ -37,7 +37,7 @@ export async function keySecret(
   throw new BlockedError(
     "NameTaken",
     `the Secret ${name} exists and is not controlled by this Piped. Denrei never overwrites it: delete it, or create the Piped under another name.`,
-    patience,
+    retryMillis,
   );
 }
 

@@ -3,52 +3,52 @@ import { isDeepStrictEqual } from "node:util";
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import type { ControlPlane, Piped } from "../kinds.ts";
-import { driftMillis } from "../pace.ts";
+import { syncMillis } from "../pace.ts";
 import type { Profile } from "../profile.ts";
 import { assertReady, isSyncDue, planeFor } from "../server/dependent.ts";
 import { openServer } from "../server/open.ts";
-import { rememberBegun } from "./former.ts";
+import { recordInterrupted } from "./former.ts";
 import { hasOlderKeys, holderOf, keySecret } from "./keysecret.ts";
-import { type Registered, register, type Wanted } from "./registration.ts";
-import { profileOfPiped, wantedOf } from "./wanted.ts";
+import { type Desired, type Registered, register } from "./registration.ts";
+import { desiredOf, profileOfPiped } from "./wanted.ts";
 
 /** Sync interval. PipeCD reports a piped as connected about a minute late, so Denrei polls each minute until then. Milliseconds. */
-export const againMillis = ({ connection }: NonNullable<Piped["status"]>): number =>
-  connection === "ONLINE" ? driftMillis : 60_000;
+export const syncMillisOf = ({ connection }: NonNullable<Piped["status"]>): number =>
+  connection === "ONLINE" ? syncMillis : 60_000;
 
 /** A registered piped. */
-export interface Known {
+export interface KnownPiped {
   readonly plane: Stored<ControlPlane>;
   readonly profile: Profile;
-  readonly wanted: Wanted;
+  readonly desired: Desired;
   readonly registered: Registered;
   /** Time of the sync; undefined if none was due. Milliseconds since the epoch. */
   readonly synced: number | undefined;
 }
 
 /** Throws a `WaitingError` or `BlockedError` while something that it depends on is missing. */
-export async function known(piped: Stored<Piped>, ctx: Context): Promise<Known> {
+export async function ensureRegistered(piped: Stored<Piped>, ctx: Context): Promise<KnownPiped> {
   const plane = await planeFor(piped, ctx);
   const profile = profileOfPiped(piped, plane);
-  const wanted = await wantedOf(piped, profile, ctx);
+  const desired = await desiredOf(piped, profile, ctx);
   const secret = await keySecret(piped, ctx);
   const { status = {} } = piped;
   const last = status.registered;
   const now = ctx.now();
   const held = holderOf(secret);
-  const isAsWanted =
+  const isAsDesired =
     held !== undefined &&
     held === status.pipedID &&
-    isDeepStrictEqual(last, wanted) &&
+    isDeepStrictEqual(last, desired) &&
     status.registering === undefined &&
     !hasOlderKeys(secret);
-  if (secret && isAsWanted && !isSyncDue(status, plane, now, againMillis(status))) {
+  if (secret && isAsDesired && !isSyncDue(status, plane, now, syncMillisOf(status))) {
     const registered = { piped, id: held, secret, connection: status.connection ?? "UNKNOWN" } as const;
-    return { plane, profile, wanted, registered, synced: undefined };
+    return { plane, profile, desired, registered, synced: undefined };
   }
   assertReady(plane);
   const client = await openServer(plane, piped.spec, ctx);
-  const latest = await rememberBegun(piped, wanted, plane, ctx);
-  const registered = await register(latest, secret, wanted, client, ctx);
-  return { plane, profile, wanted, registered, synced: now };
+  const latest = await recordInterrupted(piped, desired, plane, ctx);
+  const registered = await register(latest, secret, desired, client, ctx);
+  return { plane, profile, desired, registered, synced: now };
 }

@@ -9,22 +9,22 @@ import type { Context, Result } from "../../../bus/worker/function.ts";
 import { unlessNotFound } from "../api/errors.ts";
 import type { PipecdClient } from "../api/services.ts";
 import { Application, Piped } from "../kinds.ts";
-import { keptFor } from "../kubernetes/inuse.ts";
-import { isNamespaceGoing } from "../kubernetes/namespace.ts";
-import { sayGoodbye } from "../server/farewell.ts";
+import { waitForUsers } from "../kubernetes/inuse.ts";
+import { isNamespaceTerminating } from "../kubernetes/namespace.ts";
+import { deregister } from "../server/farewell.ts";
 import { openServer } from "../server/open.ts";
-import { callerFor, retiring } from "../server/retiring.ts";
+import { callerFor, retireAll } from "../server/retiring.ts";
 import { type Former, formerOf, idsOf } from "./former.ts";
 import { pipedIn } from "./keysecret.ts";
 import { roleName } from "./objects.ts";
 
 /** Waits for the Applications, stops the pod, disables the piped, and deletes its role and binding. */
-export async function leave(piped: Stored<Piped>, ctx: Context): Promise<Result | undefined> {
-  if (!(await isNamespaceGoing(ctx))) {
+export async function finalizePiped(piped: Stored<Piped>, ctx: Context): Promise<Result | undefined> {
+  if (!(await isNamespaceTerminating(ctx))) {
     const users = (await ctx.live.list(Application)).filter(
       ({ spec }) => spec.pipedRef.objectName === piped.metadata.name,
     );
-    const kept = await keptFor(Piped, piped, users, ctx);
+    const kept = await waitForUsers(Piped, piped, users, ctx);
     if (kept) return kept;
   }
   // A running piped logs errors once it is disabled, so stop it first.
@@ -34,11 +34,11 @@ export async function leave(piped: Stored<Piped>, ctx: Context): Promise<Result 
   const { spec, status } = piped;
   const known = await knownOf(piped, ctx);
   if (known.length > 0 || status?.registering !== undefined)
-    await sayGoodbye(Piped, piped, ctx, async (plane) => {
+    await deregister(Piped, piped, ctx, async (plane) => {
       const projects = new Set(
         [...known, ...(status?.registering ? [status.registering] : [])].map(({ projectID }) => projectID),
       );
-      const { error } = await retiring([...projects], async (projectID) =>
+      const { error } = await retireAll([...projects], async (projectID) =>
         disable(piped, known, await openServer(plane, callerFor(spec, projectID), ctx), projectID, ctx),
       );
       if (error) throw error;

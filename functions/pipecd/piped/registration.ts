@@ -11,7 +11,7 @@ import type { Context } from "../../../bus/worker/function.ts";
 import type { PipedRecord } from "../api/model.ts";
 import type { PipecdClient } from "../api/services.ts";
 import { Piped } from "../kinds.ts";
-import { patience } from "../pace.ts";
+import { retryMillis } from "../pace.ts";
 import { ready } from "../server/dependent.ts";
 import { announcement } from "../server/registering.ts";
 import { type Former, formerOf, idsOf } from "./former.ts";
@@ -25,10 +25,10 @@ import {
   withoutOlderKeys,
   writeKey,
 } from "./keysecret.ts";
-import { awaitTurn } from "./turn.ts";
+import { waitForTurn } from "./turn.ts";
 
 /** The desired registration. */
-export type Wanted = NonNullable<NonNullable<Piped["status"]>["registered"]>;
+export type Desired = NonNullable<NonNullable<Piped["status"]>["registered"]>;
 
 /** A registered piped and its key. */
 export interface Registered {
@@ -43,32 +43,32 @@ export interface Registered {
 export async function register(
   piped: Stored<Piped>,
   secret: Stored<SecretObject> | undefined,
-  wanted: Wanted,
+  desired: Desired,
   client: PipecdClient,
   ctx: Context,
 ): Promise<Registered> {
-  const { name, projectID } = wanted;
+  const { name, projectID } = desired;
   const records = await client.pipeds.list();
   const find = (id: string | undefined) =>
-    records.find((record) => record.id === id && canBecome(record, wanted, client));
+    records.find((record) => record.id === id && canUpdateTo(record, desired, client));
   const known = find(holderOf(secret));
   if (secret && known && isListed(secret, known)) {
-    await refresh(known, wanted, client, ctx);
+    await refresh(known, desired, client, ctx);
     const kept = await endOlderKeys(secret, known, client, ctx);
     return { piped, id: known.id, secret: kept, connection: known.connection };
   }
   const held = pipedIn(secret, projectID);
   const own = known ?? find(piped.status?.pipedID) ?? find(held?.pipedID);
-  const before = await noteHeld(await noteLoss(piped, held, records, wanted, ctx), held, own?.id, ctx);
-  if (own) return keepIssued(before, own, await adopt(own, wanted, client, ctx), secret, client, ctx);
-  await adoptable(before, records, wanted, ctx);
-  await awaitTurn(before, ctx);
+  const before = await recordHeld(await recordLoss(piped, held, records, desired, ctx), held, own?.id, ctx);
+  if (own) return keepIssued(before, own, await adopt(own, desired, client, ctx), secret, client, ctx);
+  await adoptableRecord(before, records, desired, ctx);
+  await waitForTurn(before, ctx);
   const keyID = newKeyID();
   const registering = { name, projectID, keyID };
-  const latest = await ctx.status(Piped, before, { registering }, announcement(soFarOf(before)));
-  await awaitTurn(latest, ctx);
-  const found = await adoptable(latest, await client.pipeds.list(), wanted, ctx);
-  const issued = found ? await adopt(found, wanted, client, ctx) : await add(wanted, keyID, client, ctx);
+  const latest = await ctx.status(Piped, before, { registering }, announcement(describeRegistration(before)));
+  await waitForTurn(latest, ctx);
+  const found = await adoptableRecord(latest, await client.pipeds.list(), desired, ctx);
+  const issued = found ? await adopt(found, desired, client, ctx) : await add(desired, keyID, client, ctx);
   return keepIssued(latest, found, issued, secret, client, ctx);
 }
 
@@ -114,14 +114,14 @@ async function endOlderKeys(
 }
 
 /** Describes the registered piped, from the status. */
-export function soFarOf({ status }: Pick<Piped, "status">): string | undefined {
+export function describeRegistration({ status }: Pick<Piped, "status">): string | undefined {
   if (status?.pipedID === undefined) return undefined;
   const { name, projectID } = status.registered ?? {};
   return `PipeCD has the piped ${status.pipedID}${name === undefined ? "" : `, named ${name}, in the project ${projectID}`}`;
 }
 
 /** Adds a piped that only the Secret refers to to `former`, before the Secret is overwritten. */
-async function noteHeld(
+async function recordHeld(
   piped: Stored<Piped>,
   held: Former | undefined,
   id: string | undefined,
@@ -132,11 +132,11 @@ async function noteHeld(
 }
 
 /** Reports if PipeCD has lost the piped. */
-async function noteLoss(
+async function recordLoss(
   piped: Stored<Piped>,
   held: Former | undefined,
   records: readonly PipedRecord[],
-  { projectID }: Wanted,
+  { projectID }: Desired,
   ctx: Context,
 ): Promise<Stored<Piped>> {
   if (held?.projectID !== projectID || records.some(({ id }) => id === held.pipedID)) return piped;
@@ -151,7 +151,7 @@ async function noteLoss(
 /** Reverts changes made at PipeCD, and enables the piped if it was disabled. */
 async function refresh(
   { id, disabled, ...record }: PipedRecord,
-  { name, description }: Wanted,
+  { name, description }: Desired,
   { pipeds }: PipecdClient,
   ctx: Context,
 ): Promise<void> {
@@ -170,10 +170,10 @@ async function refresh(
  * A piped at PipeCD whose key is lost and that this object can adopt: the only one of that name that belongs to no other object.
  * Throws a `BlockedError` if there are several.
  */
-async function adoptable(
+async function adoptableRecord(
   { metadata }: Stored<Piped>,
   records: readonly PipedRecord[],
-  { name, environmentID }: Wanted,
+  { name, environmentID }: Desired,
   { live }: Pick<Context, "live">,
 ): Promise<PipedRecord | undefined> {
   const others = (await live.list(Piped)).filter(({ metadata: { uid } }) => uid !== metadata.uid);
@@ -189,28 +189,28 @@ async function adoptable(
   throw new BlockedError(
     "Ambiguous",
     `expected one piped ${name} at PipeCD, found ${same.length}: ${same.map(({ id }) => id).join(", ")}. Disable the others, or change spec.name.`,
-    patience,
+    retryMillis,
   );
 }
 
 async function adopt(
   record: PipedRecord,
-  wanted: Wanted,
+  desired: Desired,
   client: PipecdClient,
   ctx: Context,
 ): Promise<IssuedKey> {
   const { id } = record;
-  await refresh(record, wanted, client, ctx);
+  await refresh(record, desired, client, ctx);
   ctx.assertOwned();
   const keyID = newKeyID();
   const key = await client.pipeds.newKey(id, keyID);
   ctx.event("Normal", "Adopted", `adopted the piped ${id}, which PipeCD already had, with a new key`);
   const hasOlder = client.pipeds.endOldKeys !== undefined;
-  return { id, projectID: wanted.projectID, key, keyID, hasOlder };
+  return { id, projectID: desired.projectID, key, keyID, hasOlder };
 }
 
 async function add(
-  { name, description, projectID, environmentID }: Wanted,
+  { name, description, projectID, environmentID }: Desired,
   keyID: string,
   { pipeds }: PipecdClient,
   ctx: Context,
@@ -223,11 +223,11 @@ async function add(
 }
 
 /** Whether PipeCD can change a piped of the same project to the desired registration. v0.9.0 cannot change pipeds. */
-export const canBecome = (
+export const canUpdateTo = (
   { name, environmentIDs }: Pick<PipedRecord, "name" | "environmentIDs">,
-  wanted: Pick<Wanted, "name" | "environmentID">,
+  desired: Pick<Desired, "name" | "environmentID">,
   { pipeds }: Pick<PipecdClient, "pipeds">,
 ): boolean =>
   pipeds.update !== undefined ||
-  (name === wanted.name &&
-    (wanted.environmentID === undefined || environmentIDs.includes(wanted.environmentID)));
+  (name === desired.name &&
+    (desired.environmentID === undefined || environmentIDs.includes(desired.environmentID)));

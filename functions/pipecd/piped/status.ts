@@ -5,33 +5,33 @@ import { rolloutOf } from "../../../bus/kube/rollout.ts";
 import type { Deployment } from "../../../bus/kube/workloads.ts";
 import type { Context, Result } from "../../../bus/worker/function.ts";
 import { Piped } from "../kinds.ts";
-import { ready, syncedNow, untilSync } from "../server/dependent.ts";
+import { ready, syncedStatus, untilSync } from "../server/dependent.ts";
 import { formerOf } from "./former.ts";
-import { againMillis, type Known } from "./known.ts";
+import { type KnownPiped, syncMillisOf } from "./known.ts";
 
 /** Writes the status, and returns when to reconcile again. */
-export async function report(
+export async function writeStatus(
   {
     plane,
     registered,
-    wanted,
+    desired,
     synced,
     deployment,
-  }: Omit<Known, "profile"> & { readonly deployment: Stored<Deployment> | undefined },
+  }: Omit<KnownPiped, "profile"> & { readonly deployment: Stored<Deployment> | undefined },
   ctx: Context,
 ): Promise<{ readonly piped: Stored<Piped>; readonly result: Result }> {
   const { id, piped } = registered;
   const { pipedID, registered: last } = piped.status ?? {};
   const replaced =
-    pipedID === undefined ? undefined : { pipedID, projectID: last?.projectID ?? wanted.projectID };
+    pipedID === undefined ? undefined : { pipedID, projectID: last?.projectID ?? desired.projectID };
   const former = formerOf(piped, [replaced], id);
   const status = {
     pipedID: registered.id,
-    ...(wanted.environmentID !== undefined && { environmentID: wanted.environmentID }),
-    registered: wanted,
+    ...(desired.environmentID !== undefined && { environmentID: desired.environmentID }),
+    registered: desired,
     connection: registered.connection,
     availableReplicas: deployment?.status?.availableReplicas ?? 0,
-    ...(synced !== undefined && syncedNow(plane, synced)),
+    ...(synced !== undefined && syncedStatus(plane, synced)),
     // In a merge patch, null removes a field.
     registering: null,
     former: former.length > 0 ? former : null,
@@ -40,14 +40,14 @@ export async function report(
   const written = await ctx.status(Piped, piped, status as object, [
     { type: "Registered", status: "True", reason: "Registered", message },
     // Not ready until the former pipeds are disabled.
-    ...(former.length > 0 ? [] : [runsOf(deployment)]),
+    ...(former.length > 0 ? [] : [readyOf(deployment)]),
   ]);
-  const requeueAfter = untilSync(written.status ?? {}, ctx.now(), againMillis(written.status ?? {}));
+  const requeueAfter = untilSync(written.status ?? {}, ctx.now(), syncMillisOf(written.status ?? {}));
   return { piped: written, result: { requeueAfter } };
 }
 
 /** The condition Ready, from the state of the pod. */
-export function runsOf(deployment: Stored<Deployment> | undefined): ConditionUpdate {
+export function readyOf(deployment: Stored<Deployment> | undefined): ConditionUpdate {
   if (deployment === undefined) return ready("False", "Progressing", "the Deployment does not exist yet");
   const { state, reason, message } = rolloutOf(deployment);
   if (state !== "done") return ready("False", reason, message);

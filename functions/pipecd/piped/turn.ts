@@ -9,7 +9,7 @@ import { WaitingError } from "../server/dependent.ts";
 import { isRegistering } from "../server/registering.ts";
 
 /** Poll interval: no event reports that another registration has finished. Milliseconds. */
-const againMillis = 2_000;
+const pollMillis = 2_000;
 
 const ageOf = ({ metadata: { creationTimestamp = "", uid } }: Stored<Piped>): string =>
   `${creationTimestamp} ${uid}`;
@@ -18,7 +18,7 @@ const ageOf = ({ metadata: { creationTimestamp = "", uid } }: Stored<Piped>): st
  * Throws a {@link WaitingError} while another Piped of the same name is being registered. Call it before and after the
  * announcement: of two that start at the same time, at least one then sees the other.
  */
-export async function awaitTurn(piped: Stored<Piped>, ctx: Context): Promise<void> {
+export async function waitForTurn(piped: Stored<Piped>, ctx: Context): Promise<void> {
   const { spec, metadata } = piped;
   const rivals = (await ctx.live.list(Piped)).filter(
     (other) =>
@@ -33,7 +33,7 @@ export async function awaitTurn(piped: Stored<Piped>, ctx: Context): Promise<voi
   throw new WaitingError(
     "NameShared",
     message,
-    againMillis,
+    pollMillis,
     ageOf(first) < ageOf(piped)
       ? [{ type: "Registered", status: "False", reason: "NameShared", message }]
       : undefined,

@@ -5,10 +5,10 @@ import type { Context } from "../../../bus/worker/function.ts";
 import { ConfigError, pipedConfig } from "../config.ts";
 import { profileOfPlane } from "../controlplane/blueprint.ts";
 import { type ControlPlane, Environment, type Piped } from "../kinds.ts";
-import { patience } from "../pace.ts";
+import { retryMillis } from "../pace.ts";
 import { isV1, type Profile, profileOf } from "../profile.ts";
 import { referenced } from "../server/references.ts";
-import type { Wanted } from "./registration.ts";
+import type { Desired } from "./registration.ts";
 import { v1Problem } from "./v1.ts";
 
 /** The profile of a piped. Throws a `BlockedError` if its version does not match that of the control plane. */
@@ -16,33 +16,33 @@ export function profileOfPiped({ spec }: Piped, plane: Stored<ControlPlane>): Pr
   const expected = profileOfPlane(plane);
   if (isV1(spec.version)) {
     const problem = v1Problem(spec.version, plane);
-    if (problem !== undefined) throw new BlockedError(problem.reason, problem.message, patience);
+    if (problem !== undefined) throw new BlockedError(problem.reason, problem.message, retryMillis);
     return expected;
   }
   const found = profileOf(spec.version);
-  if (found.problem !== undefined) throw new BlockedError("VersionNotSupported", found.problem, patience);
+  if (found.problem !== undefined) throw new BlockedError("VersionNotSupported", found.problem, retryMillis);
   if (found.profile === expected) return expected;
   throw new BlockedError(
     "VersionMismatch",
     `PipeCD ${spec.version} does not work with ${plane.spec.version} of the ControlPlane ${plane.metadata.name}`,
-    patience,
+    retryMillis,
   );
 }
 
 /** The desired registration. Throws a `WaitingError` while its environment is not ready. */
-export async function wantedOf(
+export async function desiredOf(
   { spec, status }: Stored<Piped>,
   profile: Profile,
   ctx: Context,
-): Promise<Wanted> {
+): Promise<Desired> {
   const { name, description, projectID, environmentRef } = spec;
-  const wanted = { name, description, projectID };
+  const desired = { name, description, projectID };
   if (environmentRef === undefined) {
-    if (profile === "C") return wanted;
+    if (profile === "C") return desired;
     throw new BlockedError(
       "ConfigInvalid",
       "spec.environmentRef is required: up to v0.9.0 every piped belongs to an environment",
-      patience,
+      retryMillis,
     );
   }
   const environment = await referenced(
@@ -52,7 +52,7 @@ export async function wantedOf(
     ctx,
   );
   const { environmentID } = environment.status ?? {};
-  return profile === "L0" && environmentID !== undefined ? { ...wanted, environmentID } : wanted;
+  return profile === "L0" && environmentID !== undefined ? { ...desired, environmentID } : desired;
 }
 
 /** PipeCD's configuration. Throws a `BlockedError` for fields that the version does not have. */
@@ -61,6 +61,6 @@ export function configOf({ spec }: Piped, profile: Profile, pipedID: string): st
     return pipedConfig(spec, profile, { pipedID });
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    throw new BlockedError("ConfigInvalid", error.message, patience, { cause: error });
+    throw new BlockedError("ConfigInvalid", error.message, retryMillis, { cause: error });
   }
 }

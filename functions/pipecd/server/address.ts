@@ -5,7 +5,7 @@ import type { Outbound } from "../../../bus/worker/function.ts";
 import { partName } from "../controlplane/component.ts";
 import type { ControlPlane } from "../kinds.ts";
 import { serverPorts } from "../names.ts";
-import { patience } from "../pace.ts";
+import { retryMillis } from "../pace.ts";
 
 /** gRPC services of the server that Denrei calls. */
 export type ServiceName = "web" | "api";
@@ -43,6 +43,6 @@ export function addressOf(
   throw new BlockedError(
     "AddressInvalid",
     `expected ${variable} to be host:port, optionally with {namespace} and {name}, found "${template}". Correct the worker's environment.`,
-    patience,
+    retryMillis,
   );
 }

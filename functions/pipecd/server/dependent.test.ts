@@ -9,9 +9,9 @@ import {
   assertReady,
   type DependentStatus,
   isSyncDue,
-  orWait,
   pacedWait,
-  syncedNow,
+  reconcileOrWait,
+  syncedStatus,
   untilSync,
   WaitingError,
 } from "./dependent.ts";
@@ -44,7 +44,7 @@ const plane = ({
 });
 
 describe("a sync with PipeCD is due", () => {
-  const synced = syncedNow(plane(), asked);
+  const synced = syncedStatus(plane(), asked);
   test.each<readonly [string, boolean, DependentStatus, Stored<ControlPlane>, number]>([
     ["before the first one", true, {}, plane(), asked],
     ["not right after the last one", false, synced, plane(), asked],
@@ -88,7 +88,7 @@ describe("a sync with PipeCD is due", () => {
   });
 
   test("and its time has no milliseconds", () => {
-    expect(syncedNow(plane(), asked + 999).lastSyncTime).toBe("2026-01-01T01:00:00Z");
+    expect(syncedStatus(plane(), asked + 999).lastSyncTime).toBe("2026-01-01T01:00:00Z");
   });
 
   test("again after the rest of the interval, and after 1 s at the earliest", () => {
@@ -139,7 +139,7 @@ describe("a reconcile", () => {
       read: { get: async () => undefined },
       status: async (...[, , , conditions]: unknown[]) => written.push(conditions),
     } as unknown as Context;
-    const result = await orWait(Environment, environment, ctx, work);
+    const result = await reconcileOrWait(Environment, environment, ctx, work);
     return { result, written };
   };
 
@@ -150,8 +150,8 @@ describe("a reconcile", () => {
   test.each([
     [undefined, undefined],
     [5_000, { requeueAfter: 5_000 }],
-  ])("that waits writes the reason, and retries after %s", async (againMillis, result) => {
-    const waiting = new WaitingError("PipedNotFound", "expected the Piped p", againMillis);
+  ])("that waits writes the reason, and retries after %s", async (pollMillis, result) => {
+    const waiting = new WaitingError("PipedNotFound", "expected the Piped p", pollMillis);
     const written = [[{ type: "Ready", status: "False", reason: "PipedNotFound", message: waiting.message }]];
     expect(await run(() => Promise.reject(waiting))).toEqual({ result, written });
   });

@@ -10,7 +10,7 @@ import type { Context } from "../../../bus/worker/function.ts";
 import { blockedBy, PipecdError, since } from "../api/errors.ts";
 import { type Dependent, isReady, planeOf } from "../controlplane/find.ts";
 import { ControlPlane } from "../kinds.ts";
-import { driftMillis } from "../pace.ts";
+import { syncMillis } from "../pace.ts";
 
 /** Status fields of every dependent object. */
 export interface DependentStatus {
@@ -24,18 +24,18 @@ export class WaitingError extends Error {
   override readonly name = "WaitingError";
   readonly reason: string;
   /** Poll interval for changes without an event. Milliseconds. */
-  readonly againMillis: number | undefined;
+  readonly pollMillis: number | undefined;
   /** Conditions in addition to Ready. */
   readonly conditions: readonly ConditionUpdate[];
   constructor(
     reason: string,
     message: string,
-    againMillis?: number,
+    pollMillis?: number,
     conditions: readonly ConditionUpdate[] = [],
   ) {
     super(message);
     this.reason = reason;
-    this.againMillis = againMillis;
+    this.pollMillis = pollMillis;
     this.conditions = conditions;
   }
 }
@@ -70,31 +70,31 @@ export const isSyncDue = (
   { lastSyncTime, syncedWith }: DependentStatus,
   plane: Stored<ControlPlane>,
   now: number,
-  againMillis = driftMillis,
+  intervalMillis = syncMillis,
 ): boolean =>
   isReady(plane) &&
   (lastSyncTime === undefined ||
-    syncedWith !== lifeOf(plane) ||
-    now - Date.parse(lastSyncTime) >= againMillis);
+    syncedWith !== readyPeriodOf(plane) ||
+    now - Date.parse(lastSyncTime) >= intervalMillis);
 
 /** Identifies one period in which a control plane is ready. */
-const lifeOf = ({ metadata, status }: Stored<ControlPlane>): string => {
+const readyPeriodOf = ({ metadata, status }: Stored<ControlPlane>): string => {
   const ready = status?.conditions?.find(({ type }) => type === "Ready");
   return `${metadata.uid} ${ready?.lastTransitionTime}`;
 };
 
 /** Status fields that record a sync with the control plane. */
-export const syncedNow = (plane: Stored<ControlPlane>, now: number) => ({
+export const syncedStatus = (plane: Stored<ControlPlane>, now: number) => ({
   lastSyncTime: new Date(now).toISOString().replace(/\.\d+Z$/, "Z"),
-  syncedWith: lifeOf(plane),
+  syncedWith: readyPeriodOf(plane),
 });
 
 /** Time until the next sync is due. Milliseconds. */
 export const untilSync = (
   { lastSyncTime }: DependentStatus,
   now: number,
-  againMillis = driftMillis,
-): number => Math.max(1_000, Date.parse(lastSyncTime ?? "") + againMillis - now || 0);
+  intervalMillis = syncMillis,
+): number => Math.max(1_000, Date.parse(lastSyncTime ?? "") + intervalMillis - now || 0);
 
 export const ready = (status: "True" | "False", reason: string, message: string): ConditionUpdate => ({
   type: "Ready",
@@ -104,37 +104,41 @@ export const ready = (status: "True" | "False", reason: string, message: string)
 });
 
 /** Turns an error of PipeCD into a `BlockedError` with a growing retry interval. Returns other errors unchanged. */
-export function told({ conditions }: DependentStatus, error: unknown, now: number): unknown {
+export function asBlocked({ conditions }: DependentStatus, error: unknown, now: number): unknown {
   if (!(error instanceof PipecdError)) return error;
   return blockedBy(error, since(conditions, "Stalled", "True"), now);
 }
 
-/** Runs a reconcile and reports a {@link WaitingError} in the status. `claims` are further conditions after a failure. */
-export async function orWait<T extends Dependent>(
+/** Runs a reconcile and reports a {@link WaitingError} in the status. `furtherConditions` are added further conditions after a failure. */
+export async function reconcileOrWait<T extends Dependent>(
   kind: Kind<T>,
   object: Stored<T>,
   ctx: Context,
-  work: () => Promise<{ readonly requeueAfter?: number } | undefined>,
-  claims: (latest: Stored<T>) => readonly ConditionUpdate[] = () => [],
+  reconcile: () => Promise<{ readonly requeueAfter?: number } | undefined>,
+  furtherConditions: (latest: Stored<T>) => readonly ConditionUpdate[] = () => [],
 ): Promise<{ readonly requeueAfter?: number } | undefined> {
   const status = (object.status ?? {}) as DependentStatus;
   // The reconcile may have written a newer status.
   const latest = async () => (await ctx.read.get(kind, ctx.key.name)) ?? object;
   try {
-    return await work();
+    return await reconcile();
   } catch (error) {
     if (!(error instanceof WaitingError)) {
       if (error instanceof PipecdError || error instanceof BlockedError) {
         const found = await latest();
-        const updates = claims(found);
+        const updates = furtherConditions(found);
         if (updates.length > 0) await ctx.status(kind, found, {}, updates);
       }
-      throw told(status, error, ctx.now());
+      throw asBlocked(status, error, ctx.now());
     }
-    const { reason, message, againMillis, conditions } = error;
+    const { reason, message, pollMillis, conditions } = error;
     const found = await latest();
-    await ctx.status(kind, found, {}, [...claims(found), ...conditions, ready("False", reason, message)]);
-    return againMillis === undefined ? undefined : { requeueAfter: againMillis };
+    await ctx.status(kind, found, {}, [
+      ...furtherConditions(found),
+      ...conditions,
+      ready("False", reason, message),
+    ]);
+    return pollMillis === undefined ? undefined : { requeueAfter: pollMillis };
   }
 }
 

@@ -8,20 +8,20 @@ import { Deployment, Service } from "../../../bus/kube/workloads.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context, PolicyRule } from "../../../bus/worker/function.ts";
 import { PipecdError, since } from "../api/errors.ts";
-import { isBeyondHelp } from "../controlplane/deletion.ts";
+import { isServerGone } from "../controlplane/deletion.ts";
 import { type Dependent, planeOf } from "../controlplane/find.ts";
 import { storeKinds, storesOf } from "../controlplane/stores.ts";
 import { ControlPlane } from "../kinds.ts";
-import { isNamespaceGoing } from "../kubernetes/namespace.ts";
+import { isNamespaceTerminating } from "../kubernetes/namespace.ts";
 import { annotations, group } from "../names.ts";
-import { patience } from "../pace.ts";
-import { type DependentStatus, told } from "./dependent.ts";
+import { retryMillis } from "../pace.ts";
+import { asBlocked, type DependentStatus } from "./dependent.ts";
 
 const deadlineVariable = "DENREI_PIPECD_CLEANUP_SECONDS";
 const defaultSeconds = 300;
 
 /** Permissions of a function that deregisters, to find out whether the control plane can still answer. */
-export const farewellPermissions: readonly PolicyRule[] = [
+export const deregisterPermissions: readonly PolicyRule[] = [
   { apiGroups: [Deployment.group], resources: [Deployment.plural], verbs: ["get"] },
   { apiGroups: [Service.group], resources: [Service.plural], verbs: ["get"] },
   { apiGroups: [group], resources: Object.values(storeKinds).map(({ plural }) => plural), verbs: ["get"] },
@@ -37,7 +37,7 @@ export function deadlineMillis(env: Readonly<Record<string, string | undefined>>
   throw new BlockedError(
     "CleanupSecondsInvalid",
     `expected ${deadlineVariable} to be a whole number of seconds from 1 up, found "${text}". Correct the worker's environment.`,
-    patience,
+    retryMillis,
   );
 }
 
@@ -46,11 +46,11 @@ export function deadlineMillis(env: Readonly<Record<string, string | undefined>>
  * deleted, the control plane is gone or its server is being deleted, or it has not answered until the deadline and will probably
  * not come back.
  */
-export async function sayGoodbye<T extends Dependent>(
+export async function deregister<T extends Dependent>(
   kind: Kind<T>,
   object: Stored<T>,
   ctx: Context,
-  work: (plane: Stored<ControlPlane>) => Promise<void>,
+  deregisterAt: (plane: Stored<ControlPlane>) => Promise<void>,
 ): Promise<void> {
   async function skip(why: string): Promise<void> {
     // Another replica may have finished the deletion before the bus received the event.
@@ -60,22 +60,22 @@ export async function sayGoodbye<T extends Dependent>(
   }
   if (object.metadata.annotations?.[annotations.skipCleanup] === "true")
     return skip(`the annotation ${annotations.skipCleanup} is set`);
-  if (await isNamespaceGoing(ctx)) return skip("the namespace is being deleted");
+  if (await isNamespaceTerminating(ctx)) return skip("the namespace is being deleted");
   const plane = planeOf(object, await ctx.live.list(ControlPlane));
   if (plane === undefined) return skip("its ControlPlane no longer exists");
-  if (await isBeyondHelp(plane, ctx)) return skip("the server of its ControlPlane is being deleted");
+  if (await isServerGone(plane, ctx)) return skip("the server of its ControlPlane is being deleted");
   try {
-    await work(plane);
+    await deregisterAt(plane);
   } catch (error) {
     if (!(error instanceof PipecdError || error instanceof BlockedError)) throw error;
-    if (isTooLate(object, ctx.now()) && (await isGivenUp(plane, ctx)))
+    if (isPastDeadline(object, ctx.now()) && (await isUnrecoverable(plane, ctx)))
       return skip(`the control plane failed until the deadline: ${error.message}`);
-    throw withWayOut(object, error, ctx.now());
+    throw withSkipHint(object, error, ctx.now());
   }
 }
 
 /** Whether attempts have failed for longer than the deadline since the object was deleted. */
-function isTooLate({ metadata, status }: Stored<Dependent>, now: number): boolean {
+function isPastDeadline({ metadata, status }: Stored<Dependent>, now: number): boolean {
   const { conditions } = (status ?? {}) as { conditions?: Condition[] };
   const failing = since(conditions, "Stalled", "True");
   if (failing === undefined) return false;
@@ -83,20 +83,20 @@ function isTooLate({ metadata, status }: Stored<Dependent>, now: number): boolea
 }
 
 /** Whether the control plane will probably not come back: it is being deleted too, or one of its stores is unavailable. */
-const isGivenUp = async (plane: Stored<ControlPlane>, ctx: Context): Promise<boolean> =>
+const isUnrecoverable = async (plane: Stored<ControlPlane>, ctx: Context): Promise<boolean> =>
   plane.metadata.deletionTimestamp !== undefined ||
   (await storesOf(plane, ctx)).conditions.some(({ status }) => status === "False");
 
-function withWayOut(
+function withSkipHint(
   { kind, metadata, status }: Stored<Dependent>,
   error: PipecdError | BlockedError,
   now: number,
 ): unknown {
-  const blocked = told((status ?? {}) as DependentStatus, error, now) as BlockedError;
-  const way = `kubectl annotate ${kind.toLowerCase()}.pipecd.kanatakita.com ${metadata.name} -n ${metadata.namespace} ${annotations.skipCleanup}=true`;
+  const blocked = asBlocked((status ?? {}) as DependentStatus, error, now) as BlockedError;
+  const command = `kubectl annotate ${kind.toLowerCase()}.pipecd.kanatakita.com ${metadata.name} -n ${metadata.namespace} ${annotations.skipCleanup}=true`;
   return new BlockedError(
     blocked.reason,
-    `${blocked.message}. Deleting this ${kind} waits until it is removed from PipeCD. To skip that: ${way}`,
+    `${blocked.message}. Deleting this ${kind} waits until it is removed from PipeCD. To skip that: ${command}`,
     blocked.retryAfterMillis,
     { cause: error },
   );

@@ -9,7 +9,7 @@ import { apiKeysSecret, keyOfProject } from "../keynames.ts";
 import type { ControlPlane } from "../kinds.ts";
 import { bytesIn, findSecret, secretWith } from "../kubernetes/secrets.ts";
 import { objectNames, secretKeys } from "../names.ts";
-import { patience } from "../pace.ts";
+import { retryMillis } from "../pace.ts";
 import { firstWithAPIKeys, hasReached } from "../profile.ts";
 import { addressOf, isElsewhere, type ServiceName } from "./address.ts";
 
@@ -56,7 +56,7 @@ function checkTls({ spec: { tls }, metadata: { name } }: Stored<ControlPlane>, {
     tls === undefined
       ? `expected spec.insecure to be true, because the ControlPlane ${name} has no spec.tls and speaks plain text`
       : `expected spec.insecure to be false, because the ControlPlane ${name} has spec.tls and speaks only TLS`,
-    patience,
+    retryMillis,
   );
 }
 
@@ -83,7 +83,7 @@ async function apiKeyOf(
     throw new BlockedError(
       "ConfigInvalid",
       `spec.apiKeySecretRef needs a control plane of PipeCD ${firstWithAPIKeys} or later: ${plane.metadata.name} has ${plane.spec.version}`,
-      patience,
+      retryMillis,
     );
   }
   if (apiKeySecretRef) {

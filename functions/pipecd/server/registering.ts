@@ -7,8 +7,8 @@ import type { Condition, KubeObject } from "../../../bus/kube/object.ts";
 import { ready } from "./dependent.ts";
 
 /** Conditions from before the call until its outcome is in the status. `soFar` describes the live registration. */
-export function announcement(soFar: string | undefined): readonly ConditionUpdate[] {
-  const message = `registering at PipeCD${soFar === undefined ? "" : `: until then, ${soFar}`}`;
+export function announcement(current: string | undefined): readonly ConditionUpdate[] {
+  const message = `registering at PipeCD${current === undefined ? "" : `: until then, ${current}`}`;
   return [
     { type: "Registered", status: "Unknown", reason: "Registering", message },
     ready("False", "Registering", message),
@@ -18,10 +18,10 @@ export function announcement(soFar: string | undefined): readonly ConditionUpdat
 /** Reports a change that did not reach PipeCD. The condition Ready has the reason. */
 export function formerRegistered(
   object: KubeObject<unknown, { conditions?: readonly Condition[] | undefined } | undefined>,
-  soFar: string | undefined,
+  current: string | undefined,
 ): readonly ConditionUpdate[] {
-  if (soFar === undefined || isRegistering(object)) return [];
-  const message = `${soFar}: the change is not registered yet`;
+  if (current === undefined || isRegistering(object)) return [];
+  const message = `${current}: the change is not registered yet`;
   return [{ type: "Registered", status: "False", reason: "FormerRegistered", message }];
 }
 

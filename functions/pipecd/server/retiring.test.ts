@@ -4,13 +4,13 @@ import type { Condition, Stored } from "../../../bus/kube/object.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { PipecdError } from "../api/errors.ts";
 import { Piped } from "../kinds.ts";
-import { callerFor, retired, retiring } from "./retiring.ts";
+import { callerFor, retireAll, writeRetired } from "./retiring.ts";
 
 const refused = new PipecdError("GetApplication", new ConnectError("no project", Code.PermissionDenied));
 
 test("ends each registration, and returns the refused ones with the first error", async () => {
   const ended: string[] = [];
-  const result = await retiring(["gone", "a", "gone too", "b"], async (one) => {
+  const result = await retireAll(["gone", "a", "gone too", "b"], async (one) => {
     if (one.startsWith("gone")) throw refused;
     ended.push(one);
   });
@@ -20,7 +20,7 @@ test("ends each registration, and returns the refused ones with the first error"
 
 test("rethrows errors that are not from PipeCD", async () => {
   const lost = new Error("ownership lost");
-  await expect(retiring(["a"], () => Promise.reject(lost))).rejects.toBe(lost);
+  await expect(retireAll(["a"], () => Promise.reject(lost))).rejects.toBe(lost);
 });
 
 test("uses the API key of an object only for the object's project", () => {
@@ -48,7 +48,7 @@ const ctx = {
 test("reports registrations that PipeCD refuses to end, and backs off", async () => {
   const object = piped({ former, conditions: [condition("Retired")] });
   written.length = 0;
-  expect(await retired(Piped, object, former, refused, ctx)).toEqual({ object, requeueAfter: 5_000 });
+  expect(await writeRetired(Piped, object, former, refused, ctx)).toEqual({ object, requeueAfter: 5_000 });
   const message = expect.stringContaining("PipeCD: GetApplication: PermissionDenied: no project");
   expect(written).toEqual([
     [{ former }, [{ type: "Retired", status: "False", reason: "PermissionDenied", message }]],
@@ -58,12 +58,12 @@ test("reports registrations that PipeCD refuses to end, and backs off", async ()
 test("removes the condition with the last registration", async () => {
   const ready = condition("Ready");
   written.length = 0;
-  await retired(Piped, piped({ former, conditions: [condition("Retired"), ready] }), [], undefined, ctx);
+  await writeRetired(Piped, piped({ former, conditions: [condition("Retired"), ready] }), [], undefined, ctx);
   expect(written).toEqual([[{ former: null, conditions: [ready] }]]);
 });
 
 test("writes nothing if nothing was replaced", async () => {
   written.length = 0;
-  await retired(Piped, piped({ conditions: [condition("Ready")] }), [], undefined, ctx);
+  await writeRetired(Piped, piped({ conditions: [condition("Ready")] }), [], undefined, ctx);
   expect(written).toEqual([]);
 });

@@ -16,7 +16,7 @@ export const callerFor = (spec: Caller, projectID: string): Caller =>
     : { projectID, ...(spec.insecure !== undefined && { insecure: spec.insecure }) };
 
 /** Ends each registration and continues after a failure. Returns those that failed, and the first error. */
-export async function retiring<F>(
+export async function retireAll<F>(
   former: readonly F[],
   end: (one: F) => Promise<void>,
 ): Promise<{ readonly left: readonly F[]; readonly error: PipecdError | BlockedError | undefined }> {
@@ -33,8 +33,8 @@ export async function retiring<F>(
   return { left, error: first };
 }
 
-/** The result of {@link retired}. */
-export interface Retired<T extends KubeObject> {
+/** The result of {@link writeRetired}. */
+export interface RetireResult<T extends KubeObject> {
   /** The newest version of the object. */
   readonly object: Stored<T>;
   /** When to try again. Milliseconds. */
@@ -51,13 +51,13 @@ type Retiring = KubeObject<
 >;
 
 /** Writes the remaining registrations to the status, and the reason to the condition Retired. */
-export async function retired<T extends Retiring>(
+export async function writeRetired<T extends Retiring>(
   kind: Kind<T>,
   object: Stored<T>,
   left: readonly object[],
   error: PipecdError | BlockedError | undefined,
   ctx: Context,
-): Promise<Retired<T>> {
+): Promise<RetireResult<T>> {
   const { conditions, former = [] } = (object.status ?? {}) as NonNullable<Retiring["status"]>;
   if (error === undefined) {
     if (former.length === 0 && !conditions?.some(({ type }) => type === conditionType)) return { object };

@@ -4,17 +4,11 @@ import type { Condition, KubeObject, Stored } from "../../../bus/kube/object.ts"
 import { Service, StatefulSet } from "../../../bus/kube/workloads.ts";
 import { type Context, defineFunction, type ReconcileFunction } from "../../../bus/worker/function.ts";
 import { ControlPlane } from "../kinds.ts";
-import { keptFor } from "../kubernetes/inuse.ts";
-import { keep } from "../kubernetes/keep.ts";
-import { isNamespaceGoing } from "../kubernetes/namespace.ts";
+import { waitForUsers } from "../kubernetes/inuse.ts";
+import { applyChild } from "../kubernetes/keep.ts";
+import { isNamespaceTerminating } from "../kubernetes/namespace.ts";
 import { contentDigest, secretWith } from "../kubernetes/secrets.ts";
-import {
-  leavingNeighbour,
-  namedSecret,
-  namespaceIndex,
-  ownNamespace,
-  within,
-} from "../kubernetes/watches.ts";
+import { deletedNeighbor, namedSecret, namespaceIndex, ownNamespace, within } from "../kubernetes/watches.ts";
 import { group } from "../names.ts";
 import { type Program, type StorageSpec, serviceOf, statefulSetOf } from "./statefulset.ts";
 import { isUsed, type StoreKind } from "./use.ts";
@@ -59,7 +53,7 @@ export const storeFunction = <T extends StoreObject>({
       ...namespaceIndex,
       secret: (store) => (store.spec.secret ? [within(store, store.spec.secret.secretName)] : []),
     },
-    watches: [namedSecret, leavingNeighbour(ControlPlane), ownNamespace],
+    watches: [namedSecret, deletedNeighbor(ControlPlane), ownNamespace],
     permissions: [{ apiGroups: [group], resources: [ControlPlane.plural], verbs: ["list"] }],
     sweepMillis: 1_800_000,
     async reconcile(store, ctx) {
@@ -72,17 +66,17 @@ export const storeFunction = <T extends StoreObject>({
         // New credentials take effect with a new pod.
         digest: contentDigest(secret?.data),
       };
-      await keep(serviceOf(options), ctx);
-      const set = (await keep(statefulSetOf(options), ctx)) as Stored<StatefulSet>;
+      await applyChild(serviceOf(options), ctx);
+      const set = (await applyChild(statefulSetOf(options), ctx)) as Stored<StatefulSet>;
       await report(kind, store, set, ctx);
       return undefined;
     },
     async finalize(store, ctx) {
-      if (await isNamespaceGoing(ctx)) return undefined;
+      if (await isNamespaceTerminating(ctx)) return undefined;
       const users = (await ctx.live.list(ControlPlane)).filter((plane) =>
         isUsed(plane, { kind: component, name: store.metadata.name }),
       );
-      return keptFor(kind, store, users, ctx);
+      return waitForUsers(kind, store, users, ctx);
     },
   });
 
