@@ -31,6 +31,7 @@ import {
   ownNamespace,
 } from "./kubernetes/watches.ts";
 import { group, objectNames } from "./names.ts";
+import { sweepMillis } from "./pace.ts";
 import { outbound } from "./server/address.ts";
 
 type Plane = Stored<ControlPlane>;
@@ -64,7 +65,7 @@ export default defineFunction({
       verbs: ["list"],
     },
   ],
-  sweepMillis: 1_800_000,
+  sweepMillis,
   async reconcile(plane, ctx) {
     // Read from the API server, so that two ControlPlanes created at the same time see each other.
     const other = oldest(await ctx.live.list(ControlPlane));

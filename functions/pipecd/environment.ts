@@ -6,8 +6,7 @@ import { type Context, defineFunction, type Result } from "../../bus/worker/func
 import type { Environments } from "./api/services.ts";
 import { profileOfPlane } from "./controlplane/blueprint.ts";
 import { Application, ControlPlane, Environment, Piped } from "./kinds.ts";
-import { waitForUsers } from "./kubernetes/inuse.ts";
-import { isNamespaceTerminating } from "./kubernetes/namespace.ts";
+import { isNamespaceTerminating, waitForUsers } from "./kubernetes/inuse.ts";
 import {
   deletedNeighbor,
   namedSecret,

@@ -3,6 +3,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { isDistrust } from "../../../bus/kube/errors.ts";
 import type { Condition } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
+import { type Bounds, growingInterval, minute } from "../pace.ts";
 import { broken } from "./connections.ts";
 
 /** A call failed, or its answer was lost. */
@@ -41,15 +42,9 @@ export async function unlessNotFound<T>(call: Promise<T>): Promise<T | undefined
   }
 }
 
-/** Bounds of a retry interval. Milliseconds. */
-interface Pace {
-  readonly least: number;
-  readonly most: number;
-}
-
-const soon: Pace = { least: 2_000, most: 60_000 };
+const soon: Bounds = { least: 2_000, most: minute };
 /** The user has to change something at PipeCD, which reports no changes. */
-const late: Pace = { least: 60_000, most: 600_000 };
+const late: Bounds = { least: minute, most: 10 * minute };
 
 const whatIsTaken =
   ". The project must be in the configuration of the ControlPlane. An API key must be enabled, READ_WRITE, and of this project.";
@@ -58,7 +53,7 @@ const whatIsTaken =
  * A server whose stores are unavailable answers Unauthenticated or PermissionDenied, so both are retried as soon as an internal
  * error.
  */
-const reasons: Readonly<Partial<Record<Code, readonly [reason: string, pace: Pace, hint?: string]>>> = {
+const reasons: Readonly<Partial<Record<Code, readonly [reason: string, interval: Bounds, hint?: string]>>> = {
   ...Object.fromEntries(broken.map((code) => [code, ["ServerUnavailable", soon]])),
   [Code.DeadlineExceeded]: ["ServerUnavailable", soon],
   [Code.Unauthenticated]: ["Unauthenticated", soon, whatIsTaken],
@@ -71,13 +66,18 @@ const reasons: Readonly<Partial<Record<Code, readonly [reason: string, pace: Pac
 
 /** Turns the error into a `BlockedError`. Its retry interval is the time since `failingSince`, within bounds, so it doubles. */
 export function blockedBy(error: PipecdError, failingSince: number | undefined, now: number): BlockedError {
-  const [reason, pace, hint = ""] = reasonOf(error);
-  return new BlockedError(reason, `PipeCD: ${error.message}${hint}`, paced(pace, failingSince, now), {
-    cause: error,
-  });
+  const [reason, interval, hint = ""] = reasonOf(error);
+  return new BlockedError(
+    reason,
+    `PipeCD: ${error.message}${hint}`,
+    growingInterval(interval, failingSince, now),
+    {
+      cause: error,
+    },
+  );
 }
 
-function reasonOf(error: PipecdError): readonly [reason: string, pace: Pace, hint?: string] {
+function reasonOf(error: PipecdError): readonly [reason: string, interval: Bounds, hint?: string] {
   const { code } = error;
   if (isCausedBy(error, isDistrust)) return ["ServerNotTrusted", soon, trustHint];
   if (isCausedBy(error, isNoTls)) return ["TLSMismatch", soon, tlsHint];
@@ -96,11 +96,6 @@ function isCausedBy(error: Error, is: (cause: Error) => boolean): boolean {
   for (let cause: unknown = error.cause; cause instanceof Error; cause = cause.cause)
     if (is(cause)) return true;
   return false;
-}
-
-/** The time since the first failure, within bounds. It doubles with each attempt. */
-function paced({ least, most }: Pace, since: number | undefined, now: number): number {
-  return Math.min(most, Math.max(least, since === undefined ? 0 : now - since));
 }
 
 /** When a condition took the given status; undefined if it has another one. Milliseconds since the epoch. */

@@ -11,9 +11,9 @@ import {
   type ApplicationRecord,
   type DeployTargets,
   keyIDsOf,
+  nameOf,
   type PipedRecord,
 } from "./model.ts";
-import { nameOf } from "./names.ts";
 
 export const pipedRecord = (piped: Piped): PipedRecord => ({
   id: piped.id,

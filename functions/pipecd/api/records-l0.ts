@@ -5,8 +5,13 @@ import {
   type Piped,
   Piped_ConnectionStatus,
 } from "./generated/l0/model_pb.ts";
-import { type ApplicationKindName, type ApplicationRecord, keyIDsOf, type PipedRecord } from "./model.ts";
-import { nameOf } from "./names.ts";
+import {
+  type ApplicationKindName,
+  type ApplicationRecord,
+  keyIDsOf,
+  nameOf,
+  type PipedRecord,
+} from "./model.ts";
 
 export const pipedRecord = (piped: Piped): PipedRecord => ({
   id: piped.id,

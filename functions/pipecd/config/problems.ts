@@ -1,6 +1,5 @@
 /** Collects validation errors of a PipeCD configuration. */
 import { type FirstVersion, hasReached, type Profile } from "../profile.ts";
-import { isBase64 } from "./base64.ts";
 
 /** The desired version of PipeCD does not support the configuration. */
 export class ConfigError extends Error {
@@ -22,6 +21,12 @@ const namesOf = (fields: Fields) =>
   Object.entries(fields)
     .filter(([, value]) => isGiven(value))
     .map(([name]) => name);
+
+/** Whether Go can decode text: standard alphabet, with padding, line breaks ignored. https://pkg.go.dev/encoding/base64#StdEncoding */
+function isBase64(text: string): boolean {
+  const joined = text.replaceAll(/[\r\n]/g, "");
+  return joined.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(joined);
+}
 
 /** Collects all problems of one configuration, so that the user sees them at once. */
 export class Problems {

@@ -3,8 +3,7 @@ import type { Stored } from "../../../bus/kube/object.ts";
 import { Deployment } from "../../../bus/kube/workloads.ts";
 import type { Context, Result } from "../../../bus/worker/function.ts";
 import { Application, ControlPlane, Environment, Piped } from "../kinds.ts";
-import { waitForUsers } from "../kubernetes/inuse.ts";
-import { isNamespaceTerminating } from "../kubernetes/namespace.ts";
+import { isNamespaceTerminating, waitForUsers } from "../kubernetes/inuse.ts";
 import { partName } from "./component.ts";
 import { type Dependent, planeOf } from "./find.ts";
 

@@ -1,7 +1,6 @@
 /** EventRegistration: registers an event at PipeCD for each new value, which event watchers of agents handle. */
 import { z } from "zod";
 import { defineKind, type ObjectOf } from "../../../bus/kube/kind.ts";
-import { eventStates } from "../api/eventstates.ts";
 import { category, group, version } from "../names.ts";
 import {
   age,
@@ -18,6 +17,10 @@ import {
   text,
   time,
 } from "./fields.ts";
+
+/** States of an event at PipeCD. */
+const eventStates = ["NotHandled", "Succeeded", "Failed", "Outdated"] as const;
+export type EventState = (typeof eventStates)[number];
 
 /** PipeCD's own rule, because contexts become commit trailers. */
 const contextKey = z.string().regex(/^[a-zA-Z0-9]+(-[a-zA-Z0-9]+)*$/);

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import type { ControlPlane, Piped } from "../kinds.ts";
-import { syncMillis } from "../pace.ts";
+import { minute, syncMillis } from "../pace.ts";
 import type { Profile } from "../profile.ts";
 import { assertReady, isSyncDue, planeFor } from "../server/dependent.ts";
 import { openServer } from "../server/open.ts";
@@ -14,7 +14,7 @@ import { desiredOf, profileOfPiped } from "./wanted.ts";
 
 /** Sync interval. PipeCD reports a piped as connected about a minute late, so Denrei polls each minute until then. Milliseconds. */
 export const syncMillisOf = ({ connection }: NonNullable<Piped["status"]>): number =>
-  connection === "ONLINE" ? syncMillis : 60_000;
+  connection === "ONLINE" ? syncMillis : minute;
 
 /** A registered piped. */
 export interface KnownPiped {

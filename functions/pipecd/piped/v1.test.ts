@@ -3,8 +3,7 @@ import type { Stored } from "../../../bus/kube/object.ts";
 import type { ControlPlane, Piped } from "../kinds.ts";
 import { imagesOf, isV1, profileOf } from "../profile.ts";
 import { objectsOf } from "./objects.ts";
-import { v1Problem } from "./v1.ts";
-import { profileOfPiped } from "./wanted.ts";
+import { profileOfPiped, v1Problem } from "./wanted.ts";
 
 const planeOf = (version: string): Stored<ControlPlane> => ({
   apiVersion: "pipecd.kanatakita.com/v1alpha1",

@@ -6,10 +6,9 @@ import { ConfigError, pipedConfig } from "../config.ts";
 import { profileOfPlane } from "../controlplane/blueprint.ts";
 import { type ControlPlane, Environment, type Piped } from "../kinds.ts";
 import { retryMillis } from "../pace.ts";
-import { isV1, type Profile, profileOf } from "../profile.ts";
+import { hasReached, isV1, type Profile, profileOf } from "../profile.ts";
 import { referenced } from "../server/references.ts";
 import type { Desired } from "./registration.ts";
-import { v1Problem } from "./v1.ts";
 
 /** The profile of a piped. Throws a `BlockedError` if its version does not match that of the control plane. */
 export function profileOfPiped({ spec }: Piped, plane: Stored<ControlPlane>): Profile {
@@ -27,6 +26,23 @@ export function profileOfPiped({ spec }: Piped, plane: Stored<ControlPlane>): Pr
     `PipeCD ${spec.version} does not work with ${plane.spec.version} of the ControlPlane ${plane.metadata.name}`,
     retryMillis,
   );
+}
+
+/** Releases that start with another sub-command. */
+const tooOld = /^v1\.0\.0-rc[0-3]$/;
+
+/** Why an agent of v1 cannot run at a control plane; undefined if it can. */
+export function v1Problem(
+  version: string,
+  plane: Stored<ControlPlane>,
+): { readonly reason: "VersionNotSupported" | "VersionMismatch"; readonly message: string } | undefined {
+  if (tooOld.test(version)) {
+    const message = `the agent PipeCD ${version} is not supported: expected v1.0.0-rc4 or later`;
+    return { reason: "VersionNotSupported", message };
+  }
+  if (profileOfPlane(plane) === "C" && hasReached(plane.spec.version, "v0.52.0")) return undefined;
+  const message = `the agent PipeCD ${version} needs a ControlPlane of v0.52.0 or later: ${plane.metadata.name} has ${plane.spec.version}`;
+  return { reason: "VersionMismatch", message };
 }
 
 /** The desired registration. Throws a `WaitingError` while its environment is not ready. */

@@ -10,7 +10,7 @@ import type { Context } from "../../../bus/worker/function.ts";
 import { blockedBy, PipecdError, since } from "../api/errors.ts";
 import { type Dependent, isReady, planeOf } from "../controlplane/find.ts";
 import { ControlPlane } from "../kinds.ts";
-import { syncMillis } from "../pace.ts";
+import { growingInterval, minute, syncMillis } from "../pace.ts";
 
 /** Status fields of every dependent object. */
 export interface DependentStatus {
@@ -146,8 +146,8 @@ export async function reconcileOrWait<T extends Dependent>(
 export function pacedWait(
   { conditions }: DependentStatus,
   now: number,
-  { least = 1_000, most = 60_000, after = 0 } = {},
+  { after = 0 }: { readonly after?: number } = {},
 ): number {
   const waiting = Math.max(since(conditions, "Ready", "False") ?? now, after);
-  return Math.min(most, Math.max(least, now - waiting));
+  return growingInterval({ least: 1_000, most: minute }, waiting, now);
 }

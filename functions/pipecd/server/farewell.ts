@@ -12,7 +12,7 @@ import { isServerGone } from "../controlplane/deletion.ts";
 import { type Dependent, planeOf } from "../controlplane/find.ts";
 import { storeKinds, storesOf } from "../controlplane/stores.ts";
 import { ControlPlane } from "../kinds.ts";
-import { isNamespaceTerminating } from "../kubernetes/namespace.ts";
+import { isNamespaceTerminating } from "../kubernetes/inuse.ts";
 import { annotations, group } from "../names.ts";
 import { retryMillis } from "../pace.ts";
 import { asBlocked, type DependentStatus } from "./dependent.ts";

@@ -4,12 +4,12 @@ import type { Condition, KubeObject, Stored } from "../../../bus/kube/object.ts"
 import { Service, StatefulSet } from "../../../bus/kube/workloads.ts";
 import { type Context, defineFunction, type ReconcileFunction } from "../../../bus/worker/function.ts";
 import { ControlPlane } from "../kinds.ts";
-import { waitForUsers } from "../kubernetes/inuse.ts";
+import { isNamespaceTerminating, waitForUsers } from "../kubernetes/inuse.ts";
 import { applyChild } from "../kubernetes/keep.ts";
-import { isNamespaceTerminating } from "../kubernetes/namespace.ts";
 import { contentDigest, secretWith } from "../kubernetes/secrets.ts";
 import { deletedNeighbor, namedSecret, namespaceIndex, ownNamespace, within } from "../kubernetes/watches.ts";
 import { group } from "../names.ts";
+import { sweepMillis } from "../pace.ts";
 import { type Program, type StorageSpec, serviceOf, statefulSetOf } from "./statefulset.ts";
 import { isUsed, type StoreKind } from "./use.ts";
 
@@ -55,7 +55,7 @@ export const storeFunction = <T extends StoreObject>({
     },
     watches: [namedSecret, deletedNeighbor(ControlPlane), ownNamespace],
     permissions: [{ apiGroups: [group], resources: [ControlPlane.plural], verbs: ["list"] }],
-    sweepMillis: 1_800_000,
+    sweepMillis,
     async reconcile(store, ctx) {
       const secret = await secretOf(store, secretKeys, ctx);
       const options = {
