@@ -3,18 +3,18 @@ import { isDeepStrictEqual } from "node:util";
 import type { ConditionUpdate } from "../../bus/kube/conditions.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { type Context, defineFunction, type Result, type Watch } from "../../bus/worker/function.ts";
-import { formerOf, recordInterrupted, retire, yieldPlace } from "./application/former.ts";
-import { finalizeApplication } from "./application/leave.ts";
+import { finalizeApplication } from "./application/applicationdeletion.ts";
+import { register } from "./application/applicationregistration.ts";
+import { type Desired, desiredOf } from "./application/desiredapplication.ts";
+import { formerOf, recordInterrupted, retire, yieldPlace } from "./application/formerapplications.ts";
 import { describeRegistration } from "./application/place.ts";
-import { register } from "./application/registration.ts";
-import { isWaitingForPlace } from "./application/turn.ts";
-import { type Desired, desiredOf } from "./application/wanted.ts";
+import { isWaitingForPlace } from "./application/placeclaims.ts";
 import { profileOfPlane } from "./controlplane/blueprint.ts";
+import { syncMillis } from "./intervals.ts";
 import { Application, ControlPlane, Environment, Piped } from "./kinds.ts";
 import { namedSecret, namespaceIndex, neighbor, ownNamespace, within } from "./kubernetes/watches.ts";
 import { group, objectNames } from "./names.ts";
-import { syncMillis } from "./pace.ts";
-import { outbound } from "./server/address.ts";
+import { formerRegistered } from "./server/announcement.ts";
 import {
   assertReady,
   isSyncDue,
@@ -24,9 +24,9 @@ import {
   syncedStatus,
   untilSync,
 } from "./server/dependent.ts";
-import { deregisterPermissions } from "./server/farewell.ts";
-import { openServer } from "./server/open.ts";
-import { formerRegistered } from "./server/registering.ts";
+import { deregisterPermissions } from "./server/deregistration.ts";
+import { openServer } from "./server/openserver.ts";
+import { outbound } from "./server/serveraddress.ts";
 
 /** Limits the calls after a control plane outage, when every Application of a namespace asks PipeCD again. */
 const perSecond = 50;

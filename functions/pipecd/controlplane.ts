@@ -6,20 +6,20 @@ import { ConfigMap, Secret } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { Deployment, Service } from "../../bus/kube/workloads.ts";
 import { type Context, defineFunction } from "../../bus/worker/function.ts";
-import { bootstrapKeys, disableFormerKeys } from "./controlplane/apikeys.ts";
 import { blueprintOf } from "./controlplane/blueprint.ts";
 import { checkCertificate } from "./controlplane/certificate.ts";
-import { deploymentOf, type Part, serviceOf } from "./controlplane/component.ts";
 import type { Component } from "./controlplane/components.ts";
-import { finalizeControlPlane } from "./controlplane/deletion.ts";
-import { isReady, oldest } from "./controlplane/find.ts";
-import { ensureEncryptionKey } from "./controlplane/key.ts";
-import { configMaps, gatewayService } from "./controlplane/objects.ts";
+import { ensureEncryptionKey } from "./controlplane/encryptionkey.ts";
+import { deploymentOf, type Part, serviceOf } from "./controlplane/partobjects.ts";
 import { cache, gateway, givenMounts, ops, server } from "./controlplane/parts.ts";
-import { statusOf } from "./controlplane/status.ts";
-import { storesOf } from "./controlplane/stores.ts";
+import { finalizeControlPlane } from "./controlplane/planedeletion.ts";
+import { isReady, oldest } from "./controlplane/planelookup.ts";
+import { configMaps, gatewayService } from "./controlplane/planeobjects.ts";
+import { statusOf } from "./controlplane/planestatus.ts";
+import { storesOf } from "./controlplane/storestates.ts";
+import { sweepMillis } from "./intervals.ts";
 import { Application, ControlPlane, Environment, Minio, Mongo, Mysql, Piped } from "./kinds.ts";
-import { applyChild } from "./kubernetes/keep.ts";
+import { applyChild } from "./kubernetes/children.ts";
 import { contentDigest } from "./kubernetes/secrets.ts";
 import { mountedDigest, mountedIndex } from "./kubernetes/volumes.ts";
 import {
@@ -31,8 +31,8 @@ import {
   ownNamespace,
 } from "./kubernetes/watches.ts";
 import { group, objectNames } from "./names.ts";
-import { sweepMillis } from "./pace.ts";
-import { outbound } from "./server/address.ts";
+import { bootstrapKeys, disableFormerKeys } from "./server/apikeys.ts";
+import { outbound } from "./server/serveraddress.ts";
 
 type Plane = Stored<ControlPlane>;
 

@@ -5,8 +5,9 @@ import { BlockedError } from "../../bus/worker/errors.ts";
 import { type Context, defineFunction, type Result } from "../../bus/worker/function.ts";
 import type { Environments } from "./api/services.ts";
 import { profileOfPlane } from "./controlplane/blueprint.ts";
+import { retryMillis, syncMillis } from "./intervals.ts";
 import { Application, ControlPlane, Environment, Piped } from "./kinds.ts";
-import { isNamespaceTerminating, waitForUsers } from "./kubernetes/inuse.ts";
+import { isNamespaceTerminating, waitForUsers } from "./kubernetes/finalizers.ts";
 import {
   deletedNeighbor,
   namedSecret,
@@ -15,8 +16,6 @@ import {
   ownNamespace,
 } from "./kubernetes/watches.ts";
 import { group, objectNames } from "./names.ts";
-import { retryMillis, syncMillis } from "./pace.ts";
-import { outbound } from "./server/address.ts";
 import {
   assertReady,
   isSyncDue,
@@ -26,7 +25,8 @@ import {
   syncedStatus,
   untilSync,
 } from "./server/dependent.ts";
-import { openServer } from "./server/open.ts";
+import { openServer } from "./server/openserver.ts";
+import { outbound } from "./server/serveraddress.ts";
 
 type Env = Stored<Environment>;
 type Registered = NonNullable<NonNullable<Environment["status"]>["registered"]>;

@@ -2,14 +2,14 @@
 import type { Stored } from "../../bus/kube/object.ts";
 import { type Context, defineFunction, type Result } from "../../bus/worker/function.ts";
 import { RemoteSync } from "../paas/kinds/remotesync.ts";
-import { ensureEvent } from "./events/registration.ts";
-import { checkVersion } from "./events/version.ts";
+import { ensureEvent } from "./events/eventregistering.ts";
+import { checkVersion } from "./events/eventsupport.ts";
+import { syncMillis } from "./intervals.ts";
 import { ControlPlane, EventRegistration } from "./kinds.ts";
 import { namedSecret, namespaceIndex, neighbor, ownNamespace, within } from "./kubernetes/watches.ts";
 import { objectNames } from "./names.ts";
-import { syncMillis } from "./pace.ts";
-import { outbound } from "./server/address.ts";
 import { planeFor, reconcileOrWait } from "./server/dependent.ts";
+import { outbound } from "./server/serveraddress.ts";
 
 /** Limits the calls after a control plane outage, when every EventRegistration of a namespace asks PipeCD again. */
 const perSecond = 50;

@@ -2,7 +2,7 @@
 import { Minio } from "./kinds.ts";
 import { secretKeys } from "./names.ts";
 import { storeImage } from "./profile.ts";
-import { storeFunction } from "./stores/store.ts";
+import { storeFunction } from "./stores/storefunction.ts";
 
 const port = 9000;
 

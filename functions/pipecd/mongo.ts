@@ -1,7 +1,7 @@
 /** Mongo: the datastore of control planes up to v0.12.0. */
 import { Mongo } from "./kinds.ts";
 import { storeImage } from "./profile.ts";
-import { storeFunction } from "./stores/store.ts";
+import { storeFunction } from "./stores/storefunction.ts";
 
 const port = 27017;
 

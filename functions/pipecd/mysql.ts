@@ -2,7 +2,7 @@
 import { Mysql } from "./kinds.ts";
 import { secretKeys } from "./names.ts";
 import { storeImage } from "./profile.ts";
-import { storeFunction } from "./stores/store.ts";
+import { storeFunction } from "./stores/storefunction.ts";
 
 const port = 3306;
 /** The kind is documented as being for trials only. */

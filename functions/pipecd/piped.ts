@@ -4,8 +4,9 @@ import type { Stored } from "../../bus/kube/object.ts";
 import { ClusterRole, ClusterRoleBinding } from "../../bus/kube/rbac.ts";
 import { Deployment, Service, ServiceAccount } from "../../bus/kube/workloads.ts";
 import { defineFunction } from "../../bus/worker/function.ts";
+import { syncMillis } from "./intervals.ts";
 import { Application, ControlPlane, Environment, Piped } from "./kinds.ts";
-import { applyChild } from "./kubernetes/keep.ts";
+import { applyChild } from "./kubernetes/children.ts";
 import { contentDigest } from "./kubernetes/secrets.ts";
 import { type Mount, mountedDigest, mountedIndex } from "./kubernetes/volumes.ts";
 import {
@@ -17,18 +18,17 @@ import {
   ownNamespace,
 } from "./kubernetes/watches.ts";
 import { group, objectNames } from "./names.ts";
-import { syncMillis } from "./pace.ts";
-import { retire } from "./piped/former.ts";
-import { ensureRegistered } from "./piped/known.ts";
-import { finalizePiped } from "./piped/leave.ts";
-import { objectsOf, type PipedBlueprint } from "./piped/objects.ts";
-import { describeRegistration } from "./piped/registration.ts";
-import { readyOf, writeStatus } from "./piped/status.ts";
-import { configOf } from "./piped/wanted.ts";
-import { outbound } from "./server/address.ts";
+import { configOf } from "./piped/desiredpiped.ts";
+import { retire } from "./piped/formerpipeds.ts";
+import { finalizePiped } from "./piped/pipeddeletion.ts";
+import { objectsOf, type PipedBlueprint } from "./piped/pipedobjects.ts";
+import { describeRegistration } from "./piped/pipedregistration.ts";
+import { readyOf, writeStatus } from "./piped/pipedstatus.ts";
+import { ensureRegistered } from "./piped/pipedsync.ts";
+import { formerRegistered } from "./server/announcement.ts";
 import { reconcileOrWait } from "./server/dependent.ts";
-import { deregisterPermissions } from "./server/farewell.ts";
-import { formerRegistered } from "./server/registering.ts";
+import { deregisterPermissions } from "./server/deregistration.ts";
+import { outbound } from "./server/serveraddress.ts";
 
 /** Reports that PipeCD still has the former registration. */
 const formerConditions = (piped: Stored<Piped>) => {

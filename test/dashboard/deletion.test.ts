@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { Stored } from "../../bus/kube/object.ts";
 import { stepsOf } from "../../dashboard/web/src/pipecd/deletion.ts";
-import { neededBy } from "../../functions/pipecd/kubernetes/neededby.ts";
+import { neededBy } from "../../functions/pipecd/kubernetes/usersmessage.ts";
 
 const deletionTimestamp = "2026-11-20T18:30:00Z";
 

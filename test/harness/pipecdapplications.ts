@@ -3,7 +3,7 @@ import { createClient } from "@connectrpc/connect";
 import { beforeAll, expect, test } from "vitest";
 import { Secret } from "../../bus/kube/kind.ts";
 import { transportTo } from "../../functions/pipecd/api/connections.ts";
-import { asAdministrator } from "../../functions/pipecd/api/credentials.ts";
+import { asAdministrator } from "../../functions/pipecd/api/interceptors.ts";
 import { WebService } from "../../functions/pipecd/api/generated/c/webservice_pb.ts";
 import { Application, Piped } from "../../functions/pipecd/kinds.ts";
 import type { Pipecd } from "./pipecd.ts";

@@ -4,7 +4,7 @@ import { stringify } from "yaml";
 import { reportedPlugins, v1Crash } from "../../deploy/simulators/pipecd/pipedv1.ts";
 import { pipedConfig } from "../../functions/pipecd/config.ts";
 import { Piped } from "../../functions/pipecd/kinds.ts";
-import { objectsOf } from "../../functions/pipecd/piped/objects.ts";
+import { objectsOf } from "../../functions/pipecd/piped/pipedobjects.ts";
 import { documentOf, golden } from "./documents.ts";
 
 const args = ["run", "--config-file=/etc/piped-config/piped-config.yaml", "--metrics=true"];

@@ -1,10 +1,10 @@
 /** Client of v0.57's APIService, which takes API keys. It cannot list pipeds or create keys. */
 import { createClient } from "@connectrpc/connect";
 import { transportTo } from "./connections.ts";
-import { withApiKey } from "./credentials.ts";
-import { called } from "./errors.ts";
+import { wrapCall } from "./errors.ts";
 import { type EventWrites, eventWrites } from "./events.ts";
 import { APIService } from "./generated/c/apiservice_pb.ts";
+import { withApiKey } from "./interceptors.ts";
 import { applicationRecord, gitPath } from "./records-c.ts";
 import type { Applications, ClientOptions, PipedWrites } from "./services.ts";
 import { applicationsOf, pipedsOf } from "./shared-c.ts";
@@ -25,7 +25,10 @@ export function apiService(
       async list(pipedId) {
         // A limit would truncate the list: without labels, the server does not page.
         const request = { pipedId, limit: 0 };
-        const { applications } = await called("ListApplications", service.listApplications(request, context));
+        const { applications } = await wrapCall(
+          "ListApplications",
+          service.listApplications(request, context),
+        );
         return applications.map(applicationRecord).filter(({ deleted }) => !deleted);
       },
       async update({ id, repository, path }, { pipedID, provider, configFilename }) {
@@ -36,7 +39,7 @@ export function apiService(
           // Repository and path are required and ignored.
           gitPath: gitPath({ repository, path, configFilename }),
         };
-        await called("UpdateApplication", service.updateApplication(request, context));
+        await wrapCall("UpdateApplication", service.updateApplication(request, context));
       },
     },
   };

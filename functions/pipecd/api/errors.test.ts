@@ -1,7 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { describe, expect, test } from "vitest";
 import { BlockedError } from "../../../bus/worker/errors.ts";
-import { blockedBy, called, PipecdError, since, unlessNotFound } from "./errors.ts";
+import { blockedBy, PipecdError, since, unlessNotFound, wrapCall } from "./errors.ts";
 
 const now = Date.parse("2026-01-01T00:00:00Z");
 const errorOf = (code: Code, cause?: unknown): PipecdError =>
@@ -74,16 +74,16 @@ test("an untrusted certificate at any depth of causes is reported with a hint", 
 });
 
 test("wraps any error of a call with the name of the method", async () => {
-  await expect(called("ListPipeds", Promise.resolve(1))).resolves.toBe(1);
+  await expect(wrapCall("ListPipeds", Promise.resolve(1))).resolves.toBe(1);
   await expect(
-    called("ListPipeds", Promise.reject(new ConnectError("away", Code.Unavailable))),
+    wrapCall("ListPipeds", Promise.reject(new ConnectError("away", Code.Unavailable))),
   ).rejects.toMatchObject({
     name: "PipecdError",
     code: Code.Unavailable,
     method: "ListPipeds",
     message: "ListPipeds: Unavailable: away",
   });
-  await expect(called("ListPipeds", Promise.reject(new Error("broken")))).rejects.toMatchObject({
+  await expect(wrapCall("ListPipeds", Promise.reject(new Error("broken")))).rejects.toMatchObject({
     name: "PipecdError",
     code: Code.Unknown,
   });

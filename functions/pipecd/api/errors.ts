@@ -3,7 +3,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { isDistrust } from "../../../bus/kube/errors.ts";
 import type { Condition } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
-import { type Bounds, growingInterval, minute } from "../pace.ts";
+import { type Bounds, growingInterval, minute } from "../intervals.ts";
 import { broken } from "./connections.ts";
 
 /** A call failed, or its answer was lost. */
@@ -24,7 +24,7 @@ export class PipecdError extends Error {
 const codeName = (code: Code): string => Code[code] ?? `code ${code}`;
 
 /** Wraps an error of a call in a {@link PipecdError} with the name of the method. */
-export async function called<T>(method: string, call: Promise<T>): Promise<T> {
+export async function wrapCall<T>(method: string, call: Promise<T>): Promise<T> {
   try {
     return await call;
   } catch (error) {

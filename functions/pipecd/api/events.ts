@@ -1,7 +1,7 @@
 /** Events of v0.44 and later: https://pipecd.dev/docs/user-guide/event-watcher/ */
 import type { CallOptions } from "@connectrpc/connect";
 import type { EventState } from "../kinds/eventregistration.ts";
-import { called } from "./errors.ts";
+import { wrapCall } from "./errors.ts";
 import type { RegisterEventRequest, RegisterEventResponse } from "./generated/c/apiservice_pb.ts";
 import { type Event, EventStatus } from "./generated/c/model_pb.ts";
 import type { ListEventsResponse } from "./generated/c/webservice_pb.ts";
@@ -89,7 +89,7 @@ export const eventReads = (service: Reader, context: CallOptions): EventReads =>
         // The update time is never before the creation time.
         pageMinUpdatedAt: BigInt(Math.max(0, Math.floor(since))),
       };
-      const page = await called("ListEvents", service.listEvents(request, context));
+      const page = await wrapCall("ListEvents", service.listEvents(request, context));
       found.push(...page.events.map(eventRecord).filter((event) => hasKey(event, key)));
       // A full page has a cursor even if it is the last one.
       cursor = page.events.length < pageSize ? "" : page.cursor;
@@ -104,7 +104,7 @@ export const eventReads = (service: Reader, context: CallOptions): EventReads =>
 export const eventWrites = (service: Writer, context: CallOptions): EventWrites => ({
   async register({ labels, contexts, ...event }) {
     const request = { ...event, labels: { ...labels }, contexts: { ...contexts } };
-    return (await called("RegisterEvent", service.registerEvent(request, context))).eventId;
+    return (await wrapCall("RegisterEvent", service.registerEvent(request, context))).eventId;
   },
 });
 

@@ -1,6 +1,6 @@
 /** Calls that WebService and APIService of v0.57 share. Their field numbers differ. */
 import type { CallOptions } from "@connectrpc/connect";
-import { called, unlessNotFound } from "./errors.ts";
+import { unlessNotFound, wrapCall } from "./errors.ts";
 import type { Application, ApplicationKind } from "./generated/c/model_pb.ts";
 import type { NewApplication } from "./model.ts";
 import { applicationRecord, gitPath, kindOfC } from "./records-c.ts";
@@ -46,17 +46,17 @@ export interface ServiceC {
 export const pipedsOf = (service: ServiceC, context: CallOptions): PipedWrites => ({
   async register({ name, description }) {
     const request = { name, desc: description };
-    const { id, key } = await called("RegisterPiped", service.registerPiped(request, context));
+    const { id, key } = await wrapCall("RegisterPiped", service.registerPiped(request, context));
     return { id, key, keyID: undefined };
   },
   async enable(pipedId) {
-    await called("EnablePiped", service.enablePiped({ pipedId }, context));
+    await wrapCall("EnablePiped", service.enablePiped({ pipedId }, context));
   },
   async disable(pipedId) {
-    await called("DisablePiped", service.disablePiped({ pipedId }, context));
+    await wrapCall("DisablePiped", service.disablePiped({ pipedId }, context));
   },
   async update(pipedId, { name, description }) {
-    await called("UpdatePiped", service.updatePiped({ pipedId, name, desc: description }, context));
+    await wrapCall("UpdatePiped", service.updatePiped({ pipedId, name, desc: description }, context));
   },
 });
 
@@ -87,18 +87,18 @@ export const applicationsOf = (
   ending: "Deleted",
   async get(applicationId) {
     const answer = await unlessNotFound(
-      called("GetApplication", service.getApplication({ applicationId }, context)),
+      wrapCall("GetApplication", service.getApplication({ applicationId }, context)),
     );
     return answer?.application && applicationRecord(answer.application);
   },
   async add(application) {
     const request = newApplication(application);
-    return (await called("AddApplication", service.addApplication(request, context))).applicationId;
+    return (await wrapCall("AddApplication", service.addApplication(request, context))).applicationId;
   },
   async enable(applicationId) {
-    await called("EnableApplication", service.enableApplication({ applicationId }, context));
+    await wrapCall("EnableApplication", service.enableApplication({ applicationId }, context));
   },
   async delete(applicationId) {
-    await called("DeleteApplication", service.deleteApplication({ applicationId }, context));
+    await wrapCall("DeleteApplication", service.deleteApplication({ applicationId }, context));
   },
 });

@@ -1,11 +1,11 @@
 /** Client of v0.57's WebService, as an administrator of the project. */
 import { createClient } from "@connectrpc/connect";
 import { transportTo } from "./connections.ts";
-import { asAdministrator } from "./credentials.ts";
-import { called } from "./errors.ts";
+import { wrapCall } from "./errors.ts";
 import { type Events, eventReads } from "./events.ts";
 import { APIKey_Role, ApplicationKind } from "./generated/c/model_pb.ts";
 import { WebService } from "./generated/c/webservice_pb.ts";
+import { asAdministrator } from "./interceptors.ts";
 import { applicationRecord, deployTargetsByPlugin, pipedRecord } from "./records-c.ts";
 import type { ClientOptions, PipecdClient } from "./services.ts";
 import { applicationsOf, newApplication, pipedsOf } from "./shared-c.ts";
@@ -23,7 +23,7 @@ export function webServiceC(options: ClientOptions): PipecdClient & {
   const service = serviceAs();
   const context = { signal };
   const endOldKeys = async (pipedId: string): Promise<void> => {
-    await called("DeleteOldPipedKeys", service.deleteOldPipedKeys({ pipedId }, context));
+    await wrapCall("DeleteOldPipedKeys", service.deleteOldPipedKeys({ pipedId }, context));
   };
 
   return {
@@ -37,13 +37,16 @@ export function webServiceC(options: ClientOptions): PipecdClient & {
       },
       async list({ enabled } = {}) {
         const request = { withStatus: true, options: enabled === undefined ? {} : { enabled } };
-        const { pipeds } = await called("ListPipeds", service.listPipeds(request, context));
+        const { pipeds } = await wrapCall("ListPipeds", service.listPipeds(request, context));
         return pipeds.map(pipedRecord);
       },
       async newKey(id, keyID) {
         // PipeCD rejects a third key.
         await endOldKeys(id);
-        const { key } = await called("RecreatePipedKey", serviceAs(keyID).recreatePipedKey({ id }, context));
+        const { key } = await wrapCall(
+          "RecreatePipedKey",
+          serviceAs(keyID).recreatePipedKey({ id }, context),
+        );
         return key;
       },
       endOldKeys,
@@ -53,7 +56,10 @@ export function webServiceC(options: ClientOptions): PipecdClient & {
       async list(pipedId) {
         // Without options, the server crashes.
         const request = { options: { enabled: true, pipedId } };
-        const { applications } = await called("ListApplications", service.listApplications(request, context));
+        const { applications } = await wrapCall(
+          "ListApplications",
+          service.listApplications(request, context),
+        );
         // Before v0.43.0 the server ignores the piped.
         return applications
           .map(applicationRecord)
@@ -64,7 +70,7 @@ export function webServiceC(options: ClientOptions): PipecdClient & {
           ...newApplication(application),
           deployTargetsByPlugin: deployTargetsByPlugin(application.deployTargets),
         };
-        return (await called("AddApplication", service.addApplication(request, context))).applicationId;
+        return (await wrapCall("AddApplication", service.addApplication(request, context))).applicationId;
       },
       async update({ id, name }, { pipedID, provider, configFilename, deployTargets }) {
         const request = {
@@ -77,21 +83,21 @@ export function webServiceC(options: ClientOptions): PipecdClient & {
           deployTargetsByPlugin: deployTargetsByPlugin(deployTargets),
           configFilename,
         };
-        await called("UpdateApplication", service.updateApplication(request, context));
+        await wrapCall("UpdateApplication", service.updateApplication(request, context));
       },
     },
     apiKeys: {
       async list() {
         // The answer may contain hashes, so only these fields are returned.
-        const { keys } = await called("ListAPIKeys", service.listAPIKeys({ options: {} }, context));
+        const { keys } = await wrapCall("ListAPIKeys", service.listAPIKeys({ options: {} }, context));
         return keys.map(({ id, name, disabled }) => ({ id, name, disabled }));
       },
       async generate(name) {
         const request = { name, role: APIKey_Role.READ_WRITE };
-        return (await called("GenerateAPIKey", service.generateAPIKey(request, context))).key;
+        return (await wrapCall("GenerateAPIKey", service.generateAPIKey(request, context))).key;
       },
       async disable(id) {
-        await called("DisableAPIKey", service.disableAPIKey({ id }, context));
+        await wrapCall("DisableAPIKey", service.disableAPIKey({ id }, context));
       },
     },
   };

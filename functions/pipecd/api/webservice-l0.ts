@@ -1,9 +1,9 @@
 /** Client of v0.9.0's WebService. */
 import { createClient } from "@connectrpc/connect";
 import { transportTo } from "./connections.ts";
-import { asAdministrator } from "./credentials.ts";
-import { called, unlessNotFound } from "./errors.ts";
+import { unlessNotFound, wrapCall } from "./errors.ts";
 import { WebService } from "./generated/l0/webservice_pb.ts";
+import { asAdministrator } from "./interceptors.ts";
 import { applicationRecord, kindOfL0, pipedRecord } from "./records-l0.ts";
 import type { ClientOptions, PipecdClient } from "./services.ts";
 
@@ -23,22 +23,22 @@ export function webServiceL0({ web, signal, ...who }: ClientOptions): PipecdClie
   return {
     environments: {
       async list() {
-        const { environments } = await called("ListEnvironments", service.listEnvironments({}, context));
+        const { environments } = await wrapCall("ListEnvironments", service.listEnvironments({}, context));
         return environments.map(({ id, name }) => ({ id, name }));
       },
       async add({ name, description }) {
-        await called("AddEnvironment", service.addEnvironment({ name, desc: description }, context));
+        await wrapCall("AddEnvironment", service.addEnvironment({ name, desc: description }, context));
       },
     },
     pipeds: {
       async list({ enabled } = {}) {
         const request = { withStatus: true, options: enabled === undefined ? {} : { enabled } };
-        const { pipeds } = await called("ListPipeds", service.listPipeds(request, context));
+        const { pipeds } = await wrapCall("ListPipeds", service.listPipeds(request, context));
         return pipeds.map(pipedRecord);
       },
       async register({ name, description, environmentIDs, keyID }) {
         const request = { name, desc: description, envIds: [...environmentIDs] };
-        const { id, key } = await called("RegisterPiped", serviceAs(keyID).registerPiped(request, context));
+        const { id, key } = await wrapCall("RegisterPiped", serviceAs(keyID).registerPiped(request, context));
         return { id, key, keyID };
       },
       async newKey(id, keyID) {
@@ -46,15 +46,15 @@ export function webServiceL0({ web, signal, ...who }: ClientOptions): PipecdClie
         let key = "";
         // A fourth key replaces the oldest one, and there is no other way to end a key.
         for (let made = 0; made < mostKeys; made++)
-          ({ key } = await called("RecreatePipedKey", creator.recreatePipedKey({ id }, context)));
+          ({ key } = await wrapCall("RecreatePipedKey", creator.recreatePipedKey({ id }, context)));
         return key;
       },
       endOldKeys: undefined,
       async enable(pipedId) {
-        await called("EnablePiped", service.enablePiped({ pipedId }, context));
+        await wrapCall("EnablePiped", service.enablePiped({ pipedId }, context));
       },
       async disable(pipedId) {
-        await called("DisablePiped", service.disablePiped({ pipedId }, context));
+        await wrapCall("DisablePiped", service.disablePiped({ pipedId }, context));
       },
       update: undefined,
     },
@@ -62,12 +62,15 @@ export function webServiceL0({ web, signal, ...who }: ClientOptions): PipecdClie
       ending: "Disabled",
       async list(pipedID) {
         const request = { options: { enabled: true } };
-        const { applications } = await called("ListApplications", service.listApplications(request, context));
+        const { applications } = await wrapCall(
+          "ListApplications",
+          service.listApplications(request, context),
+        );
         return applications.map(applicationRecord).filter((application) => application.pipedID === pipedID);
       },
       async get(applicationId) {
         const answer = await unlessNotFound(
-          called("GetApplication", service.getApplication({ applicationId }, context)),
+          wrapCall("GetApplication", service.getApplication({ applicationId }, context)),
         );
         return answer?.application && applicationRecord(answer.application);
       },
@@ -80,13 +83,13 @@ export function webServiceL0({ web, signal, ...who }: ClientOptions): PipecdClie
           kind: kindOfL0(kind),
           cloudProvider: provider,
         };
-        return (await called("AddApplication", service.addApplication(request, context))).applicationId;
+        return (await wrapCall("AddApplication", service.addApplication(request, context))).applicationId;
       },
       async enable(applicationId) {
-        await called("EnableApplication", service.enableApplication({ applicationId }, context));
+        await wrapCall("EnableApplication", service.enableApplication({ applicationId }, context));
       },
       async delete(applicationId) {
-        await called("DisableApplication", service.disableApplication({ applicationId }, context));
+        await wrapCall("DisableApplication", service.disableApplication({ applicationId }, context));
       },
       update: undefined,
     },

@@ -3,7 +3,7 @@ import { posix } from "node:path";
 import type { ApplicationRecord } from "../api/model.ts";
 import type { PipecdClient } from "../api/services.ts";
 import type { Application } from "../kinds.ts";
-import type { Desired } from "./wanted.ts";
+import type { Desired } from "./desiredapplication.ts";
 
 /** The desired place of an application, with the fields that can change there. */
 export type Place = Desired["registered"];

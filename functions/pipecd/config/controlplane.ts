@@ -3,11 +3,11 @@ import type { ControlPlane, ControlPlaneConfig, Datastore, Filestore } from "../
 import { firstOfC, firstWithAPIKeys, type Profile } from "../profile.ts";
 import { scheduleProblem } from "./cron.ts";
 import { documentOf } from "./document.ts";
-import { durationOf, given, someGiven, variantOf } from "./fields.ts";
 import { bucketProblem, endpointProblem } from "./miniourl.ts";
 import { mongoProblem } from "./mongourl.ts";
 import { mysqlProblem } from "./mysqlurl.ts";
 import { Problems } from "./problems.ts";
+import { durationOf, given, someGiven, variantOf } from "./rendering.ts";
 import { ssoOf } from "./sso.ts";
 
 type Spec = NonNullable<ControlPlane["spec"]>;

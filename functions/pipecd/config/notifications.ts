@@ -2,8 +2,8 @@
 import type { NotificationReceiver, NotificationRoute } from "../kinds/notifications.ts";
 import type { PipedConfig } from "../kinds.ts";
 import { firstOfC } from "../profile.ts";
-import { given, sorted, variantOf } from "./fields.ts";
 import type { Problems } from "./problems.ts";
+import { given, sorted, variantOf } from "./rendering.ts";
 
 type Notifications = NonNullable<PipedConfig["notifications"]>;
 

@@ -3,12 +3,12 @@ import type { Piped, PipedConfig } from "../kinds.ts";
 import { secretKeys } from "../names.ts";
 import { firstOfC, isV1, type Profile } from "../profile.ts";
 import { documentOf } from "./document.ts";
-import { durationOf, given, someGiven, sorted } from "./fields.ts";
 import { notificationsOf } from "./notifications.ts";
 import { v0Fields } from "./pipedv0.ts";
 import { v1Fields } from "./pipedv1.ts";
 import { Problems } from "./problems.ts";
-import { secretManagementOf } from "./secrets.ts";
+import { durationOf, given, someGiven, sorted } from "./rendering.ts";
+import { secretManagementOf } from "./secretmanagement.ts";
 
 /** Path of the key in the agent's pod. */
 export const pipedKeyFile = `/etc/piped-secret/${secretKeys.pipedKey}`;

@@ -1,10 +1,10 @@
 /** Configuration fields of agents of PipeCD v0, which deploy with providers. */
 import type { Piped, PipedConfig } from "../kinds.ts";
 import { firstOfC } from "../profile.ts";
-import { given } from "./fields.ts";
 import type { Problems } from "./problems.ts";
 import { analysisProviderOf, cloudProviderOf } from "./providers.ts";
-import { imageProviderOf, sealedSecretManagementOf } from "./secrets.ts";
+import { given } from "./rendering.ts";
+import { imageProviderOf, sealedSecretManagementOf } from "./secretmanagement.ts";
 
 const at = "spec.config";
 

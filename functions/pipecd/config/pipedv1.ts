@@ -1,6 +1,6 @@
 /** Configuration fields of agents of PipeCD v1, which deploy with plugins. */
 import type { Piped } from "../kinds.ts";
-import { pluginOf } from "./plugins.ts";
+import { pluginOf } from "./pluginrendering.ts";
 import type { Problems } from "./problems.ts";
 
 const at = "spec.config";

@@ -1,8 +1,8 @@
 /** Providers of an agent in PipeCD's format: a type, and the configuration of that type. */
 import type { AnalysisProvider, CloudProvider } from "../kinds/providers.ts";
 import { firstOfC } from "../profile.ts";
-import { durationOf, given, someGiven, sorted, variantOf } from "./fields.ts";
 import type { Problems } from "./problems.ts";
+import { durationOf, given, someGiven, sorted, variantOf } from "./rendering.ts";
 
 type ConfigOf<Union, Name extends keyof Union> = { [Field in keyof NonNullable<Union[Name]>]?: unknown };
 interface Named {

@@ -2,9 +2,9 @@
 import { ssoBlockOf } from "../kinds/controlplaneconfig.ts";
 import type { ControlPlaneConfig, SharedSSOConfig } from "../kinds.ts";
 import { firstOfC } from "../profile.ts";
-import { given } from "./fields.ts";
 import { urlProblem } from "./gourl.ts";
 import type { Problems } from "./problems.ts";
+import { given } from "./rendering.ts";
 
 type Provider = keyof typeof ssoBlockOf;
 type Block = (typeof ssoBlockOf)[Provider];

@@ -2,10 +2,10 @@
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import { ConfigError, controlPlaneConfig } from "../config.ts";
 import { envoyConfig } from "../gateway/envoy.ts";
+import { retryMillis } from "../intervals.ts";
 import type { ControlPlane } from "../kinds.ts";
-import { retryMillis } from "../pace.ts";
 import { defaultVersions, envoyProblem, firstOfC, type Profile, profileOf } from "../profile.ts";
-import { partName } from "./component.ts";
+import { partName } from "./partobjects.ts";
 import type { Blueprint } from "./parts.ts";
 
 const blocked = (reason: string, message: string): BlockedError =>

@@ -4,9 +4,9 @@ import type { SecretObject } from "../../../bus/kube/kind.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
+import { retryMillis } from "../intervals.ts";
 import type { ControlPlane } from "../kinds.ts";
 import { bytesIn, secretWith } from "../kubernetes/secrets.ts";
-import { retryMillis } from "../pace.ts";
 
 /** Throws a `BlockedError` unless PipeCD can load the Secret's certificate, key, and authority. */
 export async function checkCertificate(

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { ControlPlane } from "../kinds.ts";
 import { blueprintOf } from "./blueprint.ts";
-import { deploymentOf, type Part, serviceOf } from "./component.ts";
 import type { Component } from "./components.ts";
+import { deploymentOf, type Part, serviceOf } from "./partobjects.ts";
 import { type Blueprint, cache, gateway, ops, server } from "./parts.ts";
 
 type Spec = ControlPlane["spec"];

@@ -5,7 +5,7 @@ import { contentDigest } from "../kubernetes/secrets.ts";
 import type { Mount } from "../kubernetes/volumes.ts";
 import { configKeys, gatewayPorts, objectNames, secretKeys, serverPorts, tlsDirectory } from "../names.ts";
 import { cacheImage, defaultVersions, gatewayImage, imagesOf, type Profile } from "../profile.ts";
-import { type Part, type Port, partName } from "./component.ts";
+import { type Part, type Port, partName } from "./partobjects.ts";
 
 /** The input of a control plane's components. */
 export interface Blueprint {

@@ -8,7 +8,7 @@ import { digestOf } from "../../../bus/values/digest.ts";
 import { ownValue } from "../../../bus/values/ownvalue.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
-import { retryMillis } from "../pace.ts";
+import { retryMillis } from "../intervals.ts";
 
 /** A Secret of the reconciled object's namespace. Throws a `BlockedError` if the namespace is not opted in. */
 export async function findSecret(

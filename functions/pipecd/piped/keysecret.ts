@@ -5,11 +5,11 @@ import { controllerOf, type Stored } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import type { PipedRecord } from "../api/model.ts";
+import { retryMillis } from "../intervals.ts";
 import type { Piped } from "../kinds.ts";
 import { bytesIn, contentDigest, findSecret } from "../kubernetes/secrets.ts";
 import { annotations, secretKeys } from "../names.ts";
-import { retryMillis } from "../pace.ts";
-import type { Former } from "./former.ts";
+import type { Former } from "./formerpipeds.ts";
 
 const { pipedKey } = secretKeys;
 

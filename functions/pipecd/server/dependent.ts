@@ -8,9 +8,9 @@ import type { Condition, Stored } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { blockedBy, PipecdError, since } from "../api/errors.ts";
-import { type Dependent, isReady, planeOf } from "../controlplane/find.ts";
+import { type Dependent, isReady, planeOf } from "../controlplane/planelookup.ts";
+import { growingInterval, minute, syncMillis } from "../intervals.ts";
 import { ControlPlane } from "../kinds.ts";
-import { growingInterval, minute, syncMillis } from "../pace.ts";
 
 /** Status fields of every dependent object. */
 export interface DependentStatus {

@@ -1,8 +1,8 @@
 /** The child objects of a store. Pure. */
 import { Service, StatefulSet } from "../../../bus/kube/workloads.ts";
-import type { Child } from "../kubernetes/keep.ts";
+import type { Child } from "../kubernetes/children.ts";
 import { annotations } from "../names.ts";
-import type { StoreKind } from "./use.ts";
+import type { StoreKind } from "./usedstores.ts";
 
 /** The volume of a store's data. */
 export interface StorageSpec {

@@ -140,15 +140,15 @@ export const functions: readonly Mutation[] = [
   },
   {
     name: "pipecd-runs-the-newest-control-plane",
-    file: "functions/pipecd/controlplane/find.ts",
+    file: "functions/pipecd/controlplane/planelookup.ts",
     find: '(a.metadata.creationTimestamp ?? "").localeCompare(b.metadata.creationTimestamp ?? "")',
     replace: '(b.metadata.creationTimestamp ?? "").localeCompare(a.metadata.creationTimestamp ?? "")',
     breaks: "A second ControlPlane in a namespace takes the objects of the first one over.",
-    tests: ["functions/pipecd/controlplane/find.test.ts"],
+    tests: ["functions/pipecd/controlplane/planelookup.test.ts"],
   },
   {
     name: "pipecd-leaves-cluster-roles",
-    file: "functions/pipecd/piped/leave.ts",
+    file: "functions/pipecd/piped/pipeddeletion.ts",
     find: "if (found && isMarkedBy(found, piped)) await ctx.delete(kind, found);",
     replace: "if (found && !isMarkedBy(found, piped)) await ctx.delete(kind, found);",
     breaks: "A deleted Piped leaves a ClusterRole with all rights behind.",
@@ -172,7 +172,7 @@ export const functions: readonly Mutation[] = [
   },
   {
     name: "pipecd-shares-an-application",
-    file: "functions/pipecd/application/registration.ts",
+    file: "functions/pipecd/application/applicationregistration.ts",
     find: "      !taken.has(record.id) &&\n",
     replace: "",
     breaks:

@@ -1,6 +1,6 @@
 /** The deletion of a stack, as far as it is: each goes when what needs it is gone. Pure. */
 import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
-import { usersIn } from "../../../../functions/pipecd/kubernetes/neededby.ts";
+import { usersIn } from "../../../../functions/pipecd/kubernetes/usersmessage.ts";
 import { conditionsOf } from "../ui/health.ts";
 
 /** How far an object is. One that nobody has deleted is `kept`. */

@@ -15,7 +15,7 @@ import {
   filestoreOf,
   type StoreKind,
   type StoreName,
-} from "../../../../functions/pipecd/stores/use.ts";
+} from "../../../../functions/pipecd/stores/usedstores.ts";
 import { remoteSyncs } from "../api/resource.ts";
 import { objectAddress } from "../bus/addresses.ts";
 import { Age } from "../ui/age.tsx";

@@ -1,0 +1,38 @@
+/** Finalizes an Application: deletes it at PipeCD. */
+import type { Stored } from "../../../bus/kube/object.ts";
+import type { Context, Result } from "../../../bus/worker/function.ts";
+import { Application } from "../kinds.ts";
+import { deregister } from "../server/deregistration.ts";
+import { openServer } from "../server/openserver.ts";
+import { callerFor, retireAll } from "../server/replacedregistrations.ts";
+import { end, interruptedAt } from "./formerapplications.ts";
+
+type App = Stored<Application>;
+
+/** Deletes the live application, the ones that it replaced, and one that a worker registered before it died. */
+export async function finalizeApplication(application: App, ctx: Context): Promise<Result | undefined> {
+  const { status = {}, spec } = application;
+  const { applicationID, registered, registering, former = [] } = status;
+  const known = [
+    ...(applicationID === undefined
+      ? []
+      : [{ id: applicationID, projectID: registered?.projectID ?? spec.projectID }]),
+    ...former.map((one) => ({ id: one.applicationID, projectID: one.registered.projectID })),
+  ];
+  // It was never registered.
+  if (known.length === 0 && registering === undefined) return undefined;
+  await deregister(Application, application, ctx, async (plane) => {
+    const open = (projectID: string) => openServer(plane, callerFor(spec, projectID), ctx);
+    const remove = async (id: string, projectID: string) => {
+      const ending = await end(id, await open(projectID), ctx);
+      if (ending) ctx.event("Normal", ending, `PipeCD has ${ending.toLowerCase()} the application ${id}`);
+    };
+    const { error } = await retireAll(known, ({ id, projectID }) => remove(id, projectID));
+    if (error) throw error;
+    if (registering === undefined) return;
+    const { projectID } = registering;
+    for (const id of await interruptedAt(application, registering, await open(projectID), ctx))
+      await remove(id, projectID);
+  });
+  return undefined;
+}
