@@ -3,7 +3,7 @@ import { join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
-import { circles } from "./circles.ts";
+import { circles, folderCircles } from "./circles.ts";
 import { describeViolation, type SourceFile, violations } from "./imports.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -27,6 +27,25 @@ test("imports follow the rules", async () => {
 test("the product has no circular imports", async () => {
   const product = (await sourceFiles()).filter(({ path }) => !path.startsWith("test/"));
   expect(circles(product).map((circle) => circle.join(" -> "))).toEqual([]);
+});
+
+test("no folders of functions/pipecd import each other in a circle", async () => {
+  const found = folderCircles(await sourceFiles(), "functions/pipecd");
+  expect(found.map((circle) => circle.join(" -> "))).toEqual([]);
+});
+
+test("a circle between folders is found, and neither tests nor files beside the folders count", () => {
+  const from = (path: string, specifier: string) => ({ path, text: `import { a } from "${specifier}";` });
+  const oneWay = [
+    from("f/top.ts", "./a/x.ts"),
+    from("f/a/x.ts", "../top.ts"),
+    from("f/a/x.ts", "../b/y.ts"),
+    from("f/b/y.test.ts", "../a/z.ts"),
+    from("g/b/y.ts", "../a/x.ts"),
+  ];
+  expect(folderCircles(oneWay, "f")).toEqual([]);
+  const back = from("f/b/c/deep.ts", "../../a/z.ts");
+  expect(folderCircles([...oneWay, back], "f")).toEqual([["a", "b", "a"]]);
 });
 
 test.each([
