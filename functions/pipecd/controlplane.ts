@@ -110,7 +110,10 @@ export default defineFunction({
   finalize: finalizeControlPlane,
 });
 
-/** Server and ops exit without their stores, so they are created only when the stores are ready. Existing ones are always reconciled. */
+/**
+ * Server and ops exit without their stores, so they are created only when the stores are ready. Existing ones are always
+ * reconciled.
+ */
 async function applyDeployment(
   plane: Plane,
   part: Part,

@@ -35,7 +35,10 @@ export const isAt = (
   (record.configFilename || ".pipe.yaml") === place.configFilename &&
   record.kind === place.kind;
 
-/** Whether PipeCD can change a registration to the desired place. Project, repository, path, and kind are fixed; up to v0.9.0, all fields are. */
+/**
+ * Whether PipeCD can change a registration to the desired place. Project, repository, path, and kind are fixed; up to v0.9.0,
+ * all fields are.
+ */
 export function canUpdateTo(
   last: StoredPlace,
   place: Place,

@@ -21,7 +21,10 @@ export async function waitForUsers<T extends KubeObject>(
   return { requeueAfter: pollMillis };
 }
 
-/** Whether the reconciled object's namespace is deleted or being deleted. All of its objects are deleted with it, so finalizers do not wait. */
+/**
+ * Whether the reconciled object's namespace is deleted or being deleted. All of its objects are deleted with it, so finalizers
+ * do not wait.
+ */
 export async function isNamespaceTerminating({ live, key }: Pick<Context, "live" | "key">): Promise<boolean> {
   const found = await live.get(Namespace, key.namespace, "");
   return found === undefined || found.metadata.deletionTimestamp !== undefined;

@@ -6,7 +6,7 @@ import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import type { Condition, KubeObject } from "../../../bus/kube/object.ts";
 import { ready } from "./dependent.ts";
 
-/** Conditions from before the call until its outcome is in the status. `soFar` describes the live registration. */
+/** Conditions from before the call until its outcome is in the status. `current` describes the live registration. */
 export function announcement(current: string | undefined): readonly ConditionUpdate[] {
   const message = `registering at PipeCD${current === undefined ? "" : `: until then, ${current}`}`;
   return [

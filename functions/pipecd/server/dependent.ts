@@ -109,7 +109,10 @@ export function asBlocked({ conditions }: DependentStatus, error: unknown, now: 
   return blockedBy(error, since(conditions, "Stalled", "True"), now);
 }
 
-/** Runs a reconcile and reports a {@link WaitingError} in the status. `furtherConditions` are added further conditions after a failure. */
+/**
+ * Runs a reconcile and reports a {@link WaitingError} in the status. `furtherConditions` are added further conditions after a
+ * failure.
+ */
 export async function reconcileOrWait<T extends Dependent>(
   kind: Kind<T>,
   object: Stored<T>,

@@ -42,7 +42,7 @@ export function deadlineMillis(env: Readonly<Record<string, string | undefined>>
 }
 
 /**
- * Runs `work`, which deregisters the object. Skips it with an Event when the annotation asks for it, the namespace is being
+ * Runs `deregisterAt`, which deregisters the object. Skips it with an Event when the annotation asks for it, the namespace is being
  * deleted, the control plane is gone or its server is being deleted, or it has not answered until the deadline and will probably
  * not come back.
  */
