@@ -1,8 +1,8 @@
 /** Fields that PipeCD checks when it starts: where they are in its file, and what Denrei says of a value. */
 
 import { checkObject, InvalidObjectError } from "../../../bus/kube/kind.ts";
-import { durationOf } from "../../../functions/pipecd/config/rendering.ts";
 import { mongoProblem } from "../../../functions/pipecd/config/mongourl.ts";
+import { durationOf } from "../../../functions/pipecd/config/rendering.ts";
 import { ConfigError, controlPlaneConfig, pipedConfig } from "../../../functions/pipecd/config.ts";
 import { ControlPlane, type Duration, Piped } from "../../../functions/pipecd/kinds.ts";
 import type { Question } from "./parser.ts";
