@@ -1,6 +1,6 @@
 /** What a control plane has stored, for tests to look at. */
-import { EventStatus } from "../../functions/pipecd/api/generated/c/model_pb.ts";
-import { nameOf } from "../../functions/pipecd/api/model.ts";
+import { EventStatus } from "../../../functions/pipecd/api/generated/c/model_pb.ts";
+import { nameOf } from "../../../functions/pipecd/api/model.ts";
 import type { PlaneC } from "./c/plane.ts";
 import type { PlaneL0 } from "./l0/plane.ts";
 

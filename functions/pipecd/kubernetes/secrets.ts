@@ -1,6 +1,5 @@
 /** Reads Secrets from the API server, because the bus has only their metadata. */
-import { digestOf } from "../../../bus/digest.ts";
-import { optInCommands } from "../../../bus/domain.ts";
+import { optInCommands } from "../../../bus/kube/domain.ts";
 import { isForbidden } from "../../../bus/kube/errors.ts";
 import { Secret, type SecretObject } from "../../../bus/kube/kind.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
