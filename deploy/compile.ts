@@ -1,6 +1,6 @@
 /**
- * Loads everything that processes of the image run, so that Node's compile cache has it (NODE_COMPILE_CACHE): they then start
- * without compiling, and without loading what turns TypeScript into JavaScript.
+ * Loads all modules that processes of the image use, to fill Node's compile cache (NODE_COMPILE_CACHE). Processes then start
+ * without compiling, and without loading the TypeScript transformer.
  */
 import { catalog } from "../functions/catalog.ts";
 
@@ -11,8 +11,8 @@ await Promise.all([
   import("./cli/worker.ts"),
 ]);
 await Promise.all(Object.values(catalog).map((load) => load()));
-// Functions load it at their first call.
+// Functions import it at their first call.
 await import("../functions/pipecd/api/client.ts");
-// Last: it takes the command line, which is empty here, and ends the process.
+// Last: it parses the command line, which contains only --version, and exits.
 process.argv.push("--version");
 await import("./cli/denrei.ts");

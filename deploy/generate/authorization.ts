@@ -1,8 +1,8 @@
 /**
- * The users of NATS servers, from the roles: `accounts` in a server's configuration. JetStream lives in one account, with the
- * roles that configure it. Every other role has an account of its own, which imports the subjects that the role may use. Within
- * one account a client chooses where the server publishes an answer; across accounts the server does, so what a role has
- * stored is never published where the role itself may not publish.
+ * Generates `accounts` in the configuration of NATS servers from the roles. JetStream lives in one account, together with
+ * the roles that configure it. Every other role has its own account, which imports the subjects that the role may use.
+ * Within one account, a client chooses the subject to which the server publishes an answer. Across accounts the server
+ * chooses it, so a message that a role has stored is never published to a subject that the role may not publish to.
  * https://docs.nats.io/running-a-nats-service/configuration/securing_nats/accounts
  */
 import { busAccount, userOf } from "../../bus/nats/identity.ts";
@@ -13,22 +13,22 @@ import { interestsOf, type ReconcileFunction } from "../../bus/worker/function.t
 export interface NatsUser extends Role {
   /** The name, or with `verify_and_map` the subject of the certificate: `CN=…`. */
   readonly user: string;
-  /** None where the certificate is proof enough. */
+  /** Undefined for users who authenticate with a certificate. */
   readonly password?: string;
 }
 
-/** The roles that have processes of their own in a cluster: there, each function has. */
+/** The roles that have their own processes in a cluster. Each function is such a role. */
 export const clusterRoles = (functions: readonly ReconcileFunction[], cluster: string): Role[] =>
   busRoles(interestsOf(functions, cluster), cluster).filter(({ name }) => name !== "worker");
 
 /**
- * The roles, all in the account of the bus. That costs the servers less CPU, and a program that was taken over can have the server
+ * The roles, all in the account of the bus. This costs the servers less CPU, but a compromised program can make the server
  * publish anything, whatever its permissions are: docs/decisions/0025-an-account-for-each-role.md.
  */
 export const inOneAccount = (roles: readonly Role[]): Role[] =>
   roles.map((role) => ({ ...role, account: "bus" }));
 
-/** The users of a bus that takes a client for whom its certificate names (`verify_and_map`). */
+/** The users of a bus that maps certificates to users (`verify_and_map`). */
 export const certificateUsers = (roles: readonly Role[]): NatsUser[] =>
   roles.map((role) => ({ ...role, user: `CN=${userOf(role.name)}` }));
 
@@ -54,18 +54,18 @@ export function authorizationText(users: readonly NatsUser[]): string {
 }
 
 /**
- * How long a server waits for a client's credentials. The default of 2 s is too short for a client that shares a busy
- * machine, and for many clients that reconnect together after a restart of the server.
+ * How long a server waits for a client's credentials. The default of 2 s is too short when a client shares a busy machine,
+ * or when many clients reconnect after a restart of the server.
  */
 const authorizationTimeoutSeconds = 10;
 
-/** Connections of a role, of all its replicas together: more than anybody runs, and few enough that the server has room for the others. */
+/** Connections of a role, over all its replicas: more than any installation runs, and few enough to leave room for other roles. */
 export const maxConnections = 256;
 
-/** How long the server keeps the way for what may follow an answer. Pulls end sooner. */
+/** How long the server keeps the route for further answers to a request. Pull requests end sooner. */
 const responseThreshold = "5s";
 
-/** Answered by several messages. */
+/** True for requests that the server answers with several messages. */
 const isStreamed = (subject: string): boolean =>
   /^\$JS\.API\.(DIRECT\.GET|CONSUMER\.MSG\.NEXT)\./.test(subject);
 
@@ -81,19 +81,19 @@ interface Direct {
   readonly subject: string;
 }
 
-/** The server does not forward as a stream messages that it received as a service, so these bypass the account of the bus. */
+/** The server does not forward as a stream what it received as a service, so these subjects bypass the account of the bus. */
 function directsOf(from: NatsUser, to: NatsUser): Direct[] {
   if (from === to) return [];
   const shared = servicesOf(from).flatMap((published) =>
     streamsOf(to)
       .flatMap((listened) => intersectionOf(published, listened) ?? [])
-      // Both publish it: replicas of one function. Imports in both directions would be a cycle.
+      // Replicas of one function both publish and subscribe. Imports in both directions would be a cycle.
       .filter((subject) => !servicesOf(to).some((own) => intersectionOf(own, subject) !== undefined)),
   );
   return [...new Set(shared)].map((subject) => ({ from: from.name, to: to.name, subject }));
 }
 
-/** A pattern of the subjects that match both of two patterns; undefined where no subject does. */
+/** A pattern of the subjects that match both patterns; undefined when no subject does. */
 export function intersectionOf(one: string, other: string): string | undefined {
   const [a, b] = [one.split("."), other.split(".")];
   const both: string[] = [];
@@ -171,7 +171,7 @@ const userLines = ({ user, password, permissions }: NatsUser): string[] => [
   "}",
 ];
 
-/** What is not allowed is refused; an empty list would allow everything. */
+/** NATS rejects subjects that are not in `allow`. Since an empty list would allow every subject, `deny` replaces it. */
 const permissionLines = ({ publish, subscribe }: Permissions): string[] => [
   "  permissions: {",
   ...allowLines("publish", publish),

@@ -1,5 +1,5 @@
-/** How many workers a function has, by what waits for it (KEDA) or by how busy they are (HorizontalPodAutoscaler). */
-import { busAccount } from "../../bus/nats/identity.ts";
+/** Scales the workers of a function by its backlog (KEDA) or by their CPU usage (HorizontalPodAutoscaler). */
+import { busAccount } from "../../bus/identity.ts";
 import { consumersOf } from "../../bus/permissions.ts";
 import { workStream } from "../../bus/subjects.ts";
 import { interestsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
@@ -7,18 +7,18 @@ import { labelsOf, workloadName } from "./rbac.ts";
 
 type Manifest = Record<string, unknown>;
 
-/** The TriggerAuthentication that tells KEDA where the monitoring port of the bus is. */
+/** The TriggerAuthentication with the monitoring endpoint of the bus, for KEDA. */
 export const busMonitorName = "denrei-bus-monitor";
 
 const maxReplicas = 10;
 
-/** Routing an event takes a fraction of a millisecond: so many waiting ones are worth another worker. */
+/** Routing an event takes a fraction of a millisecond, so only this many waiting events justify another worker. */
 const routedPerReplica = 1000;
 
-/** Seconds that a function without workers sleeps on after it has something to do, at most. */
+/** Interval at which KEDA polls the triggers of a function without workers, in seconds. */
 const pollingSeconds = 10;
 
-/** Looks in a row that may fail before a function counts as having something to do: a minute's, with {@link pollingSeconds}. */
+/** Consecutive failed polls after which KEDA uses the fallback: one minute, with {@link pollingSeconds}. */
 const failedLooks = 5;
 
 const target = (fn: Pick<ReconcileFunction, "name">) => ({
@@ -34,9 +34,9 @@ const metadataOf = (fn: Pick<ReconcileFunction, "name">, namespace: string) => (
 });
 
 /**
- * From no worker to many, by the lag of each consumer that the workers serve: with no worker nobody routes events or takes
- * timers to the work queue, so the queue alone would never wake a function. Whoever is in the middle of something is counted
- * (`num_ack_pending`), so nobody is stopped at work.
+ * Scales from zero by the lag of every consumer that the workers serve. The lag of the work queue is not enough: without a
+ * worker, no process routes events or moves due timers into the queue. The lag includes messages in progress
+ * (`num_ack_pending`), so KEDA does not stop a busy worker.
  * https://keda.sh/docs/latest/scalers/nats-jetstream/
  */
 export function scaledObject(
@@ -52,8 +52,8 @@ export function scaledObject(
       pollingInterval: pollingSeconds,
       minReplicaCount: 0,
       maxReplicaCount: maxReplicas,
-      // While one server of a cluster is away KEDA may find no consumer's leader. What it can not see is done all the same: by
-      // a worker that may have come for nothing, and by as many as there are.
+      // When a server of a cluster is down, KEDA may not find the leader of any consumer. Until it does, one worker, or as
+      // many as already run, serve the function, even if there is nothing to do.
       fallback: { failureThreshold: failedLooks, replicas: 1, behavior: "currentReplicasIfHigher" },
       triggers: interestsOf([fn], cluster)
         .flatMap(consumersOf)
@@ -63,7 +63,7 @@ export function scaledObject(
             account: busAccount,
             stream,
             consumer,
-            // As many as one worker reconciles at once.
+            // The number of objects that one worker reconciles concurrently.
             lagThreshold: String(stream === workStream(fn.name) ? fn.concurrency : routedPerReplica),
             activationLagThreshold: "0",
           },
@@ -73,7 +73,7 @@ export function scaledObject(
   };
 }
 
-/** From two workers to many, by their CPU: for clusters without KEDA. */
+/** Scales from two workers up by their CPU usage, for clusters without KEDA. */
 export const horizontalAutoscaler = (
   fn: Pick<ReconcileFunction, "name">,
   { namespace }: { readonly namespace: string },

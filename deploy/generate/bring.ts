@@ -1,4 +1,4 @@
-/** Brings a checkout to what its code declares, or reports where it differs. */
+/** Writes generated files into a checkout, or reports the outdated ones. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { topologyPath } from "./files.ts";
@@ -13,8 +13,8 @@ export interface Report {
 }
 
 /**
- * Writes the wanted files below `root`, by path, or only compares them with what is there. A stream that differs under the same
- * version of the topology is an error, and then nothing is written.
+ * Writes the desired files, by path below `root`, or only compares them with the files on disk. If a stream or consumer
+ * changed under the same version of the topology, this is an error, and nothing is written.
  */
 export async function bring(
   root: string,
@@ -30,7 +30,7 @@ export async function bring(
     : [];
   if (changed.length > 0)
     return failed([
-      `expected a new version of the topology, because these are not what they were: ${changed.join(", ")}. Add one to the version in bus/topology/version.ts; docs/upgrading.md says what else.`,
+      `these streams or consumers changed under the same topology version: ${changed.join(", ")}. Increase the version in bus/topology/version.ts and follow docs/upgrading.md.`,
     ]);
   const upToDate = `${wanted.size} generated files are up to date.`;
   if (mode === "write") {
@@ -43,7 +43,7 @@ export async function bring(
   if (stale.length === 0) return { out: [upToDate], err: [], code: 0 };
   return failed([
     ...stale.map(({ path, reason }) => `${path}: ${reason}`),
-    "The generated files are not what the code says. Run `npm run generate` and commit them.",
+    "The generated files do not match the code. Run `npm run generate` and commit them.",
   ]);
 }
 

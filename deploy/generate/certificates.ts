@@ -1,6 +1,6 @@
 /**
- * Certificates of a bus in a cluster, as Secrets: the server's, and one for each user. The names and keys are those that
- * cert-manager writes, so that it can take their place.
+ * Certificates of a bus in a cluster, as Secrets: one for the servers and one for each user. Names and keys are those that
+ * cert-manager uses, so it can take over these Secrets.
  */
 import { userOf } from "../../bus/nats/identity.ts";
 import { type CertificateAuthority, createCertificateAuthority, type KeyPair } from "../local/pki.ts";
@@ -8,12 +8,12 @@ import { labelsOf } from "./rbac.ts";
 
 type Manifest = Record<string, unknown>;
 
-/** The Secret with the certificate of a user of the bus, or of the bus itself. */
+/** The Secret with the certificate of a user or of the servers. */
 export const secretOf = (name: string): string => `${name}-tls`;
-/** The service of the bus, and what its certificate's Secret begins with. */
+/** The Service of the bus, and the prefix of its certificate's Secret. */
 export const natsName = "nats";
 
-/** Names that clients may call the servers by: the services, and `localhost` behind `kubectl port-forward`. */
+/** Host names at which clients reach the servers: the Services, and `localhost` behind `kubectl port-forward`. */
 export const serverNames = (namespace: string): string[] => [
   natsName,
   ...[natsName, `*.${natsName}-headless`].flatMap((service) => [
@@ -25,15 +25,15 @@ export const serverNames = (namespace: string): string[] => [
   "127.0.0.1",
 ];
 
-/** As whom servers of a cluster know each other; no process is that user. */
+/** The user as which servers of a cluster authenticate to each other. No process uses it. */
 export const peerName = userOf(natsName);
 
-/** Names that the servers of a cluster call each other by. */
+/** Host names at which the servers of a cluster reach each other. */
 export const peerNames: readonly string[] = [0, 1, 2].map((at) => `${natsName}-${at}.${natsName}-headless`);
 
 /**
- * Secrets with certificates for a year, signed by an authority whose key nobody keeps: whoever needs one more makes all
- * of them anew.
+ * Secrets with certificates that are valid for a year. The key of their authority is not stored, so adding a certificate
+ * means creating all of them again.
  */
 export function certificateManifests(roles: readonly string[], namespace: string): Manifest[] {
   const authority = createCertificateAuthority("denrei");

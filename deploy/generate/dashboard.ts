@@ -1,23 +1,23 @@
-/** The dashboard in a cluster: a Deployment, its Service, and where it finds the API server without being anybody there. */
+/** The dashboard in a cluster: its Deployment, its Service, and a kubeconfig without credentials. */
 import { dashboardName, labelsOf } from "./rbac.ts";
 import { dashboardPort, deployment, disruptionBudget, goodbyeSeconds, selectorOf } from "./workloads.ts";
 import { yamlText } from "./yaml.ts";
 
 type Manifest = Record<string, unknown>;
 
-/** The ConfigMap with what only the dashboard is told: where it is, and where people log in. */
+/** The ConfigMap with the dashboard's own settings: its URL and the OpenID Connect issuer. */
 export const dashboardSettingsName = "denrei-dashboard-settings";
 
-/** The ConfigMap with a kubeconfig that says where the API server is, and names nobody. */
+/** The ConfigMap with a kubeconfig that has the address of the API server and no user. */
 export const dashboardKubeconfigName = "denrei-dashboard-kubeconfig";
 
-/** The Secret with the keys of sessions and the secret that the issuer knows the dashboard by. */
+/** The Secret with the session keys and the client secret for the issuer. */
 export const dashboardSecretsName = "denrei-dashboard-secrets";
 
 const dashboardSecretsFolder = "/etc/denrei/dashboard";
 const apiServerFolder = "/etc/denrei/api-server";
 
-/** The dashboard: any pod serves anybody. It asks the API server as whoever is logged in, so it has no token of its own. */
+/** The dashboard. Its pods are interchangeable. It calls the API server as the logged-in user, so it has no service account token. */
 export const dashboardManifests = (namespace: string): Manifest[] => [
   deployment({
     name: dashboardName,
@@ -45,7 +45,7 @@ export const dashboardManifests = (namespace: string): Manifest[] => [
           projected: {
             sources: [
               { configMap: { name: dashboardKubeconfigName } },
-              // Kubernetes puts it into every namespace.
+              // Kubernetes creates this ConfigMap in every namespace.
               { configMap: { name: "kube-root-ca.crt", items: [{ key: "ca.crt", path: "ca.crt" }] } },
             ],
           },
@@ -72,12 +72,12 @@ export const dashboardManifests = (namespace: string): Manifest[] => [
   },
 ];
 
-/** Where a pod finds the API server, and whom to believe that it is. A site that has a proxy before it says so here. */
+/** The address and certificate authority of the API server. A site with a proxy in front of it replaces this ConfigMap. */
 const namelessKubeconfig = {
   apiVersion: "v1",
   kind: "Config",
   "current-context": "here",
-  contexts: [{ name: "here", context: { cluster: "here", user: "whoever-is-logged-in" } }],
+  contexts: [{ name: "here", context: { cluster: "here", user: "logged-in-user" } }],
   clusters: [
     {
       name: "here",

@@ -10,7 +10,7 @@ const sources = fileURLToPath(new URL("../..", import.meta.url));
 const { values } = parseArgs({
   options: {
     check: { type: "boolean", default: false },
-    /** The folder with `crds/` and `deploy/`: this repository, unless a test says otherwise. */
+    /** The folder with `crds/` and `deploy/`. Tests set it to a copy of the repository. */
     root: { type: "string", default: sources },
   },
 });

@@ -1,6 +1,6 @@
 /**
- * Who may speak to whom: nobody, but for what the platform needs and what functions declare. Namespaces of others are those
- * that their projects' documentation uses; a site patches what is different there.
+ * NetworkPolicies that deny all traffic except what the platform needs and what functions declare. Namespaces of KEDA and
+ * Prometheus are those in their documentation; a site patches them where they differ.
  */
 import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import { natsName } from "./certificates.ts";
@@ -9,21 +9,21 @@ import { dashboardPort, httpPort, webhooksPort } from "./workloads.ts";
 
 type Manifest = Record<string, unknown>;
 
-/** Ports of a NATS server: for clients, for each other, for who looks, and for Prometheus. */
+/** Ports of a NATS server: for clients, other servers, monitoring, and Prometheus. */
 const natsPorts = { clients: 4222, peers: 6222, monitor: 8222, metrics: 7777 } as const;
 
-/** Where KEDA and Prometheus are. */
+/** Namespaces of KEDA and Prometheus. */
 const others = { keda: "keda", monitoring: "monitoring" } as const;
 
-/** OTLP, over gRPC and over HTTP. */
+/** Ports of OTLP over gRPC and over HTTP. */
 const tracePorts = [4317, 4318];
 
-/** Private addresses (RFC 1918, RFC 6598, RFC 4193) and those of a link, where clouds keep credentials. */
+/** Private addresses (RFC 1918, RFC 6598, RFC 4193), and link-local ones, at which clouds serve credentials. */
 const shared = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"];
 const link = "169.254.0.0/16";
 const shared6 = "fc00::/7";
 
-/** What runs beside the bus; the dashboard only where it is wanted. */
+/** Components that use the bus. The dashboard is optional. */
 const processes = ["bridge", "gateway", "dashboard", "worker"] as const;
 
 /** The policies of the platform's namespace. */
@@ -80,21 +80,21 @@ export function networkPolicies(functions: readonly ReconcileFunction[], namespa
     named("denrei-api-server", {
       podSelector: ours("bridge", "dashboard", "worker"),
       policyTypes: ["Egress"],
-      // It is no pod. Policies see where its service leads to, which in most clusters is a private address.
+      // The API server is not a pod. Policies see the endpoint of its Service, in most clusters a private address.
       egress: [{ to: [...shared, shared6].map((cidr) => ({ ipBlock: { cidr } })), ports: tcp(443, 6443) }],
     }),
     named("denrei-webhooks", {
       podSelector: ours("gateway"),
       policyTypes: ["Ingress"],
-      // Of whatever leads in from outside; who has no secret is turned away by the gateway.
+      // From any source. The gateway rejects requests without a valid signature.
       ingress: [{ ports: tcp(webhooksPort) }],
     }),
     named("denrei-dashboard", {
       podSelector: ours("dashboard"),
       policyTypes: ["Ingress", "Egress"],
-      // Of whatever leads in from outside; who is not logged in is sent to the issuer.
+      // From any source. The dashboard redirects users who are not logged in to the issuer.
       ingress: [{ ports: tcp(dashboardPort) }],
-      // The issuer, and GitHub. An issuer within is reached as the API server is, unless a site says where that is.
+      // For the issuer and GitHub. An issuer inside the cluster is reachable under the rule of the API server.
       egress: [theInternet],
     }),
     ...(github.length === 0

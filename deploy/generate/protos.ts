@@ -1,14 +1,14 @@
-/** The TypeScript of the .proto files, by the buf and the plugin that are installed here: nothing is downloaded. */
+/** Generates TypeScript from .proto files with the installed buf and plugin. Downloads nothing. */
 import { execFile } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 
-/** Folders of .proto files: v0.57.0, and v0.9.0. */
+/** Folders of .proto files: `c` for v0.57.0, `l0` for v0.9.0. */
 const versions = ["c", "l0"];
 
-/** Where .proto files lie, in folders of a name for each version, and where what is made of them goes. */
+/** Where .proto files are and where their TypeScript goes; both have a folder for each version. */
 interface ProtoSource {
   readonly protos: string;
   readonly generated: string;
@@ -19,25 +19,22 @@ const api: ProtoSource = {
   generated: "functions/pipecd/api/generated",
 };
 
-/** What only pipeds call, and so only tests. It imports the messages of the others. */
-const pipeds: ProtoSource = {
-  protos: "deploy/simulators/pipecd/proto",
-  generated: "deploy/simulators/pipecd/generated",
-};
+/** RPCs that only pipeds call, so only tests need them. They import messages from {@link api}. */
+const pipeds: ProtoSource = { protos: "test/pipecd/proto", generated: "test/pipecd/generated" };
 
 /** Folders that hold TypeScript generated from .proto files. */
 export const protoFolders = [api, pipeds].flatMap(({ generated }) =>
   versions.map((one) => `${generated}/${one}`),
 );
 
-/** Contents by path, without a note of where they come from; the path of the .proto file is in `origin`. */
+/** A generated file without a header; `origin` is the path of its .proto file. */
 export interface GeneratedProto {
   readonly path: string;
   readonly origin: string;
   readonly text: string;
 }
 
-/** What the .proto files of a repository become. `root` is its folder. */
+/** Generates TypeScript from the .proto files below `root`. */
 export async function generatedProtos(root: string): Promise<GeneratedProto[]> {
   const out = await mkdtemp(join(tmpdir(), "denrei-generate-"));
   try {
@@ -57,8 +54,8 @@ export async function generatedProtos(root: string): Promise<GeneratedProto[]> {
 
 async function generate(root: string, out: string, source: ProtoSource): Promise<void> {
   const options = ["target=ts", "import_extension=ts", "erasable_syntax=true"];
-  // What is imported is not generated a second time.
-  if (source !== api) options.push(`rewrite_imports=./*/model_pb.js:../../../../${api.generated}`);
+  // Import the messages of `api` instead of generating them again.
+  if (source !== api) options.push(`rewrite_imports=./*/model_pb.js:../../../${api.generated}`);
   const config = { version: "v2", modules: [api, pipeds].map(({ protos }) => ({ path: protos })) };
   const plugin = join(root, "node_modules", "@bufbuild", "protoc-gen-es", "bin", "protoc-gen-es");
   const template = {
@@ -70,7 +67,7 @@ async function generate(root: string, out: string, source: ProtoSource): Promise
   const paths = versions.flatMap((one) => ["--path", `${source.protos}/${one}`]);
   await promisify(execFile)(buf, ["generate", ".", ...args, ...paths], {
     cwd: root,
-    // It may be a program, or a script that asks for node.
+    // buf may be a binary, or a script that needs node in PATH.
     env: { ...process.env, PATH: [dirname(process.execPath), process.env.PATH].join(delimiter) },
   });
 }

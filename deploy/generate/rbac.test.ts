@@ -15,7 +15,7 @@ const reader = defineFunction({
 });
 const functions = [hikawa, reader];
 
-/** `Kind namespace/name -> role of account`, whatever of it there is. */
+/** Summarizes manifests as `Kind namespace/name -> role of account`, without absent parts. */
 const told = (manifests: readonly Record<string, unknown>[]): string[] =>
   manifests.map((manifest) => {
     const { kind, metadata, roleRef, subjects } = manifest as {
@@ -29,7 +29,7 @@ const told = (manifests: readonly Record<string, unknown>[]): string[] =>
     return `${kind} ${name}${roleRef ? ` -> ${roleRef.name} of ${of}` : ""}`;
   });
 
-test("roles - for Secrets a role of its own is bound, in the platform's namespace alone", () => {
+test("roles - rights on Secrets are in a separate role, bound only in the platform's namespace", () => {
   expect(told(roleManifests({ functions, bridge: functions, namespace: "here" }))).toEqual([
     "ServiceAccount here/denrei-bridge",
     "ClusterRole denrei-bridge",
@@ -47,7 +47,7 @@ test("roles - for Secrets a role of its own is bound, in the platform's namespac
   ]);
 });
 
-test("opt-in - the bindings of the bridge and of those who have to do with Secrets", () => {
+test("opt-in - binds the bridge and the functions that use Secrets", () => {
   const manifests = optInManifests(functions, ["team-a", "team-b"], "here");
   expect(told(manifests)).toEqual(
     ["team-a", "team-b"].flatMap((namespace) => [
@@ -57,11 +57,11 @@ test("opt-in - the bindings of the bridge and of those who have to do with Secre
   );
 });
 
-test("opt-in - nothing where nobody has to do with Secrets", () => {
+test("opt-in - binds nothing when no function uses Secrets", () => {
   expect(optInManifests([hikawa], ["team-a"], "here")).toEqual([]);
 });
 
-test("no site can list a kind that this program defines, so no chart makes objects of it", () => {
+test("a site cannot list a kind of this project, so charts cannot create objects of it", () => {
   for (const { group, version, kind, plural } of definedKinds(all))
     expect(
       () =>

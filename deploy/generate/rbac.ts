@@ -1,26 +1,26 @@
-/** Service accounts, roles and bindings from declarations. */
-import { optedInRole } from "../../bus/kube/domain.ts";
+/** Service accounts, roles, and bindings from the declarations of functions. */
+import { optedInRole } from "../../bus/domain.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
 import type { PolicyRule, ReconcileFunction } from "../../bus/worker/function.ts";
 import { bridgeRules, listedRules, workerRules } from "../../bus/worker/rbac.ts";
 
 type Manifest = Record<string, unknown>;
 
-/** Whose accounts and roles, and where their service accounts live. */
+/** For which workloads to generate roles, and the namespace of their service accounts. */
 export interface RoleOptions {
   readonly functions: readonly ReconcileFunction[];
-  /** The functions whose kinds the bridge watches; none means no bridge. */
+  /** The functions whose kinds the bridge watches. If empty, no roles for a bridge. */
   readonly bridge: readonly ReconcileFunction[];
   readonly namespace: string;
 }
 
-/** The name of a function's Deployment, service account and role. */
+/** The name of a function's Deployment, service account, and role. */
 export const workloadName = (fn: Pick<ReconcileFunction, "name">): string => `denrei-${fn.name}`;
-/** The name of the bridge's. */
+/** The name of the bridge's Deployment, service account, and role. */
 export const bridgeName = "denrei-bridge";
 /** The name of the gateway's Deployment and service account. It has no role. */
 export const gatewayName = "denrei-gateway";
-/** The name of the dashboard's Deployment and service account. It has no role: whoever is logged in has one. */
+/** The name of the dashboard's Deployment and service account. It has no role: it acts as the logged-in user. */
 export const dashboardName = "denrei-dashboard";
 
 /** Labels of everything that belongs to a workload. */
@@ -36,7 +36,7 @@ export const accountManifest = (name: string, namespace: string): Manifest => ({
   metadata: { name, namespace, labels: labelsOf(name) },
 });
 
-/** The manifests of every named function and, if asked for, of the bridge: service accounts, roles and bindings. */
+/** Service accounts, roles, and bindings of the functions and, if `bridge` is not empty, of the bridge. */
 export const roleManifests = ({ functions, bridge, namespace }: RoleOptions): Manifest[] =>
   rightsOf(functions, bridge).flatMap(({ name, everywhere, optedIn }) => [
     accountManifest(name, namespace),
@@ -52,8 +52,8 @@ export const roleManifests = ({ functions, bridge, namespace }: RoleOptions): Ma
   ]);
 
 /**
- * What opts namespaces in, beside their label: RoleBindings for all whom it grants something. Empty where it would grant
- * nobody anything. The label is no part of it: a namespace that is applied loses what else of its labels was applied before.
+ * The RoleBindings of opted-in namespaces, for all workloads with rights there. Empty if no workload has any. The label of
+ * the namespace is not included: applying a namespace removes labels that an earlier apply has set.
  */
 export function optInManifests(
   functions: readonly ReconcileFunction[],
@@ -70,8 +70,8 @@ export function optInManifests(
 }
 
 /**
- * Roles and bindings for kinds that an installation lists for a function. Without kinds the roles are empty: applying them takes
- * the rights away.
+ * Roles and bindings for kinds that an installation lists for a function. Without kinds the roles are empty, so applying
+ * them revokes the rights.
  */
 export function listedManifests(
   fn: Pick<ReconcileFunction, "name">,
@@ -91,7 +91,7 @@ export function listedManifests(
 
 const listedRole = (name: string): string => `${name}-listed-kinds`;
 
-/** What a workload may do. */
+/** The rights of a workload. */
 interface Rights {
   readonly name: string;
   readonly everywhere: readonly PolicyRule[];
@@ -119,7 +119,7 @@ const clusterRole = (name: string, workload: string, rules: readonly PolicyRule[
   rules,
 });
 
-/** Grants a ClusterRole to a service account: in one namespace, or everywhere. */
+/** Binds a ClusterRole to a service account, in one namespace or in the whole cluster. */
 const binding = (
   account: { readonly name: string; readonly namespace: string },
   role: string,

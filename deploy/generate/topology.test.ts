@@ -9,18 +9,18 @@ const changed = (more: object) => ({
   streams: { ...now.streams, WORK_hikawa: { ...now.streams.WORK_hikawa, ...more } },
 });
 
-test("what is written is read as it was", () => {
+test("a written topology is parsed unchanged", () => {
   expect(changedUnderVersion(topologyIn(yamlText([now])), now)).toEqual([]);
 });
 
-test("a changed stream or consumer wants another version", () => {
+test("a changed stream or consumer needs a new version", () => {
   expect(changedUnderVersion(now, changed({ max_age: 1 }))).toEqual(["WORK_hikawa"]);
   expect(changedUnderVersion(now, { ...changed({ max_age: 1 }), topology: 5 })).toEqual([]);
   const consumers = { ...now.consumers, "WORK_hikawa default": { ack_policy: "none" } };
   expect(changedUnderVersion(now, { ...now, consumers })).toEqual(["WORK_hikawa default"]);
 });
 
-test("a new function, or one that is gone, or that looks at other kinds, does not", () => {
+test("an added function, a removed one, or one with other kinds needs no new version", () => {
   const less = declaredTopology([], "default", 4);
   expect(changedUnderVersion(less, now)).toEqual([]);
   expect(changedUnderVersion(now, less)).toEqual([]);

@@ -1,4 +1,4 @@
-/** What all functions declare on the bus, as a file: so that nobody changes it without a new version. */
+/** The streams and consumers that all functions declare, as a file. It detects changes without a new topology version. */
 import { parse } from "yaml";
 import {
   activityStreamConfig,
@@ -10,17 +10,17 @@ import { currentPlan } from "../../bus/topology/version.ts";
 import { functionConsumers } from "../../bus/topology.ts";
 import { interestsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
 
-/** Streams and consumers by name, and the version of the topology that they are of. */
+/** Streams and consumers by name, and the version of their topology. */
 export interface DeclaredTopology {
   readonly topology: number;
   readonly streams: Readonly<Record<string, object>>;
   readonly consumers: Readonly<Record<string, object>>;
 }
 
-/** Settings are the operator's: whatever they are, they are the same on both sides of a comparison. */
+/** Operators choose these values, so a comparison uses the same ones on both sides. */
 const options = { replicas: 3, ackWaitMillis: 10_000 };
 
-/** What the functions declare. */
+/** The streams and consumers of these functions. */
 export function declaredTopology(
   functions: readonly ReconcileFunction[],
   cluster: string,
@@ -44,10 +44,10 @@ export function declaredTopology(
   };
 }
 
-/** Reads what {@link declaredTopology} was when the file was written. */
+/** Parses a file written from {@link declaredTopology}. */
 export const topologyIn = (text: string): DeclaredTopology => parse(text) as DeclaredTopology;
 
-/** The names of what has changed though the version has not. What is new or gone changes nothing that there is. */
+/** Names of streams and consumers that changed under the same version. Added and removed ones do not affect existing ones. */
 export function changedUnderVersion(before: DeclaredTopology, now: DeclaredTopology): string[] {
   if (now.topology > before.topology) return [];
   const changed = (from: Readonly<Record<string, object>>, to: Readonly<Record<string, object>>): string[] =>

@@ -3,13 +3,13 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type GeneratedFiles, generatedFolders, mark } from "./files.ts";
 
-/** A file that is not as it would be generated. `reason` is a phrase for people. */
+/** A file that differs from its generated content. `reason` is a phrase for people. */
 export interface StaleFile {
   readonly path: string;
   readonly reason: "missing" | "differs" | "no longer generated";
 }
 
-/** Compares the folder with what is wanted; files without the generator's mark are nobody's business here. */
+/** Compares the files on disk with the desired ones. Ignores files without the generator's mark. */
 export async function staleFiles(root: string, wanted: GeneratedFiles): Promise<StaleFile[]> {
   const stale: StaleFile[] = [];
   for (const [path, text] of wanted) {
@@ -28,7 +28,7 @@ export async function staleFiles(root: string, wanted: GeneratedFiles): Promise<
   return stale;
 }
 
-/** Brings the folder to what is wanted, and returns what had to change. */
+/** Writes outdated files, removes those no longer generated, and returns both. */
 export async function writeFiles(root: string, wanted: GeneratedFiles): Promise<StaleFile[]> {
   const stale = await staleFiles(root, wanted);
   for (const { path } of stale) {

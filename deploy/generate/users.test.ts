@@ -19,7 +19,7 @@ const partOf = (name: string) =>
     .map((label) => /aggregate-to-(\w+)$/.exec(label)?.[1])
     .filter(Boolean);
 
-test("viewers see what is in a namespace, and nothing that is in none", () => {
+test("viewers see namespaced kinds and no cluster-scoped ones", () => {
   expect(partOf("denrei-view")).toEqual(["view", "edit", "admin"]);
   expect(resources("denrei-view")).toContain("applications.modoki.tsuzu.dev");
   expect(resources("denrei-view")).not.toContain("clustergithubapps.ghapp.tsuzu.dev");
@@ -31,7 +31,7 @@ test("viewers see what is in a namespace, and nothing that is in none", () => {
   );
 });
 
-test("viewers see what kpack makes of RemoteSyncs, and editors have a Build made again, which is all they do", () => {
+test("viewers see the kpack objects of RemoteSyncs, and editors may only patch Builds to rebuild them", () => {
   expect(resources("denrei-view")).toEqual(expect.arrayContaining(["builds.kpack.io", "images.kpack.io"]));
   const written = ["denrei-edit", "denrei-admin"]
     .flatMap((name) => find(name).rules)
@@ -39,7 +39,7 @@ test("viewers see what kpack makes of RemoteSyncs, and editors have a Build made
   expect(written).toEqual([{ apiGroups: ["kpack.io"], resources: ["builds"], verbs: ["patch"] }]);
 });
 
-test("editors write and scale, but hand out no tokens, which administrators do", () => {
+test("editors write and scale, and only administrators hand out tokens", () => {
   expect(partOf("denrei-edit")).toEqual(["edit", "admin"]);
   expect(resources("denrei-edit")).toEqual(
     expect.arrayContaining(["applications.modoki.tsuzu.dev", "applications/scale.modoki.tsuzu.dev"]),
@@ -52,13 +52,13 @@ test("editors write and scale, but hand out no tokens, which administrators do",
   expect(resources("denrei-admin")).toEqual(handedOut);
 });
 
-test("nobody in a namespace makes what may do anything in the cluster, but all see it", () => {
+test("no namespaced role writes kinds with cluster-wide power, and all of them read these", () => {
   const all = ["denrei-edit", "denrei-admin"].flatMap(resources);
   expect(all).not.toContain("pipeds.pipecd.kanatakita.com");
   expect(resources("denrei-view")).toContain("pipeds.pipecd.kanatakita.com");
 });
 
-test("who sees the whole bus is who is bound to a role of its own", () => {
+test("only a separate role views the whole bus", () => {
   expect(partOf("denrei-bus-viewer")).toEqual([]);
   expect(find("denrei-bus-viewer").rules).toEqual([
     { apiGroups: ["denrei.dev"], resources: ["functions"], verbs: ["get"] },

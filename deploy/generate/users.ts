@@ -1,5 +1,5 @@
 /**
- * What people may do with the kinds of functions, as parts of the roles that every cluster has: view, edit and admin.
+ * Rights of users on the kinds of functions, aggregated into the standard roles view, edit, and admin.
  * https://kubernetes.io/docs/reference/access-authn-authz/rbac/#user-facing-roles
  */
 import { domain } from "../../bus/kube/domain.ts";
@@ -14,16 +14,16 @@ const name = "denrei-users";
 const read = ["get", "list", "watch"];
 const write = ["create", "delete", "deletecollection", "patch", "update"];
 
-/** What kpack makes of RemoteSyncs. It has no such roles of its own, and whoever waits for a build wants to see it. */
+/** The kinds of kpack that RemoteSyncs create. kpack ships no user-facing roles, and users want to see their builds. */
 const seenAsWell: readonly Kind[] = [Build, Image];
 
-/** The roles: reading all namespaced kinds; writing those that editors may write; writing the others; seeing the whole bus. */
+/** Roles to read all namespaced kinds, to write those for editors, to write those for administrators, and to view the whole bus. */
 export function userRoles(functions: readonly ReconcileFunction[]): Manifest[] {
   const kinds = definedKinds(functions).filter(({ scope }) => scope === "Namespaced");
   const writtenBy = (role: "edit" | "admin") =>
     kinds.filter(({ definition }) => definition?.writers === role);
   return [
-    // Whoever may edit may view by another role, and so on.
+    // Editors get the read rules from the view role, and administrators get both.
     role(
       "view",
       ["view", "edit", "admin"],
@@ -34,13 +34,13 @@ export function userRoles(functions: readonly ReconcileFunction[]): Manifest[] {
       ["edit", "admin"],
       [
         ...rulesOf(writtenBy("edit"), write),
-        // An annotation has another one made; what a Build is made of can not be changed, says kpack.
+        // An annotation on a Build requests a rebuild. kpack rejects other changes.
         ...rulesOf([Build], ["patch"]),
         busRule(["deadletters/replay"], "create"),
       ],
     ),
     role("admin", ["admin"], rulesOf(writtenBy("admin"), write)),
-    // Of the whole cluster, so it is part of no role of a namespace.
+    // Covers the whole cluster, so no role for namespaces includes it.
     role("bus-viewer", [], [busRule(["functions"], "get")]),
   ];
 }
@@ -54,7 +54,7 @@ const rulesOf = (kinds: readonly Kind[], verbs: readonly string[]): PolicyRule[]
     verbs,
   }));
 
-/** What the dashboard asks about when it shows the bus. No API server serves it. */
+/** Resources that exist only for authorization checks of the dashboard. No API server serves them. */
 const busRule = (resources: readonly string[], verb: string): PolicyRule => ({
   apiGroups: [domain],
   resources,

@@ -1,42 +1,42 @@
-/** What runs in a cluster: bridge, gateway, dashboard, and one Deployment per function, which differ in little but their names. */
+/** Deployments and Services of bridge, gateway, dashboard, and each function. */
 import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import { secretOf } from "./certificates.ts";
 import { bridgeName, gatewayName, labelsOf, workloadName } from "./rbac.ts";
 
 type Manifest = Record<string, unknown>;
 
-/** Name of the image; the kustomization says where it comes from and which version it is. */
+/** Name of the image. A kustomization sets its registry and tag. */
 export const imageName = "denrei";
 
-/** The ConfigMap with the settings that all processes share: the address of the bus, above all. */
+/** The ConfigMap with the settings that all processes share, such as the address of the bus. */
 export const settingsName = "denrei-settings";
 
-/** The Secret with a file of secrets for each webhook. It is made by whoever has told GitHub of them. */
+/** The Secret with a file of signing secrets for each webhook. The operator creates it when setting up the webhook. */
 export const webhookSecretsName = "denrei-webhook-secrets";
 
 /** The user in the image. */
 const userId = 65532;
 
-/** Probes and metrics. */
+/** Port of probes and metrics. */
 export const httpPort = 8080;
-/** What comes from GitHub. */
+/** Port for webhooks from GitHub. */
 export const webhooksPort = 8081;
-/** What comes from browsers. */
+/** Port for browsers. */
 export const dashboardPort = 8082;
 
-/** Where a process finds the certificate that tells the bus who it is. */
+/** Folder with the client certificate for the bus. */
 const certificateFolder = "/etc/denrei/bus";
 const webhookSecretsFolder = "/etc/denrei/webhooks";
 
-/** How many pods there are until somebody who has measured says otherwise. */
+/** Default number of pods. */
 const replicas = 2;
 
-/** A pod that ends goes on for so long: load balancers send to it until they have heard of it. */
+/** How long a terminating pod keeps serving: load balancers send to it until they notice. */
 export const goodbyeSeconds = 5;
 
 /**
- * What one pod takes while it works, measured on the local platform (deploy/kubernetes/README.md has the figures): the
- * scheduler's idea of a pod, and what the CPU of an autoscaler is a part of.
+ * Requests for a pod under normal load, measured on the local platform (figures in deploy/kubernetes/README.md). The
+ * scheduler places pods by them, and a HorizontalPodAutoscaler measures CPU usage relative to them.
  */
 const requests = {
   bridge: { cpu: "75m", memory: "256Mi" },
@@ -45,15 +45,15 @@ const requests = {
   worker: { cpu: "100m", memory: "256Mi" },
 } as const;
 
-/** What runs, as far as workloads differ. */
+/** What differs between workloads. */
 export interface Workload {
   readonly name: string;
   readonly namespace: string;
   readonly component: "bridge" | "gateway" | "dashboard" | "worker";
   readonly args: readonly string[];
-  /** What it may take, in MiB. */
+  /** Memory limit, in MiB. */
   readonly memory: number;
-  /** What not all pods have. */
+  /** Additions for pods of this workload. */
   readonly own?: {
     readonly envFrom?: readonly object[];
     readonly env: readonly object[];
@@ -64,7 +64,7 @@ export interface Workload {
   };
 }
 
-/** The Deployment of a function's workers; any number of replicas share its work. */
+/** The Deployment of a function's workers. Its replicas share the work. */
 export const functionManifests = (
   fn: Pick<ReconcileFunction, "name" | "memoryMebibytes">,
   namespace: string,
@@ -79,13 +79,13 @@ export const functionManifests = (
   disruptionBudget(workloadName(fn), namespace),
 ];
 
-/** The Deployment of the bridge: one pod leads each kind, the others stand by; a drain leaves one of them. */
+/** The Deployment of the bridge. One pod leads each kind, the others stand by. A node drain leaves at least one. */
 export const bridgeManifests = (namespace: string): Manifest[] => [
   deployment({ name: bridgeName, namespace, component: "bridge", args: ["bridge"], memory: 512 }),
   disruptionBudget(bridgeName, namespace),
 ];
 
-/** The gateway: any pod takes any webhook. What brings them from outside to its Service is the site's business. */
+/** The gateway. Any pod accepts any webhook. A site routes webhooks to its Service. */
 export const gatewayManifests = (namespace: string): Manifest[] => [
   deployment({
     name: gatewayName,
@@ -116,21 +116,21 @@ export const gatewayManifests = (namespace: string): Manifest[] => [
   },
 ];
 
-/** Labels that a workload's pods are known by. */
+/** Labels that select a workload's pods. */
 export const selectorOf = (name: string) => ({ "app.kubernetes.io/name": name });
 
-/** The component is for those who mean all workers. */
+/** The component label selects all workers at once. */
 const workloadLabels = ({ name, component }: Pick<Workload, "name" | "component">) => ({
   ...labelsOf(name),
   "app.kubernetes.io/component": component,
 });
 
-/** Lets one pod of a workload go at a time. */
+/** Allows the eviction of one pod of a workload at a time. */
 export const disruptionBudget = (name: string, namespace: string): Manifest => ({
   apiVersion: "policy/v1",
   kind: "PodDisruptionBudget",
   metadata: { name, namespace, labels: labelsOf(name) },
-  // Good for any number of pods: a single one may go as well, and nothing is lost by it.
+  // Works for any number of replicas: evicting the only pod loses nothing.
   spec: { maxUnavailable: 1, selector: { matchLabels: selectorOf(name) } },
 });
 
@@ -141,7 +141,7 @@ export const deployment = (workload: Workload): Manifest => ({
   metadata: { name: workload.name, namespace: workload.namespace, labels: workloadLabels(workload) },
   spec: {
     replicas,
-    // A new pod is ready before an old one is told to stop.
+    // A new pod is ready before an old one is stopped.
     strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
     selector: { matchLabels: selectorOf(workload.name) },
     template: podTemplate(workload),
@@ -159,15 +159,15 @@ const podTemplate = (workload: Workload): Manifest => ({
   },
   spec: {
     serviceAccountName: workload.name,
-    // Strangers speak to the gateway, which asks the API server nothing, and to the dashboard, which asks it as somebody else.
+    // The gateway and the dashboard are exposed. The gateway does not call the API server, the dashboard calls it as the user.
     automountServiceAccountToken: workload.component !== "gateway" && workload.component !== "dashboard",
-    // A process hands its work back and is gone within 10 s.
+    // A process returns its work and exits within 10 s.
     terminationGracePeriodSeconds: 30,
     securityContext: {
       runAsNonRoot: true,
       runAsUser: userId,
       runAsGroup: userId,
-      // The private key is readable for this group alone.
+      // Only this group can read the private key.
       fsGroup: userId,
       seccompProfile: { type: "RuntimeDefault" },
     },
@@ -180,7 +180,7 @@ const podTemplate = (workload: Workload): Manifest => ({
       }),
     ),
     containers: [container(workload)],
-    // Node keeps compiled code here, so that a container that starts again starts faster.
+    // Node caches compiled code in /tmp, so a restarted container starts faster.
     volumes: [
       { name: "tmp", emptyDir: { sizeLimit: "64Mi" } },
       { name: "bus", secret: { secretName: secretOf(workload.name), defaultMode: 0o440 } },
@@ -204,12 +204,12 @@ const container = ({ component, args, memory, own }: Workload): Manifest => ({
   ],
   ports: [{ name: "http", containerPort: httpPort }, ...(own?.ports ?? [])],
   ...(own && { lifecycle: own.lifecycle }),
-  // On a node where everything starts at once a start takes minutes, and a restart only adds to that.
+  // When a whole node starts, a process may take minutes, and restarting it would add to the load.
   startupProbe: { ...probe("/healthz"), periodSeconds: 1, failureThreshold: 300 },
   readinessProbe: { ...probe("/readyz"), periodSeconds: 5 },
-  // Generous: a process that is short of CPU is not helped by a restart.
+  // Generous: restarting a process that is short of CPU does not help.
   livenessProbe: { ...probe("/healthz"), periodSeconds: 10, failureThreshold: 6 },
-  // No CPU limit: throttling would cost ownership of what is being reconciled.
+  // No CPU limit: a throttled worker would lose ownership of the objects that it reconciles.
   resources: { requests: requests[component], limits: { memory: `${memory}Mi` } },
   securityContext: {
     allowPrivilegeEscalation: false,

@@ -10,7 +10,7 @@ test("strings stay strings for readers of YAML 1.1 and of YAML 1.2", () => {
   }
 });
 
-test("what occurs twice is written twice, and long text on one line", () => {
+test("writes no aliases and does not wrap long text", () => {
   const shared = { text: "word ".repeat(60).trim() };
   const text = yamlText([{ a: shared, b: shared }, { c: shared }]);
   expect(text).not.toMatch(/[&*]/);

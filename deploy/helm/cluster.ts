@@ -1,4 +1,4 @@
-/** The objects of a cluster by another name than the manifests have: its users on the bus, and the consumers that KEDA looks at. */
+/** Adapts the manifests to another `DENREI_CLUSTER`: users on the bus, and the consumers that KEDA polls. */
 import { functions } from "../../functions/index.ts";
 import { scaledObject } from "../generate/autoscaling.ts";
 import { type AuthorizationOptions, authorizationFile } from "../generate/files.ts";
@@ -7,12 +7,12 @@ import { settingsName } from "../generate/workloads.ts";
 import { at, natsConfigName, written } from "./places.ts";
 import { identity, type Source, type Sources } from "./sources.ts";
 
-/** The cluster and the accounts that a bus is for. */
+/** The cluster and the accounts that the bus serves. */
 export interface BusFor extends AuthorizationOptions {
   readonly cluster: string;
 }
 
-/** The same with another `DENREI_CLUSTER` or other accounts, and what follows from them. */
+/** The same objects for another `DENREI_CLUSTER` or other accounts. */
 export function ofCluster(
   { base, cluster: three, withModules, added }: Sources,
   { cluster, ...options }: BusFor,

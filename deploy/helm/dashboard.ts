@@ -1,4 +1,4 @@
-/** Where in the dashboard's manifests a chart puts in what a site has chosen. */
+/** Templates of the dashboard: fields of its manifests replaced with expressions on values. */
 import {
   dashboardKubeconfigName,
   dashboardSecretsName,
@@ -11,17 +11,17 @@ import { all, allIfAny, conditional, eachOf, either, templateText, when } from "
 
 const values = ".Values.dashboard";
 const settingsFile = "dashboard-settings.yaml";
-/** The name in its address, at which browsers reach it. */
+/** The host in the dashboard's URL. */
 const host = quoted(`(urlParse ${values}.url).host`);
 
-/** The variables that have values of their own. */
+/** Variables with dedicated values. */
 const named = {
   DENREI_DASHBOARD_URL: "url",
   DENREI_OIDC_ISSUER: "oidc.issuer",
   DENREI_OIDC_CLIENT_ID: "oidc.clientId",
 } as const;
 
-/** The files of the templates: none of them is rendered unless the dashboard is wanted. */
+/** The template files, which render to nothing unless the dashboard is enabled. */
 export function dashboardTemplates(added: Sources["added"]): [string, string][] {
   const isSettings = ({ kind }: Source) => kind === "ConfigMap";
   const text = (objects: readonly Source[], change: (object: Source) => Source) =>
@@ -41,7 +41,7 @@ export function dashboardTemplates(added: Sources["added"]): [string, string][] 
   ];
 }
 
-/** What the manifests say where nobody has chosen. */
+/** The defaults, read from the manifests. */
 export function dashboardDefaults(added: Sources["added"]): DashboardDefaults {
   const map = added.dashboard.find((object) => identity(object) === `ConfigMap ${dashboardSettingsName}`);
   const data = at(map ?? {}, "data") as Readonly<Record<keyof typeof named, string>>;

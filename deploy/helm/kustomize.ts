@@ -1,6 +1,6 @@
 /**
- * Rendering a kustomization: by the kubectl or kustomize of this machine, else by the pinned kustomize, which is
- * fetched or built once.
+ * Renders a kustomization with this machine's kubectl or kustomize, or else with the pinned kustomize, which is
+ * downloaded or built once.
  */
 import { execFile } from "node:child_process";
 import { chmod, mkdir, readFile, rename, rm } from "node:fs/promises";
@@ -26,7 +26,7 @@ export async function render<T>(directory: string): Promise<T[]> {
   return parseAllDocuments(text ?? "").map((document) => document.toJS() as T);
 }
 
-/** What a program prints, or undefined when there is no such program. */
+/** Returns what a program prints, or undefined when the program is not installed. */
 async function output(command: string, args: readonly string[]): Promise<string | undefined> {
   try {
     return (await run(command, args, { maxBuffer: 1 << 26 })).stdout;
@@ -54,8 +54,8 @@ export async function pinnedKustomize(): Promise<string> {
         await goBuild(goPackage, { output: made, env: process.env, onElapsed: () => undefined }).catch(
           (error: Error) => {
             throw new Error(
-              `expected kubectl or kustomize in PATH, or to get kustomize ${version}, but its release is not to be ` +
-                `had (${unavailable.message}) and can not be built (${error.message}). Install kubectl.`,
+              `kubectl and kustomize are not in PATH, and kustomize ${version} can neither be downloaded ` +
+                `(${unavailable.message}) nor built (${error.message}). Install kubectl.`,
             );
           },
         );

@@ -7,9 +7,9 @@ import { expectChartFolder, writeChart } from "./write.ts";
 
 const { values } = parseArgs({
   options: {
-    /** Its folder; what is there of another chart is removed. */
+    /** The folder to write to. Files of an earlier chart in it are removed. */
     out: { type: "string", default: fileURLToPath(new URL("./denrei", import.meta.url)) },
-    /** What processes call their cluster: `DENREI_CLUSTER`. */
+    /** The value of `DENREI_CLUSTER` in the processes. */
     cluster: { type: "string" },
     /** All users of the bus in one account (docs/decisions/0025-an-account-for-each-role.md). */
     "one-account": { type: "boolean" },

@@ -1,4 +1,4 @@
-/** Where in the manifests a chart puts in what a site has chosen. */
+/** Templates of manifests: fields replaced with expressions on values. */
 import { mapStrings, type Source } from "./sources.ts";
 import { all, allIfAny, eachOf, either, expression, Place, when } from "./template.ts";
 
@@ -10,13 +10,13 @@ const namespace = ".Release.Namespace";
 /** The ConfigMap with the configuration of NATS servers. */
 export const natsConfigName = "nats-config";
 
-/** The namespace that the kustomizations name. */
+/** The namespace in the kustomizations. */
 export const written = "denrei";
 
-/** A string of a site's, which YAML might take for something else. */
+/** A value as a quoted string, so that YAML does not read it as another type. */
 export const quoted = (value: string): string => expression(`${value} | quote`);
 
-/** The object in the namespace of the release. */
+/** The object, moved to the namespace of the release. */
 export const inNamespace = <T extends Source>(object: T): T =>
   mapStrings(object, (value, key) =>
     key === "namespace" && value === written
@@ -24,7 +24,7 @@ export const inNamespace = <T extends Source>(object: T): T =>
       : value.replaceAll(`.${written}.svc`, `.${expression(namespace)}.svc`),
   );
 
-/** The object at a path; numbers are positions in lists. Throws where there is none. */
+/** The object at a path, in which numbers are list indices. Throws when the path does not lead to an object. */
 export function at(object: object, ...path: readonly (string | number)[]): Fields {
   let found: unknown = object;
   for (const key of path) found = (found as Record<string | number, unknown> | undefined)?.[key];
@@ -33,7 +33,7 @@ export function at(object: object, ...path: readonly (string | number)[]): Field
   return found as Fields;
 }
 
-/** A value of a workload: of the bridge, or of a function, whose names may have dashes. */
+/** The values of a workload. Names of functions may have dashes, so these are indexed. */
 export const valuesOf = (workload: string): string =>
   ["bridge", "gateway", "dashboard"].includes(workload)
     ? `.Values.${workload}`
@@ -45,7 +45,7 @@ const image = [
   "{{- else }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ end }}",
 ].join("");
 
-/** The Deployment of a workload; its pods are replaced when what one of these templates has changes. */
+/** The Deployment of a workload. A change in what one of the `settings` templates renders to replaces its pods. */
 export function workload(
   deployment: Source,
   name: string,
@@ -56,7 +56,7 @@ export function workload(
   const spec = at(object, "spec");
   const scaled = values.startsWith("(");
   const replicas = expression(`int ${values}.replicas`);
-  // The autoscaler's business, where there is one: whatever is applied would have it count anew.
+  // With an autoscaler, setting replicas would undo its count on each upgrade.
   spec.replicas = scaled ? when('eq .Values.autoscaling "none"', replicas) : replicas;
   const container = at(spec, "template", "spec", "containers", 0);
   container.image = new Place((key, indent) => [`${" ".repeat(indent)}${key}: ${image}`]);
@@ -67,7 +67,7 @@ export function workload(
   return object;
 }
 
-/** Changes the workers that render charts: they have modules for these where a site has an image of them. */
+/** Workers that render charts. They get the modules from the image in the values, if there is one. */
 export function chartModules(object: Source, withModules: Source): Source {
   const image = ".Values.chartModules.image";
   const pod = (of: Source) => at(of, "spec", "template", "spec");
@@ -85,7 +85,7 @@ export function chartModules(object: Source, withModules: Source): Source {
   return object;
 }
 
-/** Pods that are replaced when their settings are others, on the nodes that a site has chosen. */
+/** Adds the checksum of settings, by which pods are replaced, and node selection to a pod template. */
 function pods(template: Fields, settings: readonly string[]): void {
   const metadata = at(template, "metadata");
   metadata.annotations = {
@@ -97,7 +97,7 @@ function pods(template: Fields, settings: readonly string[]): void {
   spec.tolerations = allIfAny(".Values.tolerations");
 }
 
-/** What templates render to, one after the other. */
+/** A template expression for the concatenated output of these templates. */
 function contentsOf(names: readonly string[]): string {
   const all = names.map((name) => `include (print $.Template.BasePath "/${name}") .`);
   return all.length === 1 ? all.join("") : `print ${all.map((one) => `(${one})`).join(" ")}`;
@@ -151,7 +151,7 @@ export function natsServers(set: Source): Source {
 
 const fileStore = /(max_file_store: )(\S+)/;
 
-/** The limit of what streams take, as the configuration of the servers has it. */
+/** The `max_file_store` in the configuration of the servers. */
 export const fileStoreIn = (map: Source): string =>
   fileStore.exec(String(at(map, "data")["nats.conf"]))?.[2] ?? "";
 
@@ -166,7 +166,7 @@ export function natsConfiguration(map: Source): Source {
   return object;
 }
 
-/** What scales a function. */
+/** The ScaledObject or HorizontalPodAutoscaler of a function. */
 export function autoscaler(scaler: Source, name: string): Source {
   const object = structuredClone(scaler);
   const spec = at(object, "spec");
@@ -177,7 +177,7 @@ export function autoscaler(scaler: Source, name: string): Source {
   return object;
 }
 
-/** Where KEDA is told how much waits. */
+/** The ConfigMap with the monitoring endpoint of the bus, for KEDA. */
 export function busMonitor(map: Source): Source {
   const object = structuredClone(map);
   const data = at(object, "data");
@@ -187,7 +187,7 @@ export function busMonitor(map: Source): Source {
   return object;
 }
 
-/** A policy; the names of others' namespaces are a site's. */
+/** A NetworkPolicy, with the namespaces of KEDA and Prometheus from the values. */
 export function networkPolicy(policy: Source): Source {
   const names: Readonly<Record<string, string>> = {
     keda: quoted(".Values.networkPolicies.kedaNamespace"),

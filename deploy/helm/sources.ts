@@ -1,18 +1,18 @@
-/** The objects that the chart is made of, as the kustomizations have them. */
+/** The rendered kustomizations that the chart is built from. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { render } from "./kustomize.ts";
 
-/** A Kubernetes object as far as the chart looks at all of them. */
+/** The fields that the chart reads of every Kubernetes object. */
 export interface Source {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
 }
 
-/** What is rendered: the base, the base with three NATS servers, that with modules for charts, and what each component adds. */
+/** The base, the base with three NATS servers, the base with chart modules, and what each component adds. */
 export interface Sources {
   readonly base: readonly Source[];
   readonly cluster: readonly Source[];
@@ -27,7 +27,7 @@ const components = [
 
 const kubernetes = fileURLToPath(new URL("../kubernetes", import.meta.url));
 
-/** Renders all of them. Throws when there is no kustomize and none can be had. */
+/** Renders all kustomizations. Throws when kustomize is missing and cannot be obtained. */
 export async function sources(): Promise<Sources> {
   const base = await withComponents();
   const known = new Set(base.map(identity));
@@ -57,7 +57,7 @@ const withComponents = async (...names: readonly string[]): Promise<Source[]> =>
     ),
   );
 
-/** The objects of a kustomization in a folder of its own, which names the project's by their paths. */
+/** Renders a kustomization written to a temporary folder; `at` returns relative paths to the project's kustomizations. */
 export async function site<T>(text: (at: (path: string) => string) => string): Promise<T[]> {
   const folder = await mkdtemp(join(tmpdir(), "denrei-site-"));
   try {
@@ -69,7 +69,7 @@ export async function site<T>(text: (at: (path: string) => string) => string): P
   }
 }
 
-/** The same objects, with ConfigMaps that kustomize has named by their contents named as their kustomization names them. */
+/** The same objects, without the content hashes that kustomize appends to names of ConfigMaps. */
 export function withoutHashes<T extends Source>(objects: readonly T[]): T[] {
   const names = new Map(
     objects
@@ -79,7 +79,7 @@ export function withoutHashes<T extends Source>(objects: readonly T[]): T[] {
   return objects.map((object) => mapStrings(object, (text) => names.get(text) ?? text));
 }
 
-/** A copy with other strings; `change` is told the name of the field as well. */
+/** A copy with its strings mapped; `change` also receives the name of the field. */
 export function mapStrings<T>(value: T, change: (text: string, key: string) => string, key = ""): T {
   if (typeof value === "string") return change(value, key) as T;
   if (Array.isArray(value)) return value.map((item) => mapStrings(item, change, key)) as T;

@@ -1,14 +1,14 @@
-/** Manifests with places where a chart puts in what a site has chosen, as text of a Helm template. */
+/** Text of Helm templates: manifests with expressions on values. */
 import { stringify } from "yaml";
 
-/** The marks around an expression within a string; characters that no manifest has (Unicode's private use). */
+/** Delimiters of an expression within a string, from Unicode's private use area, which no manifest contains. */
 const [opening, closing] = ["\uE000", "\uE001"];
 
-/** An expression as a string, or as part of one: `name-{{ .Values.x }}`. */
+/** An expression as a string or part of a string: `name-{{ .Values.x }}`. */
 export const expression = (text: string): string =>
   `${opening}${Buffer.from(text).toString("base64url")}${closing}`;
 
-/** Lines of a template in the place of a field, by the field's name and how far it is indented. */
+/** Template lines that replace a field, given the field's name and indentation. */
 export class Place {
   readonly lines: (key: string, indent: number) => readonly string[];
 
@@ -17,18 +17,18 @@ export class Place {
   }
 }
 
-/** A field with all of a value in it. */
+/** A field whose value is a whole value of the chart. */
 export const all = (value: string): Place =>
   new Place((key, indent) => [`${spaces(indent)}${key}: {{- toYaml ${value} | nindent ${indent + 2} }}`]);
 
-/** The same, or no such field where the value is empty. */
+/** The same, or no field when the value is empty. */
 export const allIfAny = (value: string): Place => when(value, all(value));
 
-/** A field that is there on a condition only. */
+/** A field that is rendered only under a condition. */
 export const when = (condition: string, value: unknown): Place =>
   new Place((key, indent) => [`{{- if ${condition} }}`, ...field(key, value, indent), "{{- end }}"]);
 
-/** A field that has one value or another. */
+/** A field with one of two values. */
 export const either = (condition: string, value: unknown, otherwise: unknown): Place =>
   new Place((key, indent) => [
     `{{- if ${condition} }}`,
@@ -46,7 +46,7 @@ export const eachOf = (map: string): Place =>
     "{{- end }}",
   ]);
 
-/** One document per manifest. */
+/** A template with one document per manifest. */
 export const templateText = (manifests: readonly object[]): string =>
   manifests
     .map((manifest) =>
@@ -56,7 +56,7 @@ export const templateText = (manifests: readonly object[]): string =>
     )
     .join("---\n");
 
-/** Documents that are there on a condition. */
+/** Template text that is rendered only under a condition. */
 export const conditional = (condition: string, text: string): string =>
   `{{- if ${condition} }}\n${text}{{- end }}\n`;
 
@@ -84,7 +84,7 @@ function scalar(value: unknown, indent: number): string[] {
   return lines.map((line) => (line === "" ? "" : spaces(indent) + withExpressions(line)));
 }
 
-/** What is a template's syntax in the manifest itself (Prometheus has the same) stays as it is. */
+/** Expands expressions, and escapes `{{` of the manifest itself, which Prometheus uses too. */
 const withExpressions = (line: string): string =>
   line
     .replaceAll("{{", '{{ "{{" }}')

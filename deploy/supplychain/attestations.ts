@@ -1,6 +1,6 @@
 /**
- * Attestations of an image: its packages (SBOM) and its build (provenance). BuildKit stores both
- * beside the image: https://github.com/moby/buildkit/blob/master/docs/attestations/attestation-storage.md
+ * Attestations of an image: its packages (SBOM) and its build (provenance). BuildKit stores both in the image index:
+ * https://github.com/moby/buildkit/blob/master/docs/attestations/attestation-storage.md
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ const kinds = [
   ["a provenance", /^https:\/\/slsa\.dev\/provenance\//],
 ] as const;
 
-/** What the images in a folder with the OCI layout lack; a sentence each. Rejects when it is no such folder. */
+/** Lists the missing attestations of the images in an OCI layout, a sentence each. Rejects when the folder is not an OCI layout. */
 export async function missingAttestations(folder: string): Promise<string[]> {
   const read = async (path: string): Promise<unknown> =>
     JSON.parse(await readFile(join(folder, path), "utf8"));

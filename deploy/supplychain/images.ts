@@ -1,27 +1,27 @@
 /**
- * Images of others that the product uses. Manifests and our own image name each with its tag, for people, and with the digest that
- * the tag had when it was recorded: `nats:2.15.2-alpine@sha256:…`. A tag can be moved, a digest not. Images that functions deploy
- * by tag are in digests.json, with the digest or null.
+ * Third-party images that the product uses. Manifests and our own image refer to each by its tag, for people, and by the
+ * digest that the tag had when it was recorded: `nats:2.15.2-alpine@sha256:…`. A tag can move, a digest cannot. Images that
+ * functions deploy by tag are in digests.json, with their digest or null.
  */
 import { glob, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** An image as a file names it. */
+/** A reference to an image in a file. */
 export interface ImageUse {
-  /** From the root of the repository. */
+  /** Relative to the root of the repository. */
   readonly path: string;
   readonly line: number;
-  /** `nats:2.15.2-alpine`; without a tag, the registry's `latest` is meant. */
+  /** `nats:2.15.2-alpine`. Without a tag, the registry uses `latest`. */
   readonly name: string;
   readonly digest: string | undefined;
 }
 
-/** The digest that a registry has for an image now. Rejects when it cannot be asked. */
+/** Returns the current digest of an image in its registry. Rejects when the registry cannot be queried. */
 export type Inspect = (name: string) => Promise<string>;
 
-/** Sentences for people. */
+/** Problems, as sentences for people. */
 export interface ImageProblems {
-  /** Images whose tag has another digest than the recorded one. */
+  /** Images whose tag now has a digest other than the recorded one. */
   readonly moved: readonly string[];
   /** Images without a recorded digest. */
   readonly unrecorded: readonly string[];
@@ -33,10 +33,10 @@ const digestText = "(sha256:[0-9a-f]{64})";
 const used = new RegExp(`^[^#]*?(?:\\bimage:|^FROM)\\s+"?([^\\s"@]+)(?:@${digestText})?`);
 const entry = new RegExp(`^\\s*"([^"]+)": (?:null|"${digestText}"),?$`);
 const stage = /^FROM\s.*\sAS\s+(\S+)/i;
-/** Ours and the one with modules for charts, which a site chooses, and what Docker means by none. */
+/** Our own image, the one with chart modules that a site chooses, and Docker's name for an empty image. */
 const notOfOthers = ["denrei", "chart-modules", "scratch"];
 
-/** Every use of an image of others. */
+/** All references to third-party images. */
 export async function imageUses(root: string): Promise<ImageUse[]> {
   const uses: ImageUse[] = [];
   for await (const path of glob(sources, { cwd: root })) {
@@ -50,7 +50,7 @@ export async function imageUses(root: string): Promise<ImageUse[]> {
   return uses.sort((a, b) => (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1));
 }
 
-/** Compares digests with those of the registry. */
+/** Compares recorded digests with those in the registry. */
 export async function imageProblems(uses: readonly ImageUse[], inspect: Inspect): Promise<ImageProblems> {
   const moved: string[] = [];
   const unrecorded: string[] = [];
@@ -64,7 +64,7 @@ export async function imageProblems(uses: readonly ImageUse[], inspect: Inspect)
   return { moved, unrecorded };
 }
 
-/** Writes the digests of the registry into the files. Returns the lines that changed. */
+/** Writes the digests from the registry into the files. Returns the changed lines. */
 export async function recordDigests(
   root: string,
   uses: readonly ImageUse[],

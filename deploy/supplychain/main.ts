@@ -1,7 +1,8 @@
 /**
- * `npm run supply-chain -- images`: fails when the tag of an image moved. It lists images without a recorded digest, and writes the list
- * to the file of `--unrecorded`, empty if every image has one. `--write` records the digests that the tags have now.
- * `npm run supply-chain -- attestations <folder>`: whether an image in the OCI layout has an SBOM and a provenance.
+ * `npm run supply-chain -- images`: fails when the tag of an image has moved. It lists images without a recorded digest, and
+ * writes the list to the file of `--unrecorded`, which is empty when every image has a digest. `--write` records the current
+ * digests of the tags.
+ * `npm run supply-chain -- attestations <folder>`: fails when an image in the OCI layout lacks an SBOM or a provenance.
  */
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
@@ -10,7 +11,7 @@ import { parseArgs, promisify } from "node:util";
 import { missingAttestations } from "./attestations.ts";
 import { type ImageUse, type Inspect, imageProblems, imageUses, recordDigests } from "./images.ts";
 
-/** Asks the registry through Docker, which knows its mirrors and logins. */
+/** Queries the registry through Docker, which knows its mirrors and logins. */
 const inspect: Inspect = async (name) => {
   const args = ["buildx", "imagetools", "inspect", name, "--format", "{{.Manifest.Digest}}"];
   const digest = (await promisify(execFile)("docker", args)).stdout.trim();

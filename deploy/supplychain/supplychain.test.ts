@@ -1,4 +1,4 @@
-/** Images of others are known by digest, and our own has an SBOM and a provenance. */
+/** Third-party images are pinned by digest, and our own image has an SBOM and a provenance. */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -34,7 +34,7 @@ const repository = {
   "deploy/Dockerfile": `FROM node:24@${digest("b")} AS node\nFROM node AS app\nFROM scratch\n`,
 };
 
-test("every image of the repository is found, and those of Docker and kind have digests", async () => {
+test("finds every image in the repository, and those of the Dockerfile and kind.yaml have digests", async () => {
   const uses = (await imageUses(root)).filter(({ path }) => path !== digests);
   const names = uses.map(({ name }) => name.split(":")[0]);
   expect(names.sort()).toEqual(["kindest/node", "natsio/prometheus-nats-exporter", "nats", "node"].sort());
@@ -43,7 +43,7 @@ test("every image of the repository is found, and those of Docker and kind have 
   for (const { name } of uses) expect(name).toMatch(/:v?\d+\.\d+\.\d+(-\w+)?$/);
 });
 
-test("the images that functions deploy by default are checked as well", async () => {
+test("also checks the images that functions deploy by default", async () => {
   const { envoy } = defaultVersions;
   const deployed = [
     siteSchema.parse({}).noAppImage,
@@ -55,7 +55,7 @@ test("the images that functions deploy by default are checked as well", async ()
   expect(checked.sort()).toEqual(deployed.sort());
 });
 
-test("an image without a digest, and a tag that moved, are reported with what to write", async () => {
+test("reports images without a digest and moved tags, with the digest to write", async () => {
   const uses = await imageUses(await folderOf(repository));
   const now: Record<string, string> = {
     "nats:2-alpine": digest("1"),
@@ -78,7 +78,7 @@ test("an image without a digest, and a tag that moved, are reported with what to
   });
 });
 
-test("digests are recorded in place, after which nothing is reported", async () => {
+test("records digests in place and then reports nothing", async () => {
   const folder = await folderOf(repository);
   const inspect = async () => digest("c");
   expect(await recordDigests(folder, await imageUses(folder), inspect)).toHaveLength(6);
@@ -94,7 +94,7 @@ test("digests are recorded in place, after which nothing is reported", async () 
   expect(await imageProblems(await imageUses(folder), inspect)).toEqual({ moved: [], unrecorded: [] });
 });
 
-/** Runs the program where `docker` is this script. */
+/** Runs the program with this script as `docker`. */
 async function run(args: readonly string[], docker: string) {
   const bin = await folderOf({ docker: `#!/bin/sh\n${docker}\n` });
   await chmod(join(bin, "docker"), 0o755);
@@ -107,11 +107,11 @@ async function run(args: readonly string[], docker: string) {
   });
 }
 
-/** A `docker` that has this digest for the tag. */
+/** A `docker` that returns this digest for the tag. */
 const says = (letter: string) =>
   `[ "$*" = "buildx imagetools inspect nats:2 --format {{.Manifest.Digest}}" ] && echo ${digest(letter)}`;
 
-test("the program lists images without a recorded digest, and succeeds", async () => {
+test("the program succeeds and lists images without a recorded digest", async () => {
   const folder = await folderOf({ [nats]: `image: nats:2@${digest("a")}\n` });
   const list = join(folder, "unrecorded.md");
   const listing = (root: string) => run(["images", "--root", root, "--unrecorded", list], says("a"));
@@ -121,7 +121,7 @@ test("the program lists images without a recorded digest, and succeeds", async (
   expect(await readFile(list, "utf8")).toBe("");
 });
 
-test("the program fails when a tag moved or Docker cannot get it", async () => {
+test("the program fails when a tag has moved or Docker cannot resolve it", async () => {
   const folder = await folderOf({ [nats]: `image: nats:2@${digest("a")}\n` });
   const images = ["images", "--root", folder];
   expect(await run(images, says("a"))).toEqual({ code: 0, stderr: "" });
@@ -139,7 +139,7 @@ test("the program fails when a tag moved or Docker cannot get it", async () => {
   });
 });
 
-/** A folder with an image, and the findings about it. */
+/** A folder in the OCI layout, with an image and attestations of these predicate types. */
 async function layout(predicates: readonly string[]): Promise<string> {
   const files: Record<string, string> = {};
   const blob = (value: unknown): { digest: string } => {
@@ -162,7 +162,7 @@ async function layout(predicates: readonly string[]): Promise<string> {
   return folderOf(files);
 }
 
-test("an image without an SBOM or without a provenance is reported", async () => {
+test("reports an image without an SBOM or without a provenance", async () => {
   const [sbom, provenance] = ["https://spdx.dev/Document", "https://slsa.dev/provenance/v1"];
   expect(await missingAttestations(await layout([sbom, provenance]))).toEqual([]);
   expect(await missingAttestations(await layout([sbom]))).toEqual([
