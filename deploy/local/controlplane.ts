@@ -1,4 +1,4 @@
-/** etcd, kube-apiserver and kube-controller-manager, and nodes, wired together with a throw-away authority. */
+/** Starts etcd, kube-apiserver, kube-controller-manager, and nodes with certificates from a temporary authority. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type IdentityGround, type Issuer, writeAuthentication } from "./identities.ts";
@@ -23,12 +23,12 @@ import {
 import type { Child } from "./run/child.ts";
 import type { Run } from "./run/run.ts";
 
-/** Paths of the programs; without a controller manager there is no garbage collection and nothing makes pods. */
+/** Paths of the programs. Without a controller manager, garbage is not collected and no controller creates pods. */
 export interface ControlPlaneBinaries {
   readonly etcd: string;
   readonly apiserver: string;
   readonly controllerManager?: string | undefined;
-  /** Without them pods are never run. */
+  /** Without nodes, pods never run. */
   readonly nodes?: NodesSpec | undefined;
 }
 
@@ -39,40 +39,40 @@ export interface ControlPlane {
   readonly etcd: Etcd;
   readonly apiserver: ApiServer;
   readonly controllerManager: Child | undefined;
-  /** What is behind the nodes; undefined when there are none. */
+  /** The processes that simulate nodes; undefined without nodes. */
   readonly nodes: NodeParts | undefined;
-  /** Undefined when there is nothing to give pods to. */
+  /** Undefined without nodes. */
   readonly scheduler: Child | undefined;
   /**
-   * Writes a kubeconfig for another user and returns its path; what the user may do is up to RBAC. Asked for again it
-   * replaces the credentials in the file.
+   * Writes a kubeconfig for another user and returns its path. RBAC decides what the user may do. A second call for the same
+   * user replaces the credentials in the file.
    */
   kubeconfigFor(user: string, groups?: readonly string[], validity?: Validity): Promise<string>;
-  /** Of an audited API server: an event of `audit.k8s.io/v1` a line, without what was sent. */
+  /** Audit log of an audited API server: one `audit.k8s.io/v1` event per line, without request bodies. */
   readonly auditLogPath: string | undefined;
 }
 
-/** How to start. */
+/** Options of the control plane. */
 export interface ControlPlaneOptions {
   /**
-   * Called when the API server answers, before its controllers start, with an administrator's kubeconfig. Kinds that are
-   * there by then have their garbage collected from the start, others half a minute later.
+   * Called with an administrator's kubeconfig when the API server is ready, before its controllers start. The garbage
+   * collector knows kinds created here from the start; it discovers later ones after half a minute.
    */
   readonly prepare?: ((kubeconfigPath: string) => Promise<void>) | undefined;
-  /** For pods that really run, on nodes that are somebody else's business: they reach the API server at `address`. */
+  /** For real pods, on nodes that the caller runs. They reach the API server at `address`. */
   readonly pods?: { readonly address: string; readonly scheduler: string } | undefined;
-  /** Has the API server write down who asked for what and what it answered: {@link ControlPlane.auditLogPath}. */
+  /** Enables the audit log: {@link ControlPlane.auditLogPath}. */
   readonly audited?: boolean | undefined;
   /**
-   * Has the API server refuse references that block the deletion of an owner to whoever may not change the owner's
-   * finalizers, as some clusters do.
+   * Rejects owner references with `blockOwnerDeletion` from users who may not change the owner's finalizers, as some clusters
+   * do.
    */
   readonly ownersProtected?: boolean | undefined;
-  /** Starts whoever says who people are, while there is no API server yet: it trusts the tokens of what is returned. */
+  /** Starts an OpenID Connect issuer before the API server, which trusts its tokens. */
   readonly identities?: ((ground: IdentityGround) => Promise<Issuer>) | undefined;
 }
 
-/** Starts the parts in order, each once the one before it is ready. What fails leaves the run to be closed. */
+/** Starts the parts in order, each one after the previous is ready. If one fails, the caller has to close the run. */
 export async function startControlPlane(
   run: Run,
   binaries: ControlPlaneBinaries,
@@ -101,9 +101,9 @@ export async function startControlPlane(
       authentication,
       enabledAdmission: ownersProtected ? ["OwnerReferencesPermissionEnforcement"] : [],
       disabledAdmission: [
-        // It refuses pods until their namespace has a service account, which only the controller manager makes.
+        // It rejects pods until their namespace has a service account, which only the controller manager creates.
         ...(binaries.controllerManager === undefined ? ["ServiceAccount"] : []),
-        // It taints new nodes until the node lifecycle controller, which does not run here, finds them ready.
+        // It taints new nodes until the node lifecycle controller, which does not run here, reports them ready.
         ...(binaries.nodes === undefined && pods === undefined ? [] : ["TaintNodesByCondition"]),
       ],
     }),
@@ -167,7 +167,7 @@ export async function startControlPlane(
   };
 }
 
-/** Once for each answer, and for each watch when it begins. */
+/** One event per response, and one at the start of each watch. */
 const auditPolicy = {
   apiVersion: "audit.k8s.io/v1",
   kind: "Policy",
@@ -188,7 +188,7 @@ async function writeFiles(
 ): Promise<ControlPlaneFiles> {
   const names = ["127.0.0.1", "localhost", "kubernetes.default.svc", "10.96.0.1", ...addresses];
   const server = authority.server(names);
-  // The API server asks kubelets for logs, and to run commands.
+  // The API server connects to kubelets for logs and exec.
   const client = authority.client({ user: "kube-apiserver", groups: ["system:masters"] });
   const signing = createSigningKey();
   await mkdir(folder, { mode: 0o700 });

@@ -4,7 +4,7 @@ import { bits, explicit, implicit, octets, oid, sequence, set, time, unsigned, u
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");
 const bytes = (text: string) => Buffer.from(text, "hex");
 
-test("integers are positive and as short as possible", () => {
+test("integers are positive and minimal in length", () => {
   expect(hex(unsigned(bytes("00")))).toBe("020100");
   expect(hex(unsigned(bytes("7f")))).toBe("02017f");
   expect(hex(unsigned(bytes("80")))).toBe("02020080");
@@ -33,7 +33,7 @@ test("times have two digits of the year until 2049 and four from 2050, as RFC 52
   expect(hex(time(new Date("2050-01-01T00:00:00Z")))).toBe(`180f${hex(Buffer.from("20500101000000Z"))}`);
 });
 
-test("the rest is a tag, a length and the content", () => {
+test("other elements consist of a tag, a length, and the content", () => {
   expect(hex(yes())).toBe("0101ff");
   expect(hex(utf8("é"))).toBe("0c02c3a9");
   expect(hex(bits(bytes("80"), 7))).toBe("03020780");

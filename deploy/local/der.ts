@@ -1,4 +1,4 @@
-/** The few pieces of ASN.1 DER (ITU-T X.690) that a certificate is made of. */
+/** The few ASN.1 DER types (ITU-T X.690) that a certificate consists of. */
 
 const tag = {
   boolean: 0x01,
@@ -27,7 +27,7 @@ function length(bytes: number): Buffer {
 /** SEQUENCE of the given elements. */
 export const sequence = (...elements: Uint8Array[]): Buffer => element(tag.sequence, ...elements);
 
-/** SET of the given elements; the caller keeps them in order. */
+/** SET of the given elements, which the caller must sort. */
 export const set = (...elements: Uint8Array[]): Buffer => element(tag.set, ...elements);
 
 export const octets = (content: Uint8Array): Buffer => element(tag.octetString, content);
@@ -40,11 +40,11 @@ export const yes = (): Buffer => element(tag.boolean, Buffer.from([0xff]));
 export function unsigned(bytes: Uint8Array): Buffer {
   const start = bytes.findIndex((byte) => byte !== 0);
   const digits = start === -1 ? Uint8Array.of(0) : bytes.subarray(start);
-  // A leading zero keeps the highest bit from being taken for the sign.
+  // Without a leading zero, a set highest bit would be read as the sign.
   return element(tag.integer, (digits[0] ?? 0) & 0x80 ? Uint8Array.of(0) : Uint8Array.of(), digits);
 }
 
-/** BIT STRING; `unused` of the last byte's bits do not count. */
+/** BIT STRING; the last `unused` bits of the last byte do not count. */
 export const bits = (content: Uint8Array, unused = 0): Buffer =>
   element(tag.bitString, Uint8Array.of(unused), content);
 
@@ -60,7 +60,7 @@ function base128(value: number): number[] {
   return digits;
 }
 
-/** A Time of RFC 5280, to the second, in UTC: UTCTime with two digits of the year until 2049, as it demands. */
+/** Time (RFC 5280) in UTC, with a resolution of a second: UTCTime with two digits of the year until 2049, as the RFC requires. */
 export function time(date: Date): Buffer {
   const digits = `${date.toISOString().replace(/[-:T]|\.\d+Z$/g, "")}Z`;
   return date.getUTCFullYear() < 2050
@@ -72,5 +72,5 @@ export function time(date: Date): Buffer {
 export const explicit = (number: number, ...elements: Uint8Array[]): Buffer =>
   element(0xa0 | number, ...elements);
 
-/** Context-specific tag in place of a primitive element's own. */
+/** Context-specific tag that replaces the tag of a primitive element. */
 export const implicit = (number: number, content: Uint8Array): Buffer => element(0x80 | number, content);

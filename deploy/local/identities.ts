@@ -1,38 +1,38 @@
 /**
- * Who people are to a local API server: an OpenID Connect issuer that it trusts, as a structured authentication configuration.
+ * An OpenID Connect issuer for a local API server, which trusts it through a structured authentication configuration.
  * https://kubernetes.io/docs/reference/access-authn-authz/authentication/#using-authentication-configuration
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { CertificateAuthority, KeyPair } from "./pki.ts";
 
-/** What an issuer is started with: the API server talks to it over TLS only. */
+/** What starting an issuer needs. The API server connects to it over TLS only. */
 export interface IdentityGround {
-  /** The authority that vouches for it, PEM; the API server and the dashboard are told of it. */
+  /** Certificate (PEM) of the authority that signs the issuer's certificate. The API server and the dashboard trust it. */
   readonly ca: string;
-  /** A certificate for these host names and addresses. */
+  /** Issues a server certificate for these host names and addresses. */
   server(names: readonly string[]): KeyPair;
-  /** Of the run, for what it keeps in files. */
+  /** The run's directory, for files of the issuer. */
   readonly directory: string;
 }
 
-/** An issuer whose ID tokens are trusted. */
+/** An issuer whose ID tokens the API server trusts. */
 export interface Issuer {
-  /** As its tokens have it in `iss`: `https://host:port`. */
+  /** The `iss` claim of its tokens: `https://host:port`. */
   readonly url: string;
-  /** As its tokens have it in `aud`. */
+  /** The accepted `aud` claims. */
   readonly audiences: readonly string[];
-  /** What stands before names of users in Kubernetes; nothing unless given. */
+  /** Prefix of user names in Kubernetes. Default: none. */
   readonly usernamePrefix?: string;
 }
 
-/** How the names in tokens become names in Kubernetes: as they are, which is enough where there is one issuer. */
+/** Maps claims to the same names in Kubernetes, with an optional prefix for users. This suffices with a single issuer. */
 const claimMappings = (prefix: string) => ({
   username: { claim: "sub", prefix },
   groups: { claim: "groups", prefix: "" },
 });
 
-/** Starts the issuer, and returns the path of the configuration that trusts it. */
+/** Starts the issuer and returns the path of the authentication configuration. */
 export async function writeAuthentication(
   directory: string,
   authority: CertificateAuthority,

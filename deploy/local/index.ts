@@ -1,6 +1,6 @@
 /**
- * The embedded local platform: the real etcd, kube-apiserver, kube-controller-manager and nats-server as child
- * processes, without Docker; with `nodes`, kube-scheduler and kwok as well.
+ * The embedded local platform: real etcd, kube-apiserver, kube-controller-manager, and nats-server as child processes,
+ * without Docker. With `nodes`, also kube-scheduler and kwok.
  *
  * @example
  * const platform = await startLocalPlatform({

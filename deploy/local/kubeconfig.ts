@@ -1,18 +1,18 @@
-/** Kubeconfig files (`kubectl`'s client configuration, v1) with everything inside. */
+/** Self-contained kubeconfig files. */
 import { stringify } from "yaml";
 import type { KeyPair } from "./pki.ts";
 
-/** Which API server, and as whom. */
+/** The API server and the user. */
 export interface KubeconfigContents {
   /** `https://host:port`. */
   readonly server: string;
-  /** PEM of the authority that signed the server's certificate. */
+  /** Certificate (PEM) of the authority that signed the server's certificate. */
   readonly ca: string;
   readonly user: string;
   readonly credentials: KeyPair;
 }
 
-/** The file's text. It holds a private key: write it with mode 0600. */
+/** The text of the file. It contains a private key: write it with mode 0600. */
 export function kubeconfigText({ server, ca, user, credentials }: KubeconfigContents): string {
   const base64 = (text: string) => Buffer.from(text).toString("base64");
   return stringify({

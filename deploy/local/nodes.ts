@@ -1,4 +1,4 @@
-/** Nodes that run nothing: kube-scheduler gives them pods, and kwok says of those that they run. */
+/** Simulated nodes: kube-scheduler assigns pods to them, and kwok reports the pods running. */
 import { type KubeClient, resourcePath } from "../../bus/kube/client.ts";
 import { apiVersionOf, externalKind } from "../../bus/kube/kind.ts";
 import type { Condition, KubeObject } from "../../bus/kube/object.ts";
@@ -10,27 +10,27 @@ import type { Child } from "./run/child.ts";
 import { poll } from "./run/poll.ts";
 import type { Run } from "./run/run.ts";
 
-/** How many nodes, and the paths of the programs behind them. */
+/** The number of nodes, and the paths of the programs that simulate them. */
 export interface NodesSpec {
   readonly count: number;
   readonly scheduler: string;
   readonly kwok: string;
 }
 
-/** What nodes need of the control plane. */
+/** What nodes need from the control plane. */
 export interface NodesGround extends Pick<KwokOptions, "files" | "trust"> {
   /** An administrator's kubeconfig. */
   readonly kubeconfigPath: string;
   writeKubeconfig(file: string, user: string): Promise<string>;
 }
 
-/** The programs behind the nodes. */
+/** The programs that simulate the nodes. */
 export interface NodeParts {
   readonly scheduler: Child;
   readonly kwok: Kwok;
 }
 
-/** Nodes, as far as anybody here asks. */
+/** The fields of a Node that this module reads. */
 export const Node = externalKind<KubeObject<object, { conditions?: Condition[] }>>({
   group: "",
   version: "v1",
@@ -50,7 +50,7 @@ const ClusterRoleBinding = externalKind({
 const kwokUser = "kwok";
 const fieldManager = "denrei-local";
 
-/** Starts both programs, creates the nodes `node-1`, `node-2` and so on, and waits until they are ready. */
+/** Starts both programs, creates the nodes `node-1`, `node-2`, and so on, and waits until they are ready. */
 export async function startNodes(
   run: Run,
   spec: NodesSpec,

@@ -30,14 +30,14 @@ describe("certificates", () => {
     expect(new X509Certificate(admin.cert).subject).toBe("O=system:masters\nO=another\nCN=admin");
   });
 
-  test("are valid from a little ago, for a year", () => {
+  test("are valid from five minutes ago, for a year", () => {
     const { validFromDate, validToDate } = new X509Certificate(server.cert);
     const minutes = (date: Date) => Math.round((date.getTime() - Date.now()) / 60_000);
     expect(minutes(validFromDate)).toBe(-5);
     expect(minutes(validToDate)).toBe(365 * 24 * 60);
   });
 
-  test("have serial numbers and keys of their own", () => {
+  test("have unique serial numbers and keys", () => {
     const again = authority.client({ user: "admin", groups: ["system:masters", "another"] });
     expect(new X509Certificate(again.cert).serialNumber).not.toBe(
       new X509Certificate(admin.cert).serialNumber,
@@ -45,7 +45,7 @@ describe("certificates", () => {
     expect(again.key).not.toBe(admin.key);
   });
 
-  test("may name a subject that needs more than 255 bytes, in any script", () => {
+  test("may have a subject of more than 255 bytes, in any script", () => {
     const user = `伝令-${"x".repeat(60)}`;
     const groups = Array.from({ length: 40 }, (_, index) => `system:group-${index}`);
     const { subject } = new X509Certificate(authority.client({ user, groups }).cert);
@@ -54,7 +54,7 @@ describe("certificates", () => {
 });
 
 describe("in a TLS handshake", () => {
-  /** What the server makes of the client, or the client's error. */
+  /** The client's identity as the server sees it, or the client's error. */
   async function handshake(client: KeyPair, ca: string, name = "localhost") {
     const listener = createServer({
       ca: authority.cert,
@@ -92,16 +92,16 @@ describe("in a TLS handshake", () => {
     expect((await handshake(stranger, authority.cert)).authorized).toBe(false);
   });
 
-  test("a server's certificate is no client's", async () => {
+  test("a server's certificate cannot be used by a client", async () => {
     expect((await handshake(server, authority.cert)).authorized).toBe(false);
   });
 
-  test("a server is not trusted under a name that it does not have", async () => {
+  test("a server is not trusted under a name that is not in its certificate", async () => {
     await expect(handshake(admin, authority.cert, "example.org")).rejects.toThrow(/altnames/);
   });
 });
 
-test("the signing key's public half verifies what it signs", () => {
+test("the public signing key verifies signatures of the private one", () => {
   const { privateKey, publicKey } = createSigningKey();
   const signature = createSign("sha256").update("token").sign(privateKey);
   expect(createVerify("sha256").update("token").verify(publicKey, signature)).toBe(true);

@@ -1,8 +1,8 @@
 /**
- * A throw-away certificate authority (RFC 5280, ECDSA on P-256) and what a control plane and a bus need from one.
+ * A temporary certificate authority (RFC 5280, ECDSA on P-256) for a control plane and a bus.
  *
- * Written out on Node's own crypto: a certificate is some 60 lines of DER, and the libraries for it bring a dozen
- * packages and a global polyfill.
+ * Written on top of Node's crypto: a certificate is some 60 lines of DER, while libraries for it bring a dozen packages and a
+ * global polyfill.
  */
 import {
   createHash,
@@ -15,37 +15,37 @@ import {
 import { isIPv4 } from "node:net";
 import { bits, explicit, implicit, octets, oid, sequence, set, time, unsigned, utf8, yes } from "./der.ts";
 
-/** A certificate and its private key, both as PEM. */
+/** A certificate and its private key, as PEM. */
 export interface KeyPair {
   readonly cert: string;
   readonly key: string;
 }
 
-/** Who a client is to Kubernetes: the common name is the user, the organizations are its groups. */
+/** The Kubernetes user and groups of a client certificate: its common name and its organizations. */
 export interface ClientIdentity {
   readonly user: string;
   readonly groups?: readonly string[] | undefined;
 }
 
-/** Signs certificates that only its own clients trust. */
+/** Signs certificates. Only clients that are configured with its certificate trust it. */
 export interface CertificateAuthority {
   /** The CA's certificate, PEM. */
   readonly cert: string;
-  /** A server's certificate for these DNS names and IPv4 addresses. */
+  /** Issues a server certificate for these DNS names and IPv4 addresses. */
   server(names: readonly string[], validity?: Validity): KeyPair;
-  /** A server's that is its peers' client as well, and a user to them. */
+  /** Issues a certificate for a server that also connects to its peers as a client with this identity. */
   peer(identity: ClientIdentity, names: readonly string[], validity?: Validity): KeyPair;
-  /** A client's certificate. */
+  /** Issues a client certificate. */
   client(identity: ClientIdentity, validity?: Validity): KeyPair;
 }
 
-/** When a certificate is valid: from a little ago, and for a year, unless given. To the second. */
+/** Validity of a certificate, to the second. Default: from five minutes ago, for a year. */
 export interface Validity {
   readonly from?: Date;
   readonly to?: Date;
 }
 
-/** Certificates live as long as the longest `denrei up` is expected to, in days. */
+/** Longer than any expected `denrei up`, in days. */
 const validDays = 365;
 
 const ids = {
@@ -62,7 +62,7 @@ const ids = {
   clientAuth: "1.3.6.1.5.5.7.3.2",
 } as const;
 
-/** Makes a new authority with a key of its own, which never leaves this process. */
+/** Creates an authority. Its key never leaves this process. */
 export function createCertificateAuthority(name = "denrei-local"): CertificateAuthority {
   const { privateKey, publicKey } = newKey();
   const issuer = distinguishedName(name, []);
@@ -73,7 +73,7 @@ export function createCertificateAuthority(name = "denrei-local"): CertificateAu
     key: KeyObject,
     extensions: Buffer[],
     {
-      // A little in the past, for clocks that differ.
+      // In the past, to allow for clock differences.
       from = new Date(Date.now() - 300_000),
       to = new Date(Date.now() + validDays * 86_400_000),
     }: Validity,
@@ -139,7 +139,7 @@ export function createCertificateAuthority(name = "denrei-local"): CertificateAu
   };
 }
 
-/** The key that signs service account tokens, and the one that verifies them, as PEM. */
+/** Creates the keys that sign and verify service account tokens, as PEM. */
 export function createSigningKey(): { readonly privateKey: string; readonly publicKey: string } {
   const { privateKey } = newKey();
   return {

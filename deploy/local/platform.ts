@@ -1,4 +1,4 @@
-/** The local platform: a control plane, a NATS server, and whatever the caller runs on top of them. */
+/** The local platform: a control plane, a NATS server, and the caller's processes. */
 import type { Role } from "../../bus/permissions.ts";
 import { obtainBinaries } from "./binaries/obtain.ts";
 import type { Progress } from "./binaries/progress.ts";
@@ -13,57 +13,57 @@ import type { Child, ChildSpec } from "./run/child.ts";
 import { openRun, type Run } from "./run/run.ts";
 import { adminRole, type LocalUsers, localUsers } from "./users.ts";
 
-/** A step on the way to a running platform: getting a program, or starting it. */
+/** A step towards a running platform: obtaining or starting a program. */
 export type PlatformProgress = Progress | PartProgress;
 
-/** How to start. Everything has a default; the signal ends a start that is under way and all it has started. */
+/** Options of a NATS server. All have defaults. The signal aborts the start and ends everything started so far. */
 export interface LocalNatsOptions
   extends Pick<ObtainOptions, "env" | "patience">,
     Pick<PartObserver, "onUnexpectedExit" | "signal"> {
   readonly onProgress?: ((progress: PlatformProgress) => void) | undefined;
-  /** The users of the bus beside the administrator; those of the shipped functions unless given. */
+  /** Users of the bus in addition to the administrator. Default: those of the shipped functions. */
   readonly roles?: readonly Role[] | undefined;
-  /** What the NATS server may store, and where: for tests of what happens when it is full. */
+  /** Storage of the NATS server, for tests of a full one. */
   readonly storage?: NatsStorage | undefined;
-  /** How often the NATS server looks whether its clients still answer; its own default unless given. */
+  /** Interval at which the NATS server pings its clients. Default: that of NATS. */
   readonly pingSeconds?: number | undefined;
 }
 
-/** How to start. Everything has a default. */
+/** Options of a platform. All have defaults. */
 export interface LocalPlatformOptions extends LocalNatsOptions, Omit<ControlPlaneOptions, "identities"> {
-  /** Starts whoever says who people are, which the API server is to trust; without it only certificates do. */
+  /** Starts an OpenID Connect issuer, whose tokens the API server trusts. Without it, only certificates authenticate. */
   readonly identities?:
     | ((ground: IdentityGround & Pick<LocalProcesses, "spawn">) => Promise<Issuer>)
     | undefined;
-  /** Whether garbage collection, workloads and service accounts work; `run` unless given. */
+  /** Whether to run garbage collection, workload controllers, and service accounts. Default: `run`. */
   readonly controllerManager?: "run" | "omit" | undefined;
   /**
-   * How many nodes there are: none unless given. Pods are scheduled onto them and become ready within a second or two,
-   * whatever their images are: nothing is pulled and nothing runs. `notReadyAnnotation` is for those that shall not.
+   * Number of simulated nodes. Default: none. Pods become ready on them within a second or two, whatever their images are:
+   * nothing is pulled, and nothing runs. Pods with `notReadyAnnotation` stay unready.
    */
   readonly nodes?: number | undefined;
 }
 
-/** A place for children. */
+/** Runs child processes. */
 export interface LocalProcesses {
-  /** Holds logs and data; gone after `stop`. */
+  /** Directory for logs and data, removed by `stop`. */
   readonly directory: string;
   /**
-   * Starts a program whose life is bound to this process. Its log goes to `logs/<name>.log` in the directory (and to
-   * `onLine`); `stop` ends it before the parts; it can be stopped and started again.
+   * Starts a program that ends with this process. Its log is `logs/<name>.log` in the directory, and its lines go to `onLine`.
+   * `stop` ends it before the platform's parts. It can be stopped and started again.
    */
   spawn(spec: ChildSpec, signal?: AbortSignal): Promise<Child>;
-  /** The same, not started yet: for whoever may want to end it before it is ready. */
+  /** The same without starting it, for callers that may stop it before it is ready. */
   prepare(spec: ChildSpec): Child;
-  /** Stops everything and removes the directory. Calling it again waits for the same end. */
+  /** Stops everything and removes the directory. Further calls wait for the same end. */
   stop(): Promise<void>;
 }
 
-/** A NATS server, and a place for children. */
+/** A NATS server with child processes. */
 export interface LocalNats extends LocalProcesses {
-  /** The bus, with the password of the administrator, who may do everything. */
+  /** URL of the bus with the password of the administrator, who has all rights. */
   readonly natsUrl: string;
-  /** The bus as the user of a role: `bridge`, `operator`, `worker` for all functions, or the name of one. */
+  /** URL of the bus for the user of a role: `bridge`, `operator`, `worker` for all functions, or the name of a function. */
   natsUrlFor(role: string): string;
   readonly nats: Nats;
 }
@@ -71,7 +71,7 @@ export interface LocalNats extends LocalProcesses {
 /** A whole platform. */
 export interface LocalPlatform extends LocalNats, ControlPlane {}
 
-/** Starts a NATS server alone, for what needs no Kubernetes. */
+/** Starts only a NATS server. */
 export async function startLocalNats(options: LocalNatsOptions = {}): Promise<LocalNats> {
   const binaries = await obtainBinaries(["nats-server"], options);
   return inRun(async (run) => {
@@ -81,9 +81,8 @@ export async function startLocalNats(options: LocalNatsOptions = {}): Promise<Lo
 }
 
 /**
- * Starts etcd, kube-apiserver, kube-controller-manager and nats-server on free ports of 127.0.0.1, and kube-scheduler and
- * kwok when there are to be nodes. Resolves when all of them are ready; throws, with nothing left behind, when one of them
- * is not.
+ * Starts etcd, kube-apiserver, kube-controller-manager, and nats-server on free ports of 127.0.0.1, and kube-scheduler and
+ * kwok if `nodes` is greater than 0. Resolves when all of them are ready. If one fails, throws and leaves nothing behind.
  */
 export async function startLocalPlatform(options: LocalPlatformOptions = {}): Promise<LocalPlatform> {
   const binaries = await obtainBinaries(["nats-server", "etcd", "kube-apiserver"], options);
@@ -112,7 +111,7 @@ export async function startLocalPlatform(options: LocalPlatformOptions = {}): Pr
   });
 }
 
-/** Throws a `RangeError` on a number of nodes that there can not be. */
+/** Throws a `RangeError` when the number of nodes is invalid. */
 async function nodesSpec(options: LocalPlatformOptions): Promise<NodesSpec | undefined> {
   const count = options.nodes ?? 0;
   if (!Number.isInteger(count) || count < 0) {
@@ -137,10 +136,10 @@ async function startBus(
   return { nats, natsUrl: natsUrlFor(adminRole.name), natsUrlFor };
 }
 
-/** Opens a place for children alone, for when cluster and bus are somebody else's. */
+/** Runs only child processes, for use with an existing cluster and bus. */
 export const startLocalProcesses = (): Promise<LocalProcesses> => inRun(async (run) => surface(run));
 
-/** Opens a run for `start`, and closes it again when that fails: what it was starting ends with it. */
+/** Opens a run for `start`, and closes it when `start` fails, which ends everything it started. */
 async function inRun<T>(start: (run: Run) => Promise<T>): Promise<T> {
   const run = await openRun();
   try {
@@ -151,7 +150,7 @@ async function inRun<T>(start: (run: Run) => Promise<T>): Promise<T> {
   }
 }
 
-/** What a caller does with a run. Its own children end before the parts do: their last words need somewhere to go. */
+/** The caller's view of a run. The caller's children end before the parts, so that they can still report to these. */
 function surface(run: Run): LocalProcesses {
   const spawned: Child[] = [];
   let stopping: Promise<void> | undefined;

@@ -1,10 +1,10 @@
-/** Who has to do with the bus, beside whoever started it. */
+/** Roles on the bus besides the administrator. */
 import { busRoles, type Role } from "../../bus/permissions.ts";
 import { interestsOf } from "../../bus/worker/function.ts";
 
 /**
- * The roles of the functions that the platform ships with; the cluster is the one that processes call theirs by default. The
- * functions are loaded for it: whoever is to work on them starts a platform that has no such roles.
+ * The roles of the shipped functions in a cluster. The call loads all functions, so a platform for developing functions must not
+ * use it.
  */
 export async function shippedRoles(cluster = "default"): Promise<Role[]> {
   const { functions } = await import("../../functions/index.ts");

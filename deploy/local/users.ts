@@ -1,20 +1,20 @@
-/** Users of a local bus: one for each role and an administrator, with passwords that are made up anew for each run. */
+/** Users of a local bus: one per role and an administrator, with new random passwords for each run. */
 import { randomBytes } from "node:crypto";
 import { userOf } from "../../bus/nats/identity.ts";
 import type { Role } from "../../bus/permissions.ts";
 import type { NatsUser } from "../generate/authorization.ts";
 
-/** Who may do everything: whoever has started the platform. */
+/** Has all rights. For the process that started the platform. */
 export const adminRole: Role = { name: "admin", permissions: undefined, account: "bus" };
 
 /** The users of a run. */
 export interface LocalUsers {
   readonly users: readonly NatsUser[];
-  /** The address with the user and password of a role. Throws for a role that there is not. */
+  /** The URL with user and password of a role. Throws when the role is unknown. */
   urlFor(role: string, url: string): string;
 }
 
-/** Makes up passwords for roles. */
+/** Creates passwords for the roles. */
 export function localUsers(roles: readonly Role[]): LocalUsers {
   const all = new Map([...roles, adminRole].map((role) => [role.name, role]));
   const passwords = new Map([...all.keys()].map((name) => [name, randomBytes(24).toString("base64url")]));
@@ -28,7 +28,7 @@ export function localUsers(roles: readonly Role[]): LocalUsers {
       const password = passwords.get(role);
       if (password === undefined) {
         throw new Error(
-          `expected a role of the local bus (${[...passwords.keys()].join(", ")}), found "${role}"`,
+          `unknown role "${role}" of the local bus. Known roles: ${[...passwords.keys()].join(", ")}`,
         );
       }
       return url.replace("://", `://${userOf(role)}:${password}@`);

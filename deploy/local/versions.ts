@@ -1,4 +1,4 @@
-/** The versions of everything the local platform runs, and of what tests of it use. The `go.mod` files in `tools` pin the same; a test compares them. */
+/** Versions of all programs of the local platform and its tests. A test compares them with the `go.mod` files in `tools`. */
 export const versions = {
   "kube-apiserver": "1.36.3",
   "kube-controller-manager": "1.36.3",
@@ -19,8 +19,8 @@ export const versions = {
 /** A program that can be obtained. */
 export type BinaryName = keyof typeof versions;
 
-/** A program of the local platform. */
+/** A part of the local platform. */
 export type PartName = Exclude<BinaryName, "helm" | "kind" | "kubectl" | "nats" | "promtool" | "skaffold">;
 
-/** Programs that can be obtained in another version than the pinned one. */
+/** Programs for which a caller can choose another version than the pinned one. */
 export type ChosenVersions = Readonly<Partial<Record<"kind" | "skaffold", string>>>;

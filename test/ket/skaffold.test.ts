@@ -161,7 +161,7 @@ test("are deployed with the chosen version of skaffold, and no settings of this 
 
 test("need a version of skaffold that exists, and no cluster is created before it is there", async () => {
   vi.stubEnv("DENREI_RELEASES_GITHUB", "http://127.0.0.1:1");
-  await expect(startKet(deployed({ version: "2.99.9" }))).rejects.toThrow("expected to get skaffold 2.99.9");
+  await expect(startKet(deployed({ version: "2.99.9" }))).rejects.toThrow("no source has skaffold 2.99.9");
   expect(machine.calls("kind")).toEqual([]);
 });
 

@@ -285,6 +285,6 @@ describe("a NATS server alone", () => {
       },
     });
     await expect(failing).rejects.toThrow(ChildStartError);
-    await expect(failing).rejects.toThrow(/expected worker to start.*no such stream/s);
+    await expect(failing).rejects.toThrow(/worker \(.*\) did not start: .*no such stream/s);
   });
 });

@@ -12,7 +12,7 @@ describe("the pinned Go modules", () => {
   const goModule = (name: BinaryName) =>
     readFileSync(join(toolsDirectory, catalogue[name].goPackage.module, "go.mod"), "utf8");
 
-  test.each(names)("require the version of %s that versions.ts names", (name) => {
+  test.each(names)("require the version of %s in versions.ts", (name) => {
     const { path, moduleVersion = versions[name] } = catalogue[name].goPackage;
     const required = [...goModule(name).matchAll(/^\s*(?:require )?(\S+) v(\S+)( \/\/ indirect)?$/gm)]
       .map(([, module = "", version]) => ({ module, version }))
@@ -27,7 +27,7 @@ describe("the pinned Go modules", () => {
     expect(tools).toContain(catalogue[name].goPackage.path);
   });
 
-  test("replace every staging module of Kubernetes by the version that belongs to it", () => {
+  test("replace every staging module of Kubernetes with the matching version", () => {
     const [, minor, patch] = versions["kube-apiserver"].split(".");
     const replaced = [...goModule("kube-apiserver").matchAll(/=> k8s\.io\/\S+ (\S+)/g)].map(
       (match) => match[1],
@@ -42,7 +42,7 @@ describe("releases", () => {
   const urls = (os: string, arch: string) =>
     Object.fromEntries(names.map((name) => [name, catalogue[name].release({ os, arch }, hosts)?.url]));
 
-  test("of Linux", () => {
+  test("for Linux", () => {
     expect(urls("linux", "amd64")).toEqual({
       "kube-apiserver": "https://dl.k8s.io/v1.36.3/bin/linux/amd64/kube-apiserver",
       "kube-controller-manager": "https://dl.k8s.io/v1.36.3/bin/linux/amd64/kube-controller-manager",
@@ -64,7 +64,7 @@ describe("releases", () => {
     });
   });
 
-  test("of macOS, for which Kubernetes publishes no servers and etcd packs differently", () => {
+  test("for macOS, without Kubernetes servers and with another archive format of etcd", () => {
     expect(urls("darwin", "arm64")).toEqual({
       "kube-apiserver": undefined,
       "kube-controller-manager": undefined,
@@ -87,7 +87,7 @@ describe("releases", () => {
   });
 });
 
-test("checksums are recorded of releases of today, and of no others: after a change of versions run npm run checksums", () => {
+test("checksums.json covers exactly the current releases (after a version change, run npm run checksums)", () => {
   const targets = ["linux", "darwin"].flatMap((os) => ["amd64", "arm64"].map((arch) => ({ os, arch })));
   const urls = targets.flatMap((target) =>
     names.map((name) => catalogue[name].release(target, releaseHosts({}))?.url),

@@ -1,19 +1,19 @@
 /** Where each program is published and how it is built. */
 import { type BinaryName, versions } from "../versions.ts";
 
-/** Go's words for operating system and processor: they name releases and cache entries. */
+/** Operating system and architecture in Go's terms, which name releases and cache entries. */
 export interface Target {
   readonly os: string;
   readonly arch: string;
 }
 
-/** The machine this process runs on. */
+/** The machine of this process. */
 export function thisTarget(): Target {
   const arch = { x64: "amd64", ia32: "386" }[process.arch as string] ?? process.arch;
   return { os: process.platform === "win32" ? "windows" : process.platform, arch };
 }
 
-/** Base URLs of the hosts that publish releases, without a slash at the end. */
+/** Base URLs of the hosts that publish releases, without a trailing slash. */
 export interface ReleaseHosts {
   readonly kubernetes: string;
   readonly github: string;
@@ -31,10 +31,10 @@ export function releaseHosts(env: NodeJS.ProcessEnv): ReleaseHosts {
   };
 }
 
-/** A published file that is the program, or holds it. */
+/** A published file: a program, or an archive with a program. */
 export interface Release {
   readonly url: string;
-  /** A document that states the file's SHA-256: the digest alone, lines of `sha256sum`, or GitHub's release JSON. */
+  /** Document with the file's SHA-256: the digest alone, `sha256sum` output, or GitHub's release JSON. */
   readonly checksumUrl: string;
   /** Path of the program within the archive; undefined when the file is the program itself. */
   readonly member?: string;
@@ -42,26 +42,26 @@ export interface Release {
 
 /** A program's package within a pinned module. */
 export interface GoPackage {
-  /** The folder in `tools`. Programs with the same libraries share a module, so that each library is compiled once. */
+  /** The folder in `tools`. Programs with the same libraries share a module, so Go compiles each library once. */
   readonly module: string;
   readonly path: string;
   readonly ldflags: string;
   /** Build tags. */
   readonly tags?: string;
-  /** Whether `go install` builds other versions than the pinned one. Go refuses that for a module that replaces others. */
+  /** Whether `go install` can build other versions than the pinned one. Go rejects that for modules with `replace` directives. */
   readonly installable?: boolean;
-  /** The version of the module, where it is not the program's. */
+  /** The version of the module, if it differs from the program's. */
   readonly moduleVersion?: string;
 }
 
-/** What there is to know about getting one program. */
+/** How to obtain one program. */
 export interface CatalogueEntry {
-  /** The release for a machine, or undefined when none is published for it. */
+  /** The release for a target, or undefined when there is none. */
   release(target: Target, hosts: ReleaseHosts, version?: string): Release | undefined;
   readonly goPackage: GoPackage;
 }
 
-/** Without these a Kubernetes built from its module calls itself v0.0.0, and clients that look at it are misled. */
+/** Without these, Kubernetes built from its module reports version v0.0.0, which misleads clients. */
 function kubernetesLdflags(): string {
   const [major, minor] = versions["kube-apiserver"].split(".");
   const variables = {
@@ -80,7 +80,7 @@ function kubernetesLdflags(): string {
 function kubernetes(name: Extract<BinaryName, `kube${string}`>): CatalogueEntry {
   return {
     release({ os, arch }, hosts) {
-      // Servers are published for Linux only.
+      // Kubernetes publishes server binaries for Linux only.
       if (os !== "linux") return undefined;
       const url = `${hosts.kubernetes}/v${versions[name]}/bin/${os}/${arch}/${name}`;
       return { url, checksumUrl: `${url}.sha256` };
@@ -122,7 +122,7 @@ export const catalogue: Readonly<Record<BinaryName, CatalogueEntry>> = {
       const repository = "kubernetes-sigs/kwok";
       return {
         url: `${hosts.github}/${repository}/releases/download/v${versions.kwok}/kwok-${os}-${arch}`,
-        // No list of checksums is part of the release; GitHub states the digest of each file.
+        // The release has no list of checksums, but GitHub reports the digest of each asset.
         checksumUrl: `${hosts.githubApi}/repos/${repository}/releases/tags/v${versions.kwok}`,
       };
     },
@@ -154,9 +154,9 @@ export const catalogue: Readonly<Record<BinaryName, CatalogueEntry>> = {
       module: "clients",
       path: "github.com/prometheus/prometheus/cmd/promtool",
       ldflags: `-s -w -X github.com/prometheus/common/version.Version=${versions.promtool}`,
-      // How targets are found in twenty clouds is most of the build, and nothing of it is asked here.
+      // Service discovery for clouds makes up most of the build and is not needed here.
       tags: "remove_all_sd",
-      // Of Prometheus 3.16.0: a major version of 2 and above would be part of a module's name.
+      // The module version of Prometheus 3.16.0. From major version 2 on, Go requires the version in the module name.
       moduleVersion: "0.316.0",
     },
   },

@@ -5,19 +5,19 @@ const a = "a".repeat(64);
 const b = "b".repeat(64);
 
 describe("findSha256", () => {
-  test("takes a digest that stands alone, as dl.k8s.io publishes it", () => {
+  test("accepts a digest alone, as dl.k8s.io publishes it", () => {
     expect(findSha256(a, "kube-apiserver")).toBe(a);
     expect(findSha256(`${a.toUpperCase()}\n`, "kube-apiserver")).toBe(a);
   });
 
-  test("takes the line of the very file from sha256sum's output", () => {
+  test("selects the file's line in sha256sum output", () => {
     const sums = `${a}  etcd-linux-amd64.tar.gz\n${b} *./etcd-linux-arm64.tar.gz\n`;
     expect(findSha256(sums, "etcd-linux-amd64.tar.gz")).toBe(a);
     expect(findSha256(sums, "etcd-linux-arm64.tar.gz")).toBe(b);
     expect(findSha256(sums, "amd64.tar.gz")).toBeUndefined();
   });
 
-  test("takes the digest of the very asset from a GitHub release", () => {
+  test("selects the asset's digest in a GitHub release", () => {
     const release = JSON.stringify({
       assets: [
         { name: "kwok-linux-arm64", digest: `sha256:${b}` },
@@ -30,7 +30,7 @@ describe("findSha256", () => {
     expect(findSha256(release, "kwok")).toBeUndefined();
   });
 
-  test("finds nothing in a page that is no checksum document", () => {
+  test("finds nothing in a page other than a checksum document", () => {
     expect(findSha256("<html>sign in</html>", "etcd")).toBeUndefined();
     expect(findSha256(`${a}${a}`, "etcd")).toBeUndefined();
   });

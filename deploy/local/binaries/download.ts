@@ -1,33 +1,33 @@
-/** Fetching a published file and proving that it is the published one. */
+/** Downloads published files and verifies their checksums. */
 import { createHash } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { EnvHttpProxyAgent, fetch, type Response } from "undici";
 
-/** How long to wait, in milliseconds. */
+/** Timeouts, in milliseconds. */
 export interface Patience {
-  /** For a connection, TLS included. */
+  /** For connecting, including TLS. */
   readonly connectMillis: number;
-  /** For the next sign of life: an answer, or more of it. */
+  /** For the next piece of the response. */
   readonly stallMillis: number;
 }
 
-/** How to fetch. */
+/** Options of a download. */
 export interface FetchOptions {
   readonly patience: Patience;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A file arrived complete, and is not what its publisher states. */
+/** The complete file differs from what its publisher states. */
 export class ChecksumMismatchError extends Error {
   override readonly name = "ChecksumMismatchError";
 }
 
-/** No connection to a host could be made: no use in asking it for anything else. */
+/** The host accepts no connection, so further requests to it would fail too. */
 export class HostUnreachableError extends Error {
   override readonly name = "HostUnreachableError";
   readonly host: string;
-  /** What went wrong, without the URL. */
+  /** The reason, without the URL. */
   readonly reason: string;
 
   constructor(url: string, reason: string, options?: ErrorOptions) {
@@ -37,19 +37,19 @@ export class HostUnreachableError extends Error {
   }
 }
 
-/** A published file. */
+/** A published file to download. */
 export interface Download {
   readonly url: string;
   readonly checksumUrl: string;
-  /** Its SHA-256, where that is known; else the document at `checksumUrl` is asked. */
+  /** Its recorded SHA-256. If undefined, the one in the document at `checksumUrl` counts. */
   readonly sha256?: string | undefined;
-  /** Where to put it. */
+  /** The file to write. */
   readonly path: string;
-  /** Called for every piece that arrives; `total` as far as the server tells. */
+  /** Called for every chunk. `total` is undefined when the server does not send it. */
   readonly onBytes: (bytes: number, total: number | undefined) => void;
 }
 
-/** Fetches the file; its SHA-256. Throws {@link ChecksumMismatchError} when that is not the known or stated one. */
+/** Downloads the file and returns its SHA-256. Throws {@link ChecksumMismatchError} when that is not the expected one. */
 export async function download(file: Download, options: FetchOptions): Promise<string> {
   const expected = file.sha256 ?? (await publishedSha256(file, options));
   const found = await withResponse(file.url, options, async (response) => {
@@ -70,8 +70,8 @@ export async function download(file: Download, options: FetchOptions): Promise<s
   });
   if (found !== expected) {
     throw new ChecksumMismatchError(
-      `expected ${file.url} to have the SHA-256 ${expected} that ${file.sha256 ? "is recorded for it" : `${file.checksumUrl} states`}, but found ${found}. ` +
-        "Nothing was installed. Something between here and the publisher changes or cuts the file: look for a " +
+      `${file.url} has the SHA-256 ${found}, but ${file.sha256 ? "its recorded one is" : `${file.checksumUrl} states`} ${expected}. ` +
+        "Nothing was installed. Something between this machine and the publisher modifies or truncates the file: look for a " +
         "proxy or a mirror, or install the program yourself and point KUBEBUILDER_ASSETS to its folder.",
     );
   }
@@ -82,13 +82,13 @@ async function publishedSha256({ url, checksumUrl }: Download, options: FetchOpt
   const text = await withResponse(checksumUrl, options, (response) => response.text());
   const name = url.slice(url.lastIndexOf("/") + 1);
   const digest = findSha256(text, name);
-  if (!digest) throw new Error(`expected a SHA-256 of ${name} in ${checksumUrl}, but found none`);
+  if (!digest) throw new Error(`no SHA-256 of ${name} in ${checksumUrl}`);
   return digest;
 }
 
 /**
- * The digest that a checksum document states for a file: the digest alone, a line of `sha256sum`'s output, or an
- * asset of a GitHub release.
+ * The digest of a file in a checksum document: the digest alone, a line of `sha256sum` output, or an asset of a GitHub
+ * release.
  */
 export function findSha256(text: string, name: string): string | undefined {
   const alone = /^\s*([0-9a-f]{64})\s*$/i.exec(text)?.[1];
@@ -138,7 +138,7 @@ const unreachableCodes = new Set([
   "EHOSTUNREACH",
 ]);
 
-/** fetch hides what went wrong in the cause of "fetch failed". */
+/** fetch reports only "fetch failed" and puts the reason into the cause. */
 function readable(url: string, error: unknown): Error {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : undefined;
   if (!cause) return error instanceof Error ? error : new Error(String(error));

@@ -1,4 +1,4 @@
-/** Building a program from its pinned Go module. */
+/** Builds programs from their pinned Go modules. */
 import { execFile } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,11 +10,11 @@ import type { GoPackage } from "./catalogue.ts";
 /** The folder with the pinned Go modules. */
 export const toolsDirectory = fileURLToPath(new URL("../tools", import.meta.url));
 
-/** What a build needs to know and whom to tell. */
+/** Options of a build. */
 export interface GoBuildOptions {
   /** The file to write. */
   readonly output: string;
-  /** A version to install in place of the pinned one; Go compares it with its checksum database. */
+  /** Installs this version instead of the pinned one. Go verifies it against its checksum database. */
   readonly install?: string | undefined;
   readonly env: NodeJS.ProcessEnv;
   readonly signal?: AbortSignal | undefined;
@@ -22,14 +22,14 @@ export interface GoBuildOptions {
   readonly onElapsed: (seconds: number) => void;
 }
 
-/** Builds the program, or throws with the reason. Takes minutes when Go's build cache is cold. */
+/** Builds the program, which takes minutes with a cold Go build cache. Throws with the reason when it fails. */
 export async function goBuild(goPackage: GoPackage, options: GoBuildOptions): Promise<void> {
   if (options.install !== undefined && !goPackage.installable)
     throw new Error(
-      `only the pinned version of ${goPackage.path} can be built, as its module replaces others`,
+      `only the pinned version of ${goPackage.path} can be built, because its module has replace directives`,
     );
   await expectGo(options.env);
-  // A run, so that the compiler does not go on for minutes when this process is killed.
+  // A child of a run, so that the compiler does not outlive this process.
   const run = await openRun();
   const begun = performance.now();
   const tick = () => options.onElapsed(Math.round((performance.now() - begun) / 1000));
@@ -40,7 +40,7 @@ export async function goBuild(goPackage: GoPackage, options: GoBuildOptions): Pr
     command: "go",
     args: argumentsOf(goPackage, options),
     cwd: options.install === undefined ? join(toolsDirectory, goPackage.module) : dirname(options.output),
-    // Static, whether or not there is a C compiler. A workspace around this project must not change versions.
+    // Static, so that no C compiler is needed, and without a surrounding Go workspace, which could change versions.
     env: {
       ...options.env,
       CGO_ENABLED: "0",
@@ -68,7 +68,7 @@ export async function goBuild(goPackage: GoPackage, options: GoBuildOptions): Pr
 }
 
 function argumentsOf(goPackage: GoPackage, { output, install }: GoBuildOptions): string[] {
-  // The linker strips debug information anyway; without it the compiler is done sooner.
+  // The linker strips debug information anyway, so the compiler need not generate it.
   const compiler = ["-trimpath", "-gcflags", "all=-dwarf=false"];
   const linker = ["-ldflags", goPackage.ldflags, "-tags", goPackage.tags ?? ""];
   if (install !== undefined) return ["install", ...compiler, ...linker, `${goPackage.path}@v${install}`];
@@ -80,6 +80,6 @@ async function expectGo(env: NodeJS.ProcessEnv): Promise<void> {
     await promisify(execFile)("go", ["version"], { env });
   } catch (error) {
     const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
-    throw new Error(missing ? "there is no go command in PATH" : `go version: ${(error as Error).message}`);
+    throw new Error(missing ? "go is not in PATH" : `go version: ${(error as Error).message}`);
   }
 }

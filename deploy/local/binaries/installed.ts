@@ -1,4 +1,4 @@
-/** Programs that are on this machine already. */
+/** Finds programs that are already on this machine. */
 import { execFile } from "node:child_process";
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
@@ -10,8 +10,8 @@ import { thisTarget } from "./catalogue.ts";
 import { type Binary, versionOf } from "./request.ts";
 
 /**
- * The program from KUBEBUILDER_ASSETS (any version, as the folder was chosen on purpose, unless a version was chosen
- * too), from PATH (the wanted version only), or from the cache.
+ * Looks for the program in KUBEBUILDER_ASSETS (any version, since the user chose the folder, unless the caller chose a
+ * version), in PATH (the desired version only), and in the cache.
  */
 export async function findInstalled(
   name: BinaryName,
@@ -34,24 +34,24 @@ export async function findInstalled(
   return (await isExecutable(path)) ? { name, path, origin: "cache" } : undefined;
 }
 
-/** The folder of everything that is got once: `DENREI_CACHE_DIR`, or one in the user's cache directory. */
+/** The folder for everything that is downloaded or built once: `DENREI_CACHE_DIR`, or one in the user's cache directory. */
 export const cacheRoot = (env: NodeJS.ProcessEnv): string =>
   env.DENREI_CACHE_DIR || join(env.XDG_CACHE_HOME || join(homedir(), ".cache"), "denrei");
 
-/** The folder in the cache that holds one version of a program for this machine. */
+/** The cache folder for one version of a program on this machine. */
 export function cacheFolder(name: BinaryName, env: NodeJS.ProcessEnv, chosen: ChosenVersions = {}): string {
   const { os, arch } = thisTarget();
   return join(cacheRoot(env), "bin", `${name}-${versionOf(name, chosen)}-${os}-${arch}`);
 }
 
-/** How a program is asked for its version, where it has no `--version`. */
+/** Arguments that print the version, for programs without `--version`. */
 const versionArguments: Partial<Record<BinaryName, readonly string[]>> = {
   helm: ["version", "--template", "{{.Version}}"],
   kubectl: ["version", "--client"],
   skaffold: ["version"],
 };
 
-/** Why this file is not the wanted version of the program; undefined when it is. */
+/** Why the file is not the desired version of the program; undefined when it is. */
 export async function versionProblem(
   name: BinaryName,
   path: string,
@@ -63,13 +63,13 @@ export async function versionProblem(
     const { stdout, stderr } = await promisify(execFile)(path, args, { timeout: 30_000 });
     const text = `${stdout}${stderr}`;
     if (new RegExp(`(^|[\\sv])${version.replaceAll(".", "\\.")}(\\s|$)`).test(text)) return undefined;
-    return `expected ${path} to be version ${version}, but it says "${text.trim().split("\n")[0] ?? ""}"`;
+    return `${path} is not version ${version}, but "${text.trim().split("\n")[0] ?? ""}"`;
   } catch (error) {
-    return `expected ${path} to tell its version, but ${error instanceof Error ? error.message : String(error)}`;
+    return `${path} does not print its version: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 
-/** Is there a file that may be run? */
+/** Whether the file exists and is executable. */
 export async function isExecutable(path: string): Promise<boolean> {
   try {
     await access(path, constants.X_OK);

@@ -1,4 +1,4 @@
-/** One process at a time gets a program; the others wait for it instead of compiling the same thing again. */
+/** A lock between processes, so that only one of them downloads or builds a program and the others wait for it. */
 import { randomUUID } from "node:crypto";
 import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,23 +6,23 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { identify, isRunning } from "../run/identity.ts";
 
-/** What to do while somebody else has the lock. */
+/** Options of a lock. */
 export interface LockOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Called once, with the owner's pid as far as it is known. */
+  /** Called once while another process holds the lock, with its pid if known. */
   readonly onWait?: ((pid: number | undefined) => void) | undefined;
 }
 
 const Owner = z.object({ pid: z.number(), started: z.string() });
 
-/** A lock without an owner's name for this long was left by a process that died while taking it. */
+/** A lock without an owner file after this time was left behind by a process that died while taking it. */
 const namelessMillis = 5000;
 
 /**
- * Runs `work` while holding the lock directory `path`. The lock of a dead process is broken.
+ * Runs `work` while holding the lock directory `path`. Breaks the lock of a dead process.
  *
- * It saves work and no more: in the rare case that two processes break the same stale lock, both do the work, and
- * the atomic rename of its result keeps that harmless.
+ * The lock only avoids duplicate work. In the rare case that two processes break the same stale lock, both do the work,
+ * which is harmless because each renames its result into place atomically.
  */
 export async function withLock<T>(path: string, options: LockOptions, work: () => Promise<T>): Promise<T> {
   let told = false;
@@ -55,7 +55,7 @@ async function tryLock(path: string): Promise<boolean> {
   return true;
 }
 
-/** The live owner, undefined when it is not known (yet), or "dead". */
+/** The live owner; undefined when it is not known (yet); "dead" when the lock is stale. */
 async function ownerOf(path: string): Promise<{ readonly pid: number } | undefined | "dead"> {
   try {
     const { mtimeMs } = await stat(path);
@@ -63,7 +63,7 @@ async function ownerOf(path: string): Promise<{ readonly pid: number } | undefin
     if (owner) return isRunning(owner) ? owner : "dead";
     return Date.now() - mtimeMs > namelessMillis ? "dead" : undefined;
   } catch {
-    // Released just now.
+    // The lock has just been released.
     return undefined;
   }
 }
@@ -76,7 +76,7 @@ async function readOwner(path: string): Promise<z.infer<typeof Owner> | undefine
   }
 }
 
-/** In one step, so that of several who find the same stale lock only one takes it away. */
+/** Renames the lock, so that only one of several processes with the same stale lock removes it. */
 async function breakLock(path: string): Promise<void> {
   const aside = `${path}.${randomUUID()}`;
   try {

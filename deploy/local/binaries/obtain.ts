@@ -1,5 +1,5 @@
 /**
- * Getting the programs of the local platform: from whoever has them on this machine, else from their publisher, else
+ * Obtains the programs of the local platform: from this machine, or else from the official release, or else by building
  * from source.
  */
 import { chmod, mkdir, readdir, rename, rm } from "node:fs/promises";
@@ -14,14 +14,14 @@ import { withLock } from "./lock.ts";
 import { fromRelease } from "./release.ts";
 import { type Binary, newRequest, type ObtainOptions, type Request, versionOf } from "./request.ts";
 
-/** No source had the program. The message lists what was tried, why it failed, and what to do. */
+/** No source has the program. The message lists the sources, why each failed, and what to do. */
 export class BinaryUnavailableError extends Error {
   override readonly name = "BinaryUnavailableError";
 }
 
 /**
- * The programs by name, one after the other: downloads share a line, builds share the processors. Throws
- * {@link BinaryUnavailableError}, or {@link ChecksumMismatchError} when a release is not what its publisher states.
+ * Obtains the programs one after the other, because downloads share the line and builds share the processors. Throws
+ * {@link BinaryUnavailableError}, or {@link ChecksumMismatchError} when a release differs from what its publisher states.
  */
 export async function obtainBinaries<Name extends BinaryName>(
   names: readonly Name[],
@@ -48,7 +48,7 @@ async function install(name: BinaryName, request: Request): Promise<Binary> {
     request.onProgress({
       binary: name,
       phase: "waiting",
-      detail: `process ${pid ?? "(unknown)"} is getting it; if that is not so, remove ${lock}`,
+      detail: `process ${pid ?? "(unknown)"} is getting it; if that process does not exist, remove ${lock}`,
     });
   return withLock(lock, { signal: request.signal, onWait }, async () => {
     const already = await findInstalled(name, request.env, request.chosen);
@@ -59,7 +59,7 @@ async function install(name: BinaryName, request: Request): Promise<Binary> {
 interface Source {
   readonly origin: Binary["origin"];
   readonly title: string;
-  /** Makes the program in a scratch folder and returns its path there. */
+  /** Obtains the program in a scratch folder and returns its path there. */
   readonly make: (name: BinaryName, scratch: string, request: Request) => Promise<string>;
 }
 
@@ -81,7 +81,7 @@ async function fromFirstSource(name: BinaryName, folder: string, request: Reques
       const problem = await versionProblem(name, made, request.chosen);
       if (problem) throw new Error(problem);
       const path = join(folder, name);
-      // In one step: nobody ever sees half a program, and of two who install it the later one does no harm.
+      // Atomic: other processes never see a partial program, and a concurrent install replaces it with the same one.
       await rename(made, path);
       return { name, path, origin };
     } catch (error) {
@@ -97,7 +97,7 @@ async function fromFirstSource(name: BinaryName, folder: string, request: Reques
   throw unavailable(name, folder, request, failures);
 }
 
-/** Removes the scratch folders of processes that were killed. */
+/** Removes scratch folders of killed processes. */
 async function removeScratch(folder: string): Promise<void> {
   for (const entry of await readdir(folder)) {
     const pid = /^scratch-(\d+)-/.exec(entry)?.[1];
@@ -136,9 +136,9 @@ function unavailable(
     ...failures,
   ];
   return new BinaryUnavailableError(
-    `expected to get ${name} ${version} from one of its sources, but none has it:\n` +
+    `no source has ${name} ${version}:\n` +
       `${tried.map((line) => `  - ${line}`).join("\n")}\n` +
-      "Allow access to the release hosts, or install Go (https://go.dev/dl), or put the program into a folder and " +
-      "set KUBEBUILDER_ASSETS to that folder.",
+      "Allow access to the release hosts, install Go (https://go.dev/dl), or put the program into a folder and " +
+      "point KUBEBUILDER_ASSETS to that folder.",
   );
 }

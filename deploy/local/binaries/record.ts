@@ -1,7 +1,7 @@
 /**
- * Records the checksums of the releases of all programs, for all machines: `npm run checksums`. Each file is downloaded, and is
- * recorded only when it is what its publisher states. Run it after a change of versions and review the diff: the checksum
- * of an unchanged version never changes.
+ * `npm run checksums`: downloads the releases of all programs for all targets, and records the checksums of those that match
+ * what their publisher states. Run it after changing versions and review the diff: the checksum of an unchanged version
+ * never changes.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -32,7 +32,7 @@ try {
         );
         if (before[release.url] !== undefined && before[release.url] !== found)
           throw new Error(
-            `${release.url} was ${before[release.url]} and is ${found} now. Find out why before you trust it.`,
+            `the checksum of ${release.url} changed from ${before[release.url]} to ${found}. Find out why before you trust it.`,
           );
         recorded[release.url] = found;
         console.log(`${found}  ${release.url}`);

@@ -1,4 +1,4 @@
-/** Getting a program from its official release. */
+/** Obtains a program from its official release. */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -10,13 +10,13 @@ import { isExecutable } from "./installed.ts";
 import { recordedChecksums } from "./recorded.ts";
 import { type Request, versionOf } from "./request.ts";
 
-/** Downloads, verifies and unpacks the program in a scratch folder, and returns its path there. */
+/** Downloads, verifies, and unpacks the program in a scratch folder, and returns its path there. */
 export async function fromRelease(name: BinaryName, scratch: string, request: Request): Promise<string> {
   const target = thisTarget();
   const version = versionOf(name, request.chosen);
   const release = catalogue[name].release(target, releaseHosts(request.env), version);
-  if (!release) throw new Error(`none is published for ${target.os}-${target.arch}`);
-  // Wherever the file comes from, a mirror or not, it has to be the official one.
+  if (!release) throw new Error(`no release for ${target.os}-${target.arch}`);
+  // A mirror must serve the same file as the official host.
   const official = catalogue[name].release(target, releaseHosts({}), version)?.url ?? release.url;
   const sha256 = recordedChecksums(request.env)[official];
   for (const url of [...(sha256 === undefined ? [release.checksumUrl] : []), release.url]) {
@@ -39,12 +39,12 @@ export async function fromRelease(name: BinaryName, scratch: string, request: Re
 
 async function unpack(archive: string, member: string, scratch: string, { url }: Release): Promise<string> {
   if (url.endsWith(".zip")) {
-    // macOS comes with this program; where there is none, and for nats alone it is asked for elsewhere, a build follows.
+    // macOS includes unzip. On Linux, only the archive of nats needs it; without unzip, nats is built from source.
     await promisify(execFile)("unzip", ["-q", archive, member, "-d", scratch]);
   } else {
     await extract({ file: archive, cwd: scratch, filter: (path) => path === member, strict: true });
   }
   const program = join(scratch, member);
-  if (!(await isExecutable(program))) throw new Error(`expected ${member} in ${url}, but it is not there`);
+  if (!(await isExecutable(program))) throw new Error(`${url} contains no executable ${member}`);
   return program;
 }

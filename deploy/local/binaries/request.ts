@@ -1,4 +1,4 @@
-/** What is asked for, and what comes of it. */
+/** A request for programs, and its result. */
 import { type BinaryName, type ChosenVersions, versions } from "../versions.ts";
 import type { Patience } from "./download.ts";
 import type { OnProgress } from "./progress.ts";
@@ -7,36 +7,36 @@ import type { OnProgress } from "./progress.ts";
 export interface Binary {
   readonly name: BinaryName;
   readonly path: string;
-  /** Who had it. */
+  /** Where it came from. */
   readonly origin: "assets" | "path" | "cache" | "download" | "build";
 }
 
-/** How to get programs. */
+/** Options for obtaining programs. */
 export interface ObtainOptions {
   readonly onProgress?: OnProgress | undefined;
   readonly signal?: AbortSignal | undefined;
   /**
-   * In place of this process's environment: KUBEBUILDER_ASSETS, PATH, DENREI_CACHE_DIR, XDG_CACHE_HOME,
-   * DENREI_RELEASES_* and what Go reads.
+   * Environment to use instead of this process's: KUBEBUILDER_ASSETS, PATH, DENREI_CACHE_DIR, XDG_CACHE_HOME,
+   * DENREI_RELEASES_*, and the variables of Go.
    */
   readonly env?: NodeJS.ProcessEnv | undefined;
   /**
-   * Other versions than the pinned ones, without `v`. KUBEBUILDER_ASSETS is used only where it has that version. No
-   * checksum is recorded for these: a download is compared with the one that its publisher states, a build with Go's checksum database.
+   * Versions to use instead of the pinned ones, without `v`. KUBEBUILDER_ASSETS counts only if it has that version. Their
+   * checksums are not recorded: downloads are compared with the publisher's checksum, builds with Go's checksum database.
    */
   readonly versions?: ChosenVersions | undefined;
-  /** How long to wait for a publisher; 5 s for a connection and 15 s for a sign of life unless given. */
+  /** Timeouts for publishers. Default: 5 s to connect, 15 s between pieces of a response. */
   readonly patience?: Patience | undefined;
 }
 
-/** One request for programs, with defaults filled in: what its sources share. */
+/** A request with defaults filled in, shared by all sources. */
 export interface Request {
   readonly env: NodeJS.ProcessEnv;
   readonly onProgress: OnProgress;
   readonly signal: AbortSignal | undefined;
   readonly chosen: ChosenVersions;
   readonly patience: Patience;
-  /** Hosts that could not be reached, and why: asked once, not once per program. */
+  /** Unreachable hosts with the reason, so that each is tried once and not once per program. */
   readonly unreachable: Map<string, string>;
 }
 
@@ -52,6 +52,6 @@ export function newRequest(options: ObtainOptions): Request {
   };
 }
 
-/** The version of a program that is wanted. */
+/** The desired version of a program. */
 export const versionOf = (name: BinaryName, chosen: ChosenVersions): string =>
   (chosen as Partial<Record<BinaryName, string>>)[name] ?? versions[name];

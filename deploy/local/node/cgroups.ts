@@ -1,4 +1,4 @@
-/** The cgroups of the node's pods: below one that is its own, so that nothing of it is left behind. */
+/** cgroups of the node's pods, below one cgroup per process, so that all of them can be removed. */
 import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { identify } from "../run/identity.ts";
@@ -6,15 +6,15 @@ import { cgroupHierarchies, type Hierarchy } from "./machine.ts";
 
 const prefix = "denrei-node";
 
-/** Where kubelet puts its pods. */
+/** The parent cgroup of pods. */
 export interface NodeCgroups {
-  /** As kubelet wants it: from the root of the hierarchy, with a slash. */
+  /** In kubelet's notation: from the root of the hierarchy, with a leading slash. */
   readonly root: string;
-  /** Removes them; everything in them has ended. */
+  /** Removes the cgroups. All processes in them must have ended. */
   remove(): Promise<void>;
 }
 
-/** Makes a cgroup that is named after this process, and clears away those of processes that were killed. */
+/** Creates a cgroup named after this process, and removes those of killed processes. */
 export async function prepareCgroups(): Promise<NodeCgroups> {
   const hierarchies = cgroupHierarchies();
   for (const { path } of hierarchies) await sweep(path);
@@ -36,13 +36,13 @@ async function create({ path: hierarchy, version }: Hierarchy, name: string): Pr
     const wanted = all.map((controller) => `+${controller}`).join(" ");
     for (const folder of [hierarchy, path]) await writeFile(join(folder, "cgroup.subtree_control"), wanted);
   } else if (hierarchy.split("/").at(-1)?.split(",").includes("cpuset")) {
-    // A new set is empty, and nothing runs in an empty one.
+    // A new cpuset is empty and can run nothing.
     for (const file of ["cpuset.cpus", "cpuset.mems"])
       await writeFile(join(path, file), await readFile(join(hierarchy, file), "utf8"));
   }
 }
 
-/** Those whose process is gone. */
+/** Removes cgroups of processes that no longer run. */
 async function sweep(hierarchy: string): Promise<void> {
   for (const entry of await readdir(hierarchy)) {
     const [, pid, started] = new RegExp(`^${prefix}-(\\d+)-(\\d+)$`).exec(entry) ?? [];
@@ -51,7 +51,7 @@ async function sweep(hierarchy: string): Promise<void> {
   }
 }
 
-/** Cgroups can not be removed like folders: what looks like files in them is none. */
+/** Removes child cgroups first. The entries that look like files cannot and need not be deleted. */
 async function removeTree(path: string): Promise<void> {
   const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
   for (const entry of entries) if (entry.isDirectory()) await removeTree(join(path, entry.name));

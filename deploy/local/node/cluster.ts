@@ -1,6 +1,6 @@
 /**
- * A cluster of one real node, without Docker and without a registry: kubelet and containerd run pods of images that are brought to
- * them. It has to be started inside of the namespaces that `enter.ts` makes.
+ * A cluster of one real node, without Docker and without a registry: kubelet and containerd run pods from imported images.
+ * It has to be started inside the namespaces that `enter.ts` creates.
  */
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -17,7 +17,7 @@ import { startKubelet, startProxy } from "./kubelet.ts";
 import { addresses, raiseNetwork, writeCniConfiguration } from "./network.ts";
 import { nodeName, untilNodeIsReady } from "./ready.ts";
 
-/** The programs of the platform that a real node needs. */
+/** The platform's programs that a real node needs. */
 export const nodeBinaries = [
   "etcd",
   "kube-apiserver",
@@ -27,22 +27,22 @@ export const nodeBinaries = [
   "kube-proxy",
 ] as const;
 
-/** A cluster whose pods are real. */
+/** A cluster with real pods. */
 export interface NodeCluster extends ControlPlane, Pick<Containerd, "importImage"> {
-  /** Holds logs and data; gone after `stop`. */
+  /** Directory for logs and data, removed by `stop`. */
   readonly directory: string;
   stop(): Promise<void>;
 }
 
-/** What `enter.ts` tells those inside. */
+/** Set by `enter.ts` for processes inside the namespaces: the parent cgroup of pods. */
 export const insideVariable = "DENREI_NODE_CGROUP";
 
-/** Starts it and waits until its node is ready. Throws, with nothing left running, when that fails. */
+/** Starts the cluster and waits until its node is ready. Throws, with nothing left running, when that fails. */
 export async function startNodeCluster(say: (line: string) => void = () => undefined): Promise<NodeCluster> {
   const cgroupRoot = process.env[insideVariable];
   if (cgroupRoot === undefined) {
     throw new Error(
-      `expected to be in namespaces of a node, found the machine's own (${hostname()}). Start it with node deploy/local/node/main.ts <command>`,
+      `not in the namespaces of a node, but of the machine ${hostname()}. Start the command with node deploy/local/node/main.ts <command>`,
     );
   }
   const binaries = await obtainBinaries(nodeBinaries);
@@ -64,7 +64,7 @@ export async function startNodeCluster(say: (line: string) => void = () => undef
         { pods: { address: addresses.node, scheduler: binaries["kube-scheduler"].path } },
       ),
     ]);
-    say("control plane and containerd are there");
+    say("control plane and containerd are ready");
     const pause = join(run.directory, "images", "pause.tar");
     await makePauseImage(pause, process.env);
     await containerd.importImage(pause);
@@ -96,7 +96,7 @@ export async function startNodeCluster(say: (line: string) => void = () => undef
   }
 }
 
-/** Containers outlive kubelet and containerd; they end with the namespaces, but their mounts are in the way before. */
+/** Containers outlive kubelet and containerd, and end with the namespaces. Before that, their mounts block the removal of the run's directory. */
 async function close(run: Run): Promise<void> {
   const { directory } = run;
   const mounts = (await readFile("/proc/self/mounts", "utf8"))

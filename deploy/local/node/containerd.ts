@@ -1,4 +1,4 @@
-/** containerd: runs the containers of the node, from images that are brought to it and never pulled. */
+/** containerd: runs the containers of the node from imported images and never pulls any. */
 import { execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -12,14 +12,14 @@ import { pauseImage } from "./images.ts";
 export interface Containerd extends Child {
   /** Path of its socket. */
   readonly socket: string;
-  /** Brings an OCI archive to the node: https://github.com/opencontainers/image-spec/blob/main/image-layout.md */
+  /** Imports an OCI archive: https://github.com/opencontainers/image-spec/blob/main/image-layout.md */
   importImage(archive: string): Promise<void>;
 }
 
-/** Where kubelet looks for what containerd has. */
+/** The containerd namespace that kubelet uses. */
 const namespace = "k8s.io";
 
-/** Starts it and waits until it answers. */
+/** Starts containerd and waits until it answers. */
 export async function startContainerd(
   run: Run,
   { containerd, ctr, cni, env }: ContainerPrograms,

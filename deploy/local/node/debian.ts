@@ -1,6 +1,6 @@
 /**
- * What runs containers: containerd, runc, the CNI plugins and nft. They come as packages of Debian, unpacked into the cache: nothing
- * is installed, no service is started, and nothing that the machine has is changed.
+ * The container runtime: containerd, runc, the CNI plugins, and nft, from Debian packages that are unpacked into the cache.
+ * Nothing is installed on the machine, and no service is started.
  */
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
@@ -10,20 +10,20 @@ import { cacheRoot } from "../binaries/installed.ts";
 
 const run = promisify(execFile);
 
-/** What is asked for; what they need comes along. */
+/** The requested packages, without their dependencies. */
 const packages = ["containerd", "runc", "containernetworking-plugins", "nftables", "conntrack", "iptables"];
 
-/** Where the programs are. */
+/** Paths of the programs. */
 export interface ContainerPrograms {
   readonly containerd: string;
   readonly ctr: string;
-  /** The folder of the CNI plugins. */
+  /** Folder of the CNI plugins. */
   readonly cni: string;
-  /** PATH and LD_LIBRARY_PATH of everything that runs one of them. */
+  /** PATH and LD_LIBRARY_PATH for everything that runs one of them. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Gets the packages, or finds them in the cache. Throws what to do where there is no `apt-get`. */
+/** Finds the packages in the cache or downloads them. Throws with instructions when there is no `apt-get`. */
 export async function containerPrograms(
   env: NodeJS.ProcessEnv,
   say: (line: string) => void,
@@ -66,9 +66,9 @@ async function unpackInto(folder: string): Promise<void> {
     await download(archives);
     const files = (await readdir(archives)).filter((name) => name.endsWith(".deb"));
     for (const file of files) await run("dpkg", ["--extract", join(archives, file), root]);
-    // In one step: nobody ever sees half of it.
+    // Atomic: other processes never see a partial folder.
     await rename(root, folder).catch((error: NodeJS.ErrnoException) => {
-      // Somebody else was quicker.
+      // Another process was faster.
       if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
     });
   } finally {
@@ -76,7 +76,7 @@ async function unpackInto(folder: string): Promise<void> {
   }
 }
 
-/** With everything that they need and the machine has not. */
+/** Downloads the packages with all dependencies that the machine lacks. */
 async function download(archives: string): Promise<void> {
   const get = () =>
     run("apt-get", [
@@ -90,14 +90,14 @@ async function download(archives: string): Promise<void> {
       ...packages,
     ]);
   try {
-    // A machine that was just made has no lists, or old ones.
+    // A new machine has no package lists, or outdated ones.
     await get().catch(async () => {
       await run("apt-get", ["update"]);
       await get();
     });
   } catch (error) {
     throw new Error(
-      `expected apt-get to download ${packages.join(", ")}, but: ${(error as Error).message.trim()}. Real pods need a Debian or Ubuntu, or use kind (deploy/kind.yaml).`,
+      `apt-get cannot download ${packages.join(", ")}: ${(error as Error).message.trim()}. Real pods need Debian or Ubuntu; elsewhere use kind (deploy/kind.yaml).`,
       { cause: error },
     );
   }

@@ -1,6 +1,6 @@
 /**
- * Runs a command in namespaces of its own, where `startNodeCluster` can start a node. Network, mounts, processes and the name of the
- * machine are its own: what it starts ends with it, whatever happens, and the machine keeps its network as it is.
+ * Runs a command in its own namespaces, where `startNodeCluster` can start a node. Network, mounts, processes, and host name
+ * are separate from the machine's: all processes end with the command, and the machine's network does not change.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -14,13 +14,13 @@ import { obstacles } from "./machine.ts";
 const say = (line: string) => console.error(line);
 
 /**
- * Gets whatever comes from outside, since inside there is no way out, and runs the command inside. Returns its exit code; 1, with
- * the reasons on standard error, where the machine can not run real pods.
+ * Obtains all downloads, since the namespaces have no network, and runs the command inside. Returns the command's exit code,
+ * or 1 with the reasons on standard error when the machine cannot run real pods.
  */
 export async function enter(command: readonly string[]): Promise<number> {
   const problems = await obstacles();
   if (problems.length > 0) {
-    say(`This machine can not run real pods:\n${problems.map((problem) => `  - ${problem}`).join("\n")}`);
+    say(`This machine cannot run real pods:\n${problems.map((problem) => `  - ${problem}`).join("\n")}`);
     return 1;
   }
   let building = "";
@@ -32,7 +32,7 @@ export async function enter(command: readonly string[]): Promise<number> {
     },
   });
   await containerPrograms(process.env, say);
-  // Whatever is made inside is below this folder, and goes with it, also when this process is killed.
+  // Everything created inside is below the run's directory, which is removed even when this process is killed.
   const run = await openRun();
   const cgroups = await prepareCgroups();
   try {
@@ -53,22 +53,22 @@ async function runInside(command: readonly string[], env: NodeJS.ProcessEnv): Pr
   const child = spawn(
     "setpriv",
     [
-      // Should this process be killed, all of it ends.
+      // Ends everything if this process is killed.
       "--pdeathsig",
       "KILL",
       "unshare",
       ...namespaces,
       "sh",
       "-c",
-      // A name of its own: pids inside mean other processes than outside.
+      // A different host name, because pids inside refer to other processes than outside.
       'hostname "denrei-node-$0" && exec "$@"',
       String(process.pid),
       ...command,
     ],
     { stdio: "inherit", env },
   );
-  // All of it at once: unshare heeds no gentler signal. A terminal's Ctrl-C reaches the command as well, which may end in order;
-  // the second one does not wait for that.
+  // Kill everything at once, because unshare ignores gentler signals. Ctrl-C also reaches the command itself, which may then
+  // stop gracefully; a second Ctrl-C kills it.
   const stop = () => void child.kill("SIGKILL");
   process.on("SIGTERM", stop);
   process.once("SIGINT", () => process.on("SIGINT", stop));

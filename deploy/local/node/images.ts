@@ -1,4 +1,4 @@
-/** The images that the node has from the start, made from programs that are here already: no registry is asked. */
+/** The node's initial images, built from local programs without a registry. */
 import { execFile } from "node:child_process";
 import { chmod, copyFile, cp, mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -6,13 +6,13 @@ import { promisify } from "node:util";
 import { goBuild } from "../binaries/gobuild.ts";
 import { type ImageConfiguration, writeImage } from "./ociimage.ts";
 
-/** Holds the namespaces of every pod. */
+/** The sandbox image, which holds the namespaces of every pod. */
 export const pauseImage = "localhost/pause:1";
 
-/** The user in images that do not name one. */
+/** The user of images that do not define one. */
 const nobody = "65532:65532";
 
-/** Makes an image in a folder of its own, which `fill` fills. */
+/** Builds an image from a temporary folder, which `fill` fills. */
 export async function makeImage(
   archive: string,
   image: ImageConfiguration,
@@ -28,7 +28,7 @@ export async function makeImage(
   }
 }
 
-/** The image that holds pods. */
+/** Builds the sandbox image. */
 export const makePauseImage = (archive: string, env: NodeJS.ProcessEnv): Promise<void> =>
   makeImage(
     archive,
@@ -45,7 +45,7 @@ export const makePauseImage = (archive: string, env: NodeJS.ProcessEnv): Promise
     },
   );
 
-/** An image with one static program, and nothing else. */
+/** Builds an image with a single static program. */
 export const makeProgramImage = (archive: string, name: string, program: string): Promise<void> =>
   makeImage(
     archive,
@@ -64,7 +64,7 @@ export const makeProgramImage = (archive: string, name: string, program: string)
     },
   );
 
-/** Puts the libraries that a program of this machine needs into the root of an image, where it looks for them. */
+/** Copies the shared libraries of a local program into the root of an image, to the same paths. */
 export async function layLibraries(root: string, program: string): Promise<void> {
   await mkdir(join(root, "tmp"), { recursive: true });
   for (const library of await librariesOf(program)) {
@@ -73,7 +73,7 @@ export async function layLibraries(root: string, program: string): Promise<void>
   }
 }
 
-/** The paths that the dynamic linker finds for a program, itself among them. */
+/** The paths that the dynamic linker resolves for a program, including the linker itself. */
 async function librariesOf(program: string): Promise<string[]> {
   const { stdout } = await promisify(execFile)("ldd", [program]);
   return [...stdout.matchAll(/(\/\S+) \(0x/g)].map(([, path]) => path as string);

@@ -1,4 +1,4 @@
-/** kubelet and kube-proxy: what makes a machine a node. */
+/** kubelet and kube-proxy. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stringify } from "yaml";
@@ -7,25 +7,25 @@ import type { Run } from "../run/run.ts";
 import { addresses } from "./network.ts";
 import { nodeName } from "./ready.ts";
 
-/** What both need. */
+/** Options of both programs. */
 export interface NodeProgram {
   readonly binary: string;
   readonly kubeconfigPath: string;
-  /** PATH and LD_LIBRARY_PATH with what they run: mount, nft and the like. */
+  /** PATH and LD_LIBRARY_PATH with the programs that they run, such as mount and nft. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** What kubelet needs besides. */
+/** Options of kubelet. */
 export interface KubeletProgram extends NodeProgram {
   /** Path of the authority's certificate. */
   readonly ca: string;
   /** Path of containerd's socket. */
   readonly socket: string;
-  /** From the root of the hierarchy, with a slash. */
+  /** In kubelet's notation: from the root of the hierarchy, with a leading slash. */
   readonly cgroupRoot: string;
 }
 
-/** Starts kubelet. That it works does not say that the node is ready. */
+/** Starts kubelet and waits until it is healthy, which does not mean that the node is ready. */
 export async function startKubelet(
   run: Run,
   { binary, kubeconfigPath, env, ...settings }: KubeletProgram,
@@ -57,7 +57,7 @@ export async function startKubelet(
   return kubelet;
 }
 
-/** Nobody else is in this network namespace. */
+/** Fixed, because kubelet is alone in this network namespace. */
 const healthPort = 10248;
 
 type KubeletSettings = Pick<KubeletProgram, "ca" | "socket" | "cgroupRoot"> & { readonly folder: string };
@@ -71,17 +71,17 @@ const kubeletConfiguration = ({ folder, ca, socket, cgroupRoot }: KubeletSetting
   containerRuntimeEndpoint: `unix://${socket}`,
   cgroupDriver: "cgroupfs",
   cgroupRoot,
-  // Machines with cgroup v1 are old and many.
+  // Machines with cgroup v1 are still common.
   failCgroupV1: false,
   failSwapOn: false,
-  // The disk is the machine's, and most of it may be full of other things.
+  // The disk is the machine's and may be almost full.
   evictionHard: { "memory.available": "50Mi", "nodefs.available": "1%", "imagefs.available": "1%" },
   imageGCHighThresholdPercent: 100,
   healthzBindAddress: "127.0.0.1",
   healthzPort: healthPort,
   podLogsDir: join(folder, "logs"),
   volumePluginDir: join(folder, "volumeplugins"),
-  // Its own sysctls and out-of-memory scores are the machine's.
+  // Sysctls and out-of-memory scores are the machine's.
   protectKernelDefaults: false,
   makeIPTablesUtilChains: false,
   oomScoreAdj: 0,
@@ -94,7 +94,7 @@ const kubeletConfiguration = ({ folder, ca, socket, cgroupRoot }: KubeletSetting
   syncFrequency: "10s",
 });
 
-/** Starts kube-proxy, which leads the addresses of services to pods. */
+/** Starts kube-proxy, which routes Service addresses to pods. */
 export async function startProxy(run: Run, { binary, kubeconfigPath, env }: NodeProgram): Promise<Child> {
   const config = join(run.directory, "kube-proxy.yaml");
   await writeFile(config, stringify(proxyConfiguration(kubeconfigPath)));
@@ -124,6 +124,6 @@ const proxyConfiguration = (kubeconfig: string) => ({
   metricsBindAddress: "127.0.0.1:10249",
   clientConnection: { kubeconfig },
   clusterCIDR: addresses.pods,
-  // The table is the machine's: not to be sized by a node that is gone in a minute.
+  // The connection tracking table is the machine's, so a temporary node must not resize it.
   conntrack: { maxPerCore: 0, min: 0, tcpEstablishedTimeout: "0s", tcpCloseWaitTimeout: "0s" },
 });

@@ -1,15 +1,15 @@
-/** What a machine has to have for real pods. */
+/** Requirements of a machine for real pods. */
 import { readFileSync } from "node:fs";
 import { access, constants } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 
-/** A hierarchy of cgroups: all controllers in one (version 2), or some of them in each (version 1). */
+/** A cgroup hierarchy: version 2 has all controllers in one, version 1 has several with some controllers each. */
 export interface Hierarchy {
   readonly path: string;
   readonly version: 1 | 2;
 }
 
-/** The hierarchies that are mounted where programs look for them: proc(5), `/proc/self/mounts`. */
+/** The hierarchies mounted at their standard paths: proc(5), `/proc/self/mounts`. */
 export function cgroupHierarchies(): Hierarchy[] {
   const mounts = readFileSync("/proc/self/mounts", "utf8").split("\n");
   return mounts.flatMap((line) => {
@@ -20,7 +20,7 @@ export function cgroupHierarchies(): Hierarchy[] {
   });
 }
 
-/** Programs that every distribution has, by the package that Debian keeps them in. */
+/** Programs that every distribution has, with their Debian package. */
 const programs = {
   setpriv: "util-linux",
   unshare: "util-linux",
@@ -30,23 +30,19 @@ const programs = {
   go: "golang-go",
 } as const;
 
-/** Everything that keeps this machine from running real pods, each with what was expected, found, and what to do. */
+/** Everything that prevents this machine from running real pods, with instructions. */
 export async function obstacles(env: NodeJS.ProcessEnv = process.env): Promise<string[]> {
-  if (process.platform !== "linux")
-    return [`expected Linux, found ${process.platform}: use kind there (deploy/kind.yaml)`];
+  if (process.platform !== "linux") return [`${process.platform} is not Linux: use kind (deploy/kind.yaml)`];
   const found: string[] = [];
   if (process.getuid?.() !== 0)
-    found.push(`expected to be root, found uid ${process.getuid?.()}: containers are made by root. Use sudo`);
+    found.push(`uid ${process.getuid?.()} is not root, which containers need: use sudo`);
   const fileSystems = readFileSync("/proc/filesystems", "utf8");
   if (!/\boverlay\b/.test(fileSystems))
-    found.push("expected the file system overlay in /proc/filesystems, found none: modprobe overlay");
+    found.push("the kernel has no overlay file system (/proc/filesystems): run modprobe overlay");
   if (cgroupHierarchies().length === 0)
-    found.push(
-      "expected cgroups under /sys/fs/cgroup, found none: mount them, or use a machine that has them",
-    );
+    found.push("no cgroups under /sys/fs/cgroup: mount them, or use another machine");
   for (const [name, debianPackage] of Object.entries(programs)) {
-    if (!(await isOnPath(name, env)))
-      found.push(`expected ${name} in PATH, found none: install ${debianPackage}`);
+    if (!(await isOnPath(name, env))) found.push(`${name} is not in PATH: install ${debianPackage}`);
   }
   return found;
 }
@@ -57,7 +53,7 @@ async function isOnPath(name: string, env: NodeJS.ProcessEnv): Promise<boolean> 
       await access(join(folder, name), constants.X_OK);
       return true;
     } catch {
-      // Perhaps in the next one.
+      // Try the next folder.
     }
   }
   return false;

@@ -20,7 +20,7 @@ async function temporaryFolder(): Promise<string> {
   return folder;
 }
 
-/** An image of a folder with a file and a link to another folder, unpacked. */
+/** The unpacked image of a folder with a file and a link to another folder. */
 async function unpacked(): Promise<string> {
   const folder = await temporaryFolder();
   const [root, elsewhere, out] = ["root", "elsewhere", "out"].map((name) => join(folder, name)) as [
@@ -43,7 +43,7 @@ const jsonAt = async (path: string) => JSON.parse(await readFile(path, "utf8"));
 const blob = (out: string, { digest }: { digest: string }) =>
   join(out, "blobs/sha256", digest.replace("sha256:", ""));
 
-test("an image is found from its index, and each part is what its digest says", async () => {
+test("the index leads to the image, and each blob matches its digest", async () => {
   const out = await unpacked();
   expect(await jsonAt(join(out, "oci-layout"))).toEqual({ imageLayoutVersion: "1.0.0" });
   const [described] = (await jsonAt(join(out, "index.json"))).manifests;
@@ -64,7 +64,7 @@ test("an image is found from its index, and each part is what its digest says", 
   });
 });
 
-test("the layer has the files behind links, not the links", async () => {
+test("the layer contains the targets of links instead of the links", async () => {
   const out = await unpacked();
   const [described] = (await jsonAt(join(out, "index.json"))).manifests;
   const [layer] = (await jsonAt(blob(out, described))).layers;

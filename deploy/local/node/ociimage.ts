@@ -1,5 +1,5 @@
 /**
- * Images, written as archives without an engine: one layer, one configuration.
+ * Writes OCI image archives with one layer, without a container engine.
  * https://github.com/opencontainers/image-spec/blob/main/image-layout.md
  */
 import { createHash } from "node:crypto";
@@ -7,9 +7,9 @@ import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promise
 import { dirname, join } from "node:path";
 import { create } from "tar";
 
-/** What the image is, beside its files. */
+/** Name and configuration of an image. */
 export interface ImageConfiguration {
-  /** With registry and tag, as containerd keeps it: `docker.io/library/denrei:0.1.0`. */
+  /** With registry and tag, as containerd stores it: `docker.io/library/denrei:0.1.0`. */
   readonly name: string;
   readonly entrypoint: readonly string[];
   readonly environment: readonly string[];
@@ -31,7 +31,7 @@ interface Descriptor {
   readonly size: number;
 }
 
-/** Writes the archive of an image whose files are those of a folder; links are followed, and all of it is root's. */
+/** Writes an image archive from the files of a folder. Follows links; all files belong to root. */
 export async function writeImage(folder: string, archive: string, image: ImageConfiguration): Promise<void> {
   const scratch = await mkdtemp(`${archive}-`);
   try {

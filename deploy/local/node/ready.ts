@@ -1,4 +1,4 @@
-/** The node, as the API server sees it. */
+/** Readiness of the node. */
 import { connectCluster } from "../../../bus/process/cluster.ts";
 import { Node } from "../nodes.ts";
 import { poll } from "../run/poll.ts";
@@ -6,7 +6,7 @@ import { poll } from "../run/poll.ts";
 /** The only node. */
 export const nodeName = "node-1";
 
-/** Waits until kubelet has said that the node is ready, its network included. */
+/** Waits until kubelet reports the node ready, including its network. */
 export async function untilNodeIsReady(kubeconfigPath: string): Promise<void> {
   const client = await connectCluster({ path: kubeconfigPath });
   try {

@@ -1,4 +1,4 @@
-/** kube-apiserver: RBAC, TLS from a throw-away authority, nothing between it and its etcd. */
+/** kube-apiserver with RBAC, TLS from a temporary authority, and its own etcd. */
 import { Agent, request } from "undici";
 import type { KeyPair } from "../pki.ts";
 import type { Child } from "../run/child.ts";
@@ -17,36 +17,36 @@ export interface ControlPlaneFiles {
   readonly ca: string;
   readonly serverCert: string;
   readonly serverKey: string;
-  /** What the API server shows kubelets. */
+  /** Client certificate for requests to kubelets. */
   readonly clientCert: string;
   readonly clientKey: string;
   /** Signs service account tokens. */
   readonly signingKey: string;
-  /** Verifies them. */
+  /** Verifies service account tokens. */
   readonly verificationKey: string;
 }
 
-/** Paths of what is to be written down of each request, and of where it is. */
+/** Paths of the audit policy and the audit log. */
 export interface AuditFiles {
   readonly policy: string;
   readonly log: string;
 }
 
-/** What the API server needs besides its program. */
+/** Options of the API server. */
 export interface ApiServerOptions extends PartOptions {
   readonly etcdUrl: string;
   readonly files: ControlPlaneFiles;
-  /** The administrator that asks for readiness. */
+  /** An administrator for the readiness probe. */
   readonly trust: Trust;
-  /** Where pods reach it, as the service "kubernetes"; undefined where none run. */
+  /** Endpoint of the Service "kubernetes" for pods; undefined without real pods. */
   readonly podsReachAt?: string | undefined;
-  /** Admission plugins beside the default set. */
+  /** Admission plugins in addition to the default set. */
   readonly enabledAdmission: readonly string[];
   /** Admission plugins to leave out of the default set. */
   readonly disabledAdmission: readonly string[];
-  /** Writes down who asks for what; undefined where nobody reads it. */
+  /** Enables the audit log. */
   readonly audit?: AuditFiles | undefined;
-  /** Path of an `AuthenticationConfiguration`: whose tokens are trusted; undefined where nobody logs in. */
+  /** Path of an `AuthenticationConfiguration`; undefined when only certificates authenticate. */
   readonly authentication?: string | undefined;
 }
 
@@ -61,7 +61,7 @@ export function startApiServer(run: Run, options: ApiServerOptions): Promise<Api
       ready: () => expectOk(`${url}/readyz`, options.trust),
       readyMillis: 90_000,
       graceMillis: 3000,
-      // A clean end takes a second and saves nothing: the data goes with the run.
+      // A graceful end takes a second and saves nothing, since the data is removed with the run.
       closingSignal: "SIGKILL",
       onUnexpectedExit: options.onUnexpectedExit,
     });
@@ -70,7 +70,7 @@ export function startApiServer(run: Run, options: ApiServerOptions): Promise<Api
   });
 }
 
-/** It refuses to publish a loopback address as the endpoint of the service "kubernetes". */
+/** The API server refuses to publish a loopback address as the endpoint of the Service "kubernetes". */
 const forNobody = [
   "--bind-address=127.0.0.1",
   "--advertise-address=127.0.0.1",
@@ -86,7 +86,7 @@ const forPods = (address: string, { clientCert, clientKey }: ControlPlaneFiles):
   `--kubelet-client-key=${clientKey}`,
 ];
 
-/** A log that begins anew loses what was in it. */
+/** Without rotation, which would lose older events. */
 const audited = ({ policy, log }: AuditFiles): string[] => [
   `--audit-policy-file=${policy}`,
   `--audit-log-path=${log}`,
@@ -114,13 +114,13 @@ function flags(options: ApiServerOptions): string[] {
   ];
 }
 
-/** PEM of an authority, and an administrator to ask as. */
+/** PEM of the authority, and an administrator for probes. */
 export interface Trust {
   readonly ca: string;
   readonly admin: KeyPair;
 }
 
-/** A handshake for each look would cost a busy machine more than the look. They close by themselves. */
+/** Reused, because a TLS handshake per poll would cost more than the poll. Idle connections close by themselves. */
 const agents = new WeakMap<Trust, Agent>();
 
 function agentFor(trust: Trust): Agent {
@@ -131,7 +131,7 @@ function agentFor(trust: Trust): Agent {
   return agent;
 }
 
-/** Throws unless the URL answers 200 to an administrator over TLS that our authority vouches for. */
+/** Throws unless an administrator's GET of the URL returns 200 over TLS that the authority vouches for. */
 export async function expectOk(url: string, trust: Trust): Promise<void> {
   const { statusCode, body } = await request(url, {
     dispatcher: agentFor(trust),

@@ -1,25 +1,25 @@
-/** kube-controller-manager: garbage collection, namespaces, service accounts and the workload controllers. */
+/** kube-controller-manager: garbage collection, namespaces, service accounts, and workload controllers. */
 import type { Child } from "../run/child.ts";
 import type { Run } from "../run/run.ts";
 import { type ControlPlaneFiles, expectOk, type Trust } from "./apiserver.ts";
 import type { PartOptions } from "./part.ts";
 import { withFreePorts } from "./ports.ts";
 
-/** What the controller manager needs besides its program. */
+/** Options of the controller manager. */
 export interface ControllerManagerOptions extends PartOptions {
   /** The API server's URL. */
   readonly server: string;
   /** Path of a kubeconfig for the user system:kube-controller-manager. */
   readonly kubeconfigPath: string;
   readonly files: ControlPlaneFiles;
-  /** Whether there are nodes whose pods and volumes are real. */
+  /** Whether the nodes run real pods with volumes. */
   readonly pods: "none" | "real";
-  /** PEM of the authority, and an administrator to ask for readiness as. */
+  /** PEM of the authority, and an administrator for the readiness probe. */
   readonly trust: Trust;
 }
 
 /**
- * What works without nodes. Left out: everything about nodes, volumes, clouds and certificates, and the pod garbage
+ * Controllers that work without nodes. Excluded are those for nodes, volumes, clouds, and certificates, and the pod garbage
  * collector, which would delete pods that a test binds to a node that does not exist.
  */
 const controllers = [
@@ -33,7 +33,7 @@ const controllers = [
   "garbage-collector-controller",
   "job-controller",
   "namespace-controller",
-  // Takes its finalizer off claims that are deleted.
+  // Removes its finalizer from deleted claims.
   "persistentvolumeclaim-protection-controller",
   "replicaset-controller",
   "resourcequota-controller",
@@ -44,10 +44,10 @@ const controllers = [
   "ttl-after-finished-controller",
 ];
 
-/** What real pods need besides. */
+/** Additional controllers for real pods. */
 const controllersOfPods = ["persistentvolume-binder-controller", "pod-garbage-collector-controller"];
 
-/** Starts it and waits until it is healthy and the namespace `default` has its service account. */
+/** Starts the controller manager and waits until it is healthy and the namespace `default` has its service account. */
 export function startControllerManager(run: Run, options: ControllerManagerOptions): Promise<Child> {
   const { binary, files, kubeconfigPath, server, signal, trust } = options;
   return withFreePorts(1, async ([port]) => {
@@ -56,7 +56,7 @@ export function startControllerManager(run: Run, options: ControllerManagerOptio
       command: binary,
       args: [
         `--kubeconfig=${kubeconfigPath}`,
-        // Each controller acts as its own service account, with the rights RBAC gives it in any cluster.
+        // Each controller uses its own service account, with the same RBAC rights as in any cluster.
         "--use-service-account-credentials=true",
         `--controllers=${[...controllers, ...(options.pods === "real" ? controllersOfPods : [])].join(",")}`,
         "--leader-elect=false",
@@ -66,7 +66,7 @@ export function startControllerManager(run: Run, options: ControllerManagerOptio
         `--tls-private-key-file=${files.serverKey}`,
         `--root-ca-file=${files.ca}`,
         `--service-account-private-key-file=${files.signingKey}`,
-        // The defaults (20 a second) are for clusters that have other work to do than being cleaned up.
+        // The default of 20 requests per second would slow down the cleanup of large tests.
         "--kube-api-qps=500",
         "--kube-api-burst=1000",
         "--profiling=false",

@@ -1,4 +1,4 @@
-/** nats-server with JetStream and users, its streams in files of the run's directory. */
+/** nats-server with JetStream and users. Its streams are files in the run's directory. */
 import { writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { basename, join } from "node:path";
@@ -16,19 +16,19 @@ export interface Nats extends Child {
   readonly url: string;
   /** `http://127.0.0.1:port`: `/varz`, `/jsz` and the other monitoring endpoints. */
   readonly monitorUrl: string;
-  /** Writes other limits into its configuration, for its next start. */
+  /** Writes other limits into its configuration, which take effect at its next start. */
   configure(storage: NatsStorage): Promise<void>;
 }
 
-/** What a server may store, and where. */
+/** Storage of a server. */
 export interface NatsStorage {
-  /** Folder of the streams. Default: one of the run's. */
+  /** Folder of the streams. Default: one in the run's directory. */
   readonly folder?: string | undefined;
-  /** What all files together may take, in bytes. Default: what the disk has. */
+  /** Limit for all files together, in bytes. Default: the size of the disk. */
   readonly maxFileBytes?: number | undefined;
 }
 
-/** Starts a server on free ports of 127.0.0.1. What was stored survives a restart of it, even by `kill -9`. */
+/** Starts a server on free ports of 127.0.0.1. Its data survives restarts, even after `kill -9`. */
 export function startNats(
   run: Run,
   users: readonly NatsUser[],
@@ -41,7 +41,7 @@ export function startNats(
   }: PartOptions & { readonly storage?: NatsStorage | undefined; readonly pingSeconds?: number | undefined },
 ): Promise<Nats> {
   return withFreePorts(2, async ([port = 0, monitorPort = 0]) => {
-    // A name that no other server on this machine has: its greeting tells that it is ours.
+    // Unique on this machine, so that its server info identifies it.
     const name = basename(run.directory);
     const configPath = join(run.directory, "nats.conf");
     const configure = ({ folder = join(run.directory, "nats"), maxFileBytes }: NatsStorage) =>
@@ -81,21 +81,21 @@ export function startNats(
 
 const Greeting = z.object({ server_name: z.string(), jetstream: z.boolean() });
 
-/** Throws unless the server that greets there has that name and JetStream. */
+/** Throws unless the server info on that port has this name and JetStream. */
 async function expectGreeting(port: number, name: string): Promise<void> {
   const socket = connect({ port, host: "127.0.0.1", timeout: 2000 });
-  socket.once("timeout", () => socket.destroy(new Error("it did not greet within 2 s")));
+  socket.once("timeout", () => socket.destroy(new Error("it sent no server info within 2 s")));
   try {
     const line = await new Promise<string>((resolve, reject) => {
       socket.once("error", reject);
       socket.once("close", () => reject(new Error("it closed the connection")));
       createInterface({ input: socket })
         .once("line", resolve)
-        // It repeats the socket's error, which is dealt with above.
+        // readline repeats the socket's error, which is handled above.
         .on("error", () => undefined);
     });
     const { server_name, jetstream } = Greeting.parse(JSON.parse(line.replace(/^INFO /, "")));
-    if (server_name !== name || !jetstream) throw new Error(`it greeted as ${line}`);
+    if (server_name !== name || !jetstream) throw new Error(`unexpected server info: ${line}`);
   } finally {
     socket.destroy();
   }

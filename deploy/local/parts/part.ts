@@ -1,8 +1,8 @@
-/** What every part of the platform is started with, and how its start is told. */
+/** Options of every part of the platform, and progress of its start. */
 import type { ChildSpec, Exit } from "../run/child.ts";
 import type { PartName } from "../versions.ts";
 
-/** What every part needs. */
+/** Options of every part. */
 export interface PartOptions {
   /** Path of the program. */
   readonly binary: string;
@@ -10,22 +10,22 @@ export interface PartOptions {
   readonly onUnexpectedExit?: ChildSpec["onUnexpectedExit"];
 }
 
-/** A part is being started, or works. */
+/** A part is starting, or is ready. */
 export type PartProgress = { readonly binary: PartName; readonly detail: string } & (
   | { readonly phase: "starting" }
   | { readonly phase: "ready"; readonly elapsedMillis: number }
 );
 
-/** Who wants to know about the parts. */
+/** Receives progress and failures of parts. */
 export interface PartObserver {
   readonly onProgress?: ((progress: PartProgress) => void) | undefined;
-  /** Called when a part ends that nobody stopped. Parts are not started again by themselves. */
+  /** Called when a part ends without having been stopped. The platform does not restart parts. */
   readonly onUnexpectedExit?: ((part: PartName, exit: Exit) => void) | undefined;
-  /** Ends a start that is under way. */
+  /** Aborts a start in progress. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Starts a part and tells the observer when it begins and when it works. */
+/** Starts a part and reports to the observer when it starts and when it is ready. */
 export async function observed<T>(
   part: PartName,
   binary: string,

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { openRun } from "../run/run.ts";
 import { canListen, freePort, holdPort, withFreePorts } from "./ports.ts";
 
-/** A program that listens on the port, and is as talkative as a server about why it cannot. */
+/** A program that listens on the port and, like a server, reports why it cannot. */
 const listener = (port: number | undefined) => ({
   command: process.execPath,
   args: [
@@ -35,7 +35,7 @@ async function occupy(port: number | undefined): Promise<void> {
   await once(server, "listening");
 }
 
-test("another port is tried when somebody takes the free one first", async () => {
+test("tries another port when another program takes the free one first", async () => {
   const tried: (number | undefined)[] = [];
   await withFreePorts(1, async ([port], attempt) => {
     tried.push(port);
@@ -46,7 +46,7 @@ test("another port is tried when somebody takes the free one first", async () =>
   expect(new Set(tried).size).toBe(3);
 });
 
-test("any other failure is not tried again", async () => {
+test("does not retry other failures", async () => {
   let attempts = 0;
   const attempt = async () => {
     attempts++;
@@ -56,28 +56,28 @@ test("any other failure is not tried again", async () => {
   expect(attempts).toBe(1);
 });
 
-test("ports are outside of those that outgoing connections get", async () => {
+test("free ports are outside the ephemeral port range", async () => {
   await withFreePorts(20, async (ports) => {
     expect(Math.max(...ports)).toBeLessThan(32_768);
     expect(Math.min(...ports)).toBeGreaterThan(1024);
   });
 });
 
-test("a port that is held is nobody else's until it is released", async () => {
+test("a held port is unavailable to others until it is released", async () => {
   const first = await freePort();
   const held = await holdPort(first, 20);
   expect(await canListen(held.port)).toBe(false);
   const next = await holdPort(held.port, 20);
   expect(next.port).toBeGreaterThan(held.port);
   await expect(holdPort(held.port, 1)).rejects.toThrow(
-    `expected a free port from ${held.port} to ${held.port} on 127.0.0.1, found none`,
+    `no free port from ${held.port} to ${held.port} on 127.0.0.1`,
   );
   await Promise.all([held, next].map(({ release }) => release()));
   await held.release();
   expect(await canListen(held.port)).toBe(true);
 });
 
-test("a port is reserved until the process ends, whether or not its part runs", async () => {
+test("a port stays reserved until the process ends, whether or not its part runs", async () => {
   const port = await freePort();
   const other = createSocket("udp4");
   onTestFinished(() => void other.close());

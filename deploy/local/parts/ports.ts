@@ -1,32 +1,32 @@
-/** Finding free ports, and surviving that somebody else takes one first. */
+/** Finds free ports, and retries when another program takes one first. */
 import { randomInt } from "node:crypto";
 import { createSocket } from "node:dgram";
 import { createServer, type Server } from "node:net";
 import { ChildStartError } from "../run/child.ts";
 
 /**
- * Below the ports that Linux (from 32768) and macOS (from 49152) give to outgoing connections. A client that tries
- * again and again to reach a part that is being restarted could otherwise be given that very port, connect to
- * itself, and keep the part from coming back.
+ * Below the ephemeral ports of Linux (from 32768) and macOS (from 49152). Otherwise a client that keeps reconnecting to a
+ * restarting part could get that very port for its outgoing connection, connect to itself, and block the part from
+ * listening.
  */
 const first = 20_000;
 const last = 32_000;
 
-/** A free port on 127.0.0.1. No other call on this machine returns it until this process ends. */
+/** A free port on 127.0.0.1. No other call on this machine returns it before this process ends. */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < 100; attempt++) {
     const port = randomInt(first, last);
     if ((await canListen(port)) && (await reserve(port))) return port;
   }
   throw new Error(
-    `expected a free port between ${first} and ${last} on 127.0.0.1, but 100 random ones were all taken. ` +
+    `no free port on 127.0.0.1: 100 random ports between ${first} and ${last} were all taken. ` +
       "Look for programs that were left running.",
   );
 }
 
 /**
- * Reserves a port that a part listens on, also while that part is restarted: its number is bound for UDP, which no part uses, until
- * this process ends. False where it is reserved already.
+ * Reserves the port of a part, even while the part restarts, by binding its number for UDP, which no part uses, until this
+ * process ends. Returns false when it is already reserved.
  */
 function reserve(port: number): Promise<boolean> {
   return new Promise((resolve) => {
@@ -39,22 +39,22 @@ function reserve(port: number): Promise<boolean> {
   });
 }
 
-/** Whether nobody listens on a port of 127.0.0.1 right now. */
+/** Whether a port of 127.0.0.1 is free right now. */
 export async function canListen(port: number): Promise<boolean> {
   const held = await listening(port);
   await held?.release();
   return held !== undefined;
 }
 
-/** A port that nobody else can have meanwhile. */
+/** A port that no other program can take until it is released. */
 export interface HeldPort {
   readonly port: number;
-  /** Lets it go, for whoever is to listen there now. */
+  /** Frees the port for the program that is to listen on it. */
   release(): Promise<void>;
 }
 
 /**
- * Takes the first of so many ports of 127.0.0.1 that is free, before anybody can listen there who is told of it. Does not keep the
+ * Holds the first free port of `tries` ports on 127.0.0.1 before its number is passed to other programs. Does not keep the
  * process from ending.
  */
 export async function holdPort(first: number, tries: number): Promise<HeldPort> {
@@ -62,10 +62,10 @@ export async function holdPort(first: number, tries: number): Promise<HeldPort> 
     const held = await listening(port);
     if (held !== undefined) return held;
   }
-  throw new Error(`expected a free port from ${first} to ${first + tries - 1} on 127.0.0.1, found none`);
+  throw new Error(`no free port from ${first} to ${first + tries - 1} on 127.0.0.1`);
 }
 
-/** Undefined where somebody listens. */
+/** Undefined when the port is taken. */
 function listening(port: number): Promise<HeldPort | undefined> {
   return new Promise((resolve) => {
     const server = createServer().unref();
@@ -78,13 +78,12 @@ function listening(port: number): Promise<HeldPort | undefined> {
 
 const closed = (server: Server): Promise<void> =>
   new Promise((resolve) => {
-    // What is closed already is as it should be.
+    // Closing a closed server reports an error, which does not matter here.
     server.close(() => resolve());
   });
 
 /**
- * Runs `attempt` with that many free ports, and again with others when a child found its port taken between our
- * look and its own.
+ * Runs `attempt` with free ports, and again with other ports when a child reports that its port was taken after the check.
  */
 export async function withFreePorts<T>(
   count: number,

@@ -1,4 +1,4 @@
-/** kube-scheduler: gives pods to nodes. */
+/** kube-scheduler: assigns pods to nodes. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stringify } from "yaml";
@@ -8,16 +8,16 @@ import { type ControlPlaneFiles, expectOk, type Trust } from "./apiserver.ts";
 import type { PartOptions } from "./part.ts";
 import { withFreePorts } from "./ports.ts";
 
-/** What the scheduler needs besides its program. */
+/** Options of the scheduler. */
 export interface SchedulerOptions extends PartOptions {
   /** Path of a kubeconfig for the user system:kube-scheduler. */
   readonly kubeconfigPath: string;
   readonly files: Pick<ControlPlaneFiles, "serverCert" | "serverKey">;
-  /** PEM of the authority, and an administrator to ask for readiness as. */
+  /** PEM of the authority, and an administrator for the readiness probe. */
   readonly trust: Trust;
 }
 
-/** Starts it and waits until it knows all nodes and pods. */
+/** Starts the scheduler and waits until its caches of nodes and pods are filled. */
 export async function startScheduler(run: Run, options: SchedulerOptions): Promise<Child> {
   const configPath = join(run.directory, "scheduler.yaml");
   await writeFile(configPath, configuration(options.kubeconfigPath));
@@ -35,7 +35,7 @@ export async function startScheduler(run: Run, options: SchedulerOptions): Promi
       ready: () => expectOk(`https://127.0.0.1:${port}/readyz`, options.trust),
       readyMillis: 60_000,
       graceMillis: 1000,
-      // It has nothing of its own to save.
+      // The scheduler has no state to save.
       closingSignal: "SIGKILL",
       onUnexpectedExit: options.onUnexpectedExit,
     });
@@ -49,11 +49,11 @@ const configuration = (kubeconfig: string): string =>
   stringify({
     apiVersion: "kubescheduler.config.k8s.io/v1",
     kind: "KubeSchedulerConfiguration",
-    // Nobody else is there, and a lease is a write every two seconds.
+    // There is only one scheduler, and a lease would be a write every two seconds.
     leaderElection: { leaderElect: false },
     clientConnection: { kubeconfig, qps: 500, burst: 1000 },
     enableProfiling: false,
-    // A pod that found no place is looked at again when something changes, and after this pause.
+    // How soon an unschedulable pod is retried, besides on changes of the cluster.
     podInitialBackoffSeconds: 1,
     podMaxBackoffSeconds: 2,
   });

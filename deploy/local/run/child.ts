@@ -1,4 +1,4 @@
-/** One supervised child process: started, watched, stopped and started again, with its log in the run's directory. */
+/** A supervised child process that can be stopped and restarted, with its log in the run's directory. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, createWriteStream, openSync, readdirSync, rmSync, type WriteStream } from "node:fs";
 import { open } from "node:fs/promises";
@@ -7,76 +7,76 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { poll } from "./poll.ts";
 
-/** The shell script that ties children to their owner. */
+/** The shell script that ends children when their owner dies. */
 export const lifelineScript = fileURLToPath(new URL("./lifeline.sh", import.meta.url));
 
-/** How a process ended: by itself or by a signal. Both are null when it could not be started. */
+/** How a process ended: with a code or by a signal. Both are null when it could not be started. */
 export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
 
-/** What to run, and how to tell that it works. */
+/** A program to run, and how to detect that it is ready. */
 export interface ChildSpec {
-  /** Names the log file and speaks to operators: `etcd`, `worker-2`. Unique within the run. */
+  /** Names the log file and appears in messages: `etcd`, `worker-2`. Unique within the run. */
   readonly name: string;
   /** An absolute path, or a name that is looked up in PATH. */
   readonly command: string;
   readonly args: readonly string[];
-  /** Added to this process's environment; undefined takes a variable away. */
+  /** Added to this process's environment. Undefined removes a variable. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   readonly cwd?: string | undefined;
   /**
-   * Resolves once the child works and throws while it does not; asked again and again. Without it, a child counts as
-   * ready as soon as it was started.
+   * Readiness probe: resolves once the child is ready, and throws until then. Without a probe, a child is ready as soon as
+   * it was started.
    */
   readonly ready?: (() => Promise<unknown>) | undefined;
-  /** How long it may take to become ready, in milliseconds; 30 s unless given. */
+  /** How long it may take to become ready, in milliseconds. Default: 30 s. */
   readonly readyMillis?: number | undefined;
-  /** How long it may take to end after a signal before it is killed, in milliseconds; 2 s unless given. */
+  /** How long it may take to end after a signal before it is killed, in milliseconds. Default: 2 s. */
   readonly graceMillis?: number | undefined;
-  /** What the end of the run sends it; SIGTERM unless given. SIGKILL suits what only keeps data that goes as well. */
+  /** Signal for the end of the run. Default: SIGTERM. SIGKILL suits programs whose data is removed with the run. */
   readonly closingSignal?: NodeJS.Signals | undefined;
   /** Receives standard output and standard error line by line, besides the log file. */
   readonly onLine?: ((line: string) => void) | undefined;
-  /** Called when the child ends though nobody stopped it, after it had become ready. */
+  /** Called when the child ends without having been stopped, after it was ready. */
   readonly onUnexpectedExit?: ((exit: Exit) => void) | undefined;
-  /** Starts it, and passes on each line of its output. The default starts a new process of the command. */
+  /** Starts the child and passes on each line of its output. Default: a new process of the command. */
   readonly launch?: ((write: (line: string) => void) => Launched) | undefined;
 }
 
-/** One life of a child. */
+/** One process of a child, from start to exit. */
 export interface Launched {
   /** Undefined when it could not be started. */
   readonly pid: number | undefined;
-  /** Resolves once it has ended and all that it wrote was read. */
+  /** Resolves once the process has ended and its output was read. */
   readonly ended: Promise<Exit>;
   /** Sends a signal. SIGKILL reaches the whole process group. */
   send(signal: NodeJS.Signals): void;
 }
 
-/** A child that can be stopped and started again; its ports and data stay what they were. */
+/** A child that can be stopped and started again with the same ports and data. */
 export interface Child {
   readonly name: string;
-  /** Everything it ever wrote, over all its lives. Gone when the run is closed. */
+  /** The output of all its processes. Removed when the run is closed. */
   readonly logPath: string;
   /** The process id, or undefined while it does not run. */
   readonly pid: number | undefined;
-  /** Starts it and waits until it is ready. Throws {@link ChildStartError}; does nothing while it runs. */
+  /** Starts it and waits until it is ready. Throws {@link ChildStartError}. Does nothing while it runs. */
   start(signal?: AbortSignal): Promise<void>;
   /**
-   * Sends the signal (SIGTERM unless given), kills it when the grace period is over, and resolves once it is gone.
-   * SIGKILL reaches the whole process group at once.
+   * Sends the signal (default: SIGTERM), kills the child after the grace period, and resolves once it has ended. SIGKILL
+   * reaches the whole process group at once.
    */
   stop(signal?: NodeJS.Signals): Promise<void>;
-  /** Resolves when the present life ends; at once when there is none. */
+  /** Resolves when the current process ends, or at once when there is none. */
   exited(): Promise<Exit | undefined>;
 }
 
-/** A child ended, or did not become ready, while it was being started. */
+/** A child ended or did not become ready while it was being started. */
 export class ChildStartError extends Error {
   override readonly name = "ChildStartError";
-  /** The last lines that it wrote. */
+  /** The last lines of its output. */
   readonly lastLines: readonly string[];
 
   constructor(message: string, lastLines: readonly string[], options?: ErrorOptions) {
@@ -85,13 +85,13 @@ export class ChildStartError extends Error {
   }
 }
 
-/** One life of a child, from spawn to exit. */
+/** One process of a child, from start to exit. */
 interface Life extends Launched {
-  /** True from when somebody asked for the end, or while nobody could have counted on it yet. */
+  /** True after a stop was requested, and until the child is ready. */
   endExpected: boolean;
 }
 
-/** Prepares a child of the run in `directory`; nothing runs before `start`. */
+/** Prepares a child of the run in `directory` without starting it. */
 export function createChild(directory: string, spec: ChildSpec): Child {
   const logPath = join(directory, "logs", `${spec.name}.log`);
   let life: Life | undefined;
@@ -182,8 +182,8 @@ function start(directory: string, spec: ChildSpec, logPath: string): ChildProces
     const child = spawn("/bin/sh", [lifelineScript, "enter", directory, spec.command, ...spec.args], {
       stdio: ["ignore", output, output],
       env: { ...process.env, ...spec.env },
-      // A group of its own: a signal from the terminal must not reach the parts before their owner decides,
-      // and what the child starts in turn can be ended with it.
+      // A separate process group: a signal from the terminal must not reach parts before their owner, and a signal to the group
+      // also reaches the child's own children.
       detached: true,
       ...(spec.cwd !== undefined && { cwd: spec.cwd }),
     });
@@ -211,7 +211,7 @@ function openLog(path: string): WriteStream {
   return log;
 }
 
-/** Ends what the child left behind in its group, and takes it out of the register. */
+/** Ends the remaining processes in the child's group, and removes it from the register. */
 function forget(directory: string, pid: number | undefined): void {
   if (pid === undefined) return;
   sendToGroup(pid, "SIGKILL");
@@ -221,7 +221,7 @@ function forget(directory: string, pid: number | undefined): void {
       if (record.startsWith(`${pid} `)) rmSync(join(register, record), { force: true });
     }
   } catch {
-    // The reaper has closed the register: nothing is read from it any more.
+    // The reaper has closed the register and reads it no more.
   }
 }
 
@@ -235,7 +235,7 @@ export function sendToGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // Nobody is left in the group.
+    // The group has no more processes.
   }
 }
 
@@ -249,7 +249,7 @@ async function untilReady(spec: ChildSpec, life: Life, signal: AbortSignal | und
     timeoutMillis: spec.readyMillis ?? 30_000,
     signal: either,
   });
-  // Whichever loses is of no interest any more.
+  // The promise that loses the race may reject later, unhandled.
   early.catch(() => undefined);
   ready.catch(() => undefined);
   try {
@@ -274,19 +274,19 @@ async function startError(
     exit.signal === "SIGKILL" && cause instanceof Error ? cause.message : `it ${describeExit(exit)}`;
   const log = lines.length === 0 ? "It wrote nothing." : `Its last lines:\n  ${lines.join("\n  ")}`;
   return new ChildStartError(
-    `expected ${spec.name} to start (${spec.command} ${spec.args.join(" ")}), but ${found}. ${log}`,
+    `${spec.name} (${spec.command} ${spec.args.join(" ")}) did not start: ${found}. ${log}`,
     lines,
     { cause },
   );
 }
 
-/** "exited with code 1", "was ended by SIGKILL": after the name of a process. */
+/** "exited with code 1" or "was ended by SIGKILL", to follow the name of a process. */
 export function describeExit({ code, signal }: Exit): string {
   if (signal !== null) return `was ended by ${signal}`;
   return code === null ? "could not be started" : `exited with code ${code}`;
 }
 
-/** The last lines of a log, without reading all of it. */
+/** The last lines of a log, without reading the whole file. */
 export async function lastLines(path: string, count: number): Promise<string[]> {
   const file = await open(path, "r");
   try {

@@ -1,21 +1,21 @@
-/** Which process a pid means: pids are used again, start times tell one use from the next. */
+/** Identifies processes by pid and start time, because pids are reused. */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
-/** A process, not to be mistaken for a later one with the same pid. */
+/** A process, distinguishable from a later one with the same pid. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** When it was started, as text that only the same machine understands and only equality is defined for. */
+  /** Start time in a platform-specific format, to be compared only for equality. */
   readonly started: string;
 }
 
-/** The process that has this pid now, or undefined when there is none. A zombie does not count. */
+/** The process with this pid, or undefined when there is none or it is a zombie. */
 export function identify(pid: number): ProcessIdentity | undefined {
   const started = process.platform === "linux" ? startedLinux(pid) : startedElsewhere(pid);
   return started === undefined ? undefined : { pid, started };
 }
 
-/** Does this very process still run? */
+/** Whether this process still runs. */
 export function isRunning(identity: ProcessIdentity): boolean {
   return identify(identity.pid)?.started === identity.started;
 }
@@ -28,7 +28,7 @@ function startedLinux(pid: number): string | undefined {
   } catch {
     return undefined;
   }
-  // Field 2 is the command in parentheses and may hold anything, so count from behind it.
+  // Field 2 is the command in parentheses and may contain anything, so count from its end.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return fields[0] === "Z" ? undefined : fields[19];
 }

@@ -1,29 +1,29 @@
 #!/bin/sh
-# Ties child processes to their owner, whatever ends the owner. POSIX sh, for Linux and macOS.
+# Ends child processes when their owner ends, however it ends. POSIX sh, for Linux and macOS.
 #
 #   lifeline.sh enter DIRECTORY COMMAND [ARGUMENT...]
-#     Signs DIRECTORY/register and becomes COMMAND. Started as the leader of its own process group.
+#     Adds itself to DIRECTORY/register and becomes COMMAND. Has to be started as the leader of a process group.
 #   lifeline.sh reap DIRECTORY
-#     Waits for the end of standard input, whose other end only the owner holds. Then ends every process group
-#     in the register that still runs and removes DIRECTORY.
+#     Waits for the end of standard input, whose other end only the owner holds. Then ends every running process group
+#     in the register and removes DIRECTORY.
 #
-# A record is an empty file named "<pid> <start time>": made in one step, so that it is never seen half-written. The
-# start time tells the process from a later one with the same pid.
+# A record is an empty file named "<pid> <start time>", so it is created atomically. The start time distinguishes the
+# process from a later one with the same pid.
 set -u
 mode=$1
 directory=$2
 shift 2
 
-# Prints when process $1 was started, or nothing when it does not run. A zombie does not run.
+# Prints the start time of process $1, or nothing when it does not run. A zombie does not run.
 started() {
   if [ -r /proc/self/stat ]; then
     { IFS= read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 0
     set -f
-    # The second field is the command in parentheses and may hold anything: count from behind it.
+    # Field 2 is the command in parentheses and may contain anything, so count from its end.
     set -- ${stat##*) }
     [ "$1" = Z ] || echo "${20}"
   else
-    # By its path: the PATH may be one that was made for the child.
+    # By its path, because PATH may be the child's.
     stat=$(LC_ALL=C TZ=UTC /bin/ps -o stat= -o lstart= -p "$1" 2>/dev/null) || return 0
     set -f
     set -- $stat
@@ -31,18 +31,18 @@ started() {
   fi
 }
 
-# Does the process of record $1 still run?
+# Succeeds when the process of record $1 still runs.
 runs() {
   [ "$(started "${1%% *}")" = "${1#* }" ]
 }
 
 enter() {
-  # Once the reaper has closed the register this fails, and the command is never run.
+  # Once the reaper has closed the register this fails, and the command never runs.
   : >"$directory/register/$$ $(started $$)" || exit 71
   exec "$@"
 }
 
-# Does one of the processes of these records still run?
+# Succeeds when one of the processes of these records still runs.
 any_runs() {
   for record; do
     runs "$record" && return 0
@@ -59,7 +59,7 @@ signal_groups() {
   done
 }
 
-# Waits until none of these records' processes runs, for two seconds at most.
+# Waits until no process of these records runs, for at most two seconds.
 await_ends() {
   left=20
   while [ "$left" -gt 0 ] && any_runs "$@"; do
@@ -69,15 +69,15 @@ await_ends() {
 }
 
 reap() {
-  # Whoever ends the owner may end its whole session or terminal; this process must outlive that.
+  # A signal that ends the owner may go to its whole session or terminal. This process must outlive it.
   trap '' HUP INT TERM
   PATH=${PATH:-}:/usr/bin:/bin
   cat >/dev/null
   closed=$directory/register.closed
-  # In one step, so that a child that is just being born is either in the register or not born at all.
+  # Atomic, so that a child that is being started is either in the register or never runs.
   mv "$directory/register" "$closed" 2>/dev/null
-  # Only those that still run: the pid of one that ended may belong to a foreign process by now. The list is in memory,
-  # since the directory may be removed by another process before all have ended.
+  # Only running processes: the pid of an ended one may belong to an unrelated process by now. The list is in memory,
+  # because another process may remove the directory before all have ended.
   set --
   for record in "$closed"/*; do
     record=${record##*/}
@@ -85,10 +85,10 @@ reap() {
   done
   signal_groups TERM "$@"
   await_ends "$@"
-  # To all of them once more: a leader may be gone and its own children not.
+  # All of them again: a leader may have ended before its own children.
   signal_groups KILL "$@"
   await_ends "$@"
-  # The owner's name last: a removal that is cut short is then found and finished by the next sweep.
+  # The owner file last, so that the next sweep finds and completes an interrupted removal.
   for entry in "$directory"/*; do
     case $entry in */owner.json) ;; *) rm -rf "$entry" ;; esac
   done

@@ -1,20 +1,19 @@
-/** Waiting for something outside this process that tells nobody when it is done. */
+/** Waits for conditions outside this process that have no notification. */
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How long to wait and how often to look. */
+/** How long and how often to poll. */
 export interface PollOptions {
-  /** Give up after this many milliseconds. */
+  /** Fail after this many milliseconds. */
   readonly timeoutMillis: number;
-  /** Pause between two looks, in milliseconds; 25 unless given. */
+  /** Pause between two calls, in milliseconds. Default: 25. */
   readonly intervalMillis?: number | undefined;
   /** Ends the wait with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Calls `probe` until it resolves. A probe that throws is asked again, for the last time when the time is over: what was
- * found before this process or the machine stood still says nothing about now. That last error is the cause of the one
- * thrown.
+ * Calls `probe` until it resolves. It calls the probe once more after the deadline, because a result from before this process or
+ * the machine was suspended may be outdated. When the last call fails too, its error is the cause of the thrown error.
  */
 export async function poll<T>(what: string, probe: () => Promise<T>, options: PollOptions): Promise<T> {
   const deadline = performance.now() + options.timeoutMillis;
@@ -27,14 +26,14 @@ export async function poll<T>(what: string, probe: () => Promise<T>, options: Po
       options.signal?.throwIfAborted();
       if (isLast) {
         throw new Error(
-          `expected ${what} within ${options.timeoutMillis / 1000} s, but at last ${describe(error)}`,
+          `timed out after ${options.timeoutMillis / 1000} s waiting for ${what}: ${describe(error)}`,
           {
             cause: error,
           },
         );
       }
     }
-    // An abort only ends the pause; the loop's first line then throws the signal's own reason.
+    // An abort only ends the pause. The loop then throws the signal's reason.
     await sleep(options.intervalMillis ?? 25, undefined, { signal: options.signal }).catch(() => undefined);
   }
 }

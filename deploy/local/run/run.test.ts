@@ -21,7 +21,7 @@ import { sweepAbandonedRuns } from "./sweep.ts";
 
 const ownerScript = fileURLToPath(new URL("../fixtures/owner.ts", import.meta.url));
 
-// A temporary folder of its own: these tests must not meet the runs of others, nor sweep them.
+// A separate temporary folder, so that these tests do not sweep other runs.
 let temporary: string;
 beforeEach(() => {
   temporary = mkdtempSync(join(tmpdir(), "test-runs-"));
@@ -41,13 +41,13 @@ async function open(): Promise<Run> {
 const sh = (script: string) => ({ command: "sh", args: ["-c", script] });
 const runs = (pid: number | undefined): boolean => pid !== undefined && identify(pid) !== undefined;
 
-/** As somebody else would. Never with pid 0 or NaN, which mean more than one process. */
+/** Kills a process from outside the run. Never with pid 0 or NaN, which mean more than one process. */
 function kill(pid: number | undefined): void {
   if (!pid) throw new Error("expected a process to kill");
   process.kill(pid, "SIGKILL");
 }
 
-/** A child that says when it has come to the interesting line of its script. */
+/** Starts a child and waits for its first output. */
 async function startTalking(run: Run, name: string, script: string, more: Partial<ChildSpec> = {}) {
   const lines: string[] = [];
   const child = run.child({
@@ -62,7 +62,7 @@ async function startTalking(run: Run, name: string, script: string, more: Partia
 }
 
 describe("a child", () => {
-  test("writes its log into the run's directory and hands over its lines", async () => {
+  test("writes its log into the run's directory and passes on its lines", async () => {
     const run = await open();
     const { child, lines } = await startTalking(run, "talker", "echo one; echo two >&2; sleep 600");
     await expect.poll(() => [...lines].sort()).toEqual(["one", "two"]);
@@ -71,7 +71,7 @@ describe("a child", () => {
     expect(readFileSync(child.logPath, "utf8").split("\n").sort()).toEqual(["", "one", "two"]);
   });
 
-  test("gets the environment, without what was taken away", async () => {
+  test("gets the environment without removed variables", async () => {
     vi.stubEnv("DENREI_TEST_KEPT", "kept");
     vi.stubEnv("DENREI_TEST_TAKEN", "taken");
     const run = await open();
@@ -85,7 +85,7 @@ describe("a child", () => {
     expect(readFileSync(child.logPath, "utf8")).toBe("kept-given-\n");
   });
 
-  test("that ends before it is ready is an error with its last lines", async () => {
+  test("that ends before it is ready causes an error with its last lines", async () => {
     const run = await open();
     const never = async () => {
       throw new Error("not yet");
@@ -93,7 +93,7 @@ describe("a child", () => {
     const child = run.child({ name: "broken", ...sh("echo the disk is full; exit 3"), ready: never });
     const error = await child.start().catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(ChildStartError);
-    expect(String(error)).toMatch(/expected broken to start.*exited with code 3.*the disk is full/s);
+    expect(String(error)).toMatch(/broken \(.*\) did not start: it exited with code 3.*the disk is full/s);
     expect(child.pid).toBeUndefined();
   });
 
@@ -109,7 +109,9 @@ describe("a child", () => {
         throw new Error("connection refused");
       },
     });
-    await expect(child.start()).rejects.toThrow(/within 0.1 s, but at last connection refused/);
+    await expect(child.start()).rejects.toThrow(
+      /timed out after 0.1 s waiting for it to become ready: connection refused/,
+    );
     expect(pid).toBeTypeOf("number");
     expect(runs(pid)).toBe(false);
   });
@@ -145,7 +147,7 @@ describe("a child", () => {
 
   test("takes its own children with it", async () => {
     const run = await open();
-    // To the log only: children that hold a pipe to us would be noticed by that alone.
+    // Only to the log: children with a pipe to this process would be noticed by the pipe.
     const child = run.child({ name: "parent", ...sh("sleep 600 & echo $!; wait") });
     await child.start();
     const grandchild = () => Number(readFileSync(child.logPath, "utf8"));
@@ -167,7 +169,7 @@ describe("a child", () => {
     await expect.poll(() => readFileSync(child.logPath, "utf8")).toBe("alive\nalive\n");
   });
 
-  test("reports an end that nobody asked for, and only that", async () => {
+  test("reports an unexpected end, and not a requested one", async () => {
     const run = await open();
     const exits: Exit[] = [];
     const child = run.child({ name: "fragile", ...sh("sleep 600"), onUnexpectedExit: (e) => exits.push(e) });
@@ -181,11 +183,11 @@ describe("a child", () => {
     expect(exits).toEqual([{ code: null, signal: "SIGKILL" }]);
   });
 
-  test("needs a name that no running child has", async () => {
+  test("needs a name that no running child uses", async () => {
     const run = await open();
     const child = run.child({ name: "only-one", ...sh("sleep 600") });
     await child.start();
-    expect(() => run.child({ name: "only-one", ...sh("sleep 600") })).toThrow(/"only-one" runs already/);
+    expect(() => run.child({ name: "only-one", ...sh("sleep 600") })).toThrow(/"only-one" is already running/);
     await child.stop();
     await run.child({ name: "only-one", ...sh("sleep 600") }).start();
   });
@@ -201,7 +203,7 @@ describe("a run", () => {
     await Promise.all([run.close(), run.close()]);
     expect(pids.map(runs)).toEqual([false, false]);
     expect(existsSync(run.directory)).toBe(false);
-    expect(() => run.child({ name: "late", ...sh("true") })).toThrow(/it was closed/);
+    expect(() => run.child({ name: "late", ...sh("true") })).toThrow(/cannot start late: the run is closed/);
   });
 
   test.each([
@@ -215,13 +217,13 @@ describe("a run", () => {
     expect(talking.lines).toEqual(lines);
   });
 
-  test("keeps its directory from other users", async () => {
+  test("hides its directory from other users", async () => {
     const run = await open();
     const mode = execFileSync("ls", ["-ld", run.directory], { encoding: "utf8" }).slice(0, 10);
     expect(mode).toBe("drwx------");
   });
 
-  test("forgets children that ended, so that nobody kills a later process with their pid", async () => {
+  test("forgets children that ended, so a later process with the same pid is not killed", async () => {
     const run = await open();
     const child = run.child({ name: "short", ...sh("true") });
     await child.start();
@@ -251,14 +253,14 @@ async function expectNothingLeft({ directory, pids }: OwnedRun): Promise<void> {
 }
 
 describe("when the owner dies", () => {
-  test("by whatever signal, children, grandchildren and directory go", async () => {
+  test("by any signal, children, grandchildren, and directory are removed", async () => {
     const signals = ["SIGKILL", "SIGTERM", "SIGINT", "SIGHUP"] as const;
     const owners = await Promise.all(signals.map(startOwner));
     signals.forEach((signal, index) => void owners[index]?.owner.kill(signal));
     await Promise.all(owners.map(({ owned }) => expectNothingLeft(owned)));
   });
 
-  test("they go even when the directory is removed before all have ended", async () => {
+  test("they are removed even when the directory disappears before all children have ended", async () => {
     const { owner, owned } = await startOwner();
     owner.kill("SIGKILL");
     // One child ignores SIGTERM, so the reaper is not done when another has obeyed.
@@ -267,7 +269,7 @@ describe("when the owner dies", () => {
     await expectNothingLeft(owned);
   });
 
-  test("together with its reaper, the next run clears away what they left", async () => {
+  test("together with its reaper, the next run cleans up", async () => {
     const { owner, owned } = await startOwner();
     const reapers = execFileSync("ps", ["-A", "-ww", "-o", "pid=,args="], { encoding: "utf8" })
       .split("\n")
@@ -288,7 +290,7 @@ describe("sweeping", () => {
   const deadPid = () => spawnSync("true").pid;
   const abandoned = { host: hostname(), started: "1" };
 
-  /** A run's directory as a dead owner would have left it, unless told otherwise. */
+  /** A run's directory as a dead owner leaves it. */
   function leave(owner: object | string, register: readonly string[] = []): string {
     const directory = mkdtempSync(join(temporary, "denrei-"));
     mkdirSync(join(directory, "register"));
@@ -297,19 +299,19 @@ describe("sweeping", () => {
     return directory;
   }
 
-  test("removes a run whose owner's pid is another process by now", async () => {
+  test("removes a run whose owner's pid now belongs to another process", async () => {
     const directory = leave({ ...abandoned, pid: process.pid });
     await sweepAbandonedRuns();
     expect(existsSync(directory)).toBe(false);
   });
 
-  test("leaves the run of a live owner alone", async () => {
+  test("keeps the run of a live owner", async () => {
     const directory = leave({ host: hostname(), ...identify(process.pid) });
     await sweepAbandonedRuns();
     expect(existsSync(directory)).toBe(true);
   });
 
-  test("leaves alone what another machine, or nobody known, owns", async () => {
+  test("keeps runs of other machines and directories without a readable owner", async () => {
     const foreign = leave({ ...abandoned, host: "elsewhere", pid: deadPid() });
     const unreadable = leave("{");
     const noRun = mkdtempSync(join(temporary, "denrei-"));
@@ -318,7 +320,7 @@ describe("sweeping", () => {
     expect([foreign, unreadable, noRun].map((path) => existsSync(path))).toEqual([true, true, true]);
   });
 
-  test("kills a recorded process only when it is the one that was recorded", async () => {
+  test("kills a recorded process only when its start time matches", async () => {
     const ours = spawn("sleep", ["600"], { detached: true });
     const theirs = spawn("sleep", ["600"], { detached: true });
     onTestFinished(() => void [ours, theirs].map((child) => child.kill("SIGKILL")));

@@ -1,4 +1,4 @@
-/** A run: a directory and the child processes that live and die with this process. */
+/** A run: a directory and child processes that end with this process. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
@@ -10,25 +10,25 @@ import { type Child, type ChildSpec, createChild, lifelineScript } from "./child
 import { identify } from "./identity.ts";
 import { ownerFile, sweepAbandonedRuns } from "./sweep.ts";
 
-/** Where children live. Independent runs side by side share nothing. */
+/** Owns child processes. Runs are independent of each other. */
 export interface Run {
-  /** Readable by this user alone; removed at the end, however this process ends. */
+  /** Readable only by this user. Removed at the end, however this process ends. */
   readonly directory: string;
-  /** Prepares a child of this run; call its `start`. Throws when a running child has the name or the run is closed. */
+  /** Prepares a child of this run without starting it. Throws when the name is in use by a running child or the run is closed. */
   child(spec: ChildSpec): Child;
-  /** Stops every child that still runs and removes the directory. Calling it again waits for the same end. */
+  /** Stops every running child and removes the directory. Further calls wait for the same end. */
   close(): Promise<void>;
 }
 
 /**
- * Opens a run, after clearing away what runs of dead owners left behind. A detached shell watches this process and
- * cleans up should it die without `close`, be it by `kill -9`.
+ * Opens a run, after cleaning up runs of dead owners. A detached shell watches this process and cleans up if it ends without
+ * `close`, even by `kill -9`.
  */
 export async function openRun(): Promise<Run> {
   if (process.platform === "win32") {
     throw new Error(
-      "expected Linux or macOS for the local platform, but this is Windows. Use WSL, or a cluster and a NATS " +
-        "server of your own (KUBECONFIG and NATS_URL).",
+      "The local platform does not support Windows. Use WSL, or an existing cluster and NATS server " +
+        "(KUBECONFIG and NATS_URL).",
     );
   }
   await sweepAbandonedRuns();
@@ -45,21 +45,22 @@ export async function openRun(): Promise<Run> {
   async function close(): Promise<void> {
     await Promise.all([...children.values()].map(({ child, closingSignal }) => child.stop(closingSignal)));
     await reaper.dismiss();
-    // For the case that somebody killed the reaper.
+    // In case the reaper was killed.
     await rm(directory, { recursive: true, force: true, maxRetries: 3 });
   }
 
   return {
     directory,
     child(spec) {
-      if (closing) throw new Error(`expected an open run to start ${spec.name} in, but it was closed`);
+      if (closing) throw new Error(`cannot start ${spec.name}: the run is closed`);
       if (!/^[\w.-]+$/.test(spec.name)) {
-        throw new Error(`expected a name of letters, digits, ".", "_" and "-", but found "${spec.name}"`);
+        throw new Error(
+          `child name "${spec.name}" contains other characters than letters, digits, ".", "_", and "-"`,
+        );
       }
       if (children.get(spec.name)?.child.pid !== undefined) {
         throw new Error(
-          `expected a name that no running child has, but "${spec.name}" runs already. ` +
-            "Start that one again instead, or number them.",
+          `a child named "${spec.name}" is already running. ` + "Restart it instead, or choose another name.",
         );
       }
       const child = createChild(directory, spec);
@@ -74,20 +75,20 @@ export async function openRun(): Promise<Run> {
 }
 
 interface Reaper {
-  /** Lets it do its work, of which usually only the directory is left, and waits for its end. */
+  /** Triggers its cleanup, usually only of the directory, and waits for its end. */
   dismiss(): Promise<void>;
 }
 
 async function startReaper(directory: string): Promise<Reaper> {
   const reaper = spawn("/bin/sh", [lifelineScript, "reap", directory], {
-    // The pipe is the lifeline: no other process holds its other end, so it ends with this one.
+    // The reaper acts when this pipe closes. Only this process holds the other end.
     stdio: ["pipe", "ignore", "ignore"],
     detached: true,
     cwd: "/",
   });
   await once(reaper, "spawn");
   const ended = once(reaper, "exit");
-  // Watching must not keep this process alive.
+  // The reaper must not keep this process alive.
   reaper.unref();
   if (reaper.stdin instanceof Socket) reaper.stdin.unref();
   reaper.stdin.on("error", () => undefined);

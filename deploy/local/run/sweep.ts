@@ -1,4 +1,4 @@
-/** Clearing away runs whose owner and reaper both died: after a crash of the machine, say. */
+/** Cleans up runs whose owner and reaper both died, for example when the machine crashed. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
@@ -9,15 +9,15 @@ import { z } from "zod";
 import { lifelineScript } from "./child.ts";
 import { isRunning } from "./identity.ts";
 
-/** Says in a run's directory who owns it. Without this file a directory is not a run, and is left alone. */
+/** The file that names a run's owner. Directories without it are not runs and are ignored. */
 export const ownerFile = "owner.json";
 
 const Owner = z.object({ host: z.string(), pid: z.number(), started: z.string() });
 
-/** An empty directory is one that is about to be a run, unless it stays so for this long. */
+/** How long an empty directory counts as a run that is being created. */
 const emptyMillis = 60_000;
 
-/** Ends the children and removes the directories of all runs whose owner is dead. */
+/** Ends the children and removes the directories of all runs with a dead owner. */
 export async function sweepAbandonedRuns(root: string = tmpdir()): Promise<void> {
   const names = await readdir(root);
   const runs = names.filter((name) => name.startsWith("denrei-")).map((name) => join(root, name));
@@ -26,7 +26,7 @@ export async function sweepAbandonedRuns(root: string = tmpdir()): Promise<void>
 
 async function sweep(directory: string): Promise<void> {
   if (!(await isAbandoned(directory))) return;
-  // The reaper's own procedure, with a lifeline that is cut already.
+  // The reaper's own procedure, with standard input already at its end.
   const nothing = openSync("/dev/null", "r");
   const reaper = spawn("/bin/sh", [lifelineScript, "reap", directory], {
     stdio: [nothing, "ignore", "ignore"],
@@ -41,7 +41,7 @@ async function isAbandoned(directory: string): Promise<boolean> {
   let text: string;
   try {
     const { uid, mtimeMs } = await stat(directory);
-    // Directories under the system's temporary folder can be anybody's, with any content.
+    // Other users' directories in the temporary folder may contain anything.
     if (uid !== process.getuid?.()) return false;
     if (Date.now() - mtimeMs > emptyMillis) await rmdir(directory).catch(() => undefined);
     text = await readFile(join(directory, ownerFile), "utf8");
@@ -50,7 +50,7 @@ async function isAbandoned(directory: string): Promise<boolean> {
   }
   const owner = Owner.safeParse(parse(text));
   if (!owner.success) return false;
-  // A folder shared between containers: another one's pids mean nothing here.
+  // In a folder shared between containers, pids of other containers mean nothing here.
   if (owner.data.host !== hostname()) return false;
   return !isRunning(owner.data);
 }

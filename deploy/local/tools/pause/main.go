@@ -1,5 +1,5 @@
-// Command pause holds a pod's namespaces open: it waits until it is told to end, and buries the processes that are
-// left to it, as the first process of a pod has to where containers share it.
+// Command pause holds the namespaces of a pod open. It waits for a signal to end, and reaps orphaned processes, as the first
+// process of a pod must when containers share a process namespace.
 package main
 
 import (
