@@ -1,21 +1,21 @@
-/** Applying objects as `kubectl apply --server-side --validate=strict` does it, warnings included. */
+/** Applies objects like `kubectl apply --server-side --validate=strict`, and returns warnings. */
 import { request } from "undici";
 import type { KubeConnection } from "../../bus/kube/connection.ts";
 import type { Manifest } from "./manifests.ts";
 
-/** What the API server says. */
+/** The response of the API server. */
 export interface Answer {
   readonly status: number;
-  /** `Warning` headers (RFC 9110): deprecated versions, pods that the namespace will refuse, and the like. */
+  /** `Warning` headers (RFC 9110), such as deprecated versions or pods that the namespace would reject. */
   readonly warnings: readonly string[];
-  /** Why not, if it is not. */
+  /** The error message, if the request failed. */
   readonly message: string | undefined;
 }
 
-/** The answer to a new object with which nothing is wrong. */
+/** The response to a valid new object. */
 export const accepted: Answer = { status: 201, warnings: [], message: undefined };
 
-/** Applies an object; a dry run is validated and admitted like any other, and not stored. */
+/** Applies an object. A dry run is validated and admitted but not stored. */
 export async function apply(
   connection: KubeConnection,
   object: Manifest,
@@ -60,7 +60,7 @@ async function send(
   };
 }
 
-/** The path of the objects beside this one, as the API server itself names and scopes its kind. */
+/** The collection path of the object, from the API server's discovery. */
 async function collectionOf(connection: KubeConnection, { apiVersion, kind, metadata }: Manifest) {
   const group = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
   const { body } = await request(`${connection.server}${group}`, { dispatcher: connection.requests });
@@ -68,6 +68,6 @@ async function collectionOf(connection: KubeConnection, { apiVersion, kind, meta
     resources: { name: string; kind: string; namespaced: boolean }[];
   };
   const resource = resources.find((candidate) => candidate.kind === kind && !candidate.name.includes("/"));
-  if (resource === undefined) throw new Error(`expected the API server to know ${kind} in ${apiVersion}`);
+  if (resource === undefined) throw new Error(`the API server has no ${kind} in ${apiVersion}`);
   return `${group}${resource.namespaced ? `/namespaces/${metadata.namespace}` : ""}/${resource.name}`;
 }

@@ -1,4 +1,4 @@
-/** The kustomize base as it is rendered: what belongs together does, and it is what the code says. */
+/** The rendered kustomize base is consistent and matches the code. */
 import { execFile } from "node:child_process";
 import { X509Certificate } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -40,19 +40,19 @@ const webhookSettings = ["webhookAddress", "webhookPath", "webhookSecrets"] as c
 let objects: Manifest[];
 beforeAll(async () => {
   objects = await baseObjects();
-  // Where there is no kubectl, kustomize may have to be built first.
+  // Without kubectl, kustomize may have to be built first.
 }, 900_000);
 
 const workloads = () => objects.filter(isWorkload);
 const deployments = (among: readonly Manifest[]) =>
   among.filter(isWorkload).filter(({ kind }) => kind === "Deployment");
 const ours = () => deployments(objects);
-/** The name of the ConfigMap that the NATS servers have mounted. */
+/** The ConfigMap that the NATS servers mount. */
 const natsConfiguration = (): string => {
   const volumes = find<Workload>(objects, "StatefulSet", "nats").spec.template.spec.volumes;
   return volumes?.find(({ configMap }) => configMap !== undefined)?.configMap?.name ?? "";
 };
-/** The Secret that is mounted where this path is. */
+/** The Secret mounted at this path. */
 function mountedSecret(workload: Workload, path = ""): string | undefined {
   const mount = containerOf(workload).volumeMounts.find(({ mountPath }) => path.startsWith(`${mountPath}/`));
   return template(workload).spec.volumes?.find(({ name }) => name === mount?.name)?.secret?.secretName;
@@ -64,7 +64,7 @@ const coversSecrets = ({ apiGroups, resources }: Role["rules"][number]): boolean
   (resources.includes("secrets") || resources.includes("*"));
 const template = (workload: Workload): PodTemplate => workload.spec.template;
 
-/** Settings as the container of a Deployment has them, from ConfigMaps of the same rendering. */
+/** The environment of a Deployment's container, including ConfigMaps of the same rendering. */
 function environmentOf(workload: Workload, among: readonly Manifest[] = objects): Record<string, string> {
   const { env = [], envFrom = [] } = containerOf(workload);
   const shared = envFrom.map(({ configMapRef }) => find(among, "ConfigMap", configMapRef.name).data ?? {});
@@ -73,19 +73,19 @@ function environmentOf(workload: Workload, among: readonly Manifest[] = objects)
 }
 
 describe("functions", () => {
-  test("have a Deployment each, and there is none for anything else but bridge and gateway", () => {
+  test("have a Deployment each, and only bridge and gateway have others", () => {
     const args = ours().map((workload) => containerOf(workload).args?.join(" "));
     const workers = functions.map(({ name }) => `worker ${name}`);
     expect(args.sort()).toEqual(["bridge", "gateway", ...workers].sort());
   });
 
-  test("run as service accounts of their own", () => {
+  test("run as separate service accounts", () => {
     const accounts = ours().map((workload) => template(workload).spec.serviceAccountName ?? "default");
     expect(new Set(accounts).size).toBe(ours().length);
     for (const account of accounts) find(objects, "ServiceAccount", account);
   });
 
-  test("have the rights that `denrei rbac` prints, and no others", async () => {
+  test("have exactly the rights that `denrei rbac` prints", async () => {
     const { stdout } = await runHere(["rbac", "--json"]);
     const printed: Manifest[] = JSON.parse(stdout).items;
     const rendered = objects.filter(({ kind }) => /Role|ServiceAccount/.test(kind));
@@ -94,11 +94,11 @@ describe("functions", () => {
     expect(byName(rendered)).toEqual(byName(printed));
     const confidential = functions.filter((fn) => kindsOf(fn).some(({ reach }) => reach === "opted-in"));
     const withSecrets = confidential.length === 0 ? 0 : confidential.length + 1;
-    // Account, role and binding; for Secrets a role and a binding more; and the account of the gateway.
+    // A service account, a role, and a binding each; for Secrets one more role and binding; and the gateway's service account.
     expect(rendered.length).toBe(3 * (functions.length + 1) + 2 * withSecrets + 1);
   });
 
-  test("may touch Secrets in namespaces that are opted in, of which the platform's own is one", () => {
+  test("have access to Secrets only in opted-in namespaces, which include the platform's", () => {
     const covering = ofKind<Role>("ClusterRole")
       .filter(({ rules }) => rules.some(coversSecrets))
       .map(({ metadata }) => metadata.name);
@@ -115,18 +115,18 @@ describe("functions", () => {
 });
 
 describe("processes", () => {
-  test("are given settings that they read, with values that they accept", () => {
+  test("get only settings that they read, with valid values", () => {
     const ofCluster = [...processSettings, "namespaces", "watchSeconds"] as const;
-    // Settings that all share come with them, also such as only the others read.
+    // Shared settings reach all processes, including those that only some read.
     const ofGateway = [...busProcessSettings, "cluster", ...webhookSettings] as const;
     for (const workload of ours()) {
       const names = containerOf(workload).args?.[0] === "gateway" ? ofGateway : ofCluster;
       const known = [...names.map(variableOf), ...tracingVariables];
       const environment = environmentOf(workload);
       for (const variable of Object.keys(environment)) expect(known).toContain(variable);
-      // Traces go nowhere unless somebody says so.
+      // Tracing is off by default.
       expect(collectorOf(environment)).toBeUndefined();
-      // Their own files are not on this machine: here it matters that they are where something is mounted.
+      // The files are not on this machine, but their paths have to be mounted.
       const { NATS_CA, NATS_CERT, NATS_KEY, ...others } = environment;
       for (const path of [NATS_CA, NATS_CERT, NATS_KEY]) expect(mountedSecret(workload, path)).toBeDefined();
       const settings = readSettings(names, {}, others);
@@ -134,7 +134,7 @@ describe("processes", () => {
     }
   });
 
-  test("find the bus: the address is a service whose pods listen on that port", () => {
+  test("reach the bus: the address is a Service whose pods listen on that port", () => {
     for (const workload of ours()) {
       const { hostname, port } = new URL(environmentOf(workload).NATS_URL ?? "");
       const { spec } = find<Service>(objects, "Service", hostname);
@@ -146,7 +146,7 @@ describe("processes", () => {
     }
   });
 
-  test("show the bus the certificate of their own user, and no two the same", async () => {
+  test("authenticate to the bus with the certificate of their own user", async () => {
     const { stdout } = await runHere(["certificates", "--json"]);
     const secrets: Manifest[] = JSON.parse(stdout).items;
     const users = ours().map((workload) => {
@@ -160,13 +160,13 @@ describe("processes", () => {
     const { data } = find(objects, "ConfigMap", natsConfiguration());
     for (const user of users) expect(data?.["authorization.conf"]).toContain(`user: "${user}"`);
     expect(new Set(users).size).toBe(ours().length);
-    // The server's own is among them, too.
+    // The certificate of the servers is one of these Secrets, too.
     const nats = find<Workload>(objects, "StatefulSet", "nats");
     const paths = /cert_file: (\S+)/.exec(data?.["nats.conf"] ?? "");
     find(secrets, "Secret", mountedSecret(nats, paths?.[1]) ?? "");
   });
 
-  test("are scraped where they serve metrics", () => {
+  test("have scrape annotations for the port with metrics", () => {
     for (const workload of ours()) {
       expect(template(workload).metadata.annotations).toEqual({
         "prometheus.io/scrape": "true",
@@ -176,7 +176,7 @@ describe("processes", () => {
     }
   });
 
-  test("are probed on ports that their containers name", () => {
+  test("have probes on named container ports", () => {
     for (const workload of workloads()) {
       const { ports, startupProbe, readinessProbe, livenessProbe } = containerOf(workload);
       for (const { httpGet } of [startupProbe, readinessProbe, livenessProbe]) {
@@ -185,13 +185,13 @@ describe("processes", () => {
     }
   });
 
-  test("run the version that package.json names", () => {
+  test("run the version in package.json", () => {
     for (const workload of ours()) expect(containerOf(workload).image).toBe(`denrei:${manifest.version}`);
   });
 });
 
 describe("services and budgets", () => {
-  test("lead to ports that the containers name", () => {
+  test("target named container ports", () => {
     for (const { metadata, spec } of ofKind<Service>("Service")) {
       const pods = workloads().filter((workload) => matches(spec.selector, template(workload)));
       const ports = pods.flatMap((workload) => containerOf(workload).ports.map(({ name }) => name));
@@ -200,7 +200,7 @@ describe("services and budgets", () => {
     }
   });
 
-  test("select pods that exist", () => {
+  test("select existing pods", () => {
     const selectors = objects.flatMap((object) => {
       const { selector } = (object as Manifest & { spec?: { selector?: Selector } }).spec ?? {};
       return selector === undefined ? [] : [{ name: object.metadata.name, selector: plain(selector) }];
@@ -216,7 +216,7 @@ describe("services and budgets", () => {
 describe("the gateway", () => {
   const gateway = () => find<Workload>(objects, "Deployment", "denrei-gateway");
 
-  test("has a service account without rights, and pods without its token", () => {
+  test("has a service account without rights, whose token is not mounted", () => {
     const { serviceAccountName, automountServiceAccountToken } = template(gateway()).spec;
     expect(automountServiceAccountToken).toBe(false);
     const bindings = [...ofKind<Binding>("ClusterRoleBinding"), ...ofKind<Binding>("RoleBinding")];
@@ -226,14 +226,14 @@ describe("the gateway", () => {
     for (const other of others) expect(bound).toContain(template(other).spec.serviceAccountName);
   });
 
-  test("receives where its service sends, port 80 of which is for webhooks", () => {
+  test("listens on the target port of its Service, whose port 80 is for webhooks", () => {
     const { port } = new URL(`http://${environmentOf(gateway()).DENREI_WEBHOOK_ADDRESS}`);
     expect(containerOf(gateway()).ports).toContainEqual({ name: "webhooks", containerPort: Number(port) });
     const { spec } = find<Service>(objects, "Service", "denrei-gateway");
     expect(spec.ports).toMatchObject([{ port: 80, targetPort: "webhooks" }]);
   });
 
-  test("does not start without the secrets of its webhooks", () => {
+  test("does not start without webhook secrets", () => {
     const { DENREI_WEBHOOK_SECRETS } = environmentOf(gateway());
     expect(mountedSecret(gateway(), `${DENREI_WEBHOOK_SECRETS}/app`)).toBe("denrei-webhook-secrets");
     const volumes = template(gateway()).spec.volumes ?? [];
@@ -241,10 +241,10 @@ describe("the gateway", () => {
     expect(objects.filter(({ kind }) => kind === "Secret")).toEqual([]);
   });
 
-  test("goes on for some seconds after it is told to end, and ends within the grace of its pod", () => {
+  test("keeps serving for some seconds while terminating, and ends within the grace period of its pod", () => {
     const seconds = containerOf(gateway()).lifecycle?.preStop.sleep.seconds ?? 0;
     expect(seconds).toBeGreaterThan(0);
-    // A process is gone within ten seconds.
+    // A process exits within ten seconds.
     expect(seconds + 10).toBeLessThan(template(gateway()).spec.terminationGracePeriodSeconds);
   });
 });
@@ -253,7 +253,7 @@ describe("NATS", () => {
   const nats = () => find<Workload>(objects, "StatefulSet", "nats");
   const configuration = () => find(objects, "ConfigMap", natsConfiguration()).data?.["nats.conf"] ?? "";
 
-  test("is the version that everything is tested with", () => {
+  test("has the version that all tests use", () => {
     expect(containerOf(nats()).image).toMatch(`nats:${versions["nats-server"]}-`);
   });
 
@@ -272,14 +272,14 @@ describe("NATS", () => {
     expect(stderr).toContain("is valid");
   });
 
-  test("says goodbye within the grace of its pod", () => {
+  test("ends lame duck mode within the grace period of its pod", () => {
     const seconds = /lame_duck_duration: (\d+)s/.exec(configuration())?.[1];
     expect(Number(seconds)).toBeLessThan(template(nats()).spec.terminationGracePeriodSeconds);
   });
 });
 
 describe("an overlay", () => {
-  test("chooses image, namespace, settings and replicas", async () => {
+  test("sets image, namespace, settings, and replicas", async () => {
     const folder = await temporaryFolder();
     const overlay = {
       apiVersion: "kustomize.config.k8s.io/v1beta1",

@@ -1,4 +1,4 @@
-/** The Helm chart as `npm run chart` writes it, and what Helm makes of it. */
+/** The Helm chart from `npm run chart`, and its rendering by Helm. */
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,39 +14,39 @@ import { madeOnce } from "./rendered.ts";
 
 const { helm: program } = await programs("helm");
 
-/** Values as a site has them in a file. */
+/** Values as in a site's file. */
 export type Values = Readonly<Record<string, unknown>>;
 
-/** How a command of Helm ended. */
+/** The result of a Helm command. */
 export interface Outcome {
   readonly code: number;
   readonly output: string;
 }
 
-/** What to render for, without a cluster: a Helm of `go build` takes it for Kubernetes v1.20. */
+/** The Kubernetes version for rendering without a cluster: Helm built with `go build` assumes v1.20. */
 export const kubeVersion: readonly string[] = ["--kube-version", versions["kube-apiserver"]];
 
-/** A chart in a folder of its own. */
+/** A chart in a temporary folder. */
 export interface Chart {
   readonly folder: string;
   /** Runs Helm with these values. */
   helm(args: readonly string[], values?: Values): Promise<Outcome>;
-  /** What the chart renders to, without CRDs. Throws what Helm says when it can not. */
+  /** Renders the chart without CRDs. Throws Helm's error when that fails. */
   template(values?: Values): Promise<Manifest[]>;
   remove(): Promise<void>;
 }
 
-/** Parsed documents of charts as JSON, by their text: most documents do not depend on the values. */
+/** Parsed documents as JSON, by their text, since most documents do not depend on the values. */
 const parsed = new Map<string, string>();
 
-/** The object of a document, a copy for each caller; null for a document of comments. */
+/** A copy of the object in a document; null for a document with only comments. */
 function objectOf(text: string): Manifest | null {
   const json = parsed.get(text) ?? JSON.stringify(parse(text));
   parsed.set(text, json);
   return JSON.parse(json);
 }
 
-/** Writes the chart; `kubeconfig` is of the cluster that Helm works with, if any. */
+/** Writes the chart. `kubeconfig` is that of Helm's cluster, if any. */
 export async function openChart({ cluster = "default", kubeconfig = "" } = {}): Promise<Chart> {
   const scratch = await mkdtemp(join(tmpdir(), "test-chart-"));
   const folder = join(scratch, "denrei");
@@ -54,7 +54,7 @@ export async function openChart({ cluster = "default", kubeconfig = "" } = {}): 
   const env = Object.fromEntries(
     ["CACHE", "CONFIG", "DATA"].map((name) => [`HELM_${name}_HOME`, join(scratch, name)]),
   );
-  // Without one, no cluster of whoever runs the tests.
+  // Without a kubeconfig, Helm must not use the developer's cluster.
   env.KUBECONFIG = kubeconfig || join(scratch, "none");
   let count = 0;
   const helm = async (args: readonly string[], values?: Values): Promise<Outcome> => {
@@ -87,7 +87,7 @@ export async function openChart({ cluster = "default", kubeconfig = "" } = {}): 
   };
 }
 
-/** What the chart and a kustomization have in common: no namespace, no CRDs, no hashes; by kind and name. */
+/** Objects by kind and name, without what only one of chart and kustomization has: namespaces, CRDs, and hashes. */
 export function comparable(objects: readonly Manifest[]): Record<string, Manifest> {
   const namespaced = objects.filter(({ kind }) => !["Namespace", "CustomResourceDefinition"].includes(kind));
   const named = withoutHashes(namespaced).map((object) => withoutChecksum(object));
@@ -96,7 +96,7 @@ export function comparable(objects: readonly Manifest[]): Record<string, Manifes
 
 const checksum = "checksum/settings";
 
-/** What makes Helm replace pods; kustomize does it by the names of ConfigMaps. */
+/** Removes the checksum by which Helm replaces pods. kustomize uses the names of ConfigMaps instead. */
 function withoutChecksum(object: Manifest): Manifest {
   const copy = mapStrings(object, (text) => text);
   const { annotations } =

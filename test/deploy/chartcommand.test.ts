@@ -1,4 +1,4 @@
-/** `npm run chart`, as people run it. */
+/** Tests of the command `npm run chart`. */
 import { execFile } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -23,7 +23,7 @@ async function scratch(): Promise<string> {
 const chart = (...args: readonly string[]) =>
   promisify(execFile)(process.execPath, [join(root, "deploy/helm/main.ts"), ...args]);
 
-test("writes the chart in this version", async () => {
+test("writes the chart with this version", async () => {
   const folder = await scratch();
   const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };
   await chart("--out", folder);
@@ -31,7 +31,7 @@ test("writes the chart in this version", async () => {
   expect(written).toMatchObject({ name: "denrei", version, appVersion: version });
 });
 
-test("with all users in one account nothing differs but the users", async () => {
+test("with --one-account, only the users differ", async () => {
   const rendered = await madeOnce("sources of the chart", sources);
   const cluster = "default";
   const [own, one] = await Promise.all(
@@ -53,13 +53,13 @@ test("replaces an older chart and its files", async () => {
   expect(await readFile(join(folder, "Chart.yaml"), "utf8")).toBe("version: 2.0.0");
 });
 
-test("leaves a folder alone that holds something else", async () => {
+test("rejects a folder with other content", async () => {
   const folder = await scratch();
   await writeFile(join(folder, "notes"), "mine");
   await expect(chart("--out", folder)).rejects.toThrow(/to be empty or to hold a chart, found notes/);
   expect(await readFile(join(folder, "notes"), "utf8")).toBe("mine");
 });
 
-test("refuses a name that no cluster has", async () => {
+test("rejects an invalid cluster name", async () => {
   await expect(chart("--out", await scratch(), "--cluster", "Blue")).rejects.toThrow(/--cluster: expected/);
 });

@@ -1,8 +1,8 @@
-/** What a value of the chart makes other than it is by default. */
+/** Differences between two renderings of the chart. */
 import { identity } from "../../deploy/helm/sources.ts";
 import type { Manifest } from "./manifests.ts";
 
-/** Objects that are there with one and not with the other. */
+/** Objects that only one of the renderings contains. */
 export function comingAndGoing(before: readonly Manifest[], after: readonly Manifest[]) {
   const [were, are] = [before, after].map((objects) => objects.map(identity));
   const without = (all: readonly string[] = [], others: readonly string[] = []) =>
@@ -10,7 +10,7 @@ export function comingAndGoing(before: readonly Manifest[], after: readonly Mani
   return { come: without(are, were), gone: without(were, are) };
 }
 
-/** Fields that are others, as `Kind name: path` with their value, or undefined where they are gone. */
+/** Changed fields as `Kind name: path` with their new value, which is undefined for removed fields. */
 export function changedFields(
   before: Readonly<Record<string, Manifest>>,
   after: Readonly<Record<string, Manifest>>,

@@ -1,4 +1,4 @@
-/** Values of the Helm chart, and what they change; and values that it refuses. */
+/** Values of the Helm chart with their effects, and invalid values. */
 import { expect } from "vitest";
 import { functions } from "../../functions/index.ts";
 import type { Values } from "./chart.ts";
@@ -15,7 +15,7 @@ const of = (names: readonly string[], fields: Values): Values =>
   );
 const digest = `sha256:${"0".repeat(64)}`;
 
-/** Each value, and all that it changes in comparison with the chart's defaults. */
+/** Each value, with all fields that it changes from the defaults. */
 export const chosen: readonly (readonly [values: Values, fields: Values])[] = [
   [
     { image: { repository: "registry.example.com/denrei", tag: "1.2.3" } },
@@ -110,7 +110,7 @@ export const chosen: readonly (readonly [values: Values, fields: Values])[] = [
   ],
 ];
 
-/** Each value that decides of objects, and those that come and go by it. */
+/** Each value that adds or removes objects, with these objects. */
 export const decided: readonly (readonly [
   values: Values,
   come: readonly string[],
@@ -129,7 +129,7 @@ export const decided: readonly (readonly [
   [{ httpRoute: { enabled: true } }, ["HTTPRoute denrei-gateway"], undefined],
 ];
 
-/** Values that Helm does not take. */
+/** Values that the schema rejects. */
 export const refused: readonly Values[] = [
   { imgae: {} },
   { image: { tags: "1" } },

@@ -1,4 +1,4 @@
-/** The dashboard as its component deploys it: who it is, what it is told, and whom it speaks to. */
+/** The deployed dashboard: its identity, settings, and network. */
 import { X509Certificate } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -31,22 +31,22 @@ let dashboard: Workload;
 beforeAll(async () => {
   objects = withoutHashes(await siteWith("dashboard", "dashboard-ingress", "dashboard-httproute"));
   dashboard = find<Workload>(objects, "Deployment", name);
-  // Where there is no kubectl, kustomize may have to be built first.
+  // Without kubectl, kustomize may have to be built first.
 }, 900_000);
 
-/** Its variables, of its ConfigMaps and of its own. */
+/** Its environment, including that from ConfigMaps. */
 function environment(): Record<string, string> {
   const { env = [], envFrom = [] } = containerOf(dashboard);
   const shared = envFrom.map(({ configMapRef }) => find(objects, "ConfigMap", configMapRef.name).data ?? {});
   return Object.assign({}, ...shared, Object.fromEntries(env.map((one) => [one.name, one.value ?? name])));
 }
-/** The volume that is mounted where this path is. */
+/** The volume mounted at this path. */
 function volumeOf(path = "") {
   const mount = containerOf(dashboard).volumeMounts.find(({ mountPath }) => path.startsWith(`${mountPath}/`));
   return dashboard.spec.template.spec.volumes?.find(({ name }) => name === mount?.name);
 }
 
-describe("it is nobody", () => {
+describe("it has no identity", () => {
   test("in Kubernetes: its service account has no rights, and its pods no token", () => {
     const { serviceAccountName, automountServiceAccountToken } = dashboard.spec.template.spec;
     expect([serviceAccountName, automountServiceAccountToken]).toEqual([name, false]);
@@ -56,7 +56,7 @@ describe("it is nobody", () => {
     expect(bindings.flatMap(({ subjects }) => subjects.map((one) => one.name))).not.toContain(name);
   });
 
-  test("by its kubeconfig: it says where the API server is and whom to believe, and names no user", async () => {
+  test("in its kubeconfig, which has a server and a certificate authority but no user", async () => {
     const { KUBECONFIG = "" } = environment();
     expect(volumeOf(KUBECONFIG)).toMatchObject({
       projected: {
@@ -78,7 +78,7 @@ describe("it is nobody", () => {
     expect(access.tls).toEqual({ ca: Buffer.from(cert) });
   });
 
-  test("but itself on the bus, by a certificate that is made with the others", () => {
+  test("except on the bus, with a certificate from denrei certificates", () => {
     const roles = clusterRoles(functions, "default").map((role) => role.name);
     const secrets = certificateManifests(roles, "denrei") as unknown as Manifest[];
     const mounted = volumeOf(environment().NATS_CERT)?.secret?.secretName ?? "";
@@ -88,14 +88,14 @@ describe("it is nobody", () => {
   });
 });
 
-test("it is told what it reads, with values that it accepts, and files that are mounted", () => {
+test("it gets only settings that it reads, with valid values and mounted files", () => {
   const variables = environment();
   const files = ["NATS_CA", "NATS_CERT", "NATS_KEY", "DENREI_DASHBOARD_KEYS", "DENREI_OIDC_CLIENT_SECRET"];
   for (const file of files) expect([file, volumeOf(variables[file])?.secret]).not.toEqual([file, undefined]);
   expect(volumeOf(variables.DENREI_DASHBOARD_KEYS)?.secret).toMatchObject({
     secretName: "denrei-dashboard-secrets",
   });
-  // They are not on this machine.
+  // The files are not on this machine.
   const here = { ...variables, ...Object.fromEntries(files.map((file) => [file, import.meta.filename])) };
   const names: readonly SettingName[] = [
     ...processSettings,
@@ -112,7 +112,7 @@ test("it is told what it reads, with values that it accepts, and files that are 
   });
 });
 
-test("it runs twice, as the version that package.json names, and one of them may go at a time", () => {
+test("it has two replicas of the version in package.json, and one may be evicted at a time", () => {
   expect(dashboard.spec.replicas).toBe(2);
   const { image, args, securityContext, lifecycle } = containerOf(dashboard);
   expect([image, args]).toEqual([`denrei:${manifest.version}`, ["dashboard"]]);
@@ -120,12 +120,12 @@ test("it runs twice, as the version that package.json names, and one of them may
   const { terminationGracePeriodSeconds } = dashboard.spec.template.spec;
   const goodbye = lifecycle?.preStop.sleep.seconds ?? 0;
   expect(goodbye).toBeGreaterThan(0);
-  // A process is gone within ten seconds.
+  // A process exits within ten seconds.
   expect(goodbye + 10).toBeLessThan(terminationGracePeriodSeconds);
   expect(find(objects, "PodDisruptionBudget", name)).toMatchObject({ spec: { maxUnavailable: 1 } });
 });
 
-test("what leads to it from outside ends where it listens, by the host of its address", () => {
+test("Ingress and HTTPRoute have the host of its URL and lead to its port", () => {
   const { DENREI_DASHBOARD_URL: url = "", DENREI_DASHBOARD_ADDRESS: address = "" } = environment();
   const port = Number(address.split(":")[1]);
   expect(containerOf(dashboard).ports).toContainEqual({ name: "web", containerPort: port });
@@ -153,7 +153,7 @@ describe("on a network that enforces policies", () => {
   const at = (address: string): Place => ({ address });
   const elsewhere = (namespace: string): Place => ({ namespace, labels: {}, address: "10.244.2.8" });
 
-  test("it is reached from outside where it serves browsers, and nowhere else", () => {
+  test("it is reachable from outside only on its browser port", () => {
     for (const from of [at("203.0.113.7"), elsewhere("ingress-nginx")])
       expect([8080, 8081, 8082].filter((port) => allows(objects, from, pod(dashboard), port))).toEqual([
         8082,
@@ -161,7 +161,7 @@ describe("on a network that enforces policies", () => {
     expect(allows(objects, elsewhere("monitoring"), pod(dashboard), 8080)).toBe(true);
   });
 
-  test("it reaches the bus, the API server, the issuer and names, and no pod of anybody", () => {
+  test("it reaches the bus, the API server, the issuer, and DNS, but no other pod", () => {
     const reaches = (to: Place, port: number, protocol = "TCP") =>
       allows(objects, pod(dashboard), to, port, protocol);
     expect(reaches(pod(find<Workload>(objects, "StatefulSet", "nats")), 4222)).toBe(true);
@@ -171,7 +171,7 @@ describe("on a network that enforces policies", () => {
     expect(reaches(dns, 53, "UDP")).toBe(true);
     for (const port of [80, 3306, 8080])
       expect([port, reaches(elsewhere("team-a"), port)]).toEqual([port, false]);
-    // Where clouds tell a node's credentials.
+    // Clouds serve a node's credentials here.
     for (const port of [80, 443]) expect(reaches(at("169.254.169.254"), port)).toBe(false);
     for (const other of objects.filter(isWorkload).filter(({ kind }) => kind === "Deployment"))
       expect([other.metadata.name, reaches(pod(other), 8080)]).toEqual([other.metadata.name, false]);

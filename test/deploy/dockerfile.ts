@@ -1,17 +1,17 @@
-/** Reading a Dockerfile, and carrying out what it copies and removes, without an engine. */
+/** Parses a Dockerfile, and runs its COPY and RUN instructions without a container engine. */
 import { type ExecFileOptions, execFile } from "node:child_process";
 import { cp, mkdir, readFile } from "node:fs/promises";
 import { delimiter, join, matchesGlob, relative, sep } from "node:path";
 import { promisify } from "node:util";
 import { root } from "./manifests.ts";
 
-/** One instruction: `COPY`, and what stands behind it. */
+/** One instruction, such as `COPY`, with its arguments. */
 export interface Instruction {
   readonly name: string;
   readonly rest: string;
 }
 
-/** The stages of a Dockerfile, each from its FROM on; before the first one stands what belongs to all. */
+/** The stages of a Dockerfile, each starting with its FROM. The first element has the instructions before any stage. */
 export function stagesOf(text: string): Instruction[][] {
   const lines = text.replace(/\\\n/g, " ").split("\n");
   const stages: Instruction[][] = [[]];
@@ -23,18 +23,18 @@ export function stagesOf(text: string): Instruction[][] {
   return stages;
 }
 
-/** The instructions of that name. */
+/** The arguments of all instructions of this name. */
 export const allOf = (stage: readonly Instruction[], name: string): string[] =>
   stage.filter((instruction) => instruction.name === name).map(({ rest }) => rest);
 
-/** The stage of that name: `FROM … AS <name>`. */
+/** The stage with this name: `FROM … AS <name>`. */
 export function stageNamed(stages: readonly Instruction[][], name: string): Instruction[] {
   const found = stages.find((stage) => allOf(stage, "FROM")[0]?.endsWith(` AS ${name}`));
-  if (found === undefined) throw new Error(`expected a stage "AS ${name}" in the Dockerfile, found none`);
+  if (found === undefined) throw new Error(`the Dockerfile has no stage "AS ${name}"`);
   return found;
 }
 
-/** A predicate for paths that `.dockerignore` leaves in: the last matching line decides, for a folder and all in it. */
+/** A predicate for paths that `.dockerignore` includes. The last matching line decides, for a folder and its content. */
 export function leftIn(ignoreText: string): (path: string) => boolean {
   const rules = ignoreText
     .split("\n")
@@ -49,9 +49,8 @@ export function leftIn(ignoreText: string): (path: string) => boolean {
 }
 
 /**
- * Carries out a stage in a folder that stands for the root: working directories, what is copied from the context, and
- * what is run, by its user where this process may become that. Copies from other stages are left to the caller, and so
- * is `npm ci`.
+ * Runs a stage in a folder that stands for the root: WORKDIR, COPY from the context, and RUN, as the stage's user if this
+ * process can switch to it. The caller handles copies from other stages and `npm ci`.
  */
 export async function carryOut(stage: readonly Instruction[], target: string): Promise<void> {
   const kept = leftIn(await readFile(join(root, ".dockerignore"), "utf8"));
@@ -74,7 +73,7 @@ async function copy(rest: string, folder: string, kept: (path: string) => boolea
   const words = rest.split(/\s+/);
   const destination = words.pop() ?? "";
   for (const source of words) {
-    if (!kept(source)) throw new Error(`expected .dockerignore to leave ${source} in, which is copied`);
+    if (!kept(source)) throw new Error(`.dockerignore excludes ${source}, which the Dockerfile copies`);
     const to = destination.endsWith("/") ? join(destination, source) : destination;
     await cp(join(root, source), join(folder, to), {
       recursive: true,
@@ -83,11 +82,11 @@ async function copy(rest: string, folder: string, kept: (path: string) => boolea
   }
 }
 
-/** Runs a line within the folder. What it names has to be there: outside of a container it would be this machine's. */
+/** Runs a command line within the folder. Absolute paths are rejected, because they would be this machine's. */
 async function run(line: string, options: ExecFileOptions): Promise<void> {
   if (/(^|[\s=])(\/|\.\.|~)/.test(line)) {
     throw new Error(
-      `expected paths below WORKDIR, found "${line}": use WORKDIR, this runs outside of a container`,
+      `"${line}" uses paths outside WORKDIR, which would be this machine's: change WORKDIR first`,
     );
   }
   await promisify(execFile)("sh", ["-ec", line], options);

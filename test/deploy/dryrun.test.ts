@@ -1,4 +1,4 @@
-/** Every object of the base, of each overlay, of each component and of what is beside them is accepted by a real API server, without a warning. */
+/** A real API server accepts all objects of the base, overlays, and components without a warning. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { kubeClient } from "../../bus/kube/client.ts";
 import { type KubeConnection, loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
@@ -15,7 +15,7 @@ await programs(...platformPrograms);
 
 let platform: LocalPlatform;
 let connection: KubeConnection;
-/** Of all renderings, each object in each way in which it differs. */
+/** The distinct objects of all renderings. */
 let objects: Manifest[];
 
 beforeAll(async () => {
@@ -33,7 +33,7 @@ beforeAll(async () => {
   objects = [...new Map(renderings.flat().map((object) => [JSON.stringify(object), object])).values()];
   platform = await startLocalPlatform({ controllerManager: "omit" });
   connection = await openConnection(loadKubeconfig({ path: platform.kubeconfigPath }));
-  // Where there is no kubectl, kustomize may have to be built first.
+  // Without kubectl, kustomize may have to be built first.
 }, 900_000);
 afterAll(async () => {
   await connection?.close();
@@ -98,7 +98,7 @@ describe("the API server accepts, with no error and no warning,", () => {
 });
 
 describe("the namespace enforces the restricted Pod Security Standard:", () => {
-  /** Each of these is enough for it to refuse a pod. */
+  /** Changes that each violate the standard. */
   const spoilt: readonly (readonly [string, (workload: Workload) => void])[] = [
     ["a privileged container", (workload) => spoil(workload, { securityContext: { privileged: true } })],
     ["a container that may be root", (workload) => spoil(workload, { securityContext: { runAsUser: 0 } })],
@@ -116,7 +116,7 @@ describe("the namespace enforces the restricted Pod Security Standard:", () => {
     volume: { readonly name: string; readonly hostPath: object },
   ) => Object.assign(spec, { volumes: [...(spec.volumes ?? []), volume] });
 
-  test.for(spoilt)("with %s it warns of a workload and refuses its pod", async ([, change]) => {
+  test.for(spoilt)("with %s it warns about the workload and rejects its pod", async ([, change]) => {
     for (const [kind, name] of [
       ["Deployment", "denrei-bridge"],
       ["StatefulSet", "nats"],

@@ -1,4 +1,4 @@
-/** What tests need of Go's modules: programs, and files that are published with them. `deploy/local/tools` pins them. */
+/** Programs and files from Go modules for tests, pinned in `deploy/local/tools`. */
 import { execFile } from "node:child_process";
 import { mkdir, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -9,13 +9,13 @@ import { cacheFolder, isExecutable } from "../../deploy/local/binaries/installed
 import { withLock } from "../../deploy/local/binaries/lock.ts";
 import { buildEnv } from "../harness/programs.ts";
 
-/** A module, and the folder below `deploy/local/tools` whose go.mod says which version. */
+/** A module, and the folder below `deploy/local/tools` whose go.mod pins it. */
 export interface GoTool {
   readonly folder: string;
   readonly module: string;
 }
 
-/** The version that is pinned, as `v1.2.3`. */
+/** The pinned version, as `v1.2.3`. */
 export async function pinnedVersion({ folder, module }: GoTool): Promise<string> {
   const text = await readFile(join(toolsDirectory, folder, "go.mod"), "utf8");
   const line = text.split("\n").find((one) =>
@@ -29,7 +29,7 @@ export async function pinnedVersion({ folder, module }: GoTool): Promise<string>
   return version;
 }
 
-/** The path of the program whose package is `program` of the module, or the module itself; built once, then cached. */
+/** The path of a program in the module, `program` being the package or "" for the module itself. Built once, then cached. */
 export async function goProgram(tool: GoTool, program = ""): Promise<string> {
   const { os, arch } = thisTarget();
   const cached = `${tool.folder}-${(await pinnedVersion(tool)).slice(1)}-${os}-${arch}`;
@@ -50,7 +50,7 @@ export async function goProgram(tool: GoTool, program = ""): Promise<string> {
   });
 }
 
-/** The folder with the module's files; Go downloads it if it is not in its cache, and go.sum says what it has to be. */
+/** The folder with the module's files. Go downloads it if necessary and verifies it against go.sum. */
 export async function goModule({ folder, module }: GoTool): Promise<string> {
   const options = { cwd: join(toolsDirectory, folder), env: { ...process.env, GOWORK: "off" } };
   try {
@@ -59,7 +59,7 @@ export async function goModule({ folder, module }: GoTool): Promise<string> {
   } catch (error) {
     const { stdout, message } = error as Error & { readonly stdout?: string };
     throw new Error(
-      `expected to download ${module} with go mod download in deploy/local/tools/${folder}, but ${stdout || message}. ` +
+      `go mod download of ${module} failed in deploy/local/tools/${folder}: ${stdout || message}. ` +
         "Install Go (https://go.dev/dl), and allow access to a Go module proxy (GOPROXY).",
       { cause: error },
     );

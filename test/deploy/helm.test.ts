@@ -1,4 +1,4 @@
-/** The Helm chart: the same objects as the kustomizations', with what a site chooses by values. */
+/** The Helm chart renders to the objects of the kustomizations, with changes by values. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { consumersOf } from "../../bus/permissions.ts";
 import { interestsOf } from "../../bus/worker/function.ts";
@@ -16,7 +16,7 @@ import { scaledObjectOf } from "./triggers.ts";
 let chart: Chart;
 beforeAll(async () => {
   chart = await openChart();
-  // Where there is no kubectl, kustomize may have to be built first.
+  // Without kubectl, kustomize may have to be built first.
 }, 900_000);
 afterAll(() => chart?.remove());
 
@@ -24,7 +24,7 @@ const ofEachFunction = (values: Values): Values =>
   Object.fromEntries(functions.map(({ name }) => [name, values]));
 
 const small = { replicas: 1, resources: { requests: { cpu: "10m", memory: "128Mi" } } };
-/** What overlays/kind has other than the base. */
+/** Values for the differences between overlays/kind and the base. */
 const kind: Values = {
   image: { pullPolicy: "Never" },
   bridge: small,
@@ -55,12 +55,12 @@ describe("renders to the objects of", () => {
   });
 });
 
-test("helm lint finds nothing", async () => {
+test("helm lint reports no problem", async () => {
   const { code, output } = await chart.helm(["lint", "--strict", chart.folder]);
   expect([code, output]).toEqual([0, expect.stringContaining("0 chart(s) failed")]);
 });
 
-test("it is for Kubernetes as of 1.30, by whichever distribution, and refuses an older one", async () => {
+test("it accepts Kubernetes 1.30 and later of any distribution, and rejects older versions", async () => {
   const on = (version: string) =>
     chart.helm(["template", "denrei", chart.folder, "--kube-version", version]).then(({ code }) => code);
   expect(await Promise.all(["v1.29.14", "v1.30.0", "v1.30.1-gke.100", "v1.36.3"].map(on))).toEqual([
@@ -77,7 +77,7 @@ describe("by values", () => {
   });
 
   test.for(chosen.map(([values, fields]) => ({ name: text(values), values, fields })))(
-    "$name changes what it names and nothing else",
+    "$name changes only its own fields",
     async ({ values, fields }) => {
       const after = await chart.template(values);
       expect(changedFields(comparable(usual), comparable(after))).toEqual(fields);
@@ -85,7 +85,7 @@ describe("by values", () => {
   );
 
   test.for(decided.map(([values, come, gone]) => ({ name: text(values), values, come, gone })))(
-    "$name decides of objects",
+    "$name adds or removes objects",
     async ({ values, come, gone }) => {
       const wanted = usual.map(identity).filter((name) => gone?.test(name));
       expect(wanted.length > 0).toBe(gone !== undefined);
@@ -93,7 +93,7 @@ describe("by values", () => {
     },
   );
 
-  test("processes find a NATS of the site's own, policies let them, and KEDA is told where it is", async () => {
+  test("an external NATS changes the settings, the policies, and KEDA's endpoint", async () => {
     const external = { url: "tls://nats.example.com:4222", streamReplicas: 5 };
     const keda = {
       autoscaling: "keda",
@@ -113,7 +113,7 @@ describe("by values", () => {
     await expect(chart.template({ ...keda, nats: { external } })).rejects.toThrow(/nats\.external\.monitor/);
   });
 
-  test("autoscalers leave as few and make as many workers as is chosen", async () => {
+  test("autoscalers have the chosen minimum and maximum of workers", async () => {
     const functions = { hikawa: { minReplicas: 3, maxReplicas: 7 } };
     expect(
       find(await chart.template({ functions, autoscaling: "keda" }), "ScaledObject", "denrei-hikawa"),
@@ -127,7 +127,7 @@ describe("by values", () => {
     ).toMatchObject({ spec: { minReplicas: 3, maxReplicas: 7 } });
   });
 
-  test("charts have the modules of the chosen image, which is pulled like the others", async () => {
+  test("charts get the modules of the chosen image, with the common pull policy", async () => {
     const chartModules = { image: "registry.example.com/modules:1" };
     const objects = await chart.template({ chartModules, image: { pullPolicy: "Always" } });
     expect(find(objects, "Deployment", "denrei-modoki-application")).toMatchObject({
@@ -141,7 +141,7 @@ describe("by values", () => {
     expect(other).not.toHaveProperty("spec.template.spec.initContainers");
   });
 
-  test("webhooks come in by the host and the path that are chosen", async () => {
+  test("webhooks use the chosen host and path", async () => {
     const objects = await chart.template({
       settings: { DENREI_WEBHOOK_PATH: "/hooks" },
       ingress: {
@@ -171,7 +171,7 @@ describe("by values", () => {
     });
   });
 
-  test("pods are replaced when what they read is another, and not otherwise", async () => {
+  test("pods are replaced only when their settings change", async () => {
     const checksums = async (values: Values) =>
       (await chart.template(values))
         .filter(isWorkload)
@@ -189,7 +189,7 @@ describe("by values", () => {
 });
 
 test.for(refused.map((values) => ({ name: text(values), values })))(
-  "$name is refused by the schema",
+  "the schema rejects $name",
   async ({ values }) => {
     await expect(chart.template(values)).rejects.toThrow(
       /values don't meet the specifications of the schema/,
@@ -197,7 +197,7 @@ test.for(refused.map((values) => ({ name: text(values), values })))(
   },
 );
 
-test("every object with a namespace is in that of the release", async () => {
+test("every namespaced object is in the namespace of the release", async () => {
   const everything = { autoscaling: "keda", ingress: { enabled: true }, monitoring: { enabled: true } };
   const { output } = await chart.helm(
     ["template", "denrei", chart.folder, "--namespace", "elsewhere", ...kubeVersion],
@@ -208,7 +208,7 @@ test("every object with a namespace is in that of the release", async () => {
   expect(output).toContain("nats-headless.elsewhere.svc:8222");
 });
 
-test("a chart for another cluster differs in its name, its users, and what KEDA looks at", async () => {
+test("a chart for another cluster differs only in its name, users, and KEDA triggers", async () => {
   const other = await openChart({ cluster: "blue" });
   onTestFinished(() => other.remove());
   const [before, after] = await Promise.all(
@@ -232,7 +232,7 @@ test("a chart for another cluster differs in its name, its users, and what KEDA 
   }
 });
 
-test("what is a template's syntax in an alert stays in it", async () => {
+test("template syntax in alerts is preserved", async () => {
   const objects = await chart.template({ monitoring: { enabled: true } });
   const wanted = operatorManifests("denrei") as unknown as Manifest[];
   for (const { kind, metadata } of wanted)

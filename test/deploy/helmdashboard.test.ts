@@ -1,4 +1,4 @@
-/** The dashboard in the Helm chart: none unless it is wanted, and then the objects of the components. */
+/** The dashboard in the Helm chart: absent by default, and otherwise equal to the components. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { dashboardSettingsName } from "../../deploy/generate/dashboard.ts";
 import { identity } from "../../deploy/helm/sources.ts";
@@ -8,14 +8,14 @@ import { find, type Manifest, type Workload } from "./manifests.ts";
 import { siteWith } from "./overlays.ts";
 
 let chart: Chart;
-/** What there is with a dashboard and nothing else chosen. */
+/** The rendering with a dashboard and all other values at their defaults. */
 let usual: Manifest[];
 const withDashboard = (values: Values = {}): Promise<Manifest[]> =>
   chart.template({ dashboard: { enabled: true, ...values } });
 beforeAll(async () => {
   chart = await openChart();
   usual = await withDashboard();
-  // Where there is no kubectl, kustomize may have to be built first.
+  // Without kubectl, kustomize may have to be built first.
 }, 900_000);
 afterAll(() => chart?.remove());
 
@@ -26,7 +26,7 @@ test("it renders to the objects of the components", async () => {
   );
 });
 
-test("without the value there is none, nor what leads to it", async () => {
+test("it and its routes are absent by default", async () => {
   const off = await chart.template({
     dashboard: { ingress: { enabled: true }, httpRoute: { enabled: true } },
   });
@@ -74,13 +74,13 @@ const chosen: readonly (readonly [values: Values, fields: Values])[] = [
 ];
 
 test.for(chosen.map(([values, fields]) => ({ name: JSON.stringify(values), values, fields })))(
-  "$name changes what it names and nothing else",
+  "$name changes only its own fields",
   async ({ values, fields }) => {
     expect(changedFields(comparable(usual), comparable(await withDashboard(values)))).toEqual(fields);
   },
 );
 
-test("its Secret may be another one, and a public client needs none of its own", async () => {
+test("its Secret can have another name, and a public client needs no client secret", async () => {
   const deployment = (objects: readonly Manifest[]) =>
     find<Workload>(objects, "Deployment", "denrei-dashboard").spec.template.spec;
   const secrets = (objects: readonly Manifest[]) =>
@@ -93,7 +93,7 @@ test("its Secret may be another one, and a public client needs none of its own",
   expect(secretOf(await withDashboard({ oidc: { publicClient: true } }))?.value).toBe("");
 });
 
-test("what leads to it has the host of its address, and what a controller needs", async () => {
+test("its routes have the host of its URL and the controller's annotations", async () => {
   const objects = await withDashboard({
     url: "https://d.example.org",
     ingress: { enabled: true, className: "public", tlsSecret: "", annotations: { a: "1" } },
@@ -114,7 +114,7 @@ test("what leads to it has the host of its address, and what a controller needs"
   });
 });
 
-test("its pods are replaced when its settings are others, and nobody else's", async () => {
+test("a change of its settings replaces only its pods", async () => {
   const checksums = (objects: readonly Manifest[]) =>
     new Map(
       objects
@@ -140,6 +140,6 @@ test.for(
     { settings: { DENREI_OIDC_ISSUER: "https://login.example.org" } },
     { ingres: {} },
   ].map((values) => ({ name: JSON.stringify(values), values })),
-)("$name is refused by the schema", async ({ values }) => {
+)("the schema rejects $name", async ({ values }) => {
   await expect(withDashboard(values)).rejects.toThrow(/values don't meet the specifications of the schema/);
 });

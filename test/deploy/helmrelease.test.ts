@@ -20,7 +20,7 @@ beforeAll(async () => {
   platform = await startLocalPlatform({ controllerManager: "omit" });
   connection = await openConnection(loadKubeconfig({ path: platform.kubeconfigPath }));
   chart = await openChart({ kubeconfig: platform.kubeconfigPath });
-  // Where there is no kubectl, kustomize may have to be built first.
+  // Without kubectl, kustomize may have to be built first.
 }, 900_000);
 afterAll(async () => {
   await chart?.remove();
@@ -47,12 +47,12 @@ const crds = async () =>
 
 const done = (said: string) => ({ code: 0, output: expect.stringContaining(said) });
 
-/** Of all functions, and nobody else's. */
+/** The Deployments of all functions. */
 const ours = crdManifests(functions)
   .map(({ metadata }) => (metadata as Manifest["metadata"]).name)
   .sort();
 
-test("a release is installed, upgraded to another image, and uninstalled but for the CRDs", async () => {
+test("a release is installed, upgraded to another image, and uninstalled except for the CRDs", async () => {
   const install = ["install", "denrei", chart.folder, "--create-namespace"];
   const without = { functions: { "pipecd-mongo": { enabled: false } } };
   expect(await helm(install, without)).toEqual(done("STATUS: deployed"));

@@ -1,6 +1,6 @@
 /**
- * The image, as far as it can be had without an engine: what its Dockerfile copies and removes is carried out, and its
- * processes are started as the Deployments start them, each with the rights of its service account.
+ * The image, built without a container engine by running the Dockerfile's COPY and RUN instructions. Its processes start like
+ * in their Deployments, with the rights of their service accounts.
  */
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -33,11 +33,11 @@ let objects: Manifest[];
 beforeAll(async () => {
   objects = withoutHashes(await siteWith("dashboard"));
   image = await makeImage();
-  // Where there is no kubectl, kustomize may have to be built first.
+  // Without kubectl, kustomize may have to be built first.
 }, 900_000);
 afterAll(() => image?.remove());
 
-/** The environment in the image, with a folder for temporary files that can not be made: a read-only root without a volume. */
+/** The image's environment, with a temporary folder that cannot be created, as on a read-only root without a volume. */
 const environment = () => {
   const pairs = allOf(image.lastStage, "ENV").flatMap((line) =>
     line.split(/\s+/).map((pair) => pair.split("=")),
@@ -52,14 +52,14 @@ const environment = () => {
 };
 const entryPoint = (): string[] => JSON.parse(allOf(image.lastStage, "ENTRYPOINT")[0] ?? "").slice(1);
 
-/** What a program prints that runs in the image, in its working directory. */
+/** The output of a program that runs in the image's working directory. */
 async function printed(args: readonly string[]): Promise<string> {
   const { command, args: all } = image.command(args);
   return (await run(command, all, { cwd: image.app, env: environment() })).stdout;
 }
 
 describe("the Dockerfile", () => {
-  test("runs as a user that Kubernetes can tell from root, the one that the pods name", () => {
+  test("runs as a numeric non-root user, the same as in the pods", () => {
     const [user, ...others] = allOf(image.lastStage, "USER");
     expect(others).toEqual([]);
     const [uid, gid] = (user ?? "").split(":").map(Number);
@@ -73,7 +73,7 @@ describe("the Dockerfile", () => {
     expect(uid).toBeGreaterThan(0);
   });
 
-  test("takes the Node that the project is tested with, by digest, and nothing else from outside", () => {
+  test("uses no external image except the tested version of Node, by digest", () => {
     const from = image.stages.slice(1).flatMap((stage) => allOf(stage, "FROM"));
     const names = from.flatMap((one) => one.split(" AS ").slice(1));
     const [node = "", ...others] = from.map((one) => one.split(" ")[0] ?? "");
@@ -87,7 +87,7 @@ describe("the Dockerfile", () => {
     expect([...copied].filter(([, stage = ""]) => !names.includes(stage))).toEqual([]);
   });
 
-  test("says what it is: whose, which version, and under which license", () => {
+  test("has labels with title, version, and license", () => {
     const text = allOf(image.lastStage, "LABEL").join(" ");
     const pairs = [...text.matchAll(/org\.opencontainers\.image\.(\w+)=(?:"([^"]*)"|(\S+))/g)];
     const labels = Object.fromEntries(pairs.map(([, name, quoted, bare]) => [name, quoted ?? bare]));
@@ -96,26 +96,26 @@ describe("the Dockerfile", () => {
       description: manifest.description,
       version: manifest.version,
       licenses: manifest.license,
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: of the builder, which alone knows it
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the builder expands it
       source: "${SOURCE}",
     });
     expect(allOf(image.lastStage, "ARG")).toEqual(["SOURCE"]);
   });
 
-  test("installs by the lock file, and runs no scripts of packages", () => {
+  test("installs from the lock file and runs no package scripts", () => {
     const npm = image.stages
       .flatMap((stage) => allOf(stage, "RUN"))
       .filter((line) => /^(npm|npx|yarn) /.test(line));
     expect(npm).toEqual([
       "npm ci --omit=dev --omit=optional --ignore-scripts",
-      // What builds the page comes as packages for one system each, which are optional. Nothing of them is in the image.
+      // The page's build tools are optional packages for one system each. The image does not contain them.
       "npm ci --ignore-scripts",
     ]);
   });
 });
 
 describe("the image", () => {
-  test("has our files without tests, and no tools to build or to install with", async () => {
+  test("has our files without tests, and no build tools or package managers", async () => {
     const files = [...(await filesBelow(image.app)).keys()];
     const ours = files.filter((file) => !file.startsWith("node_modules"));
     expect(ours).toContain(join("bus", "topology.ts"));
@@ -133,7 +133,7 @@ describe("the image", () => {
       "package.json",
     ];
     expect((await readdir(image.app)).sort()).toEqual(top);
-    // Of the page what is built, and none of its sources.
+    // Of the page, only the built files.
     const page = ours.filter((file) => file.startsWith(join("dashboard", "web")));
     expect(page).toContain(join("dashboard", "web", "dist", "index.html"));
     expect(page.filter((file) => !file.startsWith(join("dashboard", "web", "dist")))).toEqual([]);
@@ -142,11 +142,11 @@ describe("the image", () => {
     expect((await filesBelow(join(image.folder, "opt"))).size).toBe(0);
   });
 
-  /** Names that are no standard yet, and what is there once more for `require`: nobody here uses them, and they are megabytes. */
+  /** Experimental names and duplicates for `require`: unused here, and several megabytes. */
   const isLeftOut =
     /^(@opentelemetry\/semantic-conventions\/dist\/index-incubating\.|zod\/.*\.cjs$|hono\/dist\/cjs\/|@bufbuild\/protobuf\/dist\/cjs\/|@connectrpc\/[^/]+\/dist\/cjs\/)/;
 
-  test("has production dependencies alone, whole: each file that a package says it is entered by is there", async () => {
+  test("has exactly the production dependencies, with all entry points of their packages", async () => {
     const files = await filesBelow(join(image.app, "node_modules"));
     for (const name of Object.keys(manifest.dependencies))
       expect([...files.keys()]).toContain(`${name}/package.json`);
@@ -177,13 +177,13 @@ describe("the image", () => {
     expect(missing).toEqual([]);
   });
 
-  test("is no larger than 250 MB: Debian as it is published, and the files of Node and ours as they are here", async () => {
+  test("is no larger than 250 MB: published size of Debian plus the files of Node and ours", async () => {
     const measured = [...(await filesBelow(image.folder)).values()].reduce((sum, bytes) => sum + bytes, 0);
     expect(measured).toBeGreaterThan(100_000_000);
     expect(publishedBytes + measured).toBeLessThanOrEqual(250_000_000);
   });
 
-  test("runs as a user who is not root and can write to nothing of it", async () => {
+  test("runs as a non-root user who cannot write to any of its files", async () => {
     const attempt = `
       const { writeFileSync } = require("node:fs");
       const tried = ["x", "bus/x", "package.json", process.execPath].map((path) => {
@@ -192,12 +192,12 @@ describe("the image", () => {
       console.log(JSON.stringify({ uid: process.getuid(), tried }));`;
     const { uid, tried } = JSON.parse(await printed(["-e", attempt]));
     expect(uid).not.toBe(0);
-    // Whoever may not become that user tries it as itself.
+    // A process that cannot switch to that user tries as itself.
     if (process.getuid?.() === 0) expect(uid).toBe(65532);
     expect(tried.filter((code: string) => !["EACCES", "EROFS", "ETXTBSY"].includes(code))).toEqual([]);
   });
 
-  test("has for its user what Node makes of the sources before it runs them: no start compiles anew", async () => {
+  test("has a compile cache for its user, so that no start compiles", async () => {
     const modules = ["deploy/cli/worker.ts", "functions/zundoko/hikawa.ts", "deploy/cli/dashboard.ts"];
     const load = modules.map((path) => `await import("./${path}");`).join(" ");
     const { command, args } = image.command(["--input-type=module", "--eval", load]);
@@ -209,13 +209,13 @@ describe("the image", () => {
     expect(reads.filter((line) => !line.includes("success"))).toEqual([]);
   });
 
-  test("has an entry point that runs with what is there", async () => {
+  test("has a working entry point", async () => {
     expect(JSON.parse(allOf(image.lastStage, "ENTRYPOINT")[0] ?? "")[0]).toBe("node");
     expect(await printed([...entryPoint(), "--help"])).toMatch(/^Usage: denrei/);
   });
 });
 
-/** The files that a package.json names for programs: TypeScript is for compilers. */
+/** The files that a package.json declares for programs, without those for compilers. */
 function entriesOf(json: Record<string, unknown>): string[] {
   const found: string[] = [];
   const collect = (value: unknown, key: string): void => {
@@ -230,7 +230,7 @@ function entriesOf(json: Record<string, unknown>): string[] {
 
 describe("bridge, worker and gateway of the base, and the dashboard, in the image,", () => {
   let kit: LocalKit;
-  /** What is mounted into the pods: readable for their user. */
+  /** The files mounted into the pods, readable for their user. */
   let mounted: string;
   const logs = new Map<string, Lines>();
   const processes = new Map<string, Child>();
@@ -251,7 +251,7 @@ describe("bridge, worker and gateway of the base, and the dashboard, in the imag
     await rm(mounted, { recursive: true, force: true });
   });
 
-  /** Starts the container of a Deployment, as its service account; where bus and cluster are is this test's. */
+  /** Starts the container of a Deployment as its service account, with the test's bus and cluster. */
   async function start(name: string): Promise<void> {
     const workload = find<Workload>(objects, "Deployment", name);
     const { args = [] } = containerOf(workload);
@@ -305,7 +305,7 @@ describe("bridge, worker and gateway of the base, and the dashboard, in the imag
     }
   });
 
-  test("do their work with the rights that they have", async () => {
+  test("work with their own rights", async () => {
     await kit.client.create(Hikawa, hikawa("in-the-image", 0), { fieldManager: "test" });
     await kit.until(Hikawa, { namespace: "default", name: "in-the-image" }, isFinished);
     await expectFinishedSongs(kit, ["in-the-image"]);
@@ -327,7 +327,7 @@ describe("bridge, worker and gateway of the base, and the dashboard, in the imag
     expect(refused).toEqual([]);
   });
 
-  test("end in order when they are told to, well within the grace of their pods", async () => {
+  test("stop gracefully, well within the grace period of their pods", async () => {
     for (const [name, child] of processes) {
       const { terminationGracePeriodSeconds } = find<Workload>(objects, "Deployment", name).spec.template
         .spec;

@@ -1,4 +1,4 @@
-/** The image's files, made by carrying out the Dockerfile without an engine, and programs run among them. */
+/** Builds the image's files by running the Dockerfile without a container engine, and runs programs among them. */
 import { execFile } from "node:child_process";
 import {
   chmod,
@@ -22,26 +22,25 @@ import { root } from "./manifests.ts";
 const run = promisify(execFile);
 
 /**
- * What is not measured but published, in bytes, for amd64: `debian:bookworm-slim` of 2026-09-18 on disk, of which the node
- * image is made (docker-library/repo-info, repos/debian/local/bookworm-slim.md), libatomic1, which that adds, and Node's
- * license.
+ * Published sizes in bytes, for amd64: the unpacked `debian:bookworm-slim` of 2026-09-18, the base of the node image
+ * (docker-library/repo-info, repos/debian/local/bookworm-slim.md), libatomic1, which the node image adds, and Node's license.
  */
 export const publishedBytes = 74_830_000 + 46_000 + 158_000;
 
-/** The image in a folder. Nothing in it can be written to. */
+/** The image in a read-only folder. */
 export interface Image {
-  /** Stands for `/`, without Debian. */
+  /** Stands for `/`, without the files of Debian. */
   readonly folder: string;
   /** The working directory. */
   readonly app: string;
   readonly stages: readonly Instruction[][];
   readonly lastStage: readonly Instruction[];
-  /** A command line that runs the image's Node, as the image's user where this process may become it. */
+  /** A command line that runs the image's Node, as the image's user if this process can switch to it. */
   command(args: readonly string[]): { readonly command: string; readonly args: string[] };
   remove(): Promise<void>;
 }
 
-/** Carries out deploy/Dockerfile. */
+/** Builds the image from deploy/Dockerfile. */
 export async function makeImage(): Promise<Image> {
   const stages = stagesOf(await readFile(join(root, "deploy/Dockerfile"), "utf8"));
   const lastStage = stages.at(-1) ?? [];
@@ -81,7 +80,7 @@ export async function makeImage(): Promise<Image> {
   };
 }
 
-/** Builds the dashboard's page as its stage does, with the packages that are installed here. The folder that it is in. */
+/** Builds the dashboard's page like its stage, with the installed packages. Returns its folder. */
 async function builtPage(stages: readonly Instruction[][], folder: string): Promise<string> {
   await mkdir(join(folder, "app"), { recursive: true });
   await symlink(join(root, "node_modules"), join(folder, "app/node_modules"));
@@ -89,7 +88,7 @@ async function builtPage(stages: readonly Instruction[][], folder: string): Prom
   return join(folder, "app/dashboard/web/dist");
 }
 
-/** What `npm ci --omit=dev --omit=optional` installs, from what is installed here by the same lock file. */
+/** Copies what `npm ci --omit=dev --omit=optional` would install from the installed packages, by the same lock file. */
 async function installed(folder: string): Promise<void> {
   const lock: { packages: Record<string, { dev?: boolean; optional?: boolean; devOptional?: boolean }> } =
     JSON.parse(await readFile(join(root, "package-lock.json"), "utf8"));
@@ -97,7 +96,7 @@ async function installed(folder: string): Promise<void> {
     .filter(([, { dev, optional, devOptional }]) => dev || optional || devOptional)
     .map(([path]) => path);
   const left = new Set(omitted.map((path) => resolve(root, path)));
-  // npm's and other tools' own: they begin with a dot.
+  // Entries that start with a dot belong to npm and other tools.
   const own = join(root, "node_modules", ".");
   await cp(join(root, "node_modules"), join(folder, "node_modules"), {
     recursive: true,
@@ -106,8 +105,8 @@ async function installed(folder: string): Promise<void> {
 }
 
 /**
- * What the node image has in /usr/local and /opt, by the history that is published with it (docker-library/repo-info,
- * repos/node/remote/24.21.0-slim.md): Node's archive, and Yarn. Of what is not to stay, only names.
+ * Creates the files of the node image in /usr/local and /opt according to its published history (docker-library/repo-info,
+ * repos/node/remote/24.21.0-slim.md): Node's archive, and Yarn. Files that the Dockerfile removes are empty.
  */
 async function nodeImage(folder: string): Promise<void> {
   const names = [
@@ -124,7 +123,7 @@ async function nodeImage(folder: string): Promise<void> {
   await cp(process.execPath, join(folder, "usr/local/bin/node"));
 }
 
-/** The sizes of all files below a folder, in bytes, by path. */
+/** Sizes of all files below a folder, in bytes, by path. */
 export async function filesBelow(folder: string): Promise<Map<string, number>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries

@@ -1,4 +1,4 @@
-/** A function without a worker is woken by whatever comes for it, as KEDA would look at it, and by nothing else. */
+/** KEDA's triggers wake a function without workers for all of its work, and only for that. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import { consumers, streams, timersStream, work } from "../../bus/subjects.ts";
@@ -29,7 +29,7 @@ beforeAll(async () => {
   kit = await startLocalKit();
   await kit.bridge("bridge-1");
   bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
-  // Where there is no kubectl, kustomize may have to be built first.
+  // Without kubectl, kustomize may have to be built first.
 }, 900_000);
 afterAll(async () => {
   await bus?.nc.close();
@@ -41,7 +41,7 @@ const create = (name: string, interval: number) =>
   kit.client.create(Hikawa, hikawa(name, interval), { fieldManager: "test" });
 const worker = (name: string): Promise<Replica> =>
   kit.worker(name, ["hikawa"], { env: { DENREI_ZUNDOKO_WORDS: "Doko,Zun,Zun,Zun,Zun,Doko" } });
-/** How many requests of the function wait for their time. */
+/** The number of the function's delayed requests. */
 async function delayed(): Promise<number> {
   const { state } = await bus.jsm.streams.info(timersStream(scope.fn), {
     subjects_filter: work.timers(scope),
@@ -49,7 +49,7 @@ async function delayed(): Promise<number> {
   return Object.keys(state.subjects ?? {}).length;
 }
 
-/** The worker has nothing left to do but what is far off, and nothing is left that would wake another one. */
+/** The worker has only distant timers left, and no trigger is active. */
 async function sleepsAfter(last: Replica, farOff: number): Promise<void> {
   await expect.poll(delayed, patience).toBe(farOff);
   await untilQuiet({ bus, client: kit.client, functions: [hikawas] });
@@ -60,11 +60,11 @@ async function sleepsAfter(last: Replica, farOff: number): Promise<void> {
 
 const firstWord = (of: string) => kit.until(Zundoko, { name: `${of}-zundoko-001` }, () => true);
 
-test("without objects it sleeps", async () => {
+test("without objects no trigger is active", async () => {
   expect(await active()).toEqual([]);
 });
 
-test("an object is created: its events wake the function, until its worker has done the work", async () => {
+test("a new object wakes the function until its worker has done the work", async () => {
   await create("at-once", 0);
   await expect.poll(() => active(), patience).toEqual([events]);
   const first = await worker("worker-1");
@@ -72,7 +72,7 @@ test("an object is created: its events wake the function, until its worker has d
   await sleepsAfter(first, 0);
 });
 
-test("what is to be done later wakes nobody before it is due", async () => {
+test("a timer wakes the function only when it is due", async () => {
   await create("in-an-hour", hour);
   const second = await worker("worker-2");
   await firstWord("in-an-hour");
@@ -81,7 +81,7 @@ test("what is to be done later wakes nobody before it is due", async () => {
   await create("soon", 1500);
   await firstWord("soon");
   await second.stop();
-  // The next word is due by and by, and nobody is there to say it.
+  // The next word falls due, and no worker is there to say it.
   await expect.poll(() => active(), patience).toContain(timers);
   const third = await worker("worker-3");
   await kit.until(Hikawa, { name: "soon" }, isFinished);
@@ -89,7 +89,7 @@ test("what is to be done later wakes nobody before it is due", async () => {
   await sleepsAfter(third, 1);
 });
 
-test("a webhook wakes the functions that it is for, and no others", async () => {
+test("a webhook wakes only the functions that subscribe to it", async () => {
   const gateway = await kit.gateway("gateway-1");
   expect(await post(gateway.hookUrl(), hookOf("push", push("kaitoy/zundoko", "main")))).toBeLessThan(300);
   const woken = async () => {

@@ -1,6 +1,6 @@
 /**
- * deploy/kind.yaml, read by kind itself: it runs up to what it would have Docker do. Docker is played by a script that
- * writes down what it is told and starts nothing; that the node then works is not shown here.
+ * kind reads deploy/kind.yaml, up to the commands that it gives Docker. A script simulates Docker: it records the commands and
+ * starts nothing. So these tests do not show that the node works.
  */
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -18,7 +18,7 @@ const kind = (await programs("kind")).kind.path;
 
 const path = join(root, "deploy/kind.yaml");
 
-/** Says yes to what kind asks first, writes down what it is told, and starts no container. */
+/** Answers kind's queries, records its commands, and starts no container. */
 const docker = `#!/bin/sh
 echo "$*" >>"$(dirname "$0")/told"
 case $1 in
@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** What kind would start for the node, and what it says in the end. */
+/** The command with which kind would start the node, and kind's output. */
 async function createCluster(
   args: readonly string[],
 ): Promise<{ readonly run: string; readonly said: string }> {
@@ -55,7 +55,7 @@ async function createCluster(
 }
 
 describe("deploy/kind.yaml", () => {
-  test("has kind start one node, of the image that this version of kind has by default, by digest", async () => {
+  test("starts one node with the default image of this version of kind, by digest", async () => {
     const { run } = await createCluster(["--config", path]);
     const image = run.split(" ").at(-1);
     expect(image).toMatch(/^kindest\/node:v\d+\.\d+\.\d+@sha256:[0-9a-f]{64}$/);
@@ -64,13 +64,13 @@ describe("deploy/kind.yaml", () => {
     expect(await readFile(path, "utf8")).toContain(`kind v${versions.kind}`);
   });
 
-  test("is of the minor version of Kubernetes that everything else is tested with", async () => {
+  test("has the minor version of Kubernetes that all tests use", async () => {
     const { nodes } = parse(await readFile(path, "utf8"));
     const minor = versions["kube-apiserver"].split(".").slice(0, 2).join(".");
     expect(nodes.map(({ image }: { image: string }) => /:v(\d+\.\d+)\./.exec(image)?.[1])).toEqual([minor]);
   });
 
-  test("lets this machine, and no other, reach the gateway of the kind overlay", async () => {
+  test("exposes the gateway of the kind overlay only to this machine", async () => {
     const { run } = await createCluster(["--config", path]);
     const published = [...run.matchAll(/--publish=(\S+):(\d+):(\d+)\/TCP/g)].map(
       ([, host, , port]) => `${host} ${port}`,
@@ -80,7 +80,7 @@ describe("deploy/kind.yaml", () => {
     expect(published.sort()).toEqual([`127.0.0.1 ${port?.nodePort}`, "127.0.0.1 6443"].sort());
   });
 
-  test("is read strictly: a field that there is not is refused", async () => {
+  test("is parsed strictly: an unknown field is an error", async () => {
     const wrong = join(folder, "wrong.yaml");
     await writeFile(wrong, (await readFile(path, "utf8")).replace("hostPort:", "hostport:"));
     const { run, said } = await createCluster(["--config", wrong]);

@@ -1,4 +1,4 @@
-/** The fields of Kubernetes objects that these tests look at. */
+/** The fields of Kubernetes objects that these tests read. */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -98,7 +98,7 @@ export interface Binding extends Manifest {
 export const isWorkload = (object: Manifest): object is Workload =>
   ["Deployment", "StatefulSet"].includes(object.kind);
 
-/** The only container of a workload's pods. */
+/** The single container of a workload's pods. */
 export function containerOf({ metadata, spec }: Workload): Container {
   const [container, ...others] = spec.template.spec.containers;
   if (container === undefined || others.length > 0) {
@@ -107,7 +107,7 @@ export function containerOf({ metadata, spec }: Workload): Container {
   return container;
 }
 
-/** The object of that kind and name. */
+/** The object of this kind and name. */
 export function find<T extends Manifest = Manifest>(
   objects: readonly Manifest[],
   kind: string,

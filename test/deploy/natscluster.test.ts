@@ -1,4 +1,4 @@
-/** Three NATS servers as `components/nats-cluster` configures them: how they know each other, and that one may fail. */
+/** Three NATS servers with the configuration of `components/nats-cluster` authenticate to each other, and one may fail. */
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { connect } from "node:tls";
@@ -21,7 +21,7 @@ import { activeTriggers, look, scaledObjectOf } from "./triggers.ts";
 
 const words = { DENREI_ZUNDOKO_WORDS: "Doko,Zun,Zun,Zun,Zun,Doko" };
 const replicas = { DENREI_STREAM_REPLICAS: "3" };
-/** Here servers find each other by address, in a cluster by name. */
+/** Servers in this test connect by address instead of by name. */
 const here = "127.0.0.1";
 let kit: Kit;
 let bus: TlsBus;
@@ -43,11 +43,11 @@ beforeAll(async () => {
     ],
     { servers: 3 },
   );
-  // Where there is no kubectl, kustomize may have to be built first.
+  // Without kubectl, kustomize may have to be built first.
 }, 900_000);
 afterAll(() => kit?.stop());
 
-/** What a server answers to somebody who would be its peer, with the certificate of this Secret. */
+/** The server's response to a would-be peer with the certificate of this Secret. */
 async function answerToPeer(secret: string): Promise<string> {
   const { NATS_CA, NATS_CERT, NATS_KEY } = bus.env(secret);
   const [ca, cert, key] = await Promise.all([NATS_CA, NATS_CERT, NATS_KEY].map((path) => readFile(path)));
@@ -64,7 +64,7 @@ async function answerToPeer(secret: string): Promise<string> {
   return "nothing";
 }
 
-/** The monitoring ports as KEDA reaches them in a cluster, where servers have names, and all of them one that leads to any. */
+/** The monitoring endpoint as KEDA reaches it in a cluster: a name per server, and a common name that leads to any of them. */
 const monitors = (any = bus.servers[0]) => ({
   urlOf: (address: string): string =>
     (bus.servers.find(({ name }) => address.startsWith(`${name}.`)) ?? any)?.monitorUrl ?? "",
@@ -74,7 +74,7 @@ const monitors = (any = bus.servers[0]) => ({
   },
 });
 
-test("`denrei certificates` has a certificate for peers that is good for the names of the routes", async () => {
+test("`denrei certificates` has a peer certificate that is valid for the host names of the routes", async () => {
   const secrets = certificateManifests([], "denrei") as unknown as Secret[];
   const secret = secrets.find(({ metadata }) => metadata.name === `${peerName}-tls`);
   const certificate = new X509Certificate(Buffer.from(secret?.data["tls.crt"] ?? "", "base64"));
@@ -86,13 +86,13 @@ test("`denrei certificates` has a certificate for peers that is good for the nam
   expect(text).toContain(`user: "${certificate.subject}"`);
 });
 
-test("servers are peers by a certificate of their own, which is no process's", async () => {
+test("servers accept only the peer certificate of other servers, not those of processes", async () => {
   expect(await answerToPeer("denrei-nats-tls")).toBe("PONG");
   for (const user of ["denrei-bridge", "denrei-hikawa"])
     expect([user, await answerToPeer(`${user}-tls`)]).toEqual([user, "-ERR 'Authorization Violation'"]);
 });
 
-test("the bridge makes streams with three copies, and functions work; also without one of the servers", async () => {
+test("streams have three replicas, and functions work, even without one of the servers", async () => {
   const bridge = await kit.bridge("bridge-1", { env: { ...bus.env("denrei-bridge-tls"), ...replicas } });
   worker = await kit.worker("worker-1", ["hikawa"], {
     env: { ...words, ...replicas, ...bus.env("denrei-hikawa-tls") },
@@ -110,7 +110,7 @@ test("the bridge makes streams with three copies, and functions work; also witho
     "WORK_hikawa",
     "TIMERS_hikawa",
   ];
-  // A server may learn of a stream late, and does not know its leader at once: until then it counts itself among the others.
+  // A server may learn of a stream late. Until it knows the leader, it lists itself among the other replicas.
   await expect
     .poll(
       async () => {
@@ -134,15 +134,15 @@ test("the bridge makes streams with three copies, and functions work; also witho
   expect(bridge.log.all.filter((line) => line.includes("ermission"))).toEqual([]);
 });
 
-test("a function without a worker is woken while KEDA can read none of its triggers, for want of a server", async () => {
+test("a function without a worker is woken while KEDA cannot read its triggers because a server is down", async () => {
   const [first, second] = bus.servers;
-  // Those that run already are left alone.
+  // Running servers are not affected.
   for (const { child } of bus.servers) await child.start();
   await expect
     .poll(() => activeTriggers(objects, "hikawa", monitors()), { timeout: 60_000, interval: 100 })
     .toEqual([]);
   await worker.stop();
-  // KEDA asks servers in the order of the routes, and goes no further than to the first that does not answer.
+  // KEDA polls servers in the order of the routes and stops at the first that does not answer.
   await first?.child.stop("SIGKILL");
   await kit.client.create(Hikawa, hikawa("asleep", 0), { fieldManager: "test" });
   const { triggers } = scaledObjectOf(objects, "hikawa").spec;

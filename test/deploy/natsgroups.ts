@@ -1,18 +1,18 @@
-/** How NATS servers share streams, as a monitoring port tells it. */
+/** Stream groups of NATS servers, from a monitoring endpoint. */
 
-/** Servers that keep something together. */
+/** The servers that replicate a stream. */
 export interface Group {
   readonly leader: string;
   readonly replicas?: readonly { readonly name: string }[];
 }
 
-/** How many servers there are, and who keeps which stream. */
+/** The number of servers, and the group of each stream. */
 export interface Groups {
   readonly size: number;
   readonly streams: readonly { readonly name: string; readonly cluster: Group }[];
 }
 
-/** What the server with this monitoring port knows. */
+/** The groups as known to the server with this monitoring endpoint. */
 export async function groupsAt(monitorUrl: string): Promise<Groups> {
   const answer = await fetch(`${monitorUrl}/jsz?streams=true&config=true`);
   const { account_details, meta_cluster } = (await answer.json()) as {

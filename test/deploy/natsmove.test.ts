@@ -1,4 +1,4 @@
-/** From one NATS server to three, as deploy/kubernetes/README.md says how: what nobody else has is brought over. */
+/** The move from one NATS server to three as in deploy/kubernetes/README.md keeps data that only the bus has. */
 import { execFile } from "node:child_process";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -21,21 +21,21 @@ const nats = (await programs("nats")).nats.path;
 
 const words = { DENREI_ZUNDOKO_WORDS: "Doko,Zun,Zun,Zun,Zun,Doko" };
 const replicas = { DENREI_STREAM_REPLICAS: "3" };
-/** Here servers find each other by address, in a cluster by name. */
+/** Servers in this test connect by address instead of by name. */
 const here = "127.0.0.1";
-/** Its children's names would be too long, which no retry changes. */
+/** An object that always fails: the names of its children would be too long. */
 const hopeless = "long".padEnd(250, "g");
 const patience = { timeout: 90_000, interval: 200 };
 let kit: Kit;
 let secrets: Secret[];
 let backups: string;
-/** The bus that there is: of one server, then of three. */
+/** The current bus: one server, then three. */
 let bus: TlsBus;
 
 const as = (role: string) => bus.env(`${userOf(role)}-tls`);
 const { letters, deliveries } = operator(() => as("operator"));
 
-/** The client of NATS. */
+/** Runs the NATS command line. */
 const natsAs = (role: string, ...args: string[]) =>
   promisify(execFile)(nats, ["--inbox-prefix", inboxPrefixOf(userOf(role)), "backup", ...args], {
     env: { ...process.env, ...as(role) },
@@ -65,7 +65,7 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => kit?.stop());
 
-test("one server becomes three, and what it kept is there, in three copies", async () => {
+test("one server becomes three, and its data is there in three replicas", async () => {
   const former = await Promise.all([
     kit.bridge("bridge-of-one", { env: as("bridge") }),
     kit.worker("worker-of-one", ["hikawa"], { env: { ...words, ...as("hikawa") } }),
@@ -95,7 +95,7 @@ test("one server becomes three, and what it kept is there, in three copies", asy
   await expectFinishedSongs(kit, ["before", "after"]);
   expect({ letters: await letters(), deliveries: await deliveries() }).toEqual(kept);
   const names = [...keptStreams, "OBJECTS", "KV_BRIDGE", "WORK_hikawa", "TIMERS_hikawa"];
-  // A server may learn of a stream late, and counts itself among the replicas until it knows the leader.
+  // A server may learn of a stream late. Until it knows the leader, it lists itself among the other replicas.
   const looked = async () => {
     const copies = await replicasOf();
     const missing = names.filter((name) => !copies.some(([one]) => one === name));

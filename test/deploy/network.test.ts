@@ -1,4 +1,4 @@
-/** Who may speak to whom in production: what has to work does, and a pod that is taken over reaches little else. */
+/** The production NetworkPolicies allow all necessary traffic, and little else for a compromised pod. */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -8,17 +8,17 @@ import { allows, type Place } from "./network.ts";
 import { overlay, shownSite } from "./overlays.ts";
 
 let objects: Manifest[];
-/** A site that has said where its API server is. */
+/** A site with the address of its API server. */
 let site: Manifest[];
 let workloads: Workload[];
 beforeAll(async () => {
   objects = await overlay("production");
   site = await shownSite();
   workloads = objects.filter(isWorkload);
-  // Where there is no kubectl, kustomize may have to be built first.
+  // Without kubectl, kustomize may have to be built first.
 }, 900_000);
 
-/** Of any pod. */
+/** An address for any pod. */
 const podAddress = "10.244.1.7";
 const pod = ({ metadata: { namespace = "" }, spec }: Workload): Place => ({
   namespace,
@@ -32,7 +32,7 @@ const named = (name: string): Place => {
 };
 const elsewhere = (namespace: string, labels = {}): Place => ({ namespace, labels, address: podAddress });
 const address = (text: string): Place => ({ address: text });
-/** The names of those who may reach a port of a place. */
+/** Names of the workloads that may connect to a port. */
 const who = (to: Place, port: number, within = objects): string[] =>
   workloads
     .filter((workload) => allows(within, pod(workload), to, port))
@@ -47,7 +47,7 @@ const portsOf = (name: string) =>
     ?.spec.template.spec.containers.flatMap(({ ports }) => ports.map(({ containerPort }) => containerPort));
 
 describe("the bus", () => {
-  test("is reached by all processes, by its own servers, and by who looks at it", () => {
+  test("is reachable for all processes, its own servers, and monitoring", () => {
     const nats = named("nats");
     expect(portsOf("nats")?.sort()).toEqual([4222, 6222, 7777, 8222]);
     expect(who(nats, 4222)).toEqual(everybody().filter((name) => name !== "nats"));
@@ -64,7 +64,7 @@ describe("the bus", () => {
 });
 
 describe("processes", () => {
-  test("find names, and are scraped", () => {
+  test("reach DNS, and are scraped", () => {
     const dns = elsewhere("kube-system", { "k8s-app": "kube-dns" });
     for (const workload of workloads) {
       expect(allows(objects, pod(workload), dns, 53, "UDP")).toBe(true);
@@ -75,11 +75,11 @@ describe("processes", () => {
     }
   });
 
-  test("ask the API server, but for the gateway, which has nothing to ask", () => {
+  test("reach the API server, except the gateway", () => {
     for (const port of [443, 6443]) expect(who(address("10.96.0.1"), port)).toEqual(askers());
   });
 
-  test("ask it where a site says that it is, and nothing else", () => {
+  test("reach only the API server's address when a site sets it", () => {
     expect(who(address("172.18.0.2"), 6443, site)).toEqual(askers());
     for (const [at, port] of [
       ["172.18.0.2", 443],
@@ -89,7 +89,7 @@ describe("processes", () => {
       expect([at, port, who(address(at), port, site)]).toEqual([at, port, []]);
   });
 
-  test("take nothing from outside, but for the gateway", () => {
+  test("are not reachable from outside, except the gateway", () => {
     for (const from of [address("203.0.113.7"), elsewhere("ingress-nginx")]) {
       const open = workloads.filter((workload) => allows(objects, from, pod(workload), 8081));
       expect(open.map(({ metadata }) => metadata.name)).toEqual(["denrei-gateway"]);
@@ -99,7 +99,7 @@ describe("processes", () => {
 
 const loads = /(?:^(?:import|export)(?! type\b)[^;]*?from |\bawait import\()"(\.[^"]+)"/gms;
 
-/** The modules that a module loads, at once or late, itself among them. */
+/** The modules that a module imports, statically or dynamically, including itself. */
 function loadedBy(path: string, loaded = new Set<string>()): Set<string> {
   if (loaded.has(path) || !existsSync(path)) return loaded;
   loaded.add(path);
@@ -121,16 +121,16 @@ describe("functions", () => {
       .map(({ name }) => `denrei-${name}`)
       .sort();
 
-  test("reach GitHub when they have code that calls it, and nobody else does", () => {
+  test("reach GitHub only when they have code that calls it", () => {
     expect(using("bus/github/call.ts").length).toBeGreaterThan(2);
     expect(who(address("140.82.121.6"), 443)).toEqual(using("bus/github/call.ts"));
     expect(who(address("2606:50c0:8000::153"), 443)).toEqual(using("bus/github/call.ts"));
-    // Where clouds tell a node's credentials.
+    // Clouds serve a node's credentials here.
     expect(who(address("169.254.169.254"), 443)).toEqual([]);
     expect(who(address("169.254.169.254"), 80)).toEqual([]);
   });
 
-  test("reach the servers of PipeCD when they have code that calls them, and nobody else does", () => {
+  test("reach the servers of PipeCD only when they have code that calls them", () => {
     const server = elsewhere("team-a", { app: "server" });
     for (const port of [9081, 9083])
       expect(who(server, port)).toEqual(using("functions/pipecd/api/client.ts"));
@@ -142,7 +142,7 @@ describe("functions", () => {
       expect([port, who(elsewhere("team-a"), port, site)]).toEqual([port, []]);
   });
 
-  test("reach other pods at the ports of an API server alone, where nobody has said where that is", () => {
+  test("reach other pods only at ports of API servers when the API server's address is not set", () => {
     for (const port of [80, 3306, 6379, 8080]) expect(who(elsewhere("team-a"), port)).toEqual([]);
     for (const port of [443, 6443]) expect(who(elsewhere("team-a"), port)).toEqual(askers());
   });

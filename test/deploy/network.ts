@@ -1,8 +1,8 @@
-/** What NetworkPolicies allow (https://kubernetes.io/docs/concepts/services-networking/network-policies/): both sides have to. */
+/** Evaluates NetworkPolicies: both sides must allow a connection. https://kubernetes.io/docs/concepts/services-networking/network-policies/ */
 import { BlockList } from "node:net";
 import type { Manifest } from "./manifests.ts";
 
-/** A pod, with its namespace and labels, or something else that has an address. */
+/** A pod with its namespace and labels, or another endpoint with an address. */
 export type Place =
   | {
       readonly namespace: string;
@@ -41,7 +41,7 @@ interface Policy extends Manifest {
   };
 }
 
-/** Whether a connection from one place to a port of another is allowed. */
+/** Whether the policies allow a connection from one endpoint to a port of another. */
 export function allows(
   objects: readonly Manifest[],
   from: Place,
@@ -78,7 +78,7 @@ function isPeer(
   place: Place,
   home: string | undefined,
 ): boolean {
-  // Kubernetes leaves it open whether a block is good for pods as well. In many networks it is.
+  // Kubernetes does not define whether an IP block also matches pods. In many networks it does.
   if (ipBlock !== undefined)
     return (
       within(ipBlock.cidr, place.address) && !ipBlock.except?.some((cidr) => within(cidr, place.address))
@@ -101,7 +101,7 @@ const selects = (
 function within(cidr: string, address: string): boolean {
   const [net = "", bits] = cidr.split("/");
   const family = (text: string) => (text.includes(":") ? "ipv6" : "ipv4");
-  // A BlockList takes an IPv4 address for an IPv6 one as well.
+  // A BlockList would also match an IPv4 address as an IPv6 one.
   if (family(net) !== family(address)) return false;
   const list = new BlockList();
   list.addSubnet(net, Number(bits), family(net));

@@ -1,4 +1,4 @@
-/** The overlays as they are rendered, and what components make of them. */
+/** The rendered overlays and components. */
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -27,14 +27,14 @@ interface Budget extends Manifest {
   };
 }
 
-/** What the NATS servers have mounted. */
+/** The configuration that the NATS servers mount. */
 function natsConfiguration(objects: readonly Manifest[]): Manifest {
   const { volumes } = find<Workload>(objects, "StatefulSet", "nats").spec.template.spec;
   const name = volumes?.find(({ configMap }) => configMap !== undefined)?.configMap?.name;
   return find(objects, "ConfigMap", name ?? "");
 }
 
-/** Where gateways serve hooks unless they are told otherwise. */
+/** The default path of webhooks. */
 const webhookPath = readSettings(["webhookPath"], {}, {}).webhookPath;
 
 const workersIn = (objects: readonly Manifest[]): Workload[] =>
@@ -46,10 +46,10 @@ describe("kind", () => {
   let objects: Manifest[];
   beforeAll(async () => {
     objects = await overlay("kind");
-    // Where there is no kubectl, kustomize may have to be built first.
+    // Without kubectl, kustomize may have to be built first.
   }, 900_000);
 
-  test("has one pod of everything, with the image as it was loaded onto the node", () => {
+  test("has one pod of everything, with the image that is loaded onto the node", () => {
     const deployments = objects.filter(isWorkload).filter(({ kind }) => kind === "Deployment");
     expect(deployments).toHaveLength(functions.length + 2);
     for (const deployment of deployments) {
@@ -59,7 +59,7 @@ describe("kind", () => {
     expect(find<Workload>(objects, "StatefulSet", "nats").spec.replicas).toBe(1);
   });
 
-  test("takes webhooks at a port of the node", () => {
+  test("accepts webhooks at a port of the node", () => {
     expect(find(objects, "Service", "denrei-gateway")).toMatchObject({
       spec: { type: "NodePort", ports: [{ nodePort: 30080, targetPort: "webhooks" }] },
     });
@@ -72,7 +72,7 @@ describe("production", () => {
     objects = await overlay("production");
   }, 900_000);
 
-  test("has three NATS servers on different nodes, of which one may go, and streams on all of them", () => {
+  test("has three NATS servers on different nodes, of which one may be evicted, and streams on all of them", () => {
     const nats = find<Workload>(objects, "StatefulSet", "nats");
     expect(nats).toMatchObject({ spec: { replicas: 3, podManagementPolicy: "Parallel" } });
     expect(find(objects, "PodDisruptionBudget", "nats")).toMatchObject({ spec: { maxUnavailable: 1 } });
@@ -88,7 +88,7 @@ describe("production", () => {
     expect(settings?.data).toMatchObject({ DENREI_STREAM_REPLICAS: "3" });
   });
 
-  test("has as many routes as servers, to their names", () => {
+  test("has a route to the name of each server", () => {
     const { data } = natsConfiguration(objects);
     const routes = [...(data?.["cluster.conf"] ?? "").matchAll(/tls:\/\/(\S+?):6222/g)].map(
       ([, host]) => host,
@@ -99,7 +99,7 @@ describe("production", () => {
     });
   });
 
-  test("has servers that accept their configuration", async () => {
+  test("has a configuration that the servers accept", async () => {
     const folder = await mkdtemp(join(tmpdir(), "test-overlays-"));
     onTestFinished(() => rm(folder, { recursive: true }));
     const { cert, key } = createCertificateAuthority().peer({ user: "denrei-nats" }, ["nats"]);
@@ -113,7 +113,7 @@ describe("production", () => {
     expect(stderr).toContain("is valid");
   });
 
-  test("says goodbye within the grace of its pods", () => {
+  test("ends lame duck mode within the grace period of its pods", () => {
     const seconds = /lame_duck_duration: (\d+)s/.exec(
       natsConfiguration(objects).data?.["nats.conf"] ?? "",
     )?.[1];
@@ -144,7 +144,7 @@ describe("every overlay, with every component,", () => {
     for (const objects of renderings) expect(rights(objects)).toEqual(wanted);
   });
 
-  test("lets one pod of a workload go at a time, whoever drains nodes", () => {
+  test("allows the eviction of one pod of a workload at a time", () => {
     for (const objects of renderings) {
       const budgets = ofKind<Budget>(objects, "PodDisruptionBudget");
       for (const { metadata, spec } of objects.filter(isWorkload)) {
@@ -158,7 +158,7 @@ describe("every overlay, with every component,", () => {
     }
   });
 
-  test("leads from outside to the gateway's service, by nothing but its hooks", () => {
+  test("exposes only the paths of hooks, at the gateway's Service", () => {
     const [, route, ingress] = renderings;
     const service = { name: "denrei-gateway", port: { name: "webhooks" } };
     expect(find(ingress ?? [], "Ingress", "denrei-gateway")).toMatchObject({
@@ -180,7 +180,7 @@ describe("every overlay, with every component,", () => {
   });
 });
 
-test("the site that deploy/kubernetes/README.md shows is one", async () => {
+test("the example site in deploy/kubernetes/README.md works", async () => {
   const objects = await shownSite();
   for (const deployment of objects.filter(isWorkload).filter(({ kind }) => kind === "Deployment"))
     expect(containerOf(deployment).image).toBe("registry.example.com/denrei:0.1.0");
@@ -193,7 +193,7 @@ test("the site that deploy/kubernetes/README.md shows is one", async () => {
 });
 
 describe("components/hpa", () => {
-  test("scales each function by the CPU that it asks for", async () => {
+  test("scales each function by its CPU requests", async () => {
     const objects = await siteWith("hpa");
     const scaled = ofKind<Manifest & { spec: { scaleTargetRef: { name: string } } }>(
       objects,
@@ -217,7 +217,7 @@ describe("components/keda", () => {
     objects = await siteWith("keda");
   }, 900_000);
 
-  test("scales each function, from none, by every consumer that its workers serve", () => {
+  test("scales each function from zero by every consumer that its workers serve", () => {
     const scaled = ofKind<ScaledObject>(objects, "ScaledObject");
     expect(scaled.map(({ spec }) => spec.scaleTargetRef.name).sort()).toEqual(
       workersIn(objects)
@@ -234,7 +234,7 @@ describe("components/keda", () => {
     }
   });
 
-  test("leaves it to KEDA how many workers there are", () => {
+  test("lets KEDA set the number of workers", () => {
     for (const { metadata, spec } of workersIn(objects))
       expect([metadata.name, spec.replicas]).toEqual([metadata.name, undefined]);
     expect(find<Workload>(objects, "Deployment", "denrei-bridge").spec.replicas).toBe(2);

@@ -1,4 +1,4 @@
-/** The overlays and components beside the base, and sites made of them. */
+/** Renders overlays and components, and sites made of them. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { site } from "../../deploy/helm/sources.ts";
@@ -13,10 +13,10 @@ export const baseObjects = (): Promise<Manifest[]> => rendered(`${kubernetes}/ba
 /** The objects of an overlay. */
 export const overlay = (name: string): Promise<Manifest[]> => rendered(`${kubernetes}/overlays/${name}`);
 
-/** The objects of a kustomization that stands by itself, beside the base: `users`, say. */
+/** The objects of a separate kustomization, such as `users`. */
 export const beside = (name: string): Promise<Manifest[]> => rendered(`${kubernetes}/${name}`);
 
-/** The objects of the site that deploy/kubernetes/README.md shows. */
+/** The objects of the example site in deploy/kubernetes/README.md. */
 export async function shownSite(): Promise<Manifest[]> {
   const readme = await readFile(join(root, kubernetes, "README.md"), "utf8");
   const [, text = ""] = /```yaml\n(.*?)```/s.exec(readme) ?? [];
@@ -25,7 +25,7 @@ export async function shownSite(): Promise<Manifest[]> {
   return madeOnce("shown site", () => site<Manifest>(shown));
 }
 
-/** The objects of the production overlay with these components on top, as a site would have them. */
+/** The objects of a site with the production overlay and these components. */
 export const siteWith = (...components: readonly string[]): Promise<Manifest[]> =>
   madeOnce(`site with ${components}`, () =>
     site<Manifest>((at) =>

@@ -1,4 +1,4 @@
-/** The objects that docs/paas.md has people apply are such that they can be applied. */
+/** The objects in docs/paas.md are valid. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
@@ -12,14 +12,14 @@ import { root } from "./manifests.ts";
 const text = readFileSync(new URL("docs/paas.md", `file://${root}/`), "utf8");
 const kinds = functions.flatMap(kindsOf).filter(({ definition }) => definition !== undefined);
 
-/** What the shell puts in the place of names. */
+/** The values of shell variables in the page. */
 const environment: Readonly<Record<string, string>> = Object.fromEntries(
   [...text.matchAll(/\b([A-Z]+)=(\S+)/g)].map(([, name = "", value = ""]) => [name, value]),
 );
 const filledIn = (yaml: string): string =>
   yaml.replace(/\$\{?([A-Z]+)(?:(#|%)([^}]*))?\}?/g, (_, name: string, cut?: string) => {
     const value = environment[name];
-    if (value === undefined) throw new Error(`expected $${name} to be set somewhere in docs/paas.md`);
+    if (value === undefined) throw new Error(`docs/paas.md does not set $${name}`);
     const [owner = "", repository = ""] = value.split("/");
     return cut === "#" ? repository : cut === "%" ? owner : value;
   });
@@ -35,16 +35,16 @@ const ours = documents.flatMap((object) => {
   return kind === undefined ? [] : [{ kind: kind as Kind, object }];
 });
 
-test("each is an object of its kind", () => {
+test("each object matches the schema of its kind", () => {
   expect(ours.map(({ kind }) => kind.kind)).toEqual(["ClusterGitHubApp", "Installation", "AppPipeline"]);
   for (const { kind, object } of ours) {
     expect(() => checkObject(kind, object)).not.toThrow();
-    // Nor is there anything in it that the API server would drop without a word.
+    // And it has no fields that the API server would drop silently.
     expect(kind.definition?.spec.strict().safeParse(object.spec).error).toBeUndefined();
   }
 });
 
-test("they name each other as they are named", () => {
+test("their references resolve", () => {
   const named = (kind: string) =>
     ours.find((one) => one.kind.kind === kind)?.object as Stored & {
       spec: Record<string, never>;
@@ -56,7 +56,7 @@ test("they name each other as they are named", () => {
     expect(text).toMatch(new RegExp(`kubectl create secret \\S+ ${secret} `));
 });
 
-test("the site's settings are such as are read", () => {
+test("the site's settings are valid", () => {
   const [, yaml = ""] = /```yaml\n(apiVersion: v1\nkind: ConfigMap\n.*?)```/s.exec(text) ?? [];
   const { metadata, data }: Stored & { data: Record<string, string> } = parse(yaml);
   expect(metadata).toMatchObject({ name: "modoki", namespace: "denrei" });

@@ -1,4 +1,4 @@
-/** docs/pipecd.md has every reason and every variable that the code has, and no others. */
+/** docs/pipecd.md documents exactly the reasons and variables of the code. */
 import { execSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ const sources = readdirSync(join(root, folder), { recursive: true, encoding: "ut
   .filter((path) => path.endsWith(".ts") && !/\.test\.ts$|generated/.test(path))
   .map((path) => read(join(folder, path)));
 
-/** What stands in backticks in the first column, or the second of those whose first one is a condition. */
+/** Text in backticks in the first column, or in the second when the first is a condition. */
 const documented = new Set(
   [...(text.split("\n## Conditions and Events\n")[1] ?? "").matchAll(/^\|(.*?)\|(.*?)\|/gm)].flatMap(
     ([, first = "", second = ""]) =>
@@ -27,7 +27,7 @@ const documented = new Set(
   ),
 );
 
-/** Where a reason stands in the code. */
+/** Patterns for reasons in the code. */
 const places = [
   /\b(?:BlockedError|WaitingError|TerminalError|blocked)\(\s*"([A-Z]\w+)"/g,
   /\b(?:ready|condition|withCondition)\(\s*"(?:True|False)",\s*"([A-Z]\w+)"/g,
@@ -42,7 +42,7 @@ const places = [
 const written = sources.flatMap((source) =>
   places.flatMap((place) => [...source.matchAll(place)].map(([, reason = ""]) => reason)),
 );
-/** Those that the code puts together, and those that are the platform's. */
+/** Reasons that the code composes, and those of the platform. */
 const others = [
   ...["Environment", "Piped"].flatMap((kind) => [`${kind}NotFound`, `${kind}NotReady`]),
   ...["DatastoreNotReady", "FilestoreNotReady", "NotReady", "NotFound"],
@@ -50,15 +50,15 @@ const others = [
   ...["NameTaken", "Retrying", "RetriesExhausted", "InvalidSpec", "WorkerCrashed", "HotLoop"],
 ];
 
-test("every reason is explained", () => {
+test("every reason is documented", () => {
   expect(written.length).toBeGreaterThan(40);
   expect([...new Set([...written, ...others])].filter((reason) => !documented.has(reason)).sort()).toEqual(
     [],
   );
 });
 
-test("nothing is explained that is no reason", () => {
-  // Reasons of blocked requests are the same for every function.
+test("no other reason is documented", () => {
+  // Blocked requests have the same reasons in every function.
   const blocker = read("bus/kube/blocker.ts");
   const blockers = [...blocker.matchAll(/\breason: "([A-Z]\w+)"/g)].map(([, reason = ""]) => reason);
   const known = new Set([
@@ -67,13 +67,13 @@ test("nothing is explained that is no reason", () => {
     ...["DatastoreReady", "FilestoreReady", "Invalid"],
     ...blockers,
   ]);
-  // Variables and fields stand in the other columns.
+  // Variables and fields are in the other columns.
   expect([...documented].filter((reason) => /^[A-Z][a-z]/.test(reason) && !known.has(reason)).sort()).toEqual(
     [],
   );
 });
 
-test("variables, annotations and functions are those of the code", () => {
+test("variables, annotations, and functions match the code", () => {
   const all = (pattern: RegExp, where: string) => [...new Set(where.match(pattern))].sort();
   const variables = /\bDENREI_PIPECD_[A-Z_]+\b/g;
   expect(all(variables, text)).toEqual(all(variables, sources.join("\n")));
@@ -83,7 +83,7 @@ test("variables, annotations and functions are those of the code", () => {
   expect(text).toContain("pipecd.kanatakita.com/skip-cleanup=true");
 });
 
-test("the sample falls into the files that are applied, in their order", () => {
+test("the sample splits into the files that are applied, in this order", () => {
   const [, command = ""] = /^(awk '.*' \S+)$/m.exec(text) ?? [];
   const cwd = mkdtempSync(join(tmpdir(), "pipecddocs-"));
   onTestFinished(() => rmSync(cwd, { recursive: true }));

@@ -1,6 +1,6 @@
 /**
- * `npm run test:pipecd`, as far as it runs without Docker: kind and the forwarded ports are simulated, a local API server takes
- * the manifests, and the server behind the ports is the stand-in, against which tests of the contract then run.
+ * `npm run test:pipecd` without Docker: kind and the forwarded ports are simulated, a local API server accepts the manifests,
+ * and contract tests run against the simulated PipeCD behind the ports.
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -43,7 +43,7 @@ afterAll(async () => {
   await kit?.stop();
 });
 
-/** The pipeds that the server knows. */
+/** The pipeds that the server has registered. */
 function records(): Promise<readonly unknown[]> {
   const address = (at: string) => ({ address: at, tls: undefined });
   const { web, api } = server.addresses;
@@ -78,7 +78,7 @@ test("deploys PipeCD, runs tests of the contract against it, passes on their exi
   expect(await machine.containers()).toEqual([]);
 });
 
-test("has the images with which the functions deploy that version and its stores", async () => {
+test("uses the same images as the functions for that version and its stores", async () => {
   const documents = parseAllDocuments(await readFile(pipecdManifests, "utf8")).map((one) => one.toJS());
   const images = documents.flatMap(({ kind, metadata, spec }) =>
     kind === "Deployment" ? [[metadata.name, spec.template.spec.containers[0].image]] : [],

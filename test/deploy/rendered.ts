@@ -1,4 +1,4 @@
-/** Renderings that all test files of a run share: kustomize takes more than a second for each. */
+/** Renderings shared by all test files of a run, because kustomize takes more than a second for each. */
 import { createHash } from "node:crypto";
 import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { type Manifest, root } from "./manifests.ts";
 /** The sources of renderings. They can differ between runs that share a temporary folder, and between runs of `vitest --watch`. */
 const inputs = ["crds", "deploy/helm", "deploy/kubernetes"];
 
-/** What `make` returns, from a file if this run has made it before. Every caller has a copy of its own. */
+/** The result of `make`, from a file if this run has already created it. Every caller gets a copy. */
 export async function madeOnce<T>(name: string, make: () => Promise<T>): Promise<T> {
   const path = join(tmpdir(), `test-rendered-${await digestOf(name)}.json`);
   const stored = () => readFile(path, "utf8").catch(() => undefined);
@@ -25,7 +25,7 @@ export async function madeOnce<T>(name: string, make: () => Promise<T>): Promise
   return JSON.parse((await stored()) ?? (await withLock(`${path}.lock`, {}, made)));
 }
 
-/** The objects of a kustomization of the repository, by its path in it. */
+/** The objects of a kustomization, by its path in the repository. */
 export const rendered = (path: string): Promise<Manifest[]> => madeOnce(path, () => render(join(root, path)));
 
 async function digestOf(name: string): Promise<string> {

@@ -1,6 +1,6 @@
 /**
- * deploy/skaffold.yaml is right by the schema of its version, and what it names is there. skaffold itself does not run here:
- * it needs Docker and a cluster.
+ * deploy/skaffold.yaml matches the schema of its version, and its references resolve. skaffold does not run here, because it
+ * needs Docker and a cluster.
  */
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -37,7 +37,7 @@ beforeAll(async () => {
     const all = await Promise.all(manifests.kustomize.paths.map(rendered));
     profiles.set(name, all.flat());
   }
-  // Where there is no kubectl, kustomize may have to be built first.
+  // Without kubectl, kustomize may have to be built first.
 }, 900_000);
 
 const objectsOf = (name: string): Manifest[] => profiles.get(name) ?? [];
@@ -47,32 +47,32 @@ const deploymentsOf = (name: string): Workload[] =>
     .filter(({ kind }) => kind === "Deployment");
 
 describe("deploy/skaffold.yaml", () => {
-  test("is right by the schema that skaffold publishes for its version, which refuses what is not", async () => {
+  test("matches the schema that skaffold publishes for its version", async () => {
     const validate = new Ajv({ strict: false }).compile(await schemaOf(skaffold.apiVersion));
     validate(skaffold);
     expect(validate.errors ?? []).toEqual([]);
     expect(validate({ ...skaffold, portForward: [{ resourceTyp: "service" }] })).toBe(false);
   });
 
-  test("is told a profile by the page wherever a command chooses none", async () => {
+  test("has a profile for every skaffold command in docs/development.md", async () => {
     const page = await readFile(join(root, "docs/development.md"), "utf8");
     const told = [...page.matchAll(/`skaffold (\w+) -f deploy\/skaffold\.yaml([^`]*)`/g)].map(
       ([, command = "", flags = ""]) => [command, / -p (\S+)/.exec(flags)?.[1] ?? command],
     );
     expect(told).toEqual([...commands.map((command) => [command, command]), ["delete", "run"]]);
-    // What it deletes is all that any of them has deployed.
+    // The profile of `delete` covers the objects of all profiles.
     const names = (profile: string) =>
       objectsOf(profile).map(({ kind, metadata: { namespace, name } }) => `${kind} ${namespace} ${name}`);
     for (const command of commands) expect(names(command).toSorted()).toEqual(names("run").toSorted());
   });
 
-  test("has a profile for each command, by which it is chosen", () => {
+  test("activates a profile for each command", () => {
     expect(skaffold.profiles.map(({ name, activation }) => [name, activation])).toEqual(
       commands.map((command) => [command, [{ command }]]),
     );
   });
 
-  test("builds the image of the manifests, with the Dockerfile, in the context that is meant for it", async () => {
+  test("builds the image of the manifests from the Dockerfile, with the root as context", async () => {
     for (const { build } of [skaffold, ...skaffold.profiles]) {
       for (const { image, context, docker } of build?.artifacts ?? []) {
         expect(image).toBe(imageName);
@@ -90,12 +90,12 @@ describe("deploy/skaffold.yaml", () => {
     }
   });
 
-  test("goes to the cluster of deploy/kind.yaml and to no other", async () => {
+  test("deploys only to the cluster of deploy/kind.yaml", async () => {
     const { name } = parse(await readFile(join(root, "deploy/kind.yaml"), "utf8"));
     expect(skaffold.deploy.kubeContext).toBe(`kind-${name}`);
   });
 
-  test("forwards the gateway, whose Service is there in every profile", () => {
+  test("forwards to the gateway, whose Service every profile has", () => {
     expect(skaffold.portForward).toHaveLength(1);
     for (const { resourceType, resourceName, namespace, port, localPort } of skaffold.portForward) {
       expect([resourceType, localPort]).toEqual(["service", 8080]);
@@ -120,7 +120,7 @@ describe("the pods of dev and debug", () => {
     await platform?.stop();
   });
 
-  test("are accepted by a namespace that enforces the restricted Pod Security Standard, read-only root and all", async () => {
+  test("meet the restricted Pod Security Standard, with a read-only root", async () => {
     const first = ["Namespace", "ServiceAccount"];
     for (const object of objectsOf("dev").filter(({ kind }) => first.includes(kind)))
       expect(await apply(connection, object, "for-real")).toEqual(accepted);
@@ -139,7 +139,7 @@ describe("the pods of dev and debug", () => {
 });
 
 describe("debug", () => {
-  test("has Node's inspector in every process, within the pod alone, where skaffold finds it", () => {
+  test("runs Node's inspector in every process, only on the pod's loopback, and configures skaffold for it", () => {
     const [, , ...entry] = inspected(deploymentsOf("debug")[0]);
     expect(entry).toEqual(["deploy/cli/denrei.js"]);
     for (const workload of deploymentsOf("debug")) {
@@ -158,6 +158,6 @@ describe("debug", () => {
   });
 });
 
-/** The command line of the only container. */
+/** The command line of the single container. */
 const inspected = (workload: Workload | undefined): readonly string[] =>
   (workload && containerOf(workload).command) ?? [];

@@ -1,11 +1,11 @@
-/** deploy/skaffold.yaml: its fields that tests look at, and the schema that is published for its version. */
+/** The fields of deploy/skaffold.yaml that tests read, and the published schema of its version. */
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { parse } from "yaml";
 import { type GoTool, goModule } from "./gotool.ts";
 import { root } from "./manifests.ts";
 
-/** A rule of what is copied into running containers. */
+/** A rule for copying files into running containers. */
 export interface SyncRule {
   readonly src: string;
   readonly dest: string;
@@ -44,14 +44,14 @@ export interface Skaffold {
   readonly profiles: readonly Profile[];
 }
 
-/** The file. */
+/** Parses the file. */
 export async function skaffoldFile(): Promise<Skaffold> {
   return parse(await readFile(join(root, "deploy/skaffold.yaml"), "utf8"));
 }
 
 const tool: GoTool = { folder: "skaffold", module: "github.com/GoogleContainerTools/skaffold/v2" };
 
-/** The JSON schema of a version of the file, `skaffold/v4beta13`, as skaffold publishes it with its sources. */
+/** The JSON schema of a version such as `skaffold/v4beta13`, from skaffold's sources. */
 export async function schemaOf(apiVersion: string): Promise<object> {
   const path = join(await goModule(tool), "docs-v2/content/en/schemas", `${basename(apiVersion)}.json`);
   return JSON.parse(await readFile(path, "utf8"));

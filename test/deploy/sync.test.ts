@@ -1,6 +1,6 @@
 /**
- * What the dev profile of deploy/skaffold.yaml and its overlay do in a container, carried out by hand: the files are copied,
- * the process started, files of a save put in their places with tar, as skaffold does it, and its hook run.
+ * Replays what the dev profile of deploy/skaffold.yaml and its overlay do in a container: copy the files, start the process,
+ * unpack saved files with tar like skaffold does, and run the hook.
  */
 import { execFile } from "node:child_process";
 import { cp, glob, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
@@ -18,7 +18,7 @@ import { type Artifact, type Skaffold, skaffoldFile } from "./skaffold.ts";
 
 const run = promisify(execFile);
 
-/** A cluster that is away: a worker waits for it, as for the bus. */
+/** A kubeconfig for an unreachable cluster: a worker waits for it, as for the bus. */
 const nobodyThere = JSON.stringify({
   apiVersion: "v1",
   kind: "Config",
@@ -31,7 +31,7 @@ const nobodyThere = JSON.stringify({
 let skaffold: Skaffold;
 let artifact: Artifact;
 let worker: Workload;
-/** Where the image has its files, and what it copies there. */
+/** The image's folder for our files, and the files copied into it. */
 let workdir: string;
 let copied: string[];
 beforeAll(async () => {
@@ -45,18 +45,18 @@ beforeAll(async () => {
   copied = allOf(stage, "COPY")
     .filter((rest) => !rest.startsWith("--from="))
     .map((rest) => rest.split(" ")[0] ?? "");
-  // Where there is no kubectl, kustomize may have to be built first.
+  // Without kubectl, kustomize may have to be built first.
 }, 900_000);
 
-/** The files that a pattern names. */
+/** The files that match a pattern. */
 async function matching(pattern: string, cwd: string): Promise<string[]> {
   const found: string[] = [];
   for await (const path of glob(pattern, { cwd })) found.push(path);
   return found;
 }
 
-describe("what is synchronised", () => {
-  test("is every source in TypeScript that the image has, and goes to where it has them", async () => {
+describe("the set of synchronized files", () => {
+  test("is every TypeScript source in the image, with the same paths", async () => {
     const kept = leftIn(await readFile(join(root, ".dockerignore"), "utf8"));
     const found = await Promise.all(copied.map((folder) => matching(`${folder}/**/*.ts`, root)));
     const sources = found.flat().filter(kept).sort();
@@ -77,7 +77,7 @@ describe("a container of the dev overlay", () => {
   /** The volume at the working directory, in a folder that stands for `/`. */
   let app: string;
 
-  /** A command of the container, with its paths in that folder. */
+  /** A command of the container, with paths adapted to that folder. */
   const moved = (command: readonly string[]): [string, string[]] => {
     const [program = "", ...args] = command.map((word) => word.replaceAll(/\/(app|writable)\b/g, app));
     return [program, args];
@@ -121,7 +121,7 @@ describe("a container of the dev overlay", () => {
     await log.until((line) => line.includes('"msg":"starting"'));
   });
 
-  test("runs what was saved, each time, after the process before has ended in order", async () => {
+  test("runs every saved version after the previous process has stopped gracefully", async () => {
     const source = "functions/zundoko/hikawa.ts";
     const text = await readFile(join(root, source), "utf8");
     for (const save of ["first", "second", "third"]) {
@@ -144,7 +144,7 @@ describe("a container of the dev overlay", () => {
     }
   });
 
-  test("ends when the pod does", async () => {
+  test("ends with the pod", async () => {
     const ended = child.exited();
     await child.stop();
     expect((await ended)?.signal).not.toBe("SIGKILL");

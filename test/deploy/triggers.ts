@@ -1,8 +1,8 @@
-/** ScaledObjects as they are rendered, for asking whether a function would have a worker. */
+/** Evaluates rendered ScaledObjects: whether KEDA would run a worker of a function. */
 import { isActive, type Monitors, type TriggerMetadata } from "../harness/keda.ts";
 import { find, type Manifest } from "./manifests.ts";
 
-/** What has KEDA scale a Deployment, as far as these tests look at it. */
+/** The fields of a ScaledObject that these tests read. */
 export interface ScaledObject extends Manifest {
   readonly spec: {
     readonly scaleTargetRef: { readonly name: string };
@@ -30,7 +30,7 @@ interface TriggerAuthentication extends Manifest {
 export const scaledObjectOf = (objects: readonly Manifest[], fn: string): ScaledObject =>
   find<ScaledObject>(objects, "ScaledObject", `denrei-${fn}`);
 
-/** What a function's triggers are given by the objects that they name. */
+/** The monitoring endpoint of a function's triggers, from the objects that they reference. */
 export function monitorEndpoint(objects: readonly Manifest[], fn: string): string {
   const [name, ...others] = new Set(
     scaledObjectOf(objects, fn).spec.triggers.map(({ authenticationRef }) => authenticationRef.name),
@@ -38,34 +38,31 @@ export function monitorEndpoint(objects: readonly Manifest[], fn: string): strin
   const { spec } = find<TriggerAuthentication>(objects, "TriggerAuthentication", name ?? "");
   const [reference, ...more] = spec.configMapTargetRef;
   if (others.length > 0 || more.length > 0 || reference?.parameter !== "natsServerMonitoringEndpoint")
-    throw new Error(
-      `expected the monitoring endpoint for all triggers of ${fn}, found ${JSON.stringify(spec)}`,
-    );
+    throw new Error(`not all triggers of ${fn} have the monitoring endpoint: ${JSON.stringify(spec)}`);
   return find(objects, "ConfigMap", reference.name).data?.[reference.key] ?? "";
 }
 
-/** `stream/consumer` of the triggers by which the function would have a worker. Throws when one can not be read. */
+/** `stream/consumer` of the active triggers. Throws when a trigger cannot be read. */
 export async function activeTriggers(
   objects: readonly Manifest[],
   fn: string,
   bus: Omit<Monitors, "endpoint">,
 ): Promise<string[]> {
   const { active, unreadable } = await look(objects, fn, bus);
-  if (unreadable.length > 0)
-    throw new Error(`expected to read all triggers of ${fn}, but not ${unreadable.join()}`);
+  if (unreadable.length > 0) throw new Error(`cannot read these triggers of ${fn}: ${unreadable.join()}`);
   return active;
 }
 
-/** What KEDA sees of a function's triggers, as `stream/consumer`, and what it makes of that. */
+/** The triggers in a poll of KEDA, as `stream/consumer`, and its decision. */
 export interface Look {
   readonly active: string[];
   readonly unreadable: string[];
-  /** Whether the function would have a worker, once as many looks have failed as its `fallback` lets pass. */
+  /** Whether the function would have a worker after more consecutive failed polls than its `fallback` tolerates. */
   readonly awake: boolean;
 }
 
 /**
- * One look of KEDA. A trigger that can not be read counts as active where there is a `fallback`, also with no worker:
+ * Simulates one poll of KEDA. With a `fallback`, an unreadable trigger counts as active, even without a worker:
  * `getScalerState` in pkg/scaling/scale_handler.go of github.com/kedacore/keda/v2 v2.21.0.
  */
 export async function look(

@@ -1,4 +1,4 @@
-/** The workflows of GitHub Actions do what people do by hand, with actions that cannot change, and no rights to write. */
+/** GitHub Actions workflows run the same commands as people, with pinned actions and read-only permissions. */
 import { execFile } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -54,14 +54,14 @@ const stepsOf = (name: string): Step[] =>
 const commandsOf = (name: string): string[] => stepsOf(name).flatMap(({ run }) => run ?? []);
 
 describe("every workflow", () => {
-  test("is right for actionlint: its fields, its expressions and its shell", async () => {
+  test("passes actionlint: fields, expressions, and shell", async () => {
     const actionlint = await goProgram(
       { folder: "actionlint", module: "github.com/rhysd/actionlint" },
       "cmd/actionlint",
     );
     const paths = [...texts.keys()].map((name) => join(folder, name));
     expect(paths.length).toBeGreaterThan(0);
-    // A shellcheck or pyflakes of this machine would be asked as well, whichever version that is.
+    // Without this, actionlint would also run whichever shellcheck or pyflakes the machine has.
     const lint = (files: readonly string[]) =>
       promisify(execFile)(actionlint, ["-no-color", "-shellcheck=", "-pyflakes=", ...files], { cwd: root });
     expect((await lint(paths)).stdout).toBe("");
@@ -71,10 +71,10 @@ describe("every workflow", () => {
     await expect(lint([wrong])).rejects.toMatchObject({
       stdout: expect.stringContaining('"reff" is not defined'),
     });
-    // It may have to be built first.
+    // actionlint may have to be built first.
   }, 900_000);
 
-  test("uses actions by commit, and says of which version that is", () => {
+  test("uses actions by commit, with their version in a comment", () => {
     for (const text of texts.values()) {
       const uses = text.split("\n").filter((line) => line.includes("uses:"));
       expect(
@@ -89,7 +89,7 @@ describe("every workflow", () => {
     for (const [action, commits] of versions) expect([action, commits.size]).toEqual([action, 1]);
   });
 
-  test("may only read, except for issues and labels; keeps no credentials, has a time limit, and yields to a later run of its branch", () => {
+  test("has read permissions (images.yaml also writes issues), persists no credentials, has a timeout, and is canceled by later runs", () => {
     for (const [name, { permissions, concurrency, jobs }] of workflows) {
       expect(permissions).toEqual({ contents: "read" });
       expect(concurrency.group).toContain("github.ref");
@@ -108,7 +108,7 @@ const go = ["actions/setup-go", "go-version-file", "\ngo 1."] as const;
 const expectVersions = (workflow: string) => expectFiles(workflow, [node, go]);
 const expectNode = (workflow: string) => expectFiles(workflow, [node]);
 
-/** The versions of programs are in these files. */
+/** Versions of programs come from these files. */
 async function expectFiles(workflow: string, files: readonly (typeof node | typeof go)[]): Promise<void> {
   for (const [action, field, expected] of files) {
     const step = stepsOf(workflow).find(({ uses }) => uses?.startsWith(`${action}@`));
@@ -117,7 +117,7 @@ async function expectFiles(workflow: string, files: readonly (typeof node | type
 }
 
 describe("CI", () => {
-  test("runs the command of .ci/run and the README, one shard on each machine", async () => {
+  test("runs the command in .ci/run and the README, one shard per machine", async () => {
     const byHand = (await readFile(join(root, ".ci/run"), "utf8")).trim().split("\n").at(-1) ?? "";
     const shard = "$" + "{{ matrix.shard }}";
     expect(commandsOf("ci.yaml")).toEqual([`${byHand} -- --shard=${shard}`]);
@@ -127,11 +127,11 @@ describe("CI", () => {
     expect(strategy?.matrix.shard).toEqual(Array.from({ length: count }, (_, at) => `${at + 1}/${count}`));
   });
 
-  test("takes the versions of Node and Go from files that are there", async () => {
+  test("reads the versions of Node and Go from existing files", async () => {
     await expectVersions("ci.yaml");
   });
 
-  test("keeps the programs of the platform for as long as their versions are these", async () => {
+  test("caches the platform's programs by their versions", async () => {
     const cache = stepsOf("ci.yaml").find(({ uses }) => uses?.startsWith("actions/cache@"));
     const files = [...String(cache?.with?.key).matchAll(/'([^']+)'/g)].map(([, path = ""]) => path);
     expect(files).toEqual(["deploy/local/versions.ts", "deploy/local/tools/*/go.sum"]);
@@ -141,7 +141,7 @@ describe("CI", () => {
 });
 
 describe("the nightly workflow", () => {
-  test("runs commands that exist, every night and on request", async () => {
+  test("runs existing commands, every night and on request", async () => {
     const { on, jobs } = workflows.get("nightly.yaml") ?? {};
     expect(Object.keys(on ?? {}).sort()).toEqual(["schedule", "workflow_dispatch"]);
     const { scripts } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
@@ -153,7 +153,7 @@ describe("the nightly workflow", () => {
       expect(scripts).toHaveProperty([command.split(" ")[2] ?? ""]);
   });
 
-  test("gives the tests with kind the manifest of the kpack that they need, with its digest", async () => {
+  test("downloads the kpack manifest for the kind tests, with its digest", async () => {
     const text = texts.get("nightly.yaml") ?? "";
     const tests = await readFile(join(root, "test/kind/kpack.test.ts"), "utf8");
     const [, variable = ""] = /process\.env\.(\w+)/.exec(tests) ?? [];
@@ -163,13 +163,13 @@ describe("the nightly workflow", () => {
     expect(text).toMatch(/echo "[0-9a-f]{64} {2}\$\w+" \| sha256sum --check/);
   });
 
-  test("takes the versions of Node and Go from files that are there", async () => {
+  test("reads the versions of Node and Go from existing files", async () => {
     await expectVersions("nightly.yaml");
   });
 });
 
 describe("the image's workflow", () => {
-  test("builds the image as the README does", async () => {
+  test("builds the image like the README", async () => {
     const readme = await readFile(join(root, "README.md"), "utf8");
     const command = "docker build -f deploy/Dockerfile ";
     const build = commandsOf("image.yaml").find((line) => line.startsWith(command)) ?? "";
@@ -177,7 +177,7 @@ describe("the image's workflow", () => {
     expect(build.endsWith(" .")).toBe(true);
   });
 
-  test("checks the signatures of packages, and that the image has an SBOM and a full provenance", async () => {
+  test("verifies signatures of packages, and that the image has an SBOM and a full provenance", async () => {
     const commands = commandsOf("image.yaml");
     expect(commands.indexOf("npm audit signatures")).toBe(commands.indexOf("npm ci --ignore-scripts") + 1);
     const [build = "", check = ""] = commands.slice(-2);
@@ -185,12 +185,12 @@ describe("the image's workflow", () => {
     for (const option of ["--sbom=true", "--provenance=mode=max"]) expect(build).toContain(option);
     expect(build).toContain(",dest=$RUNNER_TEMP/image");
     expect(check).toBe('npm run supply-chain -- attestations "$RUNNER_TEMP/image"');
-    // The page about it has the same options.
+    // docs/security.md has the same options.
     const page = await readFile(join(root, "docs/security.md"), "utf8");
     expect(page).toMatch(/docker buildx build .*--sbom=true --provenance=mode=max/);
   });
 
-  test("takes the version of Node from a file that is there", async () => {
+  test("reads the version of Node from an existing file", async () => {
     await expectNode("image.yaml");
   });
 });
@@ -221,7 +221,7 @@ describe("the workflow of labels", () => {
 });
 
 describe("the workflow with real pods", () => {
-  test("runs what the page about them runs, as root, every night and when somebody asks", async () => {
+  test("runs the command of its README as root, every night and on request", async () => {
     expect(Object.keys(workflows.get("node.yaml")?.on ?? {}).sort()).toEqual([
       "schedule",
       "workflow_dispatch",
@@ -234,7 +234,7 @@ describe("the workflow with real pods", () => {
     ]);
   });
 
-  test("takes the versions of Node and Go from files that are there", async () => {
+  test("reads the versions of Node and Go from existing files", async () => {
     await expectVersions("node.yaml");
   });
 });

@@ -35,7 +35,7 @@ const route = (name: string, value: string): HttpRoute => ({
   spec: { parentRefs: [{ name: "public" }], rules: [{ matches: [{ path: { value } }] }] },
 });
 
-test("are CRDs alone, of the standard channel", () => {
+test("are only CRDs of the standard channel", () => {
   expect(new Set(crds.map(({ kind }) => kind))).toEqual(new Set(["CustomResourceDefinition"]));
   expect(crds.map(({ spec }) => (spec as { names: { kind: string } }).names.kind)).toEqual(
     expect.arrayContaining(["GatewayClass", "Gateway", "HTTPRoute", "ReferenceGrant"]),
@@ -45,7 +45,7 @@ test("are CRDs alone, of the standard channel", () => {
   }
 });
 
-test("install on the API server, which then knows a route's defaults and what it can not be", async () => {
+test("install on the API server, which then applies defaults and validates routes", async () => {
   const write = { fieldManager: "test" };
   const created = await kit.client.create(HttpRoute, route("web", "/"), write);
   expect(created.spec.rules[0]?.matches).toEqual([{ path: { type: "PathPrefix", value: "/" } }]);
@@ -55,12 +55,12 @@ test("install on the API server, which then knows a route's defaults and what it
   );
 });
 
-test("without Go it says what is needed", async () => {
+test("without Go, the error names Go", async () => {
   vi.stubEnv("PATH", "/nowhere");
   await expect(gatewayCrds()).rejects.toThrow("expected Go in PATH");
 });
 
-test("without the module it says why", async () => {
+test("without the module, the error has the reason", async () => {
   const cache = await mkdtemp(join(tmpdir(), "test-gatewayapi-"));
   onTestFinished(() => rm(cache, { recursive: true }));
   vi.stubEnv("GOMODCACHE", cache);

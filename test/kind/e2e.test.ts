@@ -1,4 +1,4 @@
-/** E2E tests that can share a cluster, on a cluster of kind. The others start a control plane that they may stop or configure. */
+/** E2E tests on a cluster of kind. The other E2E tests need a control plane that they can stop or configure. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, test } from "vitest";

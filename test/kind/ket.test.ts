@@ -1,4 +1,4 @@
-/** KET on clusters that kind creates in Docker: created, used, and removed for real. */
+/** KET on clusters that kind creates in Docker: creates, uses, and removes them. */
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -19,8 +19,8 @@ const clusters = async () => {
   return stdout.split("\n");
 };
 
-describe("functions beside a cluster of kind", () => {
-  test("carry out a case, and the cluster is removed", async () => {
+describe("functions outside a cluster of kind", () => {
+  test("pass a test case, and the cluster is removed", async () => {
     const ket = await startKet({
       cluster: "kind",
       clusterName: "denrei-ket-beside",
@@ -36,7 +36,7 @@ describe("functions beside a cluster of kind", () => {
     expect(await clusters()).not.toContain("denrei-ket-beside");
   });
 
-  test("leave no cluster when their process is killed", async () => {
+  test("leave no cluster behind when their process is killed", async () => {
     const program = fileURLToPath(new URL("../fixtures/ketkind.ts", import.meta.url));
     const { process: killed, lines } = start([], { command: [process.execPath, program] });
     const line = await lines.until((one) => one.startsWith("ready in "), 280_000);
@@ -67,11 +67,11 @@ describe("functions that skaffold deploys", () => {
   test("reconcile in their pods", async () => {
     const { metadata, ...object } = hikawa("in-a-pod", 0);
     await ket.kubectl.apply({ ...object, metadata: { name: metadata.name } });
-    // Chance may take minutes.
+    // The song is random and may take minutes.
     await ket.waitFor({ kind: Hikawa, name: "in-a-pod" }, isFinished, 500_000);
   });
 
-  test("receive webhooks by a forwarded port", async () => {
+  test("receive webhooks through a forwarded port", async () => {
     const target = { namespace: "denrei", resource: "service/denrei-gateway", port: 80 };
     const gateway = await ket.kind?.forward(target);
     const answer = await fetch(`http://127.0.0.1:${gateway?.port}/github/app`, {

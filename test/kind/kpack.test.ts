@@ -1,6 +1,6 @@
 /**
- * The recorded contract of kpack's webhooks against a released kpack on a cluster of kind. `DENREI_TEST_KPACK_MANIFESTS` is the
- * path of the manifest of its release, v0.17.2. Builds are not tried: the pods would need a repository and a registry.
+ * Compares the recorded behavior of kpack's webhooks with a released kpack on a cluster of kind. `DENREI_TEST_KPACK_MANIFESTS` is
+ * the path of the manifest of release v0.17.2. There are no builds, since these would need a repository and a registry.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ApiError } from "../../bus/kube/errors.ts";
@@ -20,13 +20,13 @@ beforeAll(async () => {
       "DENREI_TEST_KPACK_MANIFESTS is not set. Set it to the manifest of the release v0.17.2 of kpack.",
     );
   ket = await startKet({ cluster: "kind", crds: [] });
-  // A cluster of kind has one, on which the contract does not count.
+  // kind creates a default StorageClass, which the recorded behavior does not cover.
   await ket.kubectl.delete({
     apiVersion: "storage.k8s.io/v1",
     kind: "StorageClass",
     metadata: { name: "standard" },
   });
-  // It has an object of a kind that it defines, which is refused until the CRD is established.
+  // The manifest contains an object of a kind that it defines, which is rejected until the CRD is established.
   const apply = async () => ket.kind?.kubectl("apply", "--server-side", "--filename", manifests);
   const applied = () =>
     apply().then(
@@ -40,7 +40,7 @@ beforeAll(async () => {
       ({ status }) => (status?.availableReplicas ?? 0) > 0,
       600_000,
     );
-  // The webhook writes its certificate into its own configuration after it is available.
+  // The webhook adds its certificate to its own configuration only after it is available.
   await expect
     .poll(
       () =>
@@ -57,15 +57,18 @@ afterAll(() => ket?.stop());
 const create = (name: string, spec?: Readonly<Record<string, unknown>>) =>
   ket.client.create(Image, imageIn(ket.namespace, name, { spec: spec as never }), manager);
 
-test.each(refusedImages)("an Image with %s is refused with the recorded words", async (_what, spec, rest) => {
-  const error = await create("bad", spec).then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  expect(error).toBeInstanceOf(ApiError);
-  expect((error as ApiError).status).toBe(400);
-  expect((error as ApiError).message).toContain(`${validating}${rest}`);
-});
+test.each(refusedImages)(
+  "an Image with %s is rejected with the recorded message",
+  async (_what, spec, rest) => {
+    const error = await create("bad", spec).then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    expect(error).toBeInstanceOf(ApiError);
+    expect((error as ApiError).status).toBe(400);
+    expect((error as ApiError).message).toContain(`${validating}${rest}`);
+  },
+);
 
 test("an Image gets the recorded defaults", async () => {
   const { spec } = await create("defaulted");

@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-/** Tests on clusters of kind: `npm run test:kind`, where Docker runs. One file after the other. */
+/** Tests on clusters of kind: `npm run test:kind`, which needs Docker. Files run one after the other. */
 export default defineConfig({
   test: {
     root: new URL("../..", import.meta.url).pathname,

@@ -1,4 +1,4 @@
-/** Another version of a program than the pinned one. */
+/** Obtaining a program in another version than the pinned one. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -37,7 +37,7 @@ function paths(name: "kind" | "skaffold", version: string) {
   return { ...release, file: path(release.url), sums: path(release.checksumUrl) };
 }
 
-/** A `go` that installs a program, and records its arguments. */
+/** A `go` that "installs" a program and records its arguments. */
 function putGoInstall(text: string): void {
   putExecutable(
     join(root, "bin/go"),
@@ -50,7 +50,7 @@ printf '%s' '${text}' >"$GOBIN/kind"
 }
 
 describe("a chosen version", () => {
-  test("is cached apart from the pinned one, and both are found again", async () => {
+  test("is cached separately from the pinned one, and both are found again", async () => {
     putExecutable(join(cacheFolder("kind", env, chosen), "kind"), chosenProgram("kind"));
     putExecutable(join(cacheFolder("kind", env), "kind"), pinned("kind"));
     expect(await obtain("kind")).toMatchObject({
@@ -60,7 +60,7 @@ describe("a chosen version", () => {
     expect((await obtain("kind", {})).path).toContain(`kind-${versions.kind}-`);
   });
 
-  test("is taken from KUBEBUILDER_ASSETS and PATH only where these have that version", async () => {
+  test("is taken from KUBEBUILDER_ASSETS and PATH only when they have that version", async () => {
     env.KUBEBUILDER_ASSETS = join(root, "assets");
     putExecutable(join(root, "assets/kind"), pinned("kind"));
     const path = putExecutable(join(root, "bin/kind"), chosenProgram("kind"));
@@ -69,11 +69,11 @@ describe("a chosen version", () => {
   });
 
   test.runIf(hasReleases).each(["kind", "skaffold"] as const)(
-    "of %s is downloaded, and compared with the checksum that its publisher states",
+    "of %s is downloaded and compared with the publisher's checksum",
     async (name) => {
       const at = paths(name, chosen[name]);
       const text = chosenProgram(name);
-      // A digest that is recorded for the pinned release does not count for this one.
+      // The recorded checksum of the pinned release does not apply.
       record({ [paths(name, versions[name]).url]: sha256("another") });
       await publish({ [at.file]: text, [at.sums]: `${sha256(text)}  ${at.file.split("/").at(-1)}\n` });
       const { origin, path } = await obtain(name);
@@ -81,14 +81,14 @@ describe("a chosen version", () => {
     },
   );
 
-  test.runIf(hasReleases)("with another checksum is refused, and no build is tried", async () => {
+  test.runIf(hasReleases)("with another checksum is rejected, and no build is tried", async () => {
     const at = paths("kind", chosen.kind);
     putGoInstall(chosenProgram("kind"));
     await publish({ [at.file]: "changed", [at.sums]: sha256("published") });
     await expect(obtain("kind")).rejects.toThrow(ChecksumMismatchError);
   });
 
-  test("of kind is installed with Go, which checks it, when there is no release", async () => {
+  test("of kind is installed with Go, which verifies it, when there is no release", async () => {
     putGoInstall(chosenProgram("kind"));
     expect((await obtain("kind")).origin).toBe("build");
     expect(readFileSync(join(root, "go-calls"), "utf8")).toMatch(
@@ -96,7 +96,7 @@ describe("a chosen version", () => {
     );
   });
 
-  test("of skaffold is not built, and the error says why and which version was wanted", async () => {
+  test("of skaffold is not built, and the error has the reason and the chosen version", async () => {
     putGoInstall(chosenProgram("skaffold"));
     await expect(obtain("skaffold")).rejects.toThrow(
       /no source has skaffold 2\.15\.0:[\s\S]*go build: only the pinned version of \S+skaffold can be built/,

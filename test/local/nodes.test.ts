@@ -16,7 +16,7 @@ import { platformPrograms, programs } from "../harness/programs.ts";
 
 await programs(...platformPrograms);
 
-/** The fields of Kubernetes' objects that are looked at here. */
+/** The fields of Kubernetes objects that these tests read. */
 interface Found {
   readonly metadata: { readonly name: string; readonly deletionTimestamp?: string };
   readonly spec: { readonly nodeName?: string };
@@ -68,7 +68,7 @@ const pod = (name: string, more: object = {}) => ({
   spec: { containers: [{ name: "main", image: "registry.example.com/broken:1" }], ...more },
 });
 
-/** One pod on each node, also while the scheduler has seen only one node that takes pods. */
+/** One pod per node, even while the scheduler has seen only one ready node. */
 const ofOneNode = (app: string) => ({
   topologyKey: "kubernetes.io/hostname",
   labelSelector: { matchLabels: { app } },
@@ -101,7 +101,7 @@ test("nodes are ready when the platform is", async () => {
   expect(ready).toEqual(expect.arrayContaining(["kube-scheduler", "kwok"]));
 });
 
-test("a deployment becomes available, whatever its image, and its pods go with it", async () => {
+test("a Deployment becomes available, whatever its image, and its pods are deleted with it", async () => {
   await post(deployments, deployment("web", {}));
   await expect.poll(async () => (await get(`${deployments}/web`)).status.availableReplicas, waiting).toBe(2);
   const pods = await list(core, "app=web");
@@ -111,12 +111,12 @@ test("a deployment becomes available, whatever its image, and its pods go with i
   await expect.poll(() => list(core, "app=web"), waiting).toEqual([]);
 });
 
-test("a deployment whose pods are marked as not ready fails, until the mark is taken away", async () => {
+test("a Deployment whose pods are marked as not ready fails until the mark is removed", async () => {
   await post(deployments, deployment("failing", notReadyAnnotation));
   await expect
     .poll(async () => condition(await get(`${deployments}/failing`), "Progressing")?.reason, waiting)
     .toBe("ProgressDeadlineExceeded");
-  // The last progress is known to the second, so the deadline may pass before the pods run.
+  // The time of the last progress is rounded to a second, so the deadline may pass before the pods run.
   await expect
     .poll(async () => (await list(core, "app=failing")).map(({ status }) => status.phase), waiting)
     .toEqual(["Running", "Running"]);
@@ -138,7 +138,7 @@ test("a deployment whose pods are marked as not ready fails, until the mark is t
     .toBe(2);
 });
 
-test("a job succeeds", async () => {
+test("a Job succeeds", async () => {
   await post(jobs, {
     metadata: { name: "once" },
     spec: { template: { spec: { ...pod("").spec, restartPolicy: "Never" } } },
@@ -146,12 +146,12 @@ test("a job succeeds", async () => {
   await expect.poll(async () => (await get(`${jobs}/once`)).status.succeeded, waiting).toBe(1);
 });
 
-test("pods on somebody else's node are left alone, alive and deleted", async () => {
+test("kwok ignores pods on nodes without its annotation, even deleted ones", async () => {
   await post("/api/v1/nodes", { metadata: { name: "foreign" } });
   await post(core, pod("foreign", { nodeName: "foreign" }));
   await post(core, pod("deleted", { nodeName: "foreign" }));
   await remove(`${core}/deleted`);
-  // Events come in order: when this one runs, kwok has seen the others.
+  // Events arrive in order: when this pod runs, kwok has seen the others.
   await post(core, pod("last", { nodeName: "node-1" }));
   await expect.poll(async () => (await get(`${core}/last`)).status.phase, waiting).toBe("Running");
   expect((await get(`${core}/foreign`)).status.phase).toBe("Pending");
@@ -160,7 +160,7 @@ test("pods on somebody else's node are left alone, alive and deleted", async () 
   expect(condition(foreign, "Ready")).toBeUndefined();
 });
 
-test("a node with kwok's annotation may be added at any time", async () => {
+test("a node with kwok's annotation can be added at any time", async () => {
   await post("/api/v1/nodes", { metadata: { name: "added", annotations: kwokNodeAnnotation } });
   await post(core, pod("there", { nodeName: "added" }));
   await expect.poll(async () => (await get(`${core}/there`)).status.phase, waiting).toBe("Running");
@@ -169,7 +169,7 @@ test("a node with kwok's annotation may be added at any time", async () => {
     .toBe("True");
 });
 
-test("kwok may read no Secrets and change no nodes but their status", async () => {
+test("kwok may not read Secrets, and may change only the status of nodes", async () => {
   const kwok = await connectCluster({ path: join(platform.directory, "kwok.kubeconfig") });
   const attempt = (method: "GET" | "DELETE", path: string) =>
     kwok.request({ method, path }).catch((error: ApiError) => error.status);
@@ -182,7 +182,7 @@ test("kwok may read no Secrets and change no nodes but their status", async () =
   }
 });
 
-test("the log of each container is a file, to be read, cut short and followed", async () => {
+test("the log of each container is a file, and can be read, limited, and followed", async () => {
   const path = platform.nodes?.kwok.podLogsPath ?? "";
   const first = { initContainers: [{ name: "first", image: "registry.example.com/broken:1" }] };
   await post(core, { ...pod("talker"), spec: { ...pod("talker").spec, ...first } });
@@ -209,7 +209,7 @@ test("the log of each container is a file, to be read, cut short and followed", 
   expect(told).toBe("two\nthree\n");
 });
 
-test("both programs may be killed and started again, and go on where they were", async () => {
+test("both programs continue after a kill and a restart", async () => {
   const parts = Object.values(platform.nodes ?? {});
   expect(parts.map(({ name }) => name)).toEqual(["kube-scheduler", "kwok"]);
   await Promise.all(parts.map((part) => part.stop("SIGKILL")));
@@ -220,7 +220,7 @@ test("both programs may be killed and started again, and go on where they were",
   expect(unexpected).toEqual([]);
 });
 
-test.each([-1, 1.5, Number.NaN])("%d nodes are refused", async (nodes) => {
+test.each([-1, 1.5, Number.NaN])("%d nodes are rejected", async (nodes) => {
   await expect(startLocalPlatform({ nodes })).rejects.toThrow(
     `expected a number of nodes, 0 or more, found ${nodes}`,
   );

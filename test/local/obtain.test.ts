@@ -36,7 +36,7 @@ import {
 
 withEmptyMachine();
 
-describe("a program that is there already", () => {
+describe("a program that is already on the machine", () => {
   test("comes from KUBEBUILDER_ASSETS first, whatever its version", async () => {
     env.KUBEBUILDER_ASSETS = join(root, "assets");
     const path = putExecutable(join(root, "assets", name), program("v0.0.1"));
@@ -52,7 +52,7 @@ describe("a program that is there already", () => {
   });
 
   test.each(["v2.15.1", "v2.15.20", "v12.15.2", "v2.15.2-beta.1", "2.15"])(
-    "is not taken from PATH when it says %s",
+    "is not taken from PATH when its version is %s",
     async (version) => {
       putExecutable(join(root, "bin", name), program(`nats-server: ${version}`));
       putExecutable(installed(), pinned());
@@ -60,14 +60,14 @@ describe("a program that is there already", () => {
     },
   );
 
-  test("is looked for in the next place when KUBEBUILDER_ASSETS lacks it", async () => {
+  test("is searched for elsewhere when KUBEBUILDER_ASSETS lacks it", async () => {
     env.KUBEBUILDER_ASSETS = join(root, "assets");
     mkdirSync(join(root, "assets", name), { recursive: true });
     putExecutable(installed(), pinned());
     expect((await obtainNats()).binary.origin).toBe("cache");
   });
 
-  test("has its cache where DENREI_CACHE_DIR says, else XDG_CACHE_HOME", () => {
+  test("is cached in DENREI_CACHE_DIR, or else in XDG_CACHE_HOME", () => {
     const { os, arch } = thisTarget();
     const entry = `bin/etcd-${versions.etcd}-${os}-${arch}`;
     expect(cacheFolder("etcd", { DENREI_CACHE_DIR: "/a", XDG_CACHE_HOME: "/b" })).toBe(`/a/${entry}`);
@@ -77,7 +77,7 @@ describe("a program that is there already", () => {
 });
 
 describe.runIf(hasReleases)("a release", () => {
-  test("is downloaded, verified, unpacked and kept", async () => {
+  test("is downloaded, verified, unpacked, and cached", async () => {
     const archive = await archiveOf(pinned());
     const asked = await publishNats(archive);
     const { binary, steps } = await obtainNats();
@@ -94,7 +94,7 @@ describe.runIf(hasReleases)("a release", () => {
     expect(asked).toHaveLength(2);
   });
 
-  test("may be the program itself with its digest alone beside it", async () => {
+  test("may be the program itself, with a separate file of its digest", async () => {
     const at = paths("kube-apiserver");
     const text = pinned("kube-apiserver");
     await publish({ [at.archive]: text, [at.sums]: sha256(text) });
@@ -103,7 +103,7 @@ describe.runIf(hasReleases)("a release", () => {
     expect(readFileSync(binary.path, "utf8")).toBe(text);
   });
 
-  test("may have its digest in GitHub's description of the release", async () => {
+  test("may have its digest in GitHub's release JSON", async () => {
     const at = paths("kwok");
     const text = pinned("kwok");
     const release = { assets: [{ name: fileName(at.archive), digest: `sha256:${sha256(text)}` }] };
@@ -118,13 +118,13 @@ describe.runIf(hasReleases)("a release", () => {
     await publishNats(archive, { [paths().sums]: `${wrong}  ${fileName(paths().archive)}` });
     const error = await obtainNats().catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(ChecksumMismatchError);
-    expect(String(error)).toContain(`the SHA-256 ${wrong}`);
+    expect(String(error)).toContain(`states ${wrong}.`);
     expect(String(error)).toContain(`has the SHA-256 ${sha256(archive)}`);
     expect(cached()).toEqual([]);
     expect(goBuilds()).toBe("");
   });
 
-  test("is the recorded one, whatever the host that serves it states", async () => {
+  test("must match the recorded checksum, whatever its host states", async () => {
     const archive = await archiveOf(pinned());
     const url = catalogue[name].release(thisTarget(), releaseHosts({}))?.url ?? "";
     const asked = await publishNats(archive);
@@ -144,7 +144,7 @@ describe.runIf(hasReleases)("a release", () => {
     expect(asked).toEqual([paths().sums]);
   });
 
-  test("with another version in it is not installed", async () => {
+  test("that contains another version is not installed", async () => {
     await publishNats(await archiveOf(program("nats-server: v9.9.9")));
     await expect(obtainNats()).rejects.toThrow(/is not version 2\.15\.2, but "nats-server: v9\.9\.9"/);
     expect(cached()).toEqual([]);
@@ -159,8 +159,8 @@ describe.runIf(hasReleases)("a release", () => {
   });
 });
 
-describe.runIf(hasReleases)("a release that cannot be had", () => {
-  /** Falls through to go build; returns the reason that was shown for the release. */
+describe.runIf(hasReleases)("a release that is unavailable", () => {
+  /** Falls through to go build, and returns the displayed reason for the release. */
   async function reasonShown(): Promise<string> {
     putGo();
     const { binary, steps } = await obtainNats();
@@ -169,28 +169,28 @@ describe.runIf(hasReleases)("a release that cannot be had", () => {
     return steps.find((step) => step.phase === "unavailable")?.detail ?? "";
   }
 
-  test("since the publisher does not have it", async () => {
+  test("because the publisher does not have it", async () => {
     await publish({});
     expect(await reasonShown()).toMatch(/^official release: .*SHA256SUMS answered 404 Not Found$/);
   });
 
-  test("since nobody listens there", async () => {
+  test("because the connection is refused", async () => {
     expect(await reasonShown()).toMatch(/^official release: .*ECONNREFUSED/);
   });
 
-  test("since the server accepts and never says hello", async () => {
+  test("because the server accepts connections but no TLS handshake", async () => {
     const silent = createTcpServer();
     onTestFinished(() => void silent.close());
     env.DENREI_RELEASES_GITHUB = await listen(silent, "https");
     expect(await reasonShown()).toMatch(/^official release: .*Connect Timeout/);
   });
 
-  test("since the server accepts and never answers", async () => {
+  test("because the server never responds", async () => {
     await publish({ [paths().sums]: () => undefined });
     expect(await reasonShown()).toMatch(/^official release: .*Headers Timeout/);
   });
 
-  test("since the server stops in the middle of the file", async () => {
+  test("because the server stalls in the middle of the file", async () => {
     const archive = await archiveOf(pinned());
     await publishNats(archive, {
       [paths().archive]: (_, response) => {
@@ -201,7 +201,7 @@ describe.runIf(hasReleases)("a release that cannot be had", () => {
     expect(await reasonShown()).toMatch(/^official release: .*Body Timeout/);
   });
 
-  test("since the connection breaks in the middle of the file", async () => {
+  test("because the connection breaks in the middle of the file", async () => {
     const archive = await archiveOf(pinned());
     await publishNats(archive, {
       [paths().archive]: (_, response) => {
@@ -214,16 +214,16 @@ describe.runIf(hasReleases)("a release that cannot be had", () => {
 });
 
 describe("go build", () => {
-  test("builds the pinned package in its own module, and says how long it takes", async () => {
+  test("builds the pinned package in its own module, and reports the elapsed time", async () => {
     putGo();
     const { steps } = await obtainNats();
     expect(goBuilds()).toMatch(/tools\/nats build .*github\.com\/nats-io\/nats-server\/v2\n$/);
     expect(steps).toContainEqual(expect.objectContaining({ phase: "building", elapsedSeconds: 0 }));
   });
 
-  test("that makes another version is not installed", async () => {
+  test("that produces another version is not installed", async () => {
     putGo(program("nats-server: v9.9.9"));
-    await expect(obtainNats()).rejects.toThrow(/go build: expected .* to be version 2\.15\.2/);
+    await expect(obtainNats()).rejects.toThrow(/go build: .* is not version 2\.15\.2,/);
     expect(cached()).toEqual([]);
   });
 
@@ -236,7 +236,7 @@ describe("go build", () => {
   });
 });
 
-test("when no source has it, the error lists each one with its reason and says what to do", async () => {
+test("when no source has it, the error lists all sources with reasons and has instructions", async () => {
   const error = await obtainNats().catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(BinaryUnavailableError);
   const lines = String(error).split("\n");
@@ -248,11 +248,11 @@ test("when no source has it, the error lists each one with its reason and says w
     expect.stringMatching(/ {2}- official release: .*ECONNREFUSED/),
     "  - go build: go is not in PATH",
   ]);
-  expect(lines[6]).toMatch(/install Go .* set KUBEBUILDER_ASSETS/);
+  expect(lines[6]).toMatch(/install Go .* point KUBEBUILDER_ASSETS/);
   expect(cached()).toEqual([]);
 });
 
-test.runIf(hasReleases)("a host that cannot be reached is asked once, not once per program", async () => {
+test.runIf(hasReleases)("an unreachable host is tried once, not once per program", async () => {
   const steps: Progress[] = [];
   putGo(program(`v${versions.etcd} v${versions[name]}`));
   await obtainBinaries([name, "etcd"], { env, onProgress: (step) => steps.push(step) });
@@ -262,7 +262,7 @@ test.runIf(hasReleases)("a host that cannot be reached is asked once, not once p
   expect(failed[1]?.detail).toMatch(/^official release: http.*etcd.* was not tried: .*ECONNREFUSED/);
 });
 
-test.runIf(hasReleases)("a host that cannot be reached does not keep others from being asked", async () => {
+test.runIf(hasReleases)("an unreachable host does not affect other hosts", async () => {
   const { DENREI_RELEASES_GITHUB_API: nowhere } = env;
   await publishNats(await archiveOf(pinned()));
   Object.assign(env, { DENREI_RELEASES_GITHUB_API: nowhere });
@@ -301,7 +301,7 @@ test("an abort ends a build and its compiler", async () => {
   expect(() => process.kill(pid, 0)).toThrow("ESRCH");
 });
 
-test("the official hosts are asked unless mirrors are named", () => {
+test("the official hosts are used unless mirrors are set", () => {
   expect(releaseHosts({})).toEqual({
     kubernetes: "https://dl.k8s.io",
     github: "https://github.com",

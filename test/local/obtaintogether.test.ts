@@ -29,7 +29,7 @@ describe("several processes", () => {
 
   const ofTests = fileURLToPath(new URL("../fixtures/obtainprograms.ts", import.meta.url));
 
-  /** Another process that gets the same program; resolves with its steps. */
+  /** Starts another process that obtains the same program, and resolves with its steps. */
   function obtainElsewhere(onStep: (step: Progress) => void = () => undefined): Promise<Progress[]> {
     const child = spawn(process.execPath, [script], { env, stdio: ["ignore", "pipe", "inherit"] });
     onTestFinished(() => void child.kill("SIGKILL"));
@@ -47,23 +47,26 @@ describe("several processes", () => {
     });
   }
 
-  test.runIf(hasReleases)("get a program once: the others wait and take it from the cache", async () => {
-    const archive = await archiveOf(pinned());
-    const everyoneWaits = Promise.withResolvers<void>();
-    const asked = await publishNats(archive, {
-      // The one with the lock gets nothing before both others have found it taken.
-      [paths().archive]: (_, response) => void everyoneWaits.promise.then(() => response.end(archive)),
-    });
-    let waiting = 0;
-    const onStep = (step: Progress) => {
-      if (step.phase === "waiting" && ++waiting === 2) everyoneWaits.resolve();
-    };
-    const all = await Promise.all([1, 2, 3].map(() => obtainElsewhere(onStep)));
-    const origins = all.map((steps) => steps.at(-1)?.detail.split(":")[0]);
-    expect(origins.sort()).toEqual(["cache", "cache", "download"]);
-    expect(asked.filter((path) => path === paths().archive)).toHaveLength(1);
-    expect(cached()).toEqual([name]);
-  });
+  test.runIf(hasReleases)(
+    "get a program once, while the others wait and take it from the cache",
+    async () => {
+      const archive = await archiveOf(pinned());
+      const everyoneWaits = Promise.withResolvers<void>();
+      const asked = await publishNats(archive, {
+        // The process with the lock gets the archive only after both others have waited.
+        [paths().archive]: (_, response) => void everyoneWaits.promise.then(() => response.end(archive)),
+      });
+      let waiting = 0;
+      const onStep = (step: Progress) => {
+        if (step.phase === "waiting" && ++waiting === 2) everyoneWaits.resolve();
+      };
+      const all = await Promise.all([1, 2, 3].map(() => obtainElsewhere(onStep)));
+      const origins = all.map((steps) => steps.at(-1)?.detail.split(":")[0]);
+      expect(origins.sort()).toEqual(["cache", "cache", "download"]);
+      expect(asked.filter((path) => path === paths().archive)).toHaveLength(1);
+      expect(cached()).toEqual([name]);
+    },
+  );
 
   test("of tests show the progress once", async () => {
     putGo();
@@ -76,7 +79,7 @@ describe("several processes", () => {
     expect(cached()).toEqual([name]);
   });
 
-  test("break the lock of a dead one, and clear away what it left", async () => {
+  test("break the lock of a dead process and remove its scratch folder", async () => {
     putGo();
     const dead = spawnSync("true").pid;
     const folder = cacheFolder(name, env);
@@ -87,7 +90,7 @@ describe("several processes", () => {
     expect(cached()).toEqual([name]);
   });
 
-  test("break a lock whose owner's pid is another process by now", async () => {
+  test("break a lock whose owner's pid now belongs to another process", async () => {
     putGo();
     const lock = join(cacheFolder(name, env), "lock");
     mkdirSync(lock, { recursive: true });

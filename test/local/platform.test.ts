@@ -22,7 +22,7 @@ await programs(...platformPrograms);
 const runs = (pid: number | undefined): boolean => pid !== undefined && identify(pid) !== undefined;
 const deployments = "/apis/apps/v1/namespaces/default/deployments";
 
-/** The fields of Kubernetes' answers that are looked at here. */
+/** The fields of Kubernetes' responses that these tests read. */
 interface Answer {
   readonly gitVersion?: string;
   readonly items?: object[];
@@ -31,7 +31,7 @@ interface Answer {
   readonly status?: { readonly token?: string };
 }
 
-/** Asks the API server as whoever the kubeconfig is for. */
+/** Calls the API server as the user of the kubeconfig. */
 async function api(kubeconfigPath: string, method: "GET" | "POST" | "DELETE", path: string, body?: object) {
   const { clusters, users } = parse(await readFile(kubeconfigPath, "utf8"));
   const { server, "certificate-authority-data": ca } = clusters[0].cluster;
@@ -61,7 +61,7 @@ describe("a whole platform", () => {
       audited: true,
       ownersProtected: true,
     });
-    // Programs may have to be built first; with a warm cache it is 3 s.
+    // Programs may have to be built first. With a warm cache, it takes 3 s.
   }, 900_000);
   afterAll(() => platform?.stop());
 
@@ -69,7 +69,7 @@ describe("a whole platform", () => {
     api(platform.kubeconfigPath, method, path, body);
   const pods = async () => (await asAdmin("GET", "/api/v1/namespaces/default/pods")).body.items?.length;
 
-  test("tells which parts it started, in an order that works", () => {
+  test("reports the parts that it started, in a valid order", () => {
     const ready = steps.filter((step) => step.phase === "ready").map((step) => step.binary);
     expect([...ready].sort()).toEqual(["etcd", "kube-apiserver", "kube-controller-manager", "nats-server"]);
     expect(ready.filter((part) => part !== "nats-server")).toEqual([
@@ -83,7 +83,7 @@ describe("a whole platform", () => {
     expect((await asAdmin("GET", "/version")).body.gitVersion).toBe("v1.36.3");
   });
 
-  test("makes pods of deployments, and collects them with their owner", async () => {
+  test("creates pods of Deployments, and deletes them with their owner", async () => {
     const labels = { app: "web" };
     const created = await asAdmin("POST", deployments, {
       metadata: { name: "web" },
@@ -99,7 +99,7 @@ describe("a whole platform", () => {
     await expect.poll(pods).toBe(0);
   });
 
-  test("lets other users do what RBAC grants them, and no more", async () => {
+  test("lets other users do only what RBAC grants them", async () => {
     const kubeconfig = await platform.kubeconfigFor("somebody", ["viewers"]);
     const list = () => api(kubeconfig, "GET", deployments);
     expect((await list()).status).toBe(403);
@@ -120,7 +120,7 @@ describe("a whole platform", () => {
     await expect.poll(answers).toEqual(new Set(["list forbid", "list allow", "create forbid"]));
   });
 
-  test("refuses who may not change an owner's finalizers a reference that blocks its deletion", async () => {
+  test("rejects references with blockOwnerDeletion from users who may not change the owner's finalizers", async () => {
     const path = "/api/v1/namespaces/default/configmaps";
     const { uid } = (await asAdmin("POST", path, { metadata: { name: "owner" } })).body.metadata ?? {};
     const owner = { apiVersion: "v1", kind: "ConfigMap", name: "owner", uid };
@@ -138,7 +138,7 @@ describe("a whole platform", () => {
     expect(await create(child("blocking", { blockOwnerDeletion: true }))).toBe(403);
   });
 
-  test("issues service account tokens that it accepts itself", async () => {
+  test("issues service account tokens and accepts them", async () => {
     const path = "/api/v1/namespaces/default/serviceaccounts/default/token";
     const { body } = await asAdmin("POST", path, { spec: {} });
     const token = body.status?.token;
@@ -149,7 +149,7 @@ describe("a whole platform", () => {
     });
   });
 
-  test("keeps its keys from other users", () => {
+  test("hides its keys from other users", () => {
     const mode = (file: string) => (statSync(join(platform.directory, file)).mode & 0o777).toString(8);
     expect(mode(".")).toBe("700");
     expect(mode("kubeconfig")).toBe("600");
@@ -157,7 +157,7 @@ describe("a whole platform", () => {
       expect(mode(join("pki", file))).toBe("600");
   });
 
-  test("survives a kill -9 of every part: same addresses, same data", async () => {
+  test("survives a kill -9 of every part with the same addresses and data", async () => {
     const path = "/api/v1/namespaces/default/configmaps";
     await asAdmin("POST", path, { metadata: { name: "kept" }, data: { a: "b" } });
     await withJetStream(platform.natsUrl, async ({ js, jsm }) => {
@@ -178,7 +178,7 @@ describe("a whole platform", () => {
     expect(unexpected).toEqual([]);
   });
 
-  test("reports a part that ends by itself", async () => {
+  test("reports a part that ends unexpectedly", async () => {
     const { pid } = platform.nats;
     if (pid === undefined) throw new Error("expected nats-server to run");
     process.kill(pid, "SIGKILL");
@@ -186,7 +186,7 @@ describe("a whole platform", () => {
     await platform.nats.start();
   });
 
-  test("stops without waiting for what cannot end by itself, with its callers' children, and leaves nothing", async () => {
+  test("stops all parts and the callers' children at once, and leaves nothing behind", async () => {
     const child = await platform.spawn({ name: "caller", command: "sh", args: ["-c", "sleep 600"] });
     const parts = [
       child,
@@ -199,7 +199,7 @@ describe("a whole platform", () => {
     expect(pids.map(runs)).toEqual([true, true, true, true, true]);
     const ends = Promise.all(parts.map((part) => part.exited()));
     await Promise.all([platform.stop(), platform.stop()]);
-    // No part is killed at the end of its grace period, which would delay the stop. Those two are killed at once.
+    // No part reaches the end of its grace period, which would delay the stop: these two are killed at once.
     const [etcd, apiserver] = ["SIGKILL", "SIGKILL"];
     expect((await ends).map((exit) => exit?.signal)).toEqual(["SIGTERM", null, etcd, apiserver, "SIGTERM"]);
     expect(pids.map(runs)).toEqual([false, false, false, false, false]);
@@ -207,7 +207,7 @@ describe("a whole platform", () => {
   });
 });
 
-test("an abort in the middle of a start ends it with the signal's reason and leaves nothing", async () => {
+test("an abort during the start ends it with the signal's reason and leaves nothing behind", async () => {
   const temporary = mkdtempSync(join(tmpdir(), "test-platform-"));
   vi.stubEnv("TMPDIR", temporary);
   onTestFinished(() => {
@@ -245,7 +245,7 @@ async function withJetStream(
 }
 
 describe("a NATS server alone", () => {
-  test("has JetStream and monitoring, and leaves nothing", async () => {
+  test("has JetStream and monitoring, and leaves nothing behind", async () => {
     const local = await startLocalNats();
     onTestFinished(() => local.stop());
     await withJetStream(local.natsUrl, async ({ jsm }) => {
@@ -264,7 +264,7 @@ describe("a NATS server alone", () => {
     expect(existsSync(local.directory)).toBe(false);
   });
 
-  test("two side by side do not meet", async () => {
+  test("does not conflict with another one", async () => {
     const both = await Promise.all([startLocalNats(), startLocalNats()]);
     onTestFinished(async () => void (await Promise.all(both.map((local) => local.stop()))));
     expect(new Set(both.map((local) => local.directory)).size).toBe(2);

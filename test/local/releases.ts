@@ -1,4 +1,4 @@
-/** A publisher of releases, a machine without programs, and programs as far as anyone looks at them. */
+/** A simulated publisher of releases, a machine without programs, and scripts in place of programs. */
 import { createHash } from "node:crypto";
 import {
   existsSync,
@@ -22,19 +22,19 @@ import type { Progress } from "../../deploy/local/binaries/progress.ts";
 import type { Checksums } from "../../deploy/local/binaries/recorded.ts";
 import { type BinaryName, versions } from "../../deploy/local/versions.ts";
 
-// Releases as Linux has them; what differs on macOS is in catalogue.test.ts.
+// Releases for Linux. catalogue.test.ts covers the differences on macOS.
 export const hasReleases = thisTarget().os === "linux";
 export const name = "nats-server" as const;
 
 export let root: string;
 export let env: NodeJS.ProcessEnv;
 
-/** Gives each test of the file a machine of its own: an empty cache, an empty PATH, and publishers that are not there. */
+/** Simulates a new machine for each test of the file: empty cache, empty PATH, and unreachable publishers. */
 export function withEmptyMachine(): void {
   beforeEach(async () => {
     root = mkdtempSync(join(tmpdir(), "test-binaries-"));
     mkdirSync(join(root, "bin"));
-    // A port that nobody listens on any more: no test may reach a real publisher.
+    // A closed port, so that no test reaches a real publisher.
     const closed = createTcpServer();
     const nowhere = await listen(closed, "http");
     closed.close();
@@ -52,7 +52,7 @@ export function withEmptyMachine(): void {
   afterEach(() => rmSync(root, { recursive: true, force: true }));
 }
 
-/** What is recorded of releases. */
+/** Records checksums of releases. */
 export const record = (checksums: Checksums): void =>
   writeFileSync(join(root, "checksums.json"), JSON.stringify(checksums));
 
@@ -61,7 +61,7 @@ export async function listen(server: Server, scheme: "http" | "https"): Promise<
   return `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A program as far as anyone looks: it tells its version. */
+/** A script that prints this version. */
 export const program = (text: string) => `#!/bin/sh\necho "${text}"\n`;
 export const pinned = (binary: BinaryName = name) => program(`${binary}: v${versions[binary]}`);
 
@@ -71,7 +71,7 @@ export function putExecutable(path: string, text: string): string {
   return path;
 }
 
-/** A `go` that "builds" the given program, and notes in a file that it was asked to. */
+/** A `go` that "builds" the given program and records each call in a file. */
 export function putGo(text = pinned()): void {
   putExecutable(
     join(root, "bin/go"),
@@ -88,7 +88,7 @@ export const goBuilds = () =>
 
 type Answer = Buffer | string | ((request: IncomingMessage, response: ServerResponse) => void);
 
-/** A publisher that answers these paths, and 404 to others. Returns the paths that were asked for. */
+/** Starts a publisher with these files, and 404 for other paths. Returns the list of requested paths. */
 export async function publish(files: Record<string, Answer>): Promise<string[]> {
   const asked: string[] = [];
   const server = createServer((request, response) => {
@@ -125,7 +125,7 @@ export function paths(binary: BinaryName = name) {
   return { archive: path(release.url), sums: path(release.checksumUrl), member: release.member ?? "" };
 }
 
-/** The program in a .tar.gz as its publisher packs it, besides a file that is not wanted. */
+/** The program in a .tar.gz packed like its publisher's, with an additional file. */
 export async function archiveOf(text: string): Promise<Buffer> {
   const { member } = paths();
   const folder = mkdtempSync(join(root, "pack-"));
@@ -148,7 +148,7 @@ export async function publishNats(archive: Buffer, more: Record<string, Answer> 
   });
 }
 
-/** What it took to get the program, and every step on the way. */
+/** The result of obtaining the program, and all progress steps. */
 export async function obtain<Name extends BinaryName>(binary: Name, signal?: AbortSignal) {
   const steps: Progress[] = [];
   const patience = { connectMillis: 500, stallMillis: 500 };
@@ -158,5 +158,5 @@ export async function obtain<Name extends BinaryName>(binary: Name, signal?: Abo
 export const obtainNats = (signal?: AbortSignal) => obtain(name, signal);
 
 export const installed = () => join(cacheFolder(name, env), name);
-/** Everything in the cache folder, the lock and scratch folders included. */
+/** Everything in the cache folder, including locks and scratch folders. */
 export const cached = () => readdirSync(cacheFolder(name, env));

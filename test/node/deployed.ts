@@ -1,4 +1,4 @@
-/** The overlay for kind on a cluster of one real node, by the API alone: what `kubectl apply -k` does, step by step. */
+/** Applies the overlay for kind to a cluster of one real node through the API, like `kubectl apply -k`, but in steps. */
 import { execFile } from "node:child_process";
 import { chown, mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { type Manifest, root } from "../deploy/manifests.ts";
 import { productImageVariable } from "./image.ts";
 import { renderOverlay } from "./overlay.ts";
 
-/** The cluster with the product on it. */
+/** The cluster with the deployed product. */
 export interface Deployed {
   readonly cluster: NodeCluster;
   readonly connection: KubeConnection;
@@ -24,16 +24,16 @@ export interface Deployed {
 
 const dataUser = 65532;
 
-/** Starts the cluster and applies everything; resolves before the pods are ready. */
+/** Starts the cluster and applies everything. Resolves before the pods are ready. */
 export async function deploy(say: (line: string) => void): Promise<Deployed> {
   const objects = withoutDigests(await renderOverlay());
   const cluster = await startNodeCluster(say);
   try {
     await bringImages(cluster);
-    say("the images are there");
+    say("images imported");
     const connection = await openConnection(loadKubeconfig({ path: cluster.kubeconfigPath }));
     await applyAll(connection, [...objects, ...(await secrets()), await volume(cluster)]);
-    say("everything is applied");
+    say("manifests applied");
     return {
       cluster,
       connection,
@@ -49,7 +49,7 @@ export async function deploy(say: (line: string) => void): Promise<Deployed> {
   }
 }
 
-/** Images are made here, and have digests of their own. */
+/** The images are built locally, so they have other digests than the manifests. */
 const withoutDigests = (objects: readonly Manifest[]): Manifest[] =>
   JSON.parse(JSON.stringify(objects).replaceAll(/@sha256:[0-9a-f]{64}/g, ""));
 
@@ -80,7 +80,7 @@ async function secrets(): Promise<Manifest[]> {
   return [...(JSON.parse(stdout).items as Manifest[]), webhooks];
 }
 
-/** Clusters have a provisioner; this one has the one volume that is asked for. */
+/** The only volume. Usual clusters have a provisioner. */
 async function volume(cluster: NodeCluster): Promise<Manifest> {
   const path = join(cluster.directory, "volume");
   await mkdir(path);

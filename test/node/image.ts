@@ -1,6 +1,6 @@
 /**
- * The image of the product, without Docker: what the Dockerfile makes, over this machine's libraries in place of Debian, which is a
- * registry's.
+ * Builds the product's image without Docker, from the Dockerfile and this machine's libraries instead of Debian, which would
+ * have to come from a registry.
  */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
@@ -9,10 +9,10 @@ import manifest from "../../package.json" with { type: "json" };
 import { allOf } from "../deploy/dockerfile.ts";
 import { makeImage } from "../deploy/image.ts";
 
-/** Tells those inside where the archive is. */
+/** Variable with the path of the archive, for processes inside the namespaces. */
 export const productImageVariable = "DENREI_TEST_NODE_IMAGE";
 
-/** As containerd is to know it. */
+/** The image's name in containerd. */
 const name = `docker.io/library/denrei:${manifest.version}`;
 
 /** Writes the archive of the image. */

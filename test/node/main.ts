@@ -1,4 +1,4 @@
-/** `npm run test:node [-- <vitest's options>]`: the tests with real pods, where a node can be started. */
+/** `npm run test:node [-- <vitest options>]`: runs the tests with real pods in namespaces for a node. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { enter } from "../../deploy/local/node/enter.ts";
 import { makeProductImage, productImageVariable } from "./image.ts";
 import { overlay } from "./overlay.ts";
 
-// Inside there is no way to get a kustomize, and the folders there are root's alone, which the image's user may not enter.
+// Inside, kustomize cannot be downloaded, and the folders belong to root, so the image's user cannot enter them.
 await render(overlay);
 const folder = await mkdtemp(join(tmpdir(), "test-node-"));
 try {

@@ -1,4 +1,4 @@
-/** The overlay that is deployed, changed as little as a cluster without DNS asks for. */
+/** The deployed overlay, with the changes for a cluster without DNS. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
@@ -8,7 +8,7 @@ import { type Manifest, root } from "../deploy/manifests.ts";
 /** The folder of the overlay. */
 export const overlay = join(root, "deploy/kubernetes/overlays/kind");
 
-/** The one name that processes look up is in their hosts file. */
+/** Processes find the bus under this address through their hosts file, because there is no DNS. */
 const busAddress = "10.96.0.50";
 
 /** The objects to apply. */

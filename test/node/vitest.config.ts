@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-/** Tests with real pods: `npm run test:node` runs them where a node can be started, one file after the other. */
+/** Tests with real pods. `npm run test:node` runs them in namespaces for a node, one file after the other. */
 export default defineConfig({
   test: {
     root: new URL("../..", import.meta.url).pathname,

@@ -1,4 +1,4 @@
-/** Zundoko on real pods: the overlay for kind, a kubelet that runs it, and pods that are killed. */
+/** Zundoko on real pods: the overlay for kind, with a kubelet, while pods are killed. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { resourcePath } from "../../bus/kube/client.ts";
 import { externalKind } from "../../bus/kube/kind.ts";
@@ -53,21 +53,21 @@ const podsOf = async (component: string): Promise<Stored<PodObject>[]> => {
   return items.filter(({ metadata }) => metadata.labels?.["app.kubernetes.io/component"] === component);
 };
 
-/** Kills a pod as a lost node would: nothing in it is told. */
+/** Kills a pod without a graceful stop, like a lost node. */
 async function killPod({ metadata }: Stored<PodObject>): Promise<void> {
   const path = resourcePath(Pod, namespace, metadata.name);
   await kit.client.request({ method: "DELETE", path, query: { gracePeriodSeconds: 0 } });
 }
 
-/** Creates Hikawas and resolves when all of them have ended. */
+/** Creates Hikawas and resolves when all of them have finished. */
 async function sing(names: readonly string[]): Promise<void> {
   for (const name of names) await kit.client.create(Hikawa, hikawa(name, 0), { fieldManager: "test" });
   for (const name of names) await kit.until(Hikawa, { namespace: "default", name }, isFinished, patience);
 }
 
-test("everything that the overlay asks for becomes ready", untilAllAreReady);
+test("all workloads of the overlay become ready", untilAllAreReady);
 
-test("pods run as the restricted standard wants them, each as its own user", async () => {
+test("pods meet the restricted standard, each with its own service account", async () => {
   const pods = (await kit.client.list(Pod, namespace)).items;
   const accounts = pods.map(({ spec }) => spec.serviceAccountName).filter((name) => name !== "default");
   expect(new Set(accounts).size).toBeGreaterThan(3);
@@ -82,7 +82,7 @@ test("a Hikawa sings until Kiyoshi", async () => {
   await expectFinishedSongs(kit, ["alone"]);
 });
 
-describe("every song ends right", () => {
+describe("every song ends correctly", () => {
   test("while pods of workers and of the bridge are killed", async () => {
     await kit.client.mergePatch(
       Deployment,
@@ -126,7 +126,7 @@ describe("every song ends right", () => {
   });
 });
 
-test("a signed webhook comes in through the node's port, and no other", async () => {
+test("the node's port accepts only signed webhooks", async () => {
   const url = "http://10.245.0.1:30080/github/app";
   const webhook = hookOf("push", push("kaitoy/zundoko", "main"));
   expect(await post(url, webhook)).toBe(202);

@@ -1,11 +1,11 @@
 /**
- * What prometheus-nats-exporter serves of a server, with `-use_internal_server_name -healthz -varz -jsz all`, as far as
- * rules and dashboard ask: https://github.com/nats-io/prometheus-nats-exporter/tree/main/collector (`jsz.go`, `healthz.go`; each number of `varz` is
+ * The metrics of prometheus-nats-exporter with `-use_internal_server_name -healthz -varz -jsz all` that rules and dashboard use:
+ * https://github.com/nats-io/prometheus-nats-exporter/tree/main/collector (`jsz.go`, `healthz.go`; each number of `varz` is
  * `gnatsd_varz_<field>`).
  */
 export const exported: readonly string[] = [
   "gnatsd_healthz_status",
-  // Of a server that it can not reach it serves this one, as 0 with `value="unreachable"`, and not the one above.
+  // For an unreachable server, the exporter serves only this metric, as 0 with `value="unreachable"`, and not the one above.
   "gnatsd_healthz_status_value",
   "gnatsd_varz_mem",
   "gnatsd_varz_slow_consumers",

@@ -1,4 +1,4 @@
-/** What a PromQL expression asks for. */
+/** The metrics in PromQL expressions. */
 
 const words = new Set([
   "and",
@@ -15,8 +15,8 @@ const words = new Set([
 ]);
 
 /**
- * The names of metrics in an expression: what is left when label matchers, groupings, ranges, functions and numbers are
- * taken away. Buckets, sums and counts are of the histogram that has them.
+ * The names of metrics in an expression: the words that remain without label matchers, groupings, ranges, functions, and
+ * numbers. Buckets, sums, and counts are reduced to their histogram.
  */
 export function metricsIn(expr: string): string[] {
   const bare = expr
@@ -29,6 +29,6 @@ export function metricsIn(expr: string): string[] {
     .map((name) => name.replace(/_(bucket|sum|count)$/, ""));
 }
 
-/** Names of metrics that a process serves, in the text that Prometheus reads. */
+/** The names of metrics in a process's response to a scrape. */
 export const servedIn = (text: string): string[] =>
   [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = ""]) => name);

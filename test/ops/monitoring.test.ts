@@ -1,4 +1,4 @@
-/** Rules, dashboard and docs/operations.md ask for nothing that the processes do not serve, and leave out nothing. */
+/** Rules, dashboard, and docs/operations.md use exactly the metrics that processes serve. */
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
@@ -17,13 +17,13 @@ let texts: string[];
 let served: string[];
 const text = readFileSync(fileURLToPath(new URL("../../docs/operations.md", import.meta.url)), "utf8");
 
-/** The first cells of a section's tables, without their back quotes. */
+/** The first cells of a section's tables, without backticks. */
 function firstCells(title: string): string[] {
   const section = text.split(new RegExp(`^#+ ${title}$`, "m"))[1]?.split(/^#/m)[0] ?? "";
   return [...section.matchAll(/^\| `([^`]+)` \|/gm)].map(([, cell = ""]) => cell);
 }
 
-/** Anchors as GitHub makes them of headings. */
+/** The anchors that GitHub derives from headings. */
 const anchors = (): string[] =>
   [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) =>
     title
@@ -32,7 +32,7 @@ const anchors = (): string[] =>
       .replaceAll(" ", "-"),
   );
 
-/** The keys of sessions. */
+/** Creates a file with session keys. */
 async function keys(directory: string): Promise<string> {
   const path = join(directory, "session-keys");
   await writeFile(path, randomBytes(32).toString("base64"), { mode: 0o600 });
@@ -43,7 +43,7 @@ beforeAll(async () => {
   kit = await startKit();
   const replicas = await Promise.all([
     kit.bridge("bridge-1"),
-    // One that is told of a collector has metrics of what it sends there; nobody listens at this port.
+    // With a collector configured, a process has metrics of its exports. The port is closed.
     kit.worker("worker-1", ["hikawa"], { env: { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" } }),
     kit.gateway("gateway-1"),
     startReplica(kit.platform, "dashboard-1", ["dashboard"], {
@@ -52,7 +52,7 @@ beforeAll(async () => {
         NATS_URL: kit.platform.natsUrlFor("dashboard"),
         DENREI_DASHBOARD_ADDRESS: "127.0.0.1:0",
         DENREI_DASHBOARD_KEYS: await keys(kit.platform.directory),
-        // It is asked when somebody logs in, and nobody does.
+        // The dashboard contacts the issuer only at a login.
         DENREI_OIDC_ISSUER: "https://login.example.com",
         DENREI_OIDC_CLIENT_ID: "denrei-dashboard",
       },
@@ -63,13 +63,13 @@ beforeAll(async () => {
 });
 afterAll(() => kit?.stop());
 
-test("rules ask for what processes, rules or the exporter of NATS serve", () => {
+test("rules use only metrics of processes, of other rules, or of the NATS exporter", () => {
   const known = new Set([...served, ...Object.keys(recordings), ...exported]);
   const asked = [...Object.values(recordings), ...[...alerts, ...natsAlerts].map(({ expr }) => expr)];
   expect(asked.flatMap(metricsIn).filter((name) => !known.has(name))).toEqual([]);
 });
 
-test("counters whose increase is asked for are there before the first time, which would be none otherwise", () => {
+test("counters in increase() exist with 0 before the first event, which would not count otherwise", () => {
   const increases = alerts.flatMap(({ expr }) => [
     ...expr.matchAll(/increase\((\w+)(?:\{(\w+)=~?"([^"]+)"\})?/g),
   ]);
@@ -84,19 +84,19 @@ test("counters whose increase is asked for are there before the first time, whic
     }
 });
 
-test("the dashboard does, too", () => {
+test("the dashboard uses only these metrics, too", () => {
   const known = new Set([...served, ...Object.keys(recordings), ...exported]);
   const asked = rows.flatMap(({ panels }) => panels.flatMap(({ lines }) => lines.map(({ expr }) => expr)));
   expect(asked.length).toBeGreaterThan(30);
   expect(asked.flatMap(metricsIn).filter((name) => !known.has(name))).toEqual([]);
 });
 
-test("every metric is explained, and no other", () => {
+test("docs/operations.md documents exactly the existing metrics", () => {
   const own = served.filter((name) => !/^(process|nodejs)_/.test(name));
   expect(firstCells("Metrics").sort()).toEqual(own.sort());
 });
 
-test("every alert is explained, and no other; each leads to a section", () => {
+test("docs/operations.md documents exactly the existing alerts, each with a link to a section", () => {
   const all = [...alerts, ...natsAlerts];
   expect(firstCells("Alerts").sort()).toEqual(all.map(({ name }) => name).sort());
   const linked = [...text.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor = ""]) => anchor);

@@ -1,8 +1,8 @@
-/** What an operator sees of a bus, by the command line. */
+/** An operator's queries of a bus through the command line. */
 import { expect } from "vitest";
 import { runHere } from "../cli/here.ts";
 
-/** Questions of an operator; `env` says how the bus is reached, at each of them. */
+/** Queries with the environment that `env` returns at the time of each query. */
 export function operator(env: () => Readonly<Record<string, string>>) {
   async function told<T>(...args: string[]): Promise<readonly T[]> {
     const { code, stdout, stderr } = await runHere([...args, "--json"], { env: env() });
@@ -10,10 +10,10 @@ export function operator(env: () => Readonly<Record<string, string>>) {
     return JSON.parse(stdout);
   }
   return {
-    /** Names of the objects that were given up. */
+    /** Names of dead-lettered objects. */
     letters: async (): Promise<string[]> =>
       (await told<{ key: { name: string } }>("deadletters", "list")).map(({ key }) => key.name),
-    /** Ids of the webhooks that there are. */
+    /** Ids of the stored webhooks. */
     deliveries: async (): Promise<string[]> =>
       (await told<{ delivery: string }>("webhooks", "list")).map(({ delivery }) => delivery),
   };

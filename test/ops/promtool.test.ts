@@ -1,4 +1,4 @@
-/** The rules as Prometheus itself reads them, and what they make of figures: deploy/monitoring/*.test.yaml. */
+/** Prometheus parses the rules and passes their unit tests: deploy/monitoring/*.test.yaml. */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,20 +30,20 @@ interface RuleTests {
   }[];
 }
 
-test("the rules are such", async () => {
+test("the rules are valid", async () => {
   const { failed, text } = await run(["check", "rules", "--lint-fatal", "rules.yaml"]);
   expect({ failed, text }).toEqual({ failed: false, text: expect.stringContaining("SUCCESS") });
 });
 
-test("each alert fires when it should, and not otherwise", async () => {
+test("each alert fires exactly when it should", async () => {
   expect(await run(["test", "rules", ...ruleTests])).toMatchObject({ failed: false });
 });
 
-test("each alert is tried both ways", () => {
+test("each alert has a test in which it fires and one in which it does not", () => {
   const files = ruleTests.map((name): RuleTests => parse(readFileSync(join(folder, name), "utf8")));
   const tried = files.flatMap(({ tests }) => tests).flatMap(({ alert_rule_test }) => alert_rule_test);
   const fires = tried.filter(({ exp_alerts }) => exp_alerts.length > 0).map(({ alertname }) => alertname);
-  // What expires has no time before it; it is told from what does not expire.
+  // The test of DenreiCertificateExpires has no quiet time. A certificate that does not expire is its negative case.
   const quiet = tried.filter(({ exp_alerts }) => exp_alerts.length === 0).map(({ alertname }) => alertname);
   for (const { name } of [...alerts, ...natsAlerts]) {
     expect(fires, name).toContain(name);

@@ -1,4 +1,4 @@
-/** What is lost with the bus, what comes back by itself, and what a backup brings back. */
+/** Losing the data of the bus: what the platform recovers itself, and what a backup restores. */
 import { execFile } from "node:child_process";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ import { operator } from "./operator.ts";
 const nats = (await programs("nats")).nats.path;
 
 const words = { DENREI_ZUNDOKO_WORDS: "Doko,Zun,Zun,Zun,Zun,Doko" };
-/** Its children's names would be too long, which no retry changes. */
+/** An object that always fails: the names of its children would be too long. */
 const hopeless = "long".padEnd(250, "g");
 const patience = { timeout: 90_000, interval: 200 };
 let kit: LocalKit;
@@ -34,7 +34,7 @@ let backups: string;
 const as = (role: string) => ({ NATS_URL: kit.platform.natsUrlFor(role) });
 const { letters, deliveries } = operator(() => as("operator"));
 
-/** The client of NATS, as docs/operations.md says how. */
+/** Runs the NATS command line as in docs/operations.md. */
 const natsAs = (role: string, ...args: string[]) =>
   promisify(execFile)(nats, ["--inbox-prefix", inboxPrefixOf(userOf(role)), ...args], {
     env: { ...process.env, ...as(role) },
@@ -45,8 +45,8 @@ const sing = (name: string, intervalMillis = 0) =>
 const finished = (name: string) => kit.until(Hikawa, { namespace: "default", name }, isFinished, 90_000);
 
 /**
- * Waits for the end of all songs and of all work. An earlier song looks shorter than it is until the bridge has published all of its
- * words again.
+ * Waits until all songs and all work have ended. An earlier song looks incomplete until the bridge has published all of its words
+ * again.
  */
 async function allFinished(names: readonly string[]): Promise<void> {
   await Promise.all(names.map(finished));
@@ -54,7 +54,7 @@ async function allFinished(names: readonly string[]): Promise<void> {
   await expectFinishedSongs(kit, names);
 }
 
-/** The server is killed, and comes back without anything. */
+/** Kills the server and starts it again without data. */
 async function loseTheBus(): Promise<void> {
   await kit.platform.nats.stop("SIGKILL");
   await rm(join(kit.platform.directory, "nats"), { recursive: true });
@@ -80,8 +80,8 @@ afterAll(async () => {
   await kit?.stop();
 });
 
-describe("a bus that comes back empty", () => {
-  test("is filled again while everybody runs on, and what is created then and what was half done is done", async () => {
+describe("a bus that restarts empty", () => {
+  test("is filled again while all processes keep running, and new and unfinished work completes", async () => {
     await expect.poll(letters, patience).toEqual([hopeless]);
     await sing("half-done", 3000);
     await kit.until(Hikawa, { namespace: "default", name: "half-done" }, ({ status }) =>
@@ -92,7 +92,7 @@ describe("a bus that comes back empty", () => {
     await allFinished(["before", "half-done", "after"]);
   });
 
-  test("what was given up is tried once more, and given up again", async () => {
+  test("a dead-lettered object is retried once and dead-lettered again", async () => {
     await expect.poll(letters, patience).toEqual([hopeless]);
   });
 
@@ -105,7 +105,7 @@ describe("a bus that comes back empty", () => {
   });
 });
 
-test("objects that the bus has lost, and not how far the bridge was, are there again: a power cut", async () => {
+test("objects that the bus lost, while it kept the bridge's position, are published again (power failure)", async () => {
   await bridge.stop();
   const objects = kindSubjects("default", Hikawa);
   const known = async () =>
@@ -119,7 +119,7 @@ test("objects that the bus has lost, and not how far the bridge was, are there a
 describe("a backup", () => {
   let delivery: string;
 
-  test("is taken of what nobody else has, by a user who may do nothing else", async () => {
+  test("covers the streams that exist only on the bus, with a user who has no other rights", async () => {
     const hook = hookOf("push", push("owner/repository", "main"));
     expect(await post(gateway.hookUrl(), hook)).toBe(202);
     [delivery = ""] = await deliveries();
@@ -131,7 +131,7 @@ describe("a backup", () => {
     ).rejects.toThrow();
   });
 
-  test("brings it back to an empty bus, before the bridge makes the streams", async () => {
+  test("is restored to an empty bus before the bridge creates the streams", async () => {
     await Promise.all([bridge.stop(), worker.stop(), gateway.stop()]);
     await loseTheBus();
     for (const stream of keptStreams)
@@ -140,7 +140,7 @@ describe("a backup", () => {
     expect(await deliveries()).toEqual([delivery]);
   });
 
-  test("is followed by the platform as it was", async () => {
+  test("is followed by normal operation", async () => {
     await bridge.start();
     await Promise.all([worker.start(), gateway.start()]);
     await sing("restored");

@@ -1,4 +1,4 @@
-/** Certificates and their authority are replaced while songs are sung: two authorities side by side, no restart, as docs/operations.md says. */
+/** Certificates and their authority are replaced during reconciles, as in docs/operations.md: two authorities side by side, no restart. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { busSettings, readSettings } from "../../bus/config/config.ts";
 import { busAddress, connectBus } from "../../bus/nats/connect.ts";
@@ -15,7 +15,7 @@ let kit: Kit;
 let bus: TlsBus;
 let replicas: Replica[];
 
-/** What is mounted by everybody, signed by one authority and trusting those in `ca`. */
+/** The Secrets of all processes, signed by one authority and trusting the authorities in `ca`. */
 const secretsOf = (authority: CertificateAuthority, ca: string): Secret[] => [
   secretWith("nats-tls", ca, authority.server(["localhost", "127.0.0.1"])),
   ...["denrei-bridge", "denrei-hikawa", "denrei-operator"].map((user) =>
@@ -23,7 +23,7 @@ const secretsOf = (authority: CertificateAuthority, ca: string): Secret[] => [
   ),
 ];
 
-/** Replaces what is mounted, and has the server read its configuration and certificates again. */
+/** Replaces the mounted Secrets, and makes the server reload its configuration and certificates. */
 async function rotate(secrets: readonly Secret[]): Promise<void> {
   await Promise.all(secrets.map(bus.mount));
   const [server] = bus.servers as readonly [TlsServer];
@@ -36,7 +36,7 @@ async function rotate(secrets: readonly Secret[]): Promise<void> {
   await expect.poll(reloads, { timeout: 30_000 }).not.toBe(before);
 }
 
-/** Whether the server lets in who connects now with what is mounted for the operator. */
+/** Whether the server accepts a new connection with the operator's mounted certificate. */
 async function connects(): Promise<boolean> {
   try {
     const address = busAddress(readSettings(busSettings, {}, bus.env("denrei-operator-tls")), "test");
@@ -61,7 +61,7 @@ beforeAll(async () => {
 });
 afterAll(() => kit?.stop());
 
-test("both authorities are trusted, then the certificates are replaced, then the former authority is forgotten", async () => {
+test("first both authorities are trusted, then the certificates are replaced, then the former authority is removed", async () => {
   await sing("meanwhile");
   await rotate(secretsOf(former, both));
   expect(await connects()).toBe(true);
@@ -84,7 +84,7 @@ test("both authorities are trusted, then the certificates are replaced, then the
   }
 });
 
-/** When a process says that a certificate expires, in seconds since the epoch. Of a server that is slow it says nothing. */
+/** The expiry time of a certificate in a process's metrics, in seconds since the epoch. Absent while the server is slow. */
 async function toldOf(certificate: string): Promise<number> {
   const sample = new RegExp(
     `^denrei_certificate_expires_seconds\\{certificate="${certificate}"\\} (\\S+)$`,
@@ -101,7 +101,7 @@ async function toldOf(certificate: string): Promise<number> {
 
 const soon = { to: new Date(Date.now() + 3 * 86_400_000) };
 
-test("a process tells when the server's certificate expires: the one it shows, and not the one in its file", async () => {
+test("a process reports when the server's current certificate expires, not the one in its file", async () => {
   const before = await toldOf("server");
   expect(before).toBeGreaterThan(soon.to.getTime() / 1000);
   const expiring = secretWith("nats-tls", next.cert, next.server(["localhost", "127.0.0.1"], soon));
@@ -111,7 +111,7 @@ test("a process tells when the server's certificate expires: the one it shows, a
   expect(await toldOf("server")).toBe(Math.floor(soon.to.getTime() / 1000));
 });
 
-test("a process tells when its certificate expires, by the file as it is now", async () => {
+test("a process reports when its own certificate expires, from the current file", async () => {
   const told = () => toldOf("user");
   const before = await told();
   expect(before).toBeGreaterThan(Date.now() / 1000);

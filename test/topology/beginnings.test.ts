@@ -1,4 +1,4 @@
-/** A consumer of new messages that is deleted and created again receives what was accepted meanwhile. */
+/** A consumer of new messages that is deleted and created again receives the messages published in between. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { consumers, streams } from "../../bus/subjects.ts";
 import { ensureTopology, functionConsumers, type Interest } from "../../bus/topology.ts";
@@ -25,7 +25,7 @@ async function next(): Promise<string | undefined> {
   return message?.string();
 }
 
-test("a function that is new is not told what came before it", async () => {
+test("a new function does not receive earlier messages", async () => {
   await ensureTopology(local.bus, options);
   await publish("before");
   await ensure();
@@ -33,7 +33,7 @@ test("a function that is new is not told what came before it", async () => {
   expect(await next()).toBe("after");
 });
 
-test("what waits, and what comes before the next look, outlives the consumer", async () => {
+test("pending messages, and those published before the consumer is created again, are delivered", async () => {
   await ensure();
   await publish("waits");
   await local.bus.jsm.consumers.delete(streams.webhooks, consumer);
@@ -42,7 +42,7 @@ test("what waits, and what comes before the next look, outlives the consumer", a
   expect([await next(), await next()]).toEqual(["waits", "comes meanwhile"]);
 });
 
-test("a consumer of an earlier program goes on behind what it has acknowledged", async () => {
+test("a consumer of an earlier version continues after its last acknowledged message", async () => {
   await ensureTopology(local.bus, options);
   const [, config] =
     functionConsumers(interest, options).find(([stream]) => stream === streams.webhooks) ?? [];
@@ -56,7 +56,7 @@ test("a consumer of an earlier program goes on behind what it has acknowledged",
   expect(await next()).toBe("waits");
 });
 
-test("a stream that is made again is for its consumers from the first message on", async () => {
+test("consumers of a recreated stream start with its first message", async () => {
   await ensure();
   await local.bus.jsm.streams.delete(streams.webhooks);
   const { jsm } = local.bus;

@@ -1,4 +1,4 @@
-/** A stream and a consumer of two versions of a program, on a real server. */
+/** A stream and a consumer of two program versions, on a real server. */
 import {
   AckPolicy,
   type ConsumerConfig,
@@ -11,7 +11,7 @@ import { ensureConsumer, ensureStream, type Stream } from "../../bus/topology/en
 import type { Migration, TopologyPlan } from "../../bus/topology/version.ts";
 import type { LocalBus } from "../harness/localbus.ts";
 
-/** A program of a version. */
+/** A program of this topology version. */
 export const version = (number: number, serves = 0, migrations: readonly Migration[] = []): TopologyPlan => ({
   version: number,
   serves,
@@ -38,11 +38,11 @@ export const reader = (name: string, more: Partial<ConsumerConfig> = {}): Partia
   ...more,
 });
 
-/** What the programs of a test do to the bus. */
+/** Actions of programs on the bus. */
 export interface TopologyBench {
-  /** A program starts: it ensures the stream, and the consumer if there is one. */
+  /** Starts a program: it ensures the stream, and the consumer if given. */
   start(plan: TopologyPlan, stream: Stream, consumer?: Partial<ConsumerConfig>): Promise<void>;
-  /** How often a configuration was written since it was asked for the last time. */
+  /** The number of configuration writes since the last call. */
   writes(): Promise<number>;
 }
 

@@ -1,4 +1,4 @@
-/** Streams and consumers that are deleted or altered while everything runs: healed without a restart. */
+/** Deleted or altered streams and consumers are restored at runtime, without a restart. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import {
@@ -31,7 +31,7 @@ let bus: Bus;
 let bridge: Replica;
 let worker: Replica;
 let songs = 0;
-/** What JetStream does not announce, the bridge finds when it looks again, after half a minute and more. */
+/** The bridge polls for changes that JetStream does not announce, at intervals of more than half a minute. */
 const patience = { timeout: 120_000 };
 
 beforeAll(async () => {
@@ -55,11 +55,11 @@ async function sing(): Promise<string> {
   return name;
 }
 
-test.each(everyStream)("the stream %s is created again, and what it had is made up for", async (stream) => {
+test.each(everyStream)("the stream %s is created again, and its content is recovered", async (stream) => {
   const name = await sing();
   await bus.jsm.streams.delete(stream);
   await sing();
-  // Changes of an older object are reconciled as well.
+  // Changes of older objects are reconciled, too.
   await kit.client.delete(Hikawa, { namespace: "default", name }, {});
   await kit.untilGone(Hikawa, { name });
   await expect.poll(() => bus.jsm.streams.info(stream).then(({ config }) => config.name)).toBe(stream);
@@ -70,7 +70,7 @@ test.each(everyConsumer)("the consumer on %s is created again", async (stream, c
   await sing();
 });
 
-test("a stream that was altered is as declared again", async () => {
+test("an altered stream is restored to its declaration", async () => {
   const { config } = await bus.jsm.streams.info(work);
   await bus.jsm.streams.update(work, { ...config, max_msgs_per_subject: -1, discard_new_per_subject: false });
   const settings = async () => {
@@ -80,9 +80,9 @@ test("a stream that was altered is as declared again", async () => {
   await expect.poll(settings).toEqual([1, true]);
 });
 
-test("purged objects are published again, even where others have changed since", async () => {
+test("purged objects are published again, even when others have changed since", async () => {
   const name = await sing();
-  // Its last event is on the bus by the time that another song is over.
+  // The first Hikawa's last event is on the bus by the time the second song has ended.
   const other = await sing();
   await bus.jsm.streams.purge(streams.objects);
   const patch = { metadata: { labels: { changed: "behind-the-purge" } } };
@@ -92,7 +92,7 @@ test("purged objects are published again, even where others have changed since",
   await expect.poll(found, patience).toBeDefined();
 });
 
-test("a stream with other limits is as declared again", async () => {
+test("a stream with other limits is restored to its declaration", async () => {
   const before = await bus.jsm.streams.info(streams.objects);
   await bus.jsm.streams.update(streams.objects, { max_msgs: 1_000_000, max_age: 3600e9 });
   const settings = async () => {
@@ -102,13 +102,13 @@ test("a stream with other limits is as declared again", async () => {
   await expect.poll(settings).toEqual([before.config.max_msgs, before.config.max_age]);
 });
 
-test("a paused consumer goes on", async () => {
+test("a paused consumer is resumed", async () => {
   const later = new Date(Date.now() + 3_600_000);
   for (const [stream, consumer] of everyConsumer) await bus.jsm.consumers.pause(stream, consumer, later);
   await sing();
 });
 
-test("a consumer that was altered is as declared again", async () => {
+test("an altered consumer is restored to its declaration", async () => {
   await bus.jsm.consumers.update(work, "default", { headers_only: true, max_deliver: 2 });
   const settings = async () => {
     const { config } = await bus.jsm.consumers.info(work, "default");

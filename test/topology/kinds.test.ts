@@ -1,4 +1,4 @@
-/** A version that looks at one kind more, beside the version before. */
+/** Two versions of a function side by side, the newer with one more kind. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { consumers, kindSubjects, objectSubject, streams } from "../../bus/subjects.ts";
 import { ensureFunctions, ensureTopology, type Interest } from "../../bus/topology.ts";
@@ -24,7 +24,7 @@ const consumer = (interest: Interest) =>
 const publish = (kind: Interest["kinds"][number], name: string) =>
   local.bus.js.publish(objectSubject("default", { ...kind, namespace: "n", owner: "", name }), name);
 
-/** So many messages that are routed, and how many more there are. */
+/** The names of the next routed messages, and how many more are pending. */
 async function routed(interest: Interest, count: number): Promise<string[]> {
   const router = await consumer(interest);
   const names: string[] = [];
@@ -36,14 +36,14 @@ async function routed(interest: Interest, count: number): Promise<string[]> {
   return num_pending === 0 ? names : [...names, `and ${num_pending} more`];
 }
 
-test("it is told of objects that were there before, and the one before goes on where it was", async () => {
+test("the newer version receives existing objects, and the older one continues at its position", async () => {
   await ensureTopology(local.bus, options, [older]);
   await publish(shelf, "shelf-1");
   await publish(book, "book-1");
   expect(await routed(older, 1)).toEqual(["shelf-1"]);
   await ensureTopology(local.bus, options, [newer]);
   expect(await routed(newer, 2)).toEqual(["shelf-1", "book-1"]);
-  // The older one starts once more, and changes nothing for the newer one.
+  // The older version starts again and changes nothing for the newer one.
   await ensureTopology(local.bus, options, [older]);
   await publish(shelf, "shelf-2");
   await publish(book, "book-2");
@@ -51,14 +51,14 @@ test("it is told of objects that were there before, and the one before goes on w
   expect(await routed(newer, 2)).toEqual(["shelf-2", "book-2"]);
 });
 
-test("the order in which kinds and indexes are named makes no other consumer", () => {
+test("the order of kinds and indexes does not affect the consumer's name", () => {
   const name = consumers.router({ ...newer, indexes: ["a", "b"] });
   expect(consumers.router({ scope, kinds: [book, shelf, book], indexes: ["b", "a"] })).toBe(name);
   expect(consumers.router({ ...newer, indexes: ["a"] })).not.toBe(name);
   expect(consumers.router({ ...older, indexes: ["a", "b"] })).not.toBe(name);
 });
 
-test("listed kinds are added to the filters of a consumer that keeps its name, and a process that knows fewer leaves them", async () => {
+test("listed kinds extend the filters of the same consumer, and a process with fewer kinds keeps the filters", async () => {
   const lister: Interest = { scope: { ...scope, fn: "lister" }, kinds: [shelf], ownsListed: true };
   const page = { group: "g", kind: "Page" };
   const filters = async () => {

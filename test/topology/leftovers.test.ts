@@ -1,4 +1,4 @@
-/** What is left of functions that are gone, and `denrei prune`. */
+/** Streams and consumers of removed functions, and `denrei prune`. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { activityStream, consumers, streams, timersStream, work, workStream } from "../../bus/subjects.ts";
 import { type Leftover, leftovers } from "../../bus/topology/leftovers.ts";
@@ -16,7 +16,7 @@ const gone: Interest = {
   kinds: [{ group: "g", kind: "Thing" }],
   webhooks: [{ provider: "github", event: "push" }],
 };
-/** As the version before had it. */
+/** The interest of the previous version. */
 const former: Interest = { ...present, kinds: present.kinds.slice(0, 1) };
 const shared: Interest = { scope: { fn: "shared", cluster: "elsewhere" }, kinds: gone.kinds };
 
@@ -47,16 +47,16 @@ const ofStrangers = ["ACTIVITY_shared", "TIMERS_shared", "WORK_shared"].map(
   (stream) => `${stream}, itself, used by another cluster`,
 );
 
-test("what the program's functions use, and other clusters' consumers, are none", async () => {
+test("streams and consumers of current functions and of other clusters are not leftovers", async () => {
   expect((await find()).map(text).sort()).toEqual([...everything("may go"), ...ofStrangers].sort());
 });
 
-test("what was used lately is kept", async () => {
+test("recently used streams and consumers are kept", async () => {
   const found = await find({ latelyMillis: 3_600_000 });
   expect(found.map(text).sort()).toEqual([...everything("used lately"), ...ofStrangers].sort());
 });
 
-test("what somebody waits at is kept, whatever is said", async () => {
+test("a consumer with a waiting client is kept, even with force", async () => {
   const consumer = await local.bus.js.consumers.get(streams.objects, consumers.router(former));
   const waiting = await consumer.consume({ callback: () => undefined });
   const kept = async () =>
@@ -66,7 +66,7 @@ test("what somebody waits at is kept, whatever is said", async () => {
   await expect.poll(kept, { timeout: 30_000 }).toBeUndefined();
 });
 
-test("requests are not thrown away without being asked for", async () => {
+test("streams with requests are not deleted without force", async () => {
   await local.bus.js.publish(work.ticket(gone.scope, { namespace: "n", name: "x" }), "{}");
   const kept = (found: Leftover[]) =>
     found.filter(({ stream }) => stream === workStream("gone")).map(({ kept, messages }) => [kept, messages]);
@@ -80,7 +80,7 @@ test("requests are not thrown away without being asked for", async () => {
   ]);
 });
 
-test("denrei prune says what it would do, and does it", async () => {
+test("denrei prune prints what it would delete, and deletes it", async () => {
   const ask = (...args: string[]) => run(["prune", ...args], { env: { NATS_URL: local.natsUrl } });
   const names = async () => (await local.bus.jsm.streams.names().next()).sort();
   const before = await names();
@@ -99,7 +99,7 @@ test("denrei prune says what it would do, and does it", async () => {
     ),
   );
   expect((await find()).map(text).sort()).toEqual(ofStrangers.sort());
-  // All that is used is there still.
+  // Everything in use still exists.
   await ensureTopology(local.bus, options, [present, shared]);
   expect((await ask()).stdout).not.toMatch(/hikawa|removed/);
 }, 240_000);

@@ -1,4 +1,4 @@
-/** Consumers that JetStream does not change in place are made anew, where they were. */
+/** Consumers that JetStream cannot change in place are created again at the same position. */
 import { AckPolicy, DeliverPolicy, type JsMsg, RetentionPolicy } from "@nats-io/jetstream";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { ensureConsumer } from "../../bus/topology/ensure.ts";
@@ -16,7 +16,7 @@ afterAll(() => local?.stop());
 
 const migrating = (to: number, stream: string) =>
   version(to, 0, [{ to, consumersOf: new RegExp(`^${stream}$`) }]);
-/** Something that the server refuses to change. */
+/** A change that the server rejects. */
 const changed = { max_waiting: 7 };
 
 async function publish(stream: string, ...texts: string[]): Promise<void> {
@@ -28,12 +28,12 @@ async function next(stream: string): Promise<JsMsg | null> {
   return consumer.next({ expires: 60_000 });
 }
 
-test("it goes on behind what was acknowledged, though it would begin with what is new", async () => {
+test("it continues after the last acknowledged message, although it is declared to start with new ones", async () => {
   const from = { deliver_policy: DeliverPolicy.New };
   await bench.start(version(1), events("moved"), reader("moved", from));
   await publish("moved", "1", "2", "3");
   await (await next("moved"))?.ackAck();
-  // In hand when the consumer goes.
+  // In progress when the consumer is deleted.
   await next("moved");
   await bench.start(migrating(2, "moved"), events("moved"), reader("moved", { ...from, ...changed }));
   await publish("moved", "4");
@@ -49,14 +49,14 @@ test("it goes on behind what was acknowledged, though it would begin with what i
   expect(JSON.stringify((await local.bus.jsm.streams.info("moved")).config.metadata)).not.toContain(
     "position",
   );
-  // Neither the same program nor the one before has anything to do.
+  // Neither the same version nor the previous one writes anything.
   await bench.writes();
   await bench.start(migrating(2, "moved"), events("moved"), reader("moved", { ...from, ...changed }));
   await bench.start(version(1), events("moved"), reader("moved", from));
   expect(await bench.writes()).toBe(0);
 });
 
-test("a program that dies in the middle leaves the position to the next that starts", async () => {
+test("a program that dies during the migration leaves the position to the next one", async () => {
   const from = { deliver_policy: DeliverPolicy.New };
   const { jsm } = local.bus;
   await bench.start(version(1), events("died"), reader("died", from));
@@ -79,7 +79,7 @@ test("a program that dies in the middle leaves the position to the next that sta
   expect((await next("died"))?.string()).toBe("2");
 });
 
-test("of a work queue nobody is given what somebody has in hand, before that one has given it up", async () => {
+test("a message of a work queue in progress is not redelivered before its owner has given it up", async () => {
   const queue = { retention: RetentionPolicy.Workqueue };
   const wait = { ack_wait: 1.5e9 };
   await bench.start(version(1), events("queue", queue), reader("queue", wait));
@@ -88,10 +88,10 @@ test("of a work queue nobody is given what somebody has in hand, before that one
   const begun = Date.now();
   await bench.start(migrating(2, "queue"), events("queue", queue), reader("queue", { ...wait, ...changed }));
   const { config } = await local.bus.jsm.consumers.info("queue", "reader");
-  // Compared as times: by now it may be over.
+  // Compared as times, because the pause may be over by now.
   expect(Date.parse(config.pause_until ?? "")).toBeGreaterThanOrEqual(begun + wait.ack_wait / 1e6);
   expect(config).toMatchObject({ ...changed, deliver_policy: DeliverPolicy.All });
-  // Who has it in hand is not heard any more.
+  // The former owner's acknowledgment has no effect.
   expect(await inHand?.ackAck({ timeout: 500 }).catch(() => false)).toBe(false);
   expect((await next("queue"))?.string()).toBe("1");
   expect((await next("queue"))?.string()).toBe("2");
@@ -101,27 +101,24 @@ test.each([
   ["right", 0],
   ["ten minutes behind", -600_000],
   ["ten minutes ahead", 600_000],
-])(
-  "a deleted consumer of a work queue is created with a pause, by a clock that is %s",
-  async (name, skew) => {
-    const trueNow = Date.now.bind(Date);
-    vi.spyOn(Date, "now").mockImplementation(() => trueNow() + skew);
-    const stream = `lost-${name.replaceAll(" ", "-")}`;
-    const queue = events(stream, { retention: RetentionPolicy.Workqueue });
-    const wait = { ack_wait: 120e9 };
-    await bench.start(version(1), queue, reader(stream, wait));
-    expect((await local.bus.jsm.consumers.info(stream, "reader")).paused ?? false).toBe(false);
-    await publish(stream, "1");
-    await local.bus.jsm.consumers.delete(stream, "reader");
-    await bench.start(version(1), queue, reader(stream, wait));
-    const { paused, pause_remaining } = await local.bus.jsm.consumers.info(stream, "reader");
-    expect(paused).toBe(true);
-    expect(pause_remaining).toBeLessThanOrEqual(wait.ack_wait);
-  },
-);
+])("a deleted consumer of a work queue is created with a pause when the clock is %s", async (name, skew) => {
+  const trueNow = Date.now.bind(Date);
+  vi.spyOn(Date, "now").mockImplementation(() => trueNow() + skew);
+  const stream = `lost-${name.replaceAll(" ", "-")}`;
+  const queue = events(stream, { retention: RetentionPolicy.Workqueue });
+  const wait = { ack_wait: 120e9 };
+  await bench.start(version(1), queue, reader(stream, wait));
+  expect((await local.bus.jsm.consumers.info(stream, "reader")).paused ?? false).toBe(false);
+  await publish(stream, "1");
+  await local.bus.jsm.consumers.delete(stream, "reader");
+  await bench.start(version(1), queue, reader(stream, wait));
+  const { paused, pause_remaining } = await local.bus.jsm.consumers.info(stream, "reader");
+  expect(paused).toBe(true);
+  expect(pause_remaining).toBeLessThanOrEqual(wait.ack_wait);
+});
 
-test("a policy of acknowledgements becomes another one", async () => {
-  // So long that nothing is delivered a second time.
+test("the acknowledgment policy is changed", async () => {
+  // Long enough that nothing is redelivered.
   const wait = { ack_wait: 60e9 };
   await bench.start(version(1), events("policy"), reader("policy", { ...wait, ack_policy: AckPolicy.All }));
   await publish("policy", "1", "2", "3");

@@ -1,4 +1,4 @@
-/** Servers with less storage than the limits of the streams would reserve. */
+/** Servers with less storage than the streams' limits would reserve. */
 import { expect, onTestFinished, test } from "vitest";
 import { streams, workStream } from "../../bus/subjects.ts";
 import { ensureTopology } from "../../bus/topology.ts";
@@ -14,7 +14,7 @@ test.for([
   [256, streams.webhooks],
   [512, streams.webhooks],
   [1024, workStream(interest.scope.fn)],
-] as const)("with %i MiB there is each stream, and %s has no limit", async ([mebibytes, unlimited]) => {
+] as const)("with %i MiB every stream exists, and %s has no limit", async ([mebibytes, unlimited]) => {
   const local = await startLocalBus({ storage: { maxFileBytes: mebibytes * 2 ** 20 } });
   onTestFinished(() => local.stop());
   const without: string[] = [];
@@ -23,7 +23,7 @@ test.for([
   await local.bus.js.publish("webhooks.github.push.acme.web", "stored");
 });
 
-test("where other streams reserve all storage, the error names the setting to raise", async () => {
+test("when other streams reserve all storage, the error names the setting to raise", async () => {
   const maxFileBytes = 64 * 2 ** 20;
   const local = await startLocalBus({ storage: { maxFileBytes } });
   onTestFinished(() => local.stop());

@@ -1,4 +1,4 @@
-/** Programs of two versions on one bus: what each does to streams and consumers that the other has made. */
+/** Programs of two versions on one bus change each other's streams and consumers only where they may. */
 import { AckPolicy, DeliverPolicy, DiscardPolicy, RetentionPolicy, StorageType } from "@nats-io/jetstream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Stream } from "../../bus/topology/ensure.ts";
@@ -16,7 +16,7 @@ afterAll(() => local?.stop());
 const streamOf = async (name: string) => (await local.bus.jsm.streams.info(name)).config;
 const consumerOf = async (name: string) => (await local.bus.jsm.consumers.info(name, "reader")).config;
 
-test("a stream and a consumer say of which version they are, and a program that finds its own writes nothing", async () => {
+test("a stream and a consumer record their version, and a program of the same version writes nothing", async () => {
   const [stream, consumer] = [events("same"), reader("same")];
   await bench.start(version(3, 2), stream, consumer);
   const ours = { "denrei.dev/topology": "3", "denrei.dev/topology-serves": "2" };
@@ -27,7 +27,7 @@ test("a stream and a consumer say of which version they are, and a program that 
   expect(await bench.writes()).toBe(0);
 });
 
-describe("what an older program has made is changed in place", () => {
+describe("streams and consumers of an older program are updated in place", () => {
   const changes: readonly [string, Partial<Stream>, Partial<Stream>][] = [
     ["subjects", {}, { subjects: ["%.>", "%-more.>"] }],
     ["max_age, up", {}, { max_age: 7200e9 }],
@@ -57,7 +57,7 @@ describe("what an older program has made is changed in place", () => {
     expect(state.messages).toBe(1);
   });
 
-  test("consumer: filters, AckWait, limits; it goes on where it was", async () => {
+  test("consumer: filters, AckWait, and limits, at the same position", async () => {
     await bench.start(version(1), events("going"), reader("going"));
     await local.bus.js.publish("going.a", "1");
     await local.bus.js.publish("going.b", "2");
@@ -75,7 +75,7 @@ describe("what an older program has made is changed in place", () => {
     expect(info.ack_floor.stream_seq).toBe(1);
   });
 
-  test("one of a program that said no version", async () => {
+  test("without a recorded version", async () => {
     await local.bus.jsm.streams.add({ ...events("silent"), description: "old" } as never);
     await local.bus.jsm.consumers.add("silent", reader("silent", { ack_wait: 9e9 }));
     await bench.start(version(1), events("silent", { description: "new" }), reader("silent"));
@@ -90,7 +90,7 @@ describe("what an older program has made is changed in place", () => {
   });
 });
 
-describe("what the server does not change in place is refused with a word on what to do, and stays", () => {
+describe("a change that the server rejects is an error with instructions, and changes nothing", () => {
   const streams: readonly [string, Partial<Stream>, Partial<Stream>][] = [
     ["retention, to a work queue", {}, { retention: RetentionPolicy.Workqueue }],
     ["allow_msg_ttl, off", { allow_msg_ttl: true }, { allow_msg_ttl: false }],
@@ -120,20 +120,20 @@ describe("what the server does not change in place is refused with a word on wha
   });
 });
 
-describe("what a newer program has made", () => {
-  test("an older one that starts again leaves alone, and goes on", async () => {
+describe("streams and consumers of a newer program", () => {
+  test("are not changed by an older one that starts again", async () => {
     const newer = [events("newer", { max_age: 7200e9 }), reader("newer", { max_ack_pending: 7 })] as const;
     await bench.start(version(2), ...newer);
     await bench.writes();
     await bench.start(version(1), events("newer", { max_age: 9000e9 }), reader("newer"));
     expect(await bench.writes()).toBe(0);
     expect((await consumerOf("newer")).max_ack_pending).toBe(7);
-    // Nor does the newer one, when it is its turn, find anything to do.
+    // The newer program writes nothing at its next start, either.
     await bench.start(version(2), ...newer);
     expect(await bench.writes()).toBe(0);
   });
 
-  test("keeps an older one out that it does not serve, which says so", async () => {
+  test("are an error for an older one that they do not support", async () => {
     await bench.start(version(4, 3), events("strict"), reader("strict"));
     await bench.writes();
     await expect(bench.start(version(2), events("strict"), reader("strict"))).rejects.toThrow(
@@ -143,7 +143,7 @@ describe("what a newer program has made", () => {
     expect(await bench.writes()).toBe(0);
   });
 
-  test("keeps an older one out that would believe to own a ticket for longer than the server thinks", async () => {
+  test("are an error for an older one that would own tickets for longer than the server's AckWait", async () => {
     await bench.start(version(2), events("hasty"), reader("hasty", { ack_wait: 2e9 }));
     await expect(bench.start(version(1), events("hasty"), reader("hasty"))).rejects.toThrow(
       /AckWait of 5 s or longer, found 2 s/,
@@ -151,7 +151,7 @@ describe("what a newer program has made", () => {
   });
 });
 
-test("makes a stream without its limit where the server cannot reserve that much, and does not try again", async () => {
+test("creates a stream without its limit when the server cannot reserve that much, and does not retry", async () => {
   const vast = { max_bytes: 2 ** 52 };
   await bench.start(version(1), events("vast", vast), reader("vast"));
   expect((await streamOf("vast")).max_bytes).toBe(-1);
@@ -160,7 +160,7 @@ test("makes a stream without its limit where the server cannot reserve that much
   expect(await bench.writes()).toBe(0);
 });
 
-test("what a person has set on purpose stays: limits, longer ages, metadata", async () => {
+test("keeps what an operator has set: limits, longer ages, metadata", async () => {
   const { jsm } = local.bus;
   await bench.start(version(1), events("own"), reader("own"));
   const chosen = { max_bytes: 1_000_000, max_age: 7200e9, compression: "s2" as never };

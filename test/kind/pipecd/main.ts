@@ -1,4 +1,4 @@
-/** `npm run test:pipecd`: the contract tests and the E2E tests with a server, against a released PipeCD. They need Docker. */
+/** `npm run test:pipecd`: runs the contract tests and the E2E tests against a released PipeCD. They need Docker. */
 import { runOnPipecd } from "./onkind.ts";
 
 const vitest = ["node_modules/vitest/vitest.mjs", "run"];

@@ -1,4 +1,4 @@
-/** A released PipeCD on a cluster of kind, and tests that talk to it. */
+/** Runs tests against a released PipeCD on a cluster of kind. */
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -15,19 +15,19 @@ import { readManifests } from "../../ket/manifest.ts";
 
 /** The manifests of PipeCD and its stores. */
 export const pipecdManifests = fileURLToPath(new URL("./pipecd.yaml", import.meta.url));
-/** Where the manifests go. */
+/** The namespace for the manifests. */
 export const pipecdNamespace = "pipecd";
 
 const project = "quickstart";
-/** Images are pulled first. */
+/** Generous, because images are pulled first. */
 const startMillis = 900_000;
 
-/** A program and its arguments. It gets the variables of `test/pipecd/contract/target.ts`. */
+/** A program and its arguments. Its environment has the variables of `test/pipecd/contract/target.ts`. */
 export type Command = readonly [string, ...string[]];
 
 /**
- * Starts PipeCD on a cluster of kind, runs the commands one after the other, and removes the cluster. Resolves with the exit
- * code of the first command that fails, or 0. The key has at least 32 bytes, and is random unless given.
+ * Starts PipeCD on a cluster of kind, runs the commands one after the other, and removes the cluster. Resolves with the exit code
+ * of the first failing command, or 0. The key must have at least 32 bytes and is random by default.
  */
 export async function runOnPipecd(
   commands: readonly Command[],
@@ -77,7 +77,7 @@ async function deployPipecd(
   return addresses;
 }
 
-/** Its probes say nothing about the tables, which ops creates. */
+/** Waits for a response from the API, because the probes do not check the tables, which ops creates. */
 async function untilAnswering(
   { web, api }: Readonly<Record<"web" | "api", string>>,
   encryptionKey: string,
