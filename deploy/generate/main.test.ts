@@ -5,8 +5,8 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { functions } from "../../functions/index.ts";
-import { bring } from "./bring.ts";
 import { generatedFiles } from "./files.ts";
+import { bring } from "./sync.ts";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 const program = fileURLToPath(new URL("./main.ts", import.meta.url));

@@ -2,8 +2,8 @@
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { functions } from "../../functions/index.ts";
-import { bring } from "./bring.ts";
 import { generatedFiles } from "./files.ts";
+import { bring } from "./sync.ts";
 
 const sources = fileURLToPath(new URL("../..", import.meta.url));
 

@@ -7,7 +7,7 @@ import { imageName, settingsName } from "../generate/workloads.ts";
 import { yamlText } from "../generate/yaml.ts";
 import { type BusFor, ofCluster } from "./cluster.ts";
 import { dashboardDefaults, dashboardTemplates } from "./dashboard.ts";
-import * as places from "./places.ts";
+import * as places from "./manifesttemplates.ts";
 import { identity, type Source, type Sources, sources } from "./sources.ts";
 import { conditional, templateText } from "./template.ts";
 import { type Defaults, schemaText, valuesSchema, valuesText } from "./values.ts";

@@ -4,7 +4,7 @@ import { scaledObject } from "../generate/autoscaling.ts";
 import { type AuthorizationOptions, authorizationFile } from "../generate/files.ts";
 import { workloadName } from "../generate/rbac.ts";
 import { settingsName } from "../generate/workloads.ts";
-import { at, natsConfigName, written } from "./places.ts";
+import { at, natsConfigName, written } from "./manifesttemplates.ts";
 import { identity, type Source, type Sources } from "./sources.ts";
 
 /** The cluster and the accounts that the bus serves. */

@@ -5,7 +5,7 @@ import {
   dashboardSettingsName,
 } from "../generate/dashboard.ts";
 import type { DashboardDefaults } from "./dashboardvalues.ts";
-import { at, type Fields, inNamespace, quoted, workload } from "./places.ts";
+import { at, type Fields, inNamespace, quoted, workload } from "./manifesttemplates.ts";
 import { identity, type Source, type Sources } from "./sources.ts";
 import { all, allIfAny, conditional, eachOf, either, templateText, when } from "./template.ts";
 

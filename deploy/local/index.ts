@@ -38,6 +38,6 @@ export {
   startLocalPlatform,
   startLocalProcesses,
 } from "./platform.ts";
-export { shippedRoles } from "./roles.ts";
 export { type Child, type ChildSpec, ChildStartError, describeExit, type Exit } from "./run/child.ts";
+export { shippedRoles } from "./users.ts";
 export { type BinaryName, type ChosenVersions, type PartName, versions } from "./versions.ts";

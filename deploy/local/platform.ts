@@ -8,10 +8,9 @@ import type { IdentityGround, Issuer } from "./identities.ts";
 import type { NodesSpec } from "./nodes.ts";
 import { type Nats, type NatsStorage, startNats } from "./parts/nats.ts";
 import { observed, type PartObserver, type PartProgress } from "./parts/part.ts";
-import { shippedRoles } from "./roles.ts";
 import type { Child, ChildSpec } from "./run/child.ts";
 import { openRun, type Run } from "./run/run.ts";
-import { adminRole, type LocalUsers, localUsers } from "./users.ts";
+import { adminRole, type LocalUsers, localUsers, shippedRoles } from "./users.ts";
 
 /** A step towards a running platform: obtaining or starting a program. */
 export type PlatformProgress = Progress | PartProgress;

@@ -1,7 +1,8 @@
-/** Users of a local bus: one per role and an administrator, with new random passwords for each run. */
+/** Roles and users of a local bus: one user per role and an administrator, with new random passwords for each run. */
 import { randomBytes } from "node:crypto";
-import { userOf } from "../../bus/nats/identity.ts";
-import type { Role } from "../../bus/permissions.ts";
+import { userOf } from "../../bus/identity.ts";
+import { busRoles, type Role } from "../../bus/permissions.ts";
+import { interestsOf } from "../../bus/worker/function.ts";
 import type { NatsUser } from "../generate/authorization.ts";
 
 /** Has all rights. For the process that started the platform. */
@@ -34,4 +35,13 @@ export function localUsers(roles: readonly Role[]): LocalUsers {
       return url.replace("://", `://${userOf(role)}:${password}@`);
     },
   };
+}
+
+/**
+ * The roles of the shipped functions in a cluster. The call loads all functions, so a platform for developing functions must not
+ * use it.
+ */
+export async function shippedRoles(cluster = "default"): Promise<Role[]> {
+  const { functions } = await import("../../functions/index.ts");
+  return busRoles(interestsOf(functions, cluster), cluster);
 }

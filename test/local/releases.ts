@@ -16,10 +16,10 @@ import { dirname, join } from "node:path";
 import { create } from "tar";
 import { afterEach, beforeEach, onTestFinished } from "vitest";
 import { catalogue, thisTarget } from "../../deploy/local/binaries/catalogue.ts";
+import type { Checksums } from "../../deploy/local/binaries/checksums.ts";
 import { cacheFolder } from "../../deploy/local/binaries/installed.ts";
 import { obtainBinaries } from "../../deploy/local/binaries/obtain.ts";
 import type { Progress } from "../../deploy/local/binaries/progress.ts";
-import type { Checksums } from "../../deploy/local/binaries/recorded.ts";
 import { type BinaryName, versions } from "../../deploy/local/versions.ts";
 
 // Releases for Linux. catalogue.test.ts covers the differences on macOS.

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type BinaryName, versions } from "../versions.ts";
 import { catalogue, releaseHosts } from "./catalogue.ts";
+import { recordedChecksums } from "./checksums.ts";
 import { toolsDirectory } from "./gobuild.ts";
-import { recordedChecksums } from "./recorded.ts";
 
 const names = Object.keys(catalogue) as BinaryName[];
 

@@ -5,9 +5,9 @@ import { promisify } from "node:util";
 import { extract } from "tar";
 import type { BinaryName } from "../versions.ts";
 import { catalogue, type Release, releaseHosts, thisTarget } from "./catalogue.ts";
+import { recordedChecksums } from "./checksums.ts";
 import { download, HostUnreachableError } from "./download.ts";
 import { isExecutable } from "./installed.ts";
-import { recordedChecksums } from "./recorded.ts";
 import { type Request, versionOf } from "./request.ts";
 
 /** Downloads, verifies, and unpacks the program in a scratch folder, and returns its path there. */

@@ -2,7 +2,7 @@
 import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { identify } from "../run/identity.ts";
-import { cgroupHierarchies, type Hierarchy } from "./machine.ts";
+import { cgroupHierarchies, type Hierarchy } from "./requirements.ts";
 
 const prefix = "denrei-node";
 

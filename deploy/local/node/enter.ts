@@ -9,7 +9,7 @@ import { openRun } from "../run/run.ts";
 import { prepareCgroups } from "./cgroups.ts";
 import { insideVariable, nodeBinaries } from "./cluster.ts";
 import { containerPrograms } from "./debian.ts";
-import { obstacles } from "./machine.ts";
+import { obstacles } from "./requirements.ts";
 
 const say = (line: string) => console.error(line);
 

@@ -187,7 +187,9 @@ describe("a child", () => {
     const run = await open();
     const child = run.child({ name: "only-one", ...sh("sleep 600") });
     await child.start();
-    expect(() => run.child({ name: "only-one", ...sh("sleep 600") })).toThrow(/"only-one" is already running/);
+    expect(() => run.child({ name: "only-one", ...sh("sleep 600") })).toThrow(
+      /"only-one" is already running/,
+    );
     await child.stop();
     await run.child({ name: "only-one", ...sh("sleep 600") }).start();
   });

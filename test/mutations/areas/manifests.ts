@@ -76,7 +76,7 @@ export const manifests: readonly Mutation[] = [
   },
   {
     name: "chart-ignores-the-digest",
-    file: "deploy/helm/places.ts",
+    file: "deploy/helm/manifesttemplates.ts",
     find: '"{{- if .Values.image.digest }}@',
     replace: '"{{- if .Values.image.sha }}@',
     breaks: "The Helm chart deploys an image by its tag although the site pins a digest.",
@@ -84,7 +84,7 @@ export const manifests: readonly Mutation[] = [
   },
   {
     name: "chart-keeps-old-pods",
-    file: "deploy/helm/places.ts",
+    file: "deploy/helm/manifesttemplates.ts",
     find: 'settings: readonly string[] = ["settings.yaml"],',
     replace: "settings: readonly string[] = [],",
     breaks: "After `helm upgrade` with other settings, pods go on with the old ones.",

@@ -8,8 +8,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BinaryName } from "../versions.ts";
 import { catalogue, releaseHosts, type Target } from "./catalogue.ts";
+import { checksumsPath, recordedChecksums } from "./checksums.ts";
 import { download } from "./download.ts";
-import { checksumsPath, recordedChecksums } from "./recorded.ts";
 
 const targets: readonly Target[] = ["linux", "darwin"].flatMap((os) =>
   ["amd64", "arm64"].map((arch) => ({ os, arch })),

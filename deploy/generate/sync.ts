@@ -2,8 +2,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { topologyPath } from "./files.ts";
+import { staleFiles, writeFiles } from "./stalefiles.ts";
 import { changedUnderVersion, topologyIn } from "./topology.ts";
-import { staleFiles, writeFiles } from "./tree.ts";
 
 /** The result of a run: lines for standard output and standard error, and the exit code. */
 export interface Report {
