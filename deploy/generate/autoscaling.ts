@@ -13,13 +13,13 @@ export const busMonitorName = "denrei-bus-monitor";
 const maxReplicas = 10;
 
 /** Routing an event takes a fraction of a millisecond, so only this many waiting events justify another worker. */
-const routedPerReplica = 1000;
+const eventsPerReplica = 1000;
 
 /** Interval at which KEDA polls the triggers of a function without workers, in seconds. */
 const pollingSeconds = 10;
 
 /** Consecutive failed polls after which KEDA uses the fallback: one minute, with {@link pollingSeconds}. */
-const failedLooks = 5;
+const failedPolls = 5;
 
 const target = (fn: Pick<ReconcileFunction, "name">) => ({
   apiVersion: "apps/v1",
@@ -54,7 +54,7 @@ export function scaledObject(
       maxReplicaCount: maxReplicas,
       // When a server of a cluster is down, KEDA may not find the leader of any consumer. Until it does, one worker, or as
       // many as already run, serve the function, even if there is nothing to do.
-      fallback: { failureThreshold: failedLooks, replicas: 1, behavior: "currentReplicasIfHigher" },
+      fallback: { failureThreshold: failedPolls, replicas: 1, behavior: "currentReplicasIfHigher" },
       triggers: interestsOf([fn], cluster)
         .flatMap(consumersOf)
         .map(([stream, consumer]) => ({
@@ -64,7 +64,7 @@ export function scaledObject(
             stream,
             consumer,
             // The number of objects that one worker reconciles concurrently.
-            lagThreshold: String(stream === workStream(fn.name) ? fn.concurrency : routedPerReplica),
+            lagThreshold: String(stream === workStream(fn.name) ? fn.concurrency : eventsPerReplica),
             activationLagThreshold: "0",
           },
           authenticationRef: { name: busMonitorName },

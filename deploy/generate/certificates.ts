@@ -9,7 +9,7 @@ import { labelsOf } from "./rbac.ts";
 type Manifest = Record<string, unknown>;
 
 /** The Secret with the certificate of a user or of the servers. */
-export const secretOf = (name: string): string => `${name}-tls`;
+export const certificateSecretName = (name: string): string => `${name}-tls`;
 /** The Service of the bus, and the prefix of its certificate's Secret. */
 export const natsName = "nats";
 
@@ -49,7 +49,7 @@ function secret(name: string, namespace: string, authority: CertificateAuthority
   return {
     apiVersion: "v1",
     kind: "Secret",
-    metadata: { name: secretOf(name), namespace, labels: labelsOf(name) },
+    metadata: { name: certificateSecretName(name), namespace, labels: labelsOf(name) },
     type: "kubernetes.io/tls",
     data: {
       "tls.crt": base64(keys.cert),

@@ -1,6 +1,6 @@
 /** The dashboard in a cluster: its Deployment, its Service, and a kubeconfig without credentials. */
 import { dashboardName, labelsOf } from "./rbac.ts";
-import { dashboardPort, deployment, disruptionBudget, goodbyeSeconds, selectorOf } from "./workloads.ts";
+import { dashboardPort, deployment, disruptionBudget, drainSeconds, selectorOf } from "./workloads.ts";
 import { yamlText } from "./yaml.ts";
 
 type Manifest = Record<string, unknown>;
@@ -51,7 +51,7 @@ export const dashboardManifests = (namespace: string): Manifest[] => [
           },
         },
       ],
-      lifecycle: { preStop: { sleep: { seconds: goodbyeSeconds } } },
+      lifecycle: { preStop: { sleep: { seconds: drainSeconds } } },
     },
   }),
   disruptionBudget(dashboardName, namespace),
@@ -68,12 +68,12 @@ export const dashboardManifests = (namespace: string): Manifest[] => [
     apiVersion: "v1",
     kind: "ConfigMap",
     metadata: { name: dashboardKubeconfigName, namespace, labels: labelsOf(dashboardName) },
-    data: { kubeconfig: yamlText([namelessKubeconfig]) },
+    data: { kubeconfig: yamlText([userlessKubeconfig]) },
   },
 ];
 
 /** The address and certificate authority of the API server. A site with a proxy in front of it replaces this ConfigMap. */
-const namelessKubeconfig = {
+const userlessKubeconfig = {
   apiVersion: "v1",
   kind: "Config",
   "current-context": "here",

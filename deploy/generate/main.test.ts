@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { functions } from "../../functions/index.ts";
 import { generatedFiles } from "./files.ts";
-import { bring } from "./sync.ts";
+import { syncFiles } from "./sync.ts";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 const program = fileURLToPath(new URL("./main.ts", import.meta.url));
@@ -35,9 +35,9 @@ beforeEach(() => {
   for (const folder of folders) cpSync(join(repository, folder), join(root, folder), { recursive: true });
 });
 
-const wanted = await generatedFiles(functions, repository);
+const desired = await generatedFiles(functions, repository);
 
-const generate = (mode: "write" | "check") => bring(root, wanted, mode);
+const generate = (mode: "write" | "check") => syncFiles(root, desired, mode);
 
 /** The same as `npm run generate`. */
 function command(...args: string[]) {

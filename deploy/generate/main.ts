@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { functions } from "../../functions/index.ts";
 import { generatedFiles } from "./files.ts";
-import { bring } from "./sync.ts";
+import { syncFiles } from "./sync.ts";
 
 const sources = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -15,8 +15,8 @@ const { values } = parseArgs({
   },
 });
 
-const wanted = await generatedFiles(functions, sources);
-const { out, err, code } = await bring(values.root, wanted, values.check ? "check" : "write");
+const desired = await generatedFiles(functions, sources);
+const { out, err, code } = await syncFiles(values.root, desired, values.check ? "check" : "write");
 for (const line of out) console.log(line);
 for (const line of err) console.error(line);
 process.exitCode = code;

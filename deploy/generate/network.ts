@@ -13,15 +13,15 @@ type Manifest = Record<string, unknown>;
 const natsPorts = { clients: 4222, peers: 6222, monitor: 8222, metrics: 7777 } as const;
 
 /** Namespaces of KEDA and Prometheus. */
-const others = { keda: "keda", monitoring: "monitoring" } as const;
+const namespaces = { keda: "keda", monitoring: "monitoring" } as const;
 
 /** Ports of OTLP over gRPC and over HTTP. */
 const tracePorts = [4317, 4318];
 
 /** Private addresses (RFC 1918, RFC 6598, RFC 4193), and link-local ones, at which clouds serve credentials. */
-const shared = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"];
-const link = "169.254.0.0/16";
-const shared6 = "fc00::/7";
+const privateRanges = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"];
+const linkLocalRange = "169.254.0.0/16";
+const privateRange6 = "fc00::/7";
 
 /** Components that use the bus. The dashboard is optional. */
 const processes = ["bridge", "gateway", "dashboard", "worker"] as const;
@@ -59,43 +59,48 @@ export function networkPolicies(functions: readonly ReconcileFunction[], namespa
       podSelector: nats,
       policyTypes: ["Ingress", "Egress"],
       ingress: [
-        { from: [{ podSelector: ours(...processes) }], ports: tcp(natsPorts.clients) },
+        { from: [{ podSelector: podsOf(...processes) }], ports: tcp(natsPorts.clients) },
         { from: [{ podSelector: nats }], ports: tcp(natsPorts.peers) },
-        { from: [inNamespace(others.keda)], ports: tcp(natsPorts.monitor) },
-        { from: [inNamespace(others.monitoring)], ports: tcp(natsPorts.metrics) },
+        { from: [inNamespace(namespaces.keda)], ports: tcp(natsPorts.monitor) },
+        { from: [inNamespace(namespaces.monitoring)], ports: tcp(natsPorts.metrics) },
       ],
       egress: [{ to: [{ podSelector: nats }], ports: tcp(natsPorts.peers) }],
     }),
     named("denrei-bus", {
-      podSelector: ours(...processes),
+      podSelector: podsOf(...processes),
       policyTypes: ["Egress"],
       egress: [{ to: [{ podSelector: nats }], ports: tcp(natsPorts.clients) }],
     }),
     named("denrei-metrics", {
-      podSelector: ours(...processes),
+      podSelector: podsOf(...processes),
       policyTypes: ["Ingress", "Egress"],
-      ingress: [{ from: [inNamespace(others.monitoring)], ports: tcp(httpPort) }],
-      egress: [{ to: [inNamespace(others.monitoring)], ports: tcp(...tracePorts) }],
+      ingress: [{ from: [inNamespace(namespaces.monitoring)], ports: tcp(httpPort) }],
+      egress: [{ to: [inNamespace(namespaces.monitoring)], ports: tcp(...tracePorts) }],
     }),
     named("denrei-api-server", {
-      podSelector: ours("bridge", "dashboard", "worker"),
+      podSelector: podsOf("bridge", "dashboard", "worker"),
       policyTypes: ["Egress"],
       // The API server is not a pod. Policies see the endpoint of its Service, in most clusters a private address.
-      egress: [{ to: [...shared, shared6].map((cidr) => ({ ipBlock: { cidr } })), ports: tcp(443, 6443) }],
+      egress: [
+        {
+          to: [...privateRanges, privateRange6].map((cidr) => ({ ipBlock: { cidr } })),
+          ports: tcp(443, 6443),
+        },
+      ],
     }),
     named("denrei-webhooks", {
-      podSelector: ours("gateway"),
+      podSelector: podsOf("gateway"),
       policyTypes: ["Ingress"],
       // From any source. The gateway rejects requests without a valid signature.
       ingress: [{ ports: tcp(webhooksPort) }],
     }),
     named("denrei-dashboard", {
-      podSelector: ours("dashboard"),
+      podSelector: podsOf("dashboard"),
       policyTypes: ["Ingress", "Egress"],
       // From any source. The dashboard redirects users who are not logged in to the issuer.
       ingress: [{ ports: tcp(dashboardPort) }],
       // For the issuer and GitHub. An issuer inside the cluster is reachable under the rule of the API server.
-      egress: [theInternet],
+      egress: [internet],
     }),
     ...(github.length === 0
       ? []
@@ -103,7 +108,7 @@ export function networkPolicies(functions: readonly ReconcileFunction[], namespa
           named("denrei-github", {
             podSelector: workersOf(github),
             policyTypes: ["Egress"],
-            egress: [theInternet],
+            egress: [internet],
           }),
         ]),
     ...[...byPorts].map(([ports, of]) =>
@@ -120,10 +125,10 @@ function tcp(...ports: readonly number[]) {
   return ports.map((port) => ({ protocol: "TCP", port }));
 }
 
-const theInternet = {
+const internet = {
   to: [
-    { ipBlock: { cidr: "0.0.0.0/0", except: [...shared, link] } },
-    { ipBlock: { cidr: "::/0", except: [shared6, "fe80::/10"] } },
+    { ipBlock: { cidr: "0.0.0.0/0", except: [...privateRanges, linkLocalRange] } },
+    { ipBlock: { cidr: "::/0", except: [privateRange6, "fe80::/10"] } },
   ],
   ports: tcp(443),
 };
@@ -134,7 +139,7 @@ const inNamespace = (name: string) => ({
 
 const nats = { matchLabels: { "app.kubernetes.io/name": natsName } };
 
-const ours = (...components: readonly string[]) => ({
+const podsOf = (...components: readonly string[]) => ({
   matchLabels: { "app.kubernetes.io/part-of": "denrei" },
   matchExpressions: [{ key: "app.kubernetes.io/component", operator: "In", values: components }],
 });

@@ -16,7 +16,7 @@ const reader = defineFunction({
 const functions = [hikawa, reader];
 
 /** Summarizes manifests as `Kind namespace/name -> role of account`, without absent parts. */
-const told = (manifests: readonly Record<string, unknown>[]): string[] =>
+const summaryOf = (manifests: readonly Record<string, unknown>[]): string[] =>
   manifests.map((manifest) => {
     const { kind, metadata, roleRef, subjects } = manifest as {
       kind: string;
@@ -30,7 +30,7 @@ const told = (manifests: readonly Record<string, unknown>[]): string[] =>
   });
 
 test("roles - rights on Secrets are in a separate role, bound only in the platform's namespace", () => {
-  expect(told(roleManifests({ functions, bridge: functions, namespace: "here" }))).toEqual([
+  expect(summaryOf(roleManifests({ functions, bridge: functions, namespace: "here" }))).toEqual([
     "ServiceAccount here/denrei-bridge",
     "ClusterRole denrei-bridge",
     "ClusterRoleBinding denrei-bridge -> denrei-bridge of here/denrei-bridge",
@@ -49,7 +49,7 @@ test("roles - rights on Secrets are in a separate role, bound only in the platfo
 
 test("opt-in - binds the bridge and the functions that use Secrets", () => {
   const manifests = optInManifests(functions, ["team-a", "team-b"], "here");
-  expect(told(manifests)).toEqual(
+  expect(summaryOf(manifests)).toEqual(
     ["team-a", "team-b"].flatMap((namespace) => [
       `RoleBinding ${namespace}/denrei-bridge-opted-in -> denrei-bridge-opted-in of here/denrei-bridge`,
       `RoleBinding ${namespace}/denrei-reader-opted-in -> denrei-reader-opted-in of here/denrei-reader`,

@@ -10,16 +10,16 @@ export interface StaleFile {
 }
 
 /** Compares the files on disk with the desired ones. Ignores files without the generator's mark. */
-export async function staleFiles(root: string, wanted: GeneratedFiles): Promise<StaleFile[]> {
+export async function staleFiles(root: string, desired: GeneratedFiles): Promise<StaleFile[]> {
   const stale: StaleFile[] = [];
-  for (const [path, text] of wanted) {
+  for (const [path, text] of desired) {
     const found = await textOf(join(root, path));
     if (found !== text) stale.push({ path, reason: found === undefined ? "missing" : "differs" });
   }
   for (const folder of generatedFolders) {
     for (const name of await namesIn(join(root, folder))) {
       const path = `${folder}/${name}`;
-      if (wanted.has(path) || !/\.(yaml|ts)$/.test(name)) continue;
+      if (desired.has(path) || !/\.(yaml|ts)$/.test(name)) continue;
       if ((await textOf(join(root, path)))?.split("\n", 1)[0]?.includes(mark)) {
         stale.push({ path, reason: "no longer generated" });
       }

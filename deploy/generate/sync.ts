@@ -16,30 +16,30 @@ export interface Report {
  * Writes the desired files, by path below `root`, or only compares them with the files on disk. If a stream or consumer
  * changed under the same version of the topology, this is an error, and nothing is written.
  */
-export async function bring(
+export async function syncFiles(
   root: string,
-  wanted: ReadonlyMap<string, string>,
+  desired: ReadonlyMap<string, string>,
   mode: "write" | "check",
 ): Promise<Report> {
   const declared = join(root, topologyPath);
   const changed = existsSync(declared)
     ? changedUnderVersion(
         topologyIn(readFileSync(declared, "utf8")),
-        topologyIn(wanted.get(topologyPath) ?? ""),
+        topologyIn(desired.get(topologyPath) ?? ""),
       )
     : [];
   if (changed.length > 0)
     return failed([
       `these streams or consumers changed under the same topology version: ${changed.join(", ")}. Increase the version in bus/topology/version.ts and follow docs/upgrading.md.`,
     ]);
-  const upToDate = `${wanted.size} generated files are up to date.`;
+  const upToDate = `${desired.size} generated files are up to date.`;
   if (mode === "write") {
-    const written = (await writeFiles(root, wanted)).map(({ path, reason }) =>
+    const written = (await writeFiles(root, desired)).map(({ path, reason }) =>
       reason === "no longer generated" ? `removed ${path}` : `wrote ${path}`,
     );
     return { out: [...written, upToDate], err: [], code: 0 };
   }
-  const stale = await staleFiles(root, wanted);
+  const stale = await staleFiles(root, desired);
   if (stale.length === 0) return { out: [upToDate], err: [], code: 0 };
   return failed([
     ...stale.map(({ path, reason }) => `${path}: ${reason}`),

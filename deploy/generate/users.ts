@@ -15,7 +15,7 @@ const read = ["get", "list", "watch"];
 const write = ["create", "delete", "deletecollection", "patch", "update"];
 
 /** The kinds of kpack that RemoteSyncs create. kpack ships no user-facing roles, and users want to see their builds. */
-const seenAsWell: readonly Kind[] = [Build, Image];
+const kpackKinds: readonly Kind[] = [Build, Image];
 
 /** Roles to read all namespaced kinds, to write those for editors, to write those for administrators, and to view the whole bus. */
 export function userRoles(functions: readonly ReconcileFunction[]): Manifest[] {
@@ -27,7 +27,7 @@ export function userRoles(functions: readonly ReconcileFunction[]): Manifest[] {
     role(
       "view",
       ["view", "edit", "admin"],
-      [...rulesOf([...kinds, ...seenAsWell], read), busRule(["activity", "deadletters"], "list")],
+      [...rulesOf([...kinds, ...kpackKinds], read), busRule(["activity", "deadletters"], "list")],
     ),
     role(
       "edit",

@@ -1,6 +1,6 @@
 /** Deployments and Services of bridge, gateway, dashboard, and each function. */
 import type { ReconcileFunction } from "../../bus/worker/function.ts";
-import { secretOf } from "./certificates.ts";
+import { certificateSecretName } from "./certificates.ts";
 import { bridgeName, gatewayName, labelsOf, workloadName } from "./rbac.ts";
 
 type Manifest = Record<string, unknown>;
@@ -32,7 +32,7 @@ const webhookSecretsFolder = "/etc/denrei/webhooks";
 const replicas = 2;
 
 /** How long a terminating pod keeps serving: load balancers send to it until they notice. */
-export const goodbyeSeconds = 5;
+export const drainSeconds = 5;
 
 /**
  * Requests for a pod under normal load, measured on the local platform (figures in deploy/kubernetes/README.md). The
@@ -101,7 +101,7 @@ export const gatewayManifests = (namespace: string): Manifest[] => [
       ports: [{ name: "webhooks", containerPort: webhooksPort }],
       volumeMounts: [{ name: "webhooks", mountPath: webhookSecretsFolder, readOnly: true }],
       volumes: [{ name: "webhooks", secret: { secretName: webhookSecretsName, defaultMode: 0o440 } }],
-      lifecycle: { preStop: { sleep: { seconds: goodbyeSeconds } } },
+      lifecycle: { preStop: { sleep: { seconds: drainSeconds } } },
     },
   }),
   disruptionBudget(gatewayName, namespace),
@@ -183,7 +183,7 @@ const podTemplate = (workload: Workload): Manifest => ({
     // Node caches compiled code in /tmp, so a restarted container starts faster.
     volumes: [
       { name: "tmp", emptyDir: { sizeLimit: "64Mi" } },
-      { name: "bus", secret: { secretName: secretOf(workload.name), defaultMode: 0o440 } },
+      { name: "bus", secret: { secretName: certificateSecretName(workload.name), defaultMode: 0o440 } },
       ...(workload.own?.volumes ?? []),
     ],
   },

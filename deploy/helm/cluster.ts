@@ -4,24 +4,24 @@ import { scaledObject } from "../generate/autoscaling.ts";
 import { type AuthorizationOptions, authorizationFile } from "../generate/files.ts";
 import { workloadName } from "../generate/rbac.ts";
 import { settingsName } from "../generate/workloads.ts";
-import { at, natsConfigName, written } from "./manifesttemplates.ts";
+import { at, manifestNamespace, natsConfigName } from "./manifesttemplates.ts";
 import { identity, type Source, type Sources } from "./sources.ts";
 
 /** The cluster and the accounts that the bus serves. */
-export interface BusFor extends AuthorizationOptions {
+export interface BusScope extends AuthorizationOptions {
   readonly cluster: string;
 }
 
 /** The same objects for another `DENREI_CLUSTER` or other accounts. */
-export function ofCluster(
-  { base, cluster: three, withModules, added }: Sources,
-  { cluster, ...options }: BusFor,
+export function forCluster(
+  { base, cluster: threeServers, withModules, added }: Sources,
+  { cluster, ...options }: BusScope,
 ): Sources {
   const users = authorizationFile(functions, cluster, options);
   const scaled = new Map(
     functions.map((fn) => [
       `ScaledObject ${workloadName(fn)}`,
-      scaledObject(fn, { cluster, namespace: written }) as unknown as Source,
+      scaledObject(fn, { cluster, namespace: manifestNamespace }) as unknown as Source,
     ]),
   );
   const changed = (source: Source): Source => {
@@ -33,7 +33,7 @@ export function ofCluster(
   };
   return {
     base: base.map(changed),
-    cluster: three.map(changed),
+    cluster: threeServers.map(changed),
     withModules: withModules.map(changed),
     added: { ...added, keda: added.keda.map(changed) },
   };

@@ -7,7 +7,7 @@ import {
 import type { DashboardDefaults } from "./dashboardvalues.ts";
 import { at, type Fields, inNamespace, quoted, workload } from "./manifesttemplates.ts";
 import { identity, type Source, type Sources } from "./sources.ts";
-import { all, allIfAny, conditional, eachOf, either, templateText, when } from "./template.ts";
+import { conditional, eachOf, either, templateText, when, wholeValue, wholeValueIfSet } from "./template.ts";
 
 const values = ".Values.dashboard";
 const settingsFile = "dashboard-settings.yaml";
@@ -15,7 +15,7 @@ const settingsFile = "dashboard-settings.yaml";
 const host = quoted(`(urlParse ${values}.url).host`);
 
 /** Variables with dedicated values. */
-const named = {
+const variableValues = {
   DENREI_DASHBOARD_URL: "url",
   DENREI_OIDC_ISSUER: "oidc.issuer",
   DENREI_OIDC_CLIENT_ID: "oidc.clientId",
@@ -26,17 +26,17 @@ export function dashboardTemplates(added: Sources["added"]): [string, string][] 
   const isSettings = ({ kind }: Source) => kind === "ConfigMap";
   const text = (objects: readonly Source[], change: (object: Source) => Source) =>
     templateText(objects.map((object) => change(inNamespace(object))));
-  const wanted = (other?: string) =>
+  const enabled = (other?: string) =>
     other === undefined ? `${values}.enabled` : `and ${values}.enabled ${values}.${other}.enabled`;
-  const settled = added.dashboard.filter(isSettings);
-  const others = added.dashboard.filter((object) => !isSettings(object));
+  const configMaps = added.dashboard.filter(isSettings);
+  const otherObjects = added.dashboard.filter((object) => !isSettings(object));
   return [
-    [settingsFile, conditional(wanted(), text(settled, settings))],
-    ["dashboard.yaml", conditional(wanted(), text(others, running))],
-    ["dashboard-ingress.yaml", conditional(wanted("ingress"), text(added["dashboard-ingress"], ingress))],
+    [settingsFile, conditional(enabled(), text(configMaps, settings))],
+    ["dashboard.yaml", conditional(enabled(), text(otherObjects, workloadTemplate))],
+    ["dashboard-ingress.yaml", conditional(enabled("ingress"), text(added["dashboard-ingress"], ingress))],
     [
       "dashboard-httproute.yaml",
-      conditional(wanted("httpRoute"), text(added["dashboard-httproute"], httpRoute)),
+      conditional(enabled("httpRoute"), text(added["dashboard-httproute"], httpRoute)),
     ],
   ];
 }
@@ -44,7 +44,7 @@ export function dashboardTemplates(added: Sources["added"]): [string, string][] 
 /** The defaults, read from the manifests. */
 export function dashboardDefaults(added: Sources["added"]): DashboardDefaults {
   const map = added.dashboard.find((object) => identity(object) === `ConfigMap ${dashboardSettingsName}`);
-  const data = at(map ?? {}, "data") as Readonly<Record<keyof typeof named, string>>;
+  const data = at(map ?? {}, "data") as Readonly<Record<keyof typeof variableValues, string>>;
   return {
     url: data.DENREI_DASHBOARD_URL,
     issuer: data.DENREI_OIDC_ISSUER,
@@ -62,13 +62,13 @@ function settings(source: Source): Source {
     data.kubeconfig = either(`${values}.kubeconfig`, quoted(`${values}.kubeconfig`), data.kubeconfig);
     return object;
   }
-  const own = Object.entries(named).map(([name, path]) => [name, quoted(`${values}.${path}`)]);
+  const own = Object.entries(variableValues).map(([name, path]) => [name, quoted(`${values}.${path}`)]);
   return Object.assign(object, {
     data: { ...Object.fromEntries(own), others: eachOf(`${values}.settings`) },
   });
 }
 
-function running(source: Source): Source {
+function workloadTemplate(source: Source): Source {
   if (source.kind !== "Deployment") return source;
   const object = workload(source, "dashboard", ["settings.yaml", settingsFile]);
   const spec = at(object, "spec", "template", "spec");
@@ -84,7 +84,7 @@ function running(source: Source): Source {
 function ingress(source: Source): Source {
   const object = structuredClone(source);
   const own = `${values}.ingress`;
-  at(object, "metadata").annotations = allIfAny(`${own}.annotations`);
+  at(object, "metadata").annotations = wholeValueIfSet(`${own}.annotations`);
   const spec = at(object, "spec");
   spec.ingressClassName = when(`${own}.className`, quoted(`${own}.className`));
   spec.tls = when(`${own}.tlsSecret`, [{ hosts: [host], secretName: quoted(`${own}.tlsSecret`) }]);
@@ -96,6 +96,6 @@ function httpRoute(source: Source): Source {
   const object = structuredClone(source);
   const spec = at(object, "spec");
   spec.hostnames = [host];
-  spec.parentRefs = all(`${values}.httpRoute.parentRefs`);
+  spec.parentRefs = wholeValue(`${values}.httpRoute.parentRefs`);
   return object;
 }

@@ -48,20 +48,20 @@ export async function pinnedKustomize(): Promise<string> {
     const scratch = join(folder, "scratch");
     await mkdir(scratch, { recursive: true });
     try {
-      const made = join(scratch, "kustomize");
-      await fetchRelease(version, scratch).catch(async (unavailable: Error) => {
-        if (unavailable instanceof ChecksumMismatchError) throw unavailable;
-        await goBuild(goPackage, { output: made, env: process.env, onElapsed: () => undefined }).catch(
+      const binary = join(scratch, "kustomize");
+      await fetchRelease(version, scratch).catch(async (downloadError: Error) => {
+        if (downloadError instanceof ChecksumMismatchError) throw downloadError;
+        await goBuild(goPackage, { output: binary, env: process.env, onElapsed: () => undefined }).catch(
           (error: Error) => {
             throw new Error(
               `kubectl and kustomize are not in PATH, and kustomize ${version} can neither be downloaded ` +
-                `(${unavailable.message}) nor built (${error.message}). Install kubectl.`,
+                `(${downloadError.message}) nor built (${error.message}). Install kubectl.`,
             );
           },
         );
       });
-      await chmod(made, 0o755);
-      await rename(made, path);
+      await chmod(binary, 0o755);
+      await rename(binary, path);
     } finally {
       await rm(scratch, { recursive: true, force: true });
     }

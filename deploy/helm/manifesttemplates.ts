@@ -1,6 +1,6 @@
 /** Templates of manifests: fields replaced with expressions on values. */
 import { mapStrings, type Source } from "./sources.ts";
-import { all, allIfAny, eachOf, either, expression, Place, when } from "./template.ts";
+import { eachOf, either, expression, TemplateField, when, wholeValue, wholeValueIfSet } from "./template.ts";
 
 /** A manifest whose fields are looked up by their path. */
 export type Fields = { [key: string]: unknown };
@@ -11,7 +11,7 @@ const namespace = ".Release.Namespace";
 export const natsConfigName = "nats-config";
 
 /** The namespace in the kustomizations. */
-export const written = "denrei";
+export const manifestNamespace = "denrei";
 
 /** A value as a quoted string, so that YAML does not read it as another type. */
 export const quoted = (value: string): string => expression(`${value} | quote`);
@@ -19,9 +19,9 @@ export const quoted = (value: string): string => expression(`${value} | quote`);
 /** The object, moved to the namespace of the release. */
 export const inNamespace = <T extends Source>(object: T): T =>
   mapStrings(object, (value, key) =>
-    key === "namespace" && value === written
+    key === "namespace" && value === manifestNamespace
       ? quoted(namespace)
-      : value.replaceAll(`.${written}.svc`, `.${expression(namespace)}.svc`),
+      : value.replaceAll(`.${manifestNamespace}.svc`, `.${expression(namespace)}.svc`),
   );
 
 /** The object at a path, in which numbers are list indices. Throws when the path does not lead to an object. */
@@ -59,11 +59,11 @@ export function workload(
   // With an autoscaler, setting replicas would undo its count on each upgrade.
   spec.replicas = scaled ? when('eq .Values.autoscaling "none"', replicas) : replicas;
   const container = at(spec, "template", "spec", "containers", 0);
-  container.image = new Place((key, indent) => [`${" ".repeat(indent)}${key}: ${image}`]);
+  container.image = new TemplateField((key, indent) => [`${" ".repeat(indent)}${key}: ${image}`]);
   container.imagePullPolicy = when(".Values.image.pullPolicy", quoted(".Values.image.pullPolicy"));
-  container.resources = all(`${values}.resources`);
-  at(spec, "template", "spec").imagePullSecrets = allIfAny(".Values.image.pullSecrets");
-  pods(at(spec, "template"), settings);
+  container.resources = wholeValue(`${values}.resources`);
+  at(spec, "template", "spec").imagePullSecrets = wholeValueIfSet(".Values.image.pullSecrets");
+  setPodFields(at(spec, "template"), settings);
   return object;
 }
 
@@ -86,15 +86,15 @@ export function chartModules(object: Source, withModules: Source): Source {
 }
 
 /** Adds the checksum of settings, by which pods are replaced, and node selection to a pod template. */
-function pods(template: Fields, settings: readonly string[]): void {
+function setPodFields(template: Fields, settings: readonly string[]): void {
   const metadata = at(template, "metadata");
   metadata.annotations = {
     ...(metadata.annotations as object | undefined),
     "checksum/settings": expression(`${contentsOf(settings)} | sha256sum`),
   };
   const spec = at(template, "spec");
-  spec.nodeSelector = allIfAny(".Values.nodeSelector");
-  spec.tolerations = allIfAny(".Values.tolerations");
+  spec.nodeSelector = wholeValueIfSet(".Values.nodeSelector");
+  spec.tolerations = wholeValueIfSet(".Values.tolerations");
 }
 
 /** A template expression for the concatenated output of these templates. */
@@ -139,10 +139,10 @@ export function natsServers(set: Source): Source {
   for (const container of Object.values(at(template, "spec", "containers")) as Fields[]) {
     const server = container.name === "nats";
     container.image = quoted(server ? ".Values.nats.image" : ".Values.nats.metricsImage");
-    if (server) container.resources = all(".Values.nats.resources");
+    if (server) container.resources = wholeValue(".Values.nats.resources");
   }
-  at(template, "spec").imagePullSecrets = allIfAny(".Values.image.pullSecrets");
-  pods(template, [`${natsConfigName}.yaml`]);
+  at(template, "spec").imagePullSecrets = wholeValueIfSet(".Values.image.pullSecrets");
+  setPodFields(template, [`${natsConfigName}.yaml`]);
   const claim = at(object, "spec", "volumeClaimTemplates", 0, "spec");
   claim.storageClassName = when(".Values.nats.storageClass", quoted(".Values.nats.storageClass"));
   at(claim, "resources", "requests").storage = quoted(".Values.nats.storage");
@@ -182,8 +182,8 @@ export function busMonitor(map: Source): Source {
   const object = structuredClone(map);
   const data = at(object, "data");
   const external = ".Values.nats.external";
-  const elsewhere = `required "nats.external.monitor: expected host:port for KEDA" ${external}.monitor`;
-  data.endpoint = either(`${external}.url`, quoted(elsewhere), data.endpoint);
+  const externalEndpoint = `required "nats.external.monitor: expected host:port for KEDA" ${external}.monitor`;
+  data.endpoint = either(`${external}.url`, quoted(externalEndpoint), data.endpoint);
   return object;
 }
 
@@ -197,10 +197,15 @@ export function networkPolicy(policy: Source): Source {
     key === "kubernetes.io/metadata.name" ? (names[value] ?? value) : value,
   );
   const { name } = object.metadata;
-  if (name === "denrei-api-server") at(object, "spec").egress = all(".Values.networkPolicies.apiServer");
+  if (name === "denrei-api-server")
+    at(object, "spec").egress = wholeValue(".Values.networkPolicies.apiServer");
   if (name === "denrei-bus") {
     const spec = at(object, "spec");
-    spec.egress = either(".Values.nats.external.url", all(".Values.nats.external.egress"), spec.egress);
+    spec.egress = either(
+      ".Values.nats.external.url",
+      wholeValue(".Values.nats.external.egress"),
+      spec.egress,
+    );
   }
   return object;
 }
@@ -209,7 +214,7 @@ export function networkPolicy(policy: Source): Source {
 export function ingress(source: Source): Source {
   const object = structuredClone(source);
   const values = ".Values.ingress";
-  at(object, "metadata").annotations = allIfAny(`${values}.annotations`);
+  at(object, "metadata").annotations = wholeValueIfSet(`${values}.annotations`);
   const spec = at(object, "spec");
   spec.ingressClassName = when(`${values}.className`, quoted(`${values}.className`));
   spec.tls = when(`${values}.tlsSecret`, [
@@ -226,12 +231,12 @@ export function ingress(source: Source): Source {
 export function httpRoute(source: Source): Source {
   const object = structuredClone(source);
   const spec = at(object, "spec");
-  spec.hostnames = all(".Values.httpRoute.hosts");
-  spec.parentRefs = all(".Values.httpRoute.parentRefs");
+  spec.hostnames = wholeValue(".Values.httpRoute.hosts");
+  spec.parentRefs = wholeValue(".Values.httpRoute.parentRefs");
   const path = at(spec, "rules", 0, "matches", 0, "path");
   path.value = webhookPath(path.value);
   return object;
 }
 
-const webhookPath = (usual: unknown): string =>
-  expression(`.Values.settings.DENREI_WEBHOOK_PATH | default ${JSON.stringify(usual)}`);
+const webhookPath = (defaultPath: unknown): string =>
+  expression(`.Values.settings.DENREI_WEBHOOK_PATH | default ${JSON.stringify(defaultPath)}`);

@@ -9,28 +9,30 @@ export const expression = (text: string): string =>
   `${opening}${Buffer.from(text).toString("base64url")}${closing}`;
 
 /** Template lines that replace a field, given the field's name and indentation. */
-export class Place {
+export class TemplateField {
   readonly lines: (key: string, indent: number) => readonly string[];
 
-  constructor(lines: Place["lines"]) {
+  constructor(lines: TemplateField["lines"]) {
     this.lines = lines;
   }
 }
 
 /** A field whose value is a whole value of the chart. */
-export const all = (value: string): Place =>
-  new Place((key, indent) => [`${spaces(indent)}${key}: {{- toYaml ${value} | nindent ${indent + 2} }}`]);
+export const wholeValue = (value: string): TemplateField =>
+  new TemplateField((key, indent) => [
+    `${spaces(indent)}${key}: {{- toYaml ${value} | nindent ${indent + 2} }}`,
+  ]);
 
 /** The same, or no field when the value is empty. */
-export const allIfAny = (value: string): Place => when(value, all(value));
+export const wholeValueIfSet = (value: string): TemplateField => when(value, wholeValue(value));
 
 /** A field that is rendered only under a condition. */
-export const when = (condition: string, value: unknown): Place =>
-  new Place((key, indent) => [`{{- if ${condition} }}`, ...field(key, value, indent), "{{- end }}"]);
+export const when = (condition: string, value: unknown): TemplateField =>
+  new TemplateField((key, indent) => [`{{- if ${condition} }}`, ...field(key, value, indent), "{{- end }}"]);
 
 /** A field with one of two values. */
-export const either = (condition: string, value: unknown, otherwise: unknown): Place =>
-  new Place((key, indent) => [
+export const either = (condition: string, value: unknown, otherwise: unknown): TemplateField =>
+  new TemplateField((key, indent) => [
     `{{- if ${condition} }}`,
     ...field(key, value, indent),
     "{{- else }}",
@@ -39,8 +41,8 @@ export const either = (condition: string, value: unknown, otherwise: unknown): P
   ]);
 
 /** A field for each entry of a map of strings. */
-export const eachOf = (map: string): Place =>
-  new Place((_, indent) => [
+export const eachOf = (map: string): TemplateField =>
+  new TemplateField((_, indent) => [
     `{{- range $key, $value := ${map} }}`,
     `${spaces(indent)}{{ $key }}: {{ $value | quote }}`,
     "{{- end }}",
@@ -70,7 +72,7 @@ function block(value: object, indent: number): string[] {
 }
 
 function field(key: string, value: unknown, indent: number): readonly string[] {
-  if (value instanceof Place) return value.lines(key, indent);
+  if (value instanceof TemplateField) return value.lines(key, indent);
   if (!isBlock(value)) return scalar({ [key]: value }, indent);
   const [name = ""] = scalar({ [key]: null }, indent);
   return [name.replace(/ null$/, ""), ...block(value, indent + 2)];

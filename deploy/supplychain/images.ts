@@ -34,14 +34,14 @@ const used = new RegExp(`^[^#]*?(?:\\bimage:|^FROM)\\s+"?([^\\s"@]+)(?:@${digest
 const entry = new RegExp(`^\\s*"([^"]+)": (?:null|"${digestText}"),?$`);
 const stage = /^FROM\s.*\sAS\s+(\S+)/i;
 /** Our own image, the one with chart modules that a site chooses, and Docker's name for an empty image. */
-const notOfOthers = ["denrei", "chart-modules", "scratch"];
+const ownImages = ["denrei", "chart-modules", "scratch"];
 
 /** All references to third-party images. */
 export async function imageUses(root: string): Promise<ImageUse[]> {
   const uses: ImageUse[] = [];
   for await (const path of glob(sources, { cwd: root })) {
     const lines = (await readFile(join(root, path), "utf8")).split("\n");
-    const own = [...notOfOthers, ...lines.flatMap((text) => stage.exec(text)?.[1] ?? [])];
+    const own = [...ownImages, ...lines.flatMap((text) => stage.exec(text)?.[1] ?? [])];
     for (const [at, text] of lines.entries()) {
       const [, name, digest] = (path === recorded ? entry : used).exec(text) ?? [];
       if (name !== undefined && !own.includes(name)) uses.push({ path, line: at + 1, name, digest });
