@@ -1,5 +1,5 @@
 /** Scales the workers of a function by its backlog (KEDA) or by their CPU usage (HorizontalPodAutoscaler). */
-import { busAccount } from "../../bus/identity.ts";
+import { busAccount } from "../../bus/nats/identity.ts";
 import { consumersOf } from "../../bus/permissions.ts";
 import { workStream } from "../../bus/subjects.ts";
 import { interestsOf, type ReconcileFunction } from "../../bus/worker/function.ts";

@@ -1,5 +1,5 @@
 /** Service accounts, roles, and bindings from the declarations of functions. */
-import { optedInRole } from "../../bus/domain.ts";
+import { optedInRole } from "../../bus/kube/domain.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
 import type { PolicyRule, ReconcileFunction } from "../../bus/worker/function.ts";
 import { bridgeRules, listedRules, workerRules } from "../../bus/worker/rbac.ts";

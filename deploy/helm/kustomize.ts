@@ -88,7 +88,7 @@ async function fetchRelease(version: string, scratch: string): Promise<void> {
       path: archive,
       onBytes: () => undefined,
     },
-    { patience: { connectMillis: 5000, stallMillis: 15_000 } },
+    { timeouts: { connectMillis: 5000, stallMillis: 15_000 } },
   );
   await extract({ file: archive, cwd: scratch, filter: (path) => path === "kustomize", strict: true });
 }

@@ -1,7 +1,7 @@
 /** Starts etcd, kube-apiserver, kube-controller-manager, and nodes with certificates from a temporary authority. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type IdentityGround, type Issuer, writeAuthentication } from "./identities.ts";
+import { type Issuer, type IssuerEnvironment, writeAuthentication } from "./identities.ts";
 import { kubeconfigText } from "./kubeconfig.ts";
 import { type NodeParts, type NodesSpec, startNodes } from "./nodes.ts";
 import {
@@ -12,7 +12,7 @@ import {
 } from "./parts/apiserver.ts";
 import { startControllerManager } from "./parts/controller-manager.ts";
 import { type Etcd, startEtcd } from "./parts/etcd.ts";
-import { observed, type PartObserver } from "./parts/part.ts";
+import { type PartObserver, startObserved } from "./parts/part.ts";
 import { startScheduler } from "./parts/scheduler.ts";
 import {
   type CertificateAuthority,
@@ -69,7 +69,7 @@ export interface ControlPlaneOptions {
    */
   readonly ownersProtected?: boolean | undefined;
   /** Starts an OpenID Connect issuer before the API server, which trusts its tokens. */
-  readonly identities?: ((ground: IdentityGround) => Promise<Issuer>) | undefined;
+  readonly identities?: ((ground: IssuerEnvironment) => Promise<Issuer>) | undefined;
 }
 
 /** Starts the parts in order, each one after the previous is ready. If one fails, the caller has to close the run. */
@@ -87,16 +87,16 @@ export async function startControlPlane(
 
   const audit = audited ? await writeAuditPolicy(run.directory) : undefined;
   const [etcd, authentication] = await Promise.all([
-    observed("etcd", binaries.etcd, observer, (options) => startEtcd(run, options)),
+    startObserved("etcd", binaries.etcd, observer, (options) => startEtcd(run, options)),
     identities && writeAuthentication(run.directory, authority, identities),
   ]);
-  const apiserver = await observed("kube-apiserver", binaries.apiserver, observer, (options) =>
+  const apiserver = await startObserved("kube-apiserver", binaries.apiserver, observer, (options) =>
     startApiServer(run, {
       ...options,
       etcdUrl: etcd.url,
       files,
       trust,
-      podsReachAt: pods?.address,
+      podEndpoint: pods?.address,
       audit,
       authentication,
       enabledAdmission: ownersProtected ? ["OwnerReferencesPermissionEnforcement"] : [],
@@ -127,15 +127,15 @@ export async function startControlPlane(
   ]);
 
   async function startManager(binary: string): Promise<Child> {
-    const itsKubeconfig = await writeKubeconfig(
+    const managerKubeconfig = await writeKubeconfig(
       "controller-manager.kubeconfig",
       "system:kube-controller-manager",
     );
-    return observed("kube-controller-manager", binary, observer, (options) =>
+    return startObserved("kube-controller-manager", binary, observer, (options) =>
       startControllerManager(run, {
         ...options,
         server: apiserver.url,
-        kubeconfigPath: itsKubeconfig,
+        kubeconfigPath: managerKubeconfig,
         files,
         trust,
         pods: pods === undefined ? "none" : "real",
@@ -145,7 +145,7 @@ export async function startControlPlane(
 
   async function startRealScheduler(binary: string): Promise<Child> {
     const itsKubeconfig = await writeKubeconfig("scheduler.kubeconfig", "system:kube-scheduler");
-    return observed("kube-scheduler", binary, observer, (options) =>
+    return startObserved("kube-scheduler", binary, observer, (options) =>
       startScheduler(run, { ...options, kubeconfigPath: itsKubeconfig, files, trust }),
     );
   }

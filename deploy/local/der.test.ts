@@ -1,5 +1,17 @@
 import { expect, test } from "vitest";
-import { bits, explicit, implicit, octets, oid, sequence, set, time, unsigned, utf8, yes } from "./der.ts";
+import {
+  bits,
+  booleanTrue,
+  explicit,
+  implicit,
+  octets,
+  oid,
+  sequence,
+  set,
+  time,
+  unsigned,
+  utf8,
+} from "./der.ts";
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");
 const bytes = (text: string) => Buffer.from(text, "hex");
@@ -34,11 +46,11 @@ test("times have two digits of the year until 2049 and four from 2050, as RFC 52
 });
 
 test("other elements consist of a tag, a length, and the content", () => {
-  expect(hex(yes())).toBe("0101ff");
+  expect(hex(booleanTrue())).toBe("0101ff");
   expect(hex(utf8("é"))).toBe("0c02c3a9");
   expect(hex(bits(bytes("80"), 7))).toBe("03020780");
-  expect(hex(sequence(yes(), yes()))).toBe("30060101ff0101ff");
-  expect(hex(set(yes()))).toBe("31030101ff");
-  expect(hex(explicit(3, yes()))).toBe("a3030101ff");
+  expect(hex(sequence(booleanTrue(), booleanTrue()))).toBe("30060101ff0101ff");
+  expect(hex(set(booleanTrue()))).toBe("31030101ff");
+  expect(hex(explicit(3, booleanTrue()))).toBe("a3030101ff");
   expect(hex(implicit(7, bytes("7f000001")))).toBe("87047f000001");
 });

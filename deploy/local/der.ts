@@ -34,7 +34,7 @@ export const octets = (content: Uint8Array): Buffer => element(tag.octetString, 
 
 export const utf8 = (text: string): Buffer => element(tag.utf8String, Buffer.from(text));
 
-export const yes = (): Buffer => element(tag.boolean, Buffer.from([0xff]));
+export const booleanTrue = (): Buffer => element(tag.boolean, Buffer.from([0xff]));
 
 /** INTEGER from its big-endian bytes, read as unsigned. */
 export function unsigned(bytes: Uint8Array): Buffer {

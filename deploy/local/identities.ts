@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { CertificateAuthority, KeyPair } from "./pki.ts";
 
 /** What starting an issuer needs. The API server connects to it over TLS only. */
-export interface IdentityGround {
+export interface IssuerEnvironment {
   /** Certificate (PEM) of the authority that signs the issuer's certificate. The API server and the dashboard trust it. */
   readonly ca: string;
   /** Issues a server certificate for these host names and addresses. */
@@ -36,7 +36,7 @@ const claimMappings = (prefix: string) => ({
 export async function writeAuthentication(
   directory: string,
   authority: CertificateAuthority,
-  start: (ground: IdentityGround) => Promise<Issuer>,
+  start: (ground: IssuerEnvironment) => Promise<Issuer>,
 ): Promise<string> {
   const {
     url,

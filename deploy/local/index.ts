@@ -22,7 +22,7 @@ export { BinaryUnavailableError, obtainBinaries } from "./binaries/obtain.ts";
 export type { Progress } from "./binaries/progress.ts";
 export type { Binary, ObtainOptions } from "./binaries/request.ts";
 export type { ControlPlane } from "./controlplane.ts";
-export type { IdentityGround, Issuer } from "./identities.ts";
+export type { Issuer, IssuerEnvironment } from "./identities.ts";
 export type { NodeParts } from "./nodes.ts";
 export { type Kwok, kwokNodeAnnotation, notReadyAnnotation, podLogLine } from "./parts/kwok.ts";
 export type { NatsStorage } from "./parts/nats.ts";

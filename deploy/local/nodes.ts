@@ -4,7 +4,7 @@ import { apiVersionOf, externalKind } from "../../bus/kube/kind.ts";
 import type { Condition, KubeObject } from "../../bus/kube/object.ts";
 import { connectCluster } from "../../bus/process/cluster.ts";
 import { type Kwok, type KwokOptions, kwokNodeAnnotation, kwokRules, startKwok } from "./parts/kwok.ts";
-import { observed, type PartObserver } from "./parts/part.ts";
+import { type PartObserver, startObserved } from "./parts/part.ts";
 import { startScheduler } from "./parts/scheduler.ts";
 import type { Child } from "./run/child.ts";
 import { poll } from "./run/poll.ts";
@@ -18,7 +18,7 @@ export interface NodesSpec {
 }
 
 /** What nodes need from the control plane. */
-export interface NodesGround extends Pick<KwokOptions, "files" | "trust"> {
+export interface NodesEnvironment extends Pick<KwokOptions, "files" | "trust"> {
   /** An administrator's kubeconfig. */
   readonly kubeconfigPath: string;
   writeKubeconfig(file: string, user: string): Promise<string>;
@@ -54,7 +54,7 @@ const fieldManager = "denrei-local";
 export async function startNodes(
   run: Run,
   spec: NodesSpec,
-  { kubeconfigPath, writeKubeconfig, ...ground }: NodesGround,
+  { kubeconfigPath, writeKubeconfig, ...ground }: NodesEnvironment,
   observer: PartObserver,
 ): Promise<NodeParts> {
   const client = await connectCluster({ path: kubeconfigPath });
@@ -65,10 +65,10 @@ export async function startNodes(
       writeKubeconfig("kwok.kubeconfig", kwokUser),
     ]);
     const [scheduler, kwok] = await Promise.all([
-      observed("kube-scheduler", spec.scheduler, observer, (options) =>
+      startObserved("kube-scheduler", spec.scheduler, observer, (options) =>
         startScheduler(run, { ...options, ...ground, kubeconfigPath: schedulerConfig }),
       ),
-      observed("kwok", spec.kwok, observer, async (options) => {
+      startObserved("kwok", spec.kwok, observer, async (options) => {
         const child = await startKwok(run, { ...options, ...ground, kubeconfigPath: kwokConfig });
         await createNodes(client, spec.count, options.signal);
         return child;
@@ -111,8 +111,8 @@ async function createNodes(
     return { apiVersion: "v1", kind: "Node", metadata, spec: {} };
   });
   await Promise.all(nodes.map((node) => client.create(Node, node, { fieldManager, signal })));
-  const look = () => expectReady(client, names, signal);
-  await poll("all nodes to be ready", look, { timeoutMillis: 30_000, signal });
+  const probe = () => expectReady(client, names, signal);
+  await poll("all nodes to be ready", probe, { timeoutMillis: 30_000, signal });
 }
 
 async function expectReady(
@@ -125,5 +125,5 @@ async function expectReady(
     status?.conditions?.some((condition) => condition.type === "Ready" && condition.status === "True"),
   );
   const missing = names.filter((name) => !ready.some(({ metadata }) => metadata.name === name));
-  if (missing.length > 0) throw new Error(`these are not: ${missing.join(", ")}`);
+  if (missing.length > 0) throw new Error(`not ready: ${missing.join(", ")}`);
 }

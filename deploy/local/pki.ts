@@ -13,7 +13,19 @@ import {
   sign,
 } from "node:crypto";
 import { isIPv4 } from "node:net";
-import { bits, explicit, implicit, octets, oid, sequence, set, time, unsigned, utf8, yes } from "./der.ts";
+import {
+  bits,
+  booleanTrue,
+  explicit,
+  implicit,
+  octets,
+  oid,
+  sequence,
+  set,
+  time,
+  unsigned,
+  utf8,
+} from "./der.ts";
 
 /** A certificate and its private key, as PEM. */
 export interface KeyPair {
@@ -120,7 +132,7 @@ export function createCertificateAuthority(name = "denrei-local"): CertificateAu
       issuer,
       publicKey,
       [
-        critical(ids.basicConstraints, sequence(yes())),
+        critical(ids.basicConstraints, sequence(booleanTrue())),
         critical(ids.keyUsage, bits(Uint8Array.of(0b0000_0110), 1)), // keyCertSign, cRLSign
       ],
       {},
@@ -178,7 +190,7 @@ function alternativeName(name: string): Buffer {
 }
 
 const extension = (id: string, value: Buffer): Buffer => sequence(oid(id), octets(value));
-const critical = (id: string, value: Buffer): Buffer => sequence(oid(id), yes(), octets(value));
+const critical = (id: string, value: Buffer): Buffer => sequence(oid(id), booleanTrue(), octets(value));
 
 function pem(der: Buffer): string {
   const lines = der.toString("base64").match(/.{1,64}/g) ?? [];

@@ -4,10 +4,10 @@ import { obtainBinaries } from "./binaries/obtain.ts";
 import type { Progress } from "./binaries/progress.ts";
 import type { ObtainOptions } from "./binaries/request.ts";
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from "./controlplane.ts";
-import type { IdentityGround, Issuer } from "./identities.ts";
+import type { Issuer, IssuerEnvironment } from "./identities.ts";
 import type { NodesSpec } from "./nodes.ts";
 import { type Nats, type NatsStorage, startNats } from "./parts/nats.ts";
-import { observed, type PartObserver, type PartProgress } from "./parts/part.ts";
+import { type PartObserver, type PartProgress, startObserved } from "./parts/part.ts";
 import type { Child, ChildSpec } from "./run/child.ts";
 import { openRun, type Run } from "./run/run.ts";
 import { adminRole, type LocalUsers, localUsers, shippedRoles } from "./users.ts";
@@ -17,7 +17,7 @@ export type PlatformProgress = Progress | PartProgress;
 
 /** Options of a NATS server. All have defaults. The signal aborts the start and ends everything started so far. */
 export interface LocalNatsOptions
-  extends Pick<ObtainOptions, "env" | "patience">,
+  extends Pick<ObtainOptions, "env" | "timeouts">,
     Pick<PartObserver, "onUnexpectedExit" | "signal"> {
   readonly onProgress?: ((progress: PlatformProgress) => void) | undefined;
   /** Users of the bus in addition to the administrator. Default: those of the shipped functions. */
@@ -32,7 +32,7 @@ export interface LocalNatsOptions
 export interface LocalPlatformOptions extends LocalNatsOptions, Omit<ControlPlaneOptions, "identities"> {
   /** Starts an OpenID Connect issuer, whose tokens the API server trusts. Without it, only certificates authenticate. */
   readonly identities?:
-    | ((ground: IdentityGround & Pick<LocalProcesses, "spawn">) => Promise<Issuer>)
+    | ((ground: IssuerEnvironment & Pick<LocalProcesses, "spawn">) => Promise<Issuer>)
     | undefined;
   /** Whether to run garbage collection, workload controllers, and service accounts. Default: `run`. */
   readonly controllerManager?: "run" | "omit" | undefined;
@@ -75,7 +75,7 @@ export async function startLocalNats(options: LocalNatsOptions = {}): Promise<Lo
   const binaries = await obtainBinaries(["nats-server"], options);
   return inRun(async (run) => {
     const bus = await startBus(run, binaries["nats-server"].path, options);
-    return { ...surface(run), ...bus };
+    return { ...processesOf(run), ...bus };
   });
 }
 
@@ -92,7 +92,7 @@ export async function startLocalPlatform(options: LocalPlatformOptions = {}): Pr
   const nodes = await nodesSpec(options);
   const { identities } = options;
   return inRun(async (run) => {
-    const place = surface(run);
+    const processes = processesOf(run);
     const [bus, controlPlane] = await Promise.all([
       startBus(run, binaries["nats-server"].path, options),
       startControlPlane(
@@ -103,10 +103,10 @@ export async function startLocalPlatform(options: LocalPlatformOptions = {}): Pr
           controllerManager: controllerManager?.path,
           nodes,
         },
-        { ...options, identities: identities && ((ground) => identities({ ...ground, ...place })) },
+        { ...options, identities: identities && ((ground) => identities({ ...ground, ...processes })) },
       ),
     ]);
-    return { ...controlPlane, ...place, ...bus };
+    return { ...controlPlane, ...processes, ...bus };
   });
 }
 
@@ -128,7 +128,7 @@ async function startBus(
   options: LocalNatsOptions,
 ): Promise<Pick<LocalNats, "nats" | "natsUrl" | "natsUrlFor">> {
   const { users, urlFor }: LocalUsers = localUsers(options.roles ?? (await shippedRoles()));
-  const nats = await observed("nats-server", binary, options, (part) =>
+  const nats = await startObserved("nats-server", binary, options, (part) =>
     startNats(run, users, { ...part, storage: options.storage, pingSeconds: options.pingSeconds }),
   );
   const natsUrlFor = (role: string) => urlFor(role, nats.url);
@@ -136,7 +136,7 @@ async function startBus(
 }
 
 /** Runs only child processes, for use with an existing cluster and bus. */
-export const startLocalProcesses = (): Promise<LocalProcesses> => inRun(async (run) => surface(run));
+export const startLocalProcesses = (): Promise<LocalProcesses> => inRun(async (run) => processesOf(run));
 
 /** Opens a run for `start`, and closes it when `start` fails, which ends everything it started. */
 async function inRun<T>(start: (run: Run) => Promise<T>): Promise<T> {
@@ -150,7 +150,7 @@ async function inRun<T>(start: (run: Run) => Promise<T>): Promise<T> {
 }
 
 /** The caller's view of a run. The caller's children end before the parts, so that they can still report to these. */
-function surface(run: Run): LocalProcesses {
+function processesOf(run: Run): LocalProcesses {
   const spawned: Child[] = [];
   let stopping: Promise<void> | undefined;
 

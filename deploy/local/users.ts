@@ -1,6 +1,6 @@
 /** Roles and users of a local bus: one user per role and an administrator, with new random passwords for each run. */
 import { randomBytes } from "node:crypto";
-import { userOf } from "../../bus/identity.ts";
+import { userOf } from "../../bus/nats/identity.ts";
 import { busRoles, type Role } from "../../bus/permissions.ts";
 import { interestsOf } from "../../bus/worker/function.ts";
 import type { NatsUser } from "../generate/authorization.ts";

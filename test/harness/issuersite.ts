@@ -1,7 +1,7 @@
 /** The address at which an API server looks for the issuer that it trusts: issuers with different settings can serve it in turn. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { freePort, holdPort, type IdentityGround } from "../../deploy/local/index.ts";
+import { freePort, holdPort, type IssuerEnvironment } from "../../deploy/local/index.ts";
 import { type IssuerOptions, type PlayedIssuer, startIssuer } from "../../deploy/simulators/login/issuer.ts";
 
 /** The address. Issuers serve it one at a time; between two of them nothing answers there. */
@@ -18,7 +18,7 @@ export interface IssuerSite {
  * Reserves an address, in the trust of one API server. An issuer that knows no users serves it at first: an API server that finds
  * none at its start looks again only after 10 s.
  */
-export async function issuerSite({ ca, server, directory }: IdentityGround): Promise<IssuerSite> {
+export async function issuerSite({ ca, server, directory }: IssuerEnvironment): Promise<IssuerSite> {
   const caPath = join(directory, "issuer-ca.crt");
   await writeFile(caPath, ca);
   const tls = server(["127.0.0.1"]);

@@ -26,8 +26,8 @@ const chosen = { kind: "0.31.0", skaffold: "2.15.0" } as const;
 const chosenProgram = (name: "kind" | "skaffold") => program(`${name} v${chosen[name]}`);
 
 const obtain = async (name: "kind" | "skaffold", wanted: ChosenVersions = chosen) => {
-  const patience = { connectMillis: 500, stallMillis: 500 };
-  return (await obtainBinaries([name], { env, patience, versions: wanted }))[name];
+  const timeouts = { connectMillis: 500, stallMillis: 500 };
+  return (await obtainBinaries([name], { env, timeouts, versions: wanted }))[name];
 };
 
 function paths(name: "kind" | "skaffold", version: string) {

@@ -151,8 +151,8 @@ export async function publishNats(archive: Buffer, more: Record<string, Answer> 
 /** The result of obtaining the program, and all progress steps. */
 export async function obtain<Name extends BinaryName>(binary: Name, signal?: AbortSignal) {
   const steps: Progress[] = [];
-  const patience = { connectMillis: 500, stallMillis: 500 };
-  const result = obtainBinaries([binary], { env, patience, signal, onProgress: (step) => steps.push(step) });
+  const timeouts = { connectMillis: 500, stallMillis: 500 };
+  const result = obtainBinaries([binary], { env, timeouts, signal, onProgress: (step) => steps.push(step) });
   return { steps, binary: (await result)[binary] };
 }
 export const obtainNats = (signal?: AbortSignal) => obtain(name, signal);

@@ -4,7 +4,7 @@
  */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { layLibraries, makeImage as writeImageOf } from "../../deploy/local/node/images.ts";
+import { copyLibraries, makeImage as writeImageOf } from "../../deploy/local/node/images.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { allOf } from "../deploy/dockerfile.ts";
 import { makeImage } from "../deploy/image.ts";
@@ -30,7 +30,7 @@ export async function makeProductImage(archive: string): Promise<void> {
     await writeImageOf(archive, configuration, async (root) => {
       await promisify(execFile)("cp", ["--archive", `${image.folder}/.`, root]);
       await promisify(execFile)("chmod", ["-R", "u+w", root]);
-      await layLibraries(root, process.execPath);
+      await copyLibraries(root, process.execPath);
     });
   } finally {
     await image.remove();

@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { EnvHttpProxyAgent, fetch, type Response } from "undici";
 
 /** Timeouts, in milliseconds. */
-export interface Patience {
+export interface Timeouts {
   /** For connecting, including TLS. */
   readonly connectMillis: number;
   /** For the next piece of the response. */
@@ -14,7 +14,7 @@ export interface Patience {
 
 /** Options of a download. */
 export interface FetchOptions {
-  readonly patience: Patience;
+  readonly timeouts: Timeouts;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -109,13 +109,13 @@ function findAssetDigest(json: string, name: string): string | undefined {
 
 async function withResponse<T>(
   url: string,
-  { patience, signal }: FetchOptions,
+  { timeouts, signal }: FetchOptions,
   use: (response: Response) => Promise<T>,
 ): Promise<T> {
   const dispatcher = new EnvHttpProxyAgent({
-    connect: { timeout: patience.connectMillis },
-    headersTimeout: patience.stallMillis,
-    bodyTimeout: patience.stallMillis,
+    connect: { timeout: timeouts.connectMillis },
+    headersTimeout: timeouts.stallMillis,
+    bodyTimeout: timeouts.stallMillis,
   });
   try {
     const response = await fetch(url, { dispatcher, ...(signal && { signal }) });

@@ -31,8 +31,8 @@ export async function goBuild(goPackage: GoPackage, options: GoBuildOptions): Pr
   await expectGo(options.env);
   // A child of a run, so that the compiler does not outlive this process.
   const run = await openRun();
-  const begun = performance.now();
-  const tick = () => options.onElapsed(Math.round((performance.now() - begun) / 1000));
+  const startedAt = performance.now();
+  const tick = () => options.onElapsed(Math.round((performance.now() - startedAt) / 1000));
   const timer = setInterval(tick, 1000);
   const stop = () => void build.stop("SIGKILL");
   const build = run.child({

@@ -18,15 +18,15 @@ export async function findInstalled(
   env: NodeJS.ProcessEnv,
   chosen: ChosenVersions = {},
 ): Promise<Binary | undefined> {
-  const isWanted = async (path: string) => (await versionProblem(name, path, chosen)) === undefined;
+  const hasDesiredVersion = async (path: string) => (await versionProblem(name, path, chosen)) === undefined;
   const assets = env.KUBEBUILDER_ASSETS;
   if (assets && (await isExecutable(join(assets, name)))) {
     const path = join(assets, name);
-    if (!(name in chosen) || (await isWanted(path))) return { name, path, origin: "assets" };
+    if (!(name in chosen) || (await hasDesiredVersion(path))) return { name, path, origin: "assets" };
   }
   for (const folder of (env.PATH ?? "").split(delimiter)) {
     const path = join(folder, name);
-    if (folder !== "" && (await isExecutable(path)) && (await isWanted(path))) {
+    if (folder !== "" && (await isExecutable(path)) && (await hasDesiredVersion(path))) {
       return { name, path, origin: "path" };
     }
   }

@@ -25,7 +25,7 @@ const namelessMillis = 5000;
  * which is harmless because each renames its result into place atomically.
  */
 export async function withLock<T>(path: string, options: LockOptions, work: () => Promise<T>): Promise<T> {
-  let told = false;
+  let reported = false;
   while (!(await tryLock(path))) {
     options.signal?.throwIfAborted();
     const owner = await ownerOf(path);
@@ -33,8 +33,8 @@ export async function withLock<T>(path: string, options: LockOptions, work: () =
       await breakLock(path);
       continue;
     }
-    if (!told) options.onWait?.(owner?.pid);
-    told = true;
+    if (!reported) options.onWait?.(owner?.pid);
+    reported = true;
     await sleep(100, undefined, { signal: options.signal }).catch(() => undefined);
   }
   try {

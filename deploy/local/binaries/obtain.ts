@@ -75,14 +75,14 @@ async function fromFirstSource(name: BinaryName, folder: string, request: Reques
     const scratch = join(folder, `scratch-${process.pid}-${origin}`);
     await mkdir(scratch);
     try {
-      const made = await make(name, scratch, request);
-      await chmod(made, 0o755);
+      const built = await make(name, scratch, request);
+      await chmod(built, 0o755);
       request.onProgress({ binary: name, phase: "verifying", detail: `${name} --version` });
-      const problem = await versionProblem(name, made, request.chosen);
+      const problem = await versionProblem(name, built, request.chosen);
       if (problem) throw new Error(problem);
       const path = join(folder, name);
       // Atomic: other processes never see a partial program, and a concurrent install replaces it with the same one.
-      await rename(made, path);
+      await rename(built, path);
       return { name, path, origin };
     } catch (error) {
       request.signal?.throwIfAborted();

@@ -14,9 +14,9 @@ import { download } from "./download.ts";
 const targets: readonly Target[] = ["linux", "darwin"].flatMap((os) =>
   ["amd64", "arm64"].map((arch) => ({ os, arch })),
 );
-const patience = { connectMillis: 30_000, stallMillis: 60_000 };
+const timeouts = { connectMillis: 30_000, stallMillis: 60_000 };
 
-const before = recordedChecksums({});
+const previous = recordedChecksums({});
 const recorded: Record<string, string> = {};
 const failures: string[] = [];
 const scratch = await mkdtemp(join(tmpdir(), "denrei-checksums-"));
@@ -28,17 +28,17 @@ try {
       try {
         const found = await download(
           { ...release, path: join(scratch, "file"), onBytes: () => undefined },
-          { patience },
+          { timeouts },
         );
-        if (before[release.url] !== undefined && before[release.url] !== found)
+        if (previous[release.url] !== undefined && previous[release.url] !== found)
           throw new Error(
-            `the checksum of ${release.url} changed from ${before[release.url]} to ${found}. Find out why before you trust it.`,
+            `the checksum of ${release.url} changed from ${previous[release.url]} to ${found}. Find out why before you trust it.`,
           );
         recorded[release.url] = found;
         console.log(`${found}  ${release.url}`);
       } catch (error) {
         failures.push((error as Error).message);
-        if (before[release.url] !== undefined) recorded[release.url] = before[release.url] as string;
+        if (previous[release.url] !== undefined) recorded[release.url] = previous[release.url] as string;
       }
     }
   }

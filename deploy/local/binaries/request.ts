@@ -1,6 +1,6 @@
 /** A request for programs, and its result. */
 import { type BinaryName, type ChosenVersions, versions } from "../versions.ts";
-import type { Patience } from "./download.ts";
+import type { Timeouts } from "./download.ts";
 import type { OnProgress } from "./progress.ts";
 
 /** A program that is ready to run. */
@@ -26,7 +26,7 @@ export interface ObtainOptions {
    */
   readonly versions?: ChosenVersions | undefined;
   /** Timeouts for publishers. Default: 5 s to connect, 15 s between pieces of a response. */
-  readonly patience?: Patience | undefined;
+  readonly timeouts?: Timeouts | undefined;
 }
 
 /** A request with defaults filled in, shared by all sources. */
@@ -35,7 +35,7 @@ export interface Request {
   readonly onProgress: OnProgress;
   readonly signal: AbortSignal | undefined;
   readonly chosen: ChosenVersions;
-  readonly patience: Patience;
+  readonly timeouts: Timeouts;
   /** Unreachable hosts with the reason, so that each is tried once and not once per program. */
   readonly unreachable: Map<string, string>;
 }
@@ -47,7 +47,7 @@ export function newRequest(options: ObtainOptions): Request {
     onProgress: options.onProgress ?? (() => undefined),
     signal: options.signal,
     chosen: options.versions ?? {},
-    patience: options.patience ?? { connectMillis: 5000, stallMillis: 15_000 },
+    timeouts: options.timeouts ?? { connectMillis: 5000, stallMillis: 15_000 },
     unreachable: new Map(),
   };
 }

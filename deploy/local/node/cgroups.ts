@@ -32,9 +32,9 @@ async function create({ path: hierarchy, version }: Hierarchy, name: string): Pr
   const path = join(hierarchy, name);
   await mkdir(path, { recursive: true });
   if (version === 2) {
-    const all = (await readFile(join(hierarchy, "cgroup.controllers"), "utf8")).trim().split(" ");
-    const wanted = all.map((controller) => `+${controller}`).join(" ");
-    for (const folder of [hierarchy, path]) await writeFile(join(folder, "cgroup.subtree_control"), wanted);
+    const available = (await readFile(join(hierarchy, "cgroup.controllers"), "utf8")).trim().split(" ");
+    const enabled = available.map((controller) => `+${controller}`).join(" ");
+    for (const folder of [hierarchy, path]) await writeFile(join(folder, "cgroup.subtree_control"), enabled);
   } else if (hierarchy.split("/").at(-1)?.split(",").includes("cpuset")) {
     // A new cpuset is empty and can run nothing.
     for (const file of ["cpuset.cpus", "cpuset.mems"])

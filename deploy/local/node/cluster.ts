@@ -38,7 +38,7 @@ export interface NodeCluster extends ControlPlane, Pick<Containerd, "importImage
 export const insideVariable = "DENREI_NODE_CGROUP";
 
 /** Starts the cluster and waits until its node is ready. Throws, with nothing left running, when that fails. */
-export async function startNodeCluster(say: (line: string) => void = () => undefined): Promise<NodeCluster> {
+export async function startNodeCluster(log: (line: string) => void = () => undefined): Promise<NodeCluster> {
   const cgroupRoot = process.env[insideVariable];
   if (cgroupRoot === undefined) {
     throw new Error(
@@ -46,7 +46,7 @@ export async function startNodeCluster(say: (line: string) => void = () => undef
     );
   }
   const binaries = await obtainBinaries(nodeBinaries);
-  const programs = await containerPrograms(process.env, say);
+  const programs = await containerPrograms(process.env, log);
   const run = await openRun();
   try {
     await raiseNetwork();
@@ -64,7 +64,7 @@ export async function startNodeCluster(say: (line: string) => void = () => undef
         { pods: { address: addresses.node, scheduler: binaries["kube-scheduler"].path } },
       ),
     ]);
-    say("control plane and containerd are ready");
+    log("control plane and containerd are ready");
     const pause = join(run.directory, "images", "pause.tar");
     await makePauseImage(pause, process.env);
     await containerd.importImage(pause);
@@ -83,7 +83,7 @@ export async function startNodeCluster(say: (line: string) => void = () => undef
       env: programs.env,
     });
     await untilNodeIsReady(controlPlane.kubeconfigPath);
-    say("the node is ready");
+    log("the node is ready");
     return {
       ...controlPlane,
       directory: run.directory,

@@ -26,11 +26,11 @@ export interface ContainerPrograms {
 /** Finds the packages in the cache or downloads them. Throws with instructions when there is no `apt-get`. */
 export async function containerPrograms(
   env: NodeJS.ProcessEnv,
-  say: (line: string) => void,
+  log: (line: string) => void,
 ): Promise<ContainerPrograms> {
   const folder = join(cacheRoot(env), "containers");
-  if (!(await isThere(folder))) {
-    say(`getting ${packages.join(", ")} from Debian's packages (once)`);
+  if (!(await exists(folder))) {
+    log(`getting ${packages.join(", ")} from Debian's packages (once)`);
     await unpackInto(folder);
   }
   const library = ["lib", "usr/lib"].flatMap((path) => [path, join(path, multiarch())]);
@@ -49,7 +49,7 @@ export async function containerPrograms(
 
 const multiarch = (): string => (process.arch === "arm64" ? "aarch64-linux-gnu" : "x86_64-linux-gnu");
 
-const isThere = async (folder: string): Promise<boolean> =>
+const exists = async (folder: string): Promise<boolean> =>
   readdir(folder).then(
     () => true,
     () => false,

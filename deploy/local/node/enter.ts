@@ -9,18 +9,18 @@ import { openRun } from "../run/run.ts";
 import { prepareCgroups } from "./cgroups.ts";
 import { insideVariable, nodeBinaries } from "./cluster.ts";
 import { containerPrograms } from "./debian.ts";
-import { obstacles } from "./requirements.ts";
+import { missingRequirements } from "./requirements.ts";
 
-const say = (line: string) => console.error(line);
+const log = (line: string) => console.error(line);
 
 /**
  * Obtains all downloads, since the namespaces have no network, and runs the command inside. Returns the command's exit code,
  * or 1 with the reasons on standard error when the machine cannot run real pods.
  */
 export async function enter(command: readonly string[]): Promise<number> {
-  const problems = await obstacles();
+  const problems = await missingRequirements();
   if (problems.length > 0) {
-    say(`This machine cannot run real pods:\n${problems.map((problem) => `  - ${problem}`).join("\n")}`);
+    log(`This machine cannot run real pods:\n${problems.map((problem) => `  - ${problem}`).join("\n")}`);
     return 1;
   }
   let building = "";
@@ -28,10 +28,10 @@ export async function enter(command: readonly string[]): Promise<number> {
     onProgress({ binary, phase, detail }) {
       if (phase === "building" && building === binary) return;
       building = phase === "building" ? binary : "";
-      if (phase !== "found") say(`  ${binary}: ${phase} ${detail}`);
+      if (phase !== "found") log(`  ${binary}: ${phase} ${detail}`);
     },
   });
-  await containerPrograms(process.env, say);
+  await containerPrograms(process.env, log);
   // Everything created inside is below the run's directory, which is removed even when this process is killed.
   const run = await openRun();
   const cgroups = await prepareCgroups();

@@ -10,7 +10,7 @@ import { type ImageConfiguration, writeImage } from "./ociimage.ts";
 export const pauseImage = "localhost/pause:1";
 
 /** The user of images that do not define one. */
-const nobody = "65532:65532";
+const defaultUser = "65532:65532";
 
 /** Builds an image from a temporary folder, which `fill` fills. */
 export async function makeImage(
@@ -37,7 +37,7 @@ export const makePauseImage = (archive: string, env: NodeJS.ProcessEnv): Promise
       entrypoint: ["/pause"],
       environment: [],
       workingDirectory: "/",
-      user: nobody,
+      user: defaultUser,
     },
     async (root) => {
       const goPackage = { module: "pause", path: "denrei.dev/tools/pause", ldflags: "-s -w" };
@@ -54,7 +54,7 @@ export const makeProgramImage = (archive: string, name: string, program: string)
       entrypoint: [`/usr/local/bin/${program.split("/").at(-1)}`],
       environment: ["PATH=/usr/local/bin"],
       workingDirectory: "/",
-      user: nobody,
+      user: defaultUser,
     },
     async (root) => {
       await mkdir(join(root, "usr/local/bin"), { recursive: true });
@@ -65,7 +65,7 @@ export const makeProgramImage = (archive: string, name: string, program: string)
   );
 
 /** Copies the shared libraries of a local program into the root of an image, to the same paths. */
-export async function layLibraries(root: string, program: string): Promise<void> {
+export async function copyLibraries(root: string, program: string): Promise<void> {
   await mkdir(join(root, "tmp"), { recursive: true });
   for (const library of await librariesOf(program)) {
     await mkdir(join(root, dirname(library)), { recursive: true });

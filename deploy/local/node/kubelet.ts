@@ -48,7 +48,7 @@ export async function startKubelet(
     env,
     ready: async () => {
       const answer = await fetch(`http://127.0.0.1:${healthPort}/healthz`);
-      if (!answer.ok) throw new Error(`its health is ${answer.status}: ${await answer.text()}`);
+      if (!answer.ok) throw new Error(`/healthz returned ${answer.status}: ${await answer.text()}`);
     },
     readyMillis: 60_000,
     graceMillis: 5000,
@@ -105,7 +105,7 @@ export async function startProxy(run: Run, { binary, kubeconfigPath, env }: Node
     env,
     ready: async () => {
       const answer = await fetch("http://127.0.0.1:10256/healthz");
-      if (!answer.ok) throw new Error(`its health is ${answer.status}`);
+      if (!answer.ok) throw new Error(`/healthz returned ${answer.status}`);
     },
     readyMillis: 60_000,
     closingSignal: "SIGKILL",

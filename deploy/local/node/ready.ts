@@ -10,12 +10,12 @@ export const nodeName = "node-1";
 export async function untilNodeIsReady(kubeconfigPath: string): Promise<void> {
   const client = await connectCluster({ path: kubeconfigPath });
   try {
-    const look = async () => {
+    const expectNodeReady = async () => {
       const { status } = await client.get(Node, { name: nodeName });
       const ready = status?.conditions?.find(({ type }) => type === "Ready");
-      if (ready?.status !== "True") throw new Error(`it is not: ${ready?.message ?? "it says nothing"}`);
+      if (ready?.status !== "True") throw new Error(ready?.message ?? "no Ready condition");
     };
-    await poll(`${nodeName} to be ready`, look, { timeoutMillis: 120_000, intervalMillis: 100 });
+    await poll(`${nodeName} to be ready`, expectNodeReady, { timeoutMillis: 120_000, intervalMillis: 100 });
   } finally {
     await client.connection.close();
   }

@@ -15,8 +15,8 @@ export function cgroupHierarchies(): Hierarchy[] {
   return mounts.flatMap((line) => {
     const [, path = "", type] = line.split(" ");
     const version = type === "cgroup2" ? 2 : 1;
-    const isOne = type === "cgroup" ? path.startsWith("/sys/fs/cgroup/") : path === "/sys/fs/cgroup";
-    return isOne && type?.startsWith("cgroup") ? [{ path, version }] : [];
+    const isHierarchy = type === "cgroup" ? path.startsWith("/sys/fs/cgroup/") : path === "/sys/fs/cgroup";
+    return isHierarchy && type?.startsWith("cgroup") ? [{ path, version }] : [];
   });
 }
 
@@ -31,7 +31,7 @@ const programs = {
 } as const;
 
 /** Everything that prevents this machine from running real pods, with instructions. */
-export async function obstacles(env: NodeJS.ProcessEnv = process.env): Promise<string[]> {
+export async function missingRequirements(env: NodeJS.ProcessEnv = process.env): Promise<string[]> {
   if (process.platform !== "linux") return [`${process.platform} is not Linux: use kind (deploy/kind.yaml)`];
   const found: string[] = [];
   if (process.getuid?.() !== 0)

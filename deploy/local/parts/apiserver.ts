@@ -39,7 +39,7 @@ export interface ApiServerOptions extends PartOptions {
   /** An administrator for the readiness probe. */
   readonly trust: Trust;
   /** Endpoint of the Service "kubernetes" for pods; undefined without real pods. */
-  readonly podsReachAt?: string | undefined;
+  readonly podEndpoint?: string | undefined;
   /** Admission plugins in addition to the default set. */
   readonly enabledAdmission: readonly string[];
   /** Admission plugins to leave out of the default set. */
@@ -71,14 +71,14 @@ export function startApiServer(run: Run, options: ApiServerOptions): Promise<Api
 }
 
 /** The API server refuses to publish a loopback address as the endpoint of the Service "kubernetes". */
-const forNobody = [
+const withoutPods = [
   "--bind-address=127.0.0.1",
   "--advertise-address=127.0.0.1",
   "--endpoint-reconciler-type=none",
   "--authorization-mode=RBAC",
 ];
 
-const forPods = (address: string, { clientCert, clientKey }: ControlPlaneFiles): string[] => [
+const withPods = (address: string, { clientCert, clientKey }: ControlPlaneFiles): string[] => [
   "--bind-address=0.0.0.0",
   `--advertise-address=${address}`,
   "--authorization-mode=Node,RBAC",
@@ -94,10 +94,18 @@ const audited = ({ policy, log }: AuditFiles): string[] => [
 ];
 
 function flags(options: ApiServerOptions): string[] {
-  const { etcdUrl, files, podsReachAt, enabledAdmission, disabledAdmission, audit, authentication } = options;
+  const {
+    etcdUrl,
+    files,
+    podEndpoint: podsReachAt,
+    enabledAdmission,
+    disabledAdmission,
+    audit,
+    authentication,
+  } = options;
   return [
     `--etcd-servers=${etcdUrl}`,
-    ...(podsReachAt === undefined ? forNobody : forPods(podsReachAt, files)),
+    ...(podsReachAt === undefined ? withoutPods : withPods(podsReachAt, files)),
     "--service-cluster-ip-range=10.96.0.0/16",
     `--client-ca-file=${files.ca}`,
     `--tls-cert-file=${files.serverCert}`,

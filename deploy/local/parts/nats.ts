@@ -65,7 +65,7 @@ export function startNats(
       name: "nats-server",
       command: binary,
       args: ["--config", configPath],
-      ready: () => expectGreeting(port, name),
+      ready: () => expectServerInfo(port, name),
       readyMillis: 20_000,
       graceMillis: 1000,
       onUnexpectedExit,
@@ -79,10 +79,10 @@ export function startNats(
   });
 }
 
-const Greeting = z.object({ server_name: z.string(), jetstream: z.boolean() });
+const ServerInfo = z.object({ server_name: z.string(), jetstream: z.boolean() });
 
 /** Throws unless the server info on that port has this name and JetStream. */
-async function expectGreeting(port: number, name: string): Promise<void> {
+async function expectServerInfo(port: number, name: string): Promise<void> {
   const socket = connect({ port, host: "127.0.0.1", timeout: 2000 });
   socket.once("timeout", () => socket.destroy(new Error("it sent no server info within 2 s")));
   try {
@@ -94,7 +94,7 @@ async function expectGreeting(port: number, name: string): Promise<void> {
         // readline repeats the socket's error, which is handled above.
         .on("error", () => undefined);
     });
-    const { server_name, jetstream } = Greeting.parse(JSON.parse(line.replace(/^INFO /, "")));
+    const { server_name, jetstream } = ServerInfo.parse(JSON.parse(line.replace(/^INFO /, "")));
     if (server_name !== name || !jetstream) throw new Error(`unexpected server info: ${line}`);
   } finally {
     socket.destroy();

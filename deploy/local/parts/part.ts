@@ -26,16 +26,16 @@ export interface PartObserver {
 }
 
 /** Starts a part and reports to the observer when it starts and when it is ready. */
-export async function observed<T>(
+export async function startObserved<T>(
   part: PartName,
   binary: string,
   { onProgress, onUnexpectedExit, signal }: PartObserver,
   start: (options: PartOptions) => Promise<T>,
 ): Promise<T> {
-  const begun = performance.now();
+  const startedAt = performance.now();
   onProgress?.({ binary: part, phase: "starting", detail: binary });
   const started = await start({ binary, signal, onUnexpectedExit: (exit) => onUnexpectedExit?.(part, exit) });
-  const elapsedMillis = Math.round(performance.now() - begun);
+  const elapsedMillis = Math.round(performance.now() - startedAt);
   onProgress?.({ binary: part, phase: "ready", detail: `after ${elapsedMillis} ms`, elapsedMillis });
   return started;
 }

@@ -9,17 +9,17 @@ import { ChildStartError } from "../run/child.ts";
  * restarting part could get that very port for its outgoing connection, connect to itself, and block the part from
  * listening.
  */
-const first = 20_000;
-const last = 32_000;
+const firstPort = 20_000;
+const lastPort = 32_000;
 
 /** A free port on 127.0.0.1. No other call on this machine returns it before this process ends. */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < 100; attempt++) {
-    const port = randomInt(first, last);
+    const port = randomInt(firstPort, lastPort);
     if ((await canListen(port)) && (await reserve(port))) return port;
   }
   throw new Error(
-    `no free port on 127.0.0.1: 100 random ports between ${first} and ${last} were all taken. ` +
+    `no free port on 127.0.0.1: 100 random ports between ${firstPort} and ${lastPort} were all taken. ` +
       "Look for programs that were left running.",
   );
 }

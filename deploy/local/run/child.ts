@@ -86,7 +86,7 @@ export class ChildStartError extends Error {
 }
 
 /** One process of a child, from start to exit. */
-interface Life extends Launched {
+interface ChildLife extends Launched {
   /** True after a stop was requested, and until the child is ready. */
   endExpected: boolean;
 }
@@ -94,18 +94,18 @@ interface Life extends Launched {
 /** Prepares a child of the run in `directory` without starting it. */
 export function createChild(directory: string, spec: ChildSpec): Child {
   const logPath = join(directory, "logs", `${spec.name}.log`);
-  let life: Life | undefined;
+  let life: ChildLife | undefined;
 
-  function begin(): Life {
+  function spawnProcess(): ChildLife {
     const launched = spec.launch
       ? launchElsewhere(spec, spec.launch, logPath)
       : launch(directory, spec, logPath);
-    const begun: Life = { ...launched, endExpected: true };
-    void begun.ended.then((exit) => {
-      if (life === begun) life = undefined;
-      if (!begun.endExpected) spec.onUnexpectedExit?.(exit);
+    const started: ChildLife = { ...launched, endExpected: true };
+    void started.ended.then((exit) => {
+      if (life === started) life = undefined;
+      if (!started.endExpected) spec.onUnexpectedExit?.(exit);
     });
-    return begun;
+    return started;
   }
 
   return {
@@ -117,24 +117,24 @@ export function createChild(directory: string, spec: ChildSpec): Child {
     async start(signal) {
       signal?.throwIfAborted();
       if (life) return;
-      const mine = begin();
-      life = mine;
+      const current = spawnProcess();
+      life = current;
       try {
-        await untilReady(spec, mine, signal);
+        await untilReady(spec, current, signal);
       } catch (error) {
-        end(mine, "SIGKILL");
-        const exit = await mine.ended;
+        end(current, "SIGKILL");
+        const exit = await current.ended;
         signal?.throwIfAborted();
         throw await startError(spec, logPath, exit, error);
       }
-      mine.endExpected = false;
+      current.endExpected = false;
     },
     async stop(signal = "SIGTERM") {
-      const mine = life;
-      if (!mine) return;
-      end(mine, signal);
-      const timer = setTimeout(() => end(mine, "SIGKILL"), spec.graceMillis ?? 2000);
-      await mine.ended;
+      const current = life;
+      if (!current) return;
+      end(current, signal);
+      const timer = setTimeout(() => end(current, "SIGKILL"), spec.graceMillis ?? 2000);
+      await current.ended;
       clearTimeout(timer);
     },
     async exited() {
@@ -225,7 +225,7 @@ function forget(directory: string, pid: number | undefined): void {
   }
 }
 
-function end(life: Life, signal: NodeJS.Signals): void {
+function end(life: ChildLife, signal: NodeJS.Signals): void {
   life.endExpected = true;
   life.send(signal);
 }
@@ -239,7 +239,7 @@ export function sendToGroup(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-async function untilReady(spec: ChildSpec, life: Life, signal: AbortSignal | undefined): Promise<void> {
+async function untilReady(spec: ChildSpec, life: ChildLife, signal: AbortSignal | undefined): Promise<void> {
   const over = new AbortController();
   const either = signal ? AbortSignal.any([signal, over.signal]) : over.signal;
   const early = life.ended.then(() => {
@@ -259,7 +259,7 @@ async function untilReady(spec: ChildSpec, life: Life, signal: AbortSignal | und
   }
 }
 
-const spawned = (life: Life) => async () => {
+const spawned = (life: ChildLife) => async () => {
   if (life.pid === undefined) throw new Error("it could not be started");
 };
 

@@ -19,8 +19,8 @@ test("calls the probe once more after the deadline, in case the process was bloc
 });
 
 test("the error has the condition, the timeout, and the last failure", async () => {
-  let looks = 0;
-  const probe = () => Promise.reject(new Error(`look ${++looks}`));
+  let calls = 0;
+  const probe = () => Promise.reject(new Error(`look ${++calls}`));
   await expect(poll("the server to greet", probe, { timeoutMillis: 0 })).rejects.toThrow(
     "timed out after 0 s waiting for the server to greet: look 1",
   );

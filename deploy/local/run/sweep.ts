@@ -27,13 +27,13 @@ export async function sweepAbandonedRuns(root: string = tmpdir()): Promise<void>
 async function sweep(directory: string): Promise<void> {
   if (!(await isAbandoned(directory))) return;
   // The reaper's own procedure, with standard input already at its end.
-  const nothing = openSync("/dev/null", "r");
+  const devNull = openSync("/dev/null", "r");
   const reaper = spawn("/bin/sh", [lifelineScript, "reap", directory], {
-    stdio: [nothing, "ignore", "ignore"],
+    stdio: [devNull, "ignore", "ignore"],
     detached: true,
     cwd: "/",
   });
-  closeSync(nothing);
+  closeSync(devNull);
   await once(reaper, "exit");
 }
 
