@@ -27,92 +27,111 @@ const privateRange6 = "fc00::/7";
 const processes = ["bridge", "gateway", "dashboard", "worker"] as const;
 
 /** The policies of the platform's namespace. */
-export function networkPolicies(functions: readonly ReconcileFunction[], namespace: string): Manifest[] {
-  const named = (name: string, spec: object): Manifest => ({
+export const networkPolicies = (functions: readonly ReconcileFunction[], namespace: string): Manifest[] =>
+  [...busPolicies(), ...processPolicies(), ...functionPolicies(functions)].map(({ name, spec }) => ({
     apiVersion: "networking.k8s.io/v1",
     kind: "NetworkPolicy",
     metadata: { name, namespace, labels: labelsOf("denrei-network") },
     spec,
-  });
+  }));
+
+interface Policy {
+  readonly name: string;
+  readonly spec: object;
+}
+
+const policy = (name: string, spec: object): Policy => ({ name, spec });
+
+/** Denies everything by default, and allows DNS and the traffic of NATS servers. */
+const busPolicies = (): Policy[] => [
+  policy("denrei-nothing-else", { podSelector: {}, policyTypes: ["Ingress", "Egress"] }),
+  policy("denrei-names", {
+    podSelector: {},
+    policyTypes: ["Egress"],
+    egress: [
+      {
+        to: [
+          { ...inNamespace("kube-system"), podSelector: { matchLabels: { "k8s-app": "kube-dns" } } },
+          // A cache on the node itself: https://kubernetes.io/docs/tasks/administer-cluster/nodelocaldns/
+          { ipBlock: { cidr: "169.254.20.10/32" } },
+        ],
+        ports: ["UDP", "TCP"].map((protocol) => ({ protocol, port: 53 })),
+      },
+    ],
+  }),
+  policy("denrei-nats", {
+    podSelector: nats,
+    policyTypes: ["Ingress", "Egress"],
+    ingress: [
+      { from: [{ podSelector: podsOf(...processes) }], ports: tcp(natsPorts.clients) },
+      { from: [{ podSelector: nats }], ports: tcp(natsPorts.peers) },
+      { from: [inNamespace(namespaces.keda)], ports: tcp(natsPorts.monitor) },
+      { from: [inNamespace(namespaces.monitoring)], ports: tcp(natsPorts.metrics) },
+    ],
+    egress: [{ to: [{ podSelector: nats }], ports: tcp(natsPorts.peers) }],
+  }),
+];
+
+/** Traffic of all processes, and of bridge, gateway, and dashboard. */
+const processPolicies = (): Policy[] => [
+  policy("denrei-bus", {
+    podSelector: podsOf(...processes),
+    policyTypes: ["Egress"],
+    egress: [{ to: [{ podSelector: nats }], ports: tcp(natsPorts.clients) }],
+  }),
+  policy("denrei-metrics", {
+    podSelector: podsOf(...processes),
+    policyTypes: ["Ingress", "Egress"],
+    ingress: [{ from: [inNamespace(namespaces.monitoring)], ports: tcp(httpPort) }],
+    egress: [{ to: [inNamespace(namespaces.monitoring)], ports: tcp(...tracePorts) }],
+  }),
+  policy("denrei-api-server", {
+    podSelector: podsOf("bridge", "dashboard", "worker"),
+    policyTypes: ["Egress"],
+    // The API server is not a pod. Policies see the endpoint of its Service, in most clusters a private address.
+    egress: [
+      {
+        to: [...privateRanges, privateRange6].map((cidr) => ({ ipBlock: { cidr } })),
+        ports: tcp(443, 6443),
+      },
+    ],
+  }),
+  policy("denrei-webhooks", {
+    podSelector: podsOf("gateway"),
+    policyTypes: ["Ingress"],
+    // From any source. The gateway rejects requests without a valid signature.
+    ingress: [{ ports: tcp(webhooksPort) }],
+  }),
+  policy("denrei-dashboard", {
+    podSelector: podsOf("dashboard"),
+    policyTypes: ["Ingress", "Egress"],
+    // From any source. The dashboard redirects users who are not logged in to the issuer.
+    ingress: [{ ports: tcp(dashboardPort) }],
+    // For the issuer and GitHub. An issuer inside the cluster is reachable under the rule of the API server,
+    // unless a site narrows that rule.
+    egress: [internet],
+  }),
+];
+
+/** Traffic that functions declare in `outbound`. */
+function functionPolicies(functions: readonly ReconcileFunction[]): Policy[] {
   const github = functions.filter(({ outbound }) => outbound.github);
   const byPorts = Map.groupBy(
     functions.filter(({ outbound }) => outbound.podPorts !== undefined),
     ({ outbound }) => outbound.podPorts?.join("-"),
   );
   return [
-    named("denrei-nothing-else", { podSelector: {}, policyTypes: ["Ingress", "Egress"] }),
-    named("denrei-names", {
-      podSelector: {},
-      policyTypes: ["Egress"],
-      egress: [
-        {
-          to: [
-            { ...inNamespace("kube-system"), podSelector: { matchLabels: { "k8s-app": "kube-dns" } } },
-            // A cache on the node itself: https://kubernetes.io/docs/tasks/administer-cluster/nodelocaldns/
-            { ipBlock: { cidr: "169.254.20.10/32" } },
-          ],
-          ports: ["UDP", "TCP"].map((protocol) => ({ protocol, port: 53 })),
-        },
-      ],
-    }),
-    named("denrei-nats", {
-      podSelector: nats,
-      policyTypes: ["Ingress", "Egress"],
-      ingress: [
-        { from: [{ podSelector: podsOf(...processes) }], ports: tcp(natsPorts.clients) },
-        { from: [{ podSelector: nats }], ports: tcp(natsPorts.peers) },
-        { from: [inNamespace(namespaces.keda)], ports: tcp(natsPorts.monitor) },
-        { from: [inNamespace(namespaces.monitoring)], ports: tcp(natsPorts.metrics) },
-      ],
-      egress: [{ to: [{ podSelector: nats }], ports: tcp(natsPorts.peers) }],
-    }),
-    named("denrei-bus", {
-      podSelector: podsOf(...processes),
-      policyTypes: ["Egress"],
-      egress: [{ to: [{ podSelector: nats }], ports: tcp(natsPorts.clients) }],
-    }),
-    named("denrei-metrics", {
-      podSelector: podsOf(...processes),
-      policyTypes: ["Ingress", "Egress"],
-      ingress: [{ from: [inNamespace(namespaces.monitoring)], ports: tcp(httpPort) }],
-      egress: [{ to: [inNamespace(namespaces.monitoring)], ports: tcp(...tracePorts) }],
-    }),
-    named("denrei-api-server", {
-      podSelector: podsOf("bridge", "dashboard", "worker"),
-      policyTypes: ["Egress"],
-      // The API server is not a pod. Policies see the endpoint of its Service, in most clusters a private address.
-      egress: [
-        {
-          to: [...privateRanges, privateRange6].map((cidr) => ({ ipBlock: { cidr } })),
-          ports: tcp(443, 6443),
-        },
-      ],
-    }),
-    named("denrei-webhooks", {
-      podSelector: podsOf("gateway"),
-      policyTypes: ["Ingress"],
-      // From any source. The gateway rejects requests without a valid signature.
-      ingress: [{ ports: tcp(webhooksPort) }],
-    }),
-    named("denrei-dashboard", {
-      podSelector: podsOf("dashboard"),
-      policyTypes: ["Ingress", "Egress"],
-      // From any source. The dashboard redirects users who are not logged in to the issuer.
-      ingress: [{ ports: tcp(dashboardPort) }],
-      // For the issuer and GitHub. An issuer inside the cluster is reachable under the rule of the API server.
-      egress: [internet],
-    }),
     ...(github.length === 0
       ? []
       : [
-          named("denrei-github", {
+          policy("denrei-github", {
             podSelector: workersOf(github),
             policyTypes: ["Egress"],
             egress: [internet],
           }),
         ]),
     ...[...byPorts].map(([ports, of]) =>
-      named(`denrei-pods-${ports}`, {
+      policy(`denrei-pods-${ports}`, {
         podSelector: workersOf(of),
         policyTypes: ["Egress"],
         egress: [{ to: [{ namespaceSelector: {} }], ports: tcp(...(of[0]?.outbound.podPorts ?? [])) }],

@@ -9,6 +9,7 @@ import {
   type AuditFiles,
   type ControlPlaneFiles,
   startApiServer,
+  type Trust,
 } from "./parts/apiserver.ts";
 import { startControllerManager } from "./parts/controller-manager.ts";
 import { type Etcd, startEtcd } from "./parts/etcd.ts";
@@ -100,12 +101,7 @@ export async function startControlPlane(
       audit,
       authentication,
       enabledAdmission: ownersProtected ? ["OwnerReferencesPermissionEnforcement"] : [],
-      disabledAdmission: [
-        // It rejects pods until their namespace has a service account, which only the controller manager creates.
-        ...(binaries.controllerManager === undefined ? ["ServiceAccount"] : []),
-        // It taints new nodes until the node lifecycle controller, which does not run here, reports them ready.
-        ...(binaries.nodes === undefined && pods === undefined ? [] : ["TaintNodesByCondition"]),
-      ],
+      disabledAdmission: disabledAdmission(binaries, pods !== undefined),
     }),
   );
 
@@ -118,37 +114,16 @@ export async function startControlPlane(
 
   const kubeconfigPath = await writeKubeconfig("kubeconfig", "admin", trust.admin);
   await prepare?.(kubeconfigPath);
+  const started: Started = { run, observer, server: apiserver.url, writeKubeconfig, files, trust };
   const [controllerManager, nodes, scheduler] = await Promise.all([
-    binaries.controllerManager === undefined ? undefined : startManager(binaries.controllerManager),
+    binaries.controllerManager === undefined
+      ? undefined
+      : startManager(binaries.controllerManager, started, pods === undefined ? "none" : "real"),
     binaries.nodes === undefined
       ? undefined
       : startNodes(run, binaries.nodes, { kubeconfigPath, writeKubeconfig, files, trust }, observer),
-    pods === undefined ? undefined : startRealScheduler(pods.scheduler),
+    pods === undefined ? undefined : startSchedulerOnly(pods.scheduler, started),
   ]);
-
-  async function startManager(binary: string): Promise<Child> {
-    const managerKubeconfig = await writeKubeconfig(
-      "controller-manager.kubeconfig",
-      "system:kube-controller-manager",
-    );
-    return startObserved("kube-controller-manager", binary, observer, (options) =>
-      startControllerManager(run, {
-        ...options,
-        server: apiserver.url,
-        kubeconfigPath: managerKubeconfig,
-        files,
-        trust,
-        pods: pods === undefined ? "none" : "real",
-      }),
-    );
-  }
-
-  async function startRealScheduler(binary: string): Promise<Child> {
-    const itsKubeconfig = await writeKubeconfig("scheduler.kubeconfig", "system:kube-scheduler");
-    return startObserved("kube-scheduler", binary, observer, (options) =>
-      startScheduler(run, { ...options, kubeconfigPath: itsKubeconfig, files, trust }),
-    );
-  }
 
   return {
     kubeconfigPath,
@@ -165,6 +140,51 @@ export async function startControlPlane(
       ),
     auditLogPath: audit?.log,
   };
+}
+
+/** Admission plugins that would block pods because their controllers do not run. */
+const disabledAdmission = (
+  { controllerManager, nodes }: ControlPlaneBinaries,
+  realPods: boolean,
+): string[] => [
+  // It rejects pods until their namespace has a service account, which only the controller manager creates.
+  ...(controllerManager === undefined ? ["ServiceAccount"] : []),
+  // It taints new nodes until the node lifecycle controller, which does not run here, reports them ready.
+  ...(nodes === undefined && !realPods ? [] : ["TaintNodesByCondition"]),
+];
+
+/** A control plane whose API server runs. */
+interface Started {
+  readonly run: Run;
+  readonly observer: PartObserver;
+  readonly server: string;
+  readonly files: ControlPlaneFiles;
+  readonly trust: Trust;
+  writeKubeconfig(file: string, user: string): Promise<string>;
+}
+
+async function startManager(
+  binary: string,
+  { run, observer, writeKubeconfig, ...started }: Started,
+  pods: "none" | "real",
+): Promise<Child> {
+  const kubeconfigPath = await writeKubeconfig(
+    "controller-manager.kubeconfig",
+    "system:kube-controller-manager",
+  );
+  return startObserved("kube-controller-manager", binary, observer, (options) =>
+    startControllerManager(run, { ...options, ...started, kubeconfigPath, pods }),
+  );
+}
+
+async function startSchedulerOnly(
+  binary: string,
+  { run, observer, writeKubeconfig, files, trust }: Started,
+): Promise<Child> {
+  const kubeconfigPath = await writeKubeconfig("scheduler.kubeconfig", "system:kube-scheduler");
+  return startObserved("kube-scheduler", binary, observer, (options) =>
+    startScheduler(run, { ...options, kubeconfigPath, files, trust }),
+  );
 }
 
 /** One event per response, and one at the start of each watch. */
