@@ -56,7 +56,7 @@ export interface GoPackage {
 
 /** How to obtain one program. */
 export interface CatalogueEntry {
-  /** The release for a target, or undefined when there is none. */
+  /** The release for a target, or undefined when none is published. */
   release(target: Target, hosts: ReleaseHosts, version?: string): Release | undefined;
   readonly goPackage: GoPackage;
 }

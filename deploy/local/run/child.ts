@@ -69,7 +69,7 @@ export interface Child {
    * reaches the whole process group at once.
    */
   stop(signal?: NodeJS.Signals): Promise<void>;
-  /** Resolves when the current process ends, or at once when there is none. */
+  /** Resolves when the current process ends, or at once when no process runs. */
   exited(): Promise<Exit | undefined>;
 }
 

@@ -9,7 +9,7 @@ export interface ProcessIdentity {
   readonly started: string;
 }
 
-/** The process with this pid, or undefined when there is none or it is a zombie. */
+/** The process with this pid, or undefined when no process has it or it is a zombie. */
 export function identify(pid: number): ProcessIdentity | undefined {
   const started = process.platform === "linux" ? startedLinux(pid) : startedElsewhere(pid);
   return started === undefined ? undefined : { pid, started };
