@@ -10,7 +10,7 @@ import { writeChart } from "../../deploy/helm/write.ts";
 import { versions } from "../../deploy/local/versions.ts";
 import { programs } from "../harness/programs.ts";
 import type { Manifest } from "./manifests.ts";
-import { madeOnce } from "./rendered.ts";
+import { renderedOnce } from "./rendered.ts";
 
 const { helm: program } = await programs("helm");
 
@@ -50,7 +50,10 @@ function objectOf(text: string): Manifest | null {
 export async function openChart({ cluster = "default", kubeconfig = "" } = {}): Promise<Chart> {
   const scratch = await mkdtemp(join(tmpdir(), "test-chart-"));
   const folder = join(scratch, "denrei");
-  await writeChart(folder, await chartFiles({ cluster }, await madeOnce("sources of the chart", sources)));
+  await writeChart(
+    folder,
+    await chartFiles({ cluster }, await renderedOnce("sources of the chart", sources)),
+  );
   const env = Object.fromEntries(
     ["CACHE", "CONFIG", "DATA"].map((name) => [`HELM_${name}_HOME`, join(scratch, name)]),
   );

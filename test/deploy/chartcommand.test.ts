@@ -12,7 +12,7 @@ import { sources } from "../../deploy/helm/sources.ts";
 import { writeChart } from "../../deploy/helm/write.ts";
 import { functions } from "../../functions/index.ts";
 import { root } from "./manifests.ts";
-import { madeOnce } from "./rendered.ts";
+import { renderedOnce } from "./rendered.ts";
 
 async function scratch(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "test-chart-"));
@@ -32,7 +32,7 @@ test("writes the chart with this version", async () => {
 });
 
 test("with --one-account, only the users differ", async () => {
-  const rendered = await madeOnce("sources of the chart", sources);
+  const rendered = await renderedOnce("sources of the chart", sources);
   const cluster = "default";
   const [own, one] = await Promise.all(
     [false, true].map((oneAccount) => chartFiles({ cluster, oneAccount }, rendered)),

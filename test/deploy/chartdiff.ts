@@ -3,7 +3,7 @@ import { identity } from "../../deploy/helm/sources.ts";
 import type { Manifest } from "./manifests.ts";
 
 /** Objects that only one of the renderings contains. */
-export function comingAndGoing(before: readonly Manifest[], after: readonly Manifest[]) {
+export function addedAndRemoved(before: readonly Manifest[], after: readonly Manifest[]) {
   const [were, are] = [before, after].map((objects) => objects.map(identity));
   const without = (all: readonly string[] = [], others: readonly string[] = []) =>
     all.filter((one) => !others.includes(one)).sort();

@@ -35,7 +35,7 @@ export function stageNamed(stages: readonly Instruction[][], name: string): Inst
 }
 
 /** A predicate for paths that `.dockerignore` includes. The last matching line decides, for a folder and its content. */
-export function leftIn(ignoreText: string): (path: string) => boolean {
+export function includedBy(ignoreText: string): (path: string) => boolean {
   const rules = ignoreText
     .split("\n")
     .filter((line) => line !== "" && !line.startsWith("#"))
@@ -52,8 +52,8 @@ export function leftIn(ignoreText: string): (path: string) => boolean {
  * Runs a stage in a folder that stands for the root: WORKDIR, COPY from the context, and RUN, as the stage's user if this
  * process can switch to it. The caller handles copies from other stages and `npm ci`.
  */
-export async function carryOut(stage: readonly Instruction[], target: string): Promise<void> {
-  const kept = leftIn(await readFile(join(root, ".dockerignore"), "utf8"));
+export async function runStage(stage: readonly Instruction[], target: string): Promise<void> {
+  const kept = includedBy(await readFile(join(root, ".dockerignore"), "utf8"));
   const env = { PATH: [join(target, "usr/local/bin"), process.env.PATH].join(delimiter) };
   let folder = target;
   let user = {};

@@ -7,7 +7,7 @@ import { operatorManifests } from "../../deploy/generate/monitoring/rules.ts";
 import { identity } from "../../deploy/helm/sources.ts";
 import { functions } from "../../functions/index.ts";
 import { type Chart, comparable, kubeVersion, openChart, type Values } from "./chart.ts";
-import { changedFields, comingAndGoing } from "./chartdiff.ts";
+import { addedAndRemoved, changedFields } from "./chartdiff.ts";
 import { chosen, decided, refused } from "./chartvalues.ts";
 import { find, isWorkload, type Manifest } from "./manifests.ts";
 import { overlay, siteWith } from "./overlays.ts";
@@ -89,7 +89,7 @@ describe("by values", () => {
     async ({ values, come, gone }) => {
       const wanted = usual.map(identity).filter((name) => gone?.test(name));
       expect(wanted.length > 0).toBe(gone !== undefined);
-      expect(comingAndGoing(usual, await chart.template(values))).toEqual({ come, gone: wanted.sort() });
+      expect(addedAndRemoved(usual, await chart.template(values))).toEqual({ come, gone: wanted.sort() });
     },
   );
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { dashboardSettingsName } from "../../deploy/generate/dashboard.ts";
 import { identity } from "../../deploy/helm/sources.ts";
 import { type Chart, comparable, openChart, type Values } from "./chart.ts";
-import { changedFields, comingAndGoing } from "./chartdiff.ts";
+import { addedAndRemoved, changedFields } from "./chartdiff.ts";
 import { find, type Manifest, type Workload } from "./manifests.ts";
 import { siteWith } from "./overlays.ts";
 
@@ -30,7 +30,7 @@ test("it and its routes are absent by default", async () => {
   const off = await chart.template({
     dashboard: { ingress: { enabled: true }, httpRoute: { enabled: true } },
   });
-  const { come, gone } = comingAndGoing(usual, off);
+  const { come, gone } = addedAndRemoved(usual, off);
   expect(come).toEqual([]);
   expect(gone).toEqual(
     [

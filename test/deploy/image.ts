@@ -16,7 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join, resolve, sep } from "node:path";
 import { promisify } from "node:util";
-import { allOf, carryOut, type Instruction, stageNamed, stagesOf } from "./dockerfile.ts";
+import { allOf, type Instruction, runStage, stageNamed, stagesOf } from "./dockerfile.ts";
 import { root } from "./manifests.ts";
 
 const run = promisify(execFile);
@@ -48,16 +48,16 @@ export async function makeImage(): Promise<Image> {
   await chmod(scratch, 0o755);
   const [folder, dependencies] = [join(scratch, "image"), join(scratch, "dependencies")];
   await nodeImage(folder);
-  await carryOut(stageNamed(stages, "system"), folder);
+  await runStage(stageNamed(stages, "system"), folder);
   await installed(join(dependencies, "app"));
-  await carryOut(stageNamed(stages, "dependencies"), dependencies);
+  await runStage(stageNamed(stages, "dependencies"), dependencies);
   const page = await builtPage(stages, join(scratch, "page"));
   const app = join(folder, allOf(lastStage, "WORKDIR")[0] ?? "");
   await mkdir(app);
   await rename(join(dependencies, "app/node_modules"), join(app, "node_modules"));
-  await carryOut(stageNamed(stages, "app"), folder);
+  await runStage(stageNamed(stages, "app"), folder);
   await cp(page, join(app, "dashboard/web/dist"), { recursive: true });
-  await carryOut(lastStage, folder);
+  await runStage(lastStage, folder);
   await run("chmod", ["-R", "a-w,a+rX", folder]);
   const [uid, gid] = (allOf(lastStage, "USER")[0] ?? "").split(":");
   const node = join(folder, "usr/local/bin/node");
@@ -84,7 +84,7 @@ export async function makeImage(): Promise<Image> {
 async function builtPage(stages: readonly Instruction[][], folder: string): Promise<string> {
   await mkdir(join(folder, "app"), { recursive: true });
   await symlink(join(root, "node_modules"), join(folder, "app/node_modules"));
-  await carryOut(stageNamed(stages, "page"), folder);
+  await runStage(stageNamed(stages, "page"), folder);
   return join(folder, "app/dashboard/web/dist");
 }
 

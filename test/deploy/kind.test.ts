@@ -20,7 +20,7 @@ const path = join(root, "deploy/kind.yaml");
 
 /** Answers kind's queries, records its commands, and starts no container. */
 const docker = `#!/bin/sh
-echo "$*" >>"$(dirname "$0")/told"
+echo "$*" >>"$(dirname "$0")/commands"
 case $1 in
   info) echo '{"CgroupVersion":"2","MemoryLimit":true,"PidsLimit":true,"CPUShares":true,"SecurityOptions":[]}' ;;
   inspect | network | ps) ;;
@@ -38,20 +38,20 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 /** The command with which kind would start the node, and kind's output. */
 async function createCluster(
   args: readonly string[],
-): Promise<{ readonly run: string; readonly said: string }> {
-  await rm(join(folder, "told"), { force: true });
+): Promise<{ readonly run: string; readonly output: string }> {
+  await rm(join(folder, "commands"), { force: true });
   const env = {
     PATH: [folder, "/usr/bin", "/bin"].join(delimiter),
     HOME: folder,
     KUBECONFIG: join(folder, "kubeconfig"),
     KIND_EXPERIMENTAL_PROVIDER: "docker",
   };
-  const said = await promisify(execFile)(kind, ["create", "cluster", ...args], { env }).then(
+  const output = await promisify(execFile)(kind, ["create", "cluster", ...args], { env }).then(
     () => "created",
     ({ stderr }: { readonly stderr: string }) => stderr,
   );
-  const told = await readFile(join(folder, "told"), "utf8").catch(() => "");
-  return { run: told.split("\n").find((line) => line.startsWith("run ")) ?? "", said };
+  const commands = await readFile(join(folder, "commands"), "utf8").catch(() => "");
+  return { run: commands.split("\n").find((line) => line.startsWith("run ")) ?? "", output };
 }
 
 describe("deploy/kind.yaml", () => {
@@ -83,8 +83,8 @@ describe("deploy/kind.yaml", () => {
   test("is parsed strictly: an unknown field is an error", async () => {
     const wrong = join(folder, "wrong.yaml");
     await writeFile(wrong, (await readFile(path, "utf8")).replace("hostPort:", "hostport:"));
-    const { run, said } = await createCluster(["--config", wrong]);
-    expect(said).toContain("field hostport not found");
+    const { run, output } = await createCluster(["--config", wrong]);
+    expect(output).toContain("field hostport not found");
     expect(run).toBe("");
   });
 });

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { site } from "../../deploy/helm/sources.ts";
 import { type Manifest, root } from "./manifests.ts";
-import { madeOnce, rendered } from "./rendered.ts";
+import { rendered, renderedOnce } from "./rendered.ts";
 
 const kubernetes = "deploy/kubernetes";
 
@@ -22,12 +22,12 @@ export async function shownSite(): Promise<Manifest[]> {
   const [, text = ""] = /```yaml\n(.*?)```/s.exec(readme) ?? [];
   const shown = (at: (path: string) => string) =>
     text.replaceAll(/<denrei>\/deploy\/kubernetes\/(\S+)/g, (_, path: string) => at(path));
-  return madeOnce("shown site", () => site<Manifest>(shown));
+  return renderedOnce("shown site", () => site<Manifest>(shown));
 }
 
 /** The objects of a site with the production overlay and these components. */
 export const siteWith = (...components: readonly string[]): Promise<Manifest[]> =>
-  madeOnce(`site with ${components}`, () =>
+  renderedOnce(`site with ${components}`, () =>
     site<Manifest>((at) =>
       JSON.stringify({
         apiVersion: "kustomize.config.k8s.io/v1beta1",

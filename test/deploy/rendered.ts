@@ -11,7 +11,7 @@ import { type Manifest, root } from "./manifests.ts";
 const inputs = ["crds", "deploy/helm", "deploy/kubernetes"];
 
 /** The result of `make`, from a file if this run has already created it. Every caller gets a copy. */
-export async function madeOnce<T>(name: string, make: () => Promise<T>): Promise<T> {
+export async function renderedOnce<T>(name: string, make: () => Promise<T>): Promise<T> {
   const path = join(tmpdir(), `test-rendered-${await digestOf(name)}.json`);
   const stored = () => readFile(path, "utf8").catch(() => undefined);
   const made = async () => {
@@ -26,7 +26,8 @@ export async function madeOnce<T>(name: string, make: () => Promise<T>): Promise
 }
 
 /** The objects of a kustomization, by its path in the repository. */
-export const rendered = (path: string): Promise<Manifest[]> => madeOnce(path, () => render(join(root, path)));
+export const rendered = (path: string): Promise<Manifest[]> =>
+  renderedOnce(path, () => render(join(root, path)));
 
 async function digestOf(name: string): Promise<string> {
   const hash = createHash("sha256").update(name);

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Child } from "../../deploy/local/index.ts";
 import { openRun, type Run } from "../../deploy/local/run/run.ts";
 import { Lines } from "../harness/lines.ts";
-import { allOf, leftIn, stageNamed, stagesOf } from "./dockerfile.ts";
+import { allOf, includedBy, stageNamed, stagesOf } from "./dockerfile.ts";
 import { containerOf, find, root, type Workload } from "./manifests.ts";
 import { overlay } from "./overlays.ts";
 import { type Artifact, type Skaffold, skaffoldFile } from "./skaffold.ts";
@@ -57,7 +57,7 @@ async function matching(pattern: string, cwd: string): Promise<string[]> {
 
 describe("the set of synchronized files", () => {
   test("is every TypeScript source in the image, with the same paths", async () => {
-    const kept = leftIn(await readFile(join(root, ".dockerignore"), "utf8"));
+    const kept = includedBy(await readFile(join(root, ".dockerignore"), "utf8"));
     const found = await Promise.all(copied.map((folder) => matching(`${folder}/**/*.ts`, root)));
     const sources = found.flat().filter(kept).sort();
     const rules = artifact.sync?.manual ?? [];

@@ -200,13 +200,13 @@ test("the log of each container is a file, and can be read, limited, and followe
   expect(await read("container=main&sinceTime=2026-01-02T03:04:06Z")).toBe("");
 
   const { body } = await log("container=main&follow=true&tailLines=1");
-  let told = "";
+  let received = "";
   for await (const chunk of body) {
-    told += String(chunk);
-    if (told === "two\n") await appendFile(path, podLogLine("three"));
-    if (told.endsWith("three\n")) break;
+    received += String(chunk);
+    if (received === "two\n") await appendFile(path, podLogLine("three"));
+    if (received.endsWith("three\n")) break;
   }
-  expect(told).toBe("two\nthree\n");
+  expect(received).toBe("two\nthree\n");
 });
 
 test("both programs continue after a kill and a restart", async () => {

@@ -4,7 +4,7 @@ import { runHere } from "../cli/here.ts";
 
 /** Queries with the environment that `env` returns at the time of each query. */
 export function operator(env: () => Readonly<Record<string, string>>) {
-  async function told<T>(...args: string[]): Promise<readonly T[]> {
+  async function query<T>(...args: string[]): Promise<readonly T[]> {
     const { code, stdout, stderr } = await runHere([...args, "--json"], { env: env() });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     return JSON.parse(stdout);
@@ -12,9 +12,9 @@ export function operator(env: () => Readonly<Record<string, string>>) {
   return {
     /** Names of dead-lettered objects. */
     letters: async (): Promise<string[]> =>
-      (await told<{ key: { name: string } }>("deadletters", "list")).map(({ key }) => key.name),
+      (await query<{ key: { name: string } }>("deadletters", "list")).map(({ key }) => key.name),
     /** Ids of the stored webhooks. */
     deliveries: async (): Promise<string[]> =>
-      (await told<{ delivery: string }>("webhooks", "list")).map(({ delivery }) => delivery),
+      (await query<{ delivery: string }>("webhooks", "list")).map(({ delivery }) => delivery),
   };
 }

@@ -84,7 +84,7 @@ test("a message of a work queue in progress is not redelivered before its owner 
   const wait = { ack_wait: 1.5e9 };
   await bench.start(version(1), events("queue", queue), reader("queue", wait));
   await publish("queue", "1", "2");
-  const inHand = await next("queue");
+  const inProgress = await next("queue");
   const begun = Date.now();
   await bench.start(migrating(2, "queue"), events("queue", queue), reader("queue", { ...wait, ...changed }));
   const { config } = await local.bus.jsm.consumers.info("queue", "reader");
@@ -92,7 +92,7 @@ test("a message of a work queue in progress is not redelivered before its owner 
   expect(Date.parse(config.pause_until ?? "")).toBeGreaterThanOrEqual(begun + wait.ack_wait / 1e6);
   expect(config).toMatchObject({ ...changed, deliver_policy: DeliverPolicy.All });
   // The former owner's acknowledgment has no effect.
-  expect(await inHand?.ackAck({ timeout: 500 }).catch(() => false)).toBe(false);
+  expect(await inProgress?.ackAck({ timeout: 500 }).catch(() => false)).toBe(false);
   expect((await next("queue"))?.string()).toBe("1");
   expect((await next("queue"))?.string()).toBe("2");
 });
