@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readSettings } from "../../bus/config/config.ts";
-import type { IdentityGround, Issuer, LocalProcesses } from "../local/index.ts";
+import type { Issuer, IssuerEnvironment, LocalProcesses } from "../local/index.ts";
 import { type Child, holdPort } from "../local/index.ts";
 import { existingCluster } from "./existing.ts";
 import { builtPage } from "./page.ts";
@@ -31,7 +31,7 @@ export interface PreparedDashboard extends RunningDashboard {
 /** The dashboard of a local platform. */
 export interface LocalDashboard extends PreparedDashboard {
   /** Starts the login that the API server trusts. */
-  identities(ground: IdentityGround & Pick<LocalProcesses, "spawn">): Promise<Issuer>;
+  identities(ground: IssuerEnvironment & Pick<LocalProcesses, "spawn">): Promise<Issuer>;
 }
 
 /** The address stays the same between runs, unless another program listens there. */

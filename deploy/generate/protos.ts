@@ -20,7 +20,10 @@ const api: ProtoSource = {
 };
 
 /** RPCs that only pipeds call, so only tests need them. They import messages from {@link api}. */
-const pipeds: ProtoSource = { protos: "test/pipecd/proto", generated: "test/pipecd/generated" };
+const pipeds: ProtoSource = {
+  protos: "deploy/simulators/pipecd/proto",
+  generated: "deploy/simulators/pipecd/generated",
+};
 
 /** Folders that hold TypeScript generated from .proto files. */
 export const protoFolders = [api, pipeds].flatMap(({ generated }) =>
@@ -55,7 +58,7 @@ export async function generatedProtos(root: string): Promise<GeneratedProto[]> {
 async function generate(root: string, out: string, source: ProtoSource): Promise<void> {
   const options = ["target=ts", "import_extension=ts", "erasable_syntax=true"];
   // Import the messages of `api` instead of generating them again.
-  if (source !== api) options.push(`rewrite_imports=./*/model_pb.js:../../../${api.generated}`);
+  if (source !== api) options.push(`rewrite_imports=./*/model_pb.js:../../../../${api.generated}`);
   const config = { version: "v2", modules: [api, pipeds].map(({ protos }) => ({ path: protos })) };
   const plugin = join(root, "node_modules", "@bufbuild", "protoc-gen-es", "bin", "protoc-gen-es");
   const template = {

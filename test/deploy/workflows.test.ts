@@ -89,7 +89,7 @@ describe("every workflow", () => {
     for (const [action, commits] of versions) expect([action, commits.size]).toEqual([action, 1]);
   });
 
-  test("has read permissions (images.yaml also writes issues), persists no credentials, has a timeout, and is canceled by later runs", () => {
+  test("has read permissions (images.yaml also writes issues, labels.yaml labels), persists no credentials, has a timeout, and is canceled by later runs", () => {
     for (const [name, { permissions, concurrency, jobs }] of workflows) {
       expect(permissions).toEqual({ contents: "read" });
       expect(concurrency.group).toContain("github.ref");

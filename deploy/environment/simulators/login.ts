@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import type { IdentityGround, LocalProcesses } from "../../local/index.ts";
+import type { IssuerEnvironment, LocalProcesses } from "../../local/index.ts";
 import type { DashboardUser } from "../users.ts";
 import { type Simulator, type StartOptions, startSimulator } from "./start.ts";
 
@@ -27,7 +27,7 @@ export interface LoginOptions extends Pick<StartOptions, "onEnd" | "signal"> {
 
 /** Starts it; resolves when it answers, with the path of the CA certificate. Throws what `startSimulator` throws. */
 export async function startLogin(
-  { ca, server, directory, spawn }: IdentityGround & Pick<LocalProcesses, "spawn">,
+  { ca, server, directory, spawn }: IssuerEnvironment & Pick<LocalProcesses, "spawn">,
   { users, dashboardUrl, ...rest }: LoginOptions,
 ): Promise<SimulatedLogin & { readonly ca: string }> {
   const folder = join(directory, "login");
