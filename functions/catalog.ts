@@ -1,4 +1,4 @@
-/** Where each function of this project is, by its name: a worker loads those that it runs, and no other. */
+/** Module of each function by name. A worker loads only the functions that it runs. */
 import type { ReconcileFunction } from "../bus/worker/function.ts";
 
 export const catalog: Readonly<Record<string, () => Promise<{ readonly default: ReconcileFunction }>>> = {

@@ -1,4 +1,4 @@
-/** Every function of this project. What needs but some of them loads these from the catalog. */
+/** All functions of this project. Code that needs only some of them loads these from the catalog. */
 import type { ReconcileFunction } from "../bus/worker/function.ts";
 import { catalog } from "./catalog.ts";
 

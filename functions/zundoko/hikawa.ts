@@ -1,9 +1,8 @@
 /**
  * Hikawa: says words until the song is over, then Kiyoshi.
  *
- * Words have deterministic names, so saying one twice is impossible and no intent has to be recorded first. Words
- * that follow each other without a pause are said in one reconcile, and spec and status are brought up to date once
- * at its end.
+ * Words have deterministic names, so no word is created twice and no intent has to be recorded first. One reconcile says all
+ * words that need no pause between them, and updates spec and status once at its end.
  */
 
 import type { Stored } from "../../bus/kube/object.ts";
@@ -14,7 +13,7 @@ import { numberOf, saidAtAnnotation, saidByAnnotation, wordSuffix } from "./name
 import { lastNumber, nextStep, type Word, wordOfEnding } from "./song.ts";
 import { wordSource } from "./words.ts";
 
-/** A long song is sung in parts, so that others get their turn and the status moves on. */
+/** A long song takes several reconciles, so that other objects get their turn and the status advances. */
 const wordsPerReconcile = 50;
 /** Longest name of an object (DNS subdomain). */
 const nameLimit = 253;
@@ -72,7 +71,7 @@ async function sing(
       await record(current, ctx, words, { timeForKiyoshi, kiyoshied: true });
       return undefined;
     }
-    // A word of a song that has ended is said again as the ending wants it; its number may be the last one.
+    // A missing word of a finished song must match the ending. Its number may be the last one.
     const last = countOf(current, words);
     const choice = (ended && wordOfEnding(step.number, last)) || nextWord(step.number);
     words.set(step.number, await say(hikawa, ctx, step.number, choice));
@@ -81,7 +80,7 @@ async function sing(
   }
 }
 
-/** Says one word and returns what was said: another replica may have said this number first. */
+/** Says one word and returns the stored one: another replica may have said this number first. */
 async function say(hikawa: Stored<Hikawa>, ctx: Context, number: number, word: Word): Promise<Word> {
   const zundoko = await ctx.create(Zundoko, {
     metadata: {
@@ -100,11 +99,11 @@ async function sayKiyoshi(hikawa: Stored<Hikawa>, ctx: Context): Promise<void> {
   });
 }
 
-/** Never fewer than the spec has: a word that is missing, or not on the bus yet, is sung in a later step. */
+/** Never less than the spec's number: a later step adds words that are missing, or not on the bus yet. */
 const countOf = ({ spec }: Stored<Hikawa>, words: ReadonlyMap<number, Word>): number =>
   Math.max(spec.numZundokos ?? 0, lastNumber(words));
 
-/** The spec says how many words there are and that it is time, before Kiyoshi is said. */
+/** Records the number of words and the time for Kiyoshi in the spec, before it creates the Kiyoshi. */
 const announce = (
   hikawa: Stored<Hikawa>,
   ctx: Context,
@@ -112,7 +111,7 @@ const announce = (
 ): Promise<Stored<Hikawa>> =>
   ctx.patch(Hikawa, hikawa, { spec: { numZundokos: countOf(hikawa, words), sayKiyoshi: true } });
 
-/** Brings spec and status to what was said. */
+/** Updates spec and status to the current words. */
 async function record(
   hikawa: Stored<Hikawa>,
   ctx: Context,
@@ -145,12 +144,12 @@ function childName(hikawa: Stored<Hikawa>, suffix: string): string {
   if (name.length <= nameLimit) return name;
   throw new TerminalError(
     "NameTooLong",
-    `expected a name that leaves room for its children, but ${suffix} would be named with ${name.length} characters; ` +
+    `the name leaves no room for children: ${suffix} would get a name of ${name.length} characters; ` +
       `at most ${nameLimit} are allowed. Create the Hikawa again under a name that is ${name.length - nameLimit} shorter.`,
   );
 }
 
-/** Without the annotation the creation time is all there is: it is cut to the second, so the second's end counts. */
+/** Falls back to the creation time without the annotation. That is cut to the second, so the second's end counts. */
 function saidAt({ metadata }: Stored<Zundoko>): number {
   const exact = Date.parse(metadata.annotations?.[saidAtAnnotation] ?? "");
   if (!Number.isNaN(exact)) return exact;

@@ -16,18 +16,17 @@ export const Hikawa = defineKind({
   categories: ["zundoko"],
   spec: z.object({
     intervalMillis: z.int32().min(0).max(86_400_000).describe("Pause between two words, in milliseconds."),
-    numZundokos: z
-      .int32()
-      .min(0)
+    numZundokos: z.int32().min(0).optional().describe("Number of words so far. Written by the reconciler."),
+    sayKiyoshi: z
+      .boolean()
       .optional()
-      .describe("How many words are wanted so far. Written by the reconciler."),
-    sayKiyoshi: z.boolean().optional().describe("Time to say Kiyoshi. Written by the reconciler."),
+      .describe("Whether it is time to say Kiyoshi. Written by the reconciler."),
   }),
   status: z.object({
-    numZundokosSaid: z.int32().min(0).optional().describe("How many words were said."),
-    kiyoshied: z.boolean().optional().describe("Kiyoshi was said: the end."),
+    numZundokosSaid: z.int32().min(0).optional().describe("Number of words said."),
+    kiyoshied: z.boolean().optional().describe("Whether the Kiyoshi exists."),
     observedGeneration,
-    conditions: conditions("Ready: Kiyoshi was said. Progressing: words are still being said."),
+    conditions: conditions("Ready: the song is over. Progressing: more words follow."),
   }),
   columns: [
     { name: "Interval", type: "integer", jsonPath: ".spec.intervalMillis" },
@@ -57,7 +56,7 @@ export const Kiyoshi = defineKind({
   version,
   kind: "Kiyoshi",
   plural: "kiyoshis",
-  description: "What a Hikawa says at the end.",
+  description: "The last word of a Hikawa.",
   shortNames: ["kys"],
   categories: ["zundoko"],
   spec: z.object({ say: z.enum(["Kiyoshi!"]).describe("The word.") }),

@@ -1,9 +1,9 @@
-/** Where words come from: chance, or a fixed list for benchmarks and demonstrations. */
+/** Source of words: random, or a fixed list for benchmarks and demonstrations. */
 import { z } from "zod";
 import { ConfigError } from "../../bus/config/config.ts";
 import type { Word } from "./song.ts";
 
-/** Names the variable that fixes the words: `Doko,Zun,Zun,Zun,Zun,Doko`. The list starts over when it ends. */
+/** Variable with a fixed list of words, such as `Doko,Zun,Zun,Zun,Zun,Doko`. The list repeats. */
 export const wordsVariable = "DENREI_ZUNDOKO_WORDS";
 
 /** The word for a number. */
@@ -14,7 +14,7 @@ const listSchema = z
   .transform((text) => text.split(",").map((word) => word.trim()))
   .pipe(z.array(z.enum(["Zun", "Doko"])).min(1));
 
-/** Reads the variable. Throws a {@link ConfigError} when it holds anything but Zun and Doko. */
+/** Reads the variable. Throws a {@link ConfigError} when it contains anything but Zun and Doko. */
 export function wordSource(env: Readonly<Record<string, string | undefined>>): WordSource {
   const text = env[wordsVariable];
   if (text === undefined || text === "") return () => (Math.random() < 0.5 ? "Zun" : "Doko");
