@@ -1,6 +1,6 @@
 /**
- * Tokens for GitHub's API. A worker makes one with the App's key when it is needed and keeps it in its memory: who may read Secrets
- * of the namespace, or runs a build there, never has it.
+ * Tokens for GitHub's API. A worker mints them with the App's key and keeps them in memory, so they are out of reach for users who
+ * can read Secrets of the namespace or run builds there.
  */
 
 import { withGitHub } from "../../bus/github/blocked.ts";
@@ -24,30 +24,30 @@ export interface ApiToken {
   readonly token: string;
   /** The web address of a GitHub Enterprise Server; undefined for github.com. */
   readonly url: string | undefined;
-  /** Forgets it: GitHub has refused it. */
+  /** Discards the token after GitHub refused it. */
   reject(): void;
 }
 
-/** Permissions of a function that mints tokens, beside its watches of Installations and Secrets. */
+/** Permissions of a function that mints tokens, in addition to its watches of Installations and Secrets. */
 export const apiTokenPermissions: readonly PolicyRule[] = [
   { apiGroups: [group], resources: ["githubapps", "clustergithubapps"], verbs: ["get"] },
   { apiGroups: [""], resources: ["namespaces"], verbs: ["get"] },
 ];
 
 const hourMillis = 3_600_000;
-/** One that ends sooner is not used any more. Milliseconds. */
+/** Minimum remaining lifetime of a token that is used. Milliseconds. */
 const leastLeftMillis = 300_000;
 
-/** Tokens of this process: nothing else ever holds them. */
+/** Tokens of this process. They are stored nowhere else. */
 const tokens = new Recent<{ readonly token: string; readonly expires: number }>({
   keptMillis: hourMillis,
   limit: 1000,
 });
 
-/** Whether functions speak to GitHub with tokens of their own, and not with the one in the Installation's Secret. */
+/** Whether functions use tokens of their own for GitHub's API, instead of the one in the Installation's Secret. */
 export const hasApiTokens = ({ spec }: Stored<Installation>): boolean => spec.apiPermissions !== undefined;
 
-/** A token of an Installation that {@link hasApiTokens}. Throws a `BlockedError` when the App does not allow it, or GitHub refuses. */
+/** A token of an Installation for which {@link hasApiTokens} is true. Throws a `BlockedError` when the App does not allow it, or GitHub refuses. */
 export async function apiTokenOf(
   installation: Stored<Installation>,
   access: Access,
@@ -56,7 +56,7 @@ export async function apiTokenOf(
   const app = await appOf(installation, ctx);
   const rules = await rulesOf(app, installation, ctx);
   if (typeof rules === "string") throw notAllowed(app, rules);
-  // Under other rules, for another wish, or after a change at GitHub, it is another token.
+  // A change of the rules, the spec, the access, or the installation needs another token.
   const { uid } = installation.metadata;
   const id = digestOf(
     [uid, installation.spec, changeOf(installation), app.metadata.uid, app.spec, access],

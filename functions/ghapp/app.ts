@@ -1,4 +1,4 @@
-/** GitHubApp and ClusterGitHubApp: whether the App's key is good, and that its webhooks arrive. */
+/** GitHubApp and ClusterGitHubApp: checks the App's key, and has GitHub redeliver webhooks that did not arrive. */
 
 import type { GitHubAppClient } from "../../bus/github/app.ts";
 import { withGitHub } from "../../bus/github/blocked.ts";
@@ -16,12 +16,12 @@ import type { GitHubApp } from "./kinds.ts";
 
 const minutes = (n: number): number => n * 60_000;
 
-/** How often GitHub is asked which webhooks did not arrive. */
+/** Interval of checks for webhooks that did not arrive. */
 const backfillMillis = minutes(5);
-/** The status moves on in steps: each write of it is an event that wakes the App's Installations. */
+/** The recorded time advances in steps, because each write of the status enqueues the App's Installations. */
 const checkedStepMillis = minutes(60);
 
-/** The function of one of the two kinds: they differ in where they are, and where their key is. */
+/** The function for one of the two kinds. They differ in their scope and in the location of their key. */
 export const appFunction = (name: string, kind: Kind<GitHubApp>): ReconcileFunction =>
   defineFunction<GitHubApp>({
     name,
@@ -42,7 +42,7 @@ export const appFunction = (name: string, kind: Kind<GitHubApp>): ReconcileFunct
       if (id !== app.spec.appID)
         throw new BlockedError(
           "WrongApp",
-          `expected the key of the App ${app.spec.appID}, found that of the App ${id} (${slug})`,
+          `the key belongs to the App ${id} (${slug}), not to the App ${app.spec.appID}`,
           backfillMillis,
         );
       const webhooks = await deliver(app, client, ctx);
@@ -51,12 +51,12 @@ export const appFunction = (name: string, kind: Kind<GitHubApp>): ReconcileFunct
           type: "Ready",
           status: "True",
           reason: "Authenticated",
-          message: `GitHub knows the App as ${slug}`,
+          message: `authenticated as ${slug}`,
         },
         webhooks.condition,
       ]);
       if (app.status?.keyFingerprint !== key.fingerprint)
-        ctx.log.info({ slug, keyFingerprint: key.fingerprint }, "GitHub knows the App by this key");
+        ctx.log.info({ slug, keyFingerprint: key.fingerprint }, "authenticated with a new key");
       return { requeueAfter: backfillMillis };
     },
   });
@@ -69,7 +69,7 @@ function deliveredAs(missing: number, refused: number): ConditionUpdate {
       type,
       status: "False",
       reason: "Redelivering",
-      message: "webhooks did not arrive and are asked for again",
+      message: "webhooks did not arrive, requesting redelivery",
     };
   if (refused > 0)
     return {
@@ -77,12 +77,12 @@ function deliveredAs(missing: number, refused: number): ConditionUpdate {
       status: "False",
       reason: "Refused",
       message:
-        "the gateway answered webhooks with 422: it cannot read their payload, and they are not asked for again. The gateway's log says what does not fit.",
+        "the gateway answered webhooks with 422 because it could not parse their payload. They are not redelivered. See the gateway's log for the error.",
     };
   return { type, status: "True", reason: "Delivered", message: "" };
 }
 
-/** Asks for webhooks that did not arrive. Whatever becomes of it, the App itself is fine. */
+/** Has GitHub redeliver webhooks that did not arrive. A failure does not affect the App's readiness. */
 async function deliver(
   app: Stored<GitHubApp>,
   client: GitHubAppClient,
@@ -97,11 +97,11 @@ async function deliver(
       assertOwned: ctx.assertOwned,
     });
     if (again.length > 0) {
-      ctx.log.info({ deliveries: again.length }, "webhooks that did not arrive are delivered again");
+      ctx.log.info({ deliveries: again.length }, "requested redelivery of webhooks that did not arrive");
       ctx.event(
         "Warning",
         "WebhooksNotDelivered",
-        `${missing} webhooks did not arrive and are asked for again`,
+        `${missing} webhooks did not arrive, requesting redelivery`,
       );
     }
     const moved = until - before >= checkedStepMillis;
@@ -112,7 +112,7 @@ async function deliver(
   } catch (error) {
     if (!(error instanceof GitHubError)) throw error;
     const message = redacted(error.message);
-    ctx.log.warn({ err: error }, "not known whether webhooks have arrived");
+    ctx.log.warn({ err: error }, "failed to list webhook deliveries");
     return { status: {}, condition: { type, status: "Unknown", reason: "NotListed", message } };
   }
 }

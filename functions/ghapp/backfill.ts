@@ -1,6 +1,6 @@
 /**
- * Webhooks that did not arrive. GitHub delivers each once, and keeps for three days what became of it; whoever wants one
- * again has to ask. https://docs.github.com/en/webhooks/using-webhooks/handling-failed-webhook-deliveries
+ * Redelivers webhooks that did not arrive. GitHub delivers each webhook once, and lists the attempts for three days. A redelivery has
+ * to be requested. https://docs.github.com/en/webhooks/using-webhooks/handling-failed-webhook-deliveries
  */
 import type { GitHubAppClient, HookDelivery } from "../../bus/github/app.ts";
 import { GitHubRefusedError } from "../../bus/github/errors.ts";
@@ -8,24 +8,24 @@ import { refusedForGood } from "../../bus/webhooks/answers.ts";
 
 const minutes = (n: number): number => n * 60_000;
 
-/** For so long GitHub delivers again. */
+/** GitHub redelivers webhooks up to this age. */
 const keptMillis = minutes(3 * 24 * 60);
-/** An attempt that has just been made may still be under way. */
+/** A recent attempt may still be in progress. */
 const graceMillis = 30_000;
-/** Pauses between attempts of one webhook that we have asked for, doubled each time. */
+/** Pauses between requested attempts of a webhook, doubled each time. */
 const pause = { first: minutes(5), most: minutes(6 * 60) };
-/** Asked for in one go; the rest in the next. */
+/** Maximum number of requested redeliveries per reconcile. */
 const atOnce = 100;
 
-/** What a look at an App's deliveries comes to. */
+/** Evaluation of an App's deliveries. */
 export interface Backfill {
-  /** An attempt of each webhook that is to be delivered again now. */
+  /** The newest attempt of each webhook to redeliver now. */
   readonly again: readonly string[];
-  /** Webhooks that have not arrived. */
+  /** Number of webhooks that have not arrived. */
   readonly missing: number;
-  /** Webhooks that were refused for good: they are not delivered again. */
+  /** Number of webhooks that the gateway refused permanently. They are not redelivered. */
   readonly refused: number;
-  /** Everything before has arrived, or was refused for good. Milliseconds since the epoch. */
+  /** All earlier webhooks have arrived or were refused permanently. Milliseconds since the epoch. */
   readonly until: number;
 }
 
@@ -33,14 +33,14 @@ type Attempt = Pick<HookDelivery, "id" | "guid" | "deliveredAt" | "redelivery" |
 
 const arrived = ({ statusCode }: Attempt): boolean => statusCode >= 200 && statusCode < 300;
 
-/** From the attempts of an App, in any order. */
+/** Evaluates the attempts of an App, in any order. */
 export function backfillOf(attempts: readonly Attempt[], now: number): Backfill {
   const again: string[] = [];
   let missing = 0;
   let refused = 0;
   let until = now - graceMillis;
   for (const [, tries] of Map.groupBy(attempts, ({ guid }) => guid)) {
-    // Of one whose first attempt is not listed any more, that was too long ago.
+    // Without its first attempt in the list, a webhook is too old.
     if (tries.some(arrived) || tries.every(({ redelivery }) => redelivery)) continue;
     const times = tries.map(({ deliveredAt }) => deliveredAt.getTime());
     const first = Math.min(...times);
@@ -57,14 +57,14 @@ export function backfillOf(attempts: readonly Attempt[], now: number): Backfill 
     }
     missing++;
     until = Math.min(until, first);
-    // The first attempt that failed is GitHub's own: it is asked for again at once.
+    // Request a redelivery at once after GitHub's own attempt failed.
     const wait = tries.length === 1 ? 0 : Math.min(pause.most, pause.first * 2 ** (tries.length - 2));
     if (last + wait <= now && newest !== undefined) again.push(newest.id);
   }
   return { again: again.slice(0, atOnce), missing, refused, until };
 }
 
-/** Has delivered again what did not arrive since `checkedUntil`. Throws a `GitHubError`. */
+/** Has GitHub redeliver webhooks that did not arrive since `checkedUntil`. Throws a `GitHubError`. */
 export async function backfill(
   client: GitHubAppClient,
   {
@@ -85,7 +85,7 @@ export async function backfill(
       await client.redeliver(id, signal);
     } catch (error) {
       if (!(error instanceof GitHubRefusedError)) throw error;
-      // It would be the first one again the next time, and none behind it would ever be asked for.
+      // Continue with the others, because this one would come first at the next reconcile too.
       failure ??= error;
     }
   }

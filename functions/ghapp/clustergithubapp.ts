@@ -1,4 +1,4 @@
-/** The function of ClusterGitHubApps. */
+/** The function `clustergithubapp`. */
 import { appFunction } from "./app.ts";
 import { ClusterGitHubApp } from "./kinds.ts";
 

@@ -1,5 +1,5 @@
-/** Speaking to GitHub as an App: its key is read when it is needed, and kept nowhere. */
-
+/** Authenticates as an App. Its key is read for each use, and never kept. */
+import { optInCommands } from "../../bus/domain.ts";
 import { type GitHubAppClient, githubApp } from "../../bus/github/app.ts";
 import { patience, urlReason } from "../../bus/github/blocked.ts";
 import { type AppKey, PrivateKeyError, parsePrivateKey } from "../../bus/github/key.ts";
@@ -18,7 +18,7 @@ import { TokenSecret } from "./secret.ts";
 /** An App of either kind. */
 export type App = Stored<GitHubApp> | Stored<ClusterGitHubApp>;
 
-/** Where the Secret with an App's key is. */
+/** Location of the Secret with an App's key. */
 export const keySecretOf = ({
   metadata,
   spec,
@@ -27,10 +27,10 @@ export const keySecretOf = ({
   name: spec.privateKeySecretRef.name,
 });
 
-/** What GitHub asked this process to wait for, whichever object it was about. */
+/** Rate limits of GitHub, shared by all objects of this process. */
 const limits = rateLimits();
 
-/** The App's private key. Throws a `BlockedError` that says what is missing. */
+/** Reads the App's private key. Throws a `BlockedError` that names what is missing. */
 export async function keyOf(app: App, ctx: Context): Promise<AppKey> {
   const at = keySecretOf(app);
   const { key } = app.spec.privateKeySecretRef;
@@ -38,7 +38,7 @@ export async function keyOf(app: App, ctx: Context): Promise<AppKey> {
     if (!(error instanceof ApiError && error.status === 403)) throw error;
     throw new BlockedError(
       "SecretAccessDenied",
-      `expected to read the Secret ${at.name} in ${at.namespace}, which the API server refuses. Opt the namespace in: ${optInCommands(at.namespace)}`,
+      `the API server refused to read the Secret ${at.name} in ${at.namespace}. Opt the namespace in: ${optInCommands(at.namespace)}`,
       patience,
       { cause: error },
     );
@@ -46,14 +46,14 @@ export async function keyOf(app: App, ctx: Context): Promise<AppKey> {
   if (secret === undefined)
     throw new BlockedError(
       "KeySecretNotFound",
-      `expected the Secret ${at.name} in ${at.namespace} with the App's private key, found none`,
+      `found no Secret ${at.name} in ${at.namespace} with the App's private key`,
       patience,
     );
   const encoded = ownValue(secret.data, key);
   if (encoded === undefined)
     throw new BlockedError(
       "KeyNotFound",
-      `the Secret ${at.name} in ${at.namespace} has nothing under the key ${key}`,
+      `the Secret ${at.name} in ${at.namespace} has no value under the key ${key}`,
       patience,
     );
   try {
@@ -68,7 +68,7 @@ export async function keyOf(app: App, ctx: Context): Promise<AppKey> {
   }
 }
 
-/** A client that speaks as the App. Throws a `BlockedError` for an address that is none, or that nothing may be sent to. */
+/** A client that authenticates as the App. Throws a `BlockedError` when the address is invalid or not allowed. */
 export function clientOf({ spec }: App, key: AppKey): GitHubAppClient {
   try {
     return githubApp({

@@ -1,16 +1,16 @@
-/** The Secret of an Installation as it is found: whose it is, what token is in it, and how it becomes another one. Pure. */
+/** The existing Secret of an Installation: its owner, its token, and the patch to update it. Pure. */
 import type { Stored } from "../../bus/kube/object.ts";
 import { annotations, contentDigest, type SecretObject, type WantedSecret } from "./secret.ts";
 
-/** When a token is to be refreshed, and ends. Milliseconds since the epoch. */
+/** Times of the stored token. Milliseconds since the epoch. */
 export interface FoundToken {
-  /** The last change of the installation before it was made; empty without one. */
+  /** The last change of the installation before the token was minted; empty without one. */
   readonly change: string;
   readonly refresh: number;
   readonly expires: number;
 }
 
-/** What a Secret says of its token; undefined where there is none that was made for this wish and is still as it was. */
+/** The token of a Secret; undefined when it was minted for another request, or the Secret was modified. */
 export function tokenIn(secret: Stored<SecretObject>, digest: string): FoundToken | undefined {
   const { type = "Opaque", immutable = false, data = {} } = secret;
   const noted = secret.metadata.annotations ?? {};
@@ -23,17 +23,17 @@ export function tokenIn(secret: Stored<SecretObject>, digest: string): FoundToke
   return { expires: expires as number, refresh: refresh as number, change: noted[annotations.change] ?? "" };
 }
 
-/** Tokens that are in a Secret: what begins like one, in any of its values. */
+/** Tokens in a Secret: text with the prefix of tokens, in any of its values. */
 export function tokensIn({ data = {} }: Stored<SecretObject>): string[] {
   const texts = Object.values(data).map((value) => Buffer.from(value, "base64").toString());
   return [...new Set(texts.flatMap((text) => text.match(/\bghs_[A-Za-z0-9_.-]+/g) ?? []))];
 }
 
-/** Whether a Secret can become another one: of what is immutable, and of its type, nothing can be changed. */
+/** Whether a Secret can be patched: immutable Secrets, and the type of a Secret, cannot be changed. */
 export const canBecome = (found: Stored<SecretObject>, wanted: WantedSecret): boolean =>
   found.immutable !== true && !wanted.immutable && (found.type ?? "Opaque") === wanted.type;
 
-/** The merge patch that makes a Secret what is wanted. Labels and annotations of others stay. */
+/** The merge patch to the desired Secret. Labels and annotations of others stay. */
 export function patchTo(found: Stored<SecretObject>, wanted: WantedSecret): object {
   const before = templateNames(found);
   const gone = (names: readonly string[], now: object) =>
@@ -56,6 +56,6 @@ function templateNames({ metadata }: Stored): { labels: string[]; annotations: s
   }
 }
 
-/** Whether a Secret is that of the Installation: nobody else's is ever written. In those of ghapp-controller the owner is no controller. */
+/** Whether a Secret belongs to the Installation. Others are never written. In Secrets of ghapp-controller the owner is no controller. */
 export const isOf = (secret: Stored, owner: Stored): boolean =>
   secret.metadata.ownerReferences?.some(({ uid }) => uid === owner.metadata.uid) ?? false;

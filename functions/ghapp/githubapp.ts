@@ -1,4 +1,4 @@
-/** The function of GitHubApps. */
+/** The function `githubapp`. */
 import { appFunction } from "./app.ts";
 import { GitHubApp } from "./kinds.ts";
 

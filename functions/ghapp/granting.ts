@@ -1,4 +1,4 @@
-/** Which App an Installation is of, and whether that App allows it. */
+/** Finds the App of an Installation, and checks that it allows the Installation. */
 import { patience } from "../../bus/github/blocked.ts";
 import { type Kind, Namespace } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
@@ -22,14 +22,14 @@ export async function appOf(
   if (found !== undefined) return found;
   throw new BlockedError(
     "AppNotFound",
-    `expected the ${kind} ${name}${kind === "GitHubApp" ? ` in ${metadata.namespace}` : ""}, found none`,
+    `found no ${kind} ${name}${kind === "GitHubApp" ? ` in ${metadata.namespace}` : ""}`,
     patience,
   );
 }
 
 /**
- * The App's rules that allow the Installation, or why none does. A GitHubApp without rules allows every Installation in its
- * namespace: undefined.
+ * The App's rules that allow the Installation, or a message why none does. Undefined for a GitHubApp without rules, which allows
+ * every Installation in its namespace.
  */
 export async function rulesOf(
   app: App,
@@ -50,7 +50,7 @@ export async function rulesOf(
   });
 }
 
-/** A bus that does not know the namespace (yet) is no reason to take a token back. */
+/** Asks the API server when the bus does not know the namespace (yet): that is no reason to withdraw a token. */
 const labelsOf = async (
   namespace: string,
   { read, live }: Context,

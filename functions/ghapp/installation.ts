@@ -1,10 +1,10 @@
 /**
  * Installation: keeps a token of a GitHub App in a Secret, and refreshes it in time.
  *
- * Whether there is something to do is read from the Secret itself: what its token was made for, whether it is as it was
- * written, and when it is to be refreshed. One that is as it should be costs no call of GitHub and no write. When GitHub says
- * that the installation or a repository has changed, that is noted, and another token is made at once: what the one before may
- * do is not known. That one replica at a time makes a token is the queue's doing.
+ * The Secret itself records what its token was minted for, its content, and when to refresh it. As long as all of that is current,
+ * a reconcile neither calls GitHub nor writes. A webhook about a change of the installation or of a repository is recorded, and a
+ * new token is minted at once, because the rights of the old one are unknown. The queue ensures that only one replica mints a
+ * token.
  */
 
 import { blockedBy, patience } from "../../bus/github/blocked.ts";
@@ -35,9 +35,9 @@ import { isRefusal, readSecret, writeSecret } from "./writesecret.ts";
 
 const minutes = (n: number): number => n * 60_000;
 
-/** Whatever becomes of timers, each Installation is looked at this often. */
+/** Interval at which all Installations are checked, in case a timer was lost. */
 const sweepMillis = minutes(5);
-/** A refresh that failed is tried again while the token is still good. */
+/** Retry interval of a failed refresh while the token is still valid. */
 const againMillis = minutes(1);
 
 const appText = (kind: string, namespace: string, name: string): string =>
@@ -55,7 +55,7 @@ export default defineFunction({
     repository: repositoryKeys,
   },
   watches: [
-    // Also those that are not its own: when one goes that had taken its name, it can have it.
+    // Also watch Secrets of other owners: when one that occupied the name is deleted, the Installation can create its own.
     { kind: Secret, keys: ({ metadata }, find) => find("secret", keyText(keyOfObject(metadata))) },
     { kind: GitHubApp, keys: ({ metadata }, find) => find("app", keyText(keyOfObject(metadata))) },
     { kind: ClusterGitHubApp, keys: ({ metadata }, find) => find("app", metadata.name) },
@@ -71,7 +71,7 @@ export default defineFunction({
   outbound: { github: true },
   async reconcile(found, ctx) {
     const change = newChange(found, ctx);
-    // First of all: if this reconcile is blocked, the next one knows that another token is due.
+    // Record the change first: if this reconcile is blocked, the next one must know that a new token is due.
     const installation = change === undefined ? found : await ctx.status(Installation, found, { change });
     try {
       return await keepToken(installation, ctx);
@@ -115,22 +115,22 @@ async function keepToken(installation: Stored<Installation>, ctx: Context): Prom
     });
     await writeSecret(installation, secret, wantedSecret(spec, identity, issued), ctx).catch(
       async (error) => {
-        // The API server has said no: nobody will ever have that token.
+        // The API server refused the write, so the token is stored nowhere.
         if (isRefusal(error)) await revoke(client, [issued.token], ctx);
         throw error;
       },
     );
-    ctx.event("Normal", "TokenIssued", `the Secret ${metadata.name} has a new token`);
+    ctx.event("Normal", "TokenIssued", `wrote a new token to the Secret ${metadata.name}`);
     return await ready(installation, issued, ctx, issued.repositories ?? null);
   } catch (error) {
-    // What a token is good for is known when it is made. If that is not allowed, neither is the one before.
+    // The reach of a token is only known after minting. If it is not allowed, the stored token is not allowed either.
     if (isNotAllowed(error)) await withdraw(secret, app, ctx);
     if (!(error instanceof GitHubError)) throw error;
     const blocked = blockedBy(error, "Key");
-    // The installation has changed, and GitHub gives no token for what it is now.
+    // The installation has changed, and GitHub refuses a token for its new state.
     if (!good || (renews && error instanceof GitHubRefusedError)) throw blocked;
-    // The token is good for some time yet, and that is what the Installation is for.
-    ctx.log.warn({ err: error }, "token not refreshed, trying again");
+    // The stored token is still valid, so the Installation stays ready.
+    ctx.log.warn({ err: error }, "failed to refresh the token, retrying");
     ctx.event("Warning", "TokenNotRefreshed", blocked.message);
     const refresh = (renews ? dueSince(installation) : undefined) ?? token.refresh;
     await ready(installation, { ...token, refresh }, ctx);
@@ -138,16 +138,16 @@ async function keepToken(installation: Stored<Installation>, ctx: Context): Prom
   }
 }
 
-/** The Secret has a good token. */
+/** Reports that the Secret has a valid token. */
 async function ready(
   installation: Stored<Installation>,
   { expires, refresh }: { readonly expires: number; readonly refresh: number },
   ctx: Context,
-  /** Null takes away what is noted. */
+  /** Null removes the recorded ones. */
   repositories?: IssuedToken["repositories"] | null,
 ): Promise<Result> {
   const expiresAt = time(expires);
-  const message = `the token in the Secret ${installation.metadata.name} is good until ${expiresAt}`;
+  const message = `the token in the Secret ${installation.metadata.name} is valid until ${expiresAt}`;
   const status = {
     ready: true,
     secret: installation.metadata.name,
@@ -165,14 +165,14 @@ async function ready(
 
 const time = (millis: number): string => new Date(millis).toISOString().replace(/\.\d+Z$/, "Z");
 
-/** There is no good token, and the object says why. The platform says the same in the condition Stalled. */
+/** Reports why there is no valid token. The platform repeats the message in the condition Stalled. */
 async function unready(
   installation: Stored<Installation>,
   { reason, message }: BlockedError,
   ctx: Context,
 ): Promise<void> {
   const status = { ready: false, secret: installation.metadata.name, message };
-  // A merge patch takes away what is null.
+  // Null removes a field in a merge patch.
   const gone = { expiresAt: null, refreshAt: null } as object;
   await ctx.status(Installation, installation, { ...status, ...gone }, [
     { type: "Ready", status: "False", reason, message },
@@ -180,29 +180,26 @@ async function unready(
   ]);
 }
 
-/**
- * What is not allowed any more is taken back: the Secret goes, whatever else is wrong with the App, and the token ends as far
- * as it can be known.
- */
+/** Deletes the Secret of an Installation that is no longer allowed, even if the App has other problems, and revokes the tokens in it. */
 async function withdraw(secret: Stored<SecretObject> | undefined, app: App, ctx: Context): Promise<void> {
   if (secret === undefined) return;
   await ctx.delete(TokenSecret, secret);
   ctx.event(
     "Warning",
     "TokenWithdrawn",
-    `the Secret ${secret.metadata.name} was deleted: the App does not allow it any more`,
+    `deleted the Secret ${secret.metadata.name}, because the App no longer allows it`,
   );
   try {
     await revoke(clientOf(app, await keyOf(app, ctx)), tokensIn(secret), ctx);
   } catch (error) {
     if (!(error instanceof BlockedError)) throw error;
-    ctx.log.warn({ err: error }, "tokens not revoked");
+    ctx.log.warn({ err: error }, "failed to revoke tokens");
   }
 }
 
 const keyOfObject = ({ namespace = "", name }: Stored["metadata"]): ObjectKey => ({ namespace, name });
 
-/** The Secret of the Installation's name, read live: on the bus there is no data of it. Throws when it is somebody else's. */
+/** Reads the Secret with the Installation's name from the API server, because the bus has no data of Secrets. Throws when it has another owner. */
 async function secretOf(
   installation: Stored<Installation>,
   ctx: Context,
@@ -212,7 +209,7 @@ async function secretOf(
   if (secret === undefined || isOf(secret, installation)) return secret;
   throw new BlockedError(
     "NameTaken",
-    `expected no Secret ${name} that is not this Installation's, found one. It is never overwritten: delete it, or create the Installation under another name.`,
+    `the Secret ${name} does not belong to this Installation, and is never overwritten. Delete it, or create the Installation under another name.`,
     patience,
   );
 }

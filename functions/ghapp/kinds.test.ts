@@ -107,7 +107,7 @@ describe("CustomResourceDefinitions", () => {
     const { rules } = crd(Installation);
     for (const field of ["appRef", "installationID"])
       expect(rules("spec", field)).toEqual([
-        { rule: "self == oldSelf", message: expect.stringContaining("can not be changed") },
+        { rule: "self == oldSelf", message: expect.stringContaining("cannot be changed") },
       ]);
   });
 
@@ -115,9 +115,11 @@ describe("CustomResourceDefinitions", () => {
     const { rules, schema } = crd(Installation);
     expect(rules("spec")).toEqual([
       expect.objectContaining({ rule: "has(self.key) || (has(self.format) && self.format != 'raw')" }),
-      expect.objectContaining({ message: "either repositories or repositoryIDs" }),
-      expect.objectContaining({ message: "with apiPermissions, exactly one repository has to be named" }),
-      expect.objectContaining({ message: "with apiPermissions, permissions can only be contents: read" }),
+      expect.objectContaining({ message: "expected either repositories or repositoryIDs" }),
+      expect.objectContaining({ message: "apiPermissions requires exactly one repository" }),
+      expect.objectContaining({
+        message: "with apiPermissions, the only allowed value of permissions is contents: read",
+      }),
     ]);
     expect(schema("spec", "format").enum).toEqual(formats);
     expect(schema("spec").required).toEqual(["appRef", "installationID", "template"]);
@@ -144,7 +146,7 @@ describe("types of Secrets", () => {
     "%j, which Kubernetes acts on, may not",
     (type) => {
       expect(refusal(Installation, typed(type))).toMatch(
-        /spec\.template\.type: Kubernetes gives Secrets of the types .* rights of their own/,
+        /spec\.template\.type: Kubernetes grants special rights to Secrets of the types .*/,
       );
     },
   );
@@ -219,7 +221,7 @@ describe("objects of ghapp-controller", () => {
     ["no App", without("appRef"), /spec\.appRef/],
     ["no installation", without("installationID"), /spec\.installationID/],
     ["no template", without("template"), /spec\.template/],
-    ["no key", without("key"), /key is needed with the format raw/],
+    ["no key", without("key"), /key is required with the format raw/],
     [
       "an App of another group",
       { ...acmeWeb, appRef: { ...acmeWeb.appRef, apiVersion: "v1" } },
@@ -240,7 +242,7 @@ describe("objects of ghapp-controller", () => {
     [
       "a Secret that may do more than builds need",
       { ...separated, permissions: { contents: "write" } },
-      /permissions can only be contents: read/,
+      /the only allowed value of permissions is contents: read/,
     ],
     ["a refresh after an hour", { ...acmeWeb, refreshBeforeSeconds: 3001 }, /refreshBeforeSeconds/],
   ])("an Installation is refused with %s", (_, spec, why) => {
@@ -255,7 +257,7 @@ describe("objects of ghapp-controller", () => {
   test("each format but raw brings its key", () => {
     for (const format of formats) {
       const told = refusal(Installation, { ...without("key"), format });
-      if (format === "raw") expect(told).toMatch(/key is needed/);
+      if (format === "raw") expect(told).toMatch(/key is required/);
       else expect(told, format).toBeUndefined();
     }
   });

@@ -1,4 +1,4 @@
-/** GitHubApp, ClusterGitHubApp and Installation: `ghapp.tsuzu.dev/v1alpha1`. Objects of ghapp-controller apply unchanged. */
+/** GitHubApp, ClusterGitHubApp, and Installation: `ghapp.tsuzu.dev/v1alpha1`. Objects of ghapp-controller apply unchanged. */
 import { z } from "zod";
 import { cel } from "../../bus/kube/crd.ts";
 import { age, conditions, observedGeneration, ready, time } from "../../bus/kube/fields.ts";
@@ -7,7 +7,7 @@ import { formats, refusedTypes } from "./formats.ts";
 import { apiVersion, group, version } from "./names.ts";
 import { levels } from "./policy.ts";
 
-/** Keys of a Secret, as the API server takes them. */
+/** A key of a Secret, as the API server accepts it. */
 const secretKey = z
   .string()
   .regex(/^[-._a-zA-Z0-9]+$/)
@@ -20,7 +20,7 @@ const allowedSchema = z
     namespaces: z
       .array(z.string())
       .optional()
-      .describe("Names of namespaces; `*` stands for any letters: team-*. Without it, any."),
+      .describe("Names of namespaces. * matches any characters, as in team-*. Default: any."),
     namespaceSelector: z
       .object({
         matchLabels: z.record(z.string(), z.string()).optional(),
@@ -35,70 +35,70 @@ const allowedSchema = z
           .optional(),
       })
       .optional()
-      .describe("Labels of namespaces. Without it, any."),
+      .describe("Labels of namespaces. Default: any."),
     installationIDs: z
       .array(z.int().min(1))
       .optional()
-      .describe("GitHub's ids of installations. Without it, any."),
+      .describe("GitHub ids of installations. Default: any."),
     repositories: z
       .array(z.string().regex(/^[^/\s]+\/[^/\s]+$/u))
       .optional()
       .describe(
-        "Repositories a token may be good for: acme/web, or acme/* for all of them. Without it, any.",
+        "Repositories that a token may access: acme/web, or acme/* for all of an account. Default: any.",
       ),
     permissions: z
       .record(z.string(), z.enum(levels))
       .optional()
-      .describe("The most that a token may do: what is not named here it may not. Without it, anything."),
+      .describe("Maximum permissions of a token. Permissions that are not listed are denied. Default: any."),
   })
-  .describe("Everything in a rule has to hold; what it leaves out is allowed.");
+  .describe("A rule. All of its fields must match.");
 
 const appSpec = z.object({
-  url: z.string().optional().describe("Address of a GitHub Enterprise Server. Empty: github.com."),
-  appID: z.int().min(1).describe("GitHub's id of the App."),
+  url: z.string().optional().describe("URL of a GitHub Enterprise Server. Default: github.com."),
+  appID: z.int().min(1).describe("GitHub id of the App."),
   privateKeySecretRef: z
     .object({
       name: z.string().min(1).describe("Name of the Secret."),
-      key: secretKey.describe("Which of its keys holds the PEM text."),
+      key: secretKey.describe("Key of the Secret with the PEM text."),
     })
     .describe(
-      "The App's private key. Of a GitHubApp in its namespace, of a ClusterGitHubApp in that of the platform.",
+      "Private key of the App. For a GitHubApp the Secret is in the same namespace, for a ClusterGitHubApp in the platform's.",
     ),
   allowed: z
     .array(allowedSchema)
     .optional()
     .describe(
-      "Which Installations may have tokens: those that one of the rules allows. A ClusterGitHubApp without rules allows none; a GitHubApp without rules all that are in its namespace.",
+      "Rules for Installations. Each Installation that matches one of them gets tokens. Without rules, a ClusterGitHubApp allows none, and a GitHubApp allows all of its namespace.",
     ),
   statelessTokens: z
     .enum(["enabled", "disabled"])
     .optional()
-    .describe("Asks GitHub for tokens of one form or the other. Without it, GitHub decides."),
+    .describe("Whether to request stateless tokens. By default GitHub decides."),
 });
 
 const appStatus = z.object({
-  slug: z.string().optional().describe("The App's name in addresses."),
+  slug: z.string().optional().describe("Name of the App in URLs."),
   keyFingerprint: z
     .string()
     .optional()
-    .describe("Fingerprint of the private key, as the App's page on GitHub shows it."),
+    .describe("Fingerprint of the private key, as shown on the App's page on GitHub."),
   deliveriesCheckedUntil: time
     .optional()
-    .describe("Every webhook that was delivered before has arrived, or is too old to be delivered again."),
+    .describe("All webhooks before this time have arrived, or are too old to be redelivered."),
   observedGeneration,
   conditions: conditions(
-    "Ready: the key is good, and GitHub answers. WebhooksDelivered: what did not arrive was asked for again.",
+    "Ready: the key is valid, and GitHub answers. WebhooksDelivered: all webhooks have arrived.",
   ),
 });
 
 const appColumns = [ready, { name: "App", type: "string", jsonPath: ".status.slug" }, age] as const;
 
-/** A GitHub App, for Installations of its own namespace. */
+/** A GitHub App for Installations in its own namespace. */
 export const GitHubApp = defineKind({
   group,
   version,
   kind: "GitHubApp",
-  description: "A GitHub App whose tokens are for Installations of its own namespace.",
+  description: "A GitHub App for Installations in its own namespace.",
   writers: "admin",
   shortNames: ["gha"],
   categories: ["ghapp"],
@@ -108,13 +108,13 @@ export const GitHubApp = defineKind({
 });
 export type GitHubApp = ObjectOf<typeof GitHubApp>;
 
-/** A GitHub App for Installations of the namespaces that it allows. */
+/** A GitHub App for Installations in the namespaces that it allows. */
 export const ClusterGitHubApp = defineKind({
   group,
   version,
   kind: "ClusterGitHubApp",
   scope: "Cluster",
-  description: "A GitHub App whose tokens are for Installations of the namespaces that it allows.",
+  description: "A GitHub App for Installations in the namespaces that it allows.",
   shortNames: ["cgha"],
   categories: ["ghapp"],
   spec: appSpec,
@@ -124,15 +124,15 @@ export const ClusterGitHubApp = defineKind({
 export type ClusterGitHubApp = ObjectOf<typeof ClusterGitHubApp>;
 
 const immutable = (what: string) =>
-  cel({ rule: "self == oldSelf", message: `${what} can not be changed: create another Installation` });
+  cel({ rule: "self == oldSelf", message: `${what} cannot be changed: create another Installation` });
 
-const oneRepository = "with apiPermissions, exactly one repository has to be named";
-const onlyContents = "with apiPermissions, permissions can only be contents: read";
+const oneRepository = "apiPermissions requires exactly one repository";
+const onlyContents = "with apiPermissions, the only allowed value of permissions is contents: read";
 
 const inTheOpen =
-  "Not kept secret: everyone who may read the object sees it, and every function on the bus. Put other credentials in a Secret of their own.";
+  "Not secret: all users who can read the object, and all functions on the bus, can read it. Store other credentials in a separate Secret.";
 
-const refusedType = `Kubernetes gives Secrets of the types ${refusedTypes.join(" and ")} rights of their own: use another type`;
+const refusedType = `Kubernetes grants special rights to Secrets of the types ${refusedTypes.join(" and ")}: use another type`;
 
 const templateSchema = z.object({
   metadata: z
@@ -141,12 +141,15 @@ const templateSchema = z.object({
       annotations: z.record(z.string(), z.string()).optional(),
     })
     .optional(),
-  immutable: z.boolean().optional().describe("Then the Secret is made anew with each token."),
+  immutable: z
+    .boolean()
+    .optional()
+    .describe("Whether the Secret is immutable. It is then recreated for each token."),
   data: z.record(secretKey, z.string()).optional().describe(`Values in base64. ${inTheOpen}`),
   stringData: z
     .record(secretKey, z.string())
     .optional()
-    .describe(`Plain values; {{token}} in them stands for the token. ${inTheOpen}`),
+    .describe(`Plain values. {{token}} is replaced by the token. ${inTheOpen}`),
   type: z
     .string()
     .max(253)
@@ -154,18 +157,18 @@ const templateSchema = z.object({
     .optional()
     .meta(cel({ rule: `!(self in ${JSON.stringify(refusedTypes)})`, message: refusedType }))
     .describe(
-      "Type of the Secret. Default: what the format needs, else Opaque. The API server may want further keys with it, which data and stringData add.",
+      "Type of the Secret. Default: the type of the format, else Opaque. If the type needs further keys, add them in data or stringData.",
     ),
 });
 
-/** An installation of a GitHub App, whose token is kept in a Secret of the same name. */
+/** An installation of a GitHub App. A Secret of the same name has its token. */
 export const Installation = defineKind({
   group,
   version,
   kind: "Installation",
   description:
-    "An installation of a GitHub App. Its token is kept in the Secret of the same name, and refreshed in time.",
-  // Whoever makes one has its token.
+    "An installation of a GitHub App. Its token is stored in the Secret of the same name, and refreshed before it expires.",
+  // The creator of an Installation gets its token.
   writers: "admin",
   shortNames: ["ghinst"],
   categories: ["ghapp"],
@@ -176,48 +179,49 @@ export const Installation = defineKind({
           apiVersion: z.enum(["", apiVersion]).optional(),
           kind: z.enum(["GitHubApp", "ClusterGitHubApp"]),
           name: z.string().min(1),
-          namespace: z.string().optional().describe("Ignored: a GitHubApp is looked for in this namespace."),
+          namespace: z
+            .string()
+            .optional()
+            .describe("Ignored. A GitHubApp is always in the Installation's namespace."),
           uid: z.string().optional().describe("Ignored."),
           resourceVersion: z.string().optional().describe("Ignored."),
           fieldPath: z.string().optional().describe("Ignored."),
         })
         .meta(immutable("appRef"))
-        .describe("The App: a GitHubApp of this namespace, or a ClusterGitHubApp."),
+        .describe("A GitHubApp of this namespace, or a ClusterGitHubApp."),
       installationID: z
         .int()
         .min(1)
         .meta(immutable("installationID"))
-        .describe("GitHub's id of the installation."),
+        .describe("GitHub id of the installation."),
       repositoryIDs: z
         .array(z.int().min(1))
         .max(500)
         .optional()
         .describe(
-          "The token is good for these repositories alone, by their ids. Without them, for all of the installation.",
+          "GitHub ids of the repositories that the token may access. Default: all of the installation.",
         ),
       repositories: z
         .array(z.string().min(1))
         .max(500)
         .optional()
-        .describe("The same by name: web, without the owner. Either names or ids."),
+        .describe("Names of these repositories, without the owner. Set either names or ids."),
       permissions: permissionsSchema
         .optional()
-        .describe("What the token may do: contents: read. Without it, all that the installation may."),
+        .describe("Permissions of the token, such as contents: read. Default: all of the installation."),
       apiPermissions: permissionsSchema
         .refine((permissions) => Object.keys(permissions).length > 0, "at least one permission")
         .meta(cel({ rule: "size(self) > 0", message: "apiPermissions needs at least one permission" }))
         .optional()
         .describe(
-          "What previews may do at GitHub: pull_requests: write, statuses: write. Their tokens are made in the memory of a worker. The token in the Secret then reads the contents of one repository, and no more.",
+          "Permissions for previews, such as pull_requests: write and statuses: write. Workers mint such tokens and keep them in memory. The token in the Secret then only has contents: read for one repository.",
         ),
-      key: secretKey
-        .optional()
-        .describe("Which key of the Secret gets the token. Needed with the format raw."),
+      key: secretKey.optional().describe("Key of the Secret for the token. Required with the format raw."),
       format: z
         .enum(formats)
         .optional()
         .describe(
-          "raw: the token under `key` (default). basic-auth: username and password, for git. dockerconfigjson: for pulling images from `registry`.",
+          "raw: the token under `key` (default). basic-auth: username and password, for git. dockerconfigjson: credentials to pull images from `registry`.",
         ),
       registry: z
         .string()
@@ -230,17 +234,17 @@ export const Installation = defineKind({
         .max(3000)
         .optional()
         .describe(
-          "How long before its end the token is refreshed, at least: as long as the longest build. Default: 600.",
+          "Minimum remaining lifetime of the token at its refresh. Set it to the length of the longest build. Default: 600.",
         ),
-      template: templateSchema.describe("What else the Secret has."),
+      template: templateSchema.describe("Other content of the Secret."),
     })
     .refine(
       ({ key, format = "raw" }) => key !== undefined || format !== "raw",
-      "key is needed with the format raw",
+      "key is required with the format raw",
     )
     .refine(
       ({ repositories, repositoryIDs }) => !(repositories?.length && repositoryIDs?.length),
-      "either repositories or repositoryIDs",
+      "expected either repositories or repositoryIDs",
     )
     .refine(
       ({ apiPermissions, repositories = [], repositoryIDs = [] }) =>
@@ -258,11 +262,11 @@ export const Installation = defineKind({
       cel(
         {
           rule: "has(self.key) || (has(self.format) && self.format != 'raw')",
-          message: "key is needed with the format raw",
+          message: "key is required with the format raw",
         },
         {
           rule: "!(has(self.repositories) && size(self.repositories) > 0 && has(self.repositoryIDs) && size(self.repositoryIDs) > 0)",
-          message: "either repositories or repositoryIDs",
+          message: "expected either repositories or repositoryIDs",
         },
         {
           rule: "!has(self.apiPermissions) || (has(self.repositories) ? size(self.repositories) : 0) + (has(self.repositoryIDs) ? size(self.repositoryIDs) : 0) == 1",
@@ -275,15 +279,13 @@ export const Installation = defineKind({
       ),
     ),
   status: z.object({
-    ready: z.boolean().optional().describe("The Secret has a token that is good."),
+    ready: z.boolean().optional().describe("Whether the Secret has a valid token."),
     secret: z.string().optional().describe("Name of the Secret."),
-    message: z.string().optional().describe("Why it is not ready."),
-    expiresAt: time.optional().describe("When the token ends."),
+    message: z.string().optional().describe("Why the Installation is not ready."),
+    expiresAt: time.optional().describe("When the token expires."),
     refreshAt: time
       .optional()
-      .describe(
-        "When it is refreshed; in the past, since when another one is due that has not been made yet.",
-      ),
+      .describe("When the token is refreshed. A time in the past means that the refresh is overdue."),
     change: z
       .object({
         at: time,
@@ -291,15 +293,15 @@ export const Installation = defineKind({
       })
       .optional()
       .describe(
-        "The last change of the installation, or of one of its repositories. Tokens that were made before it are replaced.",
+        "The last change of the installation, or of one of its repositories. Older tokens are replaced.",
       ),
     repositories: z
       .array(z.object({ id: z.int(), fullName: z.string() }))
       .optional()
-      .describe("The repositories of the spec, as GitHub called them when the token was made."),
+      .describe("The repositories of the spec, with their names on GitHub when the token was minted."),
     observedGeneration,
     conditions: conditions(
-      "Ready: the Secret has a token that is good. TokenIssued: GitHub gave the one that is wanted.",
+      "Ready: the Secret has a valid token. TokenIssued: GitHub issued the requested token.",
     ),
   }),
   columns: [

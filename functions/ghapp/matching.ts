@@ -1,7 +1,7 @@
-/** Label selectors, which a rule names namespaces by. Pure. */
-import { ownValue } from "../../bus/values/ownvalue.ts";
+/** Label selectors of rules. Pure. */
+import { ownValue } from "../../bus/ownvalue.ts";
 
-/** A label selector, as everywhere in Kubernetes. */
+/** A label selector as in Kubernetes. */
 export interface LabelSelector {
   readonly matchLabels?: Readonly<Record<string, string>> | undefined;
   readonly matchExpressions?:
@@ -15,7 +15,7 @@ export interface LabelSelector {
 
 type Expression = NonNullable<LabelSelector["matchExpressions"]>[number];
 
-/** Whether labels are those that a selector asks for; an empty one asks for none. */
+/** Whether a selector matches labels. An empty one matches all. */
 export const selects = (
   { matchLabels = {}, matchExpressions = [] }: LabelSelector,
   labels: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-/** Asking GitHub for a token, and seeing that it is not good for more than the App allows. */
+/** Mints tokens, and checks that they do not exceed what the App allows. */
 import type { GitHubAppClient, InstallationToken } from "../../bus/github/app.ts";
 import { patience } from "../../bus/github/blocked.ts";
 import type { Stored } from "../../bus/kube/object.ts";
@@ -13,21 +13,21 @@ import { changeOf } from "./renewal.ts";
 import { revoke } from "./revoke.ts";
 import type { IssuedToken } from "./secret.ts";
 
-/** What a token is asked for with. */
+/** Inputs of a token request. */
 export interface MintOptions {
   readonly client: GitHubAppClient;
   readonly app: App;
   readonly installation: Stored<Installation>;
-  /** Those of the App's rules that allow the Installation; undefined where the App has none and needs none. */
+  /** The App's rules that allow the Installation; undefined for an App that needs no rules. */
   readonly rules: readonly Rule[] | undefined;
-  /** Undefined: all that the installation may. */
+  /** Undefined: all permissions of the installation. */
   readonly permissions: Readonly<Record<string, string>> | undefined;
   readonly ctx: Context;
 }
 
 /**
- * Makes a token. One of which it is not certain that the App allows it is ended at once. Throws a `GitHubError`, and a
- * `BlockedError` when it is not allowed.
+ * Mints a token. Revokes it at once unless the App certainly allows it. Throws a `GitHubError`, or a `BlockedError` when the token
+ * is not allowed.
  */
 export async function mint(options: MintOptions): Promise<IssuedToken> {
   const { client, app, installation, rules, permissions, ctx } = options;
@@ -36,7 +36,7 @@ export async function mint(options: MintOptions): Promise<IssuedToken> {
   const issued = ctx.now();
   const scope = {
     repositoryIds: spec.repositoryIDs,
-    // People write names with their owner, GitHub wants them without.
+    // Users may write names with the owner, but GitHub expects them without.
     repositories: spec.repositories?.map((name) => name.slice(name.lastIndexOf("/") + 1)),
     permissions,
   };
@@ -62,7 +62,7 @@ export async function mint(options: MintOptions): Promise<IssuedToken> {
   };
 }
 
-/** What a token is good for: GitHub names the repositories, unless they are all of the account's. */
+/** The reach of a token. GitHub lists its repositories, unless it is for all of the account's. */
 async function reachOf(
   { repositories }: InstallationToken,
   { client, installation, ctx }: Pick<MintOptions, "client" | "installation" | "ctx">,
@@ -77,11 +77,11 @@ async function reachOf(
 
 const reason = "NotAllowed";
 
-/** The App does not allow what an Installation asks for. */
+/** The error for an Installation that the App does not allow. */
 export const notAllowed = ({ kind, metadata }: App, refusal: string): BlockedError =>
   new BlockedError(
     reason,
-    `the ${kind} ${metadata.name} does not allow this Installation: ${refusal}. Who looks after the App can allow it in spec.allowed.`,
+    `the ${kind} ${metadata.name} does not allow this Installation: ${refusal}. The owner of the App can allow it in spec.allowed.`,
     patience,
   );
 

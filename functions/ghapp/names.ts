@@ -1,4 +1,4 @@
-/** Names that others know. */
+/** API group and version. */
 
 export const group = "ghapp.tsuzu.dev";
 export const version = "v1alpha1";

@@ -1,6 +1,6 @@
 /**
- * What tokens of an Installation may do. With `apiPermissions` there are two kinds: the one in the Secret, which builds get, reads
- * the contents of one repository; those for GitHub's API are made in the memory of a worker, and written nowhere. Pure.
+ * Permissions of an Installation's tokens. With `apiPermissions` there are two kinds: the token in the Secret, for builds, can only
+ * read the contents of one repository; tokens for GitHub's API exist only in the memory of a worker. Pure.
  */
 import type { Installation } from "./kinds.ts";
 
@@ -12,11 +12,11 @@ export type Access = "read" | "write";
 
 const clone: Permissions = { contents: "read" };
 
-/** What the token in the Secret may do; undefined: all that the installation may. */
+/** Permissions of the token in the Secret; undefined: all of the installation. */
 export const storedPermissions = ({ permissions, apiPermissions }: Spec): Permissions | undefined =>
   apiPermissions === undefined ? permissions : clone;
 
-/** What a token for the API may do. One that is to read only gets nothing more, whatever is allowed. */
+/** Permissions of a token for the API. For read access all levels are reduced to read. */
 export const apiPermissionsOf = ({ apiPermissions = {} }: Spec, access: Access): Permissions => ({
   ...clone,
   ...(access === "write"
@@ -24,6 +24,6 @@ export const apiPermissionsOf = ({ apiPermissions = {} }: Spec, access: Access):
     : Object.fromEntries(Object.keys(apiPermissions).map((name) => [name, "read"]))),
 });
 
-/** All that any token of the Installation may do, which the App has to allow. */
+/** The union of the permissions of all tokens, which the App must allow. */
 export const allPermissions = (spec: Spec): Permissions | undefined =>
   spec.apiPermissions === undefined ? spec.permissions : apiPermissionsOf(spec, "write");

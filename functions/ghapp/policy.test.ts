@@ -21,7 +21,7 @@ const allows = (rules: readonly Rule[], wished: Wish = wish, reach: Reach = web)
   verdict(rules, wished, reach) === undefined;
 
 test("without a rule nobody is allowed anything", () => {
-  expect(rulesFor([], wish)).toMatch(/no rule in spec\.allowed/);
+  expect(rulesFor([], wish)).toMatch(/no rules in spec\.allowed/);
   expect(refusalOfReach([], web)).not.toBeUndefined();
   expect(refusalOfReach([], { repositories: [] })).not.toBeUndefined();
 });
@@ -85,17 +85,17 @@ describe("permissions", () => {
   test("one that the rule does not name is refused, also beside those that it names", () => {
     const rules: Rule[] = [{ permissions: { contents: "write" } }];
     const permissions = { contents: "read", issues: "read" };
-    expect(rulesFor(rules, { ...wish, permissions })).toMatch(/issues: read is more than none/);
+    expect(rulesFor(rules, { ...wish, permissions })).toMatch(/issues: read exceeds none/);
     for (const name of ["constructor", "__proto__", "toString"])
       expect(rulesFor(rules, { ...wish, permissions: Object.fromEntries([[name, "read"]]) }), name).toMatch(
-        new RegExp(`${name}: read is more than none`),
+        new RegExp(`${name}: read exceeds none`),
       );
   });
 
   test("they have to be named where a rule limits them: otherwise the token has them all", () => {
     for (const permissions of [undefined, {}]) {
       const wished = { ...wish, permissions };
-      expect(rulesFor([{ permissions: { contents: "admin" } }], wished)).toMatch(/have to be named/);
+      expect(rulesFor([{ permissions: { contents: "admin" } }], wished)).toMatch(/set spec\.permissions/);
       expect(allows([{}], wished)).toBe(true);
     }
   });
@@ -107,7 +107,7 @@ test("what is not of a user's or an organization's repositories is allowed by ru
   for (const repositories of [[], ["acme/*"], ["*/web"], ["acme*/*", "a*/*"]])
     expect(allows([{ repositories }], wish, enterprise), repositories.join()).toBe(false);
   expect(verdict([{ repositories: ["acme/*"] }], wish, enterprise)).toBe(
-    "all of the enterprise acme is more than acme/*",
+    "all of the enterprise acme exceeds acme/*",
   );
   expect(allows([{ repositories: ["acme/*", "*/*"] }], wish, enterprise)).toBe(true);
   expect(allows([{}], wish, enterprise)).toBe(true);
@@ -159,10 +159,10 @@ test("a refusal names every rule, and why it does not allow it", () => {
   ];
   const refusal = rulesFor(rules, wish) as string;
   const told = [
-    "the namespace team-a is none of team-b",
+    "the namespace team-a does not match team-b",
     "the labels of the namespace team-a",
-    "the installation 678 is none of 1, 2",
-    "the permission contents: read is more than none",
+    "the installation 678 is not one of 1, 2",
+    "the permission contents: read exceeds none",
   ];
   for (const [at, why] of told.entries()) expect(refusal).toContain(`rule ${at + 1}: ${why}`);
   const reach = refusalOfReach([{ repositories: ["acme/api"] }, { repositories: ["other/*"] }], web);

@@ -1,6 +1,6 @@
-/** When a token is refreshed. Pure. */
+/** Computes when to refresh a token. Pure. */
 
-/** A token's life, in milliseconds since the epoch. */
+/** Lifetime of a token, in milliseconds since the epoch. */
 export interface Life {
   readonly issued: number;
   readonly expires: number;
@@ -8,14 +8,14 @@ export interface Life {
 
 const minutes = (n: number): number => n * 60_000;
 
-/** Sooner than this no token is refreshed that lives an hour: whoever asks for all of an hour gets two thirds. */
+/** Minimum time before a refresh. A request to refresh an hour before the end results in a refresh at two thirds of the hour. */
 const leastUse = minutes(20);
 const mostSpread = 30_000;
 
 /**
- * When to refresh: so long before its end, but not within the first twenty minutes; never in the last sixth of its life, so
- * that a GitHub that does not answer has time to come back. Up to half a minute sooner than that, so that tokens that were
- * made together are not refreshed together.
+ * The time of the refresh: `beforeMillis` before the end, but not within the first twenty minutes, and not in the last sixth of the
+ * lifetime, which leaves time to retry when GitHub does not answer. A random part of up to half a minute spreads the refreshes of
+ * tokens that were minted together.
  */
 export function refreshTime({ issued, expires }: Life, beforeMillis: number, random = Math.random): number {
   const life = Math.max(0, expires - issued);

@@ -1,4 +1,4 @@
-/** What GitHub calls a repository that an Installation names, and that GitHub gives no token for under that name. */
+/** Explains a refused token whose cause is a renamed repository. */
 import type { GitHubAppClient } from "../../bus/github/app.ts";
 import { GitHubRefusedError } from "../../bus/github/errors.ts";
 import type { Stored } from "../../bus/kube/object.ts";
@@ -16,8 +16,8 @@ interface Asked {
 }
 
 /**
- * Adds the new names to a refusal. A token for the known ids has them in its answer; it can only read metadata, and is revoked at
- * once. Returns other refusals unchanged.
+ * Adds the new names of repositories to GitHub's refusal. To learn them, mints a token for the known ids, which can only read
+ * metadata and is revoked at once. Returns other errors unchanged.
  */
 export async function namingRenamed(
   refusal: unknown,
@@ -32,7 +32,7 @@ export async function namingRenamed(
   const scope = { repositoryIds: known.map(({ id }) => id), permissions: { metadata: "read" } };
   const made = await client.mintToken(spec.installationID, scope, ctx.signal).catch((err: unknown) => {
     ctx.signal.throwIfAborted();
-    ctx.log.info({ err }, "not known whether a repository was renamed");
+    ctx.log.info({ err }, "failed to check for renamed repositories");
   });
   if (made === undefined) return refusal;
   await revoke(client, [made.token], ctx);
@@ -42,13 +42,13 @@ export async function namingRenamed(
     return to === undefined || repositoryName(to) === repositoryName(from) ? [] : [{ from, to }];
   });
   if (moved.length === 0) return refusal;
-  const called = moved.map(({ from, to }) => `${from} is called ${to} now`).join(", ");
+  const called = moved.map(({ from, to }) => `${from} is now ${to}`).join(", ");
   const wanted = moved
-    .map(({ from, to }) => `${to.split("/")[1]} in place of ${from.split("/")[1]}`)
+    .map(({ from, to }) => `${to.split("/")[1]} instead of ${from.split("/")[1]}`)
     .join(", ");
   return new GitHubRefusedError(
-    `GitHub gives no token for the former name of a repository: ${called}. ` +
-      `Write ${wanted} into spec.repositories of the Installation ${metadata.name}, and the new name into spec.allowed of the ${app.kind} ${app.metadata.name} if that has the former one.`,
+    `GitHub refuses tokens for the old name of a renamed repository: ${called}. ` +
+      `Set ${wanted} in spec.repositories of the Installation ${metadata.name}, and update spec.allowed of the ${app.kind} ${app.metadata.name} if it has the old name.`,
     422,
     undefined,
     "RepositoryRenamed",

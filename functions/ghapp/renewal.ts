@@ -1,42 +1,42 @@
 /**
- * Whether a token is replaced before its time, because the installation or one of its repositories has changed. The webhook
- * comes once, and a reconcile may be blocked at that time. So the change is noted in the status first, and each token carries the
- * last change before it was made. Pure.
+ * Decides whether to replace a token early, after a change of the installation or of one of its repositories. The webhook arrives
+ * once, and may meet a blocked reconcile, so the change is recorded in the status first. Each token records the last change before
+ * it was minted. Pure.
  */
 import type { Stored } from "../../bus/kube/object.ts";
 import type { Cause } from "../../bus/queue/request.ts";
 import type { FoundToken } from "./foundsecret.ts";
 import type { Installation } from "./kinds.ts";
 
-/** The time and the causes of a reconcile. */
+/** Time and causes of a reconcile. */
 interface Occasion {
   readonly causes: readonly Cause[];
   now(): number;
 }
 
-/** A change that a webhook was about. */
+/** A change that a webhook reported. */
 export type Change = NonNullable<NonNullable<Installation["status"]>["change"]>;
 
-/** Webhooks that are recognized when a reconcile is retried. */
+/** Number of recorded webhooks, by which a retried reconcile recognizes them. */
 const mostDeliveries = 20;
 
-/** The change to note, when the function was woken by a webhook that is not noted yet. */
+/** The change to record, when the cause is a webhook that is not recorded yet. */
 export function newChange({ status }: Stored<Installation>, { causes, now }: Occasion): Change | undefined {
   const before = status?.change;
   const deliveries = causes.flatMap((cause) => (cause.type === "webhook" ? [cause.delivery] : []));
   if (deliveries.every((delivery) => before?.deliveries.includes(delivery))) return undefined;
-  // Never the same one again, whatever the clocks say.
+  // Always later than the previous change, even if a clock is behind.
   const at = Math.max(now(), before === undefined ? 0 : Date.parse(before.at) + 1);
   return { at: new Date(at).toISOString(), deliveries: deliveries.slice(0, mostDeliveries) };
 }
 
-/** Names the last change; empty before the first one. */
+/** Identifies the last change; empty before the first one. */
 export const changeOf = ({ status }: Pick<Installation, "status">): string => status?.change?.at ?? "";
 
-/** Whether a token was made before the last change, so that its reach is not known any more. */
+/** Whether a token was minted before the last change, so that its reach is unknown. */
 export const isRenewalDue = (installation: Stored<Installation>, { change }: FoundToken): boolean =>
   change !== changeOf(installation);
 
-/** When the last change was noted: milliseconds since the epoch. */
+/** When the last change was recorded, in milliseconds since the epoch. */
 export const dueSince = ({ status }: Stored<Installation>): number | undefined =>
   status?.change && Date.parse(status.change.at);

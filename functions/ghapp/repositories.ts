@@ -1,16 +1,16 @@
-/** Which Installations a webhook about a repository is about. Pure. */
+/** Finds the Installations that a repository webhook concerns. Pure. */
 import type { WebhookPayload } from "../../bus/events/github/payloads.ts";
 import type { Find } from "../../bus/objects/indexes.ts";
 import { keyText, type ObjectKey } from "../../bus/subjects.ts";
 import type { Installation } from "./kinds.ts";
 
-/** Names of repositories ignore case, and people write them with their owner. */
+/** GitHub's names ignore case, and users may write them with the owner. */
 export const repositoryName = (text: string): string => text.slice(text.lastIndexOf("/") + 1).toLowerCase();
 
 const named = (installationID: number, name: string): string => `${installationID}/${repositoryName(name)}`;
 const unnamed = (installationID: number): string => `${installationID}/*`;
 
-/** The values of an Installation in the index of repositories: their names, and the known ids. */
+/** Index keys of an Installation: the names of its repositories, and the known ids. */
 export function repositoryKeys({ spec, status }: Pick<Installation, "spec" | "status">): string[] {
   const { installationID, repositories = [], repositoryIDs = [] } = spec;
   if (repositories.length + repositoryIDs.length === 0) return [unnamed(installationID)];
@@ -20,10 +20,10 @@ export function repositoryKeys({ spec, status }: Pick<Installation, "spec" | "st
   ];
 }
 
-/** Each changes which repository a name stands for, or which rules allow it. Others change neither. */
+/** Actions that change the repository behind a name, or the rules that allow it. */
 const actions = ["renamed", "transferred", "created", "deleted"];
 
-/** Installations whose tokens are to be made again. One that names no repository is about the account. */
+/** Installations that need a new token. One without repositories is for the whole account. */
 export async function keysOfRepository(
   repository: string,
   { action, repository: { id }, changes, installation }: WebhookPayload<"repository">,

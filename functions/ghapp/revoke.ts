@@ -1,8 +1,8 @@
-/** Revoking tokens before they expire. */
+/** Revokes tokens before they expire. */
 import type { GitHubAppClient } from "../../bus/github/app.ts";
 import type { Context } from "../../bus/worker/function.ts";
 
-/** Revokes tokens. One that cannot be revoked expires within the hour. */
+/** Revokes tokens. A token that cannot be revoked expires within the hour. */
 export async function revoke(
   client: GitHubAppClient,
   tokens: readonly string[],
@@ -10,7 +10,7 @@ export async function revoke(
 ): Promise<void> {
   for (const token of tokens) {
     await client.revokeToken(token, ctx.signal).catch((error: unknown) => {
-      ctx.log.warn({ err: error }, "token not revoked");
+      ctx.log.warn({ err: error }, "failed to revoke a token");
     });
   }
 }

@@ -1,4 +1,4 @@
-/** The Secret of an Installation: what is in it, and how to tell whether it is as it should be. Pure. */
+/** The desired Secret of an Installation, and digests to detect changes. Pure. */
 import { createHash } from "node:crypto";
 import { Secret } from "../../bus/kube/kind.ts";
 import { canonicalJson } from "../../bus/values/canonicaljson.ts";
@@ -6,29 +6,29 @@ import { type Format, keyOfFormat, typeOfFormat } from "./formats.ts";
 import type { Installation } from "./kinds.ts";
 
 export type { SecretObject } from "../../bus/kube/kind.ts";
-/** Where a token is kept. */
+/** The kind of a Secret with a token. */
 export const TokenSecret = Secret;
 
 /** Annotations of a token's Secret. */
 export const annotations = {
-  /** When the token ends: RFC 3339, as ghapp-controller has it. */
+  /** When the token expires: RFC 3339, as in ghapp-controller. */
   expires: "ghapp.tsuzu.dev/expired-at",
   issued: "ghapp.tsuzu.dev/issued-at",
   refresh: "ghapp.tsuzu.dev/refresh-at",
-  /** What the token was asked for with. */
+  /** Digest of the inputs of the token. */
   request: "ghapp.tsuzu.dev/request-sha256",
-  /** The last change of the installation before the token was made. */
+  /** The last change of the installation before the token was minted. */
   change: "ghapp.tsuzu.dev/change",
-  /** What the Secret had in it when it was written. */
+  /** Digest of the content that was written. */
   content: "ghapp.tsuzu.dev/content-sha256",
-  /** Names of labels and annotations that come from the template. */
+  /** Names of labels and annotations from the template. */
   fromTemplate: "ghapp.tsuzu.dev/from-template",
 } as const;
 
 const reserved = "ghapp.tsuzu.dev/";
 const placeholder = "{{token}}";
 
-/** What a Secret is to be. */
+/** The desired content of a Secret. */
 export interface WantedSecret {
   readonly type: string;
   readonly immutable: boolean;
@@ -37,15 +37,15 @@ export interface WantedSecret {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** A token, and what is known of it. Times in milliseconds since the epoch. */
+/** A minted token. Times in milliseconds since the epoch. */
 export interface IssuedToken {
   readonly token: string;
   readonly issued: number;
   readonly expires: number;
   readonly refresh: number;
-  /** The last change of the installation before it was made; empty without one. */
+  /** The last change of the installation before the token was minted; empty without one. */
   readonly change: string;
-  /** The repositories that it is good for, if the Installation names some. */
+  /** The repositories that the token can access, if the Installation names some. */
   readonly repositories?: NonNullable<Installation["status"]>["repositories"];
 }
 
@@ -56,21 +56,21 @@ const time = (millis: number): string => new Date(millis).toISOString();
 
 const sha256 = (value: unknown): string => createHash("sha256").update(canonicalJson(value)).digest("base64");
 
-/** What of an App makes a token another one. Not the private key, of which nothing may be guessed from a digest. */
+/** The properties of an App that a token depends on. It does not contain the private key, so that a digest reveals nothing about it. */
 export interface AppIdentity {
   readonly url: string;
   readonly appID: number;
   readonly keyFingerprint: string;
-  /** What the App allows: under other rules a token is asked for anew, and looked at. */
+  /** The App's rules. When they change, a new token is minted and checked. */
   readonly allowed: unknown;
 }
 
-/** Digest of all that a token and its Secret are made from. */
+/** Digest of all inputs of a token and its Secret. */
 export const requestDigest = (app: AppIdentity, spec: Spec): string => sha256({ app, spec });
 
 /**
- * Digest of what is in a Secret: whether somebody has changed it since. Of the values themselves: the API server takes base64
- * with line breaks, and stores it without.
+ * Digest of a Secret's content, to detect modifications. It covers the decoded values, because the API server accepts base64 with
+ * line breaks and stores it without.
  */
 export const contentDigest = ({
   type,
@@ -98,11 +98,11 @@ function valuesOf(format: Format, spec: Spec, token: string): Record<string, str
   }
 }
 
-/** The Secret with a token in it. The template's own values win over the format's, and the token over both. */
+/** The Secret with a token. The template's values override the format's, and the token overrides both. */
 export function wantedSecret(spec: Spec, app: AppIdentity, issued: IssuedToken): WantedSecret {
   const { template, format = "raw", key } = spec;
   const texts = {
-    // As a function: in a text to put in, a dollar would have a meaning of its own.
+    // A function, because a replacement string would interpret dollar signs.
     ...mapped(template.stringData ?? {}, (value) => value.replaceAll(placeholder, () => issued.token)),
     ...(key !== undefined && { [key]: issued.token }),
   };

@@ -1,5 +1,5 @@
-/** Writing the Secret of an Installation. */
-
+/** Reads and writes the Secret of an Installation. */
+import { optInCommands } from "../../bus/domain.ts";
 import { patience } from "../../bus/github/blocked.ts";
 import { refusalReasonOf } from "../../bus/kube/blocker.ts";
 import { optInCommands } from "../../bus/kube/domain.ts";
@@ -12,7 +12,7 @@ import { canBecome, patchTo } from "./foundsecret.ts";
 import type { Installation } from "./kinds.ts";
 import { type SecretObject, TokenSecret, type WantedSecret } from "./secret.ts";
 
-/** Creates the Secret, changes it, or makes it anew where it can not be changed. `found` is the Installation's own. */
+/** Creates or patches the Secret, or recreates it if it cannot be patched. `found` is the Installation's own. */
 export const writeSecret = (
   installation: Stored<Installation>,
   found: Stored<SecretObject> | undefined,
@@ -39,13 +39,13 @@ export const readSecret = (
 ): Promise<Stored<SecretObject> | undefined> =>
   inNamespace(installation, () => ctx.live.get(TokenSecret, installation.metadata.name));
 
-/** Whether the API server has said no to a write, so that it is certain that nothing was written. */
+/** Whether the API server refused a write, so that certainly nothing was written. */
 export const isRefusal = (error: unknown): boolean =>
   error instanceof ApiError
     ? error.status >= 400 && error.status < 500
     : error instanceof BlockedError && isRefusal(error.cause);
 
-/** What the API server refuses, as the object's owner reads it. */
+/** Turns refusals of the API server into errors for the object's owner. */
 async function inNamespace<T>({ metadata }: Stored<Installation>, use: () => Promise<T>): Promise<T> {
   const { name, namespace } = metadata;
   try {
@@ -56,16 +56,16 @@ async function inNamespace<T>({ metadata }: Stored<Installation>, use: () => Pro
     const { message } = error as Error;
     const blocked = (reason: string, message: string) =>
       new BlockedError(reason, message, patience, { cause: error });
-    // The platform has no right to any Secret but in namespaces that were opted in.
+    // The platform only has rights for Secrets in opted-in namespaces.
     if (reason === "Forbidden")
       throw blocked(
         "SecretAccessDenied",
-        `the API server does not let the platform keep the Secret ${name} in ${namespace}. Opt the namespace in: ${optInCommands(namespace ?? "")}`,
+        `the API server refused to store the Secret ${name} in ${namespace}. Opt the namespace in: ${optInCommands(namespace ?? "")}`,
       );
     if (reason === "Invalid")
       throw blocked(
         "SecretInvalid",
-        `the Secret is invalid: ${message}. Correct spec.template, spec.key or spec.format.`,
+        `the Secret is invalid: ${message}. Correct spec.template, spec.key, or spec.format.`,
       );
     throw blocked(reason, message);
   }

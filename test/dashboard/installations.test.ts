@@ -166,7 +166,7 @@ test("whoever has connected GitHub is offered what they see there, and is told n
   await page.getByLabel("Pull requests").selectOption("read");
   await page.getByLabel("Format").selectOption("raw");
   await page.getByRole("button", { name: "Create" }).click();
-  await page.getByText("key is needed with the format raw").waitFor();
+  await page.getByText("key is required with the format raw").waitFor();
   await page.getByLabel("Key", { exact: true }).fill("token");
   await page.getByRole("button", { name: "Create" }).click();
   await repositories.getByText("expected the names of repositories, found none").waitFor();

@@ -37,9 +37,9 @@ test("each trouble with a key is told with what to do, and is over when its Secr
     await kit.until(Installation, { name: "late" }, has("Ready", "False", reason));
   };
 
-  await told("KeySecretNotFound", "expected the Secret late-key in default with the App's private key");
+  await told("KeySecretNotFound", "found no Secret late-key in default with the App's private key");
   await ghapps.create(TokenSecret, { metadata: at, ...stored(own, "pem") });
-  await told("KeyNotFound", `the Secret late-key in default has nothing under the key ${pemKey}`);
+  await told("KeyNotFound", `the Secret late-key in default has no value under the key ${pemKey}`);
   await ghapps.patch(TokenSecret, at, stored("no key at all"));
   await told("KeyInvalid", "expected a PEM RSA private key", "found a text without a PEM block");
   await ghapps.patch(TokenSecret, at, stored(own.slice(0, 400)));
@@ -149,7 +149,7 @@ test("an Installation without its App waits for it, and is told when it goes", a
   const { kit } = ghapps;
   await ghapps.installation("orphan", { appRef: { kind: "GitHubApp", name: "later" } });
   const waiting = await kit.until(Installation, { name: "orphan" }, has("Ready", "False", "AppNotFound"));
-  expect(waiting.status?.message).toBe("expected the GitHubApp later in default, found none");
+  expect(waiting.status?.message).toBe("found no GitHubApp later in default");
   await ghapps.app("later");
   await kit.until(Installation, { name: "orphan" }, has("Ready", "True"));
   await kit.client.delete(GitHubApp, { namespace: "default", name: "later" }, {});

@@ -71,8 +71,8 @@ test("a ClusterGitHubApp without rules allows nobody", async () => {
   const id = await wanted("bare", undefined);
   const message = await untilDenied("bare");
   expect(message).toBe(
-    "the ClusterGitHubApp bare does not allow this Installation: it has no rule in spec.allowed, and so allows nobody. " +
-      "Who looks after the App can allow it in spec.allowed.",
+    "the ClusterGitHubApp bare does not allow this Installation: it has no rules in spec.allowed, and allows no Installation. " +
+      "The owner of the App can allow it in spec.allowed.",
   );
   expect(await ghapps.secret("bare", "team-a")).toBeUndefined();
   expect(ghapps.mints(id)).toHaveLength(0);
@@ -92,15 +92,15 @@ test("a GitHubApp without rules allows who is in its namespace, one with rules t
   const token = await tokenOf("local");
   const app = { ...at("app") };
   await ghapps.patch(GitHubApp, app, { spec: { allowed: [{ namespaces: ["team-b"] }] } });
-  expect(await untilDenied("local")).toContain("rule 1: the namespace team-a is none of team-b");
+  expect(await untilDenied("local")).toContain("rule 1: the namespace team-a does not match team-b");
   await token.untilWithdrawn();
 });
 
 test.each<[string, Rule, string]>([
-  ["namespace", { namespaces: ["team-b", "*-b"] }, "the namespace team-a is none of team-b, *-b"],
-  ["installation", { installationIDs: [7] }, "is none of 7"],
+  ["namespace", { namespaces: ["team-b", "*-b"] }, "the namespace team-a does not match team-b, *-b"],
+  ["installation", { installationIDs: [7] }, "is not one of 7"],
   ["selector", { namespaceSelector: { matchLabels: { a: "b" } } }, "the labels of the namespace team-a"],
-  ["unnamed", { permissions: { contents: "write" } }, "spec.permissions have to be named"],
+  ["unnamed", { permissions: { contents: "write" } }, "set spec.permissions"],
 ])("a rule about another %s allows nothing, and no token is made", async (name, rule, message) => {
   const id = await wanted(name, [rule]);
   expect(await untilDenied(name)).toContain(message);
@@ -112,10 +112,10 @@ test.each<[string, Rule, string]>([
 test("no more permissions than a rule has, and no other ones", async () => {
   const rule: Rule = { permissions: { contents: "read" } };
   const id = await wanted("permitted", [rule], { permissions: { contents: "write" } });
-  expect(await untilDenied("permitted")).toContain("contents: write is more than contents: read");
+  expect(await untilDenied("permitted")).toContain("contents: write exceeds contents: read");
   const permissions = { contents: "read", issues: "read" };
   await ghapps.patch(Installation, at("permitted"), { spec: { permissions } });
-  await expect.poll(() => untilDenied("permitted"), { timeout }).toContain("issues: read is more than none");
+  await expect.poll(() => untilDenied("permitted"), { timeout }).toContain("issues: read exceeds none");
   expect(ghapps.mints(id)).toHaveLength(0);
   await ghapps.patch(Installation, at("permitted"), { spec: { permissions: { issues: null } } });
   await untilReady("permitted");

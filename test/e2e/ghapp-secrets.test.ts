@@ -76,7 +76,7 @@ test("a Secret of somebody else is left as it is, and when it goes the Installat
   const minted = ghapps.mints().length;
   await ghapps.installation("taken");
   const told = await kit.until(Installation, { name: "taken" }, has("Ready", "False", "NameTaken"));
-  expect(told.status?.message).toContain("It is never overwritten: delete it");
+  expect(told.status?.message).toContain("is never overwritten. Delete it");
   await ghapps.untilQuiet();
   expect((await ghapps.secret("taken"))?.metadata.resourceVersion).toBe(made.metadata.resourceVersion);
   expect(ghapps.mints()).toHaveLength(minted);
@@ -126,9 +126,9 @@ test("a Secret that the seed has left is taken over", async () => {
 test.each([
   [
     { template: { type: "kubernetes.io/service-account-token" } },
-    "Kubernetes gives Secrets of the types kubernetes.io/service-account-token and bootstrap.kubernetes.io/token rights of their own",
+    "Kubernetes grants special rights to Secrets of the types kubernetes.io/service-account-token and bootstrap.kubernetes.io/token",
   ],
-  [{ key: undefined }, "key is needed with the format raw"],
+  [{ key: undefined }, "key is required with the format raw"],
   [{ repositories: ["web"], repositoryIDs: [1] }, "either repositories or repositoryIDs"],
   [{ installationID: 0 }, "spec.installationID"],
   [{ appRef: { kind: "Secret", name: "x" } }, "spec.appRef.kind"],
@@ -138,8 +138,8 @@ test.each([
 });
 
 test.each([
-  [{ appRef: { name: "other" } }, "appRef can not be changed: create another Installation"],
-  [{ installationID: 2 }, "installationID can not be changed: create another Installation"],
+  [{ appRef: { name: "other" } }, "appRef cannot be changed: create another Installation"],
+  [{ installationID: 2 }, "installationID cannot be changed: create another Installation"],
 ])("once there, the API server refuses %j", async (spec, message) => {
   const name = `kept-${Object.keys(spec)[0]?.toLowerCase()}`;
   await ghapps.installation(name);

@@ -222,10 +222,8 @@ test("an Installation that names a renamed repository says its new name, and nee
   await github.renameRepository("acme/old", "new");
   expect(await installation.reconcile(installation.webhook("repository"))).toBe("RepositoryRenamed");
   const message = installation.ready()?.message;
-  expect(message).toContain(
-    "acme/old is called acme/new now. Write new in place of old into spec.repositories",
-  );
-  expect(message).toContain("the new name into spec.allowed of the GitHubApp app");
+  expect(message).toContain("acme/old is now acme/new. Set new instead of old in spec.repositories");
+  expect(message).toContain("update spec.allowed of the GitHubApp app");
   await expect(installation.api()).rejects.toMatchObject({ reason: "RepositoryRenamed", message });
   const tokens = github.tokens();
   expect(github.permissionsOf(tokens.at(-1) ?? "")).toBeUndefined();

@@ -68,7 +68,7 @@ async function readyApp(play: Steps): Promise<{ readonly by: string; readonly sl
   const { status } = await settledIn(play, GitHubApp, appName, isReady);
   const by = await actorOf(
     play,
-    ({ msg, key }) => msg === "GitHub knows the App by this key" && key === `${play.namespace}/${appName}`,
+    ({ msg, key }) => msg === "authenticated with a new key" && key === `${play.namespace}/${appName}`,
   );
   return { by, slug: status?.slug };
 }
