@@ -1,10 +1,10 @@
-/** Charts: what makes the objects of an Application. */
+/** Charts: they render the objects of an Application. */
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Application } from "../kinds/application.ts";
 import { annotations } from "../names.ts";
 import type { SiteConfig } from "./site.ts";
 
-/** What a chart is told of an Application: nothing that changes while it stays what it is. */
+/** A chart's view of an Application. It has no fields that change while the Application stays the same. */
 export interface ChartApplication {
   readonly apiVersion: string;
   readonly kind: string;
@@ -18,26 +18,25 @@ export interface ChartApplication {
   readonly spec: Application["spec"];
 }
 
-/** Makes the objects of an Application. The same application and site make the same objects. */
+/** Renders the objects of an Application. The same application and site result in the same objects. */
 export interface Chart {
-  /** Another one for each other text, command or version: renderings are kept by it. */
+  /** Identifies source, command, and version: renderings are cached by it. */
   readonly id: string;
   /**
-   * The objects, in the order in which the chart names them, unchecked (`checkedObjects`). Throws a {@link ChartError}, or the
-   * signal's reason.
+   * The objects in the chart's order, not validated yet (`checkedObjects`). Throws a {@link ChartError}, or the signal's reason.
    */
   render(app: ChartApplication, site: SiteConfig, signal: AbortSignal): Promise<unknown[]>;
 }
 
 /**
- * Why there are no objects, in one word:
+ * Why a rendering failed:
  *
- * - `ChartNotLoaded`: the chart's text can not be run, or there is no such command
- * - `ChartThrew`: it said itself what is wrong, in its own words
- * - `ChartTimedOut`, `ChartOutOfMemory`, `ChartDied`: it was ended before it was done
- * - `ChartEmpty`: it made nothing; an Application without objects is never meant
- * - `ChartOutputInvalid`: what it made are no objects of Kubernetes, or too many
- * - `ChartNotAllowed`: they are objects that a chart may not make
+ * - `ChartNotLoaded`: the source cannot be compiled, or the command does not exist
+ * - `ChartThrew`: the chart reported an error
+ * - `ChartTimedOut`, `ChartOutOfMemory`, `ChartDied`: the chart was ended before it finished
+ * - `ChartEmpty`: the chart rendered nothing, which is never intended for an Application
+ * - `ChartOutputInvalid`: the output is not a list of Kubernetes objects, or too long
+ * - `ChartNotAllowed`: the chart rendered objects that it may not make
  */
 export type ChartReason =
   | "ChartNotLoaded"
@@ -49,7 +48,7 @@ export type ChartReason =
   | "ChartOutputInvalid"
   | "ChartNotAllowed";
 
-/** A chart made no objects that can be used. The message is for whoever owns the Application or the chart. */
+/** A rendering failed. The message is for the owner of the Application or of the chart. */
 export class ChartError extends Error {
   override readonly name = "ChartError";
   readonly reason: ChartReason;
@@ -59,9 +58,9 @@ export class ChartError extends Error {
   }
 }
 
-/** A chart made an object of a kind that the site does not list, and might. */
+/** A chart rendered an object of a kind that the site does not list, but could. */
 export class UnlistedKindError extends ChartError {
-  /** Which document, for messages. */
+  /** The document, for messages. */
   readonly where: string;
   readonly apiVersion: string;
   readonly kind: string;
@@ -73,10 +72,10 @@ export class UnlistedKindError extends ChartError {
   }
 }
 
-/** What says that somebody looked at the Application, or wrote it, and nothing about it. */
+/** Annotations that record accesses to the Application, and do not describe it. */
 const noise = [annotations.refreshedAt, "kubectl.kubernetes.io/", "applied.denrei.dev/"];
 
-/** What a chart is told of an Application. The image is the pinned one, if there is one. */
+/** The chart's view of an Application. The image is the pinned one, if set. */
 export function chartApplication({
   apiVersion,
   kind,

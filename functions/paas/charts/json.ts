@@ -1,4 +1,4 @@
-/** What a chart returns, as what of it can be sent. */
+/** Converts what a chart returns to plain JSON. */
 import { ChartError } from "./chart.ts";
 
 export type Json = string | number | boolean | null | Json[] | JsonObject;
@@ -9,18 +9,18 @@ export interface JsonObject {
 export const isRecord = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Deeper than any object of Kubernetes; a value that holds itself has no end. */
+/** Deeper than any Kubernetes object. The limit also ends cycles. */
 const maxDepth = 100;
 
 /**
- * A copy as plain JSON, without the fields and elements that have no value (null, undefined). Throws a {@link ChartError} that
- * says where something else is: a function, a Date, NaN.
+ * A copy as plain JSON, without fields and elements that are null or undefined. Throws a {@link ChartError} with the location of any
+ * other value: a function, a Date, NaN.
  */
 export function plain(value: unknown, where: string, depth = 0): Json {
   if (depth > maxDepth) {
     throw new ChartError(
       "ChartOutputInvalid",
-      `${where.slice(0, 200)}: expected at most ${maxDepth} levels, found more. See that nothing holds itself.`,
+      `${where.slice(0, 200)}: nested more than ${maxDepth} levels deep. Check for an object that contains itself.`,
     );
   }
   if (Array.isArray(value)) {
@@ -40,11 +40,11 @@ export function plain(value: unknown, where: string, depth = 0): Json {
   }
   throw new ChartError(
     "ChartOutputInvalid",
-    `${where}: expected text, a number, true, false, a list or an object, found ${nameOf(value)}. Return plain values.`,
+    `${where}: ${nameOf(value)} is not a JSON value. Return only strings, numbers, booleans, arrays, and plain objects.`,
   );
 }
 
-/** Objects of other realms have another prototype: they are told by their prototype's own lack of one. */
+/** Objects of other realms have another Object.prototype, which has no prototype itself. */
 function isPlainObject(value: unknown): value is object {
   if (typeof value !== "object" || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);

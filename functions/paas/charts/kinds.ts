@@ -1,4 +1,4 @@
-/** Kinds of which an Application may have objects. What the bridge watches and what a worker may write follow from it. */
+/** Kinds that charts can make. The bridge's watches and the workers' rights follow from this list. */
 import { ConfigMap, externalKind, type Kind } from "../../../bus/kube/kind.ts";
 import { Deployment, Service } from "../../../bus/kube/workloads.ts";
 
@@ -8,7 +8,7 @@ export const Ingress = externalKind({
   kind: "Ingress",
   plural: "ingresses",
 });
-/** Of the Gateway API: https://gateway-api.sigs.k8s.io/api-types/httproute/ */
+/** Gateway API: https://gateway-api.sigs.k8s.io/api-types/httproute/ */
 export const HTTPRoute = externalKind({
   group: "gateway.networking.k8s.io",
   version: "v1",
@@ -35,8 +35,8 @@ export const NetworkPolicy = externalKind({
 });
 
 /**
- * Kinds of which a chart may always make objects; a site lists further ones. None of them gives anybody rights, and none is
- * outside of a namespace: a chart gets no further than the namespaces of Applications.
+ * Kinds that charts may always make. A site can list further ones. None of them grants rights, and none is cluster-scoped, so a
+ * chart's effects stay in the namespaces of Applications.
  */
 export const childKinds: readonly Kind[] = [
   Deployment,

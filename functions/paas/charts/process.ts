@@ -1,6 +1,6 @@
 /**
  * Charts that are programs, by the contract of modoki-operator: the Application as a line of JSON on standard input, the site's
- * configuration in the file that `CONFIG_PATH` names, YAML documents on standard output, and what is wrong on standard error.
+ * configuration in the file that `CONFIG_PATH` names, YAML documents on standard output, and errors on standard error.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,15 +10,15 @@ import { type Chart, ChartError } from "./chart.ts";
 import { run } from "./process/run.ts";
 import { digestOf } from "./remembered.ts";
 
-/** A program that is a chart. */
+/** A program that renders objects. */
 export interface ProcessOptions {
   readonly command: string;
   readonly args: readonly string[];
-  /** Where it runs. */
+  /** Working directory. */
   readonly directory: string;
   /** Default: a minute, as in modoki-operator. */
   readonly deadlineMillis?: number;
-  /** Of the program: renderings are kept until it is another one. Default: none, for a program that stays as it is. */
+  /** Version of the program. A new version discards cached renderings. Default: none, for a program that never changes. */
   readonly version?: string;
 }
 
@@ -26,9 +26,9 @@ const maxOutput = 4 * 1024 * 1024;
 const maxMessage = 2000;
 
 /**
- * A chart that is a program. For each application it is started anew, with `PATH`, `HOME` and `CONFIG_PATH` in its environment and
- * nothing of ours; `HOME` and the configuration are in a folder that is removed again. It runs with our rights, so it has to
- * be a program that the site trusts. A program that makes nothing and says nothing has failed: `ChartEmpty`.
+ * A chart that is a program. It is started for each rendering, with only `PATH`, `HOME`, and `CONFIG_PATH` in its environment.
+ * `HOME` and the configuration are in a temporary folder. It runs with the worker's rights, so the site has to trust it. A program
+ * that prints nothing at all has failed with `ChartEmpty`.
  */
 export function processChart({
   command,
@@ -71,11 +71,11 @@ function documentsOf(output: string, errors: string): unknown[] {
       return document.toJS();
     });
   } catch (error) {
-    // Aliases without end are told as a ReferenceError.
+    // The parser reports excessive aliases as a ReferenceError.
     const why = error instanceof Error ? error.message : String(error);
     throw new ChartError(
       "ChartOutputInvalid",
-      `expected YAML on standard output, found what is none: ${cut(why)}. Print nothing else there.`,
+      `standard output is not valid YAML: ${cut(why)}. Print only YAML there.`,
       { cause: error },
     );
   }
@@ -84,7 +84,7 @@ function documentsOf(output: string, errors: string): unknown[] {
   if (errors.trim() !== "") throw new ChartError("ChartThrew", cut(errors.trim()));
   throw new ChartError(
     "ChartEmpty",
-    "expected objects on standard output or a reason on standard error, found neither. See that the program reads its input and prints YAML.",
+    "the program printed neither objects nor an error. Check that it reads its input and prints YAML.",
   );
 }
 

@@ -1,15 +1,15 @@
-/** Renderings that cost a process its time: they are not made again for a while. */
+/** Remembers failed renderings that were expensive, so that they are not repeated for a while. */
 import { createHash } from "node:crypto";
 import type { ChartError } from "./chart.ts";
 
-/** Failures by what they were about. */
+/** Failures by key. */
 export interface Remembered {
   /** The failure, while it is remembered. */
   find(key: string): ChartError | undefined;
   add(key: string, error: ChartError): void;
 }
 
-/** More at once are not the fault of single applications. */
+/** Maximum number of failures. More at once are not caused by single applications. */
 const most = 1000;
 
 /** Remembers each failure for `millis`, by a clock in milliseconds. */
@@ -31,6 +31,6 @@ export function remembered(millis: number, now: () => number): Remembered {
   };
 }
 
-/** The same for the same JSON. */
+/** Digest of the values' JSON. */
 export const digestOf = (...values: readonly unknown[]): string =>
   createHash("sha256").update(JSON.stringify(values)).digest("hex");

@@ -1,4 +1,4 @@
-/** What holds for all Applications of a site: how they are reached, and what their pods get. */
+/** Settings for all Applications of a site: routes, and defaults of pods. */
 import { z } from "zod";
 import { resources } from "../kinds/fields.ts";
 
@@ -8,63 +8,67 @@ const texts = z.record(z.string(), z.string());
 const gateway = z
   .object({
     name,
-    namespace: name.describe("Its listeners have to allow routes from the namespaces of the Applications."),
-    sectionName: name.optional().describe("One listener of it. Default: each that fits the host."),
+    namespace: name.describe(
+      "Namespace of the Gateway. Its listeners must allow routes from the namespaces of Applications.",
+    ),
+    sectionName: name
+      .optional()
+      .describe("Listener of the Gateway. Default: each listener that matches the host."),
   })
-  .describe("The Gateway that routes belong to: with it, each Application has an HTTPRoute.");
+  .describe("Gateway of the HTTPRoutes. If set, each Application has an HTTPRoute instead of an Ingress.");
 
 const ingress = z
   .object({
-    className: name.optional().describe("Default: the cluster's default IngressClass."),
-    annotations: texts.optional().describe("Go over those that the chart sets itself."),
+    className: name.optional().describe("IngressClass. Default: the cluster's default."),
+    annotations: texts.optional().describe("Annotations. They override those that the chart sets."),
     tlsSecretName: name
       .optional()
-      .describe("In the namespace of each Application. Default: the certificate of the Ingress controller."),
+      .describe(
+        "TLS Secret in the namespace of each Application. Default: the certificate of the Ingress controller.",
+      ),
   })
-  .describe("How each Application's Ingress is, when there is no Gateway.");
+  .describe("Settings of Ingresses, for a site without a Gateway.");
 
 /**
- * The configuration of a site, as every chart is given it. Keys that are not here are kept, for charts of the site's own.
+ * The configuration of a site, which every chart gets. Unknown keys are kept for the site's own chart.
  *
- * An HTTPRoute needs a Gateway to belong to, and there is none that every cluster has: so without `gateway` an Application
- * has an Ingress, of the cluster's default class if `ingress` says nothing else.
+ * No Gateway exists in every cluster, and an HTTPRoute needs one. So without `gateway` an Application has an Ingress, by default of
+ * the cluster's default class.
  */
 export const siteSchema = z.looseObject({
   scheme: z
     .enum(["http", "https"])
     .default("https")
-    .describe("How Applications are reached from outside. With http an Ingress has no TLS."),
+    .describe("Scheme of the URLs of Applications. With http, an Ingress has no TLS."),
   gateway: gateway.optional(),
   ingress: ingress.optional(),
   noAppImage: z
     .string()
     .min(1)
     .default("modokipaas/no-app")
-    .describe("Runs while an Application has no image. It has to listen on $PORT."),
-  defaultResources: resources
-    .optional()
-    .describe("Of containers whose Application says nothing about resources."),
+    .describe("Placeholder image for Applications without an image. It must listen on $PORT."),
+  defaultResources: resources.optional().describe("Resources of containers whose Application sets none."),
   podSecurity: z
     .enum(["baseline", "restricted"])
     .default("baseline")
     .describe(
-      "The level of the Pod Security Standards that pods fit. At baseline images may start as root; at restricted they can not, as those of buildpacks do not.",
+      "Level of the Pod Security Standards that pods conform to. With baseline, images may start as root. With restricted they cannot; images of buildpacks do not need to.",
     ),
   progressDeadlineSeconds: z
     .int()
     .min(1)
     .default(300)
-    .describe("How long a rollout may make no progress before it has failed."),
+    .describe("Time without progress after which a rollout has failed."),
   terminationGracePeriodSeconds: z
     .int()
     .min(10)
     .default(30)
-    .describe("How long a pod may take to end. Of it 5 seconds go by before the process is told."),
-  ingressNamespace: name.optional().describe("Of modoki-operator, where nothing used it."),
-  tlsSecretName: name.optional().describe("Of modoki-operator: ingress.tlsSecretName goes before it."),
-  ingressAnnotations: texts.optional().describe("Of modoki-operator: ingress.annotations go over them."),
-  serviceDomain: name.default("svc.cluster.local").describe("The cluster's domain of Services."),
-  oauth2ServiceName: name.default("oauth2-proxy").describe("The Service of oauth2-proxy, at port 4180."),
+    .describe("Time for a pod to terminate. The process gets its signal 5 seconds after the start."),
+  ingressNamespace: name.optional().describe("From modoki-operator, not used."),
+  tlsSecretName: name.optional().describe("From modoki-operator. ingress.tlsSecretName takes precedence."),
+  ingressAnnotations: texts.optional().describe("From modoki-operator. ingress.annotations take precedence."),
+  serviceDomain: name.default("svc.cluster.local").describe("Domain of the cluster's Services."),
+  oauth2ServiceName: name.default("oauth2-proxy").describe("Service of oauth2-proxy, at port 4180."),
   oauth2ServiceNamespace: name.default("modoki-operator-system"),
 });
 

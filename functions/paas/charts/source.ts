@@ -1,56 +1,56 @@
 /**
- * Charts of a site's own: TypeScript or JavaScript, as it stands in a ConfigMap, run by cdk8s in a process of its own.
+ * A site's own chart: TypeScript or JavaScript from a ConfigMap, run with cdk8s in a sandboxed process.
  *
- * The text is an ECMAScript module. Its default export is
- * - a class that extends `Chart` of cdk8s, made with an App, `modoki-<application>` and `{ app, config }`, as in
- *   modoki-operator; what it holds then are the objects, or
- * - a function `({ app, config }, chart) => objects`, which returns plain objects, may be async, and may put ApiObjects into
- *   the Chart of cdk8s that it is given.
+ * The source is an ECMAScript module. Its default export is
+ * - a class that extends `Chart` of cdk8s, constructed with an App, `modoki-<application>`, and `{ app, config }`, as in
+ *   modoki-operator, or
+ * - a function `({ app, config }, chart) => objects`, which returns plain objects, may be async, and may add ApiObjects to the
+ *   Chart of cdk8s that it gets.
  *
- * An object without `metadata.name` is named by the rule of cdk8s 0.27. The text may import cdk8s, constructs, `imports/k8s` (the
- * classes that `cdk8s import k8s` generates), of Node assert, buffer, crypto, path, querystring, url and util, and modules from a
- * folder of the site: packages such as cdk8s-plus, and what `cdk8s import` generates. It may not read files, reach the network or start programs, and
- * of our environment it sees nothing. `app` and `config` are its own each time; variables of the module itself live from one
- * rendering to the next, in no order that one could rely on, so a chart should not have any.
+ * An object without `metadata.name` is named by the rule of cdk8s 0.27. The source may import cdk8s, constructs, `imports/k8s` (the
+ * classes that `cdk8s import k8s` generates), the modules assert, buffer, crypto, path, querystring, url, and util of Node, and
+ * modules from a folder of the site: packages such as cdk8s-plus, and what `cdk8s import` generates. It cannot read files, reach
+ * the network, or start programs, and it does not see the worker's environment. Each rendering gets its own `app` and `config`.
+ * Module-level variables persist between renderings, whose order is not defined, so a chart should not have any.
  */
 import { type Chart, ChartError, type ChartReason } from "./chart.ts";
 import { digestOf, remembered } from "./remembered.ts";
 import { type ChartProcess, startChild } from "./source/child.ts";
 
-/** A chart, and how it is run. */
+/** A chart's source, and limits for running it. */
 export interface SourceOptions {
   readonly source: string;
   readonly language: "ts" | "js";
-  /** How long a rendering may take, and loading the text. Default: 10 seconds. */
+  /** Time limit of loading, and of each rendering. Default: 10 seconds. */
   readonly deadlineMillis?: number;
-  /** How long a process without work is kept. Default: a minute. */
+  /** Time after which an idle process is ended. Default: a minute. */
   readonly idleMillis?: number;
-  /** How long it is remembered that a rendering took too long or too much. Default: five minutes. */
+  /** Time during which a rendering that exceeded a limit is not repeated. Default: five minutes. */
   readonly rememberMillis?: number;
-  /** Of JavaScript's memory. Default: 128. */
+  /** Limit of the JavaScript heap. Default: 128. */
   readonly heapMegabytes?: number;
-  /** Characters of JSON of all objects of an application. Default: 4 Mi. */
+  /** Limit of the JSON of all objects of an application. Characters. Default: 4 Mi. */
   readonly maxOutput?: number;
   /** A folder with `node_modules` and `imports` that the chart may import from. Default: none. */
   readonly modules?: string | undefined;
-  /** Milliseconds, for tests. Default: `performance.now`. */
+  /** Clock in milliseconds, for tests. Default: `performance.now`. */
   readonly now?: () => number;
 }
 
-/** A chart with a process. */
+/** A chart that runs in a process. */
 export interface SourceChart extends Chart {
-  /** The process that runs it now, if there is one. */
+  /** Id of the current process; undefined without one. */
   readonly pid: number | undefined;
-  /** Ends its process. Renderings that wait for it fail, and new ones are not made. */
+  /** Ends the process. Pending renderings fail, and so do new ones. */
   close(): Promise<void>;
 }
 
-/** Until the process has loaded cdk8s, on a machine that has much to do. */
+/** Time limit for starting the process and loading cdk8s, on a busy machine. */
 const startMillis = 60_000;
 
 type Answer = { readonly objects?: unknown[]; readonly error?: { reason: ChartReason; message: string } };
 
-/** A chart from its text. Its process is started when it is first needed, and renders one application after the other. */
+/** Creates a chart from its source. The process starts with the first rendering. Renderings run one after another. */
 export function sourceChart({
   source,
   language,
@@ -117,11 +117,7 @@ export function sourceChart({
     async render(app, config, signal) {
       const job = last.then(async () => {
         signal.throwIfAborted();
-        if (closed)
-          throw new ChartError(
-            "ChartDied",
-            "expected a chart, found one that was closed. It is tried again.",
-          );
+        if (closed) throw new ChartError("ChartDied", "the chart was replaced. Retrying.");
         return renderNow({ app, config });
       });
       last = job.catch(() => undefined);
@@ -136,11 +132,11 @@ export function sourceChart({
   };
 }
 
-/** These took a process, or its time; the same again would take it again. */
+/** Failures that cost a process, or its time limit. A repetition would cost it again. */
 const isCostly = ({ reason }: ChartError): boolean =>
   reason === "ChartTimedOut" || reason === "ChartOutOfMemory" || reason === "ChartNotLoaded";
 
-/** What was begun goes on until its deadline: others wait for the same process. */
+/** Rejects on abort. The job itself goes on until its deadline, because other renderings wait for the same process. */
 function abortable<T>(job: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const abort = (): void => reject(signal.reason);

@@ -1,4 +1,4 @@
-/** What a chart made, before anything of it reaches the API server. */
+/** Validates what a chart rendered, before the API server sees it. */
 import { apiVersionOf, type Kind, kindText } from "../../../bus/kube/kind.ts";
 import { groupOf, isPathSegment } from "../../../bus/kube/object.ts";
 import { ChartError, UnlistedKindError } from "./chart.ts";
@@ -6,7 +6,7 @@ import { isRecord, type Json, type JsonObject, plain } from "./json.ts";
 import { childKinds } from "./kinds.ts";
 import { refusedKind } from "./refusedkinds.ts";
 
-/** An object that a chart made: checked, in the namespace of its Application, without status. */
+/** A rendered object, validated, in the namespace of its Application, and without status. */
 export interface ChildObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -16,22 +16,22 @@ export interface ChildObject {
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
   };
-  /** `spec`, `data` and what else the kind has. */
+  /** `spec`, `data`, and other fields of the kind. */
   readonly [field: string]: unknown;
 }
 
-/** What the objects of a chart are checked against. */
+/** Limits for the objects of a chart. */
 export interface Allowed {
-  /** Of the Application: its objects are nowhere else. */
+  /** The namespace of the Application. */
   readonly namespace: string;
   /** Default: {@link childKinds}. */
   readonly allowed?: readonly Kind[];
 }
 
-/** More is a chart that runs wild: each is watched, compared and kept in the status. */
+/** A chart with more objects is out of control: each object is watched, compared, and kept in the status. */
 const maxObjects = 100;
 
-/** Set by the API server; a chart that was written from the output of kubectl has them. */
+/** Fields that the API server sets. A chart that was copied from the output of kubectl has them. */
 const ofServer: readonly string[] = [
   "uid",
   "resourceVersion",
@@ -43,7 +43,7 @@ const ofServer: readonly string[] = [
   "selfLink",
 ];
 
-/** Of metadata, what only we may set, or nobody: an object with it would not go when its Application goes. */
+/** Metadata that charts may not set. With owners or finalizers, an object could outlive its Application. */
 const refused: Readonly<Record<string, string>> = {
   ownerReferences: "its owner is the Application, which the platform sets",
   finalizers: "it would stay when the Application is deleted",
@@ -51,9 +51,9 @@ const refused: Readonly<Record<string, string>> = {
 };
 
 /**
- * The objects that a chart made. Empty documents, fields without a value, `status` and what of the metadata the API server
- * sets are left out; the namespace is filled in. Throws a {@link ChartError} that names the document, counted from 1: it is
- * `ChartEmpty` when there is none, `ChartNotAllowed` for what a chart may not make, else `ChartOutputInvalid`.
+ * Validates the objects of a chart. Drops empty documents, fields without a value, `status`, and metadata that the API server sets,
+ * and adds the namespace. Throws a {@link ChartError} that names the document, counted from 1: `ChartEmpty` without documents,
+ * `ChartNotAllowed` for objects that a chart may not make, else `ChartOutputInvalid`.
  */
 export function checkedObjects(
   rendered: readonly unknown[],
@@ -63,13 +63,13 @@ export function checkedObjects(
   if (documents.length === 0) {
     throw new ChartError(
       "ChartEmpty",
-      "expected at least one object, found none. An Application never loses all that it has at once: let the chart make what it needs, or delete the Application.",
+      "the chart made no objects. An empty result never deletes an Application's objects: fix the chart, or delete the Application.",
     );
   }
   if (documents.length > maxObjects) {
     throw invalid(
-      `expected at most ${maxObjects} objects, found ${documents.length}`,
-      "Make fewer of them, or several Applications.",
+      `the chart made ${documents.length} objects, more than ${maxObjects}`,
+      "Make fewer objects, or split them into several Applications.",
     );
   }
   const seen = new Map<string, string>();
@@ -79,10 +79,7 @@ export function checkedObjects(
     const where = `document ${index + 1}`;
     const first = seen.get(key);
     if (first !== undefined) {
-      throw invalid(
-        `${where}: expected each object once, found ${key} in ${first} as well`,
-        "Give one of them another name.",
-      );
+      throw invalid(`${where}: ${key} is already in ${first}`, "Rename one of them.");
     }
     seen.set(key, where);
     return object;
@@ -93,7 +90,7 @@ function checked(document: unknown, where: string, namespace: string, allowed: r
   const object = plain(document, where);
   if (!isRecord(object)) {
     throw invalid(
-      `${where}: expected an object of Kubernetes, found ${found(object)}`,
+      `${where}: expected a Kubernetes object, found ${found(object)}`,
       "Return one object in each document.",
     );
   }
@@ -119,17 +116,17 @@ function checkKind(apiVersion: string, kind: string, what: string, allowed: read
         apiVersion,
         kind,
         `expected one of ${allowed.map(kindText).join(", ")}, found ${kindText({ group, kind })}. ` +
-          "List the kind under kinds in the site's config.yaml, or take it out of the chart.",
+          "List the kind under kinds in the site's config.yaml, or remove the object from the chart.",
       );
     throw new ChartError(
       "ChartNotAllowed",
-      `${what}: no chart may make objects of this kind: ${refused}. Take it out of the chart, and apply it by other means.`,
+      `${what}: charts may not make objects of this kind: ${refused}. Remove it from the chart, and apply it by other means.`,
     );
   }
   if (apiVersionOf(match) !== apiVersion) {
     throw new ChartError(
       "ChartNotAllowed",
-      `${what}: expected ${apiVersionOf(match)}, which is the version that is watched, found ${apiVersion}. Write the ${kind} in that version.`,
+      `${what}: expected ${apiVersionOf(match)}, the watched version, found ${apiVersion}. Use that version for the ${kind}.`,
     );
   }
 }
@@ -139,15 +136,15 @@ function checkedMetadata(metadata: JsonObject, what: string, namespace: string):
     if (metadata[field] !== undefined) {
       throw new ChartError(
         "ChartNotAllowed",
-        `${what}: expected no metadata.${field}, found ${found(metadata[field])}. Take it out: ${why}.`,
+        `${what}: charts may not set metadata.${field}: ${why}. Remove ${found(metadata[field])}.`,
       );
     }
   }
   const name = textOf(metadata.name, `${what}: metadata.name`, "that is the same each time");
   if (!isPathSegment(name)) {
     throw invalid(
-      `${what}: expected a name that an object can have, found ${JSON.stringify(name)}`,
-      "Use lower-case letters, digits and hyphens.",
+      `${what}: ${JSON.stringify(name)} is not a valid name`,
+      "Use lower-case letters, digits, and hyphens.",
     );
   }
   if (metadata.namespace !== undefined && metadata.namespace !== namespace) {
@@ -183,7 +180,7 @@ function textOf(value: Json | undefined, where: string, hint: string): string {
 const invalid = (problem: string, whatToDo: string): ChartError =>
   new ChartError("ChartOutputInvalid", `${problem}. ${whatToDo}`);
 
-/** A value as people see it, and not all of a long one. */
+/** A value for messages, shortened. */
 function found(value: Json | undefined): string {
   if (value === undefined) return "nothing";
   const text = JSON.stringify(value);

@@ -83,7 +83,7 @@ test.each([
   ["discovery.k8s.io", "EndpointSlice"],
 ])("no site can list %s %s", (group, kind) => {
   expect(() => parseConfig(kindOf(group, kind))).toThrow(
-    new RegExp(`kinds\\.0: charts may not make objects of ${kind}`),
+    new RegExp(`kinds\\.0: charts may not make ${kind}`),
   );
 });
 
@@ -97,17 +97,17 @@ test.each([
   [
     "another version of a kind that charts may make",
     kindOf("autoscaling", "HorizontalPodAutoscaler"),
-    /kinds\.0: .* in the version v2: take it out/,
+    /kinds\.0: .* in version v2: remove it/,
   ],
   [
     "a host that is an address",
     "hosts: { reserved: ['https://a.example.com'] }",
-    /hosts\.reserved\.0: .*name of a host/,
+    /hosts\.reserved\.0: .*expected a host/,
   ],
   [
     "a host of stars",
     "hosts: { allowed: { a: ['a.*.example.com'] } }",
-    /hosts\.allowed\.a\.0: .*name of a host/,
+    /hosts\.allowed\.a\.0: .*expected a host/,
   ],
   ["a section that there is not", "bilder: { name: own }", /Unrecognized key: "bilder"/],
   ["a misspelt setting", "github: { urll: https://a.example.com }", /github: Unrecognized key: "urll"/],
@@ -122,8 +122,8 @@ test.each([
   ],
   ["a list", "- site", /the document: .*expected object/],
   ["text", "site", /the document: .*expected object/],
-  ["no YAML", "site: {", /^expected YAML, found [^\n]*$/],
-  ["a key twice", "site: {}\nsite: {}", /^expected YAML, found [^\n]*unique/],
+  ["no YAML", "site: {", /^not valid YAML: [^\n]*$/],
+  ["a key twice", "site: {}\nsite: {}", /^not valid YAML: [^\n]*unique/],
 ])("%s is refused, and the message says where it is", (_, text, message) => {
   expect(() => parseConfig(text)).toThrow(SiteConfigError);
   expect(() => parseConfig(text)).toThrow(message);

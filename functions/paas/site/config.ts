@@ -1,6 +1,6 @@
 /**
- * What an installation of the platform decides for all applications: the ConfigMap `modoki` in the platform's namespace. All
- * of it is optional, and a change of it needs no restart.
+ * Settings of a platform installation for all applications, in the ConfigMap `modoki` of the platform's namespace. All are
+ * optional, and a change needs no restart.
  */
 import { parse } from "yaml";
 import { z } from "zod";
@@ -12,14 +12,13 @@ import { listedKinds } from "./kinds.ts";
 
 export { siteKeys, siteName } from "./names.ts";
 
-const expectedHost =
-  "expected the name of a host, such as web.example.com, *.example.com for all of a domain, or *";
+const expectedHost = "expected a host such as web.example.com, *.example.com for all hosts of a domain, or *";
 const host = z.string().transform(canonicalHost).refine(isHost, expectedHost);
 
 const hostsSchema = z.strictObject({
-  /** The platform's own, and others that no Application may have unless its namespace is allowed to. */
+  /** Hosts of the platform, and others that no Application may have unless its namespace is allowed to. */
   reserved: z.array(host).default([]),
-  /** By namespace: hosts for which it needs more than to be the first. */
+  /** By namespace: hosts that need a permission, not only the first claim. */
   allowed: z.record(z.string().min(1), z.array(host)).default({}),
 });
 
@@ -28,15 +27,15 @@ const githubUrl = z.url({ protocol: /^https?$/ });
 const configSchema = z.strictObject({
   site: siteSchema.prefault({}),
   hosts: hostsSchema.prefault({}),
-  /** Of which charts may make objects, beside those that they may make anyway. */
+  /** Kinds that charts may make in addition to the built-in ones. */
   kinds: listedKinds,
-  /** How hosts of previews are made up. */
+  /** Pattern of previews' hosts. */
   previews: z.strictObject({ hosts: z.enum(hostPatterns).default("unique") }).prefault({}),
   builder: builder.default({ kind: "ClusterBuilder", name: "default" }),
   github: z
     .strictObject({
       url: githubUrl.default("https://github.com"),
-      /** Others that Secrets may name. Requests of the platform go nowhere else. */
+      /** Further servers that Secrets may name. The platform sends requests nowhere else. */
       allowed: z.array(githubUrl).default([]),
     })
     .prefault({}),
@@ -45,21 +44,21 @@ const configSchema = z.strictObject({
 /** The settings of a site. */
 export type Config = z.output<typeof configSchema>;
 
-/** Which hosts need a permission, and which namespaces have one. */
+/** Hosts that need a permission, and the namespaces that have one. */
 export type HostsConfig = Config["hosts"];
 
-/** The settings are not what they may be. */
+/** The settings are invalid. */
 export class SiteConfigError extends Error {
   override readonly name = "SiteConfigError";
 }
 
-/** Reads the settings. Throws {@link SiteConfigError}, with all that is wrong. */
+/** Parses the settings. Throws {@link SiteConfigError} with all problems. */
 export function parseConfig(text: string): Config {
   let value: unknown;
   try {
     value = parse(text) ?? {};
   } catch (error) {
-    throw new SiteConfigError(`expected YAML, found ${(error as Error).message.split("\n", 1)[0]}`);
+    throw new SiteConfigError(`not valid YAML: ${(error as Error).message.split("\n", 1)[0]}`);
   }
   const result = configSchema.safeParse(withoutEmpty(value));
   if (result.success) return result.data;
@@ -69,7 +68,7 @@ export function parseConfig(text: string): Config {
   throw new SiteConfigError(problems.join("; "));
 }
 
-/** A section all of whose lines are commented out is none. */
+/** Drops sections whose lines are all commented out. */
 const withoutEmpty = (value: unknown): unknown =>
   typeof value === "object" && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).filter(([, section]) => section !== null))

@@ -1,4 +1,4 @@
-/** Kinds that a site lists: charts may make objects of them as well, without a new version of the program. */
+/** Kinds that a site lists, so that charts can make them without a new version of the platform. */
 import { parse } from "yaml";
 import { z } from "zod";
 import { externalKind, type Kind, kindText } from "../../../bus/kube/kind.ts";
@@ -10,25 +10,27 @@ import { siteKeys, siteName } from "./names.ts";
 /** Prints the roles for listed kinds. */
 export const rightsCommand = "denrei chart rbac";
 
-const dns = "lower-case letters, digits, hyphens and dots";
+const dns = "lower-case letters, digits, hyphens, and dots";
 const entry = z.strictObject({
   group: z
     .string()
-    .regex(/^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$/, `expected a group of ${dns}; "" is the core group`),
+    .regex(
+      /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$/,
+      `expected an API group of ${dns}, or "" for the core group`,
+    ),
   version: z.string().regex(/^v[a-z0-9]+$/, "expected a version such as v1 or v1beta1"),
-  kind: z.string().regex(/^[A-Z][A-Za-z0-9]*$/, "expected the name of a kind such as CronJob"),
+  kind: z.string().regex(/^[A-Z][A-Za-z0-9]*$/, "expected a kind such as CronJob"),
   plural: z
     .string()
     .regex(/^[a-z0-9]+$/, "expected the plural in lower case such as cronjobs (kubectl api-resources)"),
   scope: z
     .literal("Namespaced", {
-      error:
-        "expected Namespaced: a chart makes objects in the namespace of its Application, and one in no namespace could be taken from another Application",
+      error: "expected Namespaced: with cluster-scoped objects, one Application could take them from another",
     })
     .default("Namespaced"),
 });
 
-/** The list, as kinds. Those that charts may make anyway are left out. */
+/** The list as kinds, without those that charts may always make. */
 export const listedKinds = z
   .array(entry)
   .default([])
@@ -50,11 +52,11 @@ const builtIn = ({ group, kind }: Pick<Kind, "group" | "kind">): Kind | undefine
 function problemOf(one: z.output<typeof entry>, seen: ReadonlySet<string>): string | undefined {
   const name = kindText(one);
   const refused = refusedKind(one);
-  if (refused !== undefined) return `charts may not make objects of ${name}: ${refused}`;
+  if (refused !== undefined) return `charts may not make ${name}: ${refused}`;
   const known = builtIn(one);
   if (known && known.version !== one.version)
-    return `charts may make objects of ${name} anyway, in the version ${known.version}: take it out of the list`;
-  return seen.has(name) ? `${name} is listed twice: one version of it can be watched` : undefined;
+    return `charts may always make ${name}, in version ${known.version}: remove it from the list`;
+  return seen.has(name) ? `${name} is listed twice: only one version can be watched` : undefined;
 }
 
 /** The line that lists a kind. */
@@ -66,10 +68,10 @@ export const listingOf = ({
 }: Pick<Kind, "group" | "version" | "kind" | "plural">): string =>
   `- { group: ${group === "" ? '""' : group}, version: ${version}, kind: ${kind}, plural: ${plural} }`;
 
-/** Reads the list alone: the rest of the settings does not matter to the bridge. */
+/** Parses only the list: the bridge does not need the other settings. */
 const listSchema = z.object({ kinds: z.preprocess((value) => value ?? undefined, listedKinds) });
 
-/** Where kinds are listed, for the bridge. */
+/** The ConfigMap with the list, for the bridge. */
 export const siteKinds: ListedKinds = {
   configMap: siteName,
   kindsIn: (data) => listSchema.parse(parse(data[siteKeys.config] ?? "") ?? {}).kinds,

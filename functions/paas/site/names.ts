@@ -1,4 +1,4 @@
 /** Name of the ConfigMap. */
 export const siteName = "modoki";
-/** Its keys: the settings, and a chart in one language or the other. */
+/** Keys of the ConfigMap: the settings, and a chart in either language. */
 export const siteKeys = { config: "config.yaml", typescript: "chart.ts", javascript: "chart.js" } as const;

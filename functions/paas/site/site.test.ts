@@ -55,7 +55,7 @@ test("without a ConfigMap there are the defaults, and the API server is not aske
 test.each([
   ["settings that are not valid", { "config.yaml": "site: 3" }, "config.yaml: site: "],
   ["two charts", { "chart.ts": "", "chart.js": "" }, "expected chart.ts or chart.js, found both"],
-  ["a key that nobody reads", { "config.yml": "site: {}" }, "found config.yml"],
+  ["a key that nobody reads", { "config.yml": "site: {}" }, "unknown keys config.yml, expected only"],
 ])("%s block, each time, and the message says where to correct them", async (_, data, message) => {
   const { site, asked } = both(configMap(data));
   for (let time = 0; time < 2; time++) {

@@ -96,7 +96,7 @@ test("more than may be made is refused", async () => {
   const chart = chartOf(source, { maxOutput: 5000 });
   await expect(renderedBy(chart, "flood")).rejects.toMatchObject({
     reason: "ChartOutputInvalid",
-    message: expect.stringContaining("expected at most 5000 characters"),
+    message: expect.stringContaining("the output is longer than 5000 characters"),
   });
   expect(await renderedBy(chart)).toEqual([configMap("web")]);
 });
@@ -115,7 +115,7 @@ test("a process that somebody kills is replaced, and what it was at is told", as
   const waiting = renderedBy(chart, "wait");
   const told = expect(waiting).rejects.toMatchObject({
     reason: "ChartDied",
-    message: expect.stringContaining("was ended by SIGKILL"),
+    message: expect.stringContaining("was killed by SIGKILL"),
   });
   process.kill(chart.pid!, "SIGKILL");
   await told;
@@ -140,7 +140,7 @@ describe("its process ends", () => {
     await chart.close();
     expect(isAlive(pid)).toBe(false);
     await Promise.all(waiting);
-    await expect(renderedBy(chart)).rejects.toThrow("that was closed");
+    await expect(renderedBy(chart)).rejects.toThrow("the chart was replaced");
     expect(chart.pid).toBeUndefined();
   });
 

@@ -263,7 +263,7 @@ describe("modules of the site", () => {
       renderedFrom(`import * as x from "${specifier}"; export default () => [x];`, { modules: folder }),
     ).rejects.toMatchObject({
       reason: "ChartNotLoaded",
-      message: expect.stringContaining(`Put it into node_modules or imports of the folder ${folder}`),
+      message: expect.stringContaining(`Put it in node_modules or imports of the folder ${folder}`),
     });
   });
 
@@ -272,12 +272,12 @@ describe("modules of the site", () => {
     await expect(renderedFrom(chart)).rejects.toMatchObject({
       reason: "ChartNotLoaded",
       message: expect.stringMatching(
-        /expected an import of cdk8s, constructs, imports\/k8s, .*found "cdk8s-plus-31"\. This site provides none: DENREI_CHART_MODULES names a folder/,
+        /charts may import cdk8s, constructs, imports\/k8s, .*but not "cdk8s-plus-31"\. This site provides none: set DENREI_CHART_MODULES .* to a folder/,
       ),
     });
     await expect(renderedFrom(chart, { modules: join(folder, "none") })).rejects.toMatchObject({
       reason: "ChartNotLoaded",
-      message: expect.stringContaining("the folder of the site's modules can not be read"),
+      message: expect.stringContaining("cannot read the folder of the site's modules"),
     });
   });
 });

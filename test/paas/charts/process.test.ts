@@ -58,15 +58,10 @@ test("a program whose input nobody reads gets a large application, too", async (
 describe("it has failed", () => {
   test.each<[string, string, string, string]>([
     ["that ends with a code", "echo 'no such colour' >&2; exit 3", "ChartThrew", "no such colour"],
-    [
-      "that ends with a code, silently",
-      "exit 3",
-      "ChartThrew",
-      "to end with code 0, found code 3, and nothing on",
-    ],
-    ["that is killed", "kill -9 $$", "ChartThrew", "found SIGKILL"],
+    ["that ends with a code, silently", "exit 3", "ChartThrew", "ended with code 3 and printed nothing on"],
+    ["that is killed", "kill -9 $$", "ChartThrew", "ended with SIGKILL"],
     ["that makes nothing, and says why", "echo why >&2", "ChartThrew", "why"],
-    ["that makes nothing, and does not say why", "echo ---", "ChartEmpty", "found neither"],
+    ["that makes nothing, and does not say why", "echo ---", "ChartEmpty", "neither objects nor an error"],
     ["that prints no YAML", "echo 'a: ]'", "ChartOutputInvalid", "line 1, column 4"],
     [
       "that prints aliases without end",
@@ -86,7 +81,7 @@ describe("it has failed", () => {
     const options = { args: [], directory: "/" };
     await expect(render(processChart({ ...options, command: "no-such-program" }))).rejects.toMatchObject({
       reason: "ChartNotLoaded",
-      message: expect.stringContaining("expected to run no-such-program in /"),
+      message: expect.stringContaining("cannot start no-such-program in /"),
     });
     const elsewhere = processChart({ command: "sh", args: [], directory: "/no/such/folder" });
     await expect(render(elsewhere)).rejects.toMatchObject({ reason: "ChartNotLoaded" });
@@ -119,7 +114,7 @@ describe("it ends with all that it has started", () => {
     const directory = await folder();
     await expect(render(inFolder(directory, `${background} wait`, 5000))).rejects.toMatchObject({
       reason: "ChartTimedOut",
-      message: expect.stringContaining("expected sh to end within 5 seconds"),
+      message: expect.stringContaining("sh did not end within 5 seconds"),
     });
     await gone(await pidIn(directory));
   });

@@ -139,7 +139,7 @@ describe("the attribute oauth2", () => {
 
   test("is refused when it is misspelt", async () => {
     const misspelt = application({ attributes: { "modoki.tsuzu.dev/oauth2": "Default" } });
-    await expect(render(misspelt, {})).rejects.toThrow('to be default, found "Default"');
+    await expect(render(misspelt, {})).rejects.toThrow('must be default, found "Default"');
   });
 
   test("asks for nothing when it is empty", async () => {

@@ -123,7 +123,7 @@ describe("its author is told", () => {
   test.each([
     ["a string", `throw "why";`, "threw why"],
     ["nothing", "throw undefined;", "threw undefined"],
-    ["what can not be shown", "throw { toJSON() { throw 1; } };", "threw what can not be shown"],
+    ["what can not be shown", "throw { toJSON() { throw 1; } };", "threw a value that cannot be shown"],
     ["a long text", `throw new Error("x".repeat(1e6));`, "xxx"],
   ])("when it threw %s", async (_, statement, message) => {
     const failure = await renderedFrom(`export default () => { ${statement} };`).catch((error) => error);
@@ -149,7 +149,7 @@ describe("its author is told", () => {
     await expect(renderedFrom(source)).rejects.toMatchObject({
       reason: "ChartNotLoaded",
       message: expect.stringMatching(
-        /app\.synth\(\) of cdk8s do not work: .*export the class of the chart as default/,
+        /app\.synth\(\) of cdk8s do not work: .*export the chart's class as default/,
       ),
     });
   });

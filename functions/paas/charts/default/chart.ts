@@ -1,12 +1,12 @@
 /**
- * The built-in chart: the Deployment, the Service and the route of an Application. This one file is all of it and imports
- * nothing, so that a site can copy it, change it, and put it in a ConfigMap. What it returns follows from its two inputs
- * alone: a rendering that came out differently each time would roll the pods each time.
+ * The built-in chart: renders the Deployment, the Service, and the route of an Application. It is a single file without imports, so
+ * that a site can copy it, change it, and put it in a ConfigMap. Its result depends only on its two inputs: a rendering that
+ * differed each time would restart the pods each time.
  */
 
 type Texts = Readonly<Record<string, string>>;
 
-/** Of an Application, what is used here. */
+/** The fields of an Application that this chart uses. */
 interface App {
   readonly metadata: { readonly name: string; readonly namespace: string; readonly labels: Texts };
   readonly spec: {
@@ -33,7 +33,7 @@ interface HealthCheck {
   readonly timeoutSeconds?: number | undefined;
 }
 
-/** Of the site's configuration, what is used here. */
+/** The fields of the site's configuration that this chart uses. */
 interface Config {
   readonly scheme: "http" | "https";
   readonly gateway?:
@@ -66,7 +66,7 @@ interface Input {
 const servicePort = 80;
 const oauth2Port = 4180;
 const oauth2Attribute = "modoki.tsuzu.dev/oauth2";
-/** Of a preview: on its objects and pods as well, so that one can ask for those of a pull request. */
+/** Labels of a preview. They are copied to its objects and pods, so that users can select those of a pull request. */
 const previewLabels = ["modoki.tsuzu.dev/app-pipeline", "modoki.tsuzu.dev/pull-request-id"];
 
 /** The objects of an Application: a Deployment, a Service, and an HTTPRoute or an Ingress. */
@@ -101,7 +101,7 @@ function deployment({ app, config }: Input): object {
     spec: {
       replicas: spec.replicas ?? 1,
       selector: { matchLabels: selector },
-      // The old pods serve until new ones are well.
+      // Old pods serve until new ones are ready.
       strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
       progressDeadlineSeconds: config.progressDeadlineSeconds,
       revisionHistoryLimit: 2,
@@ -111,7 +111,7 @@ function deployment({ app, config }: Input): object {
           ...(spec.serviceAccount && { serviceAccountName: spec.serviceAccount }),
           ...(imagePullSecrets.length > 0 && { imagePullSecrets }),
           automountServiceAccountToken: false,
-          // A variable for each port of each Service of the namespace is nothing that an application asked for.
+          // Applications do not expect a variable for each port of each Service in the namespace.
           enableServiceLinks: false,
           terminationGracePeriodSeconds: config.terminationGracePeriodSeconds,
           securityContext: {
@@ -143,10 +143,10 @@ function container({ app, config }: Input): object {
           ...(spec.envFrom !== undefined && { envFrom: spec.envFrom }),
           ...probes(spec.healthCheck),
         }
-      : // Command, secrets and health of the application are not those of the page that stands in for it.
+      : // The placeholder image does not get the application's command, secrets, and health check.
         { image: config.noAppImage, env: [portVariable], ...probes(undefined) }),
     ports: [{ name: "http", containerPort: port, protocol: "TCP" }],
-    // What still comes while everybody hears that the pod goes.
+    // Requests can still arrive until all proxies know that the pod is terminating.
     lifecycle: { preStop: { sleep: { seconds: 5 } } },
     ...(resources !== undefined && { resources }),
     securityContext: {
@@ -157,8 +157,8 @@ function container({ app, config }: Input): object {
 }
 
 /**
- * Images of buildpacks need none. One that starts as root and gives that up, as nginx does, needs some: at the level baseline
- * those go that neither needs. Of the level restricted none stays but the one for low ports.
+ * Images of buildpacks need no capabilities. An image that starts as root and drops privileges, such as nginx, needs some: the level
+ * baseline drops those that neither needs. The level restricted drops all but the one for low ports.
  */
 function capabilities(level: Config["podSecurity"], port: number): object {
   if (level === "baseline") return { drop: ["AUDIT_WRITE", "MKNOD", "NET_RAW", "SETFCAP", "SYS_CHROOT"] };
@@ -172,7 +172,7 @@ function probes(check: HealthCheck | undefined): object {
     ...(check.timeoutSeconds !== undefined && { timeoutSeconds: check.timeoutSeconds }),
   };
   return {
-    // Four minutes to start, which is less than a rollout has.
+    // Four minutes to start, less than the deadline of a rollout.
     startupProbe: {
       ...probe,
       ...(check.initialDelaySeconds !== undefined && { initialDelaySeconds: check.initialDelaySeconds }),
@@ -190,12 +190,12 @@ const service = (app: App): object => ({
   metadata: metadata(app, nameOf(app)),
   spec: {
     selector: { "modoki-app": app.metadata.name },
-    // By its name, so that old and new pods may listen on different ports while they change.
+    // By name, so that old and new pods may listen on different ports during a rollout.
     ports: [{ name: "http", port: servicePort, protocol: "TCP", targetPort: "http" }],
   },
 });
 
-/** An HTTPRoute has at most 16 hosts: the first ones are in the one that is called like the Application. */
+/** An HTTPRoute has at most 16 hosts. The first one has the name of the Application. */
 function httpRoutes(app: App, gateway: NonNullable<Config["gateway"]>): object[] {
   const hosts = hostsOf(app);
   const { name, namespace, sectionName } = gateway;
@@ -262,25 +262,25 @@ function ingress({ app, config }: Input, name: string, own: Texts, backend: Back
   };
 }
 
-/** Whether people have to log in. What is misspelt must not leave an Application open to all. */
+/** Whether users have to log in. A misspelled value must not expose an Application. */
 function wantsLogin(app: App): boolean {
   const value = app.spec.attributes?.[oauth2Attribute];
   if (value === undefined || value === "") return false;
   if (value === "default") return true;
   throw new Error(
-    `expected the attribute ${oauth2Attribute} to be default, found ${JSON.stringify(value)}. Correct it, or take it away if nobody has to log in.`,
+    `the attribute ${oauth2Attribute} must be default, found ${JSON.stringify(value)}. Correct it, or remove it to disable logins.`,
   );
 }
 
 /**
- * Logging in at oauth2-proxy, by annotations of ingress-nginx: the Gateway API has no word for it. The path of oauth2-proxy
- * has an Ingress of its own, since asking for a login where one logs in would have no end.
+ * Requires a login at oauth2-proxy, with annotations of ingress-nginx: the Gateway API has no equivalent. The path of oauth2-proxy
+ * has its own Ingress without these annotations, because a login page that requires a login would redirect forever.
  */
 function withLogin({ app, config }: Input): object[] {
   if (config.gateway !== undefined && config.ingress === undefined) {
     throw new Error(
-      `expected a site with an Ingress for the attribute ${oauth2Attribute}, found one with a Gateway alone, which knows no logins. ` +
-        "Add ingress to the site's configuration, or take the attribute away if nobody has to log in.",
+      `the attribute ${oauth2Attribute} needs an Ingress, but the site only has a Gateway, which does not support logins. ` +
+        "Add ingress to the site's configuration, or remove the attribute to disable logins.",
     );
   }
   const { serviceDomain, oauth2ServiceName, oauth2ServiceNamespace } = config;
@@ -327,8 +327,8 @@ const labelsOf = (app: App): Texts => ({
 });
 
 /**
- * The name of an object: the Application's own where that can be the name of a Service (RFC 1035: no dots, a letter first).
- * Otherwise, and for a second object of a kind, one with a hash, so that it is not that of another Application.
+ * The name of an object: the Application's own if it is a valid Service name (RFC 1035: no dots, starting with a letter).
+ * Otherwise, and for a second object of a kind, a name with a hash, so that it differs from those of other Applications.
  */
 function nameOf(app: App, part = ""): string {
   const { name } = app.metadata;

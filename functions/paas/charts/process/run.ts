@@ -1,31 +1,31 @@
-/** Runs a program once: in time, with an end to what it prints, and with all that it has started gone afterwards. */
+/** Runs a program once, with limits for time and output, and kills all processes that it started. */
 import { spawn } from "node:child_process";
 import { ChartError } from "../chart.ts";
 
-/** A program, and what it is given. */
+/** A program and its input. */
 export interface Run {
   readonly command: string;
   readonly args: readonly string[];
   readonly directory: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** On standard input. A program need not read it. */
+  /** Standard input. A program need not read it. */
   readonly input: string;
   readonly deadlineMillis: number;
-  /** Characters on standard output. */
+  /** Limit of standard output. Characters. */
   readonly maxOutput: number;
   readonly signal: AbortSignal;
 }
 
-/** What a program that ended well has printed. */
+/** Output of a program that succeeded. */
 export interface Printed {
   readonly output: string;
-  /** The end of it. */
+  /** The last part of standard error. */
   readonly errors: string;
 }
 
 const keptErrors = 2000;
 
-/** Throws a {@link ChartError} when the program does not end well, or the signal's reason. */
+/** Throws a {@link ChartError} when the program fails, or the signal's reason. */
 export function run({
   command,
   args,
@@ -38,7 +38,7 @@ export function run({
 }: Run): Promise<Printed> {
   signal.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<Printed>();
-  // The leader of a group: what it starts is in it, and ends with it.
+  // Detached, the child leads a process group, so that killing the group also ends what it started.
   const child = spawn(command, args, { cwd: directory, env, detached: true });
   let output = "";
   let errors = "";
@@ -48,13 +48,13 @@ export function run({
     try {
       process.kill(-child.pid, "SIGKILL");
     } catch {
-      // Nothing of it is left.
+      // The group no longer exists.
     }
   }
   function giveUp(why: unknown): void {
     reject(why);
     endGroup();
-    // What has left the group can hold them open.
+    // A process that left the group can keep them open.
     child.stdout.destroy();
     child.stderr.destroy();
   }
@@ -85,19 +85,19 @@ export function run({
 const timedOut = (command: string, deadlineMillis: number): ChartError =>
   new ChartError(
     "ChartTimedOut",
-    `expected ${command} to end within ${deadlineMillis / 1000} seconds, found it at work. See that it ends when it has printed all objects.`,
+    `${command} did not end within ${deadlineMillis / 1000} seconds. Check that it exits when it has printed all objects.`,
   );
 
 const tooMuch = (maxOutput: number): ChartError =>
   new ChartError(
     "ChartOutputInvalid",
-    `expected at most ${maxOutput} characters on standard output, found more. Make fewer or smaller objects.`,
+    `standard output is longer than ${maxOutput} characters. Make fewer or smaller objects.`,
   );
 
 const notStarted = (command: string, directory: string, cause: Error): ChartError =>
   new ChartError(
     "ChartNotLoaded",
-    `expected to run ${command} in ${directory}, found that it can not be started: ${cause.message}. Correct the command, or the folder.`,
+    `cannot start ${command} in ${directory}: ${cause.message}. Correct the command or the folder.`,
     { cause },
   );
 
@@ -105,6 +105,6 @@ const failed = (command: string, how: string, errors: string): ChartError =>
   new ChartError(
     "ChartThrew",
     errors === ""
-      ? `expected ${command} to end with code 0, found ${how}, and nothing on standard error. Let it say there what is wrong.`
+      ? `${command} ended with ${how} and printed nothing on standard error. Print the error there.`
       : errors,
   );

@@ -1,4 +1,4 @@
-/** The process of a chart, from outside: one question after the other, and never longer than it may take. */
+/** Client of a chart's process: sends one request at a time, with limits for time, memory, and output. */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { realpathSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -8,32 +8,32 @@ import { fileURLToPath } from "node:url";
 import { ChartError } from "../chart.ts";
 import { watchMemory } from "./memory.ts";
 
-/** What a process may use. */
+/** Limits of a process. */
 export interface Limits {
-  /** Of JavaScript's own memory. What it has in buffers, and Node itself, may be {@link besideHeap} more. */
+  /** Limit of the JavaScript heap. Buffers and Node itself may use {@link besideHeap} more. */
   readonly heapMegabytes: number;
-  /** Characters of an answer. */
+  /** Maximum length of an answer. Characters. */
   readonly maxOutput: number;
-  /** A folder with `node_modules` and `imports` that the chart may import from. */
+  /** Folder with `node_modules` and `imports` that the chart may import from. */
   readonly modules?: string | undefined;
 }
 
-/** A process that answers. */
+/** A process that answers requests. */
 export interface ChartProcess {
   readonly pid: number | undefined;
-  /** False when it takes no more questions: it was ended, or it died. */
+  /** False once the process was ended or died. */
   readonly alive: boolean;
   /**
-   * The answer to a question, or, without one, that it is ready. One at a time. Throws a {@link ChartError} and ends the
-   * process when there is none in time, when it needs too much, or when it dies.
+   * Sends a request and returns the answer. Without a request, waits until the process is ready. One at a time. Throws a
+   * {@link ChartError} and ends the process when the answer is late, when the process exceeds a limit, or when it dies.
    */
   ask(question: object | undefined, deadlineMillis: number): Promise<unknown>;
-  /** `SIGKILL`. Resolves when it is gone. */
+  /** Sends `SIGKILL`. Resolves when the process has ended. */
   end(): Promise<void>;
 }
 
 const besideHeap = 192;
-/** Of what it prints, enough to see why it died. */
+/** Length of the kept output, for messages about a process that died. */
 const keptNoise = 4096;
 
 const main = fileURLToPath(new URL("./child/main.ts", import.meta.url));
@@ -68,13 +68,13 @@ function siteFolder(path: string): string {
   } catch (error) {
     throw new ChartError(
       "ChartNotLoaded",
-      `the folder of the site's modules can not be read: ${(error as Error).message}. Mount it, or correct DENREI_CHART_MODULES.`,
+      `cannot read the folder of the site's modules: ${(error as Error).message}. Mount it, or correct DENREI_CHART_MODULES.`,
       { cause: error },
     );
   }
 }
 
-/** Starts a process that runs a chart: it sees nothing of our environment, and reads no file but its own. */
+/** Starts a process that runs a chart. It gets an empty environment and may only read its own files. */
 export function startChild(limits: Limits): ChartProcess {
   const child = spawn(process.execPath, argumentsFor(limits), {
     cwd: dirname(main),
@@ -97,7 +97,7 @@ export function startChild(limits: Limits): ChartProcess {
       ? outOfMemory(limits)
       : new ChartError(
           "ChartDied",
-          `expected the chart to answer, found that its process ${how}. It printed: ${noise.trim().slice(-500) || "nothing"}. It is tried again.`,
+          `the chart's process ${how}. It printed: ${noise.trim().slice(-500) || "nothing"}. Retrying.`,
         );
 
   child.stdin.on("error", () => undefined);
@@ -114,7 +114,7 @@ export function startChild(limits: Limits): ChartProcess {
       fail(
         new ChartError(
           "ChartOutputInvalid",
-          `expected at most ${limits.maxOutput} characters, found more. Make fewer or smaller objects.`,
+          `the output is longer than ${limits.maxOutput} characters. Make fewer or smaller objects.`,
         ),
       );
     }
@@ -122,10 +122,10 @@ export function startChild(limits: Limits): ChartProcess {
   child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
     noise = (noise + chunk).slice(-keptNoise);
   });
-  child.on("error", (error) => fail(died(`can not be started: ${error.message}`)));
+  child.on("error", (error) => fail(died(`cannot be started: ${error.message}`)));
   const gone = new Promise<void>((resolve) => {
     child.on("close", (code, signal) => {
-      fail(died(signal === null ? `ended with code ${code}` : `was ended by ${signal}`));
+      fail(died(signal === null ? `ended with code ${code}` : `was killed by ${signal}`));
       resolve();
     });
     child.on("error", () => child.pid === undefined && resolve());
@@ -153,13 +153,13 @@ export function startChild(limits: Limits): ChartProcess {
       } finally {
         unwatch();
         clearTimeout(late);
-        // Nobody's process stays for a chart that has nothing to do.
+        // An idle chart must not keep the worker's process alive.
         for (const handle of handles) handle.unref();
       }
     },
     async end() {
       for (const handle of handles) handle.ref();
-      fail(new ChartError("ChartDied", "expected a chart, found one that was closed. It is tried again."));
+      fail(new ChartError("ChartDied", "the chart was replaced. Retrying."));
       await gone;
     },
   };
@@ -168,11 +168,11 @@ export function startChild(limits: Limits): ChartProcess {
 const timedOut = (deadlineMillis: number): ChartError =>
   new ChartError(
     "ChartTimedOut",
-    `expected the chart to be done within ${deadlineMillis / 1000} seconds, found it at work. See that nothing in it goes on for ever.`,
+    `the chart did not finish within ${deadlineMillis / 1000} seconds. Check it for endless loops.`,
   );
 
 const outOfMemory = ({ heapMegabytes }: Limits): ChartError =>
   new ChartError(
     "ChartOutOfMemory",
-    `expected the chart to need at most ${heapMegabytes} MB, found that it needs more. See that it keeps nothing from one application to the next.`,
+    `the chart exceeded its memory limit of ${heapMegabytes} MB. Check that it does not accumulate data across renderings.`,
   );

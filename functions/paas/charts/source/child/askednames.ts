@@ -1,6 +1,6 @@
 /**
- * Names that a text imports. TypeScript drops an import of a type when it compiles; what only strips types keeps it, and Node
- * refuses an import of what is not exported. So each module that TypeScript imports from gets the names that are asked of it.
+ * Names that a module imports. TypeScript drops imports of types when it compiles, but stripping types keeps them, and Node refuses
+ * to import a name that is not exported. So an import of TypeScript gets a module in between, which has all requested names.
  */
 
 const comment = String.raw`\/\*[^]*?\*\/|\/\/[^\n]*`;
@@ -14,8 +14,8 @@ const clause = new RegExp(
 const isName = new RegExp(`^${name}$`, "u");
 
 /**
- * Names that a text without types imports, by where from; none where only types were imported. It may find too many of them,
- * in comments, and never too few.
+ * Names that a source without types imports, by specifier; an empty list where all imports were types. It may also match imports in
+ * comments, but never misses one.
  */
 export function askedNames(text: string): ReadonlyMap<string, readonly string[]> {
   const asked = new Map<string, readonly string[]>();
@@ -32,12 +32,12 @@ export function askedNames(text: string): ReadonlyMap<string, readonly string[]>
   return asked;
 }
 
-/** Whether nothing is left in the braces, and no other import is of the same module. */
+/** Whether the braces are empty, and the module is imported nowhere else. */
 const isOnlyTypes = (text: string, inBraces: string | undefined, specifier: string): boolean =>
   inBraces !== undefined &&
   [`"${specifier}"`, `'${specifier}'`].flatMap((quoted) => text.split(quoted).slice(1)).length === 1;
 
-/** The text of a module with these names, whether another one has them or not, and with all other names of that one. */
+/** Source of a module that re-exports another one and adds stand-ins for names that it lacks. */
 export function textWithNames(specifier: string, names: readonly string[], standIns: string): string {
   const from = JSON.stringify(specifier);
   const exported = names.map((name, at) => {
@@ -46,7 +46,7 @@ export function textWithNames(specifier: string, names: readonly string[], stand
   });
   return [
     `import * as all from ${from};`,
-    // For an import of all names beside one of some.
+    // For `import *` of the same module.
     `export * from ${from};`,
     `import { missing } from ${JSON.stringify(standIns)};`,
     ...exported,

@@ -1,7 +1,7 @@
-/** What a chart did wrong, as its author reads it. */
+/** Describes a chart's errors for its author. */
 import { lineOfChart } from "./load.ts";
 
-/** A failure as it is sent. */
+/** A serialized error. */
 export interface Blame {
   readonly reason: string;
   readonly message: string;
@@ -9,13 +9,13 @@ export interface Blame {
 
 const maxLength = 2000;
 
-/** A thrown value: its message, and of its stack the chart's own lines. */
+/** Serializes a thrown value: its message, and the chart's own lines of its stack. */
 export function fromChart(error: unknown, reason: string): Blame {
   let message: string;
   try {
     message = told(error);
   } catch {
-    message = "threw what can not be shown";
+    message = "threw a value that cannot be shown";
   }
   return {
     reason,
@@ -35,7 +35,7 @@ function told(error: unknown): string {
   return [`${name}${error.message}`, ...lines].join("\n  ");
 }
 
-/** `line 3, column 11`: the stack of a syntax error begins with where it is, and shows the place below the line. */
+/** Position of a syntax error, such as `line 3, column 11`: its stack begins with the line and marks the column below it. */
 function positionOf(stack: string): string | undefined {
   const [where = "", ...rest] = stack.split("\n");
   const line = /:(\d+)$/.exec(where)?.[1];

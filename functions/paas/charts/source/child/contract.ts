@@ -1,7 +1,7 @@
-/** How a chart is called: as modoki-operator called it, or as a function. */
+/** Calls a chart: a class as in modoki-operator, or a function. */
 import { ApiObject, App, Chart } from "cdk8s";
 
-/** What a chart is given. */
+/** Inputs of a chart. */
 export interface Props {
   readonly app: { readonly metadata: { readonly name: string } };
   readonly config: unknown;
@@ -10,7 +10,7 @@ export interface Props {
 type ChartClass = new (scope: App, id: string, props: Props) => Chart;
 type ChartFunction = (props: Props, chart: Chart) => unknown;
 
-/** The objects that the module's default export makes, as plain JSON. */
+/** The objects that the default export renders, as plain JSON. */
 export async function rendered(exported: unknown, props: Props): Promise<unknown[]> {
   const app = new App();
   const id = `modoki-${props.app.metadata.name}`;
@@ -29,23 +29,23 @@ export async function rendered(exported: unknown, props: Props): Promise<unknown
     count.set(kind, number);
     new ApiObject(chart, number === 1 ? kind : `${kind}-${number}`, object);
   }
-  // What is no object is for the check to tell.
+  // The validation reports elements that are not objects.
   return [...objectsOf(app), ...rest.filter((each) => !(each instanceof ApiObject))];
 }
 
-/** Throws when a module exports nothing that can be called. */
+/** Throws when the default export cannot be called. */
 export function checkExport(exported: unknown): void {
   if (typeof exported === "function") return;
   throw new Error(
-    `expected the chart's default export to be a class that extends Chart of cdk8s, or a function ({ app, config }) => objects, found ${
+    `the chart's default export must be a class that extends Chart of cdk8s, or a function ({ app, config }) => objects, found ${
       exported === undefined ? "none" : typeof exported
-    }. Write export default before it.`,
+    }. Add export default.`,
   );
 }
 
 const objectsOf = (app: App): unknown[] => app.charts.flatMap((chart): unknown[] => chart.toJson());
 
-/** By its prototypes: cdk8s answers instanceof for objects alone. */
+/** Checks the prototype, because cdk8s overrides instanceof. */
 const isChartClass = (exported: unknown): exported is ChartClass =>
   typeof exported === "function" && Object.prototype.isPrototypeOf.call(Chart.prototype, exported.prototype);
 

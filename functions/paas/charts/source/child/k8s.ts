@@ -1,4 +1,4 @@
-/** The classes of `imports/k8s`: what `cdk8s import k8s` generates is 13,000 lines of types, which are gone when a chart runs. */
+/** The classes of `imports/k8s`. `cdk8s import k8s` generates 13,000 lines for them, but almost all are types. */
 import { ApiObject } from "cdk8s";
 import type { Construct } from "constructs";
 import { type KubeClass, kubeClasses } from "./k8skinds.ts";
@@ -6,7 +6,7 @@ import { modernIngress } from "./oldingress.ts";
 
 type Props = Readonly<Record<string, unknown>>;
 
-/** A value of a field that may be of two types. */
+/** A value of a field with two possible types. */
 class FieldValue {
   readonly value: number | string;
   constructor(value: number | string) {
@@ -20,7 +20,7 @@ class FieldValue {
   }
 }
 
-/** Renders values in fields. Objects of cdk8s, such as values that are computed later, are left to it. */
+/** Converts values in fields. Objects of cdk8s, such as lazy values, stay unchanged. */
 function plainFields(value: unknown): unknown {
   if (value instanceof FieldValue) return value.value;
   if (value instanceof Date) return value.toISOString();
@@ -35,7 +35,7 @@ function classOf({ name, apiVersion, kind }: KubeClass, change: (fields: Props) 
   const fields = (props: Props): Props => change(plainFields(props) as Props);
   const made = class extends ApiObject {
     static readonly GVK = GVK;
-    /** A manifest without an object, for fields that hold one. */
+    /** A manifest without an object, for fields that contain one. */
     static manifest(props: Props = {}): Props {
       return { ...GVK, ...fields(props) };
     }
@@ -47,7 +47,7 @@ function classOf({ name, apiVersion, kind }: KubeClass, change: (fields: Props) 
   return made;
 }
 
-/** Everything that `imports/k8s` exports, by name. */
+/** All exports of `imports/k8s`, by name. */
 export const k8s: Readonly<Record<string, unknown>> = {
   ...Object.fromEntries(
     kubeClasses.flatMap((one) => [

@@ -1,6 +1,6 @@
 /**
- * Kinds of Kubernetes that `imports/k8s` has classes for, by apiVersion, as `cdk8s import k8s` names them: `KubeDeployment` today,
- * `Deployment` with the first cdk8s. A version that is not the main one is behind the name: `KubeHorizontalPodAutoscalerV2`.
+ * Kinds that `imports/k8s` has classes for, by apiVersion. `cdk8s import k8s` names a class `KubeDeployment`; the first cdk8s named
+ * it `Deployment`. Versions other than the main one are a suffix: `KubeHorizontalPodAutoscalerV2`.
  */
 const kinds: Readonly<Record<string, string>> = {
   "apps/v1": "ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet",
@@ -25,7 +25,6 @@ export interface KubeClass {
   readonly kind: string;
 }
 
-/** All of them. */
 export const kubeClasses: readonly KubeClass[] = Object.entries(kinds).flatMap(([apiVersion, names]) =>
   names.split(" ").map((name) => ({ name, apiVersion, kind: name.replace(/V\d+$/, "") })),
 );
@@ -33,7 +32,7 @@ export const kubeClasses: readonly KubeClass[] = Object.entries(kinds).flatMap((
 /** Classes of values in fields. */
 export const kubeValues = ["IntOrString", "Quantity"] as const;
 
-/** Everything that `imports/k8s` exports. */
+/** All exports of `imports/k8s`. */
 export const kubeExports: readonly string[] = [
   ...kubeClasses.flatMap(({ name }) => [`Kube${name}`, name]),
   ...kubeValues,

@@ -1,12 +1,12 @@
 /**
- * Lines on file descriptors, by calls that block. Streams would be sockets in this process, from which a chart could get to
- * all others.
+ * Blocking reads and writes of lines on file descriptors. Streams would create sockets in this process, through which a chart could
+ * reach the network.
  */
 import { readSync, writeSync } from "node:fs";
 
 const newline = 10;
 
-/** The lines that come, each when it is asked for, until the input ends. */
+/** Reads lines on demand until the input ends. */
 export function* readLines(fd: number): Generator<string> {
   let rest = Buffer.alloc(0);
   const chunk = Buffer.alloc(65_536);
@@ -23,7 +23,7 @@ export function* readLines(fd: number): Generator<string> {
   }
 }
 
-/** Prints for people. Drops text that is not read fast enough: the descriptor does not block. */
+/** Prints to standard error. Drops text that is not read fast enough, because the descriptor is non-blocking. */
 export function printText(text: string): void {
   try {
     writeText(2, text);

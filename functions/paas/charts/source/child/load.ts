@@ -1,9 +1,9 @@
-/** From the text of a chart to what it exports. */
+/** Loads a chart from its source. */
 import { checkExport } from "./contract.ts";
 import { chartUrl, provideChart } from "./modules.ts";
 import { javascript, type Stripped, stripped } from "./typescript.ts";
 
-/** Text of a module, as a site has it. */
+/** Source of a chart. */
 export interface ChartText {
   readonly source: string;
   readonly language: "ts" | "js";
@@ -11,7 +11,7 @@ export interface ChartText {
 
 let text: Stripped = javascript("");
 
-/** The default export of a chart. Once for each process. */
+/** Returns the default export of a chart. Call it once per process. */
 export async function loadChart({ source, language }: ChartText): Promise<unknown> {
   text = language === "ts" ? stripped(source) : javascript(source);
   provideChart(text.text, language);
@@ -20,7 +20,7 @@ export async function loadChart({ source, language }: ChartText): Promise<unknow
     checkExport(module.default);
     return module.default;
   } catch (error) {
-    // What is wrong in JavaScript is told with its line by those who look for types in it.
+    // For JavaScript, the type stripper reports syntax errors with their line.
     if (error instanceof SyntaxError && language === "js") stripped(source);
     throw error;
   }
@@ -28,7 +28,7 @@ export async function loadChart({ source, language }: ChartText): Promise<unknow
 
 const place = new RegExp(`${chartUrl}:(\\d+):(\\d+)`, "g");
 
-/** A line of a stack with the place in the chart as its author knows it; nothing when it is not in the chart. */
+/** A stack line with its position in the original source; undefined when it is not in the chart. */
 export function lineOfChart(line: string): string | undefined {
   if (!line.includes(chartUrl)) return undefined;
   return line.trim().replaceAll(place, (_, at, column) => {

@@ -1,18 +1,18 @@
 /**
- * The process in which a chart of a site's own runs: a question in each line of its input, an answer in each line of its
- * output. It ends with its input, so also with whoever started it.
+ * Entry point of the process that runs a site's chart. It reads a request from each line of its input, and writes an answer to each
+ * line of its output. It ends with its input, so it ends when its parent dies.
  */
 import { printText, readLines, writeLine } from "./lines.ts";
 import { restrictModules, sealModules } from "./modules.ts";
 import { seal } from "./seal.ts";
 
-/** What can be asked. The first question is about the chart itself. */
+/** Requests. The first one loads the chart. */
 type Question =
   | { readonly load: { readonly source: string; readonly language: "ts" | "js" } }
   | { readonly render: { readonly app: Application; readonly config: unknown } };
 type Application = { readonly metadata: { readonly name: string } };
 
-// The chart comes into this realm, too, and may change what is in it.
+// Keep the originals: the chart runs in this realm and may change globals.
 const { parse, stringify } = JSON;
 const exit = process.exit.bind(process);
 const captureUncaught = process.setUncaughtExceptionCaptureCallback.bind(process);
@@ -27,9 +27,9 @@ nameAsBefore();
 seal();
 sealModules();
 
-// A promise that fails when nobody waits for it belongs to a rendering that is over.
+// An unhandled rejection belongs to a rendering that has ended.
 captureUncaught((error) => printText(`${String(error)}\n`));
-// A chart that waits for what never comes is ended by its deadline, and not by an event loop that has nothing to do.
+// Keeps the event loop alive, so that the deadline ends a chart that waits forever.
 setInterval(() => {}, 2 ** 30);
 
 let exported: unknown;
@@ -51,7 +51,7 @@ function answerText(answer: object): string {
     const text = stringify(answer);
     if (text.length <= maxBytes) return text;
     return invalid(
-      `expected at most ${maxBytes} characters of JSON, found ${text.length}. Make fewer or smaller objects.`,
+      `the JSON of the objects has ${text.length} characters, more than ${maxBytes}. Make fewer or smaller objects.`,
     );
   } catch (error) {
     return invalid(`the objects cannot be written as JSON: ${fromChart(error, "").message}`);

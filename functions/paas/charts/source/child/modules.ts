@@ -1,4 +1,4 @@
-/** Imports once this process is set up: of the chart, of modules of the site, and of the packages that they use. */
+/** Controls imports in this process: of the chart, of modules of the site, and of the packages that they use. */
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import Module, {
   type LoadHookContext,
@@ -11,25 +11,25 @@ import { askedNames, textWithNames } from "./askednames.ts";
 import { kubeExports } from "./k8skinds.ts";
 import { stripped } from "./typescript.ts";
 
-/** How the chart is called here, in stack traces as well. It is no file: its text comes with the first question. */
+/** Address of the chart, also in stack traces. It is not a file: the first request contains the source. */
 export const chartUrl = "chart:main";
-/** Modules that are made here. */
+/** Prefixes and addresses of generated modules. */
 const k8sUrl = "chart:k8s";
 const typesUrl = "chart:types";
 const namesUrl = "chart:names/";
 
-/** Each once, also for modules of the site that have their own: cdk8s knows its objects by their classes. */
+/** Loaded once, even if modules of the site have their own copy: cdk8s identifies its objects by class. */
 const packages: Readonly<Record<string, string>> = {
   cdk8s: import.meta.resolve("cdk8s"),
   constructs: import.meta.resolve("constructs"),
 };
-/** Of Node, what computes and does nothing else. */
+/** Modules of Node that only compute. */
 const pure: readonly string[] = ["assert", "buffer", "crypto", "path", "querystring", "url", "util"];
-/** Modules of Node that packages import. They get a module that throws when it is used. */
+/** Modules of Node that packages import. They are replaced by a module that throws when it is used. */
 const replaced: readonly string[] = ["child_process", "fs", "os"];
-/** What cdk8s itself needs. */
+/** Dependencies of cdk8s. */
 const dependencies: readonly string[] = ["fast-json-patch", "yaml"];
-/** Of modoki-operator: types of an Application, beside the chart. */
+/** From modoki-operator: the types of an Application, in a file next to the chart. */
 const typesOnly: readonly string[] = ["application"];
 
 const here = new URL(".", import.meta.url).href;
@@ -37,14 +37,14 @@ const isOurs = (url: string): boolean => url.startsWith(here);
 const at = (file: string) => ({ url: here + file, shortCircuit: true });
 const made = (url: string) => ({ url, format: "module", shortCircuit: true });
 
-/** Names that a module asks of others, by its address and theirs. */
+/** Names that a module imports, by its address and the specifier. */
 const asked = new Map<string, ReadonlyMap<string, readonly string[]>>();
-/** Modules with the names that are asked of another one. */
+/** Generated modules with the names that a module imports from another one. */
 const named: { readonly from: string; readonly specifier: string; readonly names: readonly string[] }[] = [];
 
 let chartSource: string | undefined;
 
-/** The text that is the chart from now on. Of TypeScript, what it imports may be types. */
+/** Sets the source of the chart. In TypeScript, imported names may be types. */
 export function provideChart(source: string, language: "ts" | "js"): void {
   chartSource = source;
   if (language === "ts") asked.set(chartUrl, askedNames(source));
@@ -53,8 +53,8 @@ export function provideChart(source: string, language: "ts" | "js"): void {
 let sealed = false;
 
 /**
- * Our own modules are loaded: what claims to be one of them from now on gets no more than a chart, and no other hooks are
- * registered. Modules of the site in CommonJS have Node's `Module` in hand.
+ * Ends the setup, after which modules of this folder get no more rights than a chart, and no hooks can be registered. CommonJS
+ * modules of the site have access to Node's `Module`.
  */
 export function sealModules(): void {
   sealed = true;
@@ -64,8 +64,8 @@ export function sealModules(): void {
 type Next = (specifier: string, context?: Partial<ResolveHookContext>) => ResolveFnOutput;
 
 /**
- * Restricts imports to the modules above and those of the folder, whichever way they are requested. The folder has
- * `node_modules` and `imports`, and may be missing.
+ * Restricts imports to the modules above and those of the site's folder, however they are requested. The folder has `node_modules`
+ * and `imports`, and may be missing.
  */
 export function restrictModules(folder: string | undefined): void {
   const site = folder === undefined ? undefined : `${pathToFileURL(realpathSync(folder)).href}/`;
@@ -94,7 +94,7 @@ export function restrictModules(folder: string | undefined): void {
     throw new Error(refusal(specifier, site));
   }
 
-  /** What the chart imports, by its path without the steps that lead there: nothing tells where the chart was written. */
+  /** Resolves an import of the chart. Leading `./` and `../` are ignored, because the original location of the chart is unknown. */
   function ofSite(specifier: string, context: ResolveHookContext, next: Next): ResolveFnOutput | undefined {
     const path = specifier.replace(/^(?:\.{1,2}\/)+/, "").replace(/\.[jt]s$/, "");
     const isRelative = specifier.startsWith(".");
@@ -109,7 +109,7 @@ export function restrictModules(folder: string | undefined): void {
     return isRelative && typesOnly.includes(path) ? made(typesUrl) : undefined;
   }
 
-  /** What Node finds from there, if it is in the folder of the site: no module of Node itself, no other file and no text. */
+  /** Node's own resolution, limited to files in the site's folder. */
   function inFolder(
     specifier: string,
     parentURL: string,
@@ -126,7 +126,7 @@ export function restrictModules(folder: string | undefined): void {
     }
   }
 
-  /** A module of ours that is loaded late. */
+  /** Resolves imports of this folder's modules that are loaded after the setup. */
   function late(specifier: string, context: ResolveHookContext, next: Next): ResolveFnOutput {
     if (Object.hasOwn(packages, specifier)) return { url: packages[specifier] ?? "", shortCircuit: true };
     const found = specifier.startsWith(".") ? next(specifier, context) : undefined;
@@ -134,7 +134,7 @@ export function restrictModules(folder: string | undefined): void {
     throw new Error(refusal(specifier, site));
   }
 
-  /** A file of the site by its path, whose ending TypeScript leaves out, or calls .js. */
+  /** A file of the site by its path. TypeScript omits the extension, or writes `.js`. */
   function besides(from: string, specifier: string): ResolveFnOutput | undefined {
     if (!specifier.startsWith(".") || site === undefined) return undefined;
     const plain = new URL(specifier, from).href;
@@ -162,10 +162,10 @@ export function restrictModules(folder: string | undefined): void {
         return resolve(origin, specifier, context, next);
       }
       const names = asked.get(from)?.get(specifier);
-      // JSON has no names, and its import has an attribute, which the module in between would need as well.
+      // JSON exports no names, and the module in between would need the import attribute as well.
       if (names === undefined || specifier.endsWith(".json")) return resolve(from, specifier, context, next);
       if (names.length === 0) return made(typesUrl);
-      // Throws at the import itself, not within the module that is made for it.
+      // Resolve now, so that an error is reported for the import itself and not for the generated module.
       resolve(from, specifier, context, next);
       named.push({ from, specifier, names });
       return made(`${namesUrl}${named.length - 1}`);
@@ -181,7 +181,7 @@ export function restrictModules(folder: string | undefined): void {
   });
 }
 
-/** The text of a module that is made here. */
+/** Source of a generated module. */
 function textOf(url: string): string | undefined {
   if (url === chartUrl) return chartSource ?? "";
   if (url === typesUrl) return "export {};";
@@ -193,9 +193,9 @@ function textOf(url: string): string | undefined {
 }
 
 const refusal = (specifier: string, site: string | undefined): string =>
-  `expected an import of ${[...Object.keys(packages), "imports/k8s", ...pure.map((each) => `node:${each}`)].join(", ")}, or of a module that the site provides, ` +
-  `found ${JSON.stringify(specifier)}. ` +
+  `charts may import ${[...Object.keys(packages), "imports/k8s", ...pure.map((each) => `node:${each}`)].join(", ")}, and modules that the site provides, ` +
+  `but not ${JSON.stringify(specifier)}. ` +
   (site === undefined
-    ? "This site provides none: DENREI_CHART_MODULES names a folder with node_modules and imports on the workers of modoki-application (docs/paas.md). "
-    : `Put it into node_modules or imports of the folder ${fileURLToPath(site)} (DENREI_CHART_MODULES), or write what you need into the chart. `) +
-  "If you import only types, write import type. A chart computes objects and does nothing else.";
+    ? "This site provides none: set DENREI_CHART_MODULES on the workers of modoki-application to a folder with node_modules and imports (docs/paas.md). "
+    : `Put it in node_modules or imports of the folder ${fileURLToPath(site)} (DENREI_CHART_MODULES), or copy what you need into the chart. `) +
+  "If you import only types, write import type. A chart can only compute objects.";

@@ -1,13 +1,12 @@
-/** Names of objects that have none, by the rule of cdk8s 0.27; those of cdk8s 2 have another hash, and may have dots. */
+/** Generated names of objects by the rule of cdk8s 0.27. The names of cdk8s 2 have another hash, and may contain dots. */
 import { createHash } from "node:crypto";
 import { type ApiObject, Chart } from "cdk8s";
 
 const maxLength = 63;
 
 /**
- * The name of what is at a path of constructs: its steps and a hash of the whole path, of letters, digits and hyphens alone.
- * What is too long loses the ends of its first steps. Steps that say the same as the next one, and the words default and
- * resource, are left out.
+ * The name of an object at a path of constructs: the steps of the path and a hash of it, in letters, digits, and hyphens. To fit
+ * the limit, the first steps are cut. Steps that equal the next one, and the words default and resource, are omitted.
  */
 export function nameAt(path: string): string {
   const steps = path.split("/");
@@ -25,7 +24,7 @@ export function nameAt(path: string): string {
   return words.filter((word) => !["", "default", "resource"].includes(word)).join("-");
 }
 
-/** From now on charts name their objects so, unless they have a rule of their own. */
+/** Makes all charts name their objects so, unless they override it. */
 export function nameAsBefore(): void {
   const named = Chart.prototype.generateObjectName;
   Chart.prototype.generateObjectName = function (this: Chart, object: ApiObject): string {

@@ -1,11 +1,11 @@
-/** Charts of the first cdk8s write an Ingress in `networking.k8s.io/v1beta1`, which no API server has had since Kubernetes 1.22. Pure. */
+/** Converts Ingresses of the first cdk8s, in `networking.k8s.io/v1beta1`, which Kubernetes 1.22 removed. Pure. */
 
 type Fields = Readonly<Record<string, unknown>>;
 
 const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The fields of an Ingress in `networking.k8s.io/v1`, from those of either version. */
+/** The fields of an Ingress in `networking.k8s.io/v1`, from either version. */
 export function modernIngress(fields: Fields): Fields {
   const { spec } = fields;
   if (!isFields(spec)) return fields;
@@ -28,7 +28,7 @@ function modernRule(rule: unknown): unknown {
   return { ...rule, http: { ...rule.http, paths: each(rule.http.paths, modernPath) } };
 }
 
-/** The older version needs no pathType, and means this one then. */
+/** In v1beta1, pathType is optional and has this default. */
 const modernPath = (path: unknown): unknown =>
   isFields(path)
     ? { pathType: "ImplementationSpecific", ...path, backend: modernBackend(path.backend) }

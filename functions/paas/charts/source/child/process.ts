@@ -1,10 +1,10 @@
-/** What is left of `process` for a chart, and for the packages that it uses. */
+/** The restricted `process` of a chart and of the packages that it uses. */
 
-// Importing node:process would make its streams, which are sockets.
+// Importing node:process would create its streams, which are sockets.
 const { env, platform, version, versions } = process;
 const start = performance.now();
 
-/** Names are made as the first cdk8s made them: who comes from modoki-operator keeps the names of all objects. */
+/** CDK8S_LEGACY_HASH generates names as the first cdk8s did, so objects from modoki-operator keep their names. */
 const charted = Object.freeze({
   env: Object.freeze({ ...env, CDK8S_LEGACY_HASH: "1" }),
   argv: Object.freeze([]),

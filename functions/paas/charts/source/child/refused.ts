@@ -1,16 +1,16 @@
-/** Stands for modules of Node that do something: cdk8s asks for them when it is loaded, and uses them for what a chart must not. */
+/** Replaces modules of Node with side effects: cdk8s imports them when it is loaded, but charts must not use them. */
 
 const refuse = (name: string) => (): never => {
   throw new Error(
-    `expected a chart to compute objects alone, found a call of ${name}. Charts read and write no files, start no programs, and ` +
-      "reach no network, so Helm, Include, Yaml.load, and app.synth() of cdk8s do not work: write what you need into the chart, " +
-      "and export the class of the chart as default instead of calling it.",
+    `charts can only compute objects, and cannot call ${name}. They cannot access files, start programs, or reach the ` +
+      "network, so Helm, Include, Yaml.load, and app.synth() of cdk8s do not work: copy what you need into the chart, " +
+      "and export the chart's class as default instead of calling it.",
   );
 };
 
 const refused = new Proxy<Record<string, unknown>>(
   {},
-  // Taken for a module with names of its own, it is not copied.
+  // With __esModule, bundlers do not copy the exports.
   { get: (_, name) => (typeof name === "symbol" ? undefined : name === "__esModule" || refuse(name)) },
 );
 

@@ -1,13 +1,13 @@
 /**
- * Takes away what a chart could do something with. Node's permissions leave the network open, and whatever has a socket in it
- * leads there: so what stays is listed, and the rest goes.
+ * Removes globals with side effects. Node's permissions leave the network open, and any object that holds a socket leads to it, so
+ * only listed globals stay.
  */
 import { format } from "node:util";
 import { runInNewContext } from "node:vm";
 import { printText } from "./lines.ts";
 import { charted } from "./process.ts";
 
-/** Beside what is JavaScript itself: what computes, and timers. */
+/** Globals that stay, besides those of the language: pure computation, and timers. */
 const keptGlobals: readonly string[] = [
   ..."AbortController AbortSignal Buffer DOMException Event EventTarget TextDecoder TextEncoder URL URLSearchParams".split(
     " ",
@@ -17,7 +17,7 @@ const keptGlobals: readonly string[] = [
 ];
 const goneGlobals: readonly string[] = ["WebAssembly"];
 
-/** What Node uses of its own `process` while it runs. */
+/** Properties of `process` that Node itself needs at run time. */
 const keptOfProcess: readonly string[] = [
   ..."_events _eventsCount _exiting _fatalException _maxListeners _tickCallback arch config cwd domain emitWarning env".split(
     " ",
@@ -28,14 +28,14 @@ const keptOfProcess: readonly string[] = [
   ..."reallyExit release sourceMapsEnabled version versions".split(" "),
 ];
 
-/** Throws when something stays that must not. */
+/** Throws when a property cannot be removed. */
 export function seal(): void {
   const language: string[] = runInNewContext("Object.getOwnPropertyNames(globalThis)");
   const kept = [...language.filter((name) => !goneGlobals.includes(name)), ...keptGlobals];
   for (const name of Object.getOwnPropertyNames(process)) {
     if (!keptOfProcess.includes(name)) remove(process, name);
   }
-  // Asked for when an exception was caught by nobody.
+  // Node reads this after an uncaught exception.
   define(process, "report", { reportOnUncaughtException: false });
   for (const name of Object.getOwnPropertyNames(globalThis)) {
     if (!kept.includes(name)) remove(globalThis, name);
@@ -46,9 +46,7 @@ export function seal(): void {
 
 function remove(object: object, name: string): void {
   if (!Reflect.deleteProperty(object, name)) {
-    throw new Error(
-      `expected to take ${name} away from charts, found that it can not be. See what Node changed.`,
-    );
+    throw new Error(`cannot remove ${name} from the chart's globals. Check what changed in Node.`);
   }
 }
 
@@ -59,7 +57,7 @@ const define = (object: object, name: string, value: object): void => {
 const say = (...words: unknown[]): void => printText(`${format(...words)}\n`);
 const nothing = (): void => undefined;
 
-/** What a chart prints is for its author, and never among the answers. */
+/** Prints to standard error for the chart's author, never between the answers. */
 const quiet = Object.freeze({
   ...{ log: say, info: say, debug: say, warn: say, error: say, trace: say, dir: say, table: say },
   ...{ assert: nothing, clear: nothing, count: nothing, countReset: nothing, group: nothing },

@@ -1,10 +1,10 @@
-/** TypeScript to JavaScript, and from lines of the one back to lines of the other. */
+/** Strips types from TypeScript, and maps positions back to the original source. */
 import { SourceMap, stripTypeScriptTypes } from "node:module";
 
-/** JavaScript that Node can run. */
+/** JavaScript with a position mapping. */
 export interface Stripped {
   readonly text: string;
-  /** Where a place in `text` comes from, both counted from 1. */
+  /** The original position of a position in `text`. Both count from 1. */
   origin(line: number, column: number): { readonly line: number; readonly column: number };
 }
 
@@ -15,12 +15,12 @@ export const javascript = asItStands;
 /** Throws a SyntaxError with the line in its stack. */
 export function stripped(source: string): Stripped {
   try {
-    // Blanks stand where types were, so that every line stays where it is.
+    // Types are replaced by blanks, so positions stay the same.
     return asItStands(stripTypeScriptTypes(source));
   } catch (error) {
     if (!isUnsupported(error)) throw error;
   }
-  // Enums and parameter properties are more than types.
+  // Enums and parameter properties have to be transformed.
   const text = stripTypeScriptTypes(source, { mode: "transform", sourceMap: true, sourceUrl: "chart" });
   const encoded = text.slice(text.lastIndexOf("base64,") + "base64,".length);
   const map = new SourceMap(JSON.parse(Buffer.from(encoded, "base64").toString("utf8")));
