@@ -1,6 +1,6 @@
 /**
- * Application: the objects that its chart makes are applied, kept as they are wanted, and taken away when they are not
- * wanted any more. Whatever goes wrong with the chart, what runs goes on.
+ * Application: renders the chart, applies its objects, and prunes those that it no longer renders. When the chart fails, the
+ * objects of the last successful rendering keep running.
  */
 import type { Stored } from "../../bus/kube/object.ts";
 import { Deployment } from "../../bus/kube/workloads.ts";
@@ -31,9 +31,9 @@ export default defineFunction({
   for: Application,
   owns: childKinds,
   ownsListed: siteKinds,
-  // Of a chart that does not end each rendering takes its deadline, one after the other.
+  // A chart that hangs takes its full deadline, and renderings run one after the other.
   timeoutMillis: 150_000,
-  // The site's chart runs in a process of its own beside the worker.
+  // The site's chart runs in a child process of the worker.
   memoryMebibytes: 1024,
   indexes: { ...siteIndex, ...hostIndex },
   watches: [watchSite, ...watchHosts],
@@ -80,7 +80,7 @@ export default defineFunction({
     if (withheld) throw withheld;
     return undefined;
   },
-  /** Deletes what has hosts before the claims: the garbage collector may be slower than the next owner of a host. */
+  /** Deletes routes before the claims: the garbage collector may be slower than the next owner of a host. */
   async finalize(app, ctx) {
     await deleteHosting(app, ctx);
     await releaseHosts(app, hostsWanted(app, [], "these and those before").wanted, ctx);
@@ -90,7 +90,7 @@ export default defineFunction({
 
 const wordsOf = ({ reason, message }: BlockedError) => ({ reason, message });
 
-/** What keeps all from being looked at the object says itself. */
+/** Runs `read`, and writes a `BlockedError` of it into the status: such an error stops the whole reconcile. */
 async function blockedSays<T>(app: App, ctx: Context, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
@@ -102,7 +102,7 @@ async function blockedSays<T>(app: App, ctx: Context, read: () => Promise<T>): P
   }
 }
 
-/** Renders the Application. A chart that fails is returned as the error to throw. */
+/** Renders the Application. If the chart fails, returns the error to throw. */
 async function rendered(
   app: App,
   site: Site,
@@ -121,7 +121,7 @@ async function rendered(
   }
 }
 
-/** Writes what is known of the Application. Where not all was applied, it looks at what is there. */
+/** Writes the status. Without `children`, because not all were applied, it reads the Deployments that exist. */
 async function say(
   app: App,
   {

@@ -83,7 +83,7 @@ describe("a form", () => {
     await expect.poll(() => name.getAttribute("aria-invalid")).toBe("true");
     const id = await name.getAttribute("id");
     await expect.poll(() => alice.locator(":focus").getAttribute("id")).toBe(id);
-    await alice.getByText("expected the name of a host in lower case").waitFor();
+    await alice.getByText("expected a host name in lower case").waitFor();
     expect(sent).toEqual([]);
     await name.fill("a-name");
     await expect.poll(() => name.getAttribute("aria-invalid")).toBe("false");

@@ -145,7 +145,7 @@ test("a kind that is not listed is refused with the line that lists it, and what
   expect(conditionOf(refused, "Ready")?.message).toContain("denrei chart rbac | kubectl apply -f -");
   await site([], chart("PriorityClass"));
   const message = ({ status }: Stored<Application>) => status?.message ?? "";
-  await until((app) => message(app).includes("a PriorityClass is in no namespace"));
+  await until((app) => message(app).includes("a PriorityClass is cluster-scoped"));
   await site([], chart("Widget"));
   await until((app) => message(app).includes("the API server does not serve it. Install its CRD"));
 });
@@ -217,7 +217,7 @@ test("a kind that is taken from the list too early orphans nothing silently", as
   await site([], chart("CronJob"));
   const unlisted = await until(has("Rendered", "False", "ChartNotAllowed"));
   expect(unlisted.status?.message).toContain(line.CronJob);
-  expect(unlisted.status?.message).toContain("Objects that it made before (web) stay");
+  expect(unlisted.status?.message).toContain("existing objects (web) stay");
   expect(kindsOf(unlisted)).toContain("CronJob");
 
   await applyRights();

@@ -93,7 +93,7 @@ test("a listed kind that is in no namespace is named as such", async () => {
   );
   await applyRights();
   // Before the rights are in force, it is refused for want of them.
-  await byRetry((app) => messageOf(app).includes("A PriorityClass is in no namespace"));
+  await byRetry((app) => messageOf(app).includes("A PriorityClass is cluster-scoped"));
 });
 
 test("claims, certificates, and external secrets are made, waited for, edited, and deleted with the chart", async () => {

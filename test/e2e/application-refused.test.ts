@@ -90,7 +90,7 @@ test("one that was stored before there was a rule says which field does not fit,
   await expect.poll(() => create().then(() => "stored", String), { timeout: 30_000 }).toBe("stored");
   await install(strict);
   const found = await until("elder", has("Ready", "False", "InvalidSpec"));
-  expect(conditionOf(found)?.message).toContain("spec.domains.0: expected the name of a host in lower case");
+  expect(conditionOf(found)?.message).toContain("spec.domains.0: expected a host name in lower case");
   await expect(paas.kit.client.get(Deployment, at("elder"))).rejects.toThrow("404");
   await paas.patch(Application, "elder", { spec: { domains: ["elder.example.com"] } });
   await until("elder", isDeployed);
@@ -137,7 +137,7 @@ test("a chart that fails says why in its own words, and nothing goes because of 
   const failed = await until("misspelt", has("Rendered", "False", "ChartThrew"));
   expect(failed.status).toMatchObject({
     status: "failed",
-    message: expect.stringContaining("expected the attribute modoki.tsuzu.dev/oauth2 to be default"),
+    message: expect.stringContaining("the attribute modoki.tsuzu.dev/oauth2 must be default"),
     resources: status?.resources,
   });
   for (const kind of [Deployment, Service, Ingress])

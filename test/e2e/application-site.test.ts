@@ -112,7 +112,7 @@ test("from Ingress to HTTPRoute: nothing goes before the kind is installed, then
   expect([await uidOf(Deployment, "routed"), await uidOf(Service, "routed")]).toEqual([deployment, service]);
   await expect
     .poll(async () => (await paas.events("routed")).filter(({ reason }) => reason === "Pruned"))
-    .toMatchObject([{ note: "the Ingress routed is not wanted any more and was deleted" }]);
+    .toMatchObject([{ note: "deleted the Ingress routed, which the chart no longer renders" }]);
 });
 
 test("a Gateway that does not take the route keeps an Application from being ready", async () => {
@@ -149,7 +149,7 @@ test("a Gateway that does not take the route keeps an Application from being rea
   expect(refused.status).toMatchObject({
     status: "error",
     message:
-      "the Gateway gateways/public does not take the HTTPRoute refused: NotAllowedByListeners: as the listener allows",
+      "the Gateway gateways/public does not accept the HTTPRoute refused: NotAllowedByListeners: as the listener allows",
   });
   expect(conditionOf(refused, "RolledOut")?.status).toBe("True");
   await answer("True", "Accepted");

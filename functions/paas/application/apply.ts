@@ -1,4 +1,4 @@
-/** Applying what an Application is to have, and taking away what it is not to have any more. */
+/** Applies an Application's objects, and prunes those that the chart no longer renders. */
 import type { Kind } from "../../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
@@ -13,7 +13,7 @@ import { howListedWrong, howToGrant, howToList } from "./unlisted.ts";
 
 type App = Stored<Application>;
 
-/** Applies all objects, of kinds that charts may always make and of listed ones. What is refused keeps none of the others from being applied. */
+/** Applies all objects, of built-in and of listed kinds. A refused object does not keep the others from being applied. */
 export async function applyAll(
   objects: readonly ChildObject[],
   before: readonly Resource[],
@@ -41,7 +41,7 @@ async function refusalOfListed(
   ctx: Context,
 ): Promise<BlockedError> {
   const refusal = refusalOf(error, object, {
-    hints: { Forbidden: `The site lists the kind: ${howToGrant}.` },
+    hints: { Forbidden: `The site lists the kind, but its roles are missing: ${howToGrant}.` },
   });
   if (refusal.reason !== "KindNotInstalled") return refusal;
   const wrong = await howListedWrong(kind, ctx.live);
@@ -58,8 +58,8 @@ function childOf({
 }
 
 /**
- * Deletes objects that the chart no longer makes. Objects of a kind whose rights were withdrawn too early are returned: they
- * stay in the inventory, and the refusal says what to do.
+ * Deletes objects that the chart no longer renders. If the rights for a listed kind were withdrawn too early, its objects are
+ * returned: they stay in the inventory, and the refusal says what to do.
  */
 export async function pruneAll(
   app: App,
@@ -88,11 +88,11 @@ async function prune(app: App, resource: Resource, ctx: Context): Promise<void> 
   ctx.event(
     "Normal",
     "Pruned",
-    `the ${resource.kind} ${resource.name} is not wanted any more and was deleted`,
+    `deleted the ${resource.kind} ${resource.name}, which the chart no longer renders`,
   );
 }
 
-/** The platform has to see that it is gone, so deleting it by hand is not enough without the rights. */
+/** Without the rights to read an object the platform cannot see its deletion, so deleting it by hand does not help. */
 async function refusalOfPruning(
   error: unknown,
   { apiVersion, kind, name }: Resource,
@@ -102,8 +102,8 @@ async function refusalOfPruning(
   const isListed = kindOf({ apiVersion, kind }, listed) !== undefined;
   const served = isListed ? undefined : await ctx.live.kind(apiVersion, kind);
   const what = served
-    ? `The chart does not make it any more, and the site does not list its kind any more. To have it deleted, ${howToList(served)}. When it is gone, the line can go.`
-    : `The chart does not make it any more. To have it deleted, ${howToGrant}.`;
+    ? `The chart no longer renders it, and the site no longer lists its kind. To have it deleted, ${howToList(served)}. Remove the line after that.`
+    : `The chart no longer renders it. To have it deleted, ${howToGrant}.`;
   const refusal = refusalOf(
     error,
     { apiVersion, kind, metadata: { name, namespace: "" } },

@@ -1,4 +1,4 @@
-/** Which chart there is: a program that the worker was told of, else that of the site, else the built-in one. */
+/** Selects the chart: the program in the worker's environment, else the site's chart, else the built-in one. */
 import { z } from "zod";
 import { digestOf } from "../../../bus/values/digest.ts";
 import { Recent } from "../../../bus/values/recent.ts";
@@ -8,17 +8,17 @@ import { processChart } from "../charts/process.ts";
 import { sourceChart } from "../charts/source.ts";
 import type { Site } from "../site/site.ts";
 
-/** A list of words in JSON: there is no shell that would split a line. */
+/** Command line as a JSON array: no shell splits it. */
 const commandVariable = "DENREI_CHART_COMMAND";
 const directoryVariable = "DENREI_CHART_DIRECTORY";
 
-/** A folder with `node_modules` and `imports`, from which charts of the site may import. */
+/** Folder with `node_modules` and `imports`, from which the site's chart may import. */
 const modulesVariable = "DENREI_CHART_MODULES";
 
-/** Charts whose processes may be at work. One that has been replaced ends by itself, when it has nothing more to do. */
+/** Charts whose processes may be running. A replaced chart ends its process when that is idle. */
 const opened = new Recent<Chart>({ keptMillis: 3_600_000, limit: 4 });
 
-/** The chart to render with. Throws a {@link ChartError} when the worker was told of a program in a way that is none. */
+/** The chart to render with. Throws a {@link ChartError} when the command line in the environment is invalid. */
 export function chartOf(
   { chart }: Site,
   env: Readonly<Record<string, string | undefined>> = process.env,
@@ -42,7 +42,7 @@ function programOf(text: string, env: Readonly<Record<string, string | undefined
   if (command === undefined)
     throw new ChartError(
       "ChartNotLoaded",
-      `expected ${commandVariable} to be a list of words in JSON such as ["node","main.js"], found ${text}. Set it for the workers of modoki-application.`,
+      `${commandVariable} must be a JSON array of strings such as ["node","main.js"], found ${text}. Set it for the workers of modoki-application.`,
     );
   return processChart({ command, args, directory: env[directoryVariable] ?? process.cwd() });
 }

@@ -41,7 +41,7 @@ test.each([
     "was Ready before its last change",
     certificate({ observedGeneration: 1, ...ready("True") }),
     "progressing",
-    "has not seen the last change",
+    "has not observed the last change",
   ],
   [
     "is being deleted",

@@ -1,12 +1,12 @@
 /**
- * Whether objects of listed kinds are ready, by the conventions that most controllers follow. Pure.
+ * Readiness of objects of listed kinds, by the conventions that most controllers follow. Pure.
  * https://github.com/kubernetes-sigs/cli-utils/blob/master/pkg/kstatus/README.md
  */
 import type { Stored } from "../../../bus/kube/object.ts";
 import { childKinds } from "../charts/kinds.ts";
 import { kindOf } from "./inventory.ts";
 
-/** What keeps an object from being ready. */
+/** Why an object is not ready. */
 export interface Unready {
   readonly state: "progressing" | "failed";
   readonly message: string;
@@ -37,7 +37,7 @@ const progressing = (message: string): Unready => ({ state: "progressing", messa
 const some = (ready: number, wanted: number): Unready | undefined =>
   ready < wanted ? progressing(`${ready} of ${wanted} pods are ready`) : undefined;
 
-/** Kinds of Kubernetes that say it in a way of their own. */
+/** Kinds of Kubernetes with readiness rules of their own. */
 const ownWays: Readonly<Record<string, Read>> = {
   "v1 PersistentVolumeClaim": ({ phase = "Pending" }) =>
     phase === "Lost"
@@ -56,7 +56,7 @@ const ownWays: Readonly<Record<string, Read>> = {
     some(Math.min(numberReady, updatedNumberScheduled), desiredNumberScheduled),
 };
 
-/** Judges an object; undefined when it is ready, or reports nothing about it. */
+/** Why an object is not ready; undefined when it is ready or does not report readiness. */
 export function unreadyOf(object: Stored): Unready | undefined {
   const { metadata } = object;
   const status = (object.status ?? {}) as Status;
@@ -64,12 +64,12 @@ export function unreadyOf(object: Stored): Unready | undefined {
   const { generation = 0, deletionTimestamp } = metadata;
   if (deletionTimestamp !== undefined) return progressing("it is being deleted");
   if (status.observedGeneration !== undefined && status.observedGeneration < generation)
-    return progressing("its controller has not seen the last change yet");
+    return progressing("its controller has not observed the last change yet");
   const current = (status.conditions ?? []).filter(
     ({ observedGeneration = generation }) => observedGeneration >= generation,
   );
   const find = (type: string) => current.find((condition) => condition.type === type);
-  // A Job that fails has Failed, whatever else it has.
+  // A failed Job has the condition Failed, besides others.
   for (const type of ["Stalled", ...(object.kind === "Job" ? ["Failed"] : [])]) {
     const failed = find(type);
     if (failed?.status === "True") return { state: "failed", message: textOf(failed) };
@@ -85,7 +85,7 @@ export function unreadyOf(object: Stored): Unready | undefined {
 const textOf = ({ type, status, reason, message }: Condition): string =>
   `${type} is ${status}${reason ? ` (${reason})` : ""}${message ? `: ${message}` : ""}`;
 
-/** The first object of a listed kind that has failed or, without one, that is not ready. */
+/** The first failed object of a listed kind or, without one, the first that is not ready. */
 export function unreadyChild(children: readonly Stored[]): Unready | undefined {
   const unready = children.flatMap((child) => {
     if (kindOf(child, childKinds) !== undefined) return [];

@@ -1,14 +1,14 @@
-/** The images that have run. Pure. */
+/** History of images. Pure. */
 import type { Application } from "../kinds/application.ts";
 
 type History = NonNullable<NonNullable<Application["status"]>["history"]>;
 
-/** So many are kept. */
+/** Number of kept images. */
 const historyLimit = 10;
 
 /**
- * The images that have run, with the one that runs now first and each of them once. The same image may come of a later
- * revision: then it is that one that runs.
+ * The images that have run, each once, with the current one first. When a later revision results in the same image, the entry gets
+ * that revision.
  */
 export function historyWith(
   before: History,

@@ -1,4 +1,4 @@
-/** Objects that go on with hosts which an Application may not have, or has no longer. */
+/** Removes routes for hosts that an Application may not have, or no longer has. */
 import { refusalReasonOf } from "../../../bus/kube/blocker.ts";
 import type { Kind } from "../../../bus/kube/kind.ts";
 import { controllerOf, type Stored } from "../../../bus/kube/object.ts";
@@ -11,15 +11,15 @@ import { kindOf, type Resource } from "./inventory.ts";
 
 type App = Stored<Application>;
 
-/** An object of an Application, and its kind. */
+/** An object of an Application, with its kind. */
 export interface OwnObject {
   readonly kind: Kind;
   readonly object: Stored;
 }
 
 /**
- * An object of the list, if the Application still controls it. Its uid may differ from that of the list: a worker may have
- * died after it created the object again. Throws when the API server refuses to show it.
+ * Reads an object of the inventory, if the Application still controls it. Its uid may differ from the inventory's: a worker may
+ * have died after it created the object again. Throws when the API server refuses the read.
  */
 export async function ownObject(
   app: App,
@@ -31,7 +31,7 @@ export async function ownObject(
   return found && controllerOf(found)?.uid === app.metadata.uid ? { kind, object: found } : undefined;
 }
 
-/** A kind that the site lists, or did when the object was made: the API server knows it in either case. */
+/** A kind that the site lists now, or listed when the object was created: the API server knows it in both cases. */
 async function listedKind(
   { apiVersion, kind }: Resource,
   { live }: Pick<Context, "live">,
@@ -40,10 +40,7 @@ async function listedKind(
   return found && found.scope === "Namespaced" && refusedKind(found) === undefined ? found : undefined;
 }
 
-/**
- * Same as {@link ownObject}, but skips objects of listed kinds that the platform has no rights to read: the other objects matter
- * all the same.
- */
+/** Like {@link ownObject}, but skips objects of listed kinds that the platform may not read, so that the others are still handled. */
 async function shownObject(app: App, resource: Resource, ctx: Context): Promise<OwnObject | undefined> {
   try {
     return await ownObject(app, resource, ctx);
@@ -56,8 +53,8 @@ async function shownObject(app: App, resource: Resource, ctx: Context): Promise<
 const routed = ({ kind, object }: OwnObject): Routed => ({ ...object, kind: kind.kind });
 
 /**
- * Takes away routes that go on with hosts which are not the Application's, where nothing takes their place. What has such a host in an
- * annotation alone, such as a Service, stays without the annotation.
+ * Removes routes for hosts that the Application may not have. An object with such hosts only in annotations, such as a Service,
+ * stays without the annotations.
  */
 export async function withdraw(app: App, refused: ReadonlySet<string>, ctx: Context): Promise<void> {
   if (refused.size === 0) return;
@@ -71,7 +68,7 @@ export async function withdraw(app: App, refused: ReadonlySet<string>, ctx: Cont
   }
 }
 
-/** Deletes the objects of an Application that have hosts. */
+/** Deletes the objects of an Application that route hosts. */
 export async function deleteHosting(app: App, ctx: Context): Promise<void> {
   for (const resource of app.status?.resources ?? []) {
     const own = await shownObject(app, resource, ctx);

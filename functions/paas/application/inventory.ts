@@ -1,27 +1,27 @@
 /**
- * What belongs to an Application. The list is written before anything is made, so that whatever dies in the middle, all
- * that was made is in it. Pure.
+ * The inventory of an Application: all objects that belong to it. It is written before the objects are created, so it is complete
+ * even if the worker dies in between. Pure.
  */
 import type { Kind } from "../../../bus/kube/kind.ts";
 import { groupOf, type KubeObject, type ObjectMeta } from "../../../bus/kube/object.ts";
 import type { Application } from "../kinds/application.ts";
 
-/** One object of the list. */
+/** An object in the inventory. */
 export type Resource = NonNullable<NonNullable<Application["status"]>["resources"]>[number];
 
-/** An object that is wanted, or is there. */
+/** A rendered object, or one that exists. */
 type Child = Pick<KubeObject, "apiVersion" | "kind"> & {
   readonly metadata: Pick<ObjectMeta, "name" | "namespace" | "uid">;
 };
 
-/** What tells objects apart. Not the version: the same object has several. */
+/** Identity of an object. The version does not count: one object has several. */
 export const resourceKey = ({
   apiVersion,
   kind,
   name,
 }: Pick<Resource, "apiVersion" | "kind" | "name">): string => `${groupOf(apiVersion)}/${kind}/${name}`;
 
-/** An object as the list has it. */
+/** The inventory entry of an object. */
 export const resourceOf = ({ apiVersion, kind, metadata }: Child): Resource => ({
   apiVersion,
   kind,
@@ -30,30 +30,30 @@ export const resourceOf = ({ apiVersion, kind, metadata }: Child): Resource => (
   ...(metadata.uid !== undefined && { uid: metadata.uid }),
 });
 
-/** The list before anything is made: what is there, and what will be. */
+/** The inventory before the objects are applied: the existing entries, and those to create. */
 export function announced(before: readonly Resource[], wanted: readonly Child[]): readonly Resource[] {
   const known = new Set(before.map(resourceKey));
   const added = wanted.map(resourceOf).filter((resource) => !known.has(resourceKey(resource)));
   return added.length === 0 ? before : [...before, ...added];
 }
 
-/** The list with what is known of those that are there: their uids. */
+/** The inventory with the uids of the applied objects. */
 export const identified = (listed: readonly Resource[], children: readonly Child[]): readonly Resource[] => {
   const known = new Map(children.map(resourceOf).map((resource) => [resourceKey(resource), resource]));
   return listed.map((resource) => known.get(resourceKey(resource)) ?? resource);
 };
 
-/** What is not wanted any more. */
+/** Entries that the chart no longer renders. */
 export function obsolete(before: readonly Resource[], wanted: readonly Child[]): readonly Resource[] {
   const keys = new Set(wanted.map((object) => resourceKey(resourceOf(object))));
   return before.filter((resource) => !keys.has(resourceKey(resource)));
 }
 
-/** The uid that an object had when it was last made. */
+/** The uid of an object when it was last applied. */
 export const knownUid = (before: readonly Resource[], object: Child): string | undefined =>
   before.find((resource) => resourceKey(resource) === resourceKey(resourceOf(object)))?.uid;
 
-/** The kind of a listed object, among those that charts may make. */
+/** The kind of an object among `kinds`. */
 export const kindOf = (
   { apiVersion, kind }: Pick<Resource, "apiVersion" | "kind">,
   kinds: readonly Kind[],

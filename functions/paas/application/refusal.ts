@@ -1,16 +1,16 @@
-/** Why an object of an Application is not taken, as the Application's owner reads it. Pure. */
+/** Errors for objects that the API server refuses, written for the Application's owner. Pure. */
 import { refusalReasonOf } from "../../../bus/kube/blocker.ts";
 import { ApiError } from "../../../bus/kube/errors.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { ChildObject } from "../charts/validate.ts";
 import { patience } from "../problems.ts";
 
-/** No event reports that a kind was installed, or a role applied. Milliseconds. */
+/** Retry interval where no event reports that a CRD was installed or a role applied. Milliseconds. */
 const kindMillis = 30_000;
 
 /**
- * Why an object is not taken, with a reason of `refusalReasonOf`, or what a `BlockedError` says itself. Throws what is no
- * refusal: an API server that is away, say.
+ * The refusal of an object, with a reason of `refusalReasonOf`. A `BlockedError` is returned unchanged. Any other error, such as an
+ * unavailable API server, is thrown.
  */
 export function refusalOf(
   error: unknown,
@@ -34,17 +34,17 @@ export function refusalOf(
   );
 }
 
-/** Limits and policies forbid objects as well: `forbidden: maximum storage usage per PersistentVolumeClaim is 1Gi`. */
+/** Quotas and policies answer Forbidden too: `forbidden: maximum storage usage per PersistentVolumeClaim is 1Gi`. */
 const isLackOfRights = (error: unknown): boolean => / cannot \S+ resource /.test((error as Error).message);
 
-/** Text beside the API server's own. */
+/** Text around the API server's own. */
 export interface RefusalOptions {
-  /** What to do, by reason: it is looked again soon whether it was done. */
+  /** What to do, by reason. A refusal with a hint is retried soon. */
   readonly hints?: Readonly<Record<string, string | undefined>>;
   readonly does?: "refuses" | "does not let the platform delete";
 }
 
-/** All that is refused, as one: with the first one's reason, and as soon as one of them is to be tried again. */
+/** Combines refusals into one error, with the first one's reason and the shortest retry interval. */
 export function refusalOfAll(refused: readonly BlockedError[]): BlockedError | undefined {
   const [first] = refused;
   if (first === undefined) return undefined;

@@ -1,5 +1,5 @@
-/** Rendering an Application. What came of it is remembered. */
-
+/** Renders an Application, and caches the result. */
+import { digestOf } from "../../../bus/digest.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import { digestOf } from "../../../bus/values/digest.ts";
 import { Recent } from "../../../bus/values/recent.ts";
@@ -12,7 +12,7 @@ import { chartOf } from "./charts.ts";
 
 const renderings = new Recent<readonly ChildObject[]>({ keptMillis: 600_000, limit: 2000 });
 
-/** The objects that the site's chart makes of an Application. Throws a `ChartError`. */
+/** The objects that the site's chart renders for an Application. Throws a `ChartError`. */
 export async function objectsOf(
   app: Stored<Application>,
   site: Site,

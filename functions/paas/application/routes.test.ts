@@ -24,7 +24,7 @@ const route = (answers: readonly Answer[], kind = "HTTPRoute") => ({
 
 test("one that a Gateway does not accept, or can not resolve, is refused", () => {
   expect(refusedRoute([route([{}])])).toBe(
-    "the Gateway gateways/public does not take the HTTPRoute web: NotAllowed: by the listener",
+    "the Gateway gateways/public does not accept the HTTPRoute web: NotAllowed: by the listener",
   );
   expect(refusedRoute([route([]), route([{ type: "ResolvedRefs" }])])).toContain("NotAllowed");
   expect(refusedRoute([route([{ observedGeneration: 3 }])])).toContain("NotAllowed");

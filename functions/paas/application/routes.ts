@@ -1,6 +1,6 @@
 /**
- * Whether Gateways take the routes of an Application. Pure. What none has said anything of is not refused: it may be that
- * nobody looks after Gateways, or not yet.
+ * Whether Gateways accept the routes of an Application. A route without a status counts as accepted: the cluster may have no
+ * Gateway controller, or it has not come to the route yet. Pure.
  * https://gateway-api.sigs.k8s.io/reference/spec/#routeparentstatus
  */
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
@@ -27,10 +27,10 @@ type Route = KubeObject<
   }
 >;
 
-/** What a Gateway has to say for a route to work. */
+/** Conditions of a Gateway that a working route needs. */
 const needed = ["Accepted", "ResolvedRefs"];
 
-/** Why the first route that is refused is, in a sentence. */
+/** Why the first refused route was refused, in a sentence. */
 export function refusedRoute(children: readonly Stored[]): string | undefined {
   const routes = children.filter(({ kind }) => kind === HTTPRoute.kind) as Stored<Route>[];
   for (const { metadata, spec, status } of routes) {
@@ -46,7 +46,7 @@ export function refusedRoute(children: readonly Stored[]): string | undefined {
           (condition.observedGeneration ?? generation) >= generation,
       );
       if (refusal)
-        return `the Gateway ${textOf(parentRef)} does not take the HTTPRoute ${name}: ${refusal.reason ?? refusal.type}: ${refusal.message ?? "no message"}`;
+        return `the Gateway ${textOf(parentRef)} does not accept the HTTPRoute ${name}: ${refusal.reason ?? refusal.type}: ${refusal.message ?? "no message"}`;
     }
   }
   return undefined;

@@ -1,4 +1,4 @@
-/** What an Application says of itself. Pure. */
+/** The status of an Application. Pure. */
 import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import {
@@ -17,52 +17,52 @@ import { refusedRoute } from "./routes.ts";
 type App = Stored<Application>;
 type Status = NonNullable<Application["status"]>;
 
-/** What keeps an Application from being as it is wanted: a reason in one CamelCase word, and a message for its owner. */
+/** Why a reconcile could not finish: a reason in CamelCase, and a message for the owner. */
 export interface Problem {
   readonly step: "Rendered" | "Applied";
   readonly reason: string;
   readonly message: string;
 }
 
-/** What is known when an Application has been looked at. */
+/** Result of a reconcile. */
 export interface Found {
-  /** Without one, all that is wanted is applied. */
+  /** Undefined when everything was applied. */
   readonly problem?: Problem | undefined;
-  /** Hosts that it owns; undefined before they are claimed. */
+  /** Hosts that the Application owns; undefined before they are claimed. */
   readonly granted?: readonly string[] | undefined;
-  /** Why others are not. */
+  /** Why other hosts are not granted. */
   readonly withheld?: { readonly reason: string; readonly message: string } | undefined;
-  /** Those that there are, the main one first; with a problem they may be those of before. */
+  /** Existing Deployments, the main one first. With a problem they may be from an earlier reconcile. */
   readonly deployments: readonly Deployment[];
-  /** All that was applied, when there was no problem. */
+  /** All applied objects; empty with a problem. */
   readonly children: readonly Stored[];
-  /** How it is reached, if that is known. */
+  /** Scheme of the URLs, if known. */
   readonly scheme?: "http" | "https" | undefined;
   readonly now: Date;
 }
 
-/** What is to be written. */
+/** The status to write. */
 export interface Said {
   readonly status: Partial<Status>;
   readonly conditions: readonly ConditionUpdate[];
 }
 
-/** The image that is wanted: the pinned one, if there is one. */
+/** The image to run: the pinned one, if set. */
 const wantedImage = ({ spec }: Application): string => spec.pinnedImage ?? spec.image ?? "";
 
-/** Those of its domains that are its own. */
+/** The domains that the Application owns. */
 const ownDomains = ({ spec }: Application, granted: Found["granted"]): string[] =>
   granted ? spec.domains.filter((domain) => granted.includes(domain)) : spec.domains;
 
-/** The domains of before, without those that it no longer owns. */
+/** The previous domains, without those that the Application no longer owns. */
 const keptDomains = ({ status }: Application, granted: Found["granted"]): Partial<Status> =>
   status?.domains && granted ? { domains: status.domains.filter((domain) => granted.includes(domain)) } : {};
 
-/** Where it is reached; a host of stars is no address. */
+/** URLs of the domains. A wildcard is not an address. */
 const urlsOf = (domains: readonly string[], scheme: string): string[] =>
   domains.filter((domain) => !domain.startsWith("*")).map((domain) => `${scheme}://${domain}`);
 
-/** What an Application says of itself. */
+/** Builds status and conditions. */
 export function saidOf(app: App, found: Found): Said {
   const { problem, withheld, deployments, children, scheme = "https", now } = found;
   const rollout = rolloutOfAll(deployments);
@@ -74,7 +74,7 @@ export function saidOf(app: App, found: Found): Said {
     status: {
       status: summary.word,
       message: summary.word === "deployed" || summary.word === "progressing" ? "" : summary.message,
-      // Before they are applied, hosts lead nowhere.
+      // Hosts are not routed before their routes are applied.
       ...(problem === undefined ? { domains, url: urls[0] ?? "", urls } : keptDomains(app, found.granted)),
       ...(isShown(found) && podsOf(deployments)),
       ...imagesOf(app, { problem, deployments, rollout, now }),
@@ -92,7 +92,7 @@ export function saidOf(app: App, found: Found): Said {
   };
 }
 
-/** Whether there is anything to say about pods: where something went wrong, there may be none yet. */
+/** Whether to report pods. After a problem there may be none yet. */
 const isShown = ({ problem, deployments }: Found): boolean => problem === undefined || deployments.length > 0;
 
 interface Summary {
@@ -124,7 +124,7 @@ const done = (type: Problem["step"]): ConditionUpdate => ({
   message: "",
 });
 
-/** What has not been tried is as it was said before. */
+/** Conditions of the steps. Without an entry, a step that was not reached keeps its previous condition. */
 function stepsOf(problem: Problem | undefined): ConditionUpdate[] {
   if (problem === undefined) return [done("Rendered"), done("Applied")];
   const { step, reason, message } = problem;
@@ -147,7 +147,7 @@ function podsOf([main]: readonly Deployment[]): Partial<Status> {
   };
 }
 
-/** The image that all pods run, once they do, and those of before. */
+/** The current image, once all pods run it, and the history. */
 function imagesOf(
   app: App,
   {
@@ -169,17 +169,17 @@ function imagesOf(
   return { currentImage: image, history: historyWith(history, { image, revision, time: now }) };
 }
 
-/** Something to be recorded as a Kubernetes Event. */
+/** A Kubernetes Event to record. */
 export interface News {
   readonly type: "Normal" | "Warning";
   readonly reason: string;
   readonly note: string;
 }
 
-/** Nobody else tells of these: what keeps an object from being brought forward, the platform records itself. */
+/** Reasons to record as Events. For errors that stop a reconcile, the platform records Events itself. */
 const warned: readonly string[] = ["ProgressDeadlineExceeded", "RouteNotAccepted", "ChildFailed"];
 
-/** What has changed and is worth an Event. */
+/** Events for changes of the status. */
 export function newsOf({ status: before }: App, { status, conditions }: Said): News[] {
   const news: News[] = [];
   const image = status.currentImage;

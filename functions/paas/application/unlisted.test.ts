@@ -22,7 +22,9 @@ test("a version that is not served is corrected, with the line that lists the ki
   const live = serving({ ...widget, version: "v2" });
   const line = "- { group: example.com, version: v2, kind: Widget, plural: widgets }";
   expect((await explained(unlisted, [], live)).message).toContain(line);
-  expect((await explained(unlisted, [], live)).message).toContain("serves it as example.com/v2: write that");
+  expect((await explained(unlisted, [], live)).message).toContain(
+    "serves it as example.com/v2: use that version",
+  );
   expect(await howListedWrong(widget, live)).toContain(
     `The API server knows it as ${line}: correct the line`,
   );

@@ -1,4 +1,4 @@
-/** Advice on kinds that a site does not list, or lists with other names than the API server has. */
+/** Advice for kinds that a site does not list, or lists under other names than the API server's. */
 import type { Kind } from "../../../bus/kube/kind.ts";
 import { apiVersionOf, kindText } from "../../../bus/kube/kind.ts";
 import { platformNamespace } from "../../../bus/process/namespace.ts";
@@ -11,7 +11,7 @@ import { type Resource, resourceKey } from "./inventory.ts";
 type Live = Pick<Context["live"], "kind">;
 
 /** How to apply the roles for listed kinds. */
-export const howToGrant = `apply its rights: ${rightsCommand} | kubectl apply -f -`;
+export const howToGrant = `apply its roles: ${rightsCommand} | kubectl apply -f -`;
 
 const place = `under "kinds:" in ${siteKeys.config} of the ConfigMap ${siteName} in ${platformNamespace}`;
 
@@ -19,7 +19,7 @@ const place = `under "kinds:" in ${siteKeys.config} of the ConfigMap ${siteName}
 export const howToList = (kind: Kind): string =>
   `add this line ${place}: ${listingOf(kind)} — and ${howToGrant}`;
 
-/** The error with the exact line to add, as the API server knows the kind. */
+/** Adds to the error the exact line to add to the list, as the API server knows the kind. */
 export async function explained(
   error: UnlistedKindError,
   before: readonly Resource[],
@@ -31,7 +31,7 @@ export async function explained(
   const kept =
     left.length === 0
       ? ""
-      : ` Objects that it made before (${left.map(({ name }) => name).join(", ")}) stay, and are not repaired until then.`;
+      : ` Until then, existing objects (${left.map(({ name }) => name).join(", ")}) stay and are not repaired.`;
   return new ChartError("ChartNotAllowed", `${where}: ${adviceOn(apiVersion, kind, served)}.${kept}`, {
     cause: error,
   });
@@ -41,26 +41,26 @@ function adviceOn(apiVersion: string, kind: string, served: Kind | undefined): s
   if (served === undefined)
     return (
       "this site does not list the kind, and the API server does not serve it. Install its CRD, and list it " +
-      `${place}, with the plural that kubectl api-resources shows; or take it out of the chart`
+      `${place}, with the plural that kubectl api-resources shows, or remove the object from the chart`
     );
   if (served.scope === "Cluster")
     return (
-      `a ${kind} is in no namespace. A chart makes objects in the namespace of its Application alone: ` +
-      "one Application could take it from another. Take it out of the chart"
+      `a ${kind} is cluster-scoped. A chart may only make objects in the namespace of its Application: ` +
+      "otherwise one Application could take them from another. Remove it from the chart"
     );
   const version =
     apiVersionOf(served) === apiVersion
       ? ""
-      : ` The API server serves it as ${apiVersionOf(served)}: write that.`;
-  return `this site does not list the kind ${kindText(served)}. To let charts make it, ${howToList(served)}.${version} Otherwise take it out of the chart`;
+      : ` The API server serves it as ${apiVersionOf(served)}: use that version.`;
+  return `this site does not list the kind ${kindText(served)}. To allow it in charts, ${howToList(served)}.${version} Otherwise remove it from the chart`;
 }
 
-/** What is wrong with an entry of the list, as far as the API server's answer shows it. */
+/** Compares an entry of the list with the API server's answer, and returns what is wrong with it. */
 export async function howListedWrong(kind: Kind, live: Live): Promise<string | undefined> {
   const served = await live.kind(apiVersionOf(kind), kind.kind);
   if (served === undefined) return undefined;
   if (served.scope === "Cluster")
-    return `A ${kind.kind} is in no namespace, and charts may not make it: take it out of the list.`;
+    return `A ${kind.kind} is cluster-scoped, and charts may not make it: remove it from the list.`;
   if (served.plural === kind.plural && served.version === kind.version) return undefined;
   return `The API server knows it as ${listingOf(served)}: correct the line ${place}.`;
 }

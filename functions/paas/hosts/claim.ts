@@ -1,7 +1,7 @@
 /**
- * Hosts belong to the Application that claims them first. A claim is an object in no namespace whose name follows from the
- * host, and only the API server's answer that it was created counts: of two Applications that try at once, one is refused. Earlier
- * reads only decide which Application yields.
+ * A host belongs to the Application that claims it first. A claim is a cluster-scoped object whose name follows from the host, and
+ * only its creation by the API server counts: when two Applications claim a host at once, one is refused. Earlier reads only
+ * decide which Application yields.
  */
 import type { Stored } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
@@ -17,16 +17,16 @@ import { barred, isAllowed, isBefore, isHolder, permissionHint, type Refusal, se
 type App = Stored<Application>;
 type Claim = Stored<HostClaim>;
 
-/** What came of claiming hosts. */
+/** Result of claiming hosts. */
 export interface Claims {
   readonly granted: readonly string[];
   readonly refusals: readonly Refusal[];
 }
 
-/** Another claim appeared or vanished during each try. */
+/** Retries, each after another claim appeared or disappeared. */
 const maxTries = 5;
 
-/** Claims hosts for an Application. Those that it already has cost a read of the bus each. */
+/** Claims hosts for an Application. For each host that it already has, this costs one read from the bus. */
 export async function claimHosts(
   app: App,
   hosts: readonly string[],
@@ -53,7 +53,7 @@ interface Known {
 
 async function claimed(app: App, host: string, known: Known, ctx: Context): Promise<Refusal | undefined> {
   const name = claimName(host);
-  // A claim that it did not have when its status was written has to be seen by the API server.
+  // A claim that the recorded status does not include must be confirmed by the API server.
   const before = serves(app, host) ? await ctx.read.get(HostClaim, name, "") : undefined;
   if (before && isOf(before, app)) return undefined;
   for (let tries = 0; tries < maxTries; tries++) {
@@ -67,7 +67,7 @@ async function claimed(app: App, host: string, known: Known, ctx: Context): Prom
     if (refusal) return refusal;
     if (await created(app, host, ctx)) return undefined;
   }
-  throw new Error(`the HostClaim ${name} has changed with each of ${maxTries} attempts to claim ${host}`);
+  throw new Error(`the HostClaim ${name} changed during each of ${maxTries} attempts to claim ${host}`);
 }
 
 async function created(app: App, host: string, ctx: Context): Promise<boolean> {
@@ -86,7 +86,7 @@ async function created(app: App, host: string, ctx: Context): Promise<boolean> {
 
 const isOf = ({ spec }: Claim, { metadata }: App): boolean => spec.uid === metadata.uid;
 
-/** Whether the Application of a claim is there: without its finalizer it may be gone, and the claim is not. */
+/** Whether the Application of a claim still exists: if its finalizer was removed, its claims outlive it. */
 async function isHeld({ spec }: Claim, ctx: Context): Promise<boolean> {
   const owner = await ctx.live.get(Application, spec.application, spec.namespace);
   return owner?.metadata.uid === spec.uid;
@@ -119,7 +119,7 @@ async function takenOtherwise(
 const isElder = (app: App, host: string, other: ServedHost): boolean =>
   serves(app, host) && (app.metadata.creationTimestamp ?? "") <= other.creationTimestamp;
 
-/** An Application that has served the host since before there were claims, and comes first. It claims the host when it is reconciled. */
+/** An Application that has served the host since before claims existed, and takes precedence. It claims the host at its next reconcile. */
 async function elderHolder(
   app: App,
   host: string,
@@ -143,7 +143,7 @@ export async function releaseHosts(app: App, hosts: readonly string[], ctx: Cont
   }
 }
 
-/** All refusals, as one problem: with the first one's reason. */
+/** Combines refusals into one error, with the first one's reason. */
 export function refusalOfHosts([first, ...rest]: readonly Refusal[]): BlockedError | undefined {
   if (first === undefined) return undefined;
   const message = [first, ...rest].map((refusal) => refusal.message).join("; ");
@@ -156,7 +156,7 @@ const ownerText = ({ spec }: Claim): string => applicationText(spec.namespace, s
 const taken = (host: string, owner: string): Refusal => ({
   host,
   reason: "HostTaken",
-  message: `the host ${host} belongs to ${owner}: nothing here serves it until it is given up there, or use another host`,
+  message: `the host ${host} belongs to ${owner}: have it released there, or use another host`,
 });
 
 const covered = (host: string, wildcard: string, owner: string, namespace: string): Refusal => ({

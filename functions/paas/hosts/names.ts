@@ -1,14 +1,14 @@
-/** Names of hosts: how they are written, and which of them cover others. Pure. */
+/** Host names: canonical form, wildcards, and names of claims. Pure. */
 import { domainToASCII } from "node:url";
 import { digestOf } from "../../../bus/values/digest.ts";
 import { hostPattern } from "./pattern.ts";
 
-/** All hosts: that of a route that names none. */
+/** All hosts: the host of a route that names none. */
 export const anyHost = "*";
 
 /**
- * The one form of a host: in lower case, without the dot at its end and without a port, a name of other letters in Punycode.
- * Other text is returned unchanged.
+ * The canonical form of a host: in lower case and Punycode, without a trailing dot and without a port. Text that is not a host is
+ * returned unchanged.
  */
 export function canonicalHost(text: string): string {
   const trimmed = text.trim();
@@ -18,13 +18,13 @@ export function canonicalHost(text: string): string {
   return isHost(host) ? host : trimmed;
 }
 
-/** Whether it is a host, a wildcard, or {@link anyHost}. */
+/** Whether the text is a host, a wildcard, or {@link anyHost}. */
 export const isHost = (text: string): boolean => text === anyHost || hostPattern.test(text);
 
-/** Whether it stands for more than one host. */
+/** Whether it matches more than one host. */
 export const isWildcard = (host: string): boolean => host.startsWith(anyHost);
 
-/** The wildcards that cover a host, the nearest first: a Gateway's wildcard has any number of labels. */
+/** The wildcards that cover a host, nearest first: a Gateway's wildcard matches any number of labels. */
 export function wildcardsOver(host: string): string[] {
   if (host === anyHost) return [];
   const labels = host.replace(/^\*\./, "").split(".");
@@ -32,7 +32,7 @@ export function wildcardsOver(host: string): string[] {
   return [...parents.map((parent) => `*.${parent}`), anyHost];
 }
 
-/** Whether a pattern of the site's configuration is about a host: it is the same, or a wildcard that covers it. */
+/** Whether a pattern of the site's configuration matches a host: it is the same host, or a wildcard that covers it. */
 export const coversHost = (pattern: string, host: string): boolean =>
   pattern === host || wildcardsOver(host).includes(pattern);
 

@@ -1,4 +1,4 @@
-/** Routes that other systems have in the cluster. They claim no hosts, but have them all the same. */
+/** Routes of other systems in the cluster. They have no claims, but own their hosts all the same. */
 import { isNotFound } from "../../../bus/kube/errors.ts";
 import { externalKind } from "../../../bus/kube/kind.ts";
 import { controllerOf, groupOf, type Stored } from "../../../bus/kube/object.ts";
@@ -12,8 +12,8 @@ const gatewayRoute = (kind: string, plural: string) =>
   externalKind({ group: HTTPRoute.group, version: "v1", kind, plural });
 
 /**
- * Kinds of routes. Charts make only the first two, whose changes also wake Applications. GRPCRoute and TLSRoute are listed only: most
- * clusters have none of them.
+ * Kinds of routes. Charts can make only the first two, so only these are watched. GRPCRoute and TLSRoute are only listed: most
+ * clusters have none.
  */
 export const routeKinds = [
   Ingress,
@@ -22,7 +22,7 @@ export const routeKinds = [
   gatewayRoute("TLSRoute", "tlsroutes"),
 ] as const;
 
-/** A host that a route of another system has. */
+/** A host of another system's route. */
 export interface ServedHost {
   readonly host: string;
   readonly kind: string;
@@ -31,13 +31,13 @@ export interface ServedHost {
   readonly creationTimestamp: string;
 }
 
-/** Whether a route is an Application's, whose hosts are claimed. */
+/** Whether a route belongs to an Application, whose hosts have claims. */
 export function isApplications(route: Stored): boolean {
   const controller = controllerOf(route);
   return controller?.kind === Application.kind && groupOf(controller.apiVersion) === Application.group;
 }
 
-/** The hosts of a route of another system. A route for all hosts owns none of them. */
+/** The hosts of another system's route. A route for all hosts owns none of them. */
 export function servedBy(kind: string, route: Stored): ServedHost[] {
   if (isApplications(route)) return [];
   const { namespace = "", name, creationTimestamp = "" } = route.metadata;
@@ -47,7 +47,7 @@ export function servedBy(kind: string, route: Stored): ServedHost[] {
     .map((host) => ({ host, kind, namespace, name, creationTimestamp }));
 }
 
-/** The hosts of all routes of other systems, as the API server has them now. */
+/** The hosts of all routes of other systems, read from the API server. */
 export async function servedHosts({ live }: Pick<Context, "live">): Promise<readonly ServedHost[]> {
   const lists = await Promise.all(
     routeKinds.map(async (kind) => {

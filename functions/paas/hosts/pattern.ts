@@ -1,4 +1,4 @@
-/** How hosts are written. Without imports: the dashboard's page reads it as well. */
+/** Syntax of hosts. This file has no imports because the dashboard's page uses it too. */
 
 const label = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?";
 

@@ -1,4 +1,4 @@
-/** The rules for hosts: permissions of the site, and the order of Applications that share a host. Pure. */
+/** Rules for hosts: permissions of the site, and precedence among Applications that share a host. Pure. */
 import type { Stored } from "../../../bus/kube/object.ts";
 import { platformNamespace } from "../../../bus/process/namespace.ts";
 import type { Application } from "../kinds/application.ts";
@@ -15,19 +15,19 @@ export interface Refusal {
   readonly message: string;
 }
 
-/** Whether the site allows a namespace a host in so many words. */
+/** Whether the site explicitly allows a namespace a host. */
 export const isAllowed = ({ allowed }: HostsConfig, namespace: string, host: string): boolean =>
   Object.hasOwn(allowed, namespace) &&
   (allowed[namespace]?.some((pattern) => coversHost(pattern, host)) ?? false);
 
-/** How an administrator allows it. */
+/** How an administrator grants the permission. */
 export const permissionHint = (namespace: string, host: string): string =>
   `an administrator can add ${JSON.stringify(host)} to hosts.allowed.${namespace} in the ConfigMap ${siteName} of ${platformNamespace}`;
 
 /** Why a namespace may not have a host, owned or not: wildcards and reserved hosts need a permission. */
 export function barred(config: HostsConfig, namespace: string, host: string): Refusal | undefined {
   const refusal = (message: string): Refusal => ({ host, reason: "HostNotAllowed", message });
-  if (!isHost(host)) return refusal(`${JSON.stringify(host)} is not the name of a host`);
+  if (!isHost(host)) return refusal(`${JSON.stringify(host)} is not a host name`);
   if (isAllowed(config, namespace, host)) return undefined;
   if (isWildcard(host))
     return refusal(
@@ -40,15 +40,15 @@ export function barred(config: HostsConfig, namespace: string, host: string): Re
   );
 }
 
-/** The hosts that an Application asks for itself. */
+/** The hosts in an Application's spec. */
 export const domainsOf = ({ spec }: Pick<Application, "spec">): string[] =>
   (spec?.domains ?? []).map(canonicalHost);
 
-/** Whether its routes have the host, by what it has noted. */
+/** Whether the Application's status lists the host among those that it routes. */
 export const serves = ({ status }: Application, host: string): boolean =>
   status?.domains?.map(canonicalHost).includes(host) ?? false;
 
-/** Whether an Application that is not being deleted wants a host and serves it already. */
+/** Whether an Application that is not being deleted both wants and serves a host. */
 export const isHolder = (app: App, host: string): boolean =>
   app.metadata.deletionTimestamp === undefined && domainsOf(app).includes(host) && serves(app, host);
 

@@ -1,19 +1,19 @@
 /**
- * The hosts of objects: of what a chart makes, and of routes that others have made. Pure. Beside the fields of Ingress and
- * HTTPRoute there are annotations that make a host of their own.
+ * The hosts of objects, those that a chart renders and routes of other systems. Hosts are in fields of Ingress and HTTPRoute, and
+ * in annotations of any object. Pure.
  */
 import type { ObjectMeta } from "../../../bus/kube/object.ts";
 import type { ChildObject } from "../charts/validate.ts";
 import { anyHost, canonicalHost } from "./names.ts";
 
-/** Further hosts of an Ingress (ingress-nginx), and names that external-dns has the object's address get. */
+/** Further hosts of an Ingress (ingress-nginx), and names that external-dns points to the object's address. */
 const hostAnnotations: readonly string[] = [
   "nginx.ingress.kubernetes.io/server-alias",
   "external-dns.alpha.kubernetes.io/hostname",
   "external-dns.alpha.kubernetes.io/internal-hostname",
 ];
 
-/** An object, as far as its hosts are concerned. */
+/** The parts of an object that can have hosts. */
 export interface Routed {
   readonly kind: string;
   readonly metadata: Pick<ObjectMeta, "annotations">;
@@ -26,7 +26,7 @@ interface IngressSpec {
   readonly tls?: readonly { readonly hosts?: readonly string[] }[];
 }
 
-/** Of the Gateway API. */
+/** Kinds of the Gateway API. */
 const routesWithHostnames: readonly string[] = ["HTTPRoute", "GRPCRoute", "TLSRoute"];
 
 interface HTTPRouteSpec {
@@ -39,7 +39,7 @@ const listed = (text: string): string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== "");
 
-/** The hosts that an object serves or has a certificate for, each once; `*` for all that no other one serves. */
+/** The hosts that an object serves or has a certificate for, without duplicates. `*` matches all hosts that no other route serves. */
 export function hostsOf(object: Routed): string[] {
   const annotations = object.metadata.annotations ?? {};
   const noted = hostAnnotations.flatMap((name) => listed(annotations[name] ?? ""));
@@ -62,10 +62,10 @@ function hostsInSpec({ kind, spec }: Routed): string[] {
   return [];
 }
 
-/** Whether the hosts of an object are in annotations alone, so that it can go on without them. */
+/** Whether an object has hosts only in annotations, so that it works without them. */
 export const hasOnlyNotedHosts = (object: Routed): boolean => hostsInSpec(object).length === 0;
 
-/** The annotations to patch an object with so that it has none of these hosts. Hosts beside them in one annotation go as well. */
+/** A patch that removes annotations with any of these hosts, along with other hosts in the same annotation. */
 export const annotationsToDrop = (
   { metadata: { annotations = {} } }: Routed,
   refused: ReadonlySet<string>,
@@ -76,7 +76,7 @@ export const annotationsToDrop = (
       .map((name) => [name, null]),
   );
 
-/** The object without hosts that it may not have; undefined when it would serve nothing any more. */
+/** The object without refused hosts; undefined when it would serve no host. */
 export function withoutHosts(object: ChildObject, refused: ReadonlySet<string>): ChildObject | undefined {
   if (!hostsOf(object).some((host) => refused.has(host))) return object;
   const isKept = (host: string) => !refused.has(canonicalHost(host));
@@ -110,7 +110,7 @@ function ingressWithout(spec: IngressSpec, isKept: IsKept): IngressSpec | undefi
   };
 }
 
-/** One that names no host any more would serve all of them. */
+/** Without any hostname left, an HTTPRoute would match all hosts, so it is dropped. */
 function routeWithout(spec: HTTPRouteSpec, isKept: IsKept): HTTPRouteSpec | undefined {
   const { hostnames: before = [] } = spec;
   if (before.length === 0) return isKept(anyHost) ? spec : undefined;

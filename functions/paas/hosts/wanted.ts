@@ -1,4 +1,4 @@
-/** Which hosts an Application wants, and what wakes it when one is given up. Pure. */
+/** The hosts of an Application, and the watches that enqueue it when a host is released. Pure. */
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Find } from "../../../bus/objects/indexes.ts";
 import type { PolicyRule, Watch } from "../../../bus/worker/function.ts";
@@ -19,13 +19,13 @@ const unique = (hosts: readonly string[]): string[] => [...new Set(hosts)];
 /** The hosts of an Application. */
 export interface HostsWanted {
   readonly wanted: readonly string[];
-  /** All that it may have a claim of. */
+  /** All hosts that the Application may have claims for. */
   readonly before: readonly string[];
-  /** To be written before anything is claimed, so that whatever dies in the middle, each claim is given up one day. */
+  /** Written before anything is claimed, so that every claim is eventually released, even if the worker dies in between. */
   readonly announced: Pick<Status, "hosts" | "domains">;
 }
 
-/** Collects the hosts of an Application: its domains, those in the objects of its chart, and, without these, those of before. */
+/** Collects the hosts of an Application: its domains, and those of the rendered objects or, after a failure, the previous ones too. */
 export function hostsWanted(
   app: App,
   objects: readonly ChildObject[],
@@ -43,7 +43,7 @@ export function hostsWanted(
   return { wanted, before, announced: { hosts: before, ...(served && { domains: served }) } };
 }
 
-/** Index of Applications by the hosts that they want, and by the wildcards that cover these. */
+/** Index of Applications by their hosts, and by the wildcards that cover these. */
 export const hostIndex = {
   host: (app: App) =>
     unique(
@@ -59,13 +59,13 @@ const ofClaim: Watch<HostClaim> = {
   ],
 };
 
-/** A route of another system that comes or goes. */
+/** Applications that may take or lose a host when another system's route changes. */
 const keysOfRoute = (kind: string) => async (route: Stored, find: Find) => {
   const keys = await Promise.all(servedBy(kind, route).map(({ host }) => find("host", host)));
   return keys.flat();
 };
 
-/** Wakes Applications that want a host when its owner changes. */
+/** Enqueues Applications that want a host when its owner changes. */
 export const watchHosts: readonly Watch[] = [
   ofClaim,
   { kind: Ingress, keys: keysOfRoute(Ingress.kind) },
