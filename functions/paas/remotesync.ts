@@ -1,6 +1,6 @@
 /**
- * RemoteSync: from a branch, a pull request or a commit to an exact revision, from there to an image of it by kpack, and
- * from there into the Application.
+ * RemoteSync: resolves a branch, a pull request, or a commit to an exact revision, has kpack build it, and sets the image in the
+ * Application.
  */
 
 import type { ConditionUpdate } from "../../bus/kube/conditions.ts";
@@ -32,7 +32,7 @@ import { siteIndex, siteOf, watchSite } from "./site/site.ts";
 
 type Sync = Stored<RemoteSync>;
 
-/** The elder may also go by naming another Application, of which nobody is told. Milliseconds. */
+/** An older RemoteSync may also end the conflict by naming another Application, which no watch reports. Milliseconds. */
 const conflictMillis = 30_000;
 
 const at = (sync: Pick<RemoteSync, "metadata">, name: string): string =>
@@ -58,7 +58,7 @@ export default defineFunction({
     { kind: Secret, keys: ({ metadata }, find) => find("secret", at({ metadata }, metadata.name)) },
     { kind: Installation, keys: ({ metadata }, find) => find("secret", at({ metadata }, metadata.name)) },
     { kind: Application, keys: ({ metadata }, find) => find("application", at({ metadata }, metadata.name)) },
-    // When one goes, another one of the same Application may have it.
+    // When one RemoteSync is deleted, another one of the same Application may take over.
     {
       kind: RemoteSync,
       keys: (sync, find) => find("application", at(sync, (sync as RemoteSync).spec.applicationRef.name)),
@@ -96,7 +96,7 @@ export default defineFunction({
     { apiGroups: [group], resources: ["applications"], verbs: ["patch"] },
     { apiGroups: ["kpack.io"], resources: ["builds"], verbs: ["patch"] },
     { apiGroups: [""], resources: ["pods/log"], verbs: ["get"] },
-    // Whether the volume of a cache can grow.
+    // To find out whether the volume of a cache can grow.
     { apiGroups: [""], resources: ["persistentvolumeclaims"], verbs: ["get"] },
     { apiGroups: ["storage.k8s.io"], resources: ["storageclasses"], verbs: ["get"] },
     ...apiTokenPermissions,
@@ -123,7 +123,7 @@ export default defineFunction({
   },
 });
 
-/** The condition `Deprecated` is there from the first such field on. */
+/** Returns the condition `Deprecated` if the spec has deprecated fields, or had some before. */
 function deprecation(sync: Sync): ConditionUpdate[] {
   const type = "Deprecated";
   const message = deprecatedIn(sync);
@@ -132,26 +132,26 @@ function deprecation(sync: Sync): ConditionUpdate[] {
   return before ? [{ type, status: "False", reason: "NoDeprecatedFields", message: "" }] : [];
 }
 
-/** A trouble for as long as nothing else is to be done: there is one timer for both. */
+/** Shortens the retry interval to the next delay: one timer serves both. */
 function soonerThan(trouble: BlockedError, millis: number): BlockedError {
   const { reason, message, retryAfterMillis } = trouble;
   if (millis >= retryAfterMillis) return trouble;
   return new BlockedError(reason, message, millis, { cause: trouble });
 }
 
-/** What GitHub has said is not lost with what fails afterwards: nobody may tell of it a second time. */
+/** Records GitHub's answer when a later step fails: the webhook that caused it may not be delivered a second time. */
 async function noteRevision(sync: Sync, ctx: Context, said: Said): Promise<void> {
   const { source, revision, ref, headSHA, baseBranch } = said.status;
   if (ctx.signal.aborted || !revision || revision === sync.status?.revision) return;
   const noted = { source, revision, ref, headSHA, baseBranch };
   await ctx.status(RemoteSync, sync, noted as object).catch((err: unknown) => {
-    ctx.log.warn({ err }, "the revision is not noted, and will be asked for again");
+    ctx.log.warn({ err }, "failed to record the revision, it will be resolved again");
   });
 }
 
 /**
- * Goes as far as it can. Throws a `BlockedError` where it can go no further, which the step then says; one that is to be
- * thrown in the end is returned.
+ * Runs the steps as far as possible. Throws a `BlockedError` where no further step is possible, after recording it for the step
+ * that failed. Returns a `BlockedError` that does not prevent the following steps.
  */
 async function keep(sync: Sync, ctx: Context, said: Said): Promise<BlockedError | undefined> {
   const step = <T>(name: Step, work: () => Promise<T>): Promise<T> =>
@@ -169,7 +169,7 @@ async function keep(sync: Sync, ctx: Context, said: Said): Promise<BlockedError 
   return trouble;
 }
 
-/** Two that name one Application would take turns with its image: the older one has it. */
+/** Two RemoteSyncs of one Application would overwrite each other's image, so the older one wins. */
 async function expectNoElder(sync: Sync, ctx: Context): Promise<void> {
   const { name } = sync.spec.applicationRef;
   const others = await ctx.read.find("application", at(sync, name));
@@ -180,7 +180,7 @@ async function expectNoElder(sync: Sync, ctx: Context): Promise<void> {
       continue;
     throw new BlockedError(
       "ApplicationConflict",
-      `expected to be the only RemoteSync of the Application ${name}, found ${other.metadata.name}, which is older. Delete one of them, or name another Application.`,
+      `the Application ${name} already has an older RemoteSync, ${other.metadata.name}. Delete one of them, or name another Application.`,
       conflictMillis,
     );
   }
@@ -191,7 +191,7 @@ function isOlder(a: Sync, b: Sync): boolean {
   return (of ?? "") < (than ?? "");
 }
 
-/** Hands the image to the Application, and the Secret to pull it with. Nothing else of it is the RemoteSync's. */
+/** Sets the image and the pull Secret in the Application. The RemoteSync owns no other fields of it. */
 async function deploy(
   sync: Sync,
   { image, revision }: { readonly image: string; readonly revision: string },
@@ -203,7 +203,7 @@ async function deploy(
   if (found === undefined || found.metadata.deletionTimestamp !== undefined)
     throw new BlockedError(
       "ApplicationNotFound",
-      `expected the Application ${name} in ${ctx.key.namespace}, found none. Create it, or name another one.`,
+      `found no Application ${name} in ${ctx.key.namespace}. Create it, or name another one.`,
       patience,
     );
   const { registry } = secretNamesOf(sync);
@@ -211,13 +211,14 @@ async function deploy(
     metadata: { annotations: { [annotations.revision]: revision } },
     spec: { image, ...(registry !== undefined && { imagePullSecrets: [{ name: registry }] }) },
   });
-  if (found.spec.image !== image) ctx.event("Normal", "Deployed", `the Application ${name} has ${image}`);
+  if (found.spec.image !== image)
+    ctx.event("Normal", "Deployed", `set the image of Application ${name} to ${image}`);
   say(said, "Deployed", "True", "Deployed", `the Application ${name} has the image of ${revision}`);
 }
 
-/** Nothing is asked, built or deployed. */
+/** Reports the pause, and changes nothing else. */
 async function paused(sync: Sync, ctx: Context): Promise<undefined> {
-  const message = "spec.paused is set: all stays as it is";
+  const message = "spec.paused is set";
   await ctx.status(RemoteSync, sync, { message }, [
     { type: "Ready", status: "False", reason: "Paused", message },
   ]);

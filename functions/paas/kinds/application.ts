@@ -1,4 +1,4 @@
-/** Application: something that runs, and where it is reached. */
+/** Application: a workload, and the hosts that route to it. */
 import { z } from "zod";
 import { listMap } from "../../../bus/kube/crd.ts";
 import { defineKind, type ObjectOf } from "../../../bus/kube/kind.ts";
@@ -17,15 +17,15 @@ import {
   time,
 } from "./fields.ts";
 
-/** What can be said of an Application, and for those of previews in the template of an AppPipeline. */
+/** Workload settings of an Application, and of the template of an AppPipeline. */
 export const runtime = {
   command: z.array(z.string()).optional().describe("Command of the container."),
   args: z.array(z.string()).optional().describe("Arguments of the container."),
   attributes: z
     .record(z.string(), z.string())
     .optional()
-    .describe("Parameters for the chart. What they mean it says itself."),
-  serviceAccount: z.string().max(253).optional().describe("The ServiceAccount of the pods."),
+    .describe("Parameters for the chart, which defines their meaning."),
+  serviceAccount: z.string().max(253).optional().describe("ServiceAccount of the pods."),
   env: env.optional(),
   envFrom: envFrom.optional(),
   port: z
@@ -33,19 +33,19 @@ export const runtime = {
     .min(1)
     .max(65535)
     .optional()
-    .describe("Where the application listens, also in the variable PORT. Default: 8080."),
+    .describe("Port that the application listens on, also set as the variable PORT. Default: 8080."),
   resources: resources.optional(),
   healthCheck: z
     .object({
       path: z
         .string()
         .regex(/^\//, "expected a path that begins with a slash")
-        .describe("An HTTP path that answers 200 when the application is well."),
+        .describe("HTTP path that returns 200 when the application is healthy."),
       initialDelaySeconds: z.int32().min(0).optional(),
       timeoutSeconds: z.int32().min(1).optional(),
     })
     .optional()
-    .describe("How it is found out whether the application is well. Default: whether it listens."),
+    .describe("Health probe. Default: a TCP check of the port."),
 } as const;
 
 const resourceSchema = z.object({
@@ -56,12 +56,12 @@ const resourceSchema = z.object({
   uid: z.string().optional(),
 });
 
-/** Something that runs, and where it is reached. */
+/** A workload, and the hosts that route to it. */
 export const Application = defineKind({
   group,
   version,
   kind: "Application",
-  description: "Something that runs, and where it is reached. A chart makes the objects of it.",
+  description: "A workload, and the hosts that route to it. A chart renders its objects.",
   shortNames: ["mapp"],
   categories: ["modoki"],
   rules: shortName,
@@ -76,62 +76,66 @@ export const Application = defineKind({
         z
           .string()
           .max(253)
-          .regex(
-            hostPattern,
-            "expected the name of a host in lower case, such as web.example.com or *.example.com",
-          ),
+          .regex(hostPattern, "expected a host name in lower case, such as web.example.com or *.example.com"),
       )
       .max(500)
       .describe(
-        "Names of hosts where the application is reached. Each belongs to the Application that claims it first. Without any, there is no route to it.",
+        "Hosts that route to the application. Each belongs to the Application that claims it first. If empty, there is no route.",
       ),
     image: z
       .string()
       .optional()
-      .describe("Image of the container. Empty: a page that says that nothing is deployed."),
+      .describe("Image of the container. If empty, visitors see a placeholder page."),
     pinnedImage: z
       .string()
       .min(1)
       .optional()
-      .describe("Runs instead of `image`, whatever is built: one of status.history, to go back to it."),
+      .describe(
+        "Overrides `image`, also when newer images are built. To roll back, set it to an image of status.history.",
+      ),
     ...runtime,
-    replicas: z.int32().min(0).default(1).describe("How many pods."),
+    replicas: z.int32().min(0).default(1).describe("Number of pods."),
     imagePullSecret: z
       .string()
       .max(253)
       .optional()
-      .describe("A Secret with the credentials to pull the image."),
+      .describe("Secret with the credentials to pull the image."),
     imagePullSecrets: z
       .array(z.object({ name: objectName }))
       .optional()
       .meta(listMap("name"))
-      .describe("More of them. A RemoteSync adds its own."),
+      .describe("Further Secrets to pull images with. A RemoteSync adds its own."),
   }),
   status: z.object({
-    domains: z.array(z.string()).optional().describe("Hosts of spec.domains that it owns and serves."),
+    domains: z
+      .array(z.string())
+      .optional()
+      .describe("Hosts of spec.domains that the Application owns and serves."),
     hosts: z
       .array(z.string())
       .optional()
-      .describe("Hosts that it has claimed or waits for: spec.domains, and those that the chart adds."),
+      .describe(
+        "Hosts that the Application has claimed or waits for: spec.domains, and hosts that the chart adds.",
+      ),
     status: z
       .enum(["progressing", "deployed", "failed", "error"])
       .optional()
-      .describe("All of it in one word."),
-    message: z.string().optional().describe("Why it is not deployed."),
-    resources: z.array(resourceSchema).optional().describe("What belongs to it."),
-    url: z.string().optional().describe("Where it is reached."),
-    urls: z.array(z.string()).optional().describe("All places where it is reached."),
-    replicas: z.int().min(0).optional().describe("How many pods there are."),
-    readyReplicas: z.int().min(0).optional().describe("How many of them are ready."),
-    selector: z.string().optional().describe("Labels of the pods, for autoscalers."),
-    currentImage: z.string().optional().describe("The image that all pods run."),
+      .describe("Summary of the conditions."),
+    message: z.string().optional().describe("Why the Application is not deployed."),
+    resources: z.array(resourceSchema).optional().describe("Objects that the chart rendered."),
+    url: z.string().optional().describe("URL of the application."),
+    urls: z.array(z.string()).optional().describe("All URLs of the application."),
+    replicas: z.int().min(0).optional().describe("Number of pods."),
+    readyReplicas: z.int().min(0).optional().describe("Number of ready pods."),
+    selector: z.string().optional().describe("Label selector of the pods, for autoscalers."),
+    currentImage: z.string().optional().describe("Image that all pods run."),
     history: z
       .array(z.object({ image: z.string(), revision: z.string().optional(), time }))
       .optional()
-      .describe("Images that have run, the newest first."),
+      .describe("Images that ran before, newest first."),
     observedGeneration,
     conditions: conditions(
-      "Rendered: the chart made objects. Applied: the API server has them. RolledOut: all pods run them. Ready: all three.",
+      "Rendered: the chart rendered objects. Applied: the API server accepted them. RolledOut: all pods run the new version. Ready: all three.",
     ),
   }),
   columns: [

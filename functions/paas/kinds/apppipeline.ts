@@ -21,7 +21,7 @@ import {
   tokenSecret,
 } from "./fields.ts";
 
-/** What can become of a pull request's preview. */
+/** Phases of a preview. */
 export const phases = [
   "Waiting",
   "NeedsApproval",
@@ -34,29 +34,29 @@ export const phases = [
 ] as const;
 
 const previewSchema = z.object({
-  number: z.int().describe("Of the pull request."),
-  headSHA: z.string().describe("Its last commit."),
-  headRef: z.string().optional().describe("Its branch."),
-  slug: z.string().optional().describe("The branch as a DNS label, which no other preview has."),
-  baseRef: z.string().optional().describe("The branch that it is to be merged into."),
-  fork: z.string().optional().describe("The repository that it comes from, if that is another one."),
-  labelled: z.boolean().optional().describe("Of one from a fork: whether it has the label that approves."),
-  approvedSHA: z.string().optional().describe("The commit of a fork that somebody has approved."),
-  approvedBy: z.string().optional().describe("Login of who approved it."),
-  approvedWith: z.enum(["label", "review"]).optional().describe("How they did."),
-  approvedAt: time.optional().describe("GitHub's time when the label was given that approves it."),
+  number: z.int().describe("Number of the pull request."),
+  headSHA: z.string().describe("Last commit of the pull request."),
+  headRef: z.string().optional().describe("Branch of the pull request."),
+  slug: z.string().optional().describe("Branch as a DNS label, unique among previews."),
+  baseRef: z.string().optional().describe("Branch that the pull request targets."),
+  fork: z.string().optional().describe("Repository of the branch, if it is a fork."),
+  labelled: z.boolean().optional().describe("For a fork: whether the pull request has the approval label."),
+  approvedSHA: z.string().optional().describe("For a fork: the approved commit."),
+  approvedBy: z.string().optional().describe("Login of the user who approved the commit."),
+  approvedWith: z.enum(["label", "review"]).optional().describe("How the commit was approved."),
+  approvedAt: time.optional().describe("When the approval label was added, by GitHub's clock."),
   approvalProblem: z.string().optional().describe("Why the label does not approve the last commit."),
   headSeenAt: time
     .optional()
     .describe(
-      "Of a fork: GitHub's time when its last commit was first seen. A label that is older is for another one.",
+      "For a fork: when its last commit was first seen, by GitHub's clock. An older label approves another commit.",
     ),
-  since: time.describe("When its last commit was first seen."),
+  since: time.describe("When the last commit was first seen."),
   phase: z.enum(phases),
-  application: z.string().optional().describe("Name of its Application and its RemoteSync."),
-  url: z.string().optional().describe("Where it is reached."),
-  message: z.string().optional().describe("What keeps it from being ready."),
-  warning: z.string().optional().describe("A problem of a preview that is ready: a rebuild that failed."),
+  application: z.string().optional().describe("Name of the Application and the RemoteSync of the preview."),
+  url: z.string().optional().describe("URL of the preview."),
+  message: z.string().optional().describe("Why the preview is not ready."),
+  warning: z.string().optional().describe("Problem of a preview that is ready, such as a failed rebuild."),
 });
 
 /** A preview for each open pull request of a repository. */
@@ -74,9 +74,9 @@ export const AppPipeline = defineKind({
       .max(189)
       .regex(
         /^(\*\.)?([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$/,
-        "expected the name of a domain in lower case, such as preview.example.com",
+        "expected a domain name in lower case, such as preview.example.com",
       )
-      .describe("Domain of the previews' hosts; a leading *. is left out."),
+      .describe("Domain of the hosts of previews. A leading *. is ignored."),
     applicationTemplate: z
       .object({
         metadata: z
@@ -88,68 +88,83 @@ export const AppPipeline = defineKind({
         spec: z
           .object({
             ...runtime,
-            replicas: z.int32().min(0).optional().describe("How many pods."),
+            replicas: z.int32().min(0).optional().describe("Number of pods."),
           })
           .optional(),
       })
       .describe(
-        "What Applications of previews are like. In args, attributes, annotations and values of env, {{number}}, {{slug}} (the branch as a DNS label that no other preview has), {{sha}}, {{short_sha}} and {{host}} are those of the preview.",
+        "Template of the Applications of previews. These placeholders are replaced in args, attributes, annotations, and values of env: {{number}}, {{slug}} (the branch as a DNS label, unique among previews), {{sha}}, {{short_sha}}, and {{host}}.",
       ),
     base: z.object({
       github: z.object({ owner, repo, secretName: tokenSecret }),
-      subPath: z.string().optional().describe("Folder of the repository that is built."),
+      subPath: z.string().optional().describe("Folder of the repository to build."),
     }),
     image,
     filter: z
       .object({
-        labels: z.array(z.string()).optional().describe("Pull requests that have all of these labels."),
+        labels: z
+          .array(z.string())
+          .optional()
+          .describe("Only pull requests with all of these labels get a preview."),
         baseBranches: z
           .array(z.string())
           .optional()
-          .describe("Those that are to be merged into one of these; * stands for any letters."),
-        drafts: z.boolean().optional().describe("Also drafts. Default: true."),
+          .describe(
+            "Only pull requests that target one of these branches get a preview. * matches any characters.",
+          ),
+        drafts: z.boolean().optional().describe("Whether drafts get a preview. Default: true."),
         forks: z
           .enum(["Never", "Approved", "Always"])
           .optional()
           .describe(
-            "Those that come from other repositories: a preview runs their code. Approved: commits that a user with write access to the repository approved, with a review or the label. Default: Approved.",
+            "Whether pull requests from forks get a preview, which runs their code. Approved: only commits that a user with write access to the repository approved, by a review or the label. Default: Approved.",
           ),
-        approvalLabel: z.string().min(1).optional().describe("That label. Default: preview-approved."),
+        approvalLabel: z
+          .string()
+          .min(1)
+          .optional()
+          .describe("Label that approves a fork. Default: preview-approved."),
       })
       .optional(),
-    maxPreviews: z.int().min(0).optional().describe("At most so many; others wait. Default: any number."),
+    maxPreviews: z
+      .int()
+      .min(0)
+      .optional()
+      .describe("Maximum number of previews. Further pull requests wait. Default: no limit."),
     ttl: durationText
       .optional()
       .describe(
-        "How long after its last commit a preview goes: 72h. Without it, when the pull request is closed.",
+        "Time after its last commit at which a preview is deleted, such as 72h. By default it stays until the pull request is closed.",
       ),
     pollInterval: durationText
       .optional()
-      .describe("How often GitHub is asked, whatever becomes of webhooks. Default: 5m."),
+      .describe("How often GitHub is polled, in addition to webhooks. Default: 5m."),
     report: z
       .object({
-        commitStatus: z.boolean().optional().describe("A status of the last commit. Default: true."),
-        deployment: z.boolean().optional().describe("A deployment of it. Default: false."),
-        comment: z.boolean().optional().describe("A comment on the pull request. Default: true."),
+        commitStatus: z.boolean().optional().describe("Set a status of the last commit. Default: true."),
+        deployment: z
+          .boolean()
+          .optional()
+          .describe("Create a deployment of the last commit. Default: false."),
+        comment: z.boolean().optional().describe("Write a comment on the pull request. Default: true."),
       })
       .optional()
-      .describe("What GitHub is told."),
+      .describe("Reports to GitHub."),
     revision: revision.optional(),
     build: previewBuild.optional(),
     builder: builder.optional(),
   }),
   status: z.object({
-    message: z.string().optional().describe("What keeps it from being ready."),
-    open: z
-      .int()
-      .min(0)
-      .optional()
-      .describe("How many pull requests are open that have or wait for a preview."),
+    message: z.string().optional().describe("Why the AppPipeline is not ready."),
+    open: z.int().min(0).optional().describe("Number of open pull requests that have or await a preview."),
     repository: knownRepository.optional(),
-    refreshedAt: z.string().optional().describe("The annotation refreshed-at that was last answered."),
-    listedGeneration: z.int().optional().describe("The metadata.generation that GitHub was last asked for."),
-    listedAt: time.optional().describe("When they were last listed."),
-    nextListingAt: time.optional().describe("When they are listed again at the latest."),
+    refreshedAt: z
+      .string()
+      .optional()
+      .describe("Value of the annotation refreshed-at that was last handled."),
+    listedGeneration: z.int().optional().describe("metadata.generation of the last listing."),
+    listedAt: time.optional().describe("When pull requests were last listed."),
+    nextListingAt: time.optional().describe("Deadline of the next listing."),
     previews: z.array(previewSchema).optional().describe("Open pull requests, by number."),
     reports: z
       .array(
@@ -160,50 +175,47 @@ export const AppPipeline = defineKind({
               z.object({
                 context: z.string(),
                 sha: z.string().describe("The commit."),
-                digest: z.string().describe("Of what was set last."),
+                digest: z.string().describe("Digest of the last status."),
                 pending: z.boolean().optional(),
               }),
             )
             .optional()
-            .describe("Commit statuses that were set, and are to be kept up to date."),
-          status: z.string().optional().describe("Of earlier versions: digest of the commit status."),
+            .describe("Commit statuses that are kept up to date."),
+          status: z.string().optional().describe("From earlier versions: digest of the commit status."),
           pendingSHA: z
             .string()
             .optional()
-            .describe("Of earlier versions: the commit whose status under the former context is pending."),
-          environment: z.string().optional().describe("Where the deployment is."),
+            .describe("From earlier versions: the commit whose status under the former context is pending."),
+          environment: z.string().optional().describe("Environment of the deployment."),
           deployment: z.int().optional().describe("Id of the deployment."),
-          deployedSHA: z.string().optional().describe("The commit that it is of."),
-          deploymentStatus: z.string().optional().describe("Digest of its status."),
+          deployedSHA: z.string().optional().describe("Commit of the deployment."),
+          deploymentStatus: z.string().optional().describe("Digest of the deployment's status."),
           comment: z.int().optional().describe("Id of the comment."),
-          commentText: z.string().optional().describe("Digest of its text."),
+          commentText: z.string().optional().describe("Digest of the comment's text."),
           refused: z
             .record(z.string(), time)
             .optional()
-            .describe("What GitHub has refused to be told, and when it is tried again."),
+            .describe("Reports that GitHub refused, and when each is retried."),
           closingUntil: time
             .optional()
-            .describe("Of a preview that is gone: until when refused reports are retried."),
+            .describe("For a deleted preview: until when refused reports are retried."),
         }),
       )
       .optional()
-      .describe("What GitHub was told of each."),
-    reportedRepository: z
-      .int()
-      .optional()
-      .describe("GitHub's id of the repository that the reports went to."),
+      .describe("Last report to GitHub for each pull request."),
+    reportedRepository: z.int().optional().describe("GitHub id of the repository of these reports."),
     reportContext: z
       .string()
       .optional()
       .describe(
-        "Context of its commit statuses, which a branch protection rule names. Environments begin with it.",
+        "Context of the commit statuses, for branch protection rules. Names of environments begin with it.",
       ),
     nextReportAt: time
       .optional()
-      .describe("GitHub is told nothing before: it could not be reached, or asked to wait."),
+      .describe("No reports before this time, because GitHub was unreachable or asked to wait."),
     observedGeneration,
     conditions: conditions(
-      "PullRequestsListed: GitHub was asked, and answered. Reported: GitHub was told. Ready: listed, and each preview has what it needs.",
+      "PullRequestsListed: GitHub returned the open pull requests. Reported: GitHub accepted the reports. Ready: pull requests are listed, and the objects of each preview are applied.",
     ),
   }),
   columns: [
@@ -214,5 +226,5 @@ export const AppPipeline = defineKind({
   ],
 });
 export type AppPipeline = ObjectOf<typeof AppPipeline>;
-/** A pull request's preview, as the status has it. */
+/** A pull request's preview in the status. */
 export type Preview = z.infer<typeof previewSchema>;

@@ -1,11 +1,11 @@
-/** Fields that several kinds have. */
+/** Fields that several kinds share. */
 import { z } from "zod";
 import { cel, listMap } from "../../../bus/kube/crd.ts";
 import { objectName, quantity } from "../../../bus/kube/fields.ts";
 
 export { age, conditions, objectName, observedGeneration, ready, time } from "../../../bus/kube/fields.ts";
 
-/** Names of objects are values of labels, and parts of other names. */
+/** Names of objects become values of labels, and parts of other names. */
 export const shortName = cel({
   rule: "size(self.metadata.name) <= 63",
   message: "metadata.name can have at most 63 characters: it becomes the value of a label",
@@ -16,17 +16,17 @@ const quantities = z.record(z.string(), quantity).optional();
 /** Resources of a container. */
 export const resources = z
   .object({ requests: quantities, limits: quantities })
-  .describe("What the container asks for, and the most that it gets.");
+  .describe("Resource requests and limits of the container.");
 
 const keyRef = z.object({ name: objectName, key: z.string().min(1), optional: z.boolean().optional() });
 
 const variableNamePattern = /^([-_a-zA-Z]|\.[-_a-zA-Z0-9])[-._a-zA-Z0-9]*$/;
 const variableNameProblem =
-  "expected the name of an environment variable: letters, digits, -, _ and ., and no digit first";
+  "expected the name of an environment variable: letters, digits, -, _, and ., not starting with a digit";
 
 /**
- * Name of an environment variable, of builds and of applications. Every Kubernetes takes these names in pods, and newer versions
- * some more: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#environment-variables
+ * Name of an environment variable, of builds and of applications. Every supported Kubernetes accepts these names in pods; newer
+ * versions accept more: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#environment-variables
  */
 export const variableName = z.string().max(253).regex(variableNamePattern, variableNameProblem);
 
@@ -41,19 +41,19 @@ export const env = z
         .refine(
           ({ secretKeyRef, configMapKeyRef }) =>
             (secretKeyRef === undefined) !== (configMapKeyRef === undefined),
-          "either secretKeyRef or configMapKeyRef",
+          "expected either secretKeyRef or configMapKeyRef",
         )
         .meta(
           cel({
             rule: "has(self.secretKeyRef) != has(self.configMapKeyRef)",
-            message: "either secretKeyRef or configMapKeyRef",
+            message: "expected either secretKeyRef or configMapKeyRef",
           }),
         )
         .optional(),
     }),
   )
   .meta(listMap("name"))
-  .describe("Environment variables. PORT is set already.");
+  .describe("Environment variables. PORT is always set.");
 
 const ref = z.object({ name: objectName, optional: z.boolean().optional() });
 
@@ -65,14 +65,14 @@ export const envFrom = z
       configMapRef: ref.optional(),
     }),
   )
-  .describe("Secrets and ConfigMaps all of whose keys become environment variables.");
+  .describe("Secrets and ConfigMaps whose keys all become environment variables.");
 
 const buildVariable = z.object({ name: variableName, value: z.string().optional() });
 
-/** Environment variables of a build. kpack takes none from Secrets. */
+/** Environment variables of a build. kpack accepts no references to Secrets here. */
 export const buildEnv = z
   .array(buildVariable)
-  .describe("Environment variables of the build: BP_NODE_VERSION, and so on.");
+  .describe("Environment variables of the build, such as BP_NODE_VERSION.");
 
 /** Names on GitHub: https://docs.github.com/en/rest/repos/repos */
 export const owner = z
@@ -84,17 +84,17 @@ export const repo = z
   .regex(/^[A-Za-z0-9._-]{1,100}$/)
   .describe("Name of the repository, without its owner.");
 export const tokenSecret = objectName.describe(
-  "Secret of this namespace with a token of GitHub under the key password: that of an Installation with the format basic-auth, annotated with kpack.io/git.",
+  "Secret of this namespace with a GitHub token under the key password. An Installation with the format basic-auth and the annotation kpack.io/git maintains one.",
 );
 
-/** A registry's repository, without tag and digest: https://github.com/distribution/reference */
+/** A repository of a registry, without tag and digest: https://github.com/distribution/reference */
 export const imageRepository = z
   .string()
   .regex(
     /^([A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?(:[0-9]+)?\/)?[a-z0-9]+((\.|__?|-+)[a-z0-9]+)*(\/[a-z0-9]+((\.|__?|-+)[a-z0-9]+)*)*$/,
     "expected a repository of a registry, without a tag, such as registry.example.com/acme/web",
   )
-  .describe("Where the images go: a repository of a registry, without a tag.");
+  .describe("Registry repository for the images, without a tag.");
 
 export const image = z.object({
   name: imageRepository,
@@ -102,21 +102,21 @@ export const image = z.object({
     .string()
     .max(253)
     .optional()
-    .describe("Secret of this namespace with the credentials of the registry, to push and to pull."),
+    .describe("Secret of this namespace with the registry's credentials, to push and to pull."),
 });
 
-/** The repository that a name in a spec stands for. */
+/** The repository that a name in a spec resolved to. */
 export const knownRepository = z
   .object({
     name: z.string().describe("The name in the spec, in lower case."),
-    id: z.int().describe("GitHub's id of the repository, which stays when it is renamed or transferred."),
-    fullName: z.string().describe("What GitHub calls it."),
+    id: z.int().describe("GitHub id of the repository, which survives renames and transfers."),
+    fullName: z.string().describe("Current full name on GitHub."),
   })
-  .describe("The repository that spec.base.github stands for.");
+  .describe("Repository that spec.base.github resolved to.");
 export type KnownRepository = z.infer<typeof knownRepository>;
 
 const duration = /^([0-9]+(s|m|h|d))+$/;
-/** Lengths of time as people write them. */
+/** A duration as users write it. */
 export const durationText = z.string().regex(duration);
 
 const unitMillis: Readonly<Record<string, number>> = {
@@ -133,22 +133,22 @@ export const millisOf = (text: string): number =>
     0,
   );
 
-/** What builds images: a Builder of this namespace, or a ClusterBuilder. */
+/** The builder of the images: a Builder of this namespace, or a ClusterBuilder. */
 export const builder = z
   .object({ kind: z.enum(["Builder", "ClusterBuilder"]), name: objectName })
-  .describe("kpack's builder. Default: what the site has, else the ClusterBuilder default.");
+  .describe("kpack builder. Default: the site's builder, else the ClusterBuilder named default.");
 
-/** How images are built. */
+/** Build settings. */
 export const build = z
   .object({
     env: buildEnv.optional(),
     resources: resources.optional(),
-    cacheSize: quantity.optional().describe("Size of the volume for the build's cache: 2G."),
-    timeoutSeconds: z.int32().min(1).optional().describe("How long a build may take."),
+    cacheSize: quantity.optional().describe("Size of the cache volume, such as 2G."),
+    timeoutSeconds: z.int32().min(1).optional().describe("Time limit of a build."),
   })
-  .describe("How images are built.");
+  .describe("Build settings.");
 
-/** The same for previews, of which some run code of forks. */
+/** Build settings of previews, some of which run code of forks. */
 export const previewBuild = build
   .extend({
     env: z
@@ -158,19 +158,19 @@ export const previewBuild = build
             .boolean()
             .optional()
             .describe(
-              "Whether builds of forks get it, too: their code can send it anywhere. Default: false, also when a commit is approved.",
+              "Whether builds of forks get the variable too. Their code can send it anywhere. Default: false, also for approved commits.",
             ),
         }),
       )
       .optional()
       .describe(
-        "Environment variables of the builds: BP_NODE_VERSION, and so on. Builds of forks get only those with forks: true.",
+        "Environment variables of the builds, such as BP_NODE_VERSION. Builds of forks get only those with forks: true.",
       ),
   })
-  .describe("How images are built.");
+  .describe("Build settings.");
 
 export const revision = z
   .enum(["Head", "Merge"])
   .describe(
-    "Of a pull request: its last commit (Head), or what comes of merging it now (Merge). Default: Merge.",
+    "Which commit of a pull request to build: its last commit (Head), or the result of merging it now (Merge). Default: Merge.",
   );

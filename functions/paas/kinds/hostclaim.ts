@@ -1,12 +1,12 @@
-/** HostClaim: whose a host is. */
+/** HostClaim: records which Application owns a host. */
 import { z } from "zod";
 import { defineKind, type ObjectOf } from "../../../bus/kube/kind.ts";
 import { group, version } from "../names.ts";
 import { age } from "./fields.ts";
 
 /**
- * Whose a host is. Its name follows from the host and it is in no namespace, so the API server creates one for each host,
- * whatever workers try at once.
+ * Records which Application owns a host. It is cluster-scoped and its name follows from the host, so the API server creates at
+ * most one per host, however many workers try at once.
  */
 export const HostClaim = defineKind({
   group,
@@ -14,14 +14,16 @@ export const HostClaim = defineKind({
   kind: "HostClaim",
   scope: "Cluster",
   description:
-    "Whose a host is: the Application that claimed it first. Made and deleted by modoki-application alone.",
+    "Records which Application owns a host: the one that claimed it first. Only modoki-application creates and deletes it.",
   categories: ["modoki"],
   writers: "cluster-admin",
   spec: z.object({
-    host: z.string().describe("The host, *.example.com for those of a domain, or * for all others."),
+    host: z
+      .string()
+      .describe("The host. *.example.com matches all hosts of a domain, and * all other hosts."),
     namespace: z.string().describe("Namespace of the Application."),
-    application: z.string().describe("Its name."),
-    uid: z.string().describe("Its metadata.uid. The claim of one that is gone counts for nothing."),
+    application: z.string().describe("Name of the Application."),
+    uid: z.string().describe("metadata.uid of the Application. The claim of a deleted Application is void."),
   }),
   columns: [
     { name: "Host", type: "string", jsonPath: ".spec.host" },

@@ -1,4 +1,4 @@
-/** Kinds of kpack, as far as they are used: https://github.com/buildpacks-community/kpack/tree/v0.17.2/docs */
+/** kpack's kinds, with the fields that are used: https://github.com/buildpacks-community/kpack/tree/v0.17.2/docs */
 import { externalKind } from "../../../bus/kube/kind.ts";
 import type { KubeObject } from "../../../bus/kube/object.ts";
 
@@ -15,14 +15,14 @@ export interface KpackCondition {
 }
 
 /**
- * Of conditions, what goes on the bus. Their messages, and the states of steps, quote what a build has printed, with credentials that
- * only the RemoteSync knows how to redact.
+ * Fields of conditions that the bridge publishes. Messages and the states of steps are left out: they quote the output of a build,
+ * with credentials that only the RemoteSync knows how to redact.
  */
 const conditions = ["type", "status", "reason", "lastTransitionTime"].map(
   (field) => `status.conditions.${field}`,
 );
 
-/** What is built, of what, and where it goes. */
+/** kpack's Image: its source, its builder, and the repository that it is pushed to. */
 export type Image = KubeObject<
   {
     readonly tag: string;
@@ -38,7 +38,7 @@ export type Image = KubeObject<
   {
     readonly observedGeneration?: number;
     readonly latestImage?: string;
-    /** Name of the claim of the cache's volume. Not on the bus. */
+    /** Name of the PersistentVolumeClaim of the cache. Not on the bus. */
     readonly buildCacheName?: string;
     readonly conditions?: readonly KpackCondition[];
   }

@@ -1,4 +1,4 @@
-/** RemoteSync: keeps an Application's image built from a branch, a pull request or a commit. */
+/** RemoteSync: keeps an Application's image built from a branch, a pull request, or a commit. */
 import { z } from "zod";
 import { defineKind, type ObjectOf } from "../../../bus/kube/kind.ts";
 import { group, version } from "../names.ts";
@@ -20,20 +20,20 @@ import {
   tokenSecret,
 } from "./fields.ts";
 
-/** Keeps an Application's image built from a branch, a pull request or a commit. */
+/** Keeps an Application's image built from a branch, a pull request, or a commit. */
 export const RemoteSync = defineKind({
   group,
   version,
   kind: "RemoteSync",
   description:
-    "Keeps an Application's image built from a branch, a pull request or a commit of a repository.",
+    "Keeps an Application's image built from a branch, a pull request, or a commit of a repository.",
   shortNames: ["rsync"],
   categories: ["modoki"],
   rules: shortName,
   spec: z.object({
     applicationRef: z
       .object({ name: objectName })
-      .describe("The Application of this namespace whose image it is."),
+      .describe("Application of this namespace that gets the image."),
     base: z.object({
       github: z.object({
         owner,
@@ -44,56 +44,74 @@ export const RemoteSync = defineKind({
           .regex(/^\S*$/, "expected a commit id, without spaces")
           .optional()
           .describe(
-            "This commit, and no other: 40 hexadecimal digits. Counts before pullRequest and branch. Deprecated: a tag, or the first digits of a commit id.",
+            "Commit to build, 40 hexadecimal digits. Takes precedence over pullRequest and branch. Deprecated: a tag, or the first digits of a commit id.",
           ),
         pullRequest: z
           .int()
           .min(0)
           .optional()
-          .describe("The commit of this pull request. Counts before branch. 0: none."),
-        branch: z.string().max(255).optional().describe("The tip of this branch. Default: the repository's."),
+          .describe("Pull request to build. Takes precedence over branch. 0: none."),
+        branch: z
+          .string()
+          .max(255)
+          .optional()
+          .describe("Branch to build. Default: the repository's default branch."),
         secretName: tokenSecret,
       }),
-      subPath: z.string().optional().describe("Folder of the repository that is built."),
+      subPath: z.string().optional().describe("Folder of the repository to build."),
     }),
     image,
     revision: revision.optional(),
-    paused: z.boolean().optional().describe("Leaves all as it is."),
+    paused: z.boolean().optional().describe("Suspends reconciliation."),
     build: build.optional(),
     builder: builder.optional(),
   }),
   status: z.object({
-    message: z.string().optional().describe("What keeps it from being ready."),
+    message: z.string().optional().describe("Why the RemoteSync is not ready."),
     warning: z
       .string()
       .optional()
-      .describe("A problem while the Application runs the wanted commit: a rebuild that failed."),
+      .describe(
+        "Problem that occurred although the Application runs the desired commit, such as a failed rebuild.",
+      ),
     repository: knownRepository.optional(),
-    revision: z.string().optional().describe("The commit that is wanted."),
-    ref: z.string().optional().describe("What it is the commit of: a branch, a pull request."),
-    baseBranch: z.string().optional().describe("Where the pull request is to be merged."),
-    headSHA: z.string().optional().describe("The last commit of the pull request."),
-    askedHeadSHA: z.string().optional().describe("The annotation head-sha that GitHub was last asked with."),
-    refreshedAt: z.string().optional().describe("The annotation refreshed-at that was last answered."),
-    imageRecreated: z.string().optional().describe("The annotation recreate-image that was last answered."),
+    revision: z.string().optional().describe("Commit to deploy."),
+    ref: z.string().optional().describe("Branch or pull request of the commit."),
+    baseBranch: z.string().optional().describe("Branch that the pull request targets."),
+    headSHA: z.string().optional().describe("Last commit of the pull request."),
+    askedHeadSHA: z
+      .string()
+      .optional()
+      .describe("Value of the annotation head-sha at the last request to GitHub."),
+    refreshedAt: z
+      .string()
+      .optional()
+      .describe("Value of the annotation refreshed-at that was last handled."),
+    imageRecreated: z
+      .string()
+      .optional()
+      .describe("Value of the annotation recreate-image that was last handled."),
     refusedSettings: z
       .object({
-        digest: z.string().describe("Of the settings."),
-        keeps: z.enum(["cache", "settings"]).describe("Which settings the Image keeps."),
+        digest: z.string().describe("Digest of the settings."),
+        keeps: z.enum(["cache", "settings"]).describe("Settings that the Image keeps."),
         reason: z.string(),
         message: z.string(),
-        retryAt: time.describe("When kpack is asked again."),
+        retryAt: time.describe("When the settings are applied again."),
       })
       .optional()
-      .describe("Build settings that kpack refuses for the Image that it has."),
-    askAgainAt: time.optional().describe("When GitHub is asked again, where it could not say."),
-    source: z.string().optional().describe("What the revision is of: of another source it says nothing."),
-    imageName: z.string().optional().describe("Name of kpack's Image."),
+      .describe("Build settings that kpack refuses for the existing Image."),
+    askAgainAt: time.optional().describe("When GitHub is asked again after it could not answer."),
+    source: z
+      .string()
+      .optional()
+      .describe("Source that the revision was resolved from. The revision is void for another source."),
+    imageName: z.string().optional().describe("Name of the kpack Image."),
     buildRef: z.string().optional().describe("Name of the Build of the revision."),
-    buildNumber: z.int().optional().describe("Its number."),
-    retries: z.int().optional().describe("How often a Build of the revision was tried again."),
-    latestImage: z.string().optional().describe("The newest image of the revision, with its digest."),
-    latestImageRevision: z.string().optional().describe("The commit that latestImage was built from."),
+    buildNumber: z.int().optional().describe("Number of that Build."),
+    retries: z.int().optional().describe("How often a Build of the revision was retried."),
+    latestImage: z.string().optional().describe("Newest image of the revision, with its digest."),
+    latestImageRevision: z.string().optional().describe("Commit that latestImage was built from."),
     lastFailure: z
       .object({
         build: z.string(),
@@ -105,10 +123,10 @@ export const RemoteSync = defineKind({
         time,
       })
       .optional()
-      .describe("The last Build that failed: where, why, and the end of its log."),
+      .describe("Last failed Build: the step, the reason, and the end of its log."),
     observedGeneration,
     conditions: conditions(
-      "SourceResolved: the commit is known. Built: there is an image of it. Deployed: the Application has it. Ready: all three. SettingsApplied: kpack has the build settings of the spec; present once it has refused some. Deprecated: fields of the spec that count for nothing; present once there were some.",
+      "SourceResolved: the commit is known. Built: the commit has an image. Deployed: the Application has that image. Ready: all three. SettingsApplied: kpack accepted the build settings of the spec; present once it has refused some. Deprecated: the spec sets deprecated fields; present once it did.",
     ),
   }),
   columns: [

@@ -1,8 +1,7 @@
-/** Volumes, as far as the caches of builds need them: https://kubernetes.io/docs/concepts/storage/persistent-volumes/ */
+/** Volume kinds, with the fields that caches of builds need: https://kubernetes.io/docs/concepts/storage/persistent-volumes/ */
 import { externalKind } from "../../../bus/kube/kind.ts";
 import type { KubeObject } from "../../../bus/kube/object.ts";
 
-/** A claim of a volume. */
 export type PersistentVolumeClaim = KubeObject<
   {
     readonly storageClassName?: string;
@@ -17,7 +16,6 @@ export const PersistentVolumeClaim = externalKind<PersistentVolumeClaim>({
   plural: "persistentvolumeclaims",
 });
 
-/** Where volumes come from. */
 export type StorageClass = KubeObject<undefined> & { readonly allowVolumeExpansion?: boolean };
 export const StorageClass = externalKind<StorageClass>({
   group: "storage.k8s.io",

@@ -1,6 +1,6 @@
 /**
- * The ServiceAccount that builds run as. Others add to its lists as well (OpenShift does), so what is theirs stays, and what
- * is the RemoteSync's is noted beside it. Pure.
+ * The ServiceAccount that builds run as. Other controllers add Secrets to it too (OpenShift does), so an annotation records which
+ * of them are the RemoteSync's, and the others stay. Pure.
  */
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { ServiceAccount } from "../../../bus/kube/workloads.ts";
@@ -9,7 +9,7 @@ import { annotations } from "../names.ts";
 
 type References = ServiceAccount["secrets"];
 
-/** Names of the Secrets that a RemoteSync's builds need. A name that is empty would fail every build. */
+/** Names of the Secrets that a RemoteSync's builds need. An empty name would fail every build. */
 export function secretNamesOf({ spec }: RemoteSync): {
   readonly git: string;
   readonly registry: string | undefined;
@@ -17,7 +17,7 @@ export function secretNamesOf({ spec }: RemoteSync): {
   return { git: spec.base.github.secretName, registry: spec.image.secretName || undefined };
 }
 
-/** What of an account is a RemoteSync's. */
+/** The parts of an account that a RemoteSync manages. */
 export interface AccountWish {
   readonly secrets: readonly string[];
   readonly imagePullSecrets: readonly string[];
@@ -34,11 +34,11 @@ const noteOf = ({ secrets }: AccountWish): string => secrets.join(",");
 const notedIn = (found: Stored<ServiceAccount> | undefined): string =>
   found?.metadata.annotations?.[annotations.builderSecrets] ?? "";
 
-/** Whether an account was made for just these Secrets. */
+/** Whether the account has been updated for exactly these Secrets. */
 export const isNoted = (found: Stored<ServiceAccount> | undefined, wish: AccountWish): boolean =>
   notedIn(found) === noteOf(wish);
 
-/** The fields of an account as they are to be. What is there already stays where it is. */
+/** The desired fields of an account. Existing entries keep their place. */
 export function accountFields(
   found: Stored<ServiceAccount> | undefined,
   wish: AccountWish,
@@ -55,7 +55,7 @@ export function accountFields(
   return {
     metadata: { annotations: { [annotations.builderSecrets]: noteOf(wish) } },
     secrets: merged(found?.secrets, wish.secrets),
-    // The API server keeps no list that is empty: it would be written again and again.
+    // The API server drops empty lists, so writing one would cause a write at every reconcile.
     ...((pullSecrets.length > 0 || found?.imagePullSecrets) && { imagePullSecrets: pullSecrets }),
   };
 }

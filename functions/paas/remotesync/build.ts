@@ -1,4 +1,4 @@
-/** The second step of a RemoteSync: an image of the revision, by kpack. */
+/** Second step of a RemoteSync: has kpack build an image of the revision. */
 import { controllerOf, type Stored } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
@@ -13,18 +13,18 @@ import { keepImage } from "./kept.ts";
 import { stalledText } from "./stalled.ts";
 import { type Said, say, warn } from "./status.ts";
 
-/** Reasons for which kpack does not take the Image. They matter less where the wanted revision has been built. */
+/** Reasons why kpack refuses the Image. They matter less once the desired revision has been built. */
 const kpackReasons: readonly string[] = ["ImageRefused", "KpackUnavailable", "KpackNotInstalled"];
 
 const notObserved = "ImageNotObserved";
 
-/** The image of the revision that the status has: the Build that made it may no longer exist. */
+/** The image of the revision in the status: its Build may no longer exist. */
 const recordedImage = ({ status }: RemoteSync, revision: string): string | undefined =>
   status?.latestImageRevision === revision ? status.latestImage : undefined;
 
 /**
- * Sees to it that the revision is built. The newest image of it, if there is one. Throws a `BlockedError` when something is
- * missing that kpack needs.
+ * Has the revision built, and returns its newest image, if any. Throws a `BlockedError` when something that kpack needs is
+ * missing.
  */
 export async function build(
   sync: Stored<RemoteSync>,
@@ -34,7 +34,7 @@ export async function build(
   said: Said,
 ): Promise<string | undefined> {
   said.status.imageName = imageNameOf(sync);
-  // How often another revision was tried says nothing about this one.
+  // Retries are counted per revision.
   if (sync.status?.revision !== revision) said.status.retries = null;
   const recorded = recordedImage(sync, revision);
   const image = await keepImage(sync, revision, config, ctx, said).catch((error: unknown) => {
@@ -42,13 +42,13 @@ export async function build(
     throw error;
   });
   if (image instanceof BlockedError) {
-    say(said, "Built", "True", image.reason, `${recorded} stays: ${image.message}`);
+    say(said, "Built", "True", image.reason, `${recorded} stays deployed: ${image.message}`);
     warn(said, image);
     return recorded;
   }
   if (typeof image === "string") {
-    say(said, "Built", "Unknown", "ImageReplaced", `kpack's Image is created again: ${image}`);
-    // An image in another repository is none of this RemoteSync.
+    say(said, "Built", "Unknown", "ImageReplaced", `recreating kpack's Image: ${image}`);
+    // An image in another repository does not belong to this RemoteSync.
     if (image === "another tag") Object.assign(said.status, { latestImage: null, latestImageRevision: null });
     return undefined;
   }
@@ -61,7 +61,7 @@ export async function build(
     newest !== undefined && (state === "failed" || state === "infrastructure")
       ? await noteFailure(sync, newest, kept ? "RebuildFailed" : "BuildFailed", ctx, said)
       : undefined;
-  // The bus has no texts of kpack, such as what is wrong with its builder.
+  // The bus does not have kpack's messages, such as what is wrong with its builder.
   const isLive = newest === undefined || !isObserved(image);
   const known = (isLive && (await ctx.live.get(Image, image.metadata.name))) || image;
   const stalled = stalledText(sync, known, ctx);

@@ -138,7 +138,7 @@ describe("a Build that failed", () => {
     const silent = [{ type: "Succeeded", status: "False", reason: "Failed" } as const];
     const completion = { ...failed, status: { podName: "pod", stepsCompleted, conditions: silent } };
     expect(stepOf(completion)).toBe("completion");
-    expect(failureOf(completion).message).toBe("it says not why");
+    expect(failureOf(completion).message).toBe("no reason given");
   });
 });
 
@@ -155,7 +155,7 @@ describe("what is said", () => {
   test("of an image that is built anew on another stack: it is one all the time", () => {
     const first = { number: 1, state: "succeeded" } as const;
     const rebuilt = { number: 2, state: "running", reason: "STACK" } as const;
-    expect(said([first, rebuilt])).toBe("True Succeeded: build 1 made image@1; build 2 is under way");
+    expect(said([first, rebuilt])).toBe("True Succeeded: build 1 made image@1; build 2 is running");
   });
 
   test("of another configuration of the same revision: what was built before is not it", () => {
@@ -167,7 +167,7 @@ describe("what is said", () => {
     // kpack has started a Build that was not read yet, or has even ended it.
     unseen.push(image(2, "BuildRunning", "image@1"), image(2, "UpToDate", "image@2"));
     for (const one of unseen)
-      expect(said([first], one)).toBe("Unknown Queued: kpack is yet to look at what is wanted");
+      expect(said([first], one)).toBe("Unknown Queued: waiting for kpack to observe the Image");
     for (const one of [image(2), image(2, "UpToDate", "image@1")])
       expect(said([first], one)).toBe("True Succeeded: build 1 made image@1");
     const other = { number: 2, revision: "b", state: "running" } as const;
@@ -178,15 +178,15 @@ describe("what is said", () => {
     "of a rebuild (%s) that fails after a success: the revision stays built, with a warning",
     (reason) => {
       const first = { number: 1, state: "succeeded" } as const;
-      const why = `It was a rebuild (${reason.replace(",", ", ")}) of a commit that build 1 has built, whose image stays deployed.`;
+      const why = `It was a rebuild (${reason.replace(",", ", ")}) of a commit that build 1 built. That image stays deployed.`;
       const failed = said([first, { number: 2, state: "failed", reason }]);
       expect(failed).toMatch(/^True RebuildFailed: build 2 failed in the step detect: .*exit status 1\. It /);
       expect(failed).toContain(why);
       expect(failed).toMatch(
-        /kpack does not repeat it\. .*: kubectl annotate build \S+ -n \S+ image\.kpack\.io\/additionalBuildNeeded=/,
+        /kpack does not retry it\. .*: kubectl annotate build \S+ -n \S+ image\.kpack\.io\/additionalBuildNeeded=/,
       );
       expect(said([first, { number: 2, state: "infrastructure", reason }])).toBe(
-        `True RebuildNotStarted: build 2 failed: secrets "regcred" not found. It is tried again. ${why}`,
+        `True RebuildNotStarted: build 2 failed: secrets "regcred" not found. Retrying. ${why}`,
       );
     },
   );
@@ -197,7 +197,7 @@ describe("what is said", () => {
     const other = { number: 1, revision: "b", state: "succeeded" } as const;
     expect(said([other, failed])).toMatch(/^False BuildFailed: /);
     expect(said([{ number: 2, state: "infrastructure" }])).toBe(
-      'False BuildNotStarted: build 2 failed: secrets "regcred" not found. It is tried again.',
+      'False BuildNotStarted: build 2 failed: secrets "regcred" not found. Retrying.',
     );
   });
 

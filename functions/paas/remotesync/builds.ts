@@ -1,36 +1,36 @@
 /**
- * What the Builds of a revision have come to. An Image's own status may speak of another Build than the one that is wanted,
- * for as long as that takes; a Build is known by its owner, its revision and its number. Pure.
+ * The state of a revision's Builds. An Image's status may be about another Build than the desired one for a while, so Builds are
+ * identified by owner, revision, and number. Pure.
  */
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Build, Image, KpackCondition } from "../kinds/kpack.ts";
 import { kpack } from "../names.ts";
 
-/** An image of the wanted revision, and the Build that made it, for people. */
+/** An image of the desired revision, and the Build that made it, as text for the user. */
 export interface KeptImage {
   readonly image: string;
   readonly madeBy: string;
 }
 
-/** What there is to know about the Builds of one revision. */
+/** The Builds of one revision. */
 export interface Outcome {
-  /** The newest of the revision. */
+  /** Newest Build of the revision. */
   readonly newest: Stored<Build> | undefined;
-  /** The newest of the revision that made an image. */
+  /** Newest Build of the revision that made an image. */
   readonly succeeded: Stored<Build> | undefined;
-  /** The newest image of the revision, also when its Build no longer exists. */
+  /** Newest image of the revision, even if its Build no longer exists. */
   readonly kept: KeptImage | undefined;
   readonly state: "none" | "running" | "succeeded" | "failed" | "infrastructure";
-  /** All that were read, of any revision, oldest first. */
+  /** All Builds that were read, of any revision, oldest first. */
   readonly all: readonly Stored<Build>[];
-  /** The newest is the newest of all: it can be had again. */
+  /** Whether `newest` is the newest of all Builds, so that kpack can repeat it. */
   readonly canBeRetried: boolean;
 }
 
 export const numberOf = ({ metadata }: Stored<Build>): number =>
   Number(metadata.labels?.[kpack.buildNumber] ?? 0);
 
-/** The generation of the Image that a Build was made for. */
+/** The generation of the Image that caused a Build. */
 export const generationOf = ({ metadata }: Build): number =>
   Number(metadata.labels?.["image.kpack.io/imageGeneration"] ?? 0);
 
@@ -42,7 +42,7 @@ const conditionOf = (
 const succeededOf = ({ status }: Build): KpackCondition | undefined =>
   conditionOf(status?.conditions, "Succeeded");
 
-/** Why kpack has made a Build: CONFIG, COMMIT, STACK and so on. */
+/** Why kpack created a Build: CONFIG, COMMIT, STACK, and so on. */
 export const reasonsOf = ({ metadata }: Build): readonly string[] =>
   (metadata.annotations?.[kpack.reason] ?? "").split(",");
 
@@ -50,11 +50,11 @@ function stateOf(build: Stored<Build>): Outcome["state"] {
   const { status, reason } = succeededOf(build) ?? {};
   if (status === "True" && build.status?.latestImage) return "succeeded";
   if (status !== "False") return "running";
-  // No pod was ever made of it: it is not the code that is wrong.
+  // No pod was ever created, so the code is not at fault.
   return reason === undefined && build.status?.podName === undefined ? "infrastructure" : "failed";
 }
 
-/** Judges the Builds of an Image. `recorded`: the image of the revision that the status has. */
+/** Evaluates the Builds of an Image. `recorded`: the revision's image in the status. */
 export function outcomeOf(
   builds: readonly Stored<Build>[],
   revision: string,
@@ -87,8 +87,8 @@ export const isObserved = ({ metadata, status }: Stored<Image>): boolean =>
   status?.observedGeneration === metadata.generation;
 
 /**
- * Whether kpack has decided about the current Image, and the Build that it has started for it, if any, is among those that were
- * read: the events of an Image can arrive before those of its Build.
+ * Whether kpack has decided about the current Image, and the Build that it started, if any, has been read: events of an Image can
+ * arrive before those of its Build.
  */
 export function isDecided(image: Stored<Image>, { all }: Pick<Outcome, "all">): boolean {
   const { conditions, latestImage } = image.status ?? {};
@@ -99,10 +99,10 @@ export function isDecided(image: Stored<Image>, { all }: Pick<Outcome, "all">): 
 }
 
 const steps = ["prepare", "analyze", "detect", "restore", "build", "export", "completion"];
-/** Of a Build that only moves the image to another stack. */
+/** Steps of a Build that only moves the image to another stack. */
 const rebaseSteps = ["rebase", "completion"];
 
-/** The step that runs, or the one that has failed. */
+/** The running step, or the failed one. */
 export function stepOf(build: Stored<Build>): string | undefined {
   const named = /Container (\S+) terminated/.exec(succeededOf(build)?.message ?? "")?.[1];
   if (named !== undefined) return named;
@@ -111,28 +111,28 @@ export function stepOf(build: Stored<Build>): string | undefined {
   return podName === undefined ? undefined : all.find((step) => !stepsCompleted.includes(step));
 }
 
-/** Why a Build has failed. */
+/** Why a Build failed. */
 export interface Failure {
   readonly message: string;
   readonly step: string | undefined;
 }
 
-/** Why a Build has failed, in its own words. */
+/** The failure that a Build reports. */
 export const failureOf = (build: Stored<Build>): Failure => ({
-  message: (succeededOf(build)?.message ?? "").replace(/^Error:\s*/, "") || "it says not why",
+  message: (succeededOf(build)?.message ?? "").replace(/^Error:\s*/, "") || "no reason given",
   step: stepOf(build),
 });
 
-/** What keeps an Image from having a Build of its revision, in its own words. */
+/** Why an Image has no Build of its revision yet, as kpack reports it. */
 export function waitingFor({ status }: Image): { readonly reason: string; readonly message: string } {
   const { reason, message } = conditionOf(status?.conditions, "Ready") ?? {};
   switch (reason) {
     case "BuilderNotFound":
     case "BuilderNotReady":
-      return { reason, message: `kpack has no builder: ${message ?? "it says not why"}` };
+      return { reason, message: `kpack has no builder: ${message ?? "no reason given"}` };
     case "BuildRunning":
-      return { reason: "Queued", message: "another build of the Image is to end first" };
+      return { reason: "Queued", message: "waiting for another build of the Image" };
     default:
-      return { reason: "Queued", message: "kpack is yet to start a build" };
+      return { reason: "Queued", message: "waiting for kpack to start a build" };
   }
 }

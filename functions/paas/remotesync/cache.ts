@@ -1,5 +1,5 @@
-/** Whether the volume of a build cache can become larger. kpack's webhook accepts any size, and its controller then fails for good. */
-
+/** Checks whether a cache volume can grow. kpack's webhook accepts any size, and its controller then fails permanently. */
+import { amountOf } from "../../../bus/kube/covers.ts";
 import { isForbidden } from "../../../bus/kube/errors.ts";
 import { amountOf } from "../../../bus/kube/matchesdesired.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
@@ -11,7 +11,7 @@ import { PersistentVolumeClaim, StorageClass } from "../kinds/storage.ts";
 export const cacheSizeOf = ({ spec }: Pick<Image, "spec">): number | undefined =>
   amountOf((spec.cache as { volume?: { size?: unknown } } | undefined)?.volume?.size);
 
-/** Why the cache of an Image cannot grow to that of `wanted`; undefined when it can, need not, or the worker may not know. */
+/** Why the cache of an Image cannot grow to the desired size; undefined if it can, need not, or the worker may not read the volume. */
 export async function growthProblem(
   found: Stored<Image>,
   wanted: Pick<Image, "spec">,
@@ -29,7 +29,7 @@ export async function growthProblem(
     const storageClass = of ? await live.get(StorageClass, of, "") : undefined;
     return storageClass?.allowVolumeExpansion
       ? undefined
-      : `the StorageClass ${of || "(none)"} of the PersistentVolumeClaim ${name} does not allow volumes to grow`;
+      : `the StorageClass ${of || "(none)"} of the PersistentVolumeClaim ${name} does not allow volume expansion`;
   } catch (error) {
     if (isForbidden(error)) return undefined;
     throw error;

@@ -1,30 +1,30 @@
-/** When GitHub is to be asked. What becomes of builds and applications is no reason to. Pure. */
+/** Decides when to ask GitHub. Changes of builds and applications are no reason to. Pure. */
 import type { Condition, Stored } from "../../../bus/kube/object.ts";
 import type { Cause } from "../../../bus/queue/request.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { annotations } from "../names.ts";
 import { sourceText } from "./source.ts";
 
-/** Reasons that pass by themselves. */
+/** Reasons that resolve themselves. */
 export const passing: ReadonlySet<string> = new Set(["GitHubUnreachable", "RateLimited"]);
-/** Reasons that are answers of GitHub: no other token gets another one. */
+/** Reasons that GitHub answers whichever token is used. */
 const answers: ReadonlySet<string> = new Set(["MergeConflict", "PullRequestClosed"]);
-/** Reasons of a condition that is about something else: GitHub was not asked. */
+/** Reasons of a condition that did not come from GitHub. */
 const unasked: ReadonlySet<string> = new Set(["Waiting", "SiteConfigInvalid"]);
 
-/** What was found out before, when it need not be found out again. */
+/** The previous result, when GitHub need not be asked again. */
 export interface Standing extends Pick<Condition, "status" | "reason" | "message"> {
-  /** Somebody has to change something. */
+  /** Whether a user has to change something. */
   readonly stands: boolean;
 }
 
-/** Milliseconds until GitHub is to be asked again, if that is planned: 0 when it is time. */
+/** Milliseconds until the planned request to GitHub, 0 when it is due; undefined if none is planned. */
 export function waitMillis({ status }: Pick<RemoteSync, "status">, now: number): number | undefined {
   const at = Date.parse(status?.askAgainAt ?? "");
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }
 
-/** Whether GitHub is to be asked; if not, what it came to before. `now`: milliseconds since the epoch. */
+/** Whether to ask GitHub; if not, returns the previous result. `now`: milliseconds since the epoch. */
 export function verdictOf(sync: Stored<RemoteSync>, causes: readonly Cause[], now: number): "due" | Standing {
   const { metadata, status, spec } = sync;
   const before = status?.conditions?.find(({ type }) => type === "SourceResolved");
@@ -32,13 +32,13 @@ export function verdictOf(sync: Stored<RemoteSync>, causes: readonly Cause[], no
   if (status?.observedGeneration !== metadata.generation) return "due";
   if (status?.source !== sourceText({ spec })) return "due";
   if ((metadata.annotations?.[annotations.refreshedAt] ?? "") !== (status.refreshedAt ?? "")) return "due";
-  // Asked once for each: GitHub may have said something else meanwhile.
+  // Ask once per annotation value: GitHub may have reported another commit in the meantime.
   const head = metadata.annotations?.[annotations.headSHA];
   if (head !== undefined && head !== status.headSHA && head !== status.askedHeadSHA) return "due";
   if (causes.some(({ type }) => type === "webhook" || type === "replay")) return "due";
   const wait = waitMillis(sync, now);
   if (wait === 0) return "due";
-  // What is planned is not done before its time: GitHub may have asked for that.
+  // Do not ask before the planned time: GitHub may have requested the delay.
   if (wait === undefined && causes.some(({ type }) => type === "timer")) return "due";
   const stands = before.status === "False" && !answers.has(before.reason);
   const hasNewToken = causes.some(

@@ -1,4 +1,4 @@
-/** What is done about a Build that has failed: it is kept in mind, and where it is not the code's fault, had again. */
+/** Handles failed Builds: records the failure, and retries Builds that failed for reasons other than the code. */
 import type { Stored } from "../../../bus/kube/object.ts";
 import { redactorOf } from "../../../bus/values/redact.ts";
 import type { Context } from "../../../bus/worker/function.ts";
@@ -12,7 +12,7 @@ import { taken } from "./taken.ts";
 
 type Sync = Stored<RemoteSync>;
 
-/** kpack tells Builds apart by the second of their creation. Milliseconds. */
+/** kpack orders Builds by creation time, which has whole seconds. Milliseconds. */
 const apartMillis = 2000;
 const firstRetryMillis = 10_000;
 const longestRetryMillis = 600_000;
@@ -20,8 +20,8 @@ const logLines = 50;
 const longestLog = 16_000;
 
 /**
- * Has a Build again that no pod was ever made of, each time after a longer pause. Throws a `BlockedError` when a Secret is
- * missing that it needs: without, it would fail again.
+ * Retries a Build that never got a pod, with growing pauses. Throws a `BlockedError` when a required Secret is missing: without it,
+ * the Build would fail again.
  */
 export async function retry(
   sync: Sync,
@@ -42,7 +42,7 @@ export async function retry(
   await taken(() => ctx.patch(BuildKind, newest, { metadata }));
 }
 
-/** Milliseconds until a Build that was made `at` may be had again; 0 when it may. A clock that is behind must not keep it from that. */
+/** Milliseconds until a Build that was created `at` may be retried; 0 when it may. A clock that is behind must not delay it further. */
 export function pauseMillis(retries: number, at: number, now: number): number {
   const pause =
     retries === 0 ? apartMillis : Math.min(longestRetryMillis, firstRetryMillis * 2 ** (retries - 1));
@@ -50,8 +50,9 @@ export function pauseMillis(retries: number, at: number, now: number): number {
 }
 
 /**
- * Records a failure in the status, with the end of the log: Builds and their pods are deleted in time. Returns it without the credentials
- * that the build has. The Build is read from the API server: the bus has no text of builds. `reason`: of the Event.
+ * Records a failure in the status, with the end of the log, because Builds and their pods are deleted in time. Returns it without
+ * the build's credentials. Reads the Build from the API server, because the bus does not have messages of builds. `reason`:
+ * reason of the Event.
  */
 export async function noteFailure(
   sync: Sync,
@@ -79,9 +80,9 @@ export async function noteFailure(
     revision: failed.spec.source?.git?.revision ?? "",
     message,
     time: new Date(ctx.now()).toISOString().replace(/\.\d+Z$/, "Z"),
-    // Null, or those of the failure before would stay.
+    // Null removes the step of the previous failure.
     step: step ?? null,
-    // Redacted first: half a credential is not known for one.
+    // Redact before cutting: half a credential would not be recognized.
     log: log ? redact(log).slice(-longestLog) : null,
   };
   said.status.lastFailure = facts as unknown as NonNullable<NonNullable<RemoteSync["status"]>["lastFailure"]>;

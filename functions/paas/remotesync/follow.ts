@@ -1,4 +1,4 @@
-/** The first step of a RemoteSync: which commit is wanted. GitHub is asked when there is a reason to, and never else. */
+/** First step of a RemoteSync: resolves the desired commit. GitHub is asked only when there is a reason to. */
 import type { Stored } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
@@ -13,17 +13,17 @@ import { type Resolution, resolve } from "./resolve.ts";
 import { type Source, sourceOf, sourceText } from "./source.ts";
 import { type Said, say } from "./status.ts";
 
-/** How soon GitHub is asked again whether a pull request can be merged: it mostly knows in a moment. Milliseconds. */
+/** Delay before GitHub is asked again whether a pull request can be merged. It usually knows in a moment. Milliseconds. */
 const mergeabilityMillis = { first: 2000, later: 8000 };
 
-/** The commit to go on with, if any is known. */
+/** The commit to continue with, if known. */
 export interface Followed {
   readonly revision: string | undefined;
-  /** Thrown when all that can be done with the revision is done. */
+  /** Thrown after the remaining steps for the revision. */
   readonly trouble?: BlockedError;
 }
 
-/** Finds out which commit is wanted. Throws nothing that GitHub says: what is known goes on. */
+/** Resolves the desired commit. Returns errors of GitHub, so that the known revision can still be built. */
 export async function follow(
   sync: Stored<RemoteSync>,
   site: Config["github"],
@@ -32,7 +32,7 @@ export async function follow(
 ): Promise<Followed> {
   const source = sourceOf(sync);
   const text = sourceText(sync);
-  // A revision of another source is none of this one.
+  // A revision of another source is void.
   const isSame = sync.status?.source === text;
   const known = isSame ? sync.status?.revision : undefined;
   said.status.refreshedAt = sync.metadata.annotations?.[annotations.refreshedAt] ?? "";
@@ -112,7 +112,7 @@ function accept(
   return { revision: known };
 }
 
-/** What passes by itself says nothing about what was found out before. */
+/** Records the error. One that resolves itself does not replace an earlier result. */
 function refused(
   error: BlockedError,
   known: string | undefined,
@@ -126,7 +126,7 @@ function refused(
     say(said, "SourceResolved", "False", reason, message);
     return { revision: known, trouble: error };
   }
-  ctx.log.warn({ err: error }, "not known whether there is a newer revision");
+  ctx.log.warn({ err: error }, "failed to check for a newer revision, retrying");
   const before = sync.status?.conditions?.find(({ type }) => type === "SourceResolved");
   if (known !== undefined && before !== undefined)
     say(said, "SourceResolved", before.status, before.reason, before.message);

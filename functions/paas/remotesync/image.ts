@@ -1,4 +1,4 @@
-/** kpack's Image of a RemoteSync: one for all its revisions, so that builds have a cache, numbers and a history. Pure. */
+/** kpack's Image of a RemoteSync. All revisions share one, so that builds have a cache, numbers, and a history. Pure. */
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { NewChild } from "../../../bus/worker/function.ts";
 import type { Image } from "../kinds/kpack.ts";
@@ -9,7 +9,7 @@ import { shortened } from "../shortened.ts";
 export const imageNameOf = ({ metadata }: RemoteSync): string => shortened(`modoki-${metadata.name}`);
 export const accountNameOf = ({ metadata }: RemoteSync): string => `modoki-${metadata.name}-builder`;
 
-/** Tags of registries: https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pulling-manifests */
+/** Valid registry tags: https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pulling-manifests */
 const tagText = (text: string): string =>
   text
     .replace(/[^A-Za-z0-9_.-]/g, "-")
@@ -22,7 +22,7 @@ const resources = {
   limits: { memory: "2Gi" },
 };
 
-/** What an Image is made from. */
+/** Inputs of an Image. */
 export interface ImageWish {
   readonly sync: Stored<RemoteSync>;
   readonly revision: string;
@@ -31,7 +31,7 @@ export interface ImageWish {
   readonly builder: { readonly kind: string; readonly name: string };
 }
 
-/** The Image as it is wanted. Its tag never changes: kpack takes no other one. */
+/** The desired Image. Its tag never changes, because kpack refuses changes of it. */
 export function wantedImage({ sync, revision, url, builder }: ImageWish): NewChild<Image> {
   const { spec, metadata } = sync;
   const { env, cacheSize, timeoutSeconds } = spec.build ?? {};

@@ -1,4 +1,4 @@
-/** What a RemoteSync says of the Builds of its revision. Pure. */
+/** The condition `Built` of a RemoteSync, from the Builds of its revision. Pure. */
 import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Build, Image } from "../kinds/kpack.ts";
@@ -16,15 +16,15 @@ import {
   waitingFor,
 } from "./builds.ts";
 
-/** What there is to say. */
+/** Status, reason, and message of the condition. */
 export type Judgement = Omit<ConditionUpdate, "type">;
 
 const unknown = (reason: string, message: string): Judgement => ({ status: "Unknown", reason, message });
 
 /**
- * Judges the Builds; `failure` is that of the newest one. A revision has been built as soon as one of its Builds succeeds: a later
- * one of the same revision, for another stack, other buildpacks or other settings, may run or fail, and the image stays valid.
- * A failure is then reported as `True` with a reason other than `Succeeded`.
+ * Judges the Builds. `failure` is that of the newest one. A revision counts as built once one of its Builds succeeds: a later
+ * Build of the same revision, for another stack, other buildpacks, or other settings, may still run or fail, but the image stays
+ * valid. Its failure is reported as `True` with a reason other than `Succeeded`.
  */
 export function judge(
   outcome: Outcome,
@@ -42,13 +42,13 @@ export function judge(
       const step = stepOf(newest);
       const text = `build ${number}${step ? `: ${step}` : ""}`;
       if (kept === undefined || reasonsOf(newest).includes("CONFIG")) return unknown("Building", text);
-      return made(kept, `; build ${number} is under way`);
+      return made(kept, `; build ${number} is running`);
     }
     case "failed":
     case "infrastructure": {
       const where = failure?.step && state === "failed" ? ` in the step ${failure.step}` : "";
       const message = `build ${number} failed${where}: ${failure?.message}`;
-      const retried = state === "infrastructure" ? ". It is tried again." : "";
+      const retried = state === "infrastructure" ? ". Retrying." : "";
       if (kept === undefined) {
         const reason = state === "failed" ? "BuildFailed" : "BuildNotStarted";
         return { status: "False", reason, message: `${message}${retried}` };
@@ -57,20 +57,20 @@ export function judge(
       return {
         status: "True",
         reason: state === "failed" ? "RebuildFailed" : "RebuildNotStarted",
-        message: `${message}${retried || "."} It was a rebuild (${why}) of a commit that ${kept.madeBy} has built, whose image stays deployed.${retried ? "" : ` ${howToRetry(newest)}`}`,
+        message: `${message}${retried || "."} It was a rebuild (${why}) of a commit that ${kept.madeBy} built. That image stays deployed.${retried ? "" : ` ${howToRetry(newest)}`}`,
       };
     }
     default:
-      // Another build may follow as long as kpack has not decided.
+      // Until kpack has decided, another build may follow.
       return generationOf(newest) === image.metadata.generation || isDecided(image, outcome)
         ? made(kept, "")
-        : unknown("Queued", "kpack is yet to look at what is wanted");
+        : unknown("Queued", "waiting for kpack to observe the Image");
   }
 }
 
-/** kpack does not repeat a failed rebuild, and ignores newer stacks until a build succeeds. */
+/** kpack does not retry a failed rebuild, and ignores newer stacks until a build succeeds. */
 const howToRetry = ({ metadata: { name, namespace } }: Stored<Build>): string =>
-  `kpack does not repeat it. To build the commit again, run: kubectl annotate build ${name} -n ${namespace} ${kpack.rebuild}=$(date +%s) --overwrite.`;
+  `kpack does not retry it. To rebuild the commit, run: kubectl annotate build ${name} -n ${namespace} ${kpack.rebuild}=$(date +%s) --overwrite.`;
 
 const made = (kept: KeptImage | undefined, more: string): Judgement => ({
   status: "True",

@@ -1,5 +1,5 @@
-/** The account that builds run as and kpack's Image, kept as they are wanted. */
-import { covers } from "../../../bus/kube/matchesdesired.ts";
+/** Applies the build ServiceAccount and kpack's Image. */
+import { covers } from "../../../bus/kube/covers.ts";
 
 import { controllerOf, type Stored } from "../../../bus/kube/object.ts";
 import { ServiceAccount } from "../../../bus/kube/workloads.ts";
@@ -20,10 +20,10 @@ import { taken } from "./taken.ts";
 
 type Sync = Stored<RemoteSync>;
 
-/** Why there is no Image for now. */
+/** Why there is no Image at the moment. */
 export type Replaced = "another tag" | "recreated";
 
-/** Applies the account, then the Image. Returns the Image, or why the former one is being deleted. */
+/** Applies the account, then the Image. Returns the Image, or why the previous one is being deleted. */
 export async function keepImage(
   sync: Sync,
   revision: string,
@@ -38,14 +38,14 @@ export async function keepImage(
   const isOurs = found !== undefined && controllerOf(found)?.uid === sync.metadata.uid;
   const ours = isOurs ? found : undefined;
   const plan = await planOf(sync, wanted, ours, ctx);
-  // Nothing is asked of kpack that it would give up for good.
+  // Check first: kpack gives up permanently on a build that lacks a Secret.
   if (!covers(found?.spec, plan.variants[plan.first]?.spec) || !isNoted(account, accountWish(sync)))
     await checkSecrets(sync, ctx);
   await keepAccount(account, sync, ctx);
   return (await replaced(sync, ours, wanted.spec.tag, ctx, said)) ?? applyPlan(sync, plan, ours, ctx, said);
 }
 
-/** Deletes an Image that another one is to take the place of. */
+/** Deletes an Image that has to be replaced. */
 async function replaced(
   { metadata, status }: Sync,
   found: Stored<Image> | undefined,
@@ -58,7 +58,7 @@ async function replaced(
   const isNew = isAsked && asked !== "";
   const isGoing = found?.metadata.deletionTimestamp !== undefined;
   const hasOtherTag = found !== undefined && found.spec.tag !== tag;
-  // Until what it owns is gone: kpack would take that for the new one's.
+  // The foreground deletion ends when its dependents are deleted: kpack would take those for the new Image's.
   if (found && !isGoing && (hasOtherTag || isNew))
     await taken(() => ctx.delete(Image, found, { propagation: "Foreground" }));
   if (isAsked) said.status.imageRecreated = asked;
@@ -68,12 +68,11 @@ async function replaced(
   return found && (isGoing || isNew) ? "recreated" : undefined;
 }
 
-/** Reasons for which a Secret cannot be read now. */
+/** Reasons why a Secret cannot be read at the moment. */
 const unread: readonly string[] = ["SecretNotFound", "SecretAccessDenied"];
 
 /**
- * Where the repository is cloned from. A revision that is there already does without the Secret, but what is allowed may have changed
- * since.
+ * The clone URL of the repository. A revision that the Image already has needs no Secret, but its URL must still be allowed.
  */
 async function cloneUrl(
   { spec }: Sync,
@@ -95,7 +94,7 @@ async function cloneUrl(
   }
 }
 
-/** The account, if it is there; one that is somebody else's is not. */
+/** The account, if the RemoteSync controls it. */
 async function accountOf(sync: Sync, { read, live }: Context): Promise<Stored<ServiceAccount> | undefined> {
   const name = accountNameOf(sync);
   const found = (await read.get(ServiceAccount, name)) ?? (await live.get(ServiceAccount, name));

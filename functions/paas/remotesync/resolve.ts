@@ -1,13 +1,13 @@
-/** Which commit a RemoteSync wants now. */
+/** Resolves the commit of a source with GitHub. */
 import { withGitHub } from "../../../bus/github/blocked.ts";
 import type { GitHubRepositoryClient } from "../../../bus/github/repository.ts";
 import { repositoryOfPull } from "../github.ts";
 import type { Source } from "./source.ts";
 
-/** What GitHub says of a source. */
+/** GitHub's answer for a source. */
 export type Resolution = { readonly repository: FoundRepository } & Outcome;
 
-/** The repository that was asked, as GitHub has it. */
+/** The repository as GitHub has it. */
 export interface FoundRepository {
   readonly id: number;
   readonly fullName: string;
@@ -17,13 +17,13 @@ type Outcome =
   | {
       readonly state: "resolved";
       readonly revision: string;
-      /** For people: a branch, `#7`. */
+      /** Text for the user: a branch, `#7`. */
       readonly ref: string;
       readonly headSHA?: string;
       readonly baseBranch?: string;
     }
   | {
-      /** There is no commit to build, for now or until somebody acts; what was built before stays. */
+      /** There is no commit to build, for now or until the user acts. An earlier image stays. */
       readonly state: "pending" | "refused";
       readonly reason: string;
       readonly message: string;
@@ -44,7 +44,7 @@ export async function resolve(
       return { state: "resolved", revision, ref: source.name, repository };
     }
     if (source.type === "branch") {
-      // A branch does not say which repository it is of.
+      // The answer for a branch does not include the repository.
       const repository = await client.repository(signal);
       const name = source.name ?? repository.defaultBranch;
       const { sha } = await client.branch(name, signal);
@@ -76,15 +76,15 @@ async function ofPullRequest(
     return {
       state: "refused",
       reason: "MergeConflict",
-      message: `the pull request ${ref} can not be merged into ${base.ref}: resolve the conflicts`,
+      message: `the pull request ${ref} cannot be merged into ${base.ref}: resolve the conflicts`,
       ...facts,
     };
-  // What stands there until it is known is a merge of before.
+  // Until GitHub knows, mergeCommitSha is that of an earlier merge.
   if (mergeable !== true || mergeCommitSha === null)
     return {
       state: "pending",
       reason: "MergeabilityUnknown",
-      message: `GitHub is finding out whether the pull request ${ref} can be merged`,
+      message: `waiting for GitHub to compute whether the pull request ${ref} can be merged`,
       ...facts,
     };
   return { state: "resolved", revision: mergeCommitSha, ref, ...facts };

@@ -77,12 +77,12 @@ describe("what is said of credentials that kpack would give a build up for", () 
     [
       "no user",
       { ...git, data: data({ password: "x" }) },
-      /^SecretInvalid: the Secret git has nothing .*username$/,
+      /^SecretInvalid: the Secret git has no value .*username$/,
     ],
     [
       "an empty password",
       { ...git, data: data({ username: "x", password: " \n" }) },
-      /^SecretInvalid: the Secret git has nothing under the key password$/,
+      /^SecretInvalid: the Secret git has no value under the key password$/,
     ],
   ])("of git: %s", async (_, found, message) => {
     expect(await said({ ...(found && { git: found }) })).toMatch(message);
@@ -90,7 +90,9 @@ describe("what is said of credentials that kpack would give a build up for", () 
 
   test("of a registry: an empty configuration", async () => {
     const registry: Given = { type: "kubernetes.io/dockerconfigjson" };
-    expect(await said({ git, registry }, "registry")).toMatch(/has nothing under the key .dockerconfigjson$/);
+    expect(await said({ git, registry }, "registry")).toMatch(
+      /has no value under the key .dockerconfigjson$/,
+    );
   });
 
   test.each<[string, Given]>([
@@ -103,14 +105,10 @@ describe("what is said of credentials that kpack would give a build up for", () 
     ],
   ])("of a Secret that is not meant for builds, nothing: %s", async (_, found) => {
     const missing = await said({});
-    expect(missing).toMatch(
-      /^SecretNotFound: found no Secret git in default that is meant for git: .* kpack.io\/git/,
-    );
+    expect(missing).toMatch(/^SecretNotFound: found no Secret git in default for git: .* kpack.io\/git/);
     expect(await said({ git: found })).toBe(missing);
     const missingRegistry = await said({ git }, "registry");
-    expect(missingRegistry).toMatch(
-      /^SecretNotFound: found no Secret registry in default that is meant for registry/,
-    );
+    expect(missingRegistry).toMatch(/^SecretNotFound: found no Secret registry in default for registry/);
     expect(await said({ git, registry: found }, "registry")).toBe(missingRegistry);
   });
 

@@ -1,4 +1,4 @@
-/** Whether the credentials are there that a build needs: kpack gives a build up for good that lacks one. */
+/** Checks the credentials of a build: kpack permanently gives up on a build that lacks one. */
 import { isForbidden } from "../../../bus/kube/errors.ts";
 import { Secret, type SecretObject } from "../../../bus/kube/kind.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
@@ -7,14 +7,14 @@ import { credentialsOf, type Use, valueIn } from "../credentials.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { secretNamesOf } from "./account.ts";
 
-/** What kpack takes, by type of Secret: https://github.com/buildpacks-community/kpack/blob/main/docs/secrets.md */
+/** Keys that kpack reads, by type of Secret: https://github.com/buildpacks-community/kpack/blob/main/docs/secrets.md */
 const keysByType: Readonly<Record<string, readonly string[]>> = {
   "kubernetes.io/basic-auth": ["username", "password"],
   "kubernetes.io/dockerconfigjson": [".dockerconfigjson"],
   "kubernetes.io/dockercfg": [".dockercfg"],
 };
 
-/** Throws a `BlockedError` that says what is missing of one of them. */
+/** Throws a `BlockedError` that names a missing Secret or key. */
 export async function checkSecrets(
   sync: Stored<RemoteSync>,
   ctx: Pick<Context, "key" | "live">,
@@ -29,12 +29,12 @@ async function check(name: string, use: Use, ctx: Pick<Context, "key" | "live">)
   for (const key of keysByType[secret.type ?? ""] ?? []) valueIn(secret, key);
 }
 
-/** Names of variables whose values are secret. kpack reads none from Secrets, so users write them in plain text. */
+/** Names of variables with secret values. kpack cannot read these from Secrets, so users write them in plain text. */
 const secretName = /password|passwd|secret|token|credential|private|(?:api|access|auth|deploy)_?key/i;
 
 /**
- * Secret values of a build, to be redacted in its output: those in its Secrets, and of variables with a secret's name. A Secret that
- * can no longer be read is skipped.
+ * Secret values of a build, to be redacted in its output: those in its Secrets, and those of variables with a secret's name. Skips
+ * Secrets that can no longer be read.
  */
 export async function secretValuesOf(
   { spec, ...sync }: Stored<RemoteSync>,
@@ -76,7 +76,7 @@ function credentialsOfRegistries(document: string): string[] {
   } catch {
     return [];
   }
-  // Docker writes user and password together: https://docs.docker.com/reference/cli/docker/login/
+  // Docker stores user and password in one string: https://docs.docker.com/reference/cli/docker/login/
   const passwords = found.map((auth) => Buffer.from(auth, "base64").toString().split(":").slice(1).join(":"));
   return [...found, ...passwords];
 }

@@ -1,6 +1,6 @@
 /**
- * Settings of kpack's Image that kpack refuses: they keep no revision from being built. The Image is then applied with the settings
- * that it has, and the others wait.
+ * Settings that kpack refuses for its Image. They must not keep a revision from being built, so the Image is applied with its
+ * current settings, and the refused ones are retried later.
  */
 
 import type { Stored } from "../../../bus/kube/object.ts";
@@ -18,11 +18,11 @@ import { taken } from "./taken.ts";
 type Refused = NonNullable<NonNullable<RemoteSync["status"]>["refusedSettings"]>;
 type Wanted = NewChild<Image>;
 
-/** How to have the Image again with the settings that kpack refuses. */
+/** How to recreate the Image with the settings that kpack refuses. */
 export const recreateHint = ({ metadata: { namespace, name } }: RemoteSync): string =>
-  `Run this to create the Image again with the settings of the spec: kubectl annotate remotesync ${name} -n ${namespace} ${annotations.recreateImage}=$(date +%s) --overwrite. The deployed image stays; the cache, and the history of builds, are lost.`;
+  `To recreate the Image with the settings of the spec, run: kubectl annotate remotesync ${name} -n ${namespace} ${annotations.recreateImage}=$(date +%s) --overwrite. The deployed image stays, but the cache and the build history are lost.`;
 
-/** The wanted Image, then the same with the present cache, then the same with all present settings. */
+/** The desired Image, then the same with the current cache, then the same with all current settings. */
 function variantsOf(wanted: Wanted, found: Stored<Image>): readonly [Wanted, ...Wanted[]] {
   const { git } = wanted.spec.source;
   const { cache: _, ...cacheless } = wanted.spec;
@@ -46,7 +46,7 @@ function variantsOf(wanted: Wanted, found: Stored<Image>): readonly [Wanted, ...
   ];
 }
 
-/** Identifies the wanted settings, without the revision, of this very Image. */
+/** Identifies the desired settings, without the revision, for this Image. */
 function digestOfSettings({ spec }: Wanted, { metadata }: Stored<Image>): string {
   const { additionalTags: _, source, ...settings } = spec;
   return digestOf([settings, source.subPath ?? "", metadata.uid], 16);
@@ -54,14 +54,14 @@ function digestOfSettings({ spec }: Wanted, { metadata }: Stored<Image>): string
 
 const retryTime = ({ now }: Pick<Context, "now">): string => new Date(now() + patience).toISOString();
 
-/** What to apply first, and why that is not what is wanted. */
+/** The variant to apply first, and why it is not the desired one. */
 export interface Plan {
   readonly variants: readonly [Wanted, ...Wanted[]];
   readonly first: number;
   readonly refused: Omit<Refused, "keeps"> | undefined;
 }
 
-/** Finds out which settings kpack is known to refuse, without asking it again each time. */
+/** Skips settings that kpack is known to refuse, so that it is not asked at every reconcile. */
 export async function planOf(
   sync: Stored<RemoteSync>,
   wanted: Wanted,
@@ -83,7 +83,7 @@ export async function planOf(
   };
 }
 
-/** Applies the first variant from that of the plan on that kpack accepts. Throws a `BlockedError` when it accepts none. */
+/** Applies the first variant of the plan that kpack accepts. Throws a `BlockedError` when it accepts none. */
 export async function applyPlan(
   sync: Stored<RemoteSync>,
   { variants, first, refused: known }: Plan,
@@ -114,7 +114,7 @@ export async function applyPlan(
   }
 }
 
-/** The condition `SettingsApplied` is there from the first refusal on. */
+/** Reports the condition `SettingsApplied`, from the first refusal on. */
 function report(sync: Stored<RemoteSync>, refused: Refused | undefined, ctx: Context, said: Said): void {
   const type = "SettingsApplied";
   said.status.refusedSettings = refused ?? null;
@@ -124,7 +124,7 @@ function report(sync: Stored<RemoteSync>, refused: Refused | undefined, ctx: Con
     return;
   }
   const { reason } = refused;
-  const message = `commits are built with the ${refused.keeps} that the Image has: ${refused.message}. ${recreateHint(sync)}`;
+  const message = `commits are built with the current ${refused.keeps} of the Image: ${refused.message}. ${recreateHint(sync)}`;
   said.conditions.push({ type, status: "False", reason, message: message.slice(0, 2000) });
   if (before?.status !== "False") ctx.event("Warning", reason, message.slice(0, 1000));
   warn(said, new BlockedError(reason, message, Date.parse(refused.retryAt) - ctx.now()));

@@ -79,11 +79,11 @@ test.each<[Partial<GitHub>, string | undefined]>([
   [{ sha: "", branch: "next", pullRequest: 0 }, undefined],
   [
     { pullRequest: 7, branch: "next" },
-    "spec.base.github has pullRequest, branch: only pullRequest counts, remove branch",
+    "spec.base.github sets pullRequest, branch: only pullRequest takes effect, remove branch",
   ],
   [
     { sha: "v1", pullRequest: 7, branch: "next" },
-    "spec.base.github has sha, pullRequest, branch: only sha counts, remove pullRequest and branch; spec.base.github.sha is v1, for which GitHub is asked: write the whole commit id, or use branch",
+    "spec.base.github sets sha, pullRequest, branch: only sha takes effect, remove pullRequest and branch; spec.base.github.sha is v1, which is not a full commit id: set the full commit id, or use branch",
   ],
 ])("of %j is deprecated: %s", (github, text) => {
   expect(deprecatedIn(sync(github))).toBe(text);

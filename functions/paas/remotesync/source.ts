@@ -1,8 +1,8 @@
-/** What a RemoteSync follows, and which webhooks are about it. Pure. */
+/** The source of a RemoteSync, and which webhooks concern it. Pure. */
 import { repositoryKeys, repositoryText } from "../identity.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 
-/** What is followed. A branch without a name is the repository's default one. */
+/** A source. A branch without a name is the repository's default branch. */
 export type Source =
   | { readonly type: "commit"; readonly sha: string }
   /** A tag, or the first digits of a commit id, in place of the commit. */
@@ -19,7 +19,7 @@ export function sourceOf({ spec }: Pick<RemoteSync, "spec">): Source {
 
 const isCommitId = (text: string): boolean => /^[0-9a-f]{40}$/i.test(text);
 
-/** Fields of a spec that modoki-operator took and that are to be replaced, for people. Their meaning is the one they had. */
+/** Deprecated fields of modoki-operator that a spec uses, as text for the user. They keep their meaning. */
 export function deprecatedIn({ spec }: Pick<RemoteSync, "spec">): string | undefined {
   const { sha, pullRequest, branch } = spec.base.github;
   const given = Object.entries({ sha, pullRequest, branch }).flatMap(([name, value]) =>
@@ -28,18 +28,20 @@ export function deprecatedIn({ spec }: Pick<RemoteSync, "spec">): string | undef
   const [first, ...ignored] = given;
   const texts = [
     ...(ignored.length > 0
-      ? [`spec.base.github has ${given.join(", ")}: only ${first} counts, remove ${ignored.join(" and ")}`]
+      ? [
+          `spec.base.github sets ${given.join(", ")}: only ${first} takes effect, remove ${ignored.join(" and ")}`,
+        ]
       : []),
     ...(sha && !isCommitId(sha)
       ? [
-          `spec.base.github.sha is ${sha}, for which GitHub is asked: write the whole commit id, or use branch`,
+          `spec.base.github.sha is ${sha}, which is not a full commit id: set the full commit id, or use branch`,
         ]
       : []),
   ];
   return texts.length > 0 ? texts.join("; ") : undefined;
 }
 
-/** How a branch, a pull request, and a branch that pull requests are merged into stand in the index. */
+/** Index keys of a branch, a pull request, a tag, and a branch that pull requests target. */
 export const indexed = {
   branch: (repository: string, branch = ""): string => `${repository}@${branch}`,
   pullRequest: (repository: string, number: number): string => `${repository}#${number}`,
@@ -47,7 +49,7 @@ export const indexed = {
   base: (repository: string, branch: string): string => `${repository}^${branch}`,
 } as const;
 
-/** Under what a RemoteSync is in the index of sources: by its repository's name and, once that is known, by GitHub's id. */
+/** Index keys of a RemoteSync's source: by its repository's name and, once that is known, by GitHub's id. */
 export const sourcesOf = (sync: RemoteSync): string[] =>
   repositoryKeys(sync.spec.base.github, sync.status?.repository).flatMap((key) => sourcesIn(key, sync));
 
@@ -61,7 +63,7 @@ function sourcesIn(repository: string, sync: RemoteSync): string[] {
     case "branch":
       return [indexed.branch(repository, source.name)];
     case "pull request": {
-      // What it comes to also changes when the branch moves that it is to be merged into.
+      // The merge result also changes when the target branch moves.
       const base = source.revision === "Merge" ? sync.status?.baseBranch : undefined;
       return [
         indexed.pullRequest(repository, source.number),
@@ -71,13 +73,13 @@ function sourcesIn(repository: string, sync: RemoteSync): string[] {
   }
 }
 
-/** The branch that a push is to; undefined for a tag. */
+/** The branch of a push; undefined for a tag. */
 export const pushedBranch = (ref: string): string | undefined => /^refs\/heads\/(.+)$/.exec(ref)?.[1];
 
-/** The tag that a push is to. */
+/** The tag of a push; undefined for a branch. */
 export const pushedTag = (ref: string): string | undefined => /^refs\/tags\/(.+)$/.exec(ref)?.[1];
 
-/** What a push to a branch is about. */
+/** Index keys for a push to a branch. */
 export const sourcesOfPush = (
   repository: string,
   branch: string,
@@ -89,7 +91,7 @@ export const sourcesOfPush = (
   ...(branch === defaultBranch ? [indexed.branch(repository)] : []),
 ];
 
-/** A source as text: of another one, what was resolved says nothing. */
+/** Identifies a source: a result for another source is void. */
 export function sourceText(sync: Pick<RemoteSync, "spec">): string {
   const { owner, repo } = sync.spec.base.github;
   const source = sourceOf(sync);

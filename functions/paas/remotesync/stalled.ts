@@ -1,4 +1,4 @@
-/** An Image that kpack does not act on: its controller fails at it each time, or does not run. */
+/** Detects an Image that kpack does not act on: its controller fails each time, or does not run. */
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import type { Image } from "../kinds/kpack.ts";
@@ -6,12 +6,12 @@ import type { RemoteSync } from "../kinds/remotesync.ts";
 import { isObserved } from "./builds.ts";
 import { recreateHint } from "./settings.ts";
 
-/** kpack needs milliseconds when it is well. Milliseconds. */
+/** A healthy kpack takes milliseconds. Milliseconds. */
 const graceMillis = 30_000;
 
 /**
- * Why nothing becomes of the Image, once that has lasted. `image`: from the API server. The next event or sweep checks again: a timer
- * would also be a reason to ask GitHub.
+ * A message once kpack has not acted on the Image for a while. `image`: from the API server. The next event or sweep checks again:
+ * a timer would also be a reason to ask GitHub.
  */
 export function stalledText(
   sync: RemoteSync,
@@ -35,6 +35,6 @@ export function stalledText(
   const seen = image.status?.observedGeneration ?? "none";
   return (
     `kpack has not acted on generation ${generation} of the Image ${name} since ${new Date(since).toISOString()} (its status.observedGeneration is ${seen}). ` +
-    `Check that kpack-controller runs, and its log for this Image. If it cannot change the volume of the cache: ${recreateHint(sync)}`
+    `Check that kpack-controller runs, and check its log for this Image. If it cannot change the cache volume: ${recreateHint(sync)}`
   );
 }

@@ -1,30 +1,30 @@
-/** What a RemoteSync says of itself: step by step, and all of it in one condition. Pure. */
+/** The status of a RemoteSync: a condition for each step, and a summary. Pure. */
 import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import type { BlockedError } from "../../../bus/worker/errors.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 
 type Status = NonNullable<RemoteSync["status"]>;
 
-/** The steps, in their order. */
+/** The steps in order. */
 export const steps = ["SourceResolved", "Built", "Deployed"] as const;
 export type Step = (typeof steps)[number];
 
-/** As much as the platform itself writes of what it is told: of anything longer there would be two versions. */
+/** The platform cuts messages at this length. A longer one would differ from the stored one at each reconcile. */
 const longestMessage = 2000;
 
-/** What is known so far. */
+/** The status under construction. */
 export interface Said {
   readonly status: { -readonly [K in keyof Status]?: Status[K] | null };
   readonly steps: Map<Step, Omit<ConditionUpdate, "type">>;
-  /** Problems of a RemoteSync whose wanted commit runs. */
+  /** Problems of a RemoteSync whose desired commit runs. */
   readonly warnings: Pick<ConditionUpdate, "reason" | "message">[];
-  /** Conditions beside those of the steps. */
+  /** Conditions other than those of the steps. */
   readonly conditions: ConditionUpdate[];
-  /** When something is to be looked at again, whatever else happens. Milliseconds. */
+  /** Delays after which to reconcile again. Milliseconds. */
   readonly delays: number[];
 }
 
-/** Nothing yet. */
+/** An empty status. */
 export const nothingSaid = (): Said => ({
   status: {},
   steps: new Map(),
@@ -34,8 +34,8 @@ export const nothingSaid = (): Said => ({
 });
 
 /**
- * All conditions: steps that nobody has come to are unknown. Ready says what the trouble is that is thrown afterwards, or else
- * the first step that has failed, or that is not done. With warnings it is True, with the first one's reason and all their texts.
+ * All conditions. Steps that were not reached are Unknown. Ready has the reason of the error that is thrown afterwards, or else
+ * of the first failed or unfinished step. With only warnings it is True, with the first one's reason and all their messages.
  */
 export function conditionsOf(
   said: Said,
@@ -59,19 +59,19 @@ export function conditionsOf(
   ];
 }
 
-/** Adds a warning, and checks again after the pause of the error. */
+/** Adds a warning, and reconciles again after the error's retry interval. */
 export function warn(said: Said, { reason, message, retryAfterMillis }: BlockedError): void {
   said.warnings.push({ reason, message });
   said.delays.push(retryAfterMillis);
 }
 
-/** All warnings as one. */
+/** Combines all warnings into one. */
 export function warningOf({ warnings: [first, ...more] }: Said): typeof first {
   if (first === undefined || more.length === 0) return first;
   return { reason: first.reason, message: [first, ...more].map(({ message }) => message).join(" ") };
 }
 
-/** Says what a step has come to. */
+/** Sets the condition of a step. */
 export function say(
   said: Said,
   step: Step,

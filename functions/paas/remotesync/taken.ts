@@ -3,10 +3,10 @@ import { refusalReasonOf } from "../../../bus/kube/blocker.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import { patience } from "../problems.ts";
 
-/** Pauses before the next try where no event reports that kpack is back. Milliseconds. */
+/** Retry intervals for reasons that no event ends. Milliseconds. */
 const awayMillis: Readonly<Record<string, number>> = { KpackUnavailable: 10_000, KpackNotInstalled: 30_000 };
 
-/** Makes a write that kpack's webhooks have a say in. Throws a `BlockedError` when it is refused. */
+/** Makes a write that kpack's webhooks validate. Throws a `BlockedError` when it is refused. */
 export async function taken<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write();
@@ -15,8 +15,8 @@ export async function taken<T>(write: () => Promise<T>): Promise<T> {
     if (reason === undefined) throw error;
     const problem =
       reason === "KpackNotInstalled"
-        ? "kpack's CRDs are missing; install kpack"
-        : "expected kpack to take the Image, found";
+        ? "kpack's CRDs are missing, install kpack"
+        : "kpack did not accept the Image";
     throw new BlockedError(
       reason,
       `${problem}: ${(error as Error).message.trim()}`,
@@ -26,7 +26,7 @@ export async function taken<T>(write: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The Image's own webhooks are kpack's, so what they do says something about kpack. */
+/** Only kpack's webhooks validate Images, so their errors are about kpack. */
 const kpackReasons: Readonly<Record<string, string>> = {
   AdmissionWebhookUnavailable: "KpackUnavailable",
   AdmissionDenied: "ImageRefused",
