@@ -1,6 +1,6 @@
 /**
- * AppPipeline: an Application and a RemoteSync for each open pull request of a repository. Which are open is asked when there
- * is a reason to; what was last answered is in the status, and previews are kept as that says.
+ * AppPipeline: an Application and a RemoteSync for each open pull request of a repository. It lists pull requests only when there
+ * is a reason to. The status holds the last answer of GitHub, and previews follow it.
  */
 
 import { refusalReasonOf } from "../../bus/kube/blocker.ts";
@@ -25,9 +25,9 @@ import { siteOf } from "./site/site.ts";
 
 type Pipeline = Stored<AppPipeline>;
 
-/** Previews whose objects are written at once. */
+/** Number of previews whose objects are written concurrently. */
 const batch = 10;
-/** Timers for less are not worth it. Milliseconds. */
+/** Shorter delays are not worth a timer. Milliseconds. */
 const shortestPause = 1000;
 
 export default defineFunction({
@@ -85,7 +85,7 @@ export default defineFunction({
   },
 });
 
-/** How hosts are made up here. Throws a `BlockedError` when the settings of the site are invalid. */
+/** The site's pattern for hosts of previews. Throws a `BlockedError` when the settings of the site are invalid. */
 async function patternOf(pipeline: Pipeline, listed: ConditionUpdate, ctx: Context): Promise<HostPattern> {
   try {
     return (await siteOf(ctx)).config.previews.hosts;
@@ -105,7 +105,7 @@ const shownBefore = ({ status }: Pipeline): ReadonlySet<number> =>
 
 const isShown = ({ state }: Selected): boolean => state === "shown";
 
-/** Makes and changes the objects of previews that are shown. Why some can not be made, by number. */
+/** Applies the objects of the previews that are shown. Returns the errors by pull request number. */
 async function keep(
   pipeline: Pipeline,
   previews: readonly Selected[],
@@ -126,7 +126,7 @@ async function keep(
         }
       }),
     );
-    // Not before all have ended: what is still under way would go on beside the next attempt.
+    // Wait for all of the batch: a write that is still in flight would race with the next attempt.
     for (const end of ends) if (end.status === "rejected") throw end.reason;
   }
   return troubles;
@@ -139,8 +139,8 @@ function refusalOf(error: unknown): BlockedError {
 }
 
 /**
- * Takes away what belongs to no preview that is shown. It is there until all that it owns is gone: should the pull request be
- * opened again, the next one finds none of it.
+ * Deletes the objects of previews that are no longer shown. The propagation is `Foreground`, so an object exists until its
+ * dependents are deleted: when the pull request is reopened, the new preview meets none of them.
  */
 async function remove(pipeline: Pipeline, previews: readonly Selected[], ctx: Context): Promise<void> {
   const { name } = pipeline.metadata;
@@ -153,7 +153,7 @@ async function remove(pipeline: Pipeline, previews: readonly Selected[], ctx: Co
   }
 }
 
-/** What the status says of each preview. */
+/** The status of each preview. */
 async function tell(
   pipeline: Pipeline,
   previews: readonly Selected[],

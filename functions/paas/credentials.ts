@@ -1,5 +1,5 @@
-/** Secrets that users name. Which of them are credentials for git or for a registry is decided here alone. */
-import { optInCommands } from "../../bus/kube/domain.ts";
+/** Reads Secrets that users name. Only this module decides which of them are credentials for git or for a registry. */
+import { optInCommands } from "../../bus/domain.ts";
 import { isForbidden } from "../../bus/kube/errors.ts";
 import { Secret, type SecretObject } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
@@ -11,7 +11,7 @@ import { patience } from "./problems.ts";
 const basicAuth = "kubernetes.io/basic-auth";
 const docker = ["kubernetes.io/dockerconfigjson", "kubernetes.io/dockercfg"] as const;
 
-/** Uses of credentials, by kpack's rules: https://github.com/buildpacks-community/kpack/blob/main/docs/secrets.md */
+/** Uses of credentials by kpack's rules: https://github.com/buildpacks-community/kpack/blob/main/docs/secrets.md */
 const uses = {
   git: { annotation: "kpack.io/git", types: [basicAuth] },
   registry: { annotation: "kpack.io/docker", types: [...docker, basicAuth] },
@@ -19,10 +19,10 @@ const uses = {
 /** A use of credentials. */
 export type Use = keyof typeof uses;
 
-/** Of a Secret for git: which host its credentials are for. */
+/** On a Secret for git: the host that its credentials are for. */
 export const gitHostAnnotation = uses.git.annotation;
 
-/** Reads a Secret of the namespace, if there is one. Throws a `BlockedError` when it may not be read. */
+/** Reads a Secret of the namespace. Throws a `BlockedError` when the API server refuses the read. */
 async function findSecret(
   name: string,
   { key, live }: Pick<Context, "key" | "live">,
@@ -31,7 +31,7 @@ async function findSecret(
     if (!isForbidden(error)) throw error;
     throw new BlockedError(
       "SecretAccessDenied",
-      `expected to read the Secret ${name} in ${key.namespace}, which the API server refuses. Opt the namespace in: ${optInCommands(key.namespace)}`,
+      `the API server refused to read the Secret ${name} in ${key.namespace}. Opt the namespace in: ${optInCommands(key.namespace)}`,
       patience,
       { cause: error },
     );
@@ -39,9 +39,9 @@ async function findSecret(
 }
 
 /**
- * Reads a Secret with credentials. One whose type and annotation do not declare it for this use is treated as missing: the user who
- * names it may lack the right to read it, and must not learn that it exists, nor have its content sent anywhere. Throws a `BlockedError`
- * for a missing one.
+ * Reads a Secret with credentials. A Secret whose type and annotation do not declare it for this use counts as missing: the user
+ * who names it may not be allowed to read it, so they must not learn that it exists, and its content must not leave the cluster.
+ * Throws a `BlockedError` when it is missing.
  */
 export async function credentialsOf(
   name: string,
@@ -53,7 +53,7 @@ export async function credentialsOf(
   const { types, annotation } = uses[use];
   throw new BlockedError(
     "SecretNotFound",
-    `found no Secret ${name} in ${ctx.key.namespace} that is meant for ${use}: it has to be of the type ${types.join(" or ")}, and of the type ${basicAuth} it needs the annotation ${annotation}, which says for which host it is. Create it, or the Installation that keeps it.`,
+    `found no Secret ${name} in ${ctx.key.namespace} for ${use}: its type must be ${types.join(" or ")}, and a Secret of type ${basicAuth} needs the annotation ${annotation} with the host that it is for. Create the Secret, or the Installation that maintains it.`,
     patience,
   );
 }
@@ -64,10 +64,10 @@ function isDeclaredFor({ type = "Opaque", metadata }: Stored<SecretObject>, use:
   return types.includes(type) && (type !== basicAuth || host !== "");
 }
 
-/** The value of a key. Throws a `BlockedError` for a missing key, without naming the other keys. */
+/** Decodes the value of a key. Throws a `BlockedError` for a missing key, without naming the other keys. */
 export function valueIn({ metadata: { name }, data }: Stored<SecretObject>, key: string): string {
   const encoded = ownValue(data, key);
   const value = encoded === undefined ? "" : Buffer.from(encoded, "base64").toString().trim();
   if (value !== "") return value;
-  throw new BlockedError("SecretInvalid", `the Secret ${name} has nothing under the key ${key}`, patience);
+  throw new BlockedError("SecretInvalid", `the Secret ${name} has no value under the key ${key}`, patience);
 }

@@ -1,4 +1,4 @@
-/** Speaking to GitHub about a repository, with the token that a Secret of the namespace has. */
+/** GitHub clients for a repository, with the token in a Secret of the namespace. */
 import { allowedApiUrl, allowedUrlsIn } from "../../bus/github/allowed.ts";
 import { urlReason, withGitHub } from "../../bus/github/blocked.ts";
 import { etagCache } from "../../bus/github/etags.ts";
@@ -15,21 +15,21 @@ import { credentialsOf, gitHostAnnotation, valueIn } from "./credentials.ts";
 import { patience } from "./problems.ts";
 import type { Config } from "./site/config.ts";
 
-/** What GitHub asked this process to wait for, and what it answered before, whichever object it was about. */
+/** Rate limits and cached answers of GitHub, shared by all objects of this process. */
 const limits = rateLimits();
 const etags = etagCache({ limitBytes: 64 * 2 ** 20 });
 
 /** The key of a Secret that holds a token. */
 const tokenKey = "password";
 
-/** Where a repository is, and what it is asked with. */
+/** A repository, and the Secret with the token to access it. */
 export interface RepositoryRef {
   readonly owner: string;
   readonly repo: string;
   readonly secretName: string;
 }
 
-/** The repository that a pull request is made to. Rejects with a `GitHubError`. */
+/** The repository that a pull request targets. Rejects with a `GitHubError`. */
 export const repositoryOfPull = async (
   { base: { repositoryId: id, repository: fullName } }: PullRequest,
   client: GitHubRepositoryClient,
@@ -38,8 +38,8 @@ export const repositoryOfPull = async (
   id === undefined ? client.repository(signal) : { id, fullName };
 
 /**
- * The web address of the GitHub that a Secret's credentials are for, as its annotation says. A token is sent nowhere else. Throws a
- * `BlockedError` when nothing may be sent there.
+ * The web address of the GitHub that a Secret's credentials are for, from its annotation. The token is sent nowhere else. Throws
+ * a `BlockedError` when the site does not allow that address.
  */
 export function githubUrlOf({ metadata }: Stored<SecretObject>, site: Config["github"]): string {
   const noted = metadata.annotations?.[gitHostAnnotation]?.trim() ?? "";
@@ -47,7 +47,7 @@ export function githubUrlOf({ metadata }: Stored<SecretObject>, site: Config["gi
   return expectAllowed(url, site, `the annotation ${gitHostAnnotation} of the Secret ${metadata.name}`);
 }
 
-/** The web address of a GitHub, if requests may go there. Throws a `BlockedError` that begins with `where`. */
+/** Returns the address if the site allows requests to it. Throws a `BlockedError` that begins with `where`. */
 export function expectAllowed(url: string, site: Config["github"], where: string): string {
   try {
     allowedApiUrl(url, allowedBy(site));
@@ -65,9 +65,9 @@ const allowedBy = ({ url, allowed }: Config["github"]): string[] => [
 ];
 
 /**
- * Opens a repository, to read it or also to write reports to it. Where the Secret is that of an Installation with `apiPermissions`,
- * the token in it is for builds alone, and GitHub is asked with one of this worker's own. Throws a `BlockedError` that says what
- * is missing.
+ * Opens a repository, to read it or also to write reports to it. If an Installation with `apiPermissions` maintains the Secret,
+ * its token is for builds alone, and this worker asks GitHub with a token that it mints. Throws a `BlockedError` with what is
+ * missing.
  */
 export async function repositoryOf(
   { owner, repo, secretName }: RepositoryRef,
@@ -86,7 +86,7 @@ export async function repositoryOf(
   );
 }
 
-/** The Installation that keeps the Secret, where functions have tokens of their own. */
+/** The Installation that maintains the Secret, if it grants functions tokens of their own. */
 async function installationOf(name: string, { read }: Context): Promise<Stored<Installation> | undefined> {
   const found = await read.get(Installation, name);
   return found !== undefined && hasApiTokens(found) ? found : undefined;

@@ -25,11 +25,13 @@ describe("a repository that has another name", () => {
     const found = identified(web, site, known);
     expect(found).toEqual({ name: "acme/web", id: 1, fullName: "acme/site" });
     expect(renameNote(found)).toBe(
-      "the repository acme/web is called acme/site now: set spec.base.github to owner acme and repo site",
+      "the repository acme/web was renamed to acme/site: set spec.base.github to owner acme and repo site",
     );
     expect(renameNote(found, "previews")).toContain("spec.base.github of the AppPipeline previews to owner");
     const transferred = identified(web, { id: 1, fullName: "Other/web" }, known);
-    expect(renameNote(transferred)).toContain("is called Other/web now: set spec.base.github to owner Other");
+    expect(renameNote(transferred)).toContain(
+      "was renamed to Other/web: set spec.base.github to owner Other",
+    );
   });
 
   test("has none in another case alone, and none before GitHub was asked", () => {
@@ -63,7 +65,7 @@ describe("a repository that takes the name of another one", () => {
     const { reason, message } = replaced(known);
     expect(reason).toBe("RepositoryReplaced");
     expect(message).toContain(
-      "another repository has the name acme/web now: GitHub's id is 5, before it was 1.",
+      "the name acme/web now belongs to another repository: its GitHub id is 5, it was 1 before.",
     );
     expect(message).toContain("delete this object and create it again");
     expect(message).not.toContain("last called");

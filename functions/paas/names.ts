@@ -1,12 +1,12 @@
-/** Names that others know: the group, and the labels and annotations that tie objects together. */
+/** API group, labels, and annotations that tie objects together. */
 
 export const group = "modoki.tsuzu.dev";
 export const version = "v1alpha1";
 
 export const labels = {
-  /** On what the built-in chart makes: the Application's name. */
+  /** On objects of the built-in chart: the Application's name. */
   app: "modoki-app",
-  /** On Images, and on all that kpack makes of them: the RemoteSync's name. */
+  /** On kpack's Images and the objects that kpack creates from them: the RemoteSync's name. */
   remoteSync: `${group}/remote-sync`,
   /** On Applications and RemoteSyncs of a preview: the AppPipeline's name. */
   pipeline: `${group}/app-pipeline`,
@@ -15,24 +15,24 @@ export const labels = {
 } as const;
 
 export const annotations = {
-  /** Changed by whoever wants an object to be reconciled at once. */
+  /** Changed to request a reconcile at once. */
   refreshedAt: `${group}/refreshed-at`,
   /** On a RemoteSync of a preview: the last commit of the pull request, as the pipeline knows it. */
   headSHA: `${group}/head-sha`,
-  /** On a RemoteSync: changed by a user who wants kpack's Image to be deleted and created again. */
+  /** On a RemoteSync: changed by a user to have kpack's Image deleted and created again. */
   recreateImage: `${group}/recreate-image`,
   /** On an Application: the revision that its image was built from. */
   revision: `${group}/revision`,
-  /** On a builder's ServiceAccount: the Secrets in it that are the RemoteSync's, separated by commas. */
+  /** On a builder's ServiceAccount: the Secrets that the RemoteSync added to it, separated by commas. */
   builderSecrets: `${group}/builder-secrets`,
 } as const;
 
-/** What kpack says of a Build, and is told of it, in its labels and annotations. */
+/** Labels and annotations of kpack's Builds. */
 export const kpack = {
-  /** Label: which Build of its Image it is, from 1 on. */
+  /** Label: the number of the Build, counted from 1 for each Image. */
   buildNumber: "image.kpack.io/buildNumber",
-  /** Annotation: why it was made, separated by commas: CONFIG, COMMIT, STACK and so on. */
+  /** Annotation: why kpack created the Build, separated by commas: CONFIG, COMMIT, STACK, and so on. */
   reason: "image.kpack.io/reason",
-  /** Annotation, on the newest Build of an Image: have another one made when that has ended. */
+  /** Annotation on the newest Build of an Image: kpack creates another one when that Build has ended. */
   rebuild: "image.kpack.io/additionalBuildNeeded",
 } as const;

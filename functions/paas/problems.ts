@@ -1,4 +1,4 @@
-/** What keeps an object of the PaaS from being ready, as its owner reads it. */
+/** Retry interval of errors that users have to fix. */
 
-/** Somebody has to change something, and the change wakes us; the retry is for what we are not told of. Milliseconds. */
+/** The fix itself causes a reconcile. The retry covers changes that no watch reports. Milliseconds. */
 export const patience = 300_000;

@@ -1,6 +1,6 @@
 /**
- * Tells GitHub of previews: a status of the last commit, a deployment, and one comment that is edited. What was told is
- * noted in the pipeline's status, and nothing is told twice.
+ * Reports previews to GitHub: a status of the last commit, a deployment, and one comment that is edited. The pipeline's status
+ * records what was reported, so nothing is reported twice.
  */
 import type { ConditionUpdate } from "../../bus/kube/conditions.ts";
 import { isConflict } from "../../bus/kube/errors.ts";
@@ -24,7 +24,7 @@ import { delaysDeletion, tellPieces } from "./report/tell.ts";
 type Pipeline = Stored<AppPipeline>;
 
 const againMillis = 5000;
-/** GitHub asks whoever writes much to pause. https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api */
+/** GitHub asks clients to pause between writes. https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api */
 const pauseMillis = 1000;
 
 export default defineFunction({
@@ -42,15 +42,15 @@ export default defineFunction({
   },
   permissions: [
     ...apiTokenPermissions,
-    // Its uid tells clusters apart.
+    // Its uid identifies the cluster.
     { apiGroups: [""], resources: ["namespaces"], resourceNames: ["kube-system"], verbs: ["get"] },
   ],
-  // Retries of refused reports are timers, which the bus may lose when their stream is full.
+  // Retries of refused reports are timers, which the bus can lose when their stream is full.
   sweepMillis: 1_800_000,
   outbound: { github: true },
   async reconcile(pipeline, ctx) {
     const previews = pipeline.status?.previews;
-    // Not listed yet, or listed for another repository: then no preview is known to be gone.
+    // Without a list of this repository, an absent preview may still exist.
     if (previews === undefined || repositoryIn(pipeline) === undefined) return undefined;
     const left = Date.parse(pipeline.status?.nextReportAt ?? "") - ctx.now();
     if (left > 0 && !hasNewMeans(ctx.causes)) return { requeueAfter: left };
@@ -62,23 +62,23 @@ export default defineFunction({
     const since = ctx.now() - Date.parse(pipeline.metadata.deletionTimestamp ?? "");
     if (delaysDeletion(stopped, since)) return { requeueAfter: againMillis };
     if (untold.length > 0)
-      ctx.event("Warning", incomplete, `${notTold(untold)}. It is not retried: ${stopped.message}`);
-    ctx.log.warn({ err: stopped }, "GitHub is not told that the previews are gone");
+      ctx.event("Warning", incomplete, `${notTold(untold)}. Not retried: ${stopped.message}`);
+    ctx.log.warn({ err: stopped }, "giving up, GitHub shows deleted previews");
     return undefined;
   },
 });
 
-/** The reason of Events about what GitHub was not told. */
+/** The reason of Events about failed reports. */
 const incomplete = "ReportIncomplete";
 
 const notTold = (numbers: readonly number[]): string =>
-  `previews are gone, and GitHub did not accept the report (${numbersText(numbers)})`;
+  `GitHub did not accept the report that previews were deleted (${numbersText(numbers)})`;
 
-/** The repository that the previews are of; undefined until those of `spec.base.github` have been listed. */
+/** The repository of the previews; undefined until those of `spec.base.github` have been listed. */
 const repositoryIn = ({ spec, status }: Pipeline): KnownRepository | undefined =>
   knownAs(spec.base.github, status?.repository);
 
-/** What came of telling, and when there is more to tell. */
+/** Outcome of a round of reports, and the delay until the next. */
 interface Told {
   readonly stopped?: BlockedError | undefined;
   /** Pull requests with unfinished reports. */
@@ -86,14 +86,14 @@ interface Told {
   readonly result: Result | undefined;
 }
 
-/** Tells what is new, a portion of it at once, and notes it, also when not all can be told. */
+/** Sends a portion of the pending reports and records them, also when some fail. */
 async function tell(pipeline: Pipeline, previews: readonly Preview[], ctx: Context): Promise<Told> {
   const now = new Date(ctx.now());
   const context = await contextOf(pipeline, ctx).catch(blocked);
   if (context instanceof BlockedError) return toldNothing(pipeline, context, now, ctx);
   const subject = { pipeline, context };
   const isDeleted = pipeline.metadata.deletionTimestamp !== undefined;
-  // With another token, or another lock, GitHub may accept what it refused. A deleted pipeline gets no later chance.
+  // GitHub may accept refused reports with another token or an unlocked conversation. A deleted pipeline has no later chance.
   const isAsked = isDeleted || hasNewMeans(ctx.causes) || isUnlocked(ctx.causes);
   const all = notesOf(pipeline, previews, isAsked ? Number.POSITIVE_INFINITY : now.getTime(), ctx);
   const pieces = piecesOf(subject, previews, all, now);
@@ -104,14 +104,14 @@ async function tell(pipeline: Pipeline, previews: readonly Preview[], ctx: Conte
   const { postponed, givenUp } = dropGone(all, open, subject, outcome, now);
   const why = [...refused].find(([number]) => !open.has(number))?.[1].message;
   if (postponed.length > 0)
-    ctx.event("Warning", incomplete, `${notTold(postponed)}. It is retried for a day: ${why}`);
-  if (givenUp.length > 0) ctx.event("Warning", incomplete, `${notTold(givenUp)}. It is not retried: ${why}`);
+    ctx.event("Warning", incomplete, `${notTold(postponed)}. Retried for a day: ${why}`);
+  if (givenUp.length > 0) ctx.event("Warning", incomplete, `${notTold(givenUp)}. Not retried: ${why}`);
   const reports = [...all.values()].sort((a, b) => a.number - b.number);
   const retries = reports.flatMap(({ number, refused = {} }) =>
     Object.values(refused).map((at) => ({ number, at: Date.parse(at) })),
   );
   const isLeft = portion.length < pieces.length;
-  // The condition is about previews that run. Events report refusals about those that are gone.
+  // The condition is about previews that run. For deleted ones, Events report refusals.
   const trouble = stopped ?? [...refused].find(([number]) => open.has(number))?.[1];
   const isAll = !isLeft && !retries.some(({ number }) => open.has(number));
   const condition = trouble || isAll ? reportedAs(pipeline, pieces, trouble) : undefined;
@@ -131,7 +131,7 @@ function blocked(error: unknown): BlockedError {
   throw error;
 }
 
-/** Notes why nothing could be reported. */
+/** Records why nothing could be reported. */
 async function toldNothing(
   pipeline: Pipeline,
   stopped: BlockedError,
@@ -145,10 +145,10 @@ async function toldNothing(
   return { stopped, untold, result: { requeueAfter: stopped.retryAfterMillis } };
 }
 
-/** Webhooks wake this function when a conversation was unlocked, and for nothing else. */
+/** The only webhook of this function is for unlocked conversations. */
 const isUnlocked = (causes: readonly Cause[]): boolean => causes.some(({ type }) => type === "webhook");
 
-/** What was told, without what was refused until `by`; and an empty note for each preview that there is none of. */
+/** Earlier reports without refusals that are due before `by`, and an empty entry for each new preview. */
 function notesOf(
   pipeline: Pipeline,
   previews: readonly Preview[],
@@ -163,7 +163,7 @@ function notesOf(
   return all;
 }
 
-/** Earlier reports to this repository. Numbers and ids of another one mean nothing here. */
+/** Earlier reports to this repository. Numbers and ids of another repository are meaningless here. */
 function reportsOf(pipeline: Pipeline, { event }: Pick<Context, "event">): readonly Report[] {
   const { reports = [], reportedRepository: before } = pipeline.status ?? {};
   const now = repositoryIn(pipeline)?.id;
@@ -172,12 +172,12 @@ function reportsOf(pipeline: Pipeline, { event }: Pick<Context, "event">): reado
   event(
     "Warning",
     incomplete,
-    `the pipeline is about another repository now, and earlier reports to the former one are not updated (${numbers})`,
+    `the pipeline now names another repository. Reports to the previous one are no longer updated (${numbers})`,
   );
   return [];
 }
 
-/** Undefined where there is nothing to say: nothing was told, and nothing was amiss before. */
+/** The condition `Reported`; undefined when there was nothing to report and no earlier failure. */
 function reportedAs(
   { status }: Pipeline,
   pieces: readonly Piece[],
@@ -193,8 +193,8 @@ function reportedAs(
 const mostConflicts = 10;
 
 /**
- * Notes what was told. The pipeline's status is written by others at any time; what GitHub was told is to be noted all the
- * same, or it would be told again.
+ * Records the reports in the pipeline's status. Another function writes that status too, so a conflict is retried on the newest
+ * version: an unrecorded report would be sent again.
  */
 async function note(
   pipeline: Pipeline,
@@ -208,7 +208,7 @@ async function note(
 ): Promise<"noted" | "changed meanwhile"> {
   const told = reports.filter((notes) => Object.keys(notes).length > 1);
   const repository = repositoryIn(pipeline);
-  // An empty list where there was none would be a write.
+  // An empty list in place of none would cause a write.
   const status = {
     ...((told.length > 0 || pipeline.status?.reports !== undefined) && {
       reports: told,

@@ -1,6 +1,5 @@
-/** Names that become parts of others. */
-import { digestOf } from "../../bus/values/digest.ts";
+import { digestOf } from "../../bus/digest.ts";
 
-/** A name that is not too long to be the value of a label: what is cut is told apart by a digest. */
+/** Shortens a name to fit into a label value. A digest keeps shortened names distinct. */
 export const shortened = (name: string, longest = 63): string =>
   name.length <= longest ? name : `${name.slice(0, longest - 9).replace(/[-.]+$/, "")}-${digestOf(name, 8)}`;

@@ -31,13 +31,15 @@ test("two previews, a commit, one that is closed, each step with the replica tha
   const of = (by: RegExp, what: string) =>
     steps.filter((step) => by.test(step.by) && new RegExp(`^${what}$`).test(step.what)).length;
   for (const number of [1, 2]) {
-    expect(of(/^worker-[123]$/, `made ${named(number)} for #${number}`)).toBe(1);
+    expect(of(/^worker-[123]$/, `created ${named(number)} for #${number}`)).toBe(1);
     expect(of(/^worker-[123]$/, `#${number} is at ${sha}`)).toBe(number === 1 ? 2 : 1);
-    expect(of(/^worker-[123]$/, `the Application ${named(number)} has ${image}`)).toBe(number === 1 ? 2 : 1);
+    expect(of(/^worker-[123]$/, `set the image of Application ${named(number)} to ${image}`)).toBe(
+      number === 1 ? 2 : 1,
+    );
   }
   expect(of(/^demo$/, "pushed [0-9a-f]{12} to #1")).toBe(1);
   expect(of(/^demo$/, "closed #2")).toBe(1);
-  expect(of(/^worker-[123]$/, `took away ${named(2)} of #2`)).toBe(1);
+  expect(of(/^worker-[123]$/, `deleted ${named(2)} of #2`)).toBe(1);
   expect(stdout).toMatch(
     /The comment on #1:\n(.*\n)*? {4}\| State \| Ready \|\n {4}\| URL \| https:\/\/pr-1-web-/,
   );
@@ -48,7 +50,7 @@ test("two previews, a commit, one that is closed, each step with the replica tha
   for (const kind of ["applications.modoki.tsuzu.dev", "remotesyncs.modoki.tsuzu.dev", "deployments.apps"])
     expect(names(stdout, kind)).toEqual([named(1)]);
   expect(names(stdout, "images.kpack.io")).toEqual([`modoki-${named(1)}`]);
-  expect(stdout).toMatch(/The comment on #2 now:\n(.*\n)*? {4}\*\*Preview `web`\*\* is gone/);
+  expect(stdout).toMatch(/The comment on #2 now:\n(.*\n)*? {4}\*\*Preview `web`\*\* was deleted/);
   expect(stdout + stderr).not.toMatch(/gh[a-z]_|PRIVATE KEY/);
   expect(here.processes()).toEqual([]);
   expect(here.runs()).toEqual([]);

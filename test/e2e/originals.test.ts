@@ -107,7 +107,7 @@ test("of a pull request and a branch, the pull request counts", async () => {
   expect(conditionOf(await sync("precedence"), "Deprecated")).toMatchObject({
     status: "True",
     reason: "DeprecatedFields",
-    message: "spec.base.github has pullRequest, branch: only pullRequest counts, remove branch",
+    message: "spec.base.github sets pullRequest, branch: only pullRequest takes effect, remove branch",
   });
   const image = await paas.kit.client.get(Image, at("modoki-precedence"));
   expect(image.spec.source).toMatchObject({ subPath: "services/web", git: { revision: status?.revision } });
@@ -120,7 +120,7 @@ test("a tag and the first digits of a commit id are the commit, and a tag that m
     const { status } = await sync(name);
     expect(status?.revision, name).toBe(commits.tag);
     const found = await paas.kit.client.get(RemoteSync, at(name));
-    expect(conditionOf(found, "Deprecated")?.message, name).toContain("write the whole commit id");
+    expect(conditionOf(found, "Deprecated")?.message, name).toContain("set the full commit id");
   }
   const path = "/repos/acme/web/git/refs/tags/v1.0.0";
   await paas.github.api("PATCH", path, { sha: commits.main, force: true });

@@ -69,7 +69,12 @@ test("constructs of cdk8s in TypeScript, which names what has no name as ever", 
 
 test.each([
   ["throws", "ChartThrew", service(1, 'throw new Error("no such colour");'), "no such colour"],
-  ["never ends", "ChartTimedOut", "export default () => new Promise(() => undefined);", "goes on for ever"],
+  [
+    "never ends",
+    "ChartTimedOut",
+    "export default () => new Promise(() => undefined);",
+    "Check it for endless loops",
+  ],
   [
     "returns a ClusterRole",
     "ChartNotAllowed",

@@ -77,7 +77,7 @@ test("of a stranger's pull request nothing is made or built but the commit that 
   const { after } = await paas.github.push({ repository: fork, branch: "change" });
   const behind = await previews.until("strangers", ({ status }) => status?.previews?.[0]?.headSHA === after);
   expect(behind.status?.previews?.[0]).toMatchObject({ phase: "Ready", approvedSHA: pull.headSha });
-  expect(behind.status?.previews?.[0]?.message).toContain("nobody has approved a later commit");
+  expect(behind.status?.previews?.[0]?.message).toContain("later commits are not approved");
   await paas.untilQuiet();
   const sync = await paas.kit.client.get(RemoteSync, previewAt("strangers", 1));
   expect(sync.status?.revision).toBe(pull.headSha);
@@ -104,7 +104,7 @@ test("of a stranger's pull request nothing is made or built but the commit that 
   // The approval went with the label, and no one knows which commit the label was given to.
   const unapproved = {
     phase: "NeedsApproval",
-    approvalProblem: expect.stringContaining("may have been given to an earlier commit"),
+    approvalProblem: expect.stringContaining("may have been added to an earlier commit"),
   };
   const raced = await previews.until("strangers", ({ status }) => status?.previews?.[0]?.headSHA === late);
   expect(raced.status?.previews?.[0]).toMatchObject(unapproved);

@@ -95,7 +95,7 @@ test("keeps previews of a renamed repository up to date, and reports the name to
   await pollNow(paas, previews, "old");
   const renamed = await previews.until("old", listed("True", "RepositoryRenamed"));
   const note =
-    "the repository acme/old is called acme/site now: set spec.base.github to owner acme and repo site";
+    "the repository acme/old was renamed to acme/site: set spec.base.github to owner acme and repo site";
   for (const type of ["PullRequestsListed", "Ready"]) expect(conditionOf(renamed, type)?.message).toBe(note);
   expect(renamed.status?.previews?.[0]?.headSHA).toBe(after);
   const sync = await paas.kit.until(

@@ -324,7 +324,7 @@ describe.concurrent("side by side", () => {
     const { after } = await paas.github.push({ repository: fork, branch: "change" });
     await expect
       .poll(async () => (await told.comments(1))[0]?.body, later)
-      .toContain("nobody has approved a later commit");
+      .toContain("later commits are not approved");
     expect((await told.comments(1))[0]?.body).toContain(pull.headSha.slice(0, 12));
     expect(await told.statuses(after)).toEqual([]);
   });

@@ -217,7 +217,7 @@ describe.concurrent("builds", () => {
     await paas.patch(ServiceAccount, account, { secrets: [...before, { name: "not-there" }] });
     const revision = await syncs.push("unlucky");
     const waiting = await syncs.until("unlucky", "BuildNotStarted");
-    expect(waiting.status?.message).toMatch(/secrets "not-there" not found\. It is tried again\./);
+    expect(waiting.status?.message).toMatch(/secrets "not-there" not found\. Retrying\./);
     expect(waiting.status?.lastFailure).toMatchObject({ revision });
     expect(waiting.status?.lastFailure).not.toHaveProperty("step");
     const again = await paas.kit.until(

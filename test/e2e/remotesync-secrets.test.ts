@@ -220,7 +220,7 @@ test("of two with one Application the younger says so and does nothing, until th
   await syncs.branch("younger");
   await paas.remoteSync("younger", { branch: "younger" }, { applicationRef: { name: "elder" } });
   const younger = await syncs.until("younger", "ApplicationConflict");
-  expect(younger.status?.message).toContain("found elder, which is older");
+  expect(younger.status?.message).toContain("already has an older RemoteSync, elder");
   await syncs.allRolledOut();
   await paas.untilQuiet();
   const writes = await paas.writes();

@@ -203,7 +203,7 @@ describe.concurrent("pull requests", () => {
     paas.github.mergeability(repository, number, "conflict");
     await syncs.push("conflicts");
     const refused = await syncs.until("conflicts", "MergeConflict");
-    expect(refused.status?.message).toContain("can not be merged into main");
+    expect(refused.status?.message).toContain("cannot be merged into main");
     expect(refused.status?.revision).toBe(status?.revision);
     expect(await imageOf("conflicts")).toBe(status?.latestImage);
     // While GitHub is away, nobody knows better.
@@ -255,7 +255,7 @@ test("follows a renamed repository by its webhooks, and reports the name to chan
 
   await github.renameRepository("acme/old", "site");
   const note =
-    "the repository acme/old is called acme/site now: set spec.base.github to owner acme and repo site";
+    "the repository acme/old was renamed to acme/site: set spec.base.github to owner acme and repo site";
   for (const name of ["renamed", "renamed-pull"]) {
     const sync = await syncs.until(name, "RepositoryRenamed", "SourceResolved", "True");
     expect(conditionOf(sync, "SourceResolved")?.message).toContain(note);

@@ -177,7 +177,7 @@ test("what was refused before is tried once more when the pipeline is deleted, h
     await github.lockConversation({ repository: "acme/many", number });
   expect(await pipeline.deleted(2)).toBe(2);
   expect(pipeline.events.map((event) => event.match(/#\d+/g)?.length)).toEqual([20, 1]);
-  expect((await commentsOf("acme/many", numbers.at(-1)))[0]).toContain("is gone");
+  expect((await commentsOf("acme/many", numbers.at(-1)))[0]).toContain("was deleted");
 });
 
 test("a deleted pipeline goes when its repository was deleted, and a GitHub that is away keeps it a minute", async () => {
@@ -209,7 +209,9 @@ test("another repository that has taken the name gets no report, also when the p
   pipeline.after(minutes(5));
   await pipeline.show([1], "Failed");
   expect(await pipeline.deleted(1)).toBe(1);
-  expect(pipeline.events).toEqual([expect.stringContaining("another repository has the name acme/replaced")]);
+  expect(pipeline.events).toEqual([
+    expect.stringContaining("the name acme/replaced now belongs to another repository"),
+  ]);
   expect(await commentsOf("acme/replaced")).toEqual([]);
   expect(await commentsOf("acme/kept")).toEqual([expect.stringMatching(/State \| Building/)]);
 });
@@ -222,7 +224,7 @@ test("a renamed repository gets reports as before", async () => {
   await pipeline.show([1]);
   expect(await commentsOf("acme/site")).toEqual([expect.stringMatching(/State \| Ready/)]);
   expect(await pipeline.deleted(1)).toBe(1);
-  expect(await commentsOf("acme/site")).toEqual([expect.stringContaining("is gone")]);
+  expect(await commentsOf("acme/site")).toEqual([expect.stringContaining("was deleted")]);
 });
 
 test("a pipeline that gets another repository tells it nothing of pull requests of the one before", async () => {
@@ -236,7 +238,7 @@ test("a pipeline that gets another repository tells it nothing of pull requests 
   pipeline.change({ status: { repository: { name: "acme/two", id, fullName: "acme/two" } } });
   await pipeline.show([]);
   expect(await commentsOf("acme/two")).toEqual([]);
-  expect(pipeline.events).toEqual([expect.stringMatching(/another repository now.*\(#1\)/)]);
+  expect(pipeline.events).toEqual([expect.stringMatching(/now names another repository.*\(#1\)/)]);
   expect(pipeline.status()?.reports).toEqual([]);
   await pipeline.show([1]);
   expect(await commentsOf("acme/two")).toEqual([expect.stringMatching(/State \| Ready/)]);
@@ -257,11 +259,11 @@ test("a pull request that is closed while it is locked leaves no condition, and 
   const again = await pipeline.show([]);
   expect(again?.requeueAfter).toBe(minutes(30));
   expect(pipeline.reported()?.status).toBe("True");
-  expect(pipeline.events).toEqual([expect.stringMatching(/\(#1, #2\)\. It is retried for a day:.*locked/)]);
+  expect(pipeline.events).toEqual([expect.stringMatching(/\(#1, #2\)\. Retried for a day:.*locked/)]);
 
   await github.unlockConversation({ repository: "acme/closed", number: 2 });
   await pipeline.show([], "Ready", { type: "webhook", event: "pull_request", delivery: "1" });
-  expect((await commentsOf("acme/closed", 2))[0]).toContain("is gone");
+  expect((await commentsOf("acme/closed", 2))[0]).toContain("was deleted");
   expect(pipeline.status()?.reports?.map(({ number }) => number)).toEqual([1]);
 
   pipeline.after(minutes(30));
@@ -271,6 +273,6 @@ test("a pull request that is closed while it is locked leaves no condition, and 
   expect(await pipeline.show([])).toBeUndefined();
   expect(pipeline.status()?.reports).toEqual([]);
   expect(pipeline.events).toHaveLength(2);
-  expect(pipeline.events[1]).toMatch(/\(#1\)\. It is not retried:.*locked/);
+  expect(pipeline.events[1]).toMatch(/\(#1\)\. Not retried:.*locked/);
   expect(pipeline.reported()?.status).toBe("True");
 });

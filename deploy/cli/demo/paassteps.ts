@@ -70,9 +70,9 @@ export async function printPaasSteps(play: PaasPlay): Promise<void> {
   step("demo", `found nothing of #${goodbye} that is left:`);
   await show(play, Application, RemoteSync, Image, Deployment);
   let comment = "";
-  await until(`a comment on #${goodbye} that says that the preview is gone`, play.signal, async () => {
+  await until(`a comment on #${goodbye} that says that the preview was deleted`, play.signal, async () => {
     [comment = ""] = await user.comments(goodbye);
-    return comment.includes("is gone");
+    return comment.includes("was deleted");
   });
   say(`\nThe comment on #${goodbye} now:\n${indented(comment)}`);
 }

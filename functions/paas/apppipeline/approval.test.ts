@@ -108,7 +108,7 @@ describe("the label", () => {
     github.label(by);
     const { approvedSHA, approvalProblem } = await decided(github, seen);
     expect(approvedSHA).toBeUndefined();
-    expect(approvalProblem).toContain(by ?? "an account that is gone");
+    expect(approvalProblem).toContain(by ?? "a deleted account");
   });
 
   test("approves nothing on a pull request that is new here, until it is given again", async () => {

@@ -1,7 +1,7 @@
 /**
- * Which commit of a fork is approved. It is always a commit, never the pull request: an approving review is of the commit that the
- * reviewer had before them, and the label approves the commit that was the last one when the label was given. Both count only from
- * those who may write to the repository.
+ * Decides which commit of a fork is approved. An approval is for a commit, never for the pull request: a review approves the commit
+ * that the reviewer saw, and the label approves the commit that was the last one when it was added. Both count only from users
+ * who may write to the repository.
  */
 import type { PullRequest } from "../../../bus/github/pullrequest.ts";
 import type { TimelineEvent } from "../../../bus/github/timeline.ts";
@@ -13,7 +13,7 @@ export type Approval = Pick<
   "labelled" | "approvedSHA" | "approvedBy" | "approvedWith" | "approvedAt" | "approvalProblem" | "headSeenAt"
 >;
 
-/** What was decided before. */
+/** The previous decision. */
 export type Before = Approval & Pick<Preview, "headSHA">;
 
 /** Inputs of a decision. */
@@ -21,7 +21,7 @@ export interface ApprovalInput {
   readonly pull: Pick<PullRequest, "labels" | "updatedAt" | "head">;
   readonly label: string;
   readonly last: Before | undefined;
-  /** The oldest first. */
+  /** Oldest first. */
   readonly timeline: readonly TimelineEvent[];
   /** Whether a user may write to the repository. */
   readonly mayWrite: (login: string) => Promise<boolean>;
@@ -37,7 +37,7 @@ const isSame = (label: string, other: string): boolean => label.toLowerCase() ==
 export const hasLabel = (labels: readonly string[], wanted: string): boolean =>
   labels.some((label) => isSame(label, wanted));
 
-/** Decides. A commit that was approved stays so while its label or its review is there; each later one needs its own approval. */
+/** Decides. An approved commit stays approved while its label or review is present. Each later commit needs its own approval. */
 export async function approvalOf(input: ApprovalInput): Promise<Approval> {
   const { pull, label, last, timeline } = input;
   const labelled = hasLabel(pull.labels, label);
@@ -63,8 +63,8 @@ export async function approvalOf(input: ApprovalInput): Promise<Approval> {
 }
 
 /**
- * When the last commit was first seen, by GitHub's clock: at that moment it was the last one already. A branch that was moved to
- * other commits since may have been moved back, so that it counts as new.
+ * When the last commit was first seen, by GitHub's clock: it was the last one at that time. After a force push, a commit counts as
+ * new, because the branch may have been moved away and back.
  */
 function seenAt({ pull, last, timeline }: ApprovalInput): Date {
   if (last?.headSeenAt === undefined || last.headSHA !== pull.head.sha) return pull.updatedAt;
@@ -73,33 +73,33 @@ function seenAt({ pull, last, timeline }: ApprovalInput): Date {
   return isMoved ? pull.updatedAt : seen;
 }
 
-const again = "look at the last commit, take the label away and give it again";
+const again = "review the last commit, then remove the label and add it again";
 
-/** The last time that the label was given or taken away. */
+/** The last time that the label was added or removed. */
 const lastChange = ({ label, timeline }: Pick<ApprovalInput, "label" | "timeline">): LabelEvent | undefined =>
   timeline.findLast(
     (event): event is LabelEvent =>
       (event.type === "labeled" || event.type === "unlabeled") && isSame(event.label, label),
   );
 
-/** The user who gave the label to the last commit, and when, or why the label does not approve it. */
+/** The user who added the label to the last commit, and when, or why the label does not approve it. */
 async function byLabel(
   headSeenAt: Date,
   input: ApprovalInput,
 ): Promise<{ readonly by: string; readonly at: Date } | string> {
   const { pull, mayWrite } = input;
   const given = lastChange(input);
-  // A listing from before the label may lack commits that were pushed in between.
+  // A listing from before the label was added may lack commits that were pushed in between.
   if (given?.type !== "labeled" || given.at > pull.updatedAt)
-    return "who gave the label, and to which commit, is not known yet";
-  if (given.at <= headSeenAt) return `the label may have been given to an earlier commit: ${again}`;
+    return "GitHub does not report yet who added the label, and when";
+  if (given.at <= headSeenAt) return `the label may have been added to an earlier commit: ${again}`;
   const { by, at } = given;
   if (by === undefined || !(await mayWrite(by)))
-    return `the label was given by ${by ?? "an account that is gone"}, who may not write to the repository`;
+    return `the label was added by ${by ?? "a deleted account"}, who may not write to the repository`;
   return { by, at };
 }
 
-/** Users who approve a commit: of each reviewer, the last review counts. */
+/** Users who approve a commit: for each reviewer, the last review counts. */
 function reviewersOf(timeline: readonly TimelineEvent[], sha: string): string[] {
   const words = new Map<string, Review>();
   for (const event of timeline)
@@ -136,7 +136,7 @@ function stands(
   return labelled && !isGivenAgain({ approvedBy, approvedAt }, lastChange(input));
 }
 
-/** Whether the label was taken away since it approved a commit, although the pull request has it again. */
+/** Whether the label was removed after it approved a commit, even if the pull request has it again. */
 function isGivenAgain(
   { approvedBy, approvedAt }: Pick<Before, "approvedBy" | "approvedAt">,
   change: LabelEvent | undefined,
@@ -145,7 +145,7 @@ function isGivenAgain(
   const isSameUser = approvedBy === undefined || change.by === approvedBy;
   // Earlier versions did not record the time.
   const at = approvedAt === undefined ? change.at.getTime() : Date.parse(approvedAt);
-  // A timeline that lags says nothing about what came later.
+  // A timeline that lags behind has no later events yet.
   if (change.at.getTime() < at) return false;
   return change.at.getTime() > at || change.type !== "labeled" || !isSameUser;
 }

@@ -1,4 +1,4 @@
-/** Which pull requests are open: as GitHub says now, if it is time to ask; else, or when it does not tell, as it said last. */
+/** Lists open pull requests. Between requests to GitHub, and when it does not answer, the last answer is used. */
 import { withGitHub } from "../../../bus/github/blocked.ts";
 import type { PullRequest } from "../../../bus/github/pullrequest.ts";
 import type { GitHubRepositoryClient } from "../../../bus/github/repository.ts";
@@ -25,13 +25,13 @@ import { hasNewMeans } from "./watches.ts";
 
 type Pipeline = Stored<AppPipeline>;
 
-/** What is known of open pull requests. */
+/** The known open pull requests. */
 export interface Listed {
-  /** Undefined as long as GitHub has never told: then none is known to be closed either. */
+  /** Undefined until GitHub has answered once. Until then, no pull request is known to be closed. */
   readonly candidates: readonly Candidate[] | undefined;
   readonly condition: ConditionUpdate;
   readonly status: Partial<NonNullable<AppPipeline["status"]>>;
-  /** When GitHub is asked again at the latest: milliseconds since the epoch. */
+  /** Deadline of the next request to GitHub, in milliseconds since the epoch. */
   readonly nextAt: number;
   readonly trouble?: BlockedError;
 }
@@ -40,7 +40,7 @@ const type = "PullRequestsListed";
 const defaultPollMillis = 300_000;
 const leastPollMillis = 10_000;
 
-/** Asks GitHub, if it is time to. */
+/** Asks GitHub if that is due, else returns the last answer. */
 export async function list(pipeline: Pipeline, now: Date, ctx: Context): Promise<Listed> {
   const { spec, status, metadata } = pipeline;
   const known = status?.previews?.map(candidateIn);
@@ -84,7 +84,7 @@ export async function list(pipeline: Pipeline, now: Date, ctx: Context): Promise
   }
 }
 
-/** The repository that a list of pull requests is of. An empty list does not say. */
+/** The repository of a list of pull requests. An empty list does not include it. */
 async function repositoryIn(
   [first]: readonly PullRequest[],
   client: GitHubRepositoryClient,
@@ -95,10 +95,10 @@ async function repositoryIn(
   );
 }
 
-/** Timelines that are read concurrently. */
+/** Number of timelines that are read concurrently. */
 const batch = 10;
 
-/** Approvals of commits of forks, by number. */
+/** Approvals of forks' commits, by pull request number. */
 async function approvalsOf(
   pulls: readonly PullRequest[],
   { spec, status }: Pipeline,
@@ -129,7 +129,7 @@ async function approvalsOf(
 
 const saidIn = ({ status }: Pipeline) => status?.conditions?.find((condition) => condition.type === type);
 
-/** What GitHub said last. That it did not tell stays a trouble until it does. */
+/** The last answer of GitHub. A failure stays an error until GitHub answers. */
 function remembered(pipeline: Pipeline, said: ConditionUpdate, now: Date): Listed {
   const { status, reason, message } = said;
   const nextAt = nextAtOf(pipeline);
@@ -146,7 +146,7 @@ function remembered(pipeline: Pipeline, said: ConditionUpdate, now: Date): Liste
 
 const nextAtOf = ({ status }: Pipeline): number => Date.parse(status?.nextListingAt ?? "");
 
-/** Whether GitHub is to be asked. What becomes of previews is no reason to. */
+/** Whether to ask GitHub. Changes of previews are no reason to. */
 export function isDue(pipeline: Pipeline, now: Date, { causes }: Pick<Context, "causes">): boolean {
   const { metadata, status = {} } = pipeline;
   const nextAt = nextAtOf(pipeline);

@@ -15,8 +15,8 @@ const reasons = (before: Preview[], after: Preview[]) => newsOf(before, after).m
 
 test("one that is made, and one that is taken away", () => {
   expect(newsOf([preview(1)], [preview(2)])).toEqual([
-    { type: "Normal", reason: "PreviewMade", note: "made app-2 for #2" },
-    { type: "Normal", reason: "PreviewRemoved", note: "took away app-1 of #1" },
+    { type: "Normal", reason: "PreviewMade", note: "created app-2 for #2" },
+    { type: "Normal", reason: "PreviewRemoved", note: "deleted app-1 of #1" },
   ]);
   expect(reasons([preview(1)], [{ ...preview(1), application: undefined, phase: "Expired" }])).toEqual([
     "PreviewRemoved",

@@ -1,7 +1,7 @@
-/** What has become of previews since the status was written last, for whoever looks at the pipeline's Events. Pure. */
+/** Events about changes of previews since the status was last written. Pure. */
 import type { Preview } from "../kinds/apppipeline.ts";
 
-/** An Event that is to be recorded. */
+/** A Kubernetes Event to record. */
 export interface News {
   readonly type: "Normal" | "Warning";
   readonly reason: string;
@@ -10,7 +10,7 @@ export interface News {
 
 const shown = (preview: Preview | undefined): boolean => preview?.application !== undefined;
 
-/** Previews that are made, ready, failed or gone now, and were not so before. */
+/** Events for previews that were created, became ready, failed, or were deleted. */
 export function newsOf(before: readonly Preview[], after: readonly Preview[]): readonly News[] {
   const [old, now] = [before, after].map((all) => new Map(all.map((preview) => [preview.number, preview])));
   const made = after.flatMap((preview) => newsOfOne(old?.get(preview.number), preview));
@@ -20,7 +20,7 @@ export function newsOf(before: readonly Preview[], after: readonly Preview[]): r
       ({ number, application }): News => ({
         type: "Normal",
         reason: "PreviewRemoved",
-        note: `took away ${application} of #${number}`,
+        note: `deleted ${application} of #${number}`,
       }),
     );
   return [...made, ...gone];
@@ -30,7 +30,7 @@ function newsOfOne(before: Preview | undefined, preview: Preview): readonly News
   const { number, application, phase, url, message } = preview;
   const made: News[] =
     shown(preview) && !shown(before)
-      ? [{ type: "Normal", reason: "PreviewMade", note: `made ${application} for #${number}` }]
+      ? [{ type: "Normal", reason: "PreviewMade", note: `created ${application} for #${number}` }]
       : [];
   const sha = preview.headSHA.slice(0, 12);
   if (preview.warning !== undefined && before?.warning === undefined)

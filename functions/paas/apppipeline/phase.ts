@@ -1,11 +1,11 @@
-/** How far a preview is, from what its objects say. Pure. */
+/** The phase of a preview, from the status of its objects. Pure. */
 import type { Condition, KubeObject } from "../../../bus/kube/object.ts";
 import type { Application } from "../kinds/application.ts";
 import type { Preview } from "../kinds/apppipeline.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import type { Candidate } from "./select.ts";
 
-/** A phase, and what there is to say about it. */
+/** A phase, with its message. */
 export type Phase = Pick<Preview, "phase" | "message" | "warning">;
 
 const conditionOf = (object: KubeObject, type: string): Condition | undefined =>
@@ -13,20 +13,20 @@ const conditionOf = (object: KubeObject, type: string): Condition | undefined =>
     (condition) => condition.type === type,
   );
 
-/** Whether what an object says is about what is wanted of it now. */
+/** Whether the status is about the current generation of an object. */
 const isUpToDate = ({ metadata, status }: Application | RemoteSync): boolean =>
   metadata.deletionTimestamp === undefined && status?.observedGeneration === metadata.generation;
 
-/** Whether a RemoteSync speaks of the commit that is to be shown, and not of the one before. */
+/** Whether a RemoteSync's status is about the commit to show. */
 const isAbout = ({ status }: RemoteSync, { approvedSHA, headSHA }: Candidate): boolean =>
   approvedSHA === undefined ? status?.headSHA === headSHA : status?.revision === approvedSHA;
 
-/** Why a RemoteSync knows no commit for now. */
+/** Reasons that resolve themselves. */
 const passing = ["GitHubUnreachable", "RateLimited"];
 
 /**
- * How far the objects are. Events of several objects come in any order, so what is of before says nothing. Undefined when the
- * pull request is closed, as far as the RemoteSync knows: whoever lists them next takes the preview away.
+ * The phase of a preview. Events of its objects can arrive in any order, so an outdated status is ignored. Undefined when the
+ * RemoteSync reports the pull request as closed: the next listing removes the preview.
  */
 export function phaseOf(
   application: Application | undefined,
@@ -36,7 +36,7 @@ export function phaseOf(
   if (remoteSync === undefined || !isUpToDate(remoteSync)) return { phase: "Resolving" };
   const source = conditionOf(remoteSync, "SourceResolved");
   if (source?.reason === "PullRequestClosed") return undefined;
-  // GitHub comes back by itself: nothing is wrong with the commit.
+  // GitHub is temporarily unavailable, so this is not a failure of the commit.
   if (source && passing.includes(source.reason)) return { phase: "Resolving" };
   if (source?.status === "False") return { phase: "Failed", message: source.message };
   if (source?.status !== "True" || !isAbout(remoteSync, candidate)) return { phase: "Resolving" };
@@ -52,7 +52,7 @@ export function phaseOf(
     const { warning } = remoteSync.status ?? {};
     return { phase: "Ready", ...(warning && { warning }) };
   }
-  // The pods are on their way.
+  // The rollout is in progress.
   if (status !== "False" || reason === "Progressing") return { phase: "Deploying" };
   return { phase: "Failed", message };
 }

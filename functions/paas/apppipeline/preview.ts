@@ -1,4 +1,4 @@
-/** A pull request's preview as the status has it. Pure. */
+/** The status of a preview. Pure. */
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Application } from "../kinds/application.ts";
 import type { AppPipeline, Preview } from "../kinds/apppipeline.ts";
@@ -8,35 +8,35 @@ import { type Phase, phaseOf } from "./phase.ts";
 import type { Selected } from "./select.ts";
 import { hostOf } from "./wanted.ts";
 
-/** What is known of a preview that is shown. */
+/** State of a preview that is shown. */
 export interface Known {
   readonly application: Stored<Application> | undefined;
   readonly remoteSync: Stored<RemoteSync> | undefined;
-  /** Why it can not be made. */
+  /** Why its objects could not be applied. */
   readonly trouble: { readonly message: string } | undefined;
-  /** What the status said of it before. */
+  /** The previous status. */
   readonly before: Preview | undefined;
-  /** Of its host. */
+  /** Pattern of its host. */
   readonly pattern: HostPattern;
 }
 
-const again = "approve it in a review, or take the label away and give it again";
+const again = "approve it in a review, or remove the label and add it again";
 
-/** Why there is no preview. */
+/** Why a pull request has no preview. */
 function reasonOf({ state, approvalProblem }: Selected): string {
   switch (state) {
     case "Waiting":
-      return "there are as many previews as there may be: it has its turn when one goes";
+      return "the maximum number of previews is reached: this one starts when another one ends";
     case "Expired":
-      return "nothing has been pushed for so long that its preview has gone; a new commit brings it back";
+      return "the preview expired because there were no recent pushes; a new commit creates it again";
     default:
       return approvalProblem === undefined
-        ? "it comes from another repository, and its last commit is not approved"
-        : `it comes from another repository, and its last commit is not approved: ${approvalProblem}`;
+        ? "the pull request is from a fork, and its last commit is not approved"
+        : `the pull request is from a fork, and its last commit is not approved: ${approvalProblem}`;
   }
 }
 
-/** What there is to say of a pull request. */
+/** Builds the status of a pull request's preview. */
 export function previewOf(
   pipeline: Stored<AppPipeline>,
   selected: Selected,
@@ -51,7 +51,7 @@ export function previewOf(
   const behind =
     approvedSHA === undefined || approvedSHA === headSHA
       ? []
-      : [`it shows ${approvedSHA}, and nobody has approved a later commit: ${again}`];
+      : [`the preview shows ${approvedSHA}, and later commits are not approved: ${again}`];
   const messages = [...(message === undefined ? [] : [message]), ...behind];
   return {
     ...candidate,

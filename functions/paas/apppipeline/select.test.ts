@@ -63,7 +63,7 @@ describe("the filter", () => {
     expect(candidatesOf(pulls, {} as AppPipeline["spec"], [], none, now).map((one) => one.fork)).toEqual([
       "stranger/web",
       undefined,
-      "a repository that is gone",
+      "a deleted repository",
     ]);
   });
 });

@@ -1,4 +1,4 @@
-/** Which pull requests get a preview. Pure: from what GitHub says, and what was decided before. */
+/** Selects the pull requests that get a preview, from GitHub's list and earlier decisions. Pure. */
 
 import type { PullRequest } from "../../../bus/github/pullrequest.ts";
 import { matchesGlob } from "../../../bus/values/glob.ts";
@@ -6,7 +6,7 @@ import type { AppPipeline, Preview } from "../kinds/apppipeline.ts";
 import { millisOf } from "../kinds/fields.ts";
 import { type Approval, hasLabel } from "./approval.ts";
 
-/** A pull request that may have a preview, before anything is known of its objects. */
+/** A pull request that may get a preview. */
 export type Candidate = Pick<
   Preview,
   "number" | "headSHA" | "headRef" | "baseRef" | "fork" | "since" | "slug" | keyof Approval
@@ -18,13 +18,13 @@ const kept = [
   ...(["approvalProblem", "headSeenAt"] as const),
 ] as const satisfies readonly (keyof Candidate)[];
 
-/** What of a preview is known from the last listing. */
+/** The candidate in a preview's status. */
 export const candidateIn = (preview: Preview): Candidate =>
   Object.fromEntries(
     kept.flatMap((name) => (preview[name] === undefined ? [] : [[name, preview[name]]])),
   ) as unknown as Candidate;
 
-/** A candidate, and whether it has a preview. */
+/** A candidate, and whether it gets a preview. */
 export interface Selected extends Candidate {
   readonly state: "shown" | "Waiting" | "NeedsApproval" | "Expired";
 }
@@ -33,10 +33,10 @@ export const defaultApprovalLabel = "preview-approved";
 
 type Spec = AppPipeline["spec"];
 
-/** The full name of the repository that it comes from; undefined where that is the pipeline's own. */
+/** The full name of the repository that a pull request comes from; undefined for the pipeline's own. */
 function forkOf({ head, base }: PullRequest): string | undefined {
   if (head.repository?.toLowerCase() === base.repository.toLowerCase()) return undefined;
-  return head.repository ?? "a repository that is gone";
+  return head.repository ?? "a deleted repository";
 }
 
 function isWanted(
@@ -48,20 +48,20 @@ function isWanted(
   return baseBranches === undefined || baseBranches.some((glob) => matchesGlob(glob, base.ref));
 }
 
-/** A time as objects have it. */
+/** A time as Kubernetes formats it. */
 export const seconds = (at: Date): string => at.toISOString().replace(/\.\d+Z$/, "Z");
 
-/** The pull requests of a listing that the filter lets through. */
+/** The pull requests that pass the filter. */
 const wantedOf = (pulls: readonly PullRequest[], { filter = {} }: Spec): PullRequest[] =>
   pulls.filter((pull) => isWanted(pull, filter) && (filter.forks !== "Never" || forkOf(pull) === undefined));
 
-/** Those of them of which a commit has to be approved. */
+/** The pull requests that need an approval. */
 export const toApprove = (pulls: readonly PullRequest[], spec: Spec): PullRequest[] =>
   (spec.filter?.forks ?? "Approved") === "Approved"
     ? wantedOf(pulls, spec).filter((pull) => forkOf(pull) !== undefined)
     : [];
 
-/** The candidates of a listing; `approvals` by the numbers of those that {@link toApprove} has. */
+/** The candidates of a listing. `approvals`: of the pull requests that {@link toApprove} returns, by number. */
 export const candidatesOf = (
   pulls: readonly PullRequest[],
   spec: Spec,
@@ -86,11 +86,11 @@ export const candidatesOf = (
   });
 };
 
-/** What is asked of a candidate as well: that it is approved, not too old, and that there is room for it. */
+/** Decides which candidates are shown: they must be approved and not expired, and `maxPreviews` limits their number. */
 export function selected(
   candidates: readonly Candidate[],
   { filter = {}, ttl, maxPreviews = Number.POSITIVE_INFINITY }: Spec,
-  /** Numbers of those that have a preview: they keep it before others get one. */
+  /** Numbers of pull requests that have a preview. They keep it before others get one. */
   shown: ReadonlySet<number>,
   now: Date,
 ): Selected[] {
@@ -110,11 +110,11 @@ export function selected(
     .sort((a, b) => a.number - b.number);
 }
 
-/** When a preview goes by itself: milliseconds since the epoch. */
+/** When a preview expires, in milliseconds since the epoch. */
 export const expiryOf = ({ since }: Pick<Candidate, "since">, ttl: string): number =>
   Date.parse(since) + millisOf(ttl);
 
-/** When previews go by themselves. */
+/** When the previews expire. */
 export const endsOf = (previews: readonly Selected[], { ttl }: Pick<Spec, "ttl">): number[] =>
   ttl === undefined
     ? []

@@ -1,6 +1,6 @@
 /**
- * Slugs: names of branches as DNS labels, so that they can be parts of hosts, of names of databases and of objects. Two previews
- * of a pipeline never have the same one, and the slug of a preview stays as long as its pull request is open. Pure.
+ * Slugs: branch names as DNS labels, for hosts and for names of databases and objects. Two previews of a pipeline never have the
+ * same slug, and a preview keeps its slug as long as its pull request is open. Pure.
  */
 import { digestOf } from "../../../bus/values/digest.ts";
 import type { Preview } from "../kinds/apppipeline.ts";
@@ -12,7 +12,7 @@ const longest = 50;
 const digestLength = 10;
 const digested = new RegExp(`-[0-9a-f]{${digestLength}}$`);
 
-/** The part of a branch's name that a DNS label can show: nothing of a name in another script. */
+/** The part of a branch name that a DNS label can express. It is empty for a name in another script. */
 const readable = (branch: string, length: number): string =>
   branch
     .toLowerCase()
@@ -20,22 +20,22 @@ const readable = (branch: string, length: number): string =>
     .slice(0, length)
     .replace(/^-+|-+$/g, "");
 
-/** Branches of forks are other ones than those of the repository. */
+/** Identifies a branch: a fork's branch differs from the repository's branch of the same name. */
 const textOf = ({ fork = "", headRef = "" }: Branch): string => `${fork.toLowerCase()}:${headRef}`;
 
-/** What is readable of the branch, and a digest of the text. */
+/** The readable part of a branch, and a digest of the text. */
 function withDigest(branch: Branch, text: string, length = digestLength): string {
   const start = readable(branch.headRef ?? "", longest - 1 - length) || "branch";
   return `${start}-${digestOf(text, length)}`;
 }
 
-/** The slug of a pull request whose branch another one has, too. A longer digest makes it another one. */
+/** The slug of a pull request that shares its branch with another one. A longer digest gives another slug. */
 const ownSlug = (branch: Branch, length: number): string =>
   withDigest(branch, `${textOf(branch)}#${branch.number}`, length);
 
 /**
- * A branch as a DNS label of at most 50 characters. One of the repository that is such a label is its own slug; every other one
- * ends with a digest, and so does a label that looks as if it did: other branches have other slugs.
+ * A branch as a DNS label of at most 50 characters. A branch of the repository that is such a label is its own slug. All others
+ * end with a digest, and so does a label that looks as if it had one, so different branches have different slugs.
  */
 export function slugOf(branch: Branch): string {
   const { number, headRef, fork } = branch;
@@ -44,13 +44,13 @@ export function slugOf(branch: Branch): string {
   return isSlug && !digested.test(headRef) ? headRef : withDigest(branch, textOf(branch));
 }
 
-/** What earlier versions made of a branch. */
+/** The slug of earlier versions. */
 const formerSlug = ({ headRef = "" }: Branch): string => readable(headRef, longest);
 
 /**
- * The candidates with their slugs. A preview keeps its noted slug, unless one with a lower number has the same. One that an earlier
- * version made keeps the slug of that version, if it is a label that no other branch has. Of several pull requests from one branch,
- * the first has the slug of the branch, and the others have one with a digest of their number.
+ * Adds slugs to candidates. A preview keeps its recorded slug, unless one with a lower number has the same. A preview from an
+ * earlier version keeps that version's slug, if no other branch has it. Of several pull requests from one branch, the first gets
+ * the slug of the branch, and the others get one with a digest of their number.
  */
 export function withSlugs<T extends Candidate>(
   candidates: readonly T[],

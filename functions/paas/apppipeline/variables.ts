@@ -1,5 +1,5 @@
-/** What a template can say of the pull request that a preview is for: `{{number}}`, `{{slug}}` and so on. Pure. */
-import { ownValue } from "../../../bus/values/ownvalue.ts";
+/** Placeholders in an AppPipeline's template: `{{number}}`, `{{slug}}`, and so on. Pure. */
+import { ownValue } from "../../../bus/ownvalue.ts";
 import type { AppPipeline } from "../kinds/apppipeline.ts";
 import type { Candidate } from "./select.ts";
 import { slugOf } from "./slug.ts";
@@ -7,14 +7,14 @@ import { slugOf } from "./slug.ts";
 type Template = AppPipeline["spec"]["applicationTemplate"];
 type Variables = Readonly<Record<string, string>>;
 
-/** The values; `sha` is the commit that is shown, which of a fork is the approved one. */
+/** Values of the placeholders. `sha` is the commit of the preview: for a fork the approved one. */
 function variablesOf(candidate: Candidate, host: string): Variables {
   const { number, headSHA, approvedSHA, slug = slugOf(candidate) } = candidate;
   const sha = approvedSHA ?? headSHA;
   return { number: String(number), slug, sha, short_sha: sha.slice(0, 7), host };
 }
 
-/** Whatever else stands in braces is somebody else's. */
+/** Leaves unknown names in braces alone: they belong to other template languages. */
 const filled = (text: string, variables: Variables): string =>
   text.replace(/\{\{\s*([a-z_]+)\s*\}\}/g, (whole, name: string) => ownValue(variables, name) ?? whole);
 
@@ -22,8 +22,8 @@ const filledValues = (values: Variables, variables: Variables): Variables =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, filled(value, variables)]));
 
 /**
- * The template with the values in it: in arguments, attributes, annotations and values of variables. Whoever opens a pull
- * request chooses the name of the branch, so of that there is only what is harmless in each of these.
+ * Replaces placeholders in arguments, attributes, annotations, and values of variables. The author of a pull request chooses the
+ * branch name, so only the slug of it is available, which is harmless in all of these.
  */
 export function filledTemplate({ metadata, spec }: Template, candidate: Candidate, host: string): Template {
   const variables = variablesOf(candidate, host);

@@ -15,7 +15,7 @@ export interface PreviewObjects {
   readonly remoteSync: NewChild<RemoteSync>;
 }
 
-/** To a stranger's code nothing is told that is a secret, and it acts as nobody: what it has, it can send anywhere. */
+/** A fork's code gets no secrets and no ServiceAccount: it can send anything that it has anywhere. */
 function withoutSecrets(spec: NonNullable<AppPipeline["spec"]["applicationTemplate"]["spec"]>): typeof spec {
   const { env, envFrom, serviceAccount: _, ...rest } = spec;
   return {
@@ -25,7 +25,7 @@ function withoutSecrets(spec: NonNullable<AppPipeline["spec"]["applicationTempla
   };
 }
 
-/** How a preview is built. A stranger's build gets variables that are marked for it: kpack takes none from Secrets, so others may be secret. */
+/** Build settings of a preview. A fork's build gets only variables marked for forks: users write secrets in the others, because kpack cannot read Secrets. */
 function buildOf(
   { env = [], ...rest }: NonNullable<AppPipeline["spec"]["build"]>,
   fork: string | undefined,
@@ -36,7 +36,7 @@ function buildOf(
   return { ...rest, ...(given.length > 0 && { env: given }) };
 }
 
-/** Where a pull request's preview is reached. */
+/** Host of a pull request's preview. */
 export const hostOf = (
   { metadata, spec }: Stored<AppPipeline>,
   number: number,
@@ -44,7 +44,7 @@ export const hostOf = (
 ): string =>
   previewHost({ namespace: metadata.namespace ?? "", name: metadata.name }, number, spec.domainBase, pattern);
 
-/** What a pull request's preview is made of. */
+/** The Application and the RemoteSync of a pull request's preview. */
 export function previewObjects(
   owner: Stored<AppPipeline>,
   candidate: Candidate,
@@ -66,14 +66,14 @@ export function previewObjects(
         labels: { ...template.metadata?.labels, ...own },
         ...(template.metadata?.annotations && { annotations: template.metadata.annotations }),
       },
-      // The number of pods has a default.
+      // The number of pods has a default, which the type does not know.
       spec: { ...runtime, domains: [host] } as Application["spec"],
     },
     remoteSync: {
       metadata: {
         name,
         labels: own,
-        // Should its own webhook be lost, it asks for the commit when the pipeline has heard of it.
+        // If the RemoteSync misses its own webhook, this annotation triggers it when the pipeline sees the commit.
         ...(approvedSHA === undefined && { annotations: { [annotations.headSHA]: candidate.headSHA } }),
       },
       spec: {
@@ -81,7 +81,7 @@ export function previewObjects(
         base: {
           github: {
             ...base.github,
-            // What was approved is a commit.
+            // Approvals are for commits.
             ...(approvedSHA === undefined ? { pullRequest: number } : { sha: approvedSHA }),
           },
           ...(base.subPath !== undefined && { subPath: base.subPath }),

@@ -1,4 +1,4 @@
-/** What wakes whoever speaks to GitHub for an AppPipeline: its token, and the site's settings. */
+/** Watches for functions that access GitHub for an AppPipeline: its token, and the site's settings. */
 import { type Kind, Secret } from "../../../bus/kube/kind.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Cause } from "../../../bus/queue/request.ts";
@@ -24,15 +24,15 @@ const byName: Watch["keys"] = ({ metadata: { namespace = "", name } }, find) =>
 export const repositoryIndex = ({ spec: { base }, status }: Stored<AppPipeline>): readonly string[] =>
   repositoryKeys(base.github, status?.repository);
 
-/** Wakes those that {@link tokenIndexes} finds. */
+/** Enqueues the AppPipelines that {@link tokenIndexes} finds. */
 export const tokenWatches: readonly Watch[] = [
   watchSite as Watch,
   { kind: Secret as Kind, keys: byName },
-  // The Installation that keeps the Secret has its name.
+  // An Installation has the name of its Secret.
   { kind: Installation as Kind, keys: byName },
 ];
 
-/** Whether what is needed to speak to GitHub has changed. */
+/** Whether the token, or the settings for GitHub, may have changed. */
 export const hasNewMeans = (causes: readonly Cause[]): boolean =>
   causes.some(
     (cause) => cause.type === "object" && ["Secret", "ConfigMap", "Installation"].includes(cause.kind),

@@ -1,5 +1,5 @@
-/** Reports the comment on a pull request: one comment, edited in place. */
-import { digestOf } from "../../../bus/values/digest.ts";
+/** Maintains the comment on a pull request: one comment, edited in place. */
+import { digestOf } from "../../../bus/digest.ts";
 import { former, markerOf } from "./names.ts";
 import type { Notes, Report } from "./notes.ts";
 import { isOwn, type Piece, type Telling, unlessGone } from "./piece.ts";
@@ -20,7 +20,7 @@ export function commentPieces(body: string, notes: Notes): Piece[] {
   ];
 }
 
-/** Edits the comment. If its id is unknown or the comment was deleted, finds an own one or creates it. */
+/** Edits the comment. If its id is unknown or the comment was deleted, finds one of its own or creates it. */
 async function keepComment(body: string, { number, comment }: Report, telling: Telling): Promise<number> {
   const { client, signal } = telling;
   if (comment !== undefined) {
@@ -32,7 +32,7 @@ async function keepComment(body: string, { number, comment }: Report, telling: T
   return (await client.createComment(number, body, signal)).id;
 }
 
-/** The comment with the marker that the token has written. The marker is public: anybody can write one with it. */
+/** The comment with the marker, if the token's account wrote it. The marker is public: any user can write one. */
 async function ownComment(number: number, telling: Telling): Promise<number | undefined> {
   const { pipeline, context, client, signal } = telling;
   const markers = [markerOf(context, number), former.markerOf(pipeline)];

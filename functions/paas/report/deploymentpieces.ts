@@ -1,5 +1,5 @@
-/** Reports deployments. Each preview has an environment of its own. */
-import { digestOf } from "../../../bus/values/digest.ts";
+/** Reports deployments. Each preview has its own environment. */
+import { digestOf } from "../../../bus/digest.ts";
 import type { Preview } from "../kinds/apppipeline.ts";
 import { previewContext } from "./names.ts";
 import type { Notes } from "./notes.ts";
@@ -8,7 +8,7 @@ import { deploymentStatusOf, reportedSHA } from "./text.ts";
 
 const name = "deployment";
 
-/** What is new of a preview's deployment. */
+/** Changes of a preview's deployment. */
 export function deploymentPieces({ context }: Subject, preview: Preview, notes: Notes): Piece[] {
   const sha = reportedSHA(preview);
   const status = deploymentStatusOf(preview);
@@ -35,7 +35,7 @@ export function deploymentPieces({ context }: Subject, preview: Preview, notes: 
   ];
 }
 
-/** Makes one, unless there is one: the process that made it may have died before it was noted. */
+/** Finds or creates the deployment: a worker may have died between creating and recording it. */
 async function deploymentAt(
   at: { readonly sha: string; readonly environment: string },
   telling: Telling,
@@ -45,11 +45,11 @@ async function deploymentAt(
   return (await client.createDeployment({ ...at, ref: at.sha }, signal)).id;
 }
 
-/** Sets a noted deployment inactive. */
+/** Sets a recorded deployment inactive. */
 export const inactivation = (notes: Notes): Piece[] =>
   notes.deployment === undefined ? [] : [{ name, notes, tell: (telling) => deactivate(notes, telling) }];
 
-/** One that is gone is as good as inactive. */
+/** Sets the deployment inactive. A deleted one counts as inactive. */
 async function deactivate(notes: Notes, { client, signal }: Telling): Promise<void> {
   if (notes.deployment === undefined) return;
   await client.setDeploymentStatus(notes.deployment, { state: "inactive" }, signal).catch(unlessGone);

@@ -1,33 +1,33 @@
-/** Notes of previews that are gone: how long refused reports are retried, and when the notes are dropped. Pure. */
+/** Reports of deleted previews: how long refused ones are retried, and when the record is dropped. Pure. */
 
 import type { Notes } from "./notes.ts";
 import type { Piece, Subject } from "./piece.ts";
 import { closingPieces } from "./pieces.ts";
 import type { Outcome } from "./tell.ts";
 
-/** Refused reports of a preview that is gone are retried this long. Milliseconds. */
+/** How long refused reports of a deleted preview are retried. Milliseconds. */
 const longestMillis = 86_400_000;
 
-/** Pieces of one portion, at least. Pieces that were sent and not noted are sent again, so a portion is small. */
+/** Minimum size of a portion. After a crash a portion may be sent twice, so it is small. */
 const leastPieces = 20;
 
-/** The next portion: all pieces of its pull requests, so that one round shows what is refused of each. */
+/** The next portion: all pieces of some pull requests, so that one round shows which of them are refused. */
 export function portionOf(pieces: readonly Piece[]): Piece[] {
   const numbers = new Set(pieces.slice(0, leastPieces).map(({ notes }) => notes.number));
   return pieces.filter(({ notes }) => numbers.has(notes.number));
 }
 
-/** Pull requests whose last report GitHub has refused. */
+/** Pull requests whose last report GitHub refused. */
 export interface Untold {
-  /** For the first time: retried for a day. */
+  /** Refused for the first time: retried for a day. */
   readonly postponed: readonly number[];
-  /** For the last time. */
+  /** Refused for the last time. */
   readonly givenUp: readonly number[];
 }
 
 /**
- * Drops notes of previews that are gone, once their reports are complete or were refused for a day. When the pipeline is
- * deleted, one refusal is enough.
+ * Drops records of deleted previews once their reports are complete or were refused for a day. When the pipeline is deleted, one
+ * refusal is enough.
  */
 export function dropGone(
   all: Map<number, Notes>,
@@ -63,7 +63,7 @@ export function dropGone(
 
 const mostNumbers = 20;
 
-/** Pull requests as an Event names them. */
+/** Pull requests, formatted for an Event. */
 export function numbersText(numbers: readonly number[]): string {
   const shown = numbers.slice(0, mostNumbers).map((number) => `#${number}`);
   const more = numbers.length - shown.length;

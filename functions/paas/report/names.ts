@@ -1,5 +1,5 @@
-/** Names on GitHub: each preview has its own among all that report to a repository. */
-
+/** Names on GitHub. They are unique among all previews that report to a repository. */
+import { digestOf } from "../../../bus/digest.ts";
 import { isForbidden } from "../../../bus/kube/errors.ts";
 import { Namespace } from "../../../bus/kube/kind.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
@@ -9,15 +9,15 @@ import type { Context } from "../../../bus/worker/function.ts";
 import type { AppPipeline } from "../kinds/apppipeline.ts";
 import { patience } from "../problems.ts";
 
-/** The name of a cluster without a name of its own. */
+/** The default name of a cluster. */
 const unnamed = "default";
-/** A namespace that every cluster has, and whose uid stays as long as the cluster. */
+/** A namespace that every cluster has, and whose uid never changes. */
 const systemNamespace = "kube-system";
 
 /**
- * The context of a pipeline's commit statuses: `denrei/<cluster>/<namespace>/<pipeline>`. The name `default`
- * gets a digest of the cluster's identity, which is read once and then taken from the status. At most 198
- * characters, and 14 more with the number of a pull request; GitHub takes 255. Throws a `BlockedError` when the identity cannot be read.
+ * The context of a pipeline's commit statuses: `denrei/<cluster>/<namespace>/<pipeline>`. The cluster name `default` gets a digest
+ * of the cluster's identity as a suffix, which is read once and then taken from the status. At most 198 characters, and 14 more
+ * with the number of a pull request; GitHub accepts 255. Throws a `BlockedError` when the identity cannot be read.
  */
 export async function contextOf(
   { metadata: { namespace = "", name }, status }: Stored<AppPipeline>,
@@ -39,14 +39,14 @@ export async function contextOf(
   );
 }
 
-/** What is one preview's alone, below the pipeline's context: its environment, and its status of a commit of several. */
+/** The context of a single preview: its environment, and its status on a commit that several previews share. */
 export const previewContext = (context: string, number: number): string => `${context}/pr-${number}`;
 
-/** A hidden line of the comment, by which the comment is found again. */
+/** A hidden line that identifies the comment. */
 export const markerOf = (context: string, number: number): string =>
   `<!-- ${previewContext(context, number)} -->`;
 
-/** What versions before this one wrote, without cluster and namespace. */
+/** Names that earlier versions used, without cluster and namespace. */
 export const former = {
   contextOf: ({ metadata: { name } }: AppPipeline): string => `modoki/${name}`,
   markerOf: ({ metadata: { namespace = "", name, uid } }: AppPipeline): string =>

@@ -1,4 +1,4 @@
-/** A piece of a report: sent when its content is new, and then noted. */
+/** A piece of a report. It is sent when its content has changed, and then recorded. */
 import {
   GitHubError,
   GitHubRateLimitedError,
@@ -13,11 +13,11 @@ import type { Notes } from "./notes.ts";
 /** The pipeline whose previews are reported. */
 export interface Subject {
   readonly pipeline: Stored<AppPipeline>;
-  /** The context of its statuses, with which all other names begin (`names.ts`). */
+  /** The context of its statuses, the prefix of all other names (`names.ts`). */
   readonly context: string;
 }
 
-/** The means to report. */
+/** What pieces need to be sent. */
 export interface Telling extends Subject {
   readonly client: GitHubRepositoryClient;
   readonly signal: AbortSignal;
@@ -27,30 +27,30 @@ export interface Telling extends Subject {
 export interface Piece {
   readonly name: "commitStatus" | "deployment" | "comment";
   readonly notes: Notes;
-  /** Sends it and notes it. Throws a `GitHubError`. */
+  /** Sends the piece and records it. Throws a `GitHubError`. */
   tell(telling: Telling): Promise<void>;
 }
 
-/** Pieces without those that were refused and have yet to wait. */
+/** Pieces without those that were refused and are not due yet. */
 export const due = (now: Date, pieces: readonly Piece[]): Piece[] =>
   pieces.filter(({ name, notes: { refused } }) => {
     const until = refused?.[name];
     return until === undefined || now.getTime() >= Date.parse(until);
   });
 
-/** Notes that a piece was refused, and when it is tried again. */
+/** Records that a piece was refused, and when it is retried. */
 export function refuse({ name, notes }: Piece, until: Date): void {
   notes.refused = { ...notes.refused, [name]: until.toISOString().replace(/\.\d+Z$/, "Z") };
 }
 
-/** Notes that a piece is refused no more. */
+/** Records that a piece was accepted. */
 export function accept({ name, notes }: Piece): void {
   const { [name]: _, ...rest } = notes.refused ?? {};
   if (Object.keys(rest).length > 0) notes.refused = rest;
   else delete notes.refused;
 }
 
-/** Lets a call fail that is about something that is gone: 404, and of a commit 422. */
+/** Ignores errors that mean that the target no longer exists: 404, and 422 for a commit. */
 export function unlessGone(error: unknown): undefined {
   const isGone =
     error instanceof GitHubRefusedError &&

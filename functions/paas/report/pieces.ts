@@ -1,4 +1,4 @@
-/** Compares previews with notes, and makes the pieces to report. */
+/** Compares previews with the records, and creates the pieces to report. */
 import type { Preview } from "../kinds/apppipeline.ts";
 import { commentPieces } from "./commentpieces.ts";
 import { deploymentPieces, inactivation } from "./deploymentpieces.ts";
@@ -9,8 +9,8 @@ import { statusPieces } from "./statuspieces.ts";
 import { closingComment, commentOf, reportedSHA, stageOf } from "./text.ts";
 
 /**
- * The pieces of all previews, and of those that are gone. `all` has notes of each; notes of statuses move there to the pull
- * request that now looks after the status.
+ * The pieces of open and of deleted previews. `all` has the record of each. Records of statuses are moved to the pull request that
+ * now maintains the status.
  */
 export function piecesOf(
   subject: Subject,
@@ -41,7 +41,7 @@ function openPieces(
 ): Piece[] {
   const { pipeline, context } = subject;
   const { deployment = false, comment = true } = pipeline.spec.report ?? {};
-  // Of what never had a preview there is nothing to say when it has gone.
+  // A preview that never existed needs no comment about its end.
   const isSilent = stageOf(preview) === "gone" && notes.comment === undefined;
   return [
     ...statusPieces(subject, wanted, notes, reportedSHA(preview)),
@@ -50,7 +50,7 @@ function openPieces(
   ];
 }
 
-/** The pieces of a preview that is gone. */
+/** The pieces of a deleted preview. */
 export const closingPieces = (subject: Subject, notes: Notes): Piece[] => [
   ...statusPieces(subject, [], notes, undefined),
   ...inactivation(notes),

@@ -1,6 +1,6 @@
 /**
- * Commit statuses. Several pull requests can have the same last commit. The status of the pipeline's context, which branch
- * protection rules name, then combines all of them, and each preview has a status of its own beside it. Pure.
+ * Commit statuses. Several pull requests can have the same last commit. The status with the pipeline's context, which branch
+ * protection rules name, then combines all of them, and each preview also has its own. Pure.
  */
 
 import type { CommitStatus } from "../../../bus/github/reports.ts";
@@ -10,20 +10,20 @@ import { previewContext } from "./names.ts";
 import type { Notes } from "./notes.ts";
 import { commitStateOf, reportedSHA } from "./text.ts";
 
-/** A status that a commit is to have. */
+/** The desired status of a commit. */
 export interface WantedStatus {
   readonly sha: string;
   readonly status: CommitStatus;
 }
 
-/** A status that a commit was given. */
+/** A status that was set on a commit. */
 export type GivenStatus = NonNullable<Notes["statuses"]>[number];
 
 type State = Omit<CommitStatus, "context">;
 
 /**
- * The statuses of all previews, by the number of the pull request that looks after them. One that was given beside that of the
- * pipeline's context is kept up to date when its preview is the only one of the commit again.
+ * The statuses of all previews, by the number of the pull request that maintains them. A preview's own status stays up to date when
+ * the preview becomes the only one of the commit again.
  */
 export function wantedStatuses(
   context: string,
@@ -50,7 +50,7 @@ export function wantedStatuses(
   return wanted;
 }
 
-/** The worst of them, and what each says. */
+/** Combines the states: the worst one, and all descriptions. */
 function together(told: readonly { readonly number: number; readonly state: State }[]): State {
   const worst = (["failure", "pending", "success"] as const).find((one) =>
     told.some(({ state }) => state.state === one),
@@ -64,14 +64,14 @@ function together(told: readonly { readonly number: number; readonly state: Stat
   };
 }
 
-/** Whether a status that was given is the one that is wanted, be it of that content or of another. */
+/** Whether both have the same commit and context, whatever their content. */
 export const isSame = (given: GivenStatus, { sha, status }: WantedStatus): boolean =>
   given.sha === sha && given.context === status.context;
 
-/** What tells the content of statuses apart. */
+/** Identifies the content of a status. */
 export const statusDigest = ({ sha, status }: WantedStatus): string => digestOf([sha, status], 16);
 
-/** The note of a status that was set. */
+/** The record of a status that was set. */
 export const givenOf = (wanted: WantedStatus): GivenStatus => ({
   context: wanted.status.context,
   sha: wanted.sha,
@@ -80,7 +80,7 @@ export const givenOf = (wanted: WantedStatus): GivenStatus => ({
 });
 
 /**
- * Moves notes of statuses to the pull request that looks after them now, and drops those of unwanted statuses that are not
+ * Moves records of statuses to the pull request that maintains them now, and drops those of unwanted statuses that are not
  * pending.
  */
 export function sortGiven(

@@ -8,7 +8,7 @@ import { endedState } from "./text.ts";
 
 const name = "commitStatus";
 
-/** What is new of the statuses that a pull request looks after. `sha`: its commit now; undefined when it is gone. */
+/** Changes of the statuses that a pull request maintains. `sha`: its current commit; undefined for a deleted preview. */
 export function statusPieces(
   subject: Subject,
   wanted: readonly WantedStatus[],
@@ -46,7 +46,7 @@ function note(notes: Notes, about: Pick<WantedStatus, "sha" | "status">, given?:
 const stateAfter = (of: string, sha: string | undefined) =>
   endedState(sha === undefined || sha === of ? "gone" : "superseded");
 
-/** A status that nothing more is to come of is not left pending. */
+/** Ends a status that would otherwise stay pending. */
 const endingPiece = ({ sha: of, context }: GivenStatus, notes: Notes, sha: string | undefined): Piece => {
   const status: CommitStatus = { ...stateAfter(of, sha), context };
   return {
@@ -59,7 +59,7 @@ const endingPiece = ({ sha: of, context }: GivenStatus, notes: Notes, sha: strin
   };
 };
 
-/** A status under the name of earlier versions comes to the same end as the one that has taken its place. */
+/** Gives a status under a former context the same result as its successor. */
 function formerPieces(
   { pipeline, context }: Subject,
   wanted: readonly WantedStatus[],

@@ -1,4 +1,4 @@
-/** Telling GitHub: piece by piece, each on its own. */
+/** Sends the pieces of a report to GitHub. */
 import { blockedBy, withGitHub } from "../../../bus/github/blocked.ts";
 import { GitHubError } from "../../../bus/github/errors.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
@@ -9,29 +9,29 @@ import { patience } from "../problems.ts";
 import { siteOf } from "../site/site.ts";
 import { accept, type Piece, refuse, type Subject, type Telling } from "./piece.ts";
 
-/** What is refused is tried again after so long, or with another token. Milliseconds. */
+/** Retry interval of refused pieces. Another token causes an earlier retry. Milliseconds. */
 const refusedMillis = 1_800_000;
 
-/** The deletion of a pipeline waits no longer than this for GitHub. Milliseconds. */
+/** How long the deletion of a pipeline waits for GitHub. Milliseconds. */
 const longestDelayMillis = 60_000;
 
-/** Whether the deletion of a pipeline, which began `sinceMillis` ago, waits until GitHub takes the rest. */
+/** Whether the deletion of a pipeline, which began `sinceMillis` ago, waits for GitHub to accept the rest. */
 export const delaysDeletion = (stopped: BlockedError, sinceMillis: number): boolean =>
   passes(stopped) && sinceMillis < longestDelayMillis;
 
-/** GitHub comes back by itself: until then it is asked for nothing else either. */
+/** Whether the error resolves itself. Until then, no other request is sent. */
 const passes = ({ reason }: BlockedError): boolean =>
   reason === "GitHubUnreachable" || reason === "RateLimited";
 
-/** What came of telling. */
+/** Result of sending pieces. */
 export interface Outcome {
-  /** What kept the rest from being told. */
+  /** The error that prevented the rest. */
   readonly stopped?: BlockedError;
   /** Refusals by the number of the pull request. All other pieces were sent. */
   readonly refused: ReadonlyMap<number, BlockedError>;
 }
 
-/** Tells pieces, one after another. What is refused keeps nothing else from being told. */
+/** Sends pieces one after another. A refused piece does not prevent the others. */
 export async function tellPieces(pieces: readonly Piece[], subject: Subject, ctx: Context): Promise<Outcome> {
   const refused = new Map<number, BlockedError>();
   const telling = pieces.length === 0 ? undefined : await open(subject, ctx);
@@ -73,6 +73,6 @@ async function open(subject: Subject, ctx: Context): Promise<Telling | BlockedEr
 const notIdentified = ({ owner, repo }: NamedRepository): BlockedError =>
   new BlockedError(
     "RepositoryUnknown",
-    `the pull requests of ${owner}/${repo} have not been listed yet, so it is not known which repository that is`,
+    `the pull requests of ${owner}/${repo} have not been listed yet, so the repository's identity is unknown`,
     patience,
   );

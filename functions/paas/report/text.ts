@@ -1,4 +1,4 @@
-/** What GitHub is told of a preview. Pure. */
+/** Texts of reports to GitHub. Pure. */
 
 import type { CommitStatus, DeploymentStatus } from "../../../bus/github/reports.ts";
 import { redacted } from "../../../bus/values/redact.ts";
@@ -6,7 +6,7 @@ import { defaultApprovalLabel } from "../apppipeline/select.ts";
 import type { AppPipeline, Preview } from "../kinds/apppipeline.ts";
 import { markerOf } from "./names.ts";
 
-/** Where a preview is, in as few words as GitHub has states. */
+/** The phase of a preview, reduced to what GitHub's states can express. */
 export type Stage = "pending" | "success" | "failure" | "waiting" | "gone";
 
 const stages: Readonly<Record<Preview["phase"], Stage>> = {
@@ -23,10 +23,10 @@ const stages: Readonly<Record<Preview["phase"], Stage>> = {
 export const stageOf = ({ phase }: Pick<Preview, "phase">): Stage => stages[phase];
 
 const sentences: Readonly<Record<Preview["phase"], string>> = {
-  Waiting: "The preview waits for its turn",
-  NeedsApproval: "The preview waits for somebody to approve this commit",
-  Expired: "The preview has gone, as nothing was pushed for long",
-  // Mostly it takes a moment, and each sentence is a call.
+  Waiting: "The preview is waiting for another one to end",
+  NeedsApproval: "The preview is waiting for approval of this commit",
+  Expired: "The preview expired, because there were no recent pushes",
+  // Resolving takes a moment. With its own sentence it would cost a call.
   Resolving: "The preview is being built",
   Building: "The preview is being built",
   Deploying: "The preview is being deployed",
@@ -34,10 +34,10 @@ const sentences: Readonly<Record<Preview["phase"], string>> = {
   Failed: "There is no preview of this commit",
 };
 
-/** The commit that a report is about: of a fork the one that is shown, and not what was pushed since. */
+/** The commit of a report: for a fork the approved one, whatever was pushed since. */
 export const reportedSHA = ({ approvedSHA, headSHA }: Preview): string => approvedSHA ?? headSHA;
 
-/** The state of a preview's commit; undefined when no preview is to come of it. */
+/** The state of a preview's commit; undefined when there will be no preview of it. */
 export function commitStateOf(preview: Preview): Omit<CommitStatus, "context"> | undefined {
   const stage = stageOf(preview);
   if (stage === "gone") return undefined;
@@ -50,17 +50,17 @@ export function commitStateOf(preview: Preview): Omit<CommitStatus, "context"> |
   };
 }
 
-/** What ends a status that was pending when its commit was the last one, or its pull request open. */
+/** The final state of a pending status, after its pull request was closed or a later commit was pushed. */
 export const endedState = (why: "gone" | "superseded"): Omit<CommitStatus, "context"> => ({
-  // Not a failure: nobody has anything to correct.
+  // Not a failure, because the user has nothing to fix.
   state: "success",
   description:
     why === "gone"
-      ? "No preview: it went before it was ready"
-      : "No preview: a later commit came before it was ready",
+      ? "No preview: it was deleted before it was ready"
+      : "No preview: a later commit was pushed before it was ready",
 });
 
-/** The state of its deployment; none where nothing is deployed. */
+/** The state of a preview's deployment; undefined when nothing is deployed. */
 export function deploymentStatusOf(preview: Preview): DeploymentStatus | undefined {
   const stage = stageOf(preview);
   if (stage === "waiting" || stage === "gone") return undefined;
@@ -71,16 +71,16 @@ export function deploymentStatusOf(preview: Preview): DeploymentStatus | undefin
   };
 }
 
-/** Nobody reads more of it in a comment. */
+/** Limit of quoted text in a comment. Characters. */
 const longestText = 2000;
 
-/** Text of others, which must not become anything else than text, and must not tell what is secret. */
+/** Quotes foreign text as a code block, without Markdown and without credentials. */
 const quoted = (text: string): string =>
   `\n\n\`\`\`\n${redacted(text).slice(0, longestText).replaceAll("```", "'''")}\n\`\`\``;
 
 const stillRunning = "The preview runs this commit. Something else about it needs attention:";
 
-/** The comment on a pull request; `context`: the pipeline's. */
+/** The comment on a pull request. `context`: the pipeline's. */
 export function commentOf(pipeline: AppPipeline, context: string, preview: Preview): string {
   const { number, phase, url, message, warning } = preview;
   const title = `**Preview \`${pipeline.metadata.name}\`**`;
@@ -95,14 +95,14 @@ export function commentOf(pipeline: AppPipeline, context: string, preview: Previ
   return `${markerOf(context, number)}\n${title}\n\n${table}${more}${warned}${hintOf(pipeline, preview)}\n`;
 }
 
-/** How a stranger's commit is approved, where one waits for it. */
+/** How to approve a commit of a fork, where one is waiting. */
 function hintOf({ spec }: AppPipeline, { phase, approvedSHA, headSHA }: Preview): string {
   const isBehind = approvedSHA !== undefined && approvedSHA !== headSHA;
   if (phase !== "NeedsApproval" && !isBehind) return "";
   const label = spec.filter?.approvalLabel ?? defaultApprovalLabel;
-  return `\n\nThe label \`${label}\` approves the last commit when it is given, and so does an approving review. Both count from users with write access. Look at what the commit runs before.`;
+  return `\n\nTo approve the last commit, add the label \`${label}\` or submit an approving review. Both need write access. Check first what the commit runs.`;
 }
 
-/** The comment when there is no preview any more. */
+/** The comment after a preview was deleted. */
 export const closingComment = (pipeline: AppPipeline, context: string, number: number): string =>
-  `${markerOf(context, number)}\n**Preview \`${pipeline.metadata.name}\`** is gone: the pull request is closed, or is none of those that get one.\n`;
+  `${markerOf(context, number)}\n**Preview \`${pipeline.metadata.name}\`** was deleted: the pull request is closed, or no longer matches the pipeline's filter.\n`;
