@@ -12,13 +12,13 @@ const days = (n: number): number => n * 24 * 3_600_000;
 const kept = days(3);
 const grace = seconds(30);
 const atOnce = 100;
-/** How long after so many attempts none is asked for: not at all after GitHub's own. */
+/** Pause after a number of attempts. GitHub's own is followed at once. */
 const pause = (attempts: number): number =>
   attempts === 1 ? 0 : Math.min(hours(6), minutes(5) * 2 ** (attempts - 2));
 
 const now = Date.parse("2026-11-20T12:00:00Z");
 let attempts = 0;
-/** An attempt to deliver an event, so long ago: GitHub's own, or one that was asked for. */
+/** An attempt to deliver an event some time ago: GitHub's own, or a redelivery. */
 const attempt = (guid: string, ago: number, statusCode = 502, redelivery = false): HookDelivery => ({
   id: String(9_007_199_254_740_993n + BigInt(++attempts)),
   guid,
@@ -30,25 +30,25 @@ const attempt = (guid: string, ago: number, statusCode = 502, redelivery = false
 });
 
 describe("one webhook", () => {
-  /** What is asked for again of the attempts of one event, by how long ago they were. */
+  /** The redeliveries requested after attempts of one event, given by age. */
   const asked = (ago: readonly number[], statusCode = 502) => {
     const history = ago.map((one) => attempt("a", one, statusCode, one < Math.max(...ago)));
     const { again, missing, until } = backfillOf(history, now);
     return { again: again.map((id) => history.findIndex((one) => one.id === id)), missing, until };
   };
 
-  test.each([200, 202, 204, 299])("that was answered with %i has arrived", (status) => {
+  test.each([200, 202, 204, 299])("has arrived with the answer %i", (status) => {
     expect(asked([hours(1)], status)).toEqual({ again: [], missing: 0, until: now - grace });
   });
 
   test.each([0, 199, 300, 400, 401, 403, 404, 408, 413, 429, 500, 502, 503])(
-    "answered with %i is requested again at once",
+    "is redelivered at once after the answer %i",
     (status) => {
       expect(asked([hours(1)], status)).toEqual({ again: [0], missing: 1, until: now - hours(1) });
     },
   );
 
-  test("that was answered with 422 was refused for good: it is counted and not asked for again", () => {
+  test("is counted as refused and not redelivered after a 422", () => {
     for (const ago of [[hours(1)], [hours(2), hours(1)]]) {
       const history = ago.map((one, n) => attempt("a", one, n === ago.length - 1 ? 422 : 502, n > 0));
       const found = { again: [], missing: 0, refused: 1, until: now - grace };
@@ -56,12 +56,12 @@ describe("one webhook", () => {
     }
   });
 
-  test("refused, then lost in a manual redelivery, is requested again", () => {
+  test("is redelivered after it was refused and then lost in a manual redelivery", () => {
     const history = [attempt("a", hours(2), 422), attempt("a", hours(1), 502, true)];
     expect(backfillOf(history, now)).toMatchObject({ again: [history[1]?.id], missing: 1, refused: 0 });
   });
 
-  test("that arrived with any attempt has arrived, also where a later one failed", () => {
+  test("has arrived with any attempt, also if a later one failed", () => {
     const some = [
       attempt("a", hours(1)),
       attempt("a", minutes(50), 202, true),
@@ -71,7 +71,7 @@ describe("one webhook", () => {
       expect(backfillOf(history, now)).toEqual({ again: [], missing: 0, refused: 0, until: now - grace });
   });
 
-  test("that failed again is left alone for five minutes, and each time for twice as long, up to six hours", () => {
+  test("is redelivered after pauses from five minutes, doubled up to six hours", () => {
     const pauses = [5, 10, 20, 40, 80, 160, 320, 360, 360].map(minutes);
     for (const [at, pause] of pauses.entries()) {
       const before = Array.from({ length: at + 1 }, (_, n) => hours(50) + minutes(n));
@@ -80,7 +80,7 @@ describe("one webhook", () => {
     }
   });
 
-  test("with an attempt that has just been made may be on its way, and everything before it is known", () => {
+  test("may be in progress after a recent attempt, which limits the checked time", () => {
     for (const ago of [0, grace - 1, -seconds(5)]) {
       expect(asked([hours(1), ago])).toEqual({ again: [], missing: 0, until: now - hours(1) });
       expect(asked([ago]).until).toBeLessThanOrEqual(now - grace);
@@ -88,12 +88,12 @@ describe("one webhook", () => {
     expect(asked([grace]).again).toEqual([0]);
   });
 
-  test("of which only later attempts are listed is older, and given up as well", () => {
+  test("is too old when only later attempts are listed", () => {
     const history = [hours(60), hours(50), hours(40)].map((ago) => attempt("a", ago, 502, true));
     expect(backfillOf(history, now)).toEqual({ again: [], missing: 0, refused: 0, until: now - grace });
   });
 
-  test("that is three days old is not delivered again by GitHub, and is given up", () => {
+  test("is given up after three days, when GitHub no longer redelivers it", () => {
     expect(asked([kept]).again).toEqual([0]);
     expect(asked([kept + 1, hours(8)])).toMatchObject({
       again: [],
@@ -103,7 +103,7 @@ describe("one webhook", () => {
   });
 });
 
-test("nothing was delivered, and nothing is missing", () => {
+test("finds nothing missing without deliveries", () => {
   expect(backfillOf([], now)).toEqual({ again: [], missing: 0, refused: 0, until: now - grace });
 });
 
@@ -116,7 +116,7 @@ describe("any history", () => {
   const status = fc.constantFrom(0, 200, 202, 404, 500, 502, 502, 502);
   const event = fc.record({
     tries: fc.array(fc.tuple(ago, status), { minLength: 1, maxLength: 6 }),
-    // GitHub's own attempt is not always among those that it lists.
+    // GitHub's own attempt is not always in the list.
     listed: fc.boolean(),
   });
   const history = fc
@@ -130,7 +130,7 @@ describe("any history", () => {
       }),
     );
 
-  /** Attempts by event, with the times of the first and the last. */
+  /** Attempts by event, with the times of the first and the last one. */
   const events = (of: readonly HookDelivery[]) =>
     [...Map.groupBy(of, ({ guid }) => guid)].map(([guid, tries]) => {
       const times = tries.map(({ deliveredAt }) => deliveredAt.getTime());
@@ -145,7 +145,7 @@ describe("any history", () => {
       };
     });
 
-  test("asks for exactly what has not arrived, can be had, and is not under way or in a pause; once for each", () => {
+  test("redelivers exactly the missing, available, and due webhooks, each once", () => {
     fc.assert(
       fc.property(history, (deliveries) => {
         const { again, missing, until } = backfillOf(deliveries, now);
@@ -163,7 +163,7 @@ describe("any history", () => {
     );
   });
 
-  test("it is the same in any order", () => {
+  test("has the same result in any order", () => {
     fc.assert(
       fc.property(history, fc.infiniteStream(fc.double({ noNaN: true })), (deliveries, chance) => {
         const guidOf = new Map(deliveries.map(({ id, guid }) => [id, guid]));
@@ -181,8 +181,8 @@ describe("any history", () => {
   });
 });
 
-describe("over days", () => {
-  /** A GitHub with webhooks that failed, whose attempts are answered as `answers` says; looked at again and again. */
+describe("over several days", () => {
+  /** A simulated GitHub with failed webhooks that answers attempts with `answers`, and is checked repeatedly. */
   function lookAt(
     failed: readonly HookDelivery[],
     answers: (at: number, guid: string) => number,
@@ -212,7 +212,7 @@ describe("over days", () => {
   const everyFiveMinutes = (forMillis: number) =>
     Array.from({ length: forMillis / minutes(5) }, (_, n) => now + minutes(5) * (n + 1));
 
-  test("one that never arrives is asked for at longer and longer intervals, for three days", () => {
+  test("requests a webhook that never arrives at growing intervals for three days", () => {
     const { asks } = lookAt([attempt("a", 0)], () => 502, everyFiveMinutes(days(5)));
     const times = asks.get("a") ?? [];
     const gaps = times.slice(1).map((at, n) => at - (times[n] ?? 0));
@@ -223,7 +223,7 @@ describe("over days", () => {
     expect(times.at(-1)).toBeGreaterThan(now + kept - hours(6));
   });
 
-  test("more than can be asked for at once are asked for in turn", () => {
+  test("requests more webhooks than the limit in turn", () => {
     const failed = Array.from({ length: 250 }, (_, n) => attempt(`event-${n}`, seconds(n)));
     const { asks, most } = lookAt(failed, () => 202, everyFiveMinutes(hours(1)));
     expect(most).toBe(atOnce);
@@ -231,7 +231,7 @@ describe("over days", () => {
     expect([...asks.values()].every((times) => times.length === 1)).toBe(true);
   });
 
-  test("none is asked for after it has arrived, and each arrives once the gateway is back", () => {
+  test("requests no webhook that has arrived, and all arrive once the gateway is back", () => {
     const failures = fc.array(fc.integer({ min: 0, max: hours(40) }), { minLength: 1, maxLength: 20 });
     fc.assert(
       fc.property(failures, fc.integer({ min: 0, max: hours(20) }), (ago, back) => {
@@ -250,8 +250,8 @@ describe("over days", () => {
   });
 });
 
-describe("a look at GitHub", () => {
-  /** A GitHub that lists these attempts, and what it was asked. */
+describe("backfill", () => {
+  /** A simulated GitHub with these attempts, and its requests. */
   function github(listed: readonly HookDelivery[], redeliver: (id: string) => void = () => undefined) {
     const since: Date[] = [];
     const again: string[] = [];
@@ -274,7 +274,7 @@ describe("a look at GitHub", () => {
     deliveredAt: new Date(Date.now() - ago),
   });
 
-  test("asks for what has failed, by the newest of its attempts", async () => {
+  test("redelivers the newest attempt of failed webhooks", async () => {
     const history = [
       failed("a", hours(2), true),
       failed("b", hours(1)),
@@ -287,7 +287,7 @@ describe("a look at GitHub", () => {
     expect(found).toMatchObject({ missing: 2, until: history[3]?.deliveredAt.getTime() });
   });
 
-  test("begins where the last one found that everything had arrived, and three days ago at the most", async () => {
+  test("lists from the last checked time, at most three days ago", async () => {
     const { since, look } = github([]);
     const until = Date.now() - hours(5);
     await look(until);
@@ -300,7 +300,7 @@ describe("a look at GitHub", () => {
     }
   });
 
-  test("whoever has lost the App asks for nothing more", async () => {
+  test("requests nothing after it lost ownership of the App", async () => {
     const { again, look } = github([failed("a", hours(1)), failed("b", hours(1)), failed("c", hours(1))]);
     let asked = 0;
     const lost = new Error("no longer the owner");
@@ -312,7 +312,7 @@ describe("a look at GitHub", () => {
     expect(again).toHaveLength(1);
   });
 
-  test("one that GitHub does not deliver again keeps none of the others back, and is told", async () => {
+  test("continues after a webhook that GitHub refuses to redeliver, and reports it", async () => {
     const history = ["a", "b", "c"].map((guid) => failed(guid, hours(1)));
     const gone = new GitHubRefusedError("expected that it can be delivered again, found none", 404);
     const { again, look } = github(history, (id) => {
@@ -322,7 +322,7 @@ describe("a look at GitHub", () => {
     expect(again).toEqual([history[1]?.id, history[2]?.id]);
   });
 
-  test("a GitHub that wants to be left alone is left alone", async () => {
+  test("stops when GitHub limits its requests", async () => {
     const limited = new GitHubRateLimitedError("too many", 429, minutes(1));
     let asked = 0;
     const { look } = github(

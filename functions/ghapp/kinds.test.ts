@@ -30,7 +30,7 @@ function crd(kind: Kind) {
   return { name: metadata.name, ...spec, version, schema, rules };
 }
 
-/** An object as the API server has it. */
+/** An object as the API server stores it. */
 const stored = (kind: string, spec: unknown): Stored =>
   ({
     apiVersion: "ghapp.tsuzu.dev/v1alpha1",
@@ -39,7 +39,7 @@ const stored = (kind: string, spec: unknown): Stored =>
     spec,
   }) as Stored;
 
-/** Why the schema refuses an object; undefined where it takes it. */
+/** Why the schema refuses an object; undefined if it accepts it. */
 function refusal<T extends KubeObject>(kind: Kind<T>, spec: unknown): string | undefined {
   const object = stored(kind.kind, spec) as Stored<T>;
   try {
@@ -78,7 +78,7 @@ describe("CustomResourceDefinitions", () => {
       "ghinst",
       ["Ready", "Secret", "Expires", "Age"],
     ],
-  ] as const)("%s: names, scope and columns", (_, kind, plural, scope, shortName, columns) => {
+  ] as const)("%s has its names, scope, and columns", (_, kind, plural, scope, shortName, columns) => {
     const { name, names, version, ...spec } = crd(kind);
     expect(name).toBe(`${plural}.ghapp.tsuzu.dev`);
     expect(spec.scope).toBe(scope);
@@ -92,7 +92,7 @@ describe("CustomResourceDefinitions", () => {
     expect(version.additionalPrinterColumns.map((column) => column.name)).toEqual(columns);
   });
 
-  test("columns show what is in the status", () => {
+  test("shows fields of the status in columns", () => {
     for (const kind of [GitHubApp, ClusterGitHubApp, Installation]) {
       const { version, schema } = crd(kind);
       for (const { jsonPath } of version.additionalPrinterColumns) {
@@ -103,7 +103,7 @@ describe("CustomResourceDefinitions", () => {
     }
   });
 
-  test("an Installation is about one App and one installation for good", () => {
+  test("makes the App and the installation of an Installation immutable", () => {
     const { rules } = crd(Installation);
     for (const field of ["appRef", "installationID"])
       expect(rules("spec", field)).toEqual([
@@ -111,7 +111,7 @@ describe("CustomResourceDefinitions", () => {
       ]);
   });
 
-  test("the API server refuses what the schema does", () => {
+  test("has the same rules in the API server and in the schema", () => {
     const { rules, schema } = crd(Installation);
     expect(rules("spec")).toEqual([
       expect.objectContaining({ rule: "has(self.key) || (has(self.format) && self.format != 'raw')" }),
@@ -138,12 +138,12 @@ describe("types of Secrets", () => {
     "kubernetes.io/dockercfg",
     "example.com/token",
     undefined,
-  ])("%j may be made", (type) => {
+  ])("accepts %j", (type) => {
     expect(refusal(Installation, typed(type))).toBeUndefined();
   });
 
   test.each(["kubernetes.io/service-account-token", "bootstrap.kubernetes.io/token"])(
-    "%j, which Kubernetes acts on, may not",
+    "refuses %j, which Kubernetes acts on",
     (type) => {
       expect(refusal(Installation, typed(type))).toMatch(
         /spec\.template\.type: Kubernetes grants special rights to Secrets of the types .*/,
@@ -151,7 +151,7 @@ describe("types of Secrets", () => {
     },
   );
 
-  test("the API server has the same list", () => {
+  test("has the same list in the API server", () => {
     const [rule, ...more] = crd(Installation).rules("spec", "template", "type") as { rule: string }[];
     expect(more).toEqual([]);
     const [, list = ""] = /^!\(self in (\[.*\])\)$/.exec(rule?.rule ?? "") ?? [];
@@ -169,12 +169,12 @@ const separated = {
 };
 
 describe("objects of ghapp-controller", () => {
-  test("the samples fit", () => {
+  test("accepts the samples", () => {
     expect(refusal(ClusterGitHubApp, app)).toBeUndefined();
     expect(refusal(Installation, acmeWeb)).toBeUndefined();
   });
 
-  test("Apps with all their fields fit", () => {
+  test("accepts Apps with all fields", () => {
     for (const kind of [GitHubApp, ClusterGitHubApp])
       for (const url of ["", "https://ghe.example.com/prefix"])
         expect(refusal(kind, { ...app, url })).toBeUndefined();
@@ -186,7 +186,7 @@ describe("objects of ghapp-controller", () => {
     organization_projects organization_user_blocking packages pages pull_requests repository_hooks repository_projects
     repository_pre_receive_hooks single_file statuses team_discussions vulnerability_alerts`.split(/\s+/);
 
-  test("an Installation with all its fields fits", () => {
+  test("accepts an Installation with all fields", () => {
     expect(permissions).toHaveLength(27);
     const full = {
       appRef: {
@@ -200,7 +200,7 @@ describe("objects of ghapp-controller", () => {
       },
       installationID: 2 ** 40,
       repositoryIDs: [1, 2 ** 40],
-      // ghapp-controller looks at no level.
+      // ghapp-controller does not check levels.
       permissions: Object.fromEntries(permissions.map((name) => [name, "whatever"])),
       key: "password",
       template: {
@@ -227,34 +227,38 @@ describe("objects of ghapp-controller", () => {
       { ...acmeWeb, appRef: { ...acmeWeb.appRef, apiVersion: "v1" } },
       /appRef\.apiVersion/,
     ],
-    ["an App that is none", { ...acmeWeb, appRef: { kind: "Secret", name: "main" } }, /appRef\.kind/],
+    ["an App of another kind", { ...acmeWeb, appRef: { kind: "Secret", name: "main" } }, /appRef\.kind/],
     ["an App without a name", { ...acmeWeb, appRef: { kind: "GitHubApp", name: "" } }, /appRef\.name/],
     ["repositories twice", { ...acmeWeb, repositories: ["web"] }, /either repositories or repositoryIDs/],
     ["no key of a Secret", { ...acmeWeb, key: "a/b" }, /spec\.key/],
     ["another format", { ...acmeWeb, format: "base64" }, /spec\.format/],
-    ["nothing to do with the API", { ...separated, apiPermissions: {} }, /at least one permission/],
-    ["the API for no repository", { ...separated, repositories: undefined }, /exactly one repository/],
+    ["empty apiPermissions", { ...separated, apiPermissions: {} }, /at least one permission/],
     [
-      "the API for two repositories",
+      "apiPermissions without a repository",
+      { ...separated, repositories: undefined },
+      /exactly one repository/,
+    ],
+    [
+      "apiPermissions for two repositories",
       { ...separated, repositories: ["web", "api"] },
       /exactly one repository/,
     ],
     [
-      "a Secret that may do more than builds need",
+      "permissions beyond those of builds",
       { ...separated, permissions: { contents: "write" } },
       /the only allowed value of permissions is contents: read/,
     ],
-    ["a refresh after an hour", { ...acmeWeb, refreshBeforeSeconds: 3001 }, /refreshBeforeSeconds/],
-  ])("an Installation is refused with %s", (_, spec, why) => {
+    ["a refresh an hour before the end", { ...acmeWeb, refreshBeforeSeconds: 3001 }, /refreshBeforeSeconds/],
+  ])("refuses an Installation with %s", (_, spec, why) => {
     expect(refusal(Installation, spec)).toMatch(why);
   });
 
-  test("tokens for the API are made beside the one that builds get", () => {
+  test("accepts apiPermissions", () => {
     expect(refusal(Installation, separated)).toBeUndefined();
     expect(refusal(Installation, { ...separated, permissions: { contents: "read" } })).toBeUndefined();
   });
 
-  test("each format but raw brings its key", () => {
+  test("requires a key only for the format raw", () => {
     for (const format of formats) {
       const told = refusal(Installation, { ...without("key"), format });
       if (format === "raw") expect(told).toMatch(/key is required/);
@@ -275,11 +279,11 @@ test.each<[string, object, boolean]>([
   ["another operator", { namespaceSelector: { matchExpressions: [{ key: "a", operator: "Gt" }] } }, false],
   ["repositories", { repositories: ["acme/web", "acme/*"] }, true],
   ["no repository", { repositories: ["web"] }, false],
-  ["more than a repository", { repositories: ["acme/web/x"] }, false],
+  ["an invalid repository", { repositories: ["acme/web/x"] }, false],
   ["permissions", { permissions: { contents: "write" } }, true],
-  ["a level that is none", { permissions: { contents: "owner" } }, false],
+  ["an invalid level", { permissions: { contents: "owner" } }, false],
   ["installations", { installationIDs: [678] }, true],
-])("a rule of an App with %s: it fits is %j", (_, rule, fits) => {
+])("accepts a rule of an App with %s: %j", (_, rule, fits) => {
   for (const kind of [GitHubApp, ClusterGitHubApp])
     expect(refusal(kind, { ...app, allowed: [rule] }) === undefined).toBe(fits);
 });

@@ -10,7 +10,7 @@ describe("label selectors", () => {
     ["Exists", undefined, { prod: true, test: true, absent: false }],
     ["DoesNotExist", undefined, { prod: false, test: false, absent: true }],
     ["Resembles", ["prod"], { prod: false, test: false, absent: false }],
-  ])("%s %j", (operator, values, wanted) => {
+  ])("evaluates %s %j", (operator, values, wanted) => {
     const selector = at(operator, values);
     expect({
       prod: selects(selector, { env: "prod" }),
@@ -19,12 +19,12 @@ describe("label selectors", () => {
     }).toEqual(wanted);
   });
 
-  test("an empty one asks for nothing", () => {
+  test("matches everything when empty", () => {
     for (const empty of [{}, { matchLabels: {} }, { matchExpressions: [] }])
       for (const labels of [{}, { team: "a" }]) expect(selects(empty, labels)).toBe(true);
   });
 
-  test("everything in it has to hold, and labels are told apart by case", () => {
+  test("requires all expressions, and distinguishes case", () => {
     const selector: LabelSelector = { matchLabels: { team: "a" }, ...at("In", ["prod"]) };
     expect(selects(selector, { team: "a", env: "prod", other: "x" })).toBe(true);
     expect(selects(selector, { team: "b", env: "prod" })).toBe(false);
@@ -33,7 +33,7 @@ describe("label selectors", () => {
     expect(selects(selector, { env: "prod" })).toBe(false);
   });
 
-  test("what every object of JavaScript has is no label", () => {
+  test("does not treat properties of JavaScript objects as labels", () => {
     const exists: LabelSelector = { matchExpressions: [{ key: "constructor", operator: "Exists" }] };
     const absent: LabelSelector = { matchExpressions: [{ key: "toString", operator: "DoesNotExist" }] };
     expect([selects(exists, {}), selects(absent, {})]).toEqual([false, true]);

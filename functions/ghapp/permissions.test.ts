@@ -4,13 +4,13 @@ import { allPermissions, apiPermissionsOf, storedPermissions } from "./permissio
 const permissions = { contents: "read", pull_requests: "write" };
 const apiPermissions = { pull_requests: "write", statuses: "write" };
 
-test("an Installation without apiPermissions has one token, as before", () => {
+test("uses one token for everything without apiPermissions", () => {
   expect(storedPermissions({ permissions })).toEqual(permissions);
   expect(allPermissions({ permissions })).toEqual(permissions);
   expect([storedPermissions({}), allPermissions({})]).toEqual([undefined, undefined]);
 });
 
-test("with apiPermissions the token in the Secret reads contents, whatever the API is for", () => {
+test("limits the token in the Secret to reading contents with apiPermissions", () => {
   expect(storedPermissions({ apiPermissions })).toEqual({ contents: "read" });
   expect(storedPermissions({ permissions: { contents: "read" }, apiPermissions })).toEqual({
     contents: "read",
@@ -18,7 +18,7 @@ test("with apiPermissions the token in the Secret reads contents, whatever the A
   expect(allPermissions({ apiPermissions })).toEqual({ contents: "read", ...apiPermissions });
 });
 
-test("a token for the API that is to read only may write nothing", () => {
+test("reduces a token for read access to read permissions", () => {
   expect(apiPermissionsOf({ apiPermissions }, "read")).toEqual({
     contents: "read",
     pull_requests: "read",

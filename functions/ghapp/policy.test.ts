@@ -12,7 +12,7 @@ const wish: Wish = {
 };
 const web: Reach = { repositories: ["acme/web"] };
 
-/** What becomes of a wish whose token has that reach: why it is refused, or nothing. */
+/** Why a request whose token has this reach is refused; undefined if it is allowed. */
 function verdict(rules: readonly Rule[], wished: Wish, reach: Reach): string | undefined {
   const left = rulesFor(rules, wished);
   return typeof left === "string" ? left : refusalOfReach(left, reach);
@@ -20,13 +20,13 @@ function verdict(rules: readonly Rule[], wished: Wish, reach: Reach): string | u
 const allows = (rules: readonly Rule[], wished: Wish = wish, reach: Reach = web): boolean =>
   verdict(rules, wished, reach) === undefined;
 
-test("without a rule nobody is allowed anything", () => {
+test("allows nothing without rules", () => {
   expect(rulesFor([], wish)).toMatch(/no rules in spec\.allowed/);
   expect(refusalOfReach([], web)).not.toBeUndefined();
   expect(refusalOfReach([], { repositories: [] })).not.toBeUndefined();
 });
 
-test("an empty rule allows everything", () => {
+test("allows everything by an empty rule", () => {
   expect(allows([{}])).toBe(true);
   expect(allows([{}], { ...wish, labels: {}, permissions: undefined }, { allOf: "acme" })).toBe(true);
 });
@@ -45,15 +45,15 @@ test.each<[string, Rule, boolean]>([
   ["its permission", { permissions: { contents: "read" } }, true],
   ["another permission", { permissions: { issues: "admin" } }, false],
   ["no permission", { permissions: {} }, false],
-])("a rule with %s: allowed is %j", (_, rule, allowed) => {
+])("evaluates a rule with %s: allowed is %j", (_, rule, allowed) => {
   expect(allows([rule])).toBe(allowed);
-  // Whatever else it says.
+  // Regardless of its other fields.
   expect(allows([{ namespaces: ["*"], ...rule, installationIDs: rule.installationIDs ?? [678] }])).toBe(
     allowed,
   );
 });
 
-test("what a rule leaves out is no reason to refuse", () => {
+test("does not refuse because of fields that a rule omits", () => {
   const rule: Rule = { namespaces: ["team-a"] };
   fc.assert(
     fc.property(fc.integer({ min: 1 }), fc.dictionary(fc.string(), fc.string()), (installationID, labels) => {
@@ -76,13 +76,13 @@ describe("permissions", () => {
     ["admin", "owner", false],
     ["admin", "Read", false],
     ["admin", "", false],
-  ] as const)("at most %s, wanted is %j: %s", (most, level, allowed) => {
+  ] as const)("allow at most %s for %j: %s", (most, level, allowed) => {
     expect(allows([{ permissions: { contents: most } }], { ...wish, permissions: { contents: level } })).toBe(
       allowed,
     );
   });
 
-  test("one that the rule does not name is refused, also beside those that it names", () => {
+  test("refuses a permission that the rule does not list, also among listed ones", () => {
     const rules: Rule[] = [{ permissions: { contents: "write" } }];
     const permissions = { contents: "read", issues: "read" };
     expect(rulesFor(rules, { ...wish, permissions })).toMatch(/issues: read exceeds none/);
@@ -92,7 +92,7 @@ describe("permissions", () => {
       );
   });
 
-  test("they have to be named where a rule limits them: otherwise the token has them all", () => {
+  test("requires permissions where a rule limits them, because the token would have all", () => {
     for (const permissions of [undefined, {}]) {
       const wished = { ...wish, permissions };
       expect(rulesFor([{ permissions: { contents: "admin" } }], wished)).toMatch(/set spec\.permissions/);
@@ -101,8 +101,8 @@ describe("permissions", () => {
   });
 });
 
-test("what is not of a user's or an organization's repositories is allowed by rules that allow every repository", () => {
-  // An organization may be called like the enterprise.
+test("allows repositories beyond a user or an organization only by rules for all repositories", () => {
+  // An enterprise and an organization can have the same name.
   const enterprise: Reach = { beyond: "all of the enterprise acme" };
   for (const repositories of [[], ["acme/*"], ["*/web"], ["acme*/*", "a*/*"]])
     expect(allows([{ repositories }], wish, enterprise), repositories.join()).toBe(false);
@@ -113,7 +113,7 @@ test("what is not of a user's or an organization's repositories is allowed by ru
   expect(allows([{}], wish, enterprise)).toBe(true);
 });
 
-test("one rule has to allow all of it: not one the permissions, and another one the repositories", () => {
+test("requires one rule that allows both the permissions and the repositories", () => {
   const rules: Rule[] = [
     { permissions: { contents: "write" }, repositories: ["acme/docs"] },
     { permissions: { contents: "read" }, repositories: ["acme/*"] },
@@ -140,17 +140,17 @@ test.each([
   [["acme/?"], false],
   [["other/*"], false],
   [[], false],
-] as [string[], boolean][])("all of an account's repositories are within %j: %s", (repositories, allowed) => {
+] as [string[], boolean][])("covers all of an account's repositories by %j: %s", (repositories, allowed) => {
   expect(allows([{ repositories }], wish, { allOf: "acme" })).toBe(allowed);
 });
 
-test("a glob with a letter in it does not cover all of an account's repositories, whichever it is", () => {
+test("does not cover all of an account's repositories by a glob with any letter", () => {
   for (const letter of "abcdefghijklmnopqrstuvwxyz0123456789-_.")
     for (const name of [letter, `${letter}*`, `*${letter}`, `*${letter}*`])
       expect(allows([{ repositories: [`acme/${name}`] }], wish, { allOf: "acme" }), name).toBe(false);
 });
 
-test("a refusal names every rule, and why it does not allow it", () => {
+test("lists every rule in a refusal, with the reason", () => {
   const rules: Rule[] = [
     { namespaces: ["team-b"] },
     { namespaceSelector: { matchLabels: { team: "b" } } },
@@ -169,7 +169,7 @@ test("a refusal names every rule, and why it does not allow it", () => {
   expect(reach).toMatch(/acme\/web is not among acme\/api.*acme\/web is not among other\/\*/);
 });
 
-describe("of any rules", () => {
+describe("any rules", () => {
   const level = fc.constantFrom(...levels);
   const some = <T>(...values: T[]) => fc.subarray(values, { minLength: 1 });
   const permissions = fc.dictionary(fc.constantFrom("contents", "issues"), level);
@@ -207,7 +207,7 @@ describe("of any rules", () => {
     fc.record({ allOf: fc.constantFrom("acme", "other") }),
   );
 
-  /** Ways to have a rule allow more. */
+  /** Changes that make a rule allow more. */
   const widening: fc.Arbitrary<(rule: Rule) => Rule> = fc.oneof(
     fc
       .constantFrom<keyof Rule>(
@@ -246,7 +246,7 @@ describe("of any rules", () => {
     }),
   );
 
-  test("a rule that allows more refuses nothing that it allowed before", () => {
+  test("allow at least as much after a rule was relaxed", () => {
     let allowed = 0;
     fc.assert(
       fc.property(
@@ -268,7 +268,7 @@ describe("of any rules", () => {
     expect(allowed).toBeGreaterThan(500);
   });
 
-  test("they allow exactly what one of them alone allows", () => {
+  test("allow exactly what one of them alone allows", () => {
     fc.assert(
       fc.property(fc.array(rule, { maxLength: 4 }), wished, reach, (rules, wanted, token) => {
         expect(allows(rules, wanted, token)).toBe(rules.some((one) => allows([one], wanted, token)));
@@ -277,7 +277,7 @@ describe("of any rules", () => {
     );
   });
 
-  test("a wish for less is allowed where one for more is", () => {
+  test("allow a smaller request where a larger one is allowed", () => {
     fc.assert(
       fc.property(fc.array(rule, { maxLength: 3 }), wished, reach, fc.nat(2), (rules, wanted, token, at) => {
         if (!allows(rules, wanted, token)) return;
@@ -292,7 +292,7 @@ describe("of any rules", () => {
     );
   });
 
-  test("a refusal of all of them has a line for each", () => {
+  test("explain a refusal for each of them", () => {
     fc.assert(
       fc.property(fc.array(rule, { minLength: 1, maxLength: 4 }), wished, (rules, wanted) => {
         const left = rulesFor(rules, wanted);

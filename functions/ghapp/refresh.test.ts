@@ -7,14 +7,14 @@ const minutes = (n: number): number => n * 60_000;
 const hours = (n: number): number => n * 3_600_000;
 
 const issued = Date.parse("2026-11-20T18:30:00Z");
-/** Chance at both of its ends, and in between. */
+/** Random values: both extremes, and the middle. */
 const chances = [0, 0.25, 0.5, 0.75, 1 - Number.EPSILON];
 
-/** How long after it was issued a token is refreshed. */
+/** Time from the issue of a token to its refresh. */
 const after = (life: number, before: number, chance = 0.5): number =>
   refreshTime({ issued, expires: issued + life }, before, () => chance) - issued;
 
-test("a token of an hour is refreshed about ten minutes before its end", () => {
+test("refreshes a token of an hour about ten minutes before its end", () => {
   for (const chance of chances) {
     expect(after(hours(1), minutes(10), chance)).toBeGreaterThanOrEqual(minutes(50) - seconds(30));
     expect(after(hours(1), minutes(10), chance)).toBeLessThanOrEqual(minutes(50));
@@ -25,17 +25,14 @@ test.each([
   [minutes(15), minutes(45)],
   [minutes(30), minutes(30)],
   [seconds(1234), hours(1) - seconds(1234)],
-])(
-  "where %i ms are wanted before its end, there are so many, and half a minute more at most",
-  (before, wanted) => {
-    for (const chance of chances) {
-      expect(after(hours(1), before, chance)).toBeLessThanOrEqual(wanted);
-      expect(after(hours(1), before, chance)).toBeGreaterThanOrEqual(wanted - seconds(30));
-    }
-  },
-);
+])("refreshes a token %i ms before its end, or at most half a minute earlier", (before, wanted) => {
+  for (const chance of chances) {
+    expect(after(hours(1), before, chance)).toBeLessThanOrEqual(wanted);
+    expect(after(hours(1), before, chance)).toBeGreaterThanOrEqual(wanted - seconds(30));
+  }
+});
 
-test("however long before its end it is to be, one of an hour is used for twenty minutes", () => {
+test("uses a token of an hour for at least twenty minutes", () => {
   for (const before of [seconds(2400), seconds(2410), seconds(3000), hours(1), hours(2)])
     for (const chance of chances) {
       expect(after(hours(1), before, chance)).toBeGreaterThanOrEqual(minutes(20));
@@ -43,12 +40,12 @@ test("however long before its end it is to be, one of an hour is used for twenty
     }
 });
 
-test("with nothing wanted before its end, a sixth of its life is left", () => {
+test("leaves at least a sixth of the lifetime", () => {
   for (const life of [minutes(6), hours(1), hours(6)])
     for (const chance of chances) expect(after(life, 0, chance)).toBeLessThanOrEqual((life * 5) / 6);
 });
 
-test("tokens that were made together are refreshed at times of their own, half a minute apart at most", () => {
+test("spreads refreshes of simultaneous tokens by at most half a minute", () => {
   for (const before of [minutes(10), seconds(3000), 0]) {
     const times = chances.map((chance) => after(hours(1), before, chance));
     expect(new Set(times).size).toBe(chances.length);
@@ -57,7 +54,7 @@ test("tokens that were made together are refreshed at times of their own, half a
   }
 });
 
-test("the times of one of a few seconds are no further apart than its life allows", () => {
+test("limits the spread for a lifetime of a few seconds", () => {
   const life = seconds(12);
   const times = chances.map((chance) => after(life, minutes(10), chance));
   expect(new Set(times).size).toBe(chances.length);
@@ -65,13 +62,13 @@ test("the times of one of a few seconds are no further apart than its life allow
   expect(Math.min(...times)).toBeGreaterThanOrEqual(seconds(9.8));
 });
 
-describe("of any life", () => {
+describe("for any lifetime", () => {
   const life = fc.integer({ min: seconds(10), max: hours(24) });
   const before = fc.integer({ min: 0, max: seconds(3000) });
   const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
   const start = fc.integer({ min: 0, max: issued });
 
-  test("a token is refreshed after it was issued, and before the last sixth of its life", () => {
+  test("refreshes a token after its issue, and before the last sixth of its lifetime", () => {
     fc.assert(
       fc.property(start, life, before, chance, (issued, life, before, chance) => {
         const expires = issued + life;
@@ -85,7 +82,7 @@ describe("of any life", () => {
     );
   });
 
-  test("one of more than twenty-five minutes is used for twenty of them", () => {
+  test("uses a token of more than twenty-five minutes for twenty minutes", () => {
     const longer = fc.integer({ min: minutes(25), max: hours(24) });
     fc.assert(
       fc.property(longer, before, chance, (life, before, chance) => {
@@ -95,7 +92,7 @@ describe("of any life", () => {
     );
   });
 
-  test("the more is wanted before its end, the sooner it is", () => {
+  test("refreshes earlier for a longer margin", () => {
     fc.assert(
       fc.property(life, before, before, chance, (life, one, other, chance) => {
         const [less, more] = [Math.min(one, other), Math.max(one, other)];
@@ -105,6 +102,6 @@ describe("of any life", () => {
   });
 });
 
-test("one that has ended when it comes is refreshed at once", () => {
+test("refreshes an expired token at once", () => {
   expect(refreshTime({ issued, expires: issued - seconds(5) }, minutes(10))).toBe(issued);
 });

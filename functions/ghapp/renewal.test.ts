@@ -25,13 +25,13 @@ const installation = (status?: Installation["status"], spec: object = {}): Store
 });
 const token = (change: string) => ({ change, refresh: now + 1, expires: now + 2 });
 const webhook = (delivery: string): Cause => ({ type: "webhook", event: "installation", delivery });
-/** The Installation after the webhooks among the causes were noted. */
+/** The Installation after the webhooks among the causes were recorded. */
 const noted = (of: Stored<Installation>, causes: readonly Cause[], at = now) => {
   const change = newChange(of, { causes, now: () => at });
   return change === undefined ? of : installation({ ...of.status, change });
 };
 
-/** Every action that changes the permissions or the account of an installation's tokens. */
+/** All actions that change the permissions or the account of an installation's tokens. */
 const actions = {
   installation: ["created", "deleted", "suspend", "unsuspend", "new_permissions_accepted"],
   installation_repositories: ["added", "removed"],
@@ -42,7 +42,7 @@ test.each(
   Object.entries(actions).flatMap(([event, all]) =>
     all.map((action) => [event as keyof typeof actions, action] as const),
   ),
-)("%s %s: the Installations of it are woken, and have another token made", async (event, action) => {
+)("%s %s enqueues its Installations, and requires a new token", async (event, action) => {
   const find: Find = async (index, value) => {
     const values = (installationFunction.indexes as Record<string, (object: object) => readonly string[]>)[
       index
@@ -60,13 +60,13 @@ test.each(
   expect(isRenewalDue(after, token(""))).toBe(true);
 });
 
-test("no other event about installations is taken, and one about repositories", () => {
+test("accepts no other events about installations, and one about repositories", () => {
   const taken = Object.keys(webhookPayloads).filter((name) => name.startsWith("installation"));
   expect(taken.sort()).toEqual(Object.keys(actions).sort());
   expect(Object.keys(installationFunction.webhooks ?? {}).sort()).toEqual([...taken, "repository"].sort());
 });
 
-test("without a webhook a token stays that is newer than the last change", () => {
+test("keeps a token that is newer than the last change", () => {
   const changed = { group: "", kind: "Secret", namespace: "a", name: "web", uid: "u", resourceVersion: "1" };
   const causes: Cause[] = [{ type: "timer" }, { type: "replay" }, { type: "object", ...changed }];
   expect(newChange(installation(), { causes, now: () => now })).toBeUndefined();
@@ -76,23 +76,23 @@ test("without a webhook a token stays that is newer than the last change", () =>
   expect(isRenewalDue(before, token(changeOf(before)))).toBe(false);
 });
 
-test("another token is due until one was made for the last change, whatever wakes the function meanwhile", () => {
+test("requires a new token until one was minted for the last change, whatever the cause", () => {
   const first = noted(installation(), [webhook("1")]);
   expect(isRenewalDue(first, token(""))).toBe(true);
   const second = noted(first, [{ type: "timer" }, webhook("2")]);
   expect(isRenewalDue(second, token(changeOf(first)))).toBe(true);
   expect(isRenewalDue(noted(second, [{ type: "timer" }]), token(changeOf(second)))).toBe(false);
-  // Without its status, the last change is not known.
+  // Without its status, the last change is unknown.
   expect(isRenewalDue(installation(), token(changeOf(second)))).toBe(true);
 });
 
-test("a webhook is noted once, however often the reconcile is tried", () => {
+test("records a webhook once, however often the reconcile is retried", () => {
   const both = noted(installation(), [webhook("1"), webhook("2")]);
   for (const causes of [[webhook("1")], [webhook("2"), webhook("1")]])
     expect(newChange(both, { causes, now: () => now + 5000 })).toBeUndefined();
 });
 
-test("each change is another one, also by a clock that is behind", () => {
+test("records each change with a later time, even if a clock is behind", () => {
   const first = noted(installation(), [webhook("1")]);
   for (const later of [now, now - 60_000, now + 1])
     expect(changeOf(noted(first, [webhook("2")], later)) > changeOf(first)).toBe(true);
@@ -120,13 +120,13 @@ describe("the event repository", () => {
     ["created", "web", undefined, ["ids", "named", "unknown"]],
     ["archived", "web", undefined, []],
     ["privatized", "web", undefined, []],
-  ])("%s: wakes the Installations that it concerns", async (action, name, changes, woken) => {
+  ])("%s enqueues the Installations that it concerns", async (action, name, changes, woken) => {
     const payload = { action, changes, repository: { id: 7 }, installation: { id: 2 } };
     const keys = await keysOfRepository(name, payload as never, find);
     expect(keys.map((key) => key.name).sort()).toEqual(woken);
   });
 
-  test("of another installation wakes those that know the repository's id", async () => {
+  test("of another installation enqueues those with the repository's id", async () => {
     const payload = { action: "transferred", repository: { id: 7 }, installation: { id: 99 } };
     const keys = await keysOfRepository("web", payload as never, find);
     expect(keys.map((key) => key.name).sort()).toEqual(["ids", "named"]);

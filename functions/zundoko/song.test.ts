@@ -18,7 +18,7 @@ test.each([
   expect(isOver(song(...words))).toBe(over);
 });
 
-test("the song ends exactly when it is over, whatever the words", () => {
+test("ends exactly when the song is over, whatever the words", () => {
   fc.assert(
     fc.property(fc.array(word, { maxLength: 60 }), (drawn) => {
       const words = new Map<number, Word>();
@@ -36,7 +36,7 @@ test("the song ends exactly when it is over, whatever the words", () => {
   );
 });
 
-test("missing numbers are said first, the lowest of them before the others", () => {
+test("fills missing numbers in ascending order", () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(fc.integer({ min: 1, max: 40 }), { minLength: 1 }),
@@ -52,12 +52,12 @@ test("missing numbers are said first, the lowest of them before the others", () 
   );
 });
 
-test("numbers are ordered as numbers: the 1000th word comes after the 999th", () => {
+test("orders numbers numerically: the 1000th word comes after the 999th", () => {
   const words = new Map<number, Word>(Array.from({ length: 1000 }, (_, at) => [at + 1, D as Word]));
   expect(nextStep({ words, wanted: 1000, timeForKiyoshi: false })).toEqual({ do: "say", number: 1001 });
 });
 
-test("an ending that lost a word gets the same word back", () => {
+test("restores a lost word of an ending", () => {
   const words = song(D, Z, Z, Z, Z, D);
   for (const [number, before] of words) expect(wordOfEnding(number, 6)).toBe(before);
   expect(wordOfEnding(1, 7)).toBeUndefined();

@@ -24,11 +24,11 @@ import {
   wanted,
 } from "./tokensecret.ts";
 
-describe("what is found in a Secret", () => {
+describe("an existing Secret", () => {
   const digest = requestDigest(app, spec);
   const found = stored(wanted());
 
-  test("its token, as it was written", () => {
+  test("has its token as written", () => {
     expect(tokenIn(found, digest)).toEqual({
       change: issued.change,
       expires: issued.expires,
@@ -36,13 +36,13 @@ describe("what is found in a Secret", () => {
     });
   });
 
-  test("also where the API server leaves out what is not set", () => {
+  test("has its token when the API server omits unset fields", () => {
     const opaque = raw({});
     const { immutable: _immutable, type: _type, ...secret } = stored(wanted(opaque));
     expect(tokenIn(secret as Stored<SecretObject>, requestDigest(app, opaque))).toBeDefined();
   });
 
-  test("also where somebody else has labelled or annotated it", () => {
+  test("has its token when others have added labels and annotations", () => {
     const { metadata } = found;
     const more = {
       labels: { ...metadata.labels, theirs: "1" },
@@ -55,17 +55,17 @@ describe("what is found in a Secret", () => {
   test.each<[string, Partial<SecretObject>]>([
     ["a value", { data: { ...found.data, password: base64("another") } }],
     ["another value", { data: { ...found.data, username: base64("another") } }],
-    ["one value more", { data: { ...found.data, more: "" } }],
-    ["one value less", { data: less }],
-    ["no value", { data: {} }],
+    ["an added value", { data: { ...found.data, more: "" } }],
+    ["a removed value", { data: less }],
+    ["all values", { data: {} }],
     ["its type", { type: "Opaque" }],
-    ["that it is immutable", { immutable: true }],
-  ])("no token when somebody has changed %s", (_, change) => {
+    ["its immutability", { immutable: true }],
+  ])("has no token after a change of %s", (_, change) => {
     expect(tokenIn({ ...found, ...change } as typeof found, digest)).toBeUndefined();
   });
 
   const { request, content, expires, refresh } = annotations;
-  test.each([request, content, expires, refresh])("no token without its %s", (name) => {
+  test.each([request, content, expires, refresh])("has no token without its %s", (name) => {
     for (const value of [undefined, "", "never"]) {
       const noted = { ...found.metadata.annotations, [name]: value } as Record<string, string>;
       const metadata = { ...found.metadata, annotations: noted };
@@ -73,14 +73,14 @@ describe("what is found in a Secret", () => {
     }
   });
 
-  test("no token in one of ghapp-controller's, nor in anybody else's", () => {
+  test("has no token if ghapp-controller or another owner wrote it", () => {
     const { annotations: _, ...metadata } = found.metadata;
     expect(tokenIn({ ...found, metadata }, digest)).toBeUndefined();
     const originals = { "ghapp.tsuzu.dev/sha1": "x", "ghapp.tsuzu.dev/expired-at": "2026-11-20T19:30:00Z" };
     expect(tokenIn({ ...found, metadata: { ...metadata, annotations: originals } }, digest)).toBeUndefined();
   });
 
-  test("all the tokens in it, to end them", () => {
+  test("lists all tokens to revoke", () => {
     const tokensOf = (of: Spec, token: string) =>
       tokensIn(stored(wantedSecret(of, app, { ...issued, token })));
     for (const token of [short, long]) {
@@ -97,7 +97,7 @@ describe("what is found in a Secret", () => {
   });
 });
 
-describe("what becomes of a Secret", () => {
+describe("a change of the Secret to", () => {
   const found = stored(wanted());
 
   test.each<[string, Partial<SecretObject>, Partial<WantedSecret>, boolean]>([
@@ -105,9 +105,9 @@ describe("what becomes of a Secret", () => {
     ["other data", {}, { data: {} }, true],
     ["another type", {}, { type: "Opaque" }, false],
     ["no type, which is Opaque", { type: undefined } as never, { type: "Opaque" }, true],
-    ["one that may be changed no more", {}, { immutable: true }, false],
-    ["immutable as it is", { immutable: true }, {}, false],
-    ["immutable, and so it stays", { immutable: true }, { immutable: true }, false],
+    ["an immutable Secret", {}, { immutable: true }, false],
+    ["an immutable Secret from an immutable one with other data", { immutable: true }, {}, false],
+    ["an immutable Secret from an immutable one", { immutable: true }, { immutable: true }, false],
   ])("%s", (_, before, after, can) => {
     expect(canBecome({ ...found, ...before } as typeof found, { ...wanted(), ...after })).toBe(can);
   });
@@ -116,7 +116,7 @@ describe("what becomes of a Secret", () => {
   const patched = (before: Stored<SecretObject>, to: WantedSecret): Stored<SecretObject> =>
     mergePatched(before, patchTo(before, to)) as Stored<SecretObject>;
 
-  test("a patch leaves exactly the data that are wanted", () => {
+  test("keeps exactly the desired data", () => {
     const to = wanted(raw({ stringData: { only: "this" } }));
     const before = {
       ...found,
@@ -127,7 +127,7 @@ describe("what becomes of a Secret", () => {
     expect(patched(empty, to).data).toEqual(to.data);
   });
 
-  test("labels and annotations of a template that has them no more go, those of others stay", () => {
+  test("removes labels and annotations that the template no longer has, and keeps those of others", () => {
     const metadata = (labels: object, annotations: object) =>
       ({ metadata: { labels, annotations } }) as never;
     const before = stored(
@@ -143,7 +143,7 @@ describe("what becomes of a Secret", () => {
   });
 
   test.each(["", "no JSON", "null", "[]", "{}", '{"labels":7}', '{"labels":null,"annotations":[null,{}]}'])(
-    "whoever has written %j instead of the template's names, it is patched",
+    "can patch a Secret with %j instead of the template's names",
     (noted) => {
       const metadata = {
         ...found.metadata,
@@ -165,7 +165,7 @@ describe("what becomes of a Secret", () => {
     metadata: fc.record({ labels: texts, annotations: texts }),
   });
 
-  test("whatever it was, it is what is wanted once it was patched, and a second patch changes nothing", () => {
+  test("results in the desired Secret from any state, and changes nothing when repeated", () => {
     fc.assert(
       fc.property(template, template, texts, texts, (before, after, data, theirs) => {
         const was = stored(wanted(raw(before)));
@@ -188,7 +188,7 @@ describe("what becomes of a Secret", () => {
     Object.fromEntries(Object.entries(labels).map(([name, value]) => [`theirs/${name}`, value]));
 });
 
-test("a Secret is that of its owner, controller or not, and by the uid alone", () => {
+test("identifies the owner by uid, whether it is the controller or not", () => {
   const owner = stored(wanted()) as Stored;
   const reference = { apiVersion: "ghapp.tsuzu.dev/v1alpha1", kind: "Installation", name: "acme-web" };
   const owned = (...uids: string[]): Stored => ({

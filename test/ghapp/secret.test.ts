@@ -26,14 +26,14 @@ import {
 } from "./tokensecret.ts";
 
 describe("content", () => {
-  test("raw: the token is under the key", () => {
+  test("raw: stores the token under the key", () => {
     const secret = wanted(raw({}));
     expect(decoded(secret)).toEqual({ token: long });
     expect(secret).toMatchObject({ type: "Opaque", immutable: false, labels: {} });
     expect(wanted(raw({ type: "" })).type).toBe("Opaque");
   });
 
-  test("as users of ghapp-controller write it: a password with a user, for git and kpack", () => {
+  test("stores a password with a user for git and kpack, as users of ghapp-controller write it", () => {
     const secret = wanted();
     expect(decoded(secret)).toEqual({ username: "x-access-token", password: long });
     expect(secret.type).toBe("kubernetes.io/basic-auth");
@@ -41,7 +41,7 @@ describe("content", () => {
     expect(secret.annotations).toMatchObject({ "kpack.io/git": "https://github.com" });
   });
 
-  test("basic-auth: a user and the token", () => {
+  test("basic-auth: stores a user and the token", () => {
     const secret = wanted(raw({}, { format: "basic-auth", key: undefined }));
     expect(secret.type).toBe("kubernetes.io/basic-auth");
     expect(decoded(secret)).toEqual({ username: "x-access-token", password: long });
@@ -50,7 +50,7 @@ describe("content", () => {
   test.each([
     [undefined, "ghcr.io"],
     ["registry.example.com:5000", "registry.example.com:5000"],
-  ])("dockerconfigjson: what docker login writes, for the registry %s", (registry, host) => {
+  ])("dockerconfigjson: stores what docker login writes, for the registry %s", (registry, host) => {
     const secret = wanted(raw({}, { format: "dockerconfigjson", key: undefined, registry }));
     expect(secret.type).toBe("kubernetes.io/dockerconfigjson");
     expect(Object.keys(secret.data)).toEqual([".dockerconfigjson"]);
@@ -61,7 +61,7 @@ describe("content", () => {
     });
   });
 
-  test("a format has its key beside the one that gets the token as it is", () => {
+  test("stores a format's key in addition to the plain token", () => {
     expect(decoded(wanted(raw({}, { format: "basic-auth", key: "token" })))).toEqual({
       username: "x-access-token",
       password: long,
@@ -69,7 +69,7 @@ describe("content", () => {
     });
   });
 
-  test("{{token}} stands for the token, wherever it is in a value, and as often", () => {
+  test("replaces {{token}} everywhere in a value", () => {
     const stringData = {
       ".netrc": "machine github.com login x-access-token password {{token}}\n",
       twice: "{{token}}:{{token}}",
@@ -83,7 +83,7 @@ describe("content", () => {
     });
   });
 
-  test("a token is put in as it is, whatever it is made of", () => {
+  test("inserts a token unchanged, whatever its characters", () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom("$", "&", "`", "'", "$$", "$<a>", "$1", "{{token}}", '"', "\\", "é")),
@@ -100,12 +100,12 @@ describe("content", () => {
     );
   });
 
-  test("the template's data stay as they are", () => {
+  test("keeps the template's data", () => {
     const data = { "ca.crt": base64("a certificate"), empty: "", none: base64("{{token}}") };
     expect(wanted(raw({ data })).data).toEqual({ ...data, token: base64(long) });
   });
 
-  test("the template's own values win over the format's, and the token over both", () => {
+  test("lets the template override the format, and the token override both", () => {
     const template = { data: { username: base64("of data") }, stringData: { password: "of stringData" } };
     const formatted = (more: Partial<Spec>) =>
       decoded(wanted(raw(template, { format: "basic-auth", key: undefined, ...more })));
@@ -113,12 +113,12 @@ describe("content", () => {
     expect(formatted({ key: "username" })).toEqual({ username: long, password: "of stringData" });
     expect(formatted({ key: "password" })).toEqual({ username: "of data", password: long });
     const both = { data: { same: base64("of data") }, stringData: { same: "of stringData" } };
-    // As Kubernetes has it.
+    // As in Kubernetes.
     expect(decoded(wanted(raw(both))).same).toBe("of stringData");
     expect(decoded(wanted(raw(both, { key: "same" })))).toEqual({ same: long });
   });
 
-  test("keys are any that a Secret can have", () => {
+  test("accepts any valid key of a Secret", () => {
     for (const name of ["__proto__", "constructor", "toString"]) {
       const data = wanted(raw({ stringData: { other: "x" } }, { key: name })).data;
       expect(Object.keys(data).sort()).toEqual([name, "other"].sort());
@@ -126,7 +126,7 @@ describe("content", () => {
     }
   });
 
-  test("neither the spec nor the App is changed, and nothing of them is handed on to be changed", () => {
+  test("neither changes nor exposes the spec and the App", () => {
     const template: Spec["template"] = {
       type: "Opaque",
       immutable: true,
@@ -146,7 +146,7 @@ describe("content", () => {
 });
 
 describe("annotations", () => {
-  test("they tell when the token was issued, ends and is to be refreshed", () => {
+  test("record when the token was issued, expires, and is to be refreshed", () => {
     expect(wanted().annotations).toMatchObject({
       "ghapp.tsuzu.dev/issued-at": "2026-11-20T18:30:00.000Z",
       "ghapp.tsuzu.dev/refresh-at": "2026-11-20T19:20:00.000Z",
@@ -154,7 +154,7 @@ describe("annotations", () => {
     });
   });
 
-  test("no template can override them", () => {
+  test("cannot be overridden by a template", () => {
     const plain = wanted(raw({}));
     const lies = Object.fromEntries(
       [...Object.values(annotations), "ghapp.tsuzu.dev/sha1"].map((name) => [name, "a lie"]),
@@ -177,7 +177,7 @@ describe("annotations", () => {
   test.each([
     ["short", short],
     ["long", long],
-  ])("nothing secret is in them, nor in the labels: with a %s token", (_, token) => {
+  ])("contain no secrets, and neither do labels: with a %s token", (_, token) => {
     const secrets = [token, base64(token), pem, base64(pem), Buffer.from(token).toString("hex")];
     const hidden = [token.slice(4, 24), token.slice(-20), ...pem.split("\n").slice(1, -2)];
     for (const format of ["raw", "basic-auth", "dockerconfigjson"] as const) {
@@ -188,7 +188,7 @@ describe("annotations", () => {
     }
   });
 
-  test("a placeholder in them stands for nothing", () => {
+  test("do not replace placeholders", () => {
     const metadata = { labels: { a: "{{token}}" }, annotations: { a: "{{token}}" } };
     const secret = wanted(raw({ metadata }));
     expect(secret.annotations.a).toBe("{{token}}");
@@ -200,45 +200,45 @@ describe("digests", () => {
   const digest = requestDigest(app, spec);
   const { template } = spec;
   const changes: [string, Partial<AppIdentity>, Partial<Spec>][] = [
-    ["the GitHub", { url: "https://ghe.example.com" }, {}],
+    ["the GitHub server", { url: "https://ghe.example.com" }, {}],
     ["the App", { appID: 12346 }, {}],
     ["the private key", { keyFingerprint: "SHA256:another" }, {}],
     ["what the App allows", { allowed: [{ namespaces: ["team-*"] }] }, {}],
-    ["that it allows nothing", { allowed: [] }, {}],
-    ["that it says nothing of it", { allowed: null }, {}],
+    ["an App that allows nothing", { allowed: [] }, {}],
+    ["an App without rules", { allowed: null }, {}],
     ["the installation", {}, { installationID: 679 }],
     ["the repositories", {}, { repositoryIDs: [4242, 1] }],
-    ["no repositories", {}, { repositoryIDs: undefined }],
+    ["removed repositories", {}, { repositoryIDs: undefined }],
     ["repositories by name", {}, { repositories: ["acme/web"] }],
     ["a permission's level", {}, { permissions: { contents: "write", pull_requests: "read" } }],
-    ["one permission less", {}, { permissions: { contents: "read" } }],
+    ["a removed permission", {}, { permissions: { contents: "read" } }],
     ["the key", {}, { key: "token" }],
     ["the format", {}, { format: "basic-auth" }],
     ["the registry", {}, { registry: "ghcr.io" }],
-    ["when it is refreshed", {}, { refreshBeforeSeconds: 700 }],
+    ["the refresh", {}, { refreshBeforeSeconds: 700 }],
     ["the template's type", {}, { template: { ...template, type: "Opaque" } }],
     ["its data", {}, { template: { ...template, data: { a: "YQ==" } } }],
     ["its texts", {}, { template: { ...template, stringData: { username: "somebody" } } }],
-    ["that it is immutable", {}, { template: { ...template, immutable: true } }],
+    ["immutability", {}, { template: { ...template, immutable: true } }],
     ["its labels", {}, { template: { ...template, metadata: { ...template.metadata, labels: {} } } }],
     ["its annotations", {}, { template: { ...template, metadata: { labels: { team: "a" } } } }],
   ];
   const digestWith = (otherApp: Partial<AppIdentity>, otherSpec: Partial<Spec>): string =>
     requestDigest({ ...app, ...otherApp }, { ...spec, ...otherSpec });
 
-  test.each(changes)("another token is asked for when this changes: %s", (_, otherApp, otherSpec) => {
+  test.each(changes)("change with %s", (_, otherApp, otherSpec) => {
     const other = digestWith(otherApp, otherSpec);
     expect(other).not.toBe(digest);
     expect(tokenIn(stored(wanted()), other)).toBeUndefined();
   });
 
-  test("no two of these are the same wish", () => {
+  test("are different for all of these", () => {
     const digests = changes.map(([, otherApp, otherSpec]) => digestWith(otherApp, otherSpec));
     expect(new Set(digests).size).toBe(changes.length);
   });
 
   const json = fc.jsonValue({ maxDepth: 3 });
-  /** The same JSON with the keys of its objects the other way round. */
+  /** The same JSON with the keys of its objects in reverse order. */
   const reversed = (value: unknown): unknown =>
     Array.isArray(value)
       ? value.map(reversed)
@@ -250,7 +250,7 @@ describe("digests", () => {
           )
         : value;
 
-  test("the order of keys says nothing, and that of lists does", () => {
+  test("ignore the order of keys, but not of lists", () => {
     fc.assert(
       fc.property(json, (value) => {
         expect(canonicalJson(reversed(value))).toBe(canonicalJson(value));
@@ -260,7 +260,7 @@ describe("digests", () => {
     expect(canonicalJson([1, 2])).not.toBe(canonicalJson([2, 1]));
   });
 
-  test("it is all of the value", () => {
+  test("cover the whole value", () => {
     fc.assert(
       fc.property(json, (value) => {
         expect(JSON.parse(canonicalJson(value))).toEqual(JSON.parse(JSON.stringify(value)));
@@ -268,10 +268,10 @@ describe("digests", () => {
     );
   });
 
-  test("the digest of a Secret is that of its values, however their base64 is written", () => {
+  test("of a Secret cover decoded values, however their base64 is written", () => {
     const of = (data: Record<string, string>) => contentDigest({ type: "Opaque", immutable: false, data });
     const text = base64("a certificate of many lines");
-    // As YAML's blocks have it; the API server takes it, and stores it without the line breaks.
+    // As YAML's blocks have it. The API server accepts it, and stores it without the line breaks.
     expect(of({ a: `${text.slice(0, 8)}\n${text.slice(8)}\n` })).toBe(of({ a: text }));
     expect(of({ a: "YR==" })).toBe(of({ a: "YQ==" }));
     expect(of({ a: base64("another") })).not.toBe(of({ a: text }));

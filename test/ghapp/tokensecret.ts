@@ -1,4 +1,4 @@
-/** An App, an Installation's spec and a token, and the Secret that comes of them. */
+/** An App, an Installation's spec, a token, and the resulting Secret. */
 import { generateKeyPairSync } from "node:crypto";
 import { parsePrivateKey } from "../../bus/github/key.ts";
 import type { Stored } from "../../bus/kube/object.ts";
@@ -24,7 +24,7 @@ export const app: AppIdentity = {
   keyFingerprint: parsePrivateKey(pem).fingerprint,
   allowed: [{ namespaces: ["team-*"], permissions: { contents: "read" } }],
 };
-/** What users of ghapp-controller write. */
+/** A spec as users of ghapp-controller write it. */
 export const spec: Spec = {
   appRef: { kind: "ClusterGitHubApp", name: "main" },
   installationID: 678,
@@ -37,7 +37,7 @@ export const spec: Spec = {
     metadata: { annotations: { "kpack.io/git": "https://github.com" }, labels: { team: "a" } },
   },
 };
-/** With the token as it is, under `token`. */
+/** A spec with the plain token under `token`. */
 export const raw = (template: Spec["template"], more: Partial<Spec> = {}): Spec => ({
   appRef: spec.appRef,
   installationID: 678,
@@ -46,9 +46,9 @@ export const raw = (template: Spec["template"], more: Partial<Spec> = {}): Spec 
   ...more,
 });
 
-/** Of the form that GitHub gave until 2026. */
+/** The format of GitHub's tokens until 2026. */
 export const short = `ghs_${"a1B2".repeat(9)}`;
-/** Of the form that GitHub gives since 2026: a JWT of about 520 characters. */
+/** The format of GitHub's tokens since 2026: a JWT of about 520 characters. */
 export const long = `ghs_12345_eyJ${"hbGc".repeat(40)}.eyJ${"pYX-Q".repeat(40)}.${"Sig_na".repeat(24)}`;
 /** A token of an hour. */
 export const issued: IssuedToken = {
@@ -67,7 +67,7 @@ export const decoded = ({ data }: Pick<WantedSecret, "data">): Record<string, st
     Object.entries(data).map(([name, value]) => [name, Buffer.from(value, "base64").toString()]),
   );
 
-/** The Secret as the API server has it once it was created. */
+/** The Secret after its creation, as the API server stores it. */
 export const stored = ({ labels, annotations, ...content }: WantedSecret): Stored<SecretObject> => ({
   apiVersion: "v1",
   kind: "Secret",
@@ -75,10 +75,10 @@ export const stored = ({ labels, annotations, ...content }: WantedSecret): Store
   spec: undefined,
   ...content,
 });
-/** The Secret with a token in it. */
+/** The Secret with a token. */
 export const wanted = (of: Spec = spec, by: AppIdentity = app, token = issued) => wantedSecret(of, by, token);
 
-/** The same value, of which nothing can be changed. */
+/** The same value, deeply frozen. */
 export function frozen<T>(value: T): T {
   if (typeof value === "object" && value !== null) {
     for (const part of Object.values(value)) frozen(part);
