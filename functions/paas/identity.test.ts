@@ -7,7 +7,7 @@ const web = { owner: "acme", repo: "web" };
 const site = { id: 1, fullName: "acme/site" };
 const known = identified(web, { id: 1, fullName: "acme/web" }, undefined);
 
-/** What GitHub sends about the repository with the id 1. */
+/** GitHub's webhook about the repository with the id 1. */
 const moved = (changes: WebhookPayload<"repository">["changes"]): WebhookPayload<"repository"> => ({
   action: "renamed",
   changes,
@@ -20,8 +20,8 @@ const moved = (changes: WebhookPayload<"repository">["changes"]): WebhookPayload
   },
 });
 
-describe("a repository that has another name", () => {
-  test("is still the same one, and the note names the new name and what to change", () => {
+describe("a renamed repository", () => {
+  test("is recognized, and the note says what to change", () => {
     const found = identified(web, site, known);
     expect(found).toEqual({ name: "acme/web", id: 1, fullName: "acme/site" });
     expect(renameNote(found)).toBe(
@@ -34,7 +34,7 @@ describe("a repository that has another name", () => {
     );
   });
 
-  test("has none in another case alone, and none before GitHub was asked", () => {
+  test("has no note for another case, or before GitHub was asked", () => {
     const asked = { owner: "Acme", repo: "WEB" };
     const found = identified(asked, { id: 1, fullName: "aCME/Web" }, undefined);
     expect(found.name).toBe("acme/web");
@@ -42,7 +42,7 @@ describe("a repository that has another name", () => {
     expect(renameNote(undefined)).toBeUndefined();
   });
 
-  test("is followed by its new name once the spec has that", () => {
+  test("is followed once the spec has its new name", () => {
     const before = identified(web, site, known);
     const named = { owner: "acme", repo: "site" };
     expect(knownAs(named, before)).toBeUndefined();
@@ -61,7 +61,7 @@ describe("a repository that takes the name of another one", () => {
     return expect.fail("expected a BlockedError, found a repository");
   };
 
-  test("is refused, and the message says what can be done", () => {
+  test("is refused with a message on what to do", () => {
     const { reason, message } = replaced(known);
     expect(reason).toBe("RepositoryReplaced");
     expect(message).toContain(
@@ -72,7 +72,7 @@ describe("a repository that takes the name of another one", () => {
     expect(replaced(identified(web, site, known)).message).toContain("last called acme/site.");
   });
 
-  test("is taken when the spec did not have that name before", () => {
+  test("is accepted if the spec did not have that name before", () => {
     const other = identified({ owner: "acme", repo: "api" }, { id: 9, fullName: "acme/api" }, undefined);
     expect(identified(web, { id: 5, fullName: "acme/web" }, other)).toMatchObject({ id: 5 });
   });
@@ -82,7 +82,7 @@ describe("webhooks", () => {
   const wakes = (keys: readonly string[], before?: typeof known): boolean =>
     repositoryKeys({ owner: "Acme", repo: "Web" }, before).some((key) => keys.includes(key));
 
-  test("find an object by the name in its spec and by the repository's id, and nothing of others", () => {
+  test("find objects by the name in the spec and by the repository's id", () => {
     expect(wakes(keysOfWebhook("acme", "web", 5))).toBe(true);
     expect(wakes(keysOfWebhook("acme", "site", 1))).toBe(false);
     expect(wakes(keysOfWebhook("acme", "site", 1), known)).toBe(true);
@@ -102,9 +102,12 @@ describe("webhooks", () => {
     ["transferred from a user", "other", "web", { owner: { from: { user: { login: "ACME" } } } }],
     ["made public", "acme", "web", {}],
     ["created", "acme", "web", undefined],
-  ])("about one that was %s find objects that have its former name only", (_, owner, repository, changes) => {
-    expect(wakes(keysOfMove(owner, repository, moved(changes)))).toBe(true);
-    expect(keysOfMove(owner, repository, moved(changes))).toContain(`${owner}/${repository}`);
-    expect(keysOfMove(owner, repository, moved(changes))).toContain("1");
-  });
+  ])(
+    "about a repository that was %s find objects with its previous name only",
+    (_, owner, repository, changes) => {
+      expect(wakes(keysOfMove(owner, repository, moved(changes)))).toBe(true);
+      expect(keysOfMove(owner, repository, moved(changes))).toContain(`${owner}/${repository}`);
+      expect(keysOfMove(owner, repository, moved(changes))).toContain("1");
+    },
+  );
 });

@@ -1,4 +1,4 @@
-/** Which objects webhooks wake whose repository has another name by now. */
+/** Objects that webhooks enqueue after a repository was renamed. */
 import { expect, test } from "vitest";
 import type { Stored } from "../../bus/kube/object.ts";
 import type { Find } from "../../bus/objects/indexes.ts";
@@ -57,7 +57,7 @@ const pipelines = [
   pipeline("api", "api", { repository: { name: "acme/api", id: 2, fullName: "acme/api" } }),
 ];
 
-/** Looks objects up as the bus does: by the values that the function's indexes give. */
+/** Looks objects up as the bus does: by the index keys of the function. */
 function finding<T extends Stored>(objects: readonly T[], indexes: object): Find {
   return async (index, value) => {
     const valuesOf = (indexes as Record<string, (object: T) => readonly string[]>)[index];
@@ -67,7 +67,7 @@ function finding<T extends Stored>(objects: readonly T[], indexes: object): Find
   };
 }
 
-/** Keys that a webhook about the repository with the id 1 enqueues. The repository is called `acme/<name>` now. */
+/** Keys that a webhook about the repository with the id 1 enqueues. Its current name is `acme/<name>`. */
 async function woken(
   event: "push" | "pull_request" | "repository",
   name: string,
@@ -97,24 +97,21 @@ async function woken(
   return [...new Set(keys.map(keyText))].sort();
 }
 
-test.each(["web", "site"])(
-  "those of the repository are woken, which is called %s in the webhook",
-  async (name) => {
-    const byName = name === "web" ? ["a/unknown"] : [];
-    const newPipeline = name === "web" ? ["a/new"] : [];
-    expect(await woken("push", name, { ref: "refs/heads/main" })).toEqual(
-      ["a/default", "a/main", "a/seven", ...byName].sort(),
-    );
-    expect(await woken("push", name, { ref: "refs/heads/next" })).toEqual(["a/next"]);
-    expect(await woken("push", name, { ref: "refs/tags/v1" })).toEqual(["a/tagged"]);
-    expect(await woken("push", name, { ref: "refs/tags/main" })).toEqual([]);
-    expect(await woken("pull_request", name, { number: 7 })).toEqual(
-      ["a/seven", "a/web", ...newPipeline].sort(),
-    );
-  },
-);
+test.each(["web", "site"])("enqueues objects of the repository, which the webhook names %s", async (name) => {
+  const byName = name === "web" ? ["a/unknown"] : [];
+  const newPipeline = name === "web" ? ["a/new"] : [];
+  expect(await woken("push", name, { ref: "refs/heads/main" })).toEqual(
+    ["a/default", "a/main", "a/seven", ...byName].sort(),
+  );
+  expect(await woken("push", name, { ref: "refs/heads/next" })).toEqual(["a/next"]);
+  expect(await woken("push", name, { ref: "refs/tags/v1" })).toEqual(["a/tagged"]);
+  expect(await woken("push", name, { ref: "refs/tags/main" })).toEqual([]);
+  expect(await woken("pull_request", name, { number: 7 })).toEqual(
+    ["a/seven", "a/web", ...newPipeline].sort(),
+  );
+});
 
-test("all that have the former name are woken when the repository is renamed", async () => {
+test("enqueues all objects with the previous name when the repository is renamed", async () => {
   const changes = { repository: { name: { from: "web" } } };
   const all = [
     "a/default",

@@ -17,20 +17,20 @@ const ready = (status: string, more: object = {}) => ({
 });
 
 test.each([
-  ["says nothing", object("batch/v1 CronJob", {})],
+  ["reports no status", object("batch/v1 CronJob", {})],
   ["is Ready", certificate(ready("True"))],
   ["was not Ready before its last change", certificate(ready("False", { observedGeneration: 1 }))],
   ["is a bound claim", object("v1 PersistentVolumeClaim", { status: { phase: "Bound" } })],
   [
-    "is a StatefulSet with all of its pods",
+    "is a StatefulSet with all pods ready",
     object("apps/v1 StatefulSet", {
       spec: { replicas: 2 },
       status: { observedGeneration: 2, readyReplicas: 2, updatedReplicas: 2 },
     }),
   ],
-  ["is a StatefulSet of no pods", object("apps/v1 StatefulSet", { spec: { replicas: 0 }, status: {} })],
-  ["is a Job at work", object("batch/v1 Job", { status: { active: 1 } })],
-])("an object that %s keeps nothing waiting", (_, found) => {
+  ["is a StatefulSet without pods", object("apps/v1 StatefulSet", { spec: { replicas: 0 }, status: {} })],
+  ["is a running Job", object("batch/v1 Job", { status: { active: 1 } })],
+])("treats an object that %s as ready", (_, found) => {
   expect(unreadyOf(found)).toBeUndefined();
 });
 
@@ -58,13 +58,13 @@ test.each([
     "Stalled is True (Broken)",
   ],
   [
-    "is reconciled",
+    "is Reconciling",
     certificate({ conditions: [{ type: "Reconciling", status: "True" }] }),
     "progressing",
     "Reconciling is True",
   ],
   [
-    "is a Job that has failed",
+    "is a failed Job",
     object("batch/v1 Job", {
       status: { conditions: [{ type: "Failed", status: "True", reason: "BackoffLimitExceeded" }] },
     }),
@@ -73,13 +73,13 @@ test.each([
   ],
   ["is a claim without a volume", object("v1 PersistentVolumeClaim", {}), "progressing", "it is Pending"],
   [
-    "is a claim that lost its volume",
+    "is a claim with a lost volume",
     object("v1 PersistentVolumeClaim", { status: { phase: "Lost" } }),
     "failed",
     "its volume is lost",
   ],
   [
-    "is a StatefulSet that is rolled out",
+    "is a StatefulSet during a rollout",
     object("apps/v1 StatefulSet", {
       spec: { replicas: 2 },
       status: { readyReplicas: 2, updatedReplicas: 1 },
@@ -88,18 +88,18 @@ test.each([
     "1 of 2 pods",
   ],
   [
-    "is a DaemonSet that is not everywhere",
+    "is a DaemonSet that does not run on all nodes",
     object("apps/v1 DaemonSet", {
       status: { desiredNumberScheduled: 3, numberReady: 2, updatedNumberScheduled: 3 },
     }),
     "progressing",
     "2 of 3 pods",
   ],
-])("an object that %s is waited for", (_, found, state, message) => {
+])("waits for an object that %s", (_, found, state, message) => {
   expect(unreadyOf(found)).toMatchObject({ state, message: expect.stringContaining(message) });
 });
 
-test("of the children that are not ready, one that has failed is named first, and built-in kinds are judged elsewhere", () => {
+test("names a failed child before unready ones, and skips built-in kinds", () => {
   const claim = object("v1 PersistentVolumeClaim", { status: { phase: "Lost" } });
   const waiting = certificate(ready("False"));
   const policy = object("networking.k8s.io/v1 NetworkPolicy", { status: ready("False") });

@@ -9,7 +9,7 @@ const entry = (image: string, revision?: string) => ({
   time: "2026-01-01T00:00:00Z",
 });
 
-test("has the image that runs first, each image once, and no more than ten, whatever has run", () => {
+test("lists the current image first, each image once, and at most ten", () => {
   const run = fc.record({
     image: fc.integer({ min: 0, max: 15 }).map(String),
     revision: fc.option(fc.constantFrom("a", "b"), { nil: undefined }),
@@ -26,19 +26,19 @@ test("has the image that runs first, each image once, and no more than ten, what
   );
 });
 
-test("an image that runs on is the same entry, so that nothing is written", () => {
+test("keeps the entry of an image that continues to run", () => {
   const before = [entry("web:1", "a")];
   expect(historyWith(before, { image: "web:1", revision: "a", time })).toBe(before);
   expect(historyWith(before, { image: "web:1", revision: undefined, time })).toBe(before);
 });
 
-test("an image that comes of a later revision is said to be of that one, since when it runs", () => {
+test("updates the revision of an image that a later revision results in", () => {
   expect(historyWith([entry("web:1", "a"), entry("web:0")], { image: "web:1", revision: "b", time })).toEqual(
     [entry("web:1", "b"), entry("web:0")],
   );
 });
 
-test("an entry has its time in seconds, and a revision if there is one", () => {
+test("records the time in seconds, and the revision if there is one", () => {
   expect(historyWith([], { image: "web:1", revision: undefined, time })).toStrictEqual([
     { image: "web:1", time: "2026-01-02T03:04:05Z" },
   ]);

@@ -34,7 +34,7 @@ const ingress = child("networking.k8s.io/v1", "Ingress", {
   spec: { rules: [{ host: "a.example.com" }] },
 });
 
-/** The writes that the work makes, with these objects in the cluster. */
+/** The writes that the work makes in a cluster with these objects. */
 async function made(
   there: readonly Stored[],
   work: (app: Stored<Application>, ctx: Context) => Promise<void>,
@@ -53,24 +53,24 @@ async function made(
 const withdrawn = (there: readonly Stored[], ...hosts: string[]) =>
   made(there, (app, ctx) => withdraw(app, new Set(hosts), ctx));
 
-test("a Service loses the annotation that names a refused host, and stays", async () => {
+test("removes only the annotation of a Service with a refused host", async () => {
   const patch = { metadata: { annotations: { [dns]: null } } };
   expect(await withdrawn([deployment, named], "b.example.com")).toEqual(["patch Service", patch]);
 });
 
-test("a route with a refused host is deleted, also where only an annotation names it", async () => {
+test("deletes a route with a refused host, also if only an annotation names it", async () => {
   for (const host of ["a.example.com", "b.example.com"])
     expect(await withdrawn([deployment, plain, ingress], host)).toEqual(["delete Ingress"]);
 });
 
-test("what has no refused host, or belongs to another owner, is left alone", async () => {
+test("leaves objects without refused hosts, and those of other owners, alone", async () => {
   expect(await withdrawn([deployment, named, ingress], "c.example.com")).toEqual([]);
   expect(await withdrawn([deployment, named, ingress])).toEqual([]);
   const foreign = child("v1", "Service", { owner: "other", annotations: { [dns]: "a.example.com" } });
   expect(await withdrawn([foreign], "a.example.com")).toEqual([]);
 });
 
-test("with its Application everything goes that has a host", async () => {
+test("deletes all objects with hosts when the Application is deleted", async () => {
   expect(await made([deployment, named, ingress], deleteHosting)).toEqual([
     "delete Service",
     "delete Ingress",

@@ -10,7 +10,7 @@ const resource = fc.record({
   namespace: fc.constant("default"),
   uid: fc.option(fc.uuid(), { nil: undefined }),
 });
-/** Each object once, as `group/kind/name`. */
+/** The objects as `group/kind/name`, without duplicates. */
 const keyOf = ({ apiVersion, kind, name }: Pick<Resource, "apiVersion" | "kind" | "name">) =>
   [apiVersion.includes("/") ? apiVersion.split("/")[0] : "", kind, name].join("/");
 const resources = fc.uniqueArray(resource, { selector: keyOf });
@@ -22,18 +22,18 @@ const wantedOf = (list: readonly Resource[]) =>
   }));
 const keys = (list: readonly Resource[]) => list.map(keyOf).sort();
 
-test("what is announced is all that there was and all that is wanted, each once", () => {
+test("announces existing and desired objects, each once", () => {
   fc.assert(
     fc.property(resources, resources, (before, wanted) => {
       const list = announced(before, wantedOf(wanted));
       expect(keys(list)).toEqual([...new Set([...keys(before), ...keys(wanted)])].sort());
-      expect(list.slice(0, before.length), "what there was is as it was").toEqual(before);
+      expect(list.slice(0, before.length), "existing entries stay unchanged").toEqual(before);
       expect(announced(list, wantedOf(wanted)), "it is announced once").toBe(list);
     }),
   );
 });
 
-test("what is obsolete and what is wanted are all of what is announced, whatever the versions", () => {
+test("splits announced objects into obsolete and desired ones, whatever the versions", () => {
   fc.assert(
     fc.property(resources, resources, (before, wanted) => {
       const gone = keys(obsolete(announced(before, wantedOf(wanted)), wantedOf(wanted)));
@@ -42,7 +42,7 @@ test("what is obsolete and what is wanted are all of what is announced, whatever
   );
 });
 
-test("with what was made, the list has its uids and loses nothing", () => {
+test("adds uids after applying, and loses nothing", () => {
   fc.assert(
     fc.property(resources, fc.array(fc.nat(), { maxLength: 5 }), (list, picks) => {
       const made = list.filter((_, index) => picks.includes(index));
@@ -60,19 +60,19 @@ test("with what was made, the list has its uids and loses nothing", () => {
 
 const ingress = { apiVersion: "networking.k8s.io/v1", kind: "Ingress", metadata: { name: "web" } };
 
-test("the same object in another version is not obsolete, is known, and is announced once", () => {
+test("treats an object in another version as the same one", () => {
   const before = [{ apiVersion: "networking.k8s.io/v1beta1", kind: "Ingress", name: "web", uid: "u-1" }];
   expect(obsolete(before, [ingress])).toEqual([]);
   expect(announced(before, [ingress])).toBe(before);
   expect(knownUid(before, ingress)).toBe("u-1");
 });
 
-test("objects of the same kind and name in different groups are different", () => {
+test("distinguishes objects of the same kind and name in different groups", () => {
   const before = [{ apiVersion: "extensions/v1beta1", kind: "Ingress", name: "web" }];
   expect(obsolete(before, [ingress])).toEqual(before);
 });
 
-test("an entry says what is known and no more", () => {
+test("records only known fields", () => {
   expect(resourceOf(ingress)).toStrictEqual({
     apiVersion: "networking.k8s.io/v1",
     kind: "Ingress",
@@ -87,7 +87,7 @@ test("an entry says what is known and no more", () => {
   });
 });
 
-test("the kind of an entry is found in any version, and none that charts may not make", () => {
+test("finds the kind of an entry in any version, and only kinds that charts may make", () => {
   expect(kindOf({ apiVersion: "autoscaling/v1", kind: "HorizontalPodAutoscaler" }, childKinds)).toMatchObject(
     {
       group: "autoscaling",

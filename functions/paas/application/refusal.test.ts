@@ -19,14 +19,14 @@ test.each([
   [400, 'admission webhook "policy.example" denied the request: no', "AdmissionDenied"],
   [500, 'failed calling webhook "policy.example": connection refused', "AdmissionWebhookUnavailable"],
   [404, "404 page not found", "KindNotInstalled"],
-])("%i (%s) is a refusal: %s", (status, message, reason) => {
+])("treats %i (%s) as the refusal %s", (status, message, reason) => {
   const refusal = refusalOf(answer(status, message), child);
   expect(refusal).toMatchObject({ name: "BlockedError", reason });
   expect(refusal.message).toContain("HTTPRoute web");
   expect(refusal.message).toContain(message);
 });
 
-test("advice on rights is given where rights are missing, in place of general advice", () => {
+test("replaces general advice by advice on missing rights", () => {
   const hints = { Forbidden: "Apply the roles." };
   const missing = refusalOf(answer(403, 'User "worker" cannot patch resource "httproutes"'), child, {
     hints,
@@ -38,20 +38,20 @@ test("advice on rights is given where rights are missing, in place of general ad
 });
 
 test.each([
-  ["an API server that does not feel well", answer(500, "etcdserver: request timed out")],
+  ["an overloaded API server", answer(500, "etcdserver: request timed out")],
   ["a conflict", answer(409, "the object has been modified")],
-  ["an API server that is not there", new ApiUnreachableError("refused")],
-  ["a fault of our own", new TypeError("x is undefined")],
-])("%s is no refusal, and is tried again", (_, error) => {
+  ["an unavailable API server", new ApiUnreachableError("refused")],
+  ["a bug", new TypeError("x is undefined")],
+])("does not treat %s as a refusal", (_, error) => {
   expect(() => refusalOf(error, child)).toThrow(error);
 });
 
-test("what says itself why it is blocked says so", () => {
-  const taken = new BlockedError("NameTaken", "found one of somebody else");
+test("returns a BlockedError unchanged", () => {
+  const taken = new BlockedError("NameTaken", "found another owner's");
   expect(refusalOf(taken, child)).toBe(taken);
 });
 
-test("several are one: the reason of the first, all messages, and as soon as one is to be tried again", () => {
+test("combines refusals with the first reason, all messages, and the shortest interval", () => {
   const [slow, soon] = [
     new BlockedError("Invalid", "this", 300_000),
     new BlockedError("NameTaken", "that", 5000),

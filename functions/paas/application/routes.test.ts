@@ -22,7 +22,7 @@ const route = (answers: readonly Answer[], kind = "HTTPRoute") => ({
   },
 });
 
-test("one that a Gateway does not accept, or can not resolve, is refused", () => {
+test("reports a route that a Gateway does not accept or cannot resolve", () => {
   expect(refusedRoute([route([{}])])).toBe(
     "the Gateway gateways/public does not accept the HTTPRoute web: NotAllowed: by the listener",
   );
@@ -32,16 +32,16 @@ test("one that a Gateway does not accept, or can not resolve, is refused", () =>
 
 test.each([
   ["is accepted", route([{ status: "True" }])],
-  ["nobody has looked at", route([])],
-  ["nobody has looked at since it has changed", route([{ observedGeneration: 2 }])],
-  ["is refused by a Gateway that it belongs to no more", route([{ parent: { name: "former" } }])],
-  ["has a condition of somebody's own", route([{ type: "PartiallyInvalid" }])],
-  ["is none", route([{}], "Ingress")],
-])("one that %s is not refused", (_, object) => {
+  ["has no status yet", route([])],
+  ["has no status since its last change", route([{ observedGeneration: 2 }])],
+  ["is refused by a Gateway that it no longer names", route([{ parent: { name: "former" } }])],
+  ["has another controller's condition", route([{ type: "PartiallyInvalid" }])],
+  ["is not an HTTPRoute", route([{}], "Ingress")],
+])("accepts a route that %s", (_, object) => {
   expect(refusedRoute([object])).toBeUndefined();
 });
 
-test("without a namespace the Gateway is in that of the route", () => {
+test("looks for the Gateway in the route's namespace by default", () => {
   const local = route([{ parent: { name: "local", namespace: "team-a" } }]);
   expect(refusedRoute([{ ...local, spec: { parentRefs: [{ name: "local" }] } } as typeof local])).toContain(
     "team-a/local",

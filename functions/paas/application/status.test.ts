@@ -53,7 +53,7 @@ const states = (conditions: readonly ConditionUpdate[]) =>
 const applied = { step: "Applied", reason: "Invalid", message: "not so" } as const;
 const rendered = { step: "Rendered", reason: "ChartThrew", message: "no chart" } as const;
 
-test("all is well: deployed, with its addresses, pods and image", () => {
+test("is deployed with URLs, pods, and image", () => {
   const { status, conditions } = saidOf(app({ domains: ["*.example.com", "web.example.com"] }), found());
   expect(status).toStrictEqual({
     status: "deployed",
@@ -75,7 +75,7 @@ test("all is well: deployed, with its addresses, pods and image", () => {
   });
 });
 
-test("pods are on their way: progressing, without a message, and the image is the one of before", () => {
+test("is progressing during a rollout, without a message and with the previous image", () => {
   const { status, conditions } = saidOf(
     app({}, { currentImage: "web:1" }),
     found({ deployments: [deployment("web:2", { ...running, updatedReplicas: 0 })] }),
@@ -85,7 +85,7 @@ test("pods are on their way: progressing, without a message, and the image is th
   expect(states(conditions)).toMatchObject({ RolledOut: "False Progressing", Ready: "False Progressing" });
 });
 
-test("pods do not become ready: failed, and it says why", () => {
+test("has failed with a message when pods do not become ready", () => {
   const { status, conditions } = saidOf(
     app(),
     found({ deployments: [deployment("web:2", { ...running, conditions: exceeded })] }),
@@ -97,13 +97,13 @@ test("pods do not become ready: failed, and it says why", () => {
   });
 });
 
-test("a first failure says nothing of pods and addresses that there are not", () => {
+test("reports no pods and URLs after a failure on the first reconcile", () => {
   const { status, conditions } = saidOf(app(), found({ problem: rendered, deployments: [] }));
   expect(status).toStrictEqual({ status: "failed", message: "no chart" });
   expect(states(conditions)).toEqual({ Rendered: "False ChartThrew", Ready: "False ChartThrew" });
 });
 
-test("something is refused: an error, and what runs is told of", () => {
+test("is an error after a refusal, and reports what runs", () => {
   const deployments = [deployment("web:1", running)];
   const { status, conditions } = saidOf(
     app({}, { currentImage: "web:1" }),
@@ -124,23 +124,23 @@ test("something is refused: an error, and what runs is told of", () => {
   });
 });
 
-test("an image that runs although something else is refused is the current one", () => {
+test("reports the running image although another object was refused", () => {
   expect(saidOf(app(), found({ problem: applied })).status).toMatchObject({ currentImage: "web:2" });
 });
 
-test("a chart without a Deployment has nothing to wait for", () => {
+test("waits for nothing without a Deployment", () => {
   const { status } = saidOf(app(), found({ deployments: [] }));
   expect(status).toMatchObject({ status: "deployed", replicas: 0, readyReplicas: 0, selector: "" });
 });
 
-test("without an image none is current, and those of before stay", () => {
+test("reports no current image without one, and keeps the history", () => {
   const history = [{ image: "web:1", time: "2026-01-01T00:00:00Z" }];
   const { status } = saidOf(app({ image: "" }, { currentImage: "web:1", history }), found());
   expect(status.currentImage).toBe("");
   expect(status).not.toHaveProperty("history");
 });
 
-test("a pinned image has the revision that it had, not that of the image that is built", () => {
+test("reports a pinned image with its own revision, not that of the built image", () => {
   const history = [
     { image: "web:2", revision: "two", time: "2026-01-01T00:00:01Z" },
     { image: "web:1", revision: "one", time: "2026-01-01T00:00:00Z" },
@@ -152,7 +152,7 @@ test("a pinned image has the revision that it had, not that of the image that is
   expect(free.status.history?.[0]).toMatchObject({ image: "web:2", revision: "two" });
 });
 
-test("an Event tells of an image that runs now and of a rollout that has failed now, each once", () => {
+test("records an Event for a new running image and for a failed rollout, each once", () => {
   const failure = saidOf(
     app(),
     found({ deployments: [deployment("web:2", { ...running, conditions: exceeded })] }),

@@ -7,18 +7,18 @@ const widget = externalKind({ group: "example.com", version: "v1", kind: "Widget
 const unlisted = new UnlistedKindError("document 1", "example.com/v1", "Widget", "not listed");
 const serving = (served?: typeof widget) => ({ kind: () => Promise.resolve(served) });
 
-test("a kind that the API server does not serve needs a CRD first", async () => {
+test("asks for a CRD of a kind that the API server does not serve", async () => {
   const { message } = await explained(unlisted, [], serving());
   expect(message).toContain("the API server does not serve it. Install its CRD");
 });
 
-test("a kind is not explained while the API server does not answer", async () => {
+test("gives no advice while the API server does not answer", async () => {
   const live = { kind: () => Promise.reject(new Error("503: not now")) };
   await expect(explained(unlisted, [], live)).rejects.toThrow("503: not now");
   await expect(howListedWrong(widget, live)).rejects.toThrow("503: not now");
 });
 
-test("a version that is not served is corrected, with the line that lists the kind", async () => {
+test("corrects an unserved version, with the line that lists the kind", async () => {
   const live = serving({ ...widget, version: "v2" });
   const line = "- { group: example.com, version: v2, kind: Widget, plural: widgets }";
   expect((await explained(unlisted, [], live)).message).toContain(line);
@@ -30,6 +30,6 @@ test("a version that is not served is corrected, with the line that lists the ki
   );
 });
 
-test("a line that is right is not corrected", async () => {
+test("does not correct a valid line", async () => {
   expect(await howListedWrong(widget, serving(widget))).toBeUndefined();
 });

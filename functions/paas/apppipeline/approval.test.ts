@@ -6,7 +6,7 @@ import { type Approval, approvalOf, type Before } from "./approval.ts";
 const label = "preview-approved";
 const second = (count: number): Date => new Date(Date.parse("2026-01-02T03:04:00Z") + count * 1000);
 
-/** A pull request of a fork on GitHub: each step takes a second of its clock. */
+/** A simulated pull request of a fork. Each step takes a second of GitHub's clock. */
 function simulated() {
   let [clock, head, labelled, updatedAt] = [0, "a1", false, second(0)];
   const timeline: TimelineEvent[] = [];
@@ -37,14 +37,14 @@ function simulated() {
     ) {
       step(() => ({ type: "reviewed", state, commit, by }));
     },
-    /** What the list says now; a replica of GitHub's may say later what it said. */
+    /** The current listing. A lagging replica of GitHub may return an earlier one later. */
     listing: () => ({ labels: labelled ? ["Preview-Approved"] : [], updatedAt, headSHA: head }),
     timeline: () => [...timeline],
   };
 }
 type GitHub = ReturnType<typeof simulated>;
 
-/** What the pipeline decides, with what it decided before. */
+/** Runs the pipeline's decision with its earlier one. */
 async function decided(
   github: GitHub,
   last?: Before,
@@ -68,7 +68,7 @@ describe("the label", () => {
     expect(await decided(github, approved)).toMatchObject({ headSHA: "a2", approvedSHA: "a1" });
   });
 
-  test("approves nothing when a commit is pushed before it is processed", async () => {
+  test("approves nothing if a commit is pushed before it is processed", async () => {
     const github = simulated();
     const seen = await decided(github);
     github.label();
@@ -82,7 +82,7 @@ describe("the label", () => {
     expect((await decided(github, found)).approvedSHA).toBe("a2");
   });
 
-  test("approves nothing when the branch was moved to another commit for it, and back again", async () => {
+  test("approves nothing if the branch was moved to another commit and back", async () => {
     const github = simulated();
     github.push("bad");
     const seen = await decided(github);
@@ -92,7 +92,7 @@ describe("the label", () => {
     expect((await decided(github, seen)).approvedSHA).toBeUndefined();
   });
 
-  test("approves nothing when the listing is older than the label", async () => {
+  test("approves nothing if the listing is older than the label", async () => {
     const github = simulated();
     const stale = github.listing();
     const seen = await decided(github, undefined, stale);
@@ -102,7 +102,7 @@ describe("the label", () => {
     expect(found.approvedSHA).toBeUndefined();
   });
 
-  test.each(["stranger", null])("approves nothing when %j gave it, who may not write", async (by) => {
+  test.each(["stranger", null])("approves nothing if %j added it, who may not write", async (by) => {
     const github = simulated();
     const seen = await decided(github);
     github.label(by);
@@ -111,7 +111,7 @@ describe("the label", () => {
     expect(approvalProblem).toContain(by ?? "a deleted account");
   });
 
-  test("approves nothing on a pull request that is new here, until it is given again", async () => {
+  test("approves nothing on a new pull request until it is added again", async () => {
     const github = simulated();
     github.label();
     const seen = await decided(github);
@@ -121,7 +121,7 @@ describe("the label", () => {
     expect((await decided(github, seen)).approvedSHA).toBe("a1");
   });
 
-  test("takes its approval back when it is taken away", async () => {
+  test("withdraws its approval when it is removed", async () => {
     const github = simulated();
     const seen = await decided(github);
     github.label();
@@ -131,7 +131,7 @@ describe("the label", () => {
   });
 
   test.each(["stranger", null, "maintainer", "owner"])(
-    "takes its approval back when it is taken away and given again by %j to another commit before the next listing",
+    "withdraws its approval when %j removes it and adds it to another commit before the next listing",
     async (by) => {
       const github = simulated();
       const seen = await decided(github);
@@ -144,7 +144,7 @@ describe("the label", () => {
     },
   );
 
-  test("keeps its approval when the timeline lags behind it", async () => {
+  test("keeps its approval while the timeline lags behind", async () => {
     const github = simulated();
     const seen = await decided(github);
     github.label("maintainer");
@@ -156,7 +156,7 @@ describe("the label", () => {
     expect((await decided({ ...github, timeline }, approved)).approvedSHA).toBe("a1");
   });
 
-  test("keeps what was approved before times were noted", async () => {
+  test("keeps approvals from before times were recorded", async () => {
     const github = simulated();
     github.label();
     const last = { headSHA: "a1", labelled: true, approvedSHA: "a1", approvedBy: "owner" };
@@ -166,7 +166,7 @@ describe("the label", () => {
     expect((await decided(github, last)).approvedSHA).toBeUndefined();
   });
 
-  test("approves only the commit that was the last one when a writer gave it, whatever happens in between", async () => {
+  test("approves only the commit that was the last one when a writer added it, whatever happens in between", async () => {
     const steps = fc.constantFrom("push", "force", "back", "label", "label by a stranger", "unlabel", "list");
     await fc.assert(
       fc.asyncProperty(fc.array(steps, { minLength: 1, maxLength: 16 }), async (all) => {
@@ -198,7 +198,7 @@ describe("the label", () => {
 });
 
 describe("an approving review", () => {
-  test("approves the commit that the reviewer had before them", async () => {
+  test("approves the commit that the reviewer saw", async () => {
     const github = simulated();
     github.push("a2");
     github.review("a1");
@@ -218,7 +218,7 @@ describe("an approving review", () => {
     expect((await decided(github)).approvedBy).toBe("maintainer");
   });
 
-  test.each(["changes_requested", "dismissed"] as const)("counts no longer when it is %s", async (state) => {
+  test.each(["changes_requested", "dismissed"] as const)("no longer counts when it is %s", async (state) => {
     const github = simulated();
     github.review("a1");
     github.review("a1", "owner", "commented");

@@ -15,7 +15,7 @@ const changed = (kind: string): Cause => ({
 const child = changed("RemoteSync");
 const webhook: Cause = { type: "webhook", event: "pull_request", delivery: "d" };
 
-/** A pipeline that was listed, and is to be listed again a second later than now. */
+/** A pipeline that was listed, and is due again in a second. */
 const pipeline = (status: object = {}, metadata: object = {}, listed = "True") =>
   ({
     metadata: { name: "web", generation: 2, annotations: {}, ...metadata },
@@ -32,42 +32,42 @@ const due = (of: Stored<AppPipeline>, ...causes: Cause[]) => isDue(of, now, { ca
 
 describe("GitHub is asked", () => {
   test.each([
-    ["when nobody has asked yet", pipeline({ nextListingAt: undefined }), child],
-    ["when what is wanted has changed", pipeline({ listedGeneration: 1 }), child],
-    ["when it is time, whatever woke it", pipeline({ nextListingAt: "2026-01-02T03:04:05Z" }), child],
+    ["before the first listing", pipeline({ nextListingAt: undefined }), child],
+    ["after a change of the spec", pipeline({ listedGeneration: 1 }), child],
+    ["when it is due, whatever the cause", pipeline({ nextListingAt: "2026-01-02T03:04:05Z" }), child],
     [
-      "when somebody wants it refreshed",
+      "for a requested refresh",
       pipeline({}, { annotations: { "modoki.tsuzu.dev/refreshed-at": "1" } }),
       child,
     ],
     ["for a webhook", pipeline(), webhook],
-    ["when somebody asks for it by hand", pipeline(), { type: "replay" } as Cause],
-    ["for another token, when it did not answer", failed(), changed("Secret")],
-    ["for other settings of the site, when it did not answer", failed(), changed("ConfigMap")],
+    ["for a replay", pipeline(), { type: "replay" } as Cause],
+    ["for another token after a failure", failed(), changed("Secret")],
+    ["for other settings of the site after a failure", failed(), changed("ConfigMap")],
   ])("%s", (_, of, cause) => {
     expect(due(of, cause)).toBe(true);
   });
 
   test.each([
-    ["for what becomes of previews", pipeline(), child],
-    ["for the same, when it did not answer", failed(), child],
-    ["for a timer or a sweep before it is time", pipeline(), { type: "timer" } as Cause],
+    ["for a change of a preview", pipeline(), child],
+    ["for a change of a preview after a failure", failed(), child],
+    ["for a timer or a sweep before it is due", pipeline(), { type: "timer" } as Cause],
     [
-      "for a refresh that it has answered",
+      "for a handled refresh",
       pipeline({ refreshedAt: "1" }, { annotations: { "modoki.tsuzu.dev/refreshed-at": "1" } }),
       child,
     ],
-    ["for another token, when it has answered", pipeline(), changed("Secret")],
+    ["for another token after a success", pipeline(), changed("Secret")],
   ])("not %s", (_, of, cause) => {
     expect(due(of, cause)).toBe(false);
   });
 
-  test("for one reason among others that are none", () => {
+  test("for one valid cause among others", () => {
     expect(due(pipeline(), child, webhook)).toBe(true);
   });
 });
 
-test("whoever speaks to GitHub may read its token and the site's settings, and no more Secrets than that", () => {
+test("allows functions that use GitHub to read the token and the site's settings, and no other Secrets", () => {
   for (const fn of [apppipeline, report]) {
     expect(workerRules(fn, "opted-in")).toEqual([
       { apiGroups: [""], resources: ["secrets"], verbs: ["get"] },

@@ -6,17 +6,17 @@ const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const objectName = fc.stringMatching(/^[a-z0-9]([-.a-z0-9]{0,61}[a-z0-9])?$/);
 const number = fc.integer({ min: 1, max: 2_000_000_000 });
 
-test("a preview is called like its pipeline and its pull request", () => {
+test("names a preview after its pipeline and its pull request", () => {
   expect(previewName("web", 7)).toBe("modoki-pipeline-web-pr-7");
 });
 
-test("a long pipeline's preview keeps its number, and ends with a digest of what was cut", () => {
+test("keeps the number and adds a digest when the pipeline's name is cut", () => {
   const name = previewName("a".repeat(63), 1234);
   expect(name).toMatch(/^modoki-pipeline-a+-[0-9a-f]{8}-pr-1234$/);
   expect(name).toHaveLength(63);
 });
 
-test("a host tells the pull request, the pipeline and by a digest the namespace; the star of the domain is left out", () => {
+test("builds a host from pull request, pipeline, and a digest of the namespace, without the domain's star", () => {
   const at = { namespace: "team-a", name: "web" };
   expect(previewHost(at, 7, "*.preview.example.com", "unique")).toMatch(
     /^pr-7-web-[0-9a-f]{6}\.preview\.example\.com$/,
@@ -26,7 +26,7 @@ test("a host tells the pull request, the pipeline and by a digest the namespace;
   );
 });
 
-test("names are values of labels, and hosts are hosts, whatever a pipeline is called", () => {
+test("builds valid label values and hosts from any pipeline name", () => {
   fc.assert(
     fc.property(objectName, objectName, number, (name, namespace, pull) => {
       const preview = previewName(name, pull);
@@ -42,14 +42,14 @@ test("names are values of labels, and hosts are hosts, whatever a pipeline is ca
   );
 });
 
-test("previews of different pipelines or numbers have different names; of different namespaces, different hosts", () => {
+test("distinguishes pipelines and numbers by name, and namespaces by host", () => {
   fc.assert(
     fc.property(objectName, objectName, number, number, (a, b, one, other) => {
       fc.pre(a !== b || one !== other);
       expect(previewName(a, one)).not.toBe(previewName(b, other));
     }),
   );
-  // The two that the seed gave one host.
+  // A pair that once got the same host.
   const hosts = [
     { namespace: "a-b", name: "c" },
     { namespace: "a", name: "b-c" },
@@ -61,7 +61,7 @@ test("previews of different pipelines or numbers have different names; of differ
   );
 });
 
-test("the pattern of modoki-operator gives its hosts, unless a label would be too long", () => {
+test("builds hosts of modoki-operator's pattern unless a label is too long", () => {
   const host = (namespace: string, name: string) =>
     previewHost({ namespace, name }, 7, "*.preview.example.com", "modoki-operator");
   expect(host("team-a", "web")).toBe("team-a-web-pr-7.preview.example.com");

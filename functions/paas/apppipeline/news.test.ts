@@ -13,7 +13,7 @@ const preview = (number: number, more: Partial<Preview> = {}): Preview => ({
 });
 const reasons = (before: Preview[], after: Preview[]) => newsOf(before, after).map(({ reason }) => reason);
 
-test("one that is made, and one that is taken away", () => {
+test("records a created and a deleted preview", () => {
   expect(newsOf([preview(1)], [preview(2)])).toEqual([
     { type: "Normal", reason: "PreviewMade", note: "created app-2 for #2" },
     { type: "Normal", reason: "PreviewRemoved", note: "deleted app-1 of #1" },
@@ -23,7 +23,7 @@ test("one that is made, and one that is taken away", () => {
   ]);
 });
 
-test("one that is ready, and again with another commit, but once with each", () => {
+test("records a ready preview once per commit", () => {
   const ready = preview(1, { phase: "Ready" });
   expect(newsOf([preview(1)], [ready])).toEqual([
     { type: "Normal", reason: "PreviewReady", note: "#1 is ready with aaaaaaaaaaaa: https://1" },
@@ -32,13 +32,13 @@ test("one that is ready, and again with another commit, but once with each", () 
   expect(reasons([ready], [{ ...ready, headSHA: "b".repeat(40) }])).toEqual(["PreviewReady"]);
 });
 
-test("one that has failed is a warning with its reason", () => {
+test("records a failed preview as a warning with its reason", () => {
   expect(newsOf([preview(1)], [preview(1, { phase: "Failed", message: "no tests" })])).toEqual([
     { type: "Warning", reason: "PreviewFailed", note: "#1 has no preview of aaaaaaaaaaaa: no tests" },
   ]);
 });
 
-test("one that keeps running with a warning, once until the warning goes", () => {
+test("records a warning of a running preview once until it ends", () => {
   const ready = preview(1, { phase: "Ready" });
   const warned = { ...ready, warning: "build 2 failed" };
   expect(newsOf([ready], [warned])).toEqual([
@@ -48,7 +48,7 @@ test("one that keeps running with a warning, once until the warning goes", () =>
   expect(reasons([warned], [ready])).toEqual([]);
 });
 
-test("one that waits is no news", () => {
+test("records nothing for a waiting preview", () => {
   const waiting: Preview = { ...preview(1), application: undefined, phase: "Waiting" };
   expect(reasons([], [waiting])).toEqual([]);
   expect(reasons([waiting], [preview(1)])).toEqual(["PreviewMade"]);

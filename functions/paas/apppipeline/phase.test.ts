@@ -11,11 +11,11 @@ const image = "registry.example.com/web@sha256:1";
 type Said = Readonly<Record<string, readonly [Condition["status"], string?]>>;
 const conditions = (said: Said) =>
   Object.entries(said).map(([type, [status, reason = "Reason"]]) => ({
-    ...{ type, status, reason, message: `${type} says so` },
+    ...{ type, status, reason, message: `message of ${type}` },
     lastTransitionTime: "2026-01-02T03:04:05Z",
   }));
 
-/** `generation`: what is wanted now, and what the status is about. */
+/** `generation`: the object's, and the observed one. */
 const remoteSync = (said: Said, status: Partial<RemoteSync["status"]> = {}, generation = [1, 1]) =>
   ({
     metadata: { name: "sync", generation: generation[0] },
@@ -38,29 +38,29 @@ const phase = (...args: Parameters<typeof phaseOf>) => phaseOf(...args)?.phase;
 
 describe("a preview is", () => {
   test.each([
-    ["Resolving", "nothing is there", undefined, undefined],
-    ["Resolving", "nothing is known of the source", undefined, remoteSync({})],
-    ["Resolving", "the commit is of before", running, remoteSync(done, { headSHA: "before" })],
-    ["Resolving", "what is wanted has changed since", running, remoteSync(done, {}, [2, 1])],
+    ["Resolving", "there are no objects", undefined, undefined],
+    ["Resolving", "the source has no status", undefined, remoteSync({})],
+    ["Resolving", "the status is about an earlier commit", running, remoteSync(done, { headSHA: "before" })],
+    ["Resolving", "the spec has changed since", running, remoteSync(done, {}, [2, 1])],
     [
       "Resolving",
-      "GitHub is finding out about the merge",
+      "GitHub is computing the merge",
       running,
       remoteSync({ ...done, SourceResolved: ["Unknown"] }),
     ],
     ["Resolving", "GitHub asked to wait", running, remoteSync({ SourceResolved: ["False", "RateLimited"] })],
     [
       "Resolving",
-      "GitHub is away",
+      "GitHub is unreachable",
       undefined,
       remoteSync({ SourceResolved: ["False", "GitHubUnreachable"] }),
     ],
     ["Failed", "there is no commit", running, remoteSync({ SourceResolved: ["False"] })],
     ["Building", "a build runs", running, remoteSync({ ...done, Built: ["Unknown"] })],
     ["Failed", "a build has failed", running, remoteSync({ ...done, Built: ["False"] })],
-    ["Building", "the image is not handed over", running, remoteSync({ ...done, Deployed: ["Unknown"] })],
-    ["Failed", "the image can not be handed over", running, remoteSync({ ...done, Deployed: ["False"] })],
-    ["Deploying", "the Application is not seen yet", undefined, remoteSync(done)],
+    ["Building", "the image is not deployed", running, remoteSync({ ...done, Deployed: ["Unknown"] })],
+    ["Failed", "the image cannot be deployed", running, remoteSync({ ...done, Deployed: ["False"] })],
+    ["Deploying", "the Application is not on the bus yet", undefined, remoteSync(done)],
     [
       "Deploying",
       "it has another image",
@@ -73,25 +73,20 @@ describe("a preview is", () => {
       application({ Ready: ["True"] }, { image }, [3, 2]),
       remoteSync(done),
     ],
-    [
-      "Deploying",
-      "pods are on their way",
-      application({ Ready: ["False", "Progressing"] }),
-      remoteSync(done),
-    ],
-    ["Deploying", "nothing is known of pods", application({}), remoteSync(done)],
+    ["Deploying", "pods are rolling out", application({ Ready: ["False", "Progressing"] }), remoteSync(done)],
+    ["Deploying", "the pods have no status", application({}), remoteSync(done)],
     [
       "Failed",
       "pods do not become ready",
       application({ Ready: ["False", "ProgressDeadlineExceeded"] }),
       remoteSync(done),
     ],
-    ["Ready", "all of it is done", running, remoteSync(done)],
+    ["Ready", "everything is done", running, remoteSync(done)],
   ] as const)("%s when %s", (wanted, _, app, sync) => {
     expect(phase(app, sync, candidate)).toBe(wanted);
   });
 
-  test("at its beginning again when its objects are going, for others to take their place", () => {
+  test("Resolving again while its objects are being deleted", () => {
     const going = <T extends Application | RemoteSync>(object: T): T => ({
       ...object,
       metadata: { ...object.metadata, deletionTimestamp: "2026-01-02T03:04:05Z" },
@@ -100,20 +95,20 @@ describe("a preview is", () => {
     expect(phase(going(running), remoteSync(done), candidate)).toBe("Deploying");
   });
 
-  test("what it was before when the pull request is closed, as far as the RemoteSync knows", () => {
+  test("unchanged while the RemoteSync reports the pull request as closed", () => {
     expect(
       phaseOf(running, remoteSync({ SourceResolved: ["False", "PullRequestClosed"] }), candidate),
     ).toBeUndefined();
   });
 
-  test("ready with a warning when a rebuild of its commit failed, and warns of nothing before it is ready", () => {
+  test("Ready with a warning after a failed rebuild, and without one before it is ready", () => {
     const warned = remoteSync({ ...done, Built: ["True", "RebuildFailed"] }, { warning: "build 2 failed" });
     expect(phaseOf(running, warned, candidate)).toEqual({ phase: "Ready", warning: "build 2 failed" });
     const rolling = application({ Ready: ["False", "Progressing"] });
     expect(phaseOf(rolling, warned, candidate)).toEqual({ phase: "Deploying" });
   });
 
-  test("about the approved commit where one is, whatever the last one is", () => {
+  test("about the approved commit if there is one", () => {
     const approved = { ...candidate, fork: "s/w", approvedSHA: "approved" };
     expect(phase(running, remoteSync(done, { revision: "approved", headSHA: undefined }), approved)).toBe(
       "Ready",
@@ -124,7 +119,7 @@ describe("a preview is", () => {
   });
 });
 
-test("it never runs ahead: Ready is said only when both objects speak of now, of this commit and of its image", () => {
+test("is Ready only when the status of both objects is current, of this commit, and of its image", () => {
   const status = fc.constantFrom<Condition["status"]>("True", "False", "Unknown");
   const some = fc.boolean();
   fc.assert(

@@ -34,25 +34,25 @@ const none: Parameters<typeof candidatesOf>[3] = new Map();
 const numbers = (pulls: readonly PullRequest[], filter: Filter) =>
   candidatesOf(pulls, { filter } as AppPipeline["spec"], [], none, now).map(({ number }) => number);
 describe("the filter", () => {
-  test("of labels lets through what has all of them, whatever their case", () => {
+  test("selects pull requests with all labels, ignoring case", () => {
     const pulls = [pull(1, { labels: ["Preview", "web"] }), pull(2, { labels: ["preview"] }), pull(3)];
     expect(numbers(pulls, { labels: ["preview", "WEB"] })).toEqual([1]);
     expect(numbers(pulls, { labels: [] })).toEqual([1, 2, 3]);
   });
 
-  test("of base branches takes globs", () => {
+  test("matches base branches by globs", () => {
     const into = (number: number, ref: string) => ({ ...pull(number), base: { ...pull(1).base, ref } });
     const pulls = [into(1, "main"), into(2, "release/1.2"), into(3, "release"), into(4, "other")];
     expect(numbers(pulls, { baseBranches: ["main", "release/*"] })).toEqual([1, 2]);
     expect(numbers(pulls, { baseBranches: [] })).toEqual([]);
   });
 
-  test("of drafts lets them through unless it is told not to", () => {
+  test("includes drafts unless they are excluded", () => {
     const pulls = [pull(1, { draft: true }), pull(2)];
     expect([numbers(pulls, {}), numbers(pulls, { drafts: false })]).toEqual([[1, 2], [2]]);
   });
 
-  test("of forks: Never has none of them, Always all, and the repository itself is no fork in any case", () => {
+  test("excludes all forks with Never and none with Always, and never excludes the repository itself", () => {
     const own = pull(2, {}, { repository: "Acme/Web" });
     const gone = { ...pull(3), head: { ...pull(3).head, repository: undefined } };
     const pulls = [fork("a1"), own, gone];
@@ -68,7 +68,7 @@ describe("the filter", () => {
   });
 });
 
-test("a commit has to be approved of forks that the filter lets through, unless all of them get a preview", () => {
+test("requires an approval of selected forks, unless all get a preview", () => {
   const pulls = [fork("a1"), pull(2), { ...fork("a1"), number: 3, draft: true }];
   const of = (filter: Filter) =>
     toApprove(pulls, { filter } as AppPipeline["spec"]).map(({ number }) => number);
@@ -80,7 +80,7 @@ test("a commit has to be approved of forks that the filter lets through, unless 
   ]);
 });
 
-test("approvals survive in the status", () => {
+test("keeps approvals in the status", () => {
   const approval = {
     labelled: true,
     approvedSHA: "a1",
@@ -94,8 +94,8 @@ test("approvals survive in the status", () => {
   expect(candidateIn(preview)).toEqual(found);
 });
 
-describe("the last commit's time", () => {
-  test("is when it was first seen, in whole seconds", () => {
+describe("the time of the last commit", () => {
+  test("is the time when it was first seen, in whole seconds", () => {
     const before = candidatesOf([pull(1)], {} as AppPipeline["spec"], [], none, now);
     expect(before[0]?.since).toBe("2026-01-02T03:04:05Z");
     expect(candidatesOf([pull(1)], {} as AppPipeline["spec"], before, none, later(60))[0]?.since).toBe(
@@ -129,7 +129,7 @@ const statesOf = (
   );
 
 describe("selected", () => {
-  test("a fork's pull request that nobody has approved gets nothing, unless all forks do", () => {
+  test("excludes an unapproved fork, unless all forks get a preview", () => {
     const candidates = [
       candidate(1, { fork: "stranger/web" }),
       candidate(2, { fork: "s/w", approvedSHA: "a1" }),
@@ -138,7 +138,7 @@ describe("selected", () => {
     expect(statesOf(candidates, { filter: { forks: "Always" } })).toEqual(["1 shown", "2 shown"]);
   });
 
-  test("a preview goes when its time is over, at that moment and not before", () => {
+  test("expires a preview exactly at its time", () => {
     const at = Date.parse("2026-01-02T03:05:05Z");
     expect(statesOf([candidate(1)], { ttl: "1m" }, [1], new Date(at - 1))).toEqual(["1 shown"]);
     expect(statesOf([candidate(1)], { ttl: "1m" }, [1], new Date(at))).toEqual(["1 Expired"]);
@@ -147,14 +147,14 @@ describe("selected", () => {
     ).toEqual([at]);
   });
 
-  test("of too many those stay that are shown, and the oldest of the others come next", () => {
+  test("keeps shown previews when there are too many, and admits the oldest of the others", () => {
     const all = [1, 2, 3, 4].map((number) => candidate(number));
     expect(statesOf(all, { maxPreviews: 2 }, [3])).toEqual(["1 shown", "2 Waiting", "3 shown", "4 Waiting"]);
     expect(statesOf(all.slice(1), { maxPreviews: 2 }, [3])).toEqual(["2 shown", "3 shown", "4 Waiting"]);
     expect(statesOf(all, { maxPreviews: 0 }, [3])).toEqual([1, 2, 3, 4].map((number) => `${number} Waiting`));
   });
 
-  test("never more than there may be, none lost, and none that is shown makes way for another one", () => {
+  test("never exceeds the maximum, loses none, and never replaces a shown preview", () => {
     const one = fc.record({
       number: fc.integer({ min: 1, max: 30 }),
       shown: fc.boolean(),

@@ -7,7 +7,7 @@ import { slugOf, withSlugs } from "./slug.ts";
 const label = /^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$/;
 const slug = (headRef: string, fork?: string) => slugOf({ number: 7, headRef, ...(fork && { fork }) });
 
-/** What `git check-ref-format --branch` allows. https://git-scm.com/docs/git-check-ref-format */
+/** Branch names that `git check-ref-format --branch` accepts. https://git-scm.com/docs/git-check-ref-format */
 function isLegal(branch: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: git forbids them.
   if (branch === "" || /[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|\.$|^-|^\/|\/$/.test(branch)) return false;
@@ -40,7 +40,7 @@ const character = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: "grapheme", minLength: 1, maxLength: 1 }) },
 );
 const branch = fc.string({ unit: character, minLength: 1, maxLength: 255 }).filter(isLegal);
-/** Names that are hard to tell apart: another case, other punctuation, cut at the same place. */
+/** Names that differ only in case, in punctuation, or behind the cut. */
 const twin = (name: string) =>
   fc.constantFrom(
     name.toUpperCase(),
@@ -57,20 +57,20 @@ const twin = (name: string) =>
     slug(name),
   );
 
-test.each(["new-login", "1234", "a", "v2", "a".repeat(50)])("%s is a label already, and stays", (name) => {
+test.each(["new-login", "1234", "a", "v2", "a".repeat(50)])("keeps %s, which is a label", (name) => {
   expect(slug(name)).toBe(name);
 });
 
-test("every other branch says what it can, and ends with a digest", () => {
+test("gives other branches their readable part and a digest", () => {
   expect(slug("Feature/New_Login")).toMatch(/^feature-new-login-[0-9a-f]{10}$/);
   expect(slug("-dashes-")).toMatch(/^dashes-[0-9a-f]{10}$/);
   for (const name of ["機能/支払い", "🚀", "___"]) expect(slug(name)).toMatch(/^branch-[0-9a-f]{10}$/);
   expect(slug("a".repeat(51))).toMatch(/^a{39}-[0-9a-f]{10}$/);
-  // A branch cannot take the slug of another one as its own.
+  // A branch cannot claim the slug of another one.
   expect(slug(slug("機能/支払い"))).not.toBe(slug("機能/支払い"));
 });
 
-test("whatever a branch is called, its slug is a DNS label, and stays the same", () => {
+test("results in a stable DNS label for any branch", () => {
   fc.assert(
     fc.property(branch, (name) => {
       expect(slug(name)).toMatch(label);
@@ -79,7 +79,7 @@ test("whatever a branch is called, its slug is a DNS label, and stays the same",
   );
 });
 
-test("other branches have other slugs, however much they are alike", () => {
+test("gives different branches different slugs, however similar they are", () => {
   const pair = branch.chain((one) => fc.tuple(fc.constant(one), fc.oneof(twin(one), branch)));
   fc.assert(
     fc.property(pair, ([one, other]) => {
@@ -90,7 +90,7 @@ test("other branches have other slugs, however much they are alike", () => {
   );
 });
 
-test("a branch of a fork is another one, also of the same name", () => {
+test("distinguishes a fork's branch of the same name", () => {
   const all = [slug("patch-1"), slug("patch-1", "a/web"), slug("patch-1", "b/web")];
   expect(new Set(all).size).toBe(3);
   expect(slug("patch-1", "A/Web")).toBe(slug("patch-1", "a/web"));
@@ -108,7 +108,7 @@ const shown = (number: number, headRef: string, more: Partial<Preview> = {}): Pr
 const slugs = (candidates: readonly Candidate[], before: readonly Preview[] = []) =>
   withSlugs(candidates, before).map((one) => one.slug);
 
-test("a preview of an earlier version keeps what it has, as long as no other one has it", () => {
+test("keeps the slug of a preview from an earlier version unless it is ambiguous", () => {
   const now = [
     candidate(1, "feature/a"),
     candidate(2, "feature-b"),
@@ -119,19 +119,19 @@ test("a preview of an earlier version keeps what it has, as long as no other one
   expect(slugs(now, before)).toEqual(["feature-a", "feature-b", slug("feature/b"), slug("機能")]);
 });
 
-test("a preview keeps a noted slug, and no other branch gets it", () => {
+test("keeps a recorded slug, and gives it to no other branch", () => {
   const before = [shown(1, "feature/a", { slug: "feature-a" })];
   const [kept, other] = slugs([candidate(1, "feature/a"), candidate(2, "feature-a")], before);
   expect(kept).toBe("feature-a");
   expect(other).toMatch(/^feature-a-[0-9a-f]{10}$/);
 });
 
-test("a pull request that never had a preview is given the slug of its branch", () => {
+test("gives a pull request without an earlier preview the slug of its branch", () => {
   const { application: _, ...waiting } = shown(1, "feature/a");
   expect(slugs([candidate(1, "feature/a")], [waiting])).toEqual([slug("feature/a")]);
 });
 
-test("of pull requests from one branch to several, the first has the slug of the branch, and each keeps its own", () => {
+test("gives the first pull request of a branch the branch's slug, and each keeps its own", () => {
   const now = [
     candidate(3, "change"),
     candidate(1, "change"),
@@ -145,19 +145,19 @@ test("of pull requests from one branch to several, the first has the slug of the
   expect(fourth).not.toBe(second);
   const before = [shown(3, "change", { slug: third }), shown(1, "change", { slug: first })];
   expect(slugs([candidate(3, "change")], before)).toEqual([third]);
-  // A pull request that the filter lets through later takes nothing away.
+  // A pull request that passes the filter later does not take a slug away.
   expect(
     slugs([candidate(3, "change"), candidate(1, "change")], [shown(3, "change", { slug: "change" })]),
   ).toEqual(["change", expect.stringMatching(/^change-[0-9a-f]{10}$/)]);
 });
 
-test("of previews that have the same slug already, the first keeps it", () => {
+test("lets the first preview keep a slug that several have", () => {
   const both = [candidate(1, "change"), candidate(2, "change")];
   const noted = both.map(({ number }) => shown(number, "change", { slug: "change" }));
   expect(slugs(both, noted)).toEqual(["change", expect.stringMatching(/^change-[0-9a-f]{10}$/)]);
 });
 
-test("no two pull requests of a pipeline have the same slug, and each keeps it", () => {
+test("gives all pull requests of a pipeline different and stable slugs", () => {
   const pulls = fc.array(
     fc.tuple(fc.constantFrom("a", "A", "a-", "a/b", "a-b", "a_b", "機", "能"), fc.constantFrom("", "x/web")),
     { minLength: 2, maxLength: 12 },

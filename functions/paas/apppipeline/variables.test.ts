@@ -18,20 +18,20 @@ test.each([
   ["{{sha}}", sha],
   ["{{short_sha}}", "0123456"],
   ["https://{{host}}/", "https://pr-7.example.com/"],
-])("%s becomes %s", (text, wanted) => {
+])("replaces %s by %s", (text, wanted) => {
   expect(arg(text)).toBe(wanted);
 });
 
-test("what is no variable stays as it is", () => {
+test("leaves other braces alone", () => {
   for (const text of ["{{ .Values.x }}", "{{unknown}}", "{{constructor}}", "{number}", "$(NUMBER)"])
     expect(arg(text)).toBe(text);
 });
 
-test("the commit of a fork is the one that is shown", () => {
+test("uses the shown commit of a fork", () => {
   expect(arg("{{sha}}", { approvedSHA: "approved" })).toBe("approved");
 });
 
-test("arguments, attributes, annotations and values of variables are filled in, and nothing else", () => {
+test("replaces placeholders only in arguments, attributes, annotations, and values of variables", () => {
   const text = "{{number}}";
   const template = {
     metadata: { labels: { a: text }, annotations: { b: text } },
@@ -57,6 +57,6 @@ test("arguments, attributes, annotations and values of variables are filled in, 
   expect(filledTemplate({}, candidate, "host")).toEqual({});
 });
 
-test("the slug that a preview has is the one that is filled in", () => {
+test("uses the recorded slug of a preview", () => {
   expect(arg("{{slug}}", { slug: "kept" })).toBe("kept");
 });

@@ -23,7 +23,7 @@ const pipeline = (spec: Partial<AppPipeline["spec"]> = {}) =>
     },
   }) as Stored<AppPipeline>;
 
-test("a preview has one host, labels that tell where it is from, and the image's place of its pipeline", () => {
+test("gives a preview one host, labels of its origin, and the pipeline's image repository", () => {
   const { application, remoteSync } = previewObjects(pipeline(), candidate);
   expect(application.spec).toEqual({ domains: [hostOf(pipeline(), 7)] });
   const labels = { "modoki.tsuzu.dev/app-pipeline": "web", "modoki.tsuzu.dev/pull-request-id": "7" };
@@ -37,7 +37,7 @@ test("a preview has one host, labels that tell where it is from, and the image's
   });
 });
 
-test("the template's labels and annotations are there, and can not take the place of its own", () => {
+test("applies the template's labels and annotations, but its own take precedence", () => {
   const metadata = {
     labels: { team: "a", "modoki.tsuzu.dev/app-pipeline": "other" },
     annotations: { note: "b" },
@@ -49,7 +49,7 @@ test("the template's labels and annotations are there, and can not take the plac
   });
 });
 
-test("folder, build, builder and revision are the pipeline's", () => {
+test("copies folder, build, builder, and revision from the pipeline", () => {
   const build = { timeoutSeconds: 60 };
   const builder = { kind: "Builder" as const, name: "own" };
   const spec = { base: { github, subPath: "web" }, build, builder, revision: "Head" as const };
@@ -57,12 +57,12 @@ test("folder, build, builder and revision are the pipeline's", () => {
   expect(remoteSync.spec).toMatchObject({ build, builder, revision: "Head", base: { subPath: "web" } });
 });
 
-test("of a fork the approved commit is built, not what the pull request comes to", () => {
+test("builds the approved commit of a fork instead of the merge", () => {
   const { remoteSync } = previewObjects(pipeline(), { ...stranger, approvedSHA: "approved" });
   expect(remoteSync.spec.base.github).toEqual({ ...github, sha: "approved" });
 });
 
-test("a stranger's code gets no Secret and acts as nobody; all else it gets as the others do", () => {
+test("gives a fork's code no Secrets and no ServiceAccount, and everything else", () => {
   const configMapKeyRef = { name: "settings", key: "mode" };
   const plain = [
     { name: "MODE", value: "preview" },
@@ -80,7 +80,7 @@ test("a stranger's code gets no Secret and acts as nobody; all else it gets as t
   expect(rest).toEqual({ args: ["--debug"], env: plain, envFrom: [{ configMapRef: { name: "settings" } }] });
 });
 
-test("a stranger's build gets the variables that are marked for forks, approved or not, and nothing else", () => {
+test("gives a fork's build only variables marked for forks, approved or not", () => {
   const env = [
     { name: "NPM_TOKEN", value: "secret" },
     { name: "DEPLOY_KEY", value: "secret", forks: false },

@@ -64,7 +64,7 @@ const site = fc.record({
   podSecurity: fc.constantFrom("baseline", "restricted"),
 });
 
-/** Of a Deployment or a Service, what ties them together. */
+/** The fields that tie a Deployment and a Service together. */
 interface Tied {
   readonly selector: object;
   readonly template: {
@@ -73,7 +73,7 @@ interface Tied {
   };
 }
 
-test("any application that the API server takes has valid objects, the same each time, that are tied together", async () => {
+test("renders any valid application into valid, reproducible, and connected objects", async () => {
   await fc.assert(
     fc.asyncProperty(application, site, async (app, config) => {
       expect(Application.definition?.spec.safeParse(app.spec).error).toBeUndefined();
@@ -114,7 +114,7 @@ test("any application that the API server takes has valid objects, the same each
   );
 });
 
-test("two applications of a namespace have no object in common", async () => {
+test("gives two applications of a namespace no common objects", async () => {
   const keys = async (app: ChartApplication, of: string) => {
     const metadata = { ...app.metadata, name: of };
     const attributes = { "modoki.tsuzu.dev/oauth2": "default" };
@@ -132,13 +132,13 @@ test("two applications of a namespace have no object in common", async () => {
   );
 });
 
-test("its id is another one when its text is", async () => {
+test("changes its id with its source", async () => {
   const text = await readFile(new URL("./default/chart.ts", import.meta.url), "utf8");
   expect(builtinSource).toBe(text);
   const digest = createHash("sha256").update(text).digest("hex");
   expect(builtinChart.id).toBe(`builtin:${digest.slice(0, 16)}`);
 });
 
-test("its text imports nothing, so that it can be used elsewhere", () => {
+test("imports nothing, so that it can be used elsewhere", () => {
   expect(builtinSource).not.toMatch(/^\s*(import|export .* from)\b|\b(import|require)\(/m);
 });

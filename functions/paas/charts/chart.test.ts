@@ -17,7 +17,7 @@ const stored = {
   status: { message: "x" },
 };
 
-test("a chart is told nothing that changes while an application stays what it is", () => {
+test("passes nothing to charts that changes while an application stays the same", () => {
   const annotations = {
     "modoki.tsuzu.dev/refreshed-at": "2026-01-01T00:00:00Z",
     "kubectl.kubernetes.io/last-applied-configuration": "{}",
@@ -34,11 +34,11 @@ test("a chart is told nothing that changes while an application stays what it is
   });
 });
 
-test("labels and annotations are there when there are none", () => {
+test("passes empty labels and annotations by default", () => {
   expect(chartApplication(stored).metadata).toMatchObject({ labels: {}, annotations: {} });
 });
 
-test("a pinned image is the image", () => {
+test("passes the pinned image as the image", () => {
   const pinnedImage = "registry.example.com/web@sha256:aa";
   expect(chartApplication({ ...stored, spec: { ...stored.spec, pinnedImage } }).spec).toStrictEqual({
     ...stored.spec,
@@ -46,7 +46,7 @@ test("a pinned image is the image", () => {
   });
 });
 
-test("a site's configuration has defaults, and keeps what only the site's own chart knows", () => {
+test("fills in defaults of a site's configuration, and keeps unknown keys", () => {
   expect(siteSchema.parse({ team: { colour: "red" } })).toStrictEqual({
     scheme: "https",
     noAppImage: "modokipaas/no-app",
@@ -65,6 +65,6 @@ test.each([
   [{ scheme: "ftp" }, ["scheme"]],
   [{ ingress: { annotations: { a: 1 } } }, ["ingress", "annotations", "a"]],
   [{ terminationGracePeriodSeconds: 5 }, ["terminationGracePeriodSeconds"]],
-])("a site's configuration %j is refused", (site, path) => {
+])("refuses the configuration %j", (site, path) => {
   expect(siteSchema.safeParse(site).error?.issues.map((issue) => issue.path)).toEqual([path]);
 });

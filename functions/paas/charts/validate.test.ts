@@ -12,7 +12,7 @@ const configMap = (name: string, metadata: object = {}) => ({
   data: { a: "1" },
 });
 
-/** The reason and the message of what is thrown. */
+/** The reason and the message of the thrown error. */
 function refusal(rendered: unknown[]): string {
   try {
     checked(...rendered);
@@ -23,7 +23,7 @@ function refusal(rendered: unknown[]): string {
   return "nothing was thrown";
 }
 
-test("objects stay as they are, in their order, in the namespace of the application", () => {
+test("returns objects unchanged and in order, in the namespace of the application", () => {
   const deployment = {
     apiVersion: "apps/v1",
     kind: "Deployment",
@@ -33,7 +33,7 @@ test("objects stay as they are, in their order, in the namespace of the applicat
   expect(checked(deployment, configMap("web"))).toEqual([deployment, configMap("web", { namespace })]);
 });
 
-test("what has no value, status, and what the API server sets are left out", () => {
+test("drops empty values, status, and fields of the API server", () => {
   const [object] = checked(null, undefined, {
     ...configMap("web", {
       namespace: null,
@@ -61,27 +61,27 @@ test("what has no value, status, and what the API server sets are left out", () 
   );
 });
 
-test("what is checked is a copy", () => {
+test("returns copies", () => {
   const object = configMap("web");
   Object.assign(checked(object)[0]!.data as object, { a: "2" });
   expect(object).toEqual(configMap("web"));
 });
 
-test("a field with a name that JavaScript uses is a field", () => {
+test("accepts field names that JavaScript uses", () => {
   const [object] = checked(
     JSON.parse('{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"__proto__":{"x":1}}'),
   );
   expect(JSON.stringify(object)).toContain('"__proto__":{"x":1}');
 });
 
-test("the same name may be that of objects of several kinds", () => {
+test("accepts the same name for several kinds", () => {
   const service = { apiVersion: "v1", kind: "Service", metadata: { name: "web" } };
   expect(checked(configMap("web"), service)).toHaveLength(2);
 });
 
 test.each<[string, unknown[], string]>([
   ["nothing", [], "ChartEmpty: the chart made no objects"],
-  ["empty documents alone", [null, undefined], "ChartEmpty: the chart made no objects"],
+  ["only empty documents", [null, undefined], "ChartEmpty: the chart made no objects"],
   ["text", ["web"], 'ChartOutputInvalid: document 1: expected a Kubernetes object, found "web"'],
   ["a list", [[configMap("a")]], "ChartOutputInvalid: document 1: expected a Kubernetes object, found [{"],
   ["no apiVersion", [{ kind: "Service" }], "ChartOutputInvalid: document 1: apiVersion: expected text"],
@@ -89,9 +89,9 @@ test.each<[string, unknown[], string]>([
   ["no metadata", [{ apiVersion: "v1", kind: "Service" }], "expected metadata with a name, found nothing"],
   ["no name", [{ apiVersion: "v1", kind: "Service", metadata: {} }], "metadata.name: expected text"],
   ["an empty name", [configMap("")], 'metadata.name: expected text that is the same each time, found ""'],
-  ["a name that leads elsewhere", [configMap("../b")], '"../b" is not a valid name'],
+  ["a name with a path", [configMap("../b")], '"../b" is not a valid name'],
   [
-    "a kind that gives rights",
+    "a kind that grants rights",
     [
       configMap("a"),
       { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "a" } },
@@ -100,14 +100,14 @@ test.each<[string, unknown[], string]>([
       "it grants rights",
   ],
   [
-    "a kind that the site does not list",
+    "an unlisted kind",
     [{ apiVersion: "batch/v1", kind: "CronJob", metadata: { name: "a" } }],
     "ChartNotAllowed: document 1 (batch/v1 CronJob): expected one of Deployment.apps, Service, " +
       "Ingress.networking.k8s.io, HTTPRoute.gateway.networking.k8s.io, ConfigMap, HorizontalPodAutoscaler.autoscaling, " +
       "PodDisruptionBudget.policy, NetworkPolicy.networking.k8s.io, found CronJob.batch. List the kind under kinds",
   ],
   [
-    "a kind of that name of somebody else",
+    "a kind of the same name in another group",
     [{ apiVersion: "serving.knative.dev/v1", kind: "Service", metadata: { name: "a" } }],
     "found Service.serving.knative.dev",
   ],
@@ -117,7 +117,7 @@ test.each<[string, unknown[], string]>([
     "ChartNotAllowed: document 1 (v1 Secret): charts may not make objects of this kind: the platform has rights for Secrets only in",
   ],
   [
-    "a version that is gone",
+    "a removed version",
     [{ apiVersion: "networking.k8s.io/v1beta1", kind: "Ingress", metadata: { name: "a" } }],
     "ChartNotAllowed: document 1 (networking.k8s.io/v1beta1 Ingress): expected networking.k8s.io/v1, the watched version",
   ],
@@ -136,18 +136,14 @@ test.each<[string, unknown[], string]>([
     [configMap("a", { finalizers: ["x/y"] })],
     'charts may not set metadata.finalizers: it would stay when the Application is deleted. Remove ["x/y"]',
   ],
+  ["a generated name", [configMap("a", { generateName: "a-" })], "charts may not set metadata.generateName"],
   [
-    "a name that is made up",
-    [configMap("a", { generateName: "a-" })],
-    "charts may not set metadata.generateName",
-  ],
-  [
-    "a label that is a number",
+    "a number as a label",
     [configMap("a", { labels: { b: 1 } })],
     "metadata.labels: expected text for b, found 1",
   ],
   [
-    "annotations that are a list",
+    "a list as annotations",
     [configMap("a", { annotations: ["b"] })],
     'metadata.annotations: expected names with values, found ["b"]',
   ],
@@ -157,7 +153,7 @@ test.each<[string, unknown[], string]>([
     "ChartOutputInvalid: document 3: ConfigMap a is already in document 1",
   ],
   [
-    "too many",
+    "too many objects",
     Array.from({ length: 101 }, (_, at) => configMap(`c${at}`)),
     "the chart made 101 objects, more than 100",
   ],
@@ -167,27 +163,23 @@ test.each<[string, unknown[], string]>([
     "document 1.data.b: a function is not a JSON value",
   ],
   ["a date", [{ ...configMap("a"), data: { b: new Date(0) } }], "a Date is not a JSON value"],
-  [
-    "no number",
-    [{ ...configMap("a"), data: [1, Number.NaN] }],
-    "document 1.data[1]: NaN is not a JSON value",
-  ],
-])("%s is refused", (_, rendered, message) => {
+  ["NaN", [{ ...configMap("a"), data: [1, Number.NaN] }], "document 1.data[1]: NaN is not a JSON value"],
+])("refuses %s", (_, rendered, message) => {
   expect(refusal(rendered)).toContain(message);
 });
 
-test("what holds itself is refused", () => {
+test("refuses cycles", () => {
   const data: Record<string, unknown> = {};
   data.data = data;
   expect(refusal([{ ...configMap("a"), data }])).toContain("nested more than 100 levels deep");
 });
 
-test("long values are not shown in full", () => {
+test("shortens long values in messages", () => {
   expect(refusal([configMap("a", { namespace: "x".repeat(1000) })]).length).toBeLessThan(400);
 });
 
-describe("with a list of its own", () => {
-  test("a site allows what is in it, and nothing else", () => {
+describe("a site's list of kinds", () => {
+  test("allows its kinds and no others", () => {
     const allowed = [ConfigMap];
     expect(checkedObjects([configMap("a")], { namespace, allowed })).toHaveLength(1);
     const service = { apiVersion: "v1", kind: "Service", metadata: { name: "a" } };

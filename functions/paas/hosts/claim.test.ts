@@ -21,7 +21,7 @@ interface Given {
   readonly preview?: boolean;
 }
 
-/** Of `namespace/name`; the smaller `created` is, the elder it is. */
+/** The Application `namespace/name`. A smaller `created` is older. */
 function application(
   at: string,
   { created = 5, domains = [host], serves = false, preview = false }: Given = {},
@@ -55,7 +55,7 @@ const claimOf = (app: App, of = host): Stored<HostClaim> => ({
   },
 });
 
-/** A cluster in memory. `stale` are claims as the bus has them; `rival` gets the claim while another one is created. */
+/** A cluster in memory. `stale`: claims on the bus. `rival`: gets the claim while another one is being created. */
 function cluster({
   apps = [],
   claims = [],
@@ -135,7 +135,7 @@ const ingress = (namespace: string, of: string, created: number): Stored => ({
 });
 
 test.each(["HTTPRoute", "GRPCRoute", "TLSRoute"])(
-  "the host of a %s of another system in another namespace is taken",
+  "does not grant the host of another system's %s in another namespace",
   async (kind) => {
     const apiVersion = "gateway.networking.k8s.io/v1";
     const route = { ...ingress("team-y", host, 1), apiVersion, kind, spec: { hostnames: [host] } };
@@ -147,27 +147,27 @@ test.each(["HTTPRoute", "GRPCRoute", "TLSRoute"])(
   },
 );
 
-test("a free host is claimed, and claiming it again changes nothing", async () => {
+test("claims a free host, and changes nothing on repetition", async () => {
   const { claim, owner } = cluster({ apps: [x] });
   for (let time = 0; time < 2; time++) expect(await claim(x)).toEqual(granted);
   expect(owner()).toBe(x.metadata.uid);
 });
 
-test("one whose claim is created between its read and its own attempt does not have the host", async () => {
+test("does not get a host whose claim is created between its read and its own attempt", async () => {
   const { claim, owner } = cluster({ apps: [y], rival: x });
   expect(await claim(y)).toEqual(takenFrom("the Application team-x/shop"));
   expect(owner()).toBe(x.metadata.uid);
 });
 
-test("a claim that only the bus still has counts for nothing without having served the host", async () => {
+test("does not accept a claim that only the bus has for a host that was never served", async () => {
   const { claim } = cluster({ apps: [x, y], claims: [claimOf(x)], stale: [claimOf(y)] });
   expect(await claim(y)).toEqual(takenFrom("the Application team-x/shop"));
 });
 
 test.each([
-  ["is gone", []],
-  ["was created again", [{ ...x, metadata: { ...x.metadata, uid: "another" } }]],
-])("the claim of an Application that %s is taken over", async (_, apps) => {
+  ["no longer exists", []],
+  ["was recreated", [{ ...x, metadata: { ...x.metadata, uid: "another" } }]],
+])("takes over the claim of an Application that %s", async (_, apps) => {
   const { claim, owner } = cluster({ apps, claims: [claimOf(x)] });
   expect(await claim(y)).toEqual(granted);
   expect(owner()).toBe(y.metadata.uid);
@@ -175,12 +175,12 @@ test.each([
 
 test.each<[string, App, App]>([
   [
-    "the elder",
+    "the older one",
     application("team-y/a", { created: 1, serves: true }),
     application("team-x/b", { created: 2, serves: true }),
   ],
   [
-    "of the same age the first by name",
+    "the first by name at the same age",
     application("team-a/a", { serves: true }),
     application("team-b/a", { serves: true }),
   ],
@@ -190,21 +190,18 @@ test.each<[string, App, App]>([
     application("team-x/b", { created: 1 }),
   ],
   [
-    "the one that is no preview",
+    "the one that is not a preview",
     application("team-y/a", { created: 2, serves: true }),
     application("team-x/b", { created: 1, serves: true, preview: true }),
   ],
-])(
-  "of two that want a host which was served before there were claims, %s has it",
-  async (_, first, second) => {
-    const { claim, owner } = cluster({ apps: [second, first] });
-    expect(await claim(second)).toEqual(takenFrom(`the Application ${first.metadata.namespace}/a`));
-    expect(owner()).toBeUndefined();
-    expect(await claim(first)).toEqual(granted);
-  },
-);
+])("grants a host that two Applications served before claims existed to %s", async (_, first, second) => {
+  const { claim, owner } = cluster({ apps: [second, first] });
+  expect(await claim(second)).toEqual(takenFrom(`the Application ${first.metadata.namespace}/a`));
+  expect(owner()).toBeUndefined();
+  expect(await claim(first)).toEqual(granted);
+});
 
-test("an Application that is being deleted, or has no permission, does not block a host", async () => {
+test("ignores Applications that are being deleted or have no permission", async () => {
   const elder = application("team-x/shop", { created: 1, serves: true });
   const deleted = { ...elder, metadata: { ...elder.metadata, deletionTimestamp: "2026-01-09T00:00:00Z" } };
   expect(await cluster({ apps: [deleted, y] }).claim(y)).toEqual(granted);
@@ -212,7 +209,7 @@ test("an Application that is being deleted, or has no permission, does not block
   expect(await cluster({ apps: [elder, y] }).claim(y, config)).toEqual(granted);
 });
 
-test("a wildcard of another namespace covers the host, unless the site allows it", async () => {
+test("respects the wildcard of another namespace, unless the site allows the host", async () => {
   const wild = application("team-x/wild", { domains: ["*.example.com"] });
   const of = { apps: [wild, y], claims: [claimOf(wild, "*.example.com")] };
   expect(await cluster(of).claim(y)).toEqual(
@@ -223,7 +220,7 @@ test("a wildcard of another namespace covers the host, unless the site allows it
   expect(await cluster({ ...of, apps: [y] }).claim(y), "whose owner is gone").toEqual(granted);
 });
 
-test("a wildcard leaves hosts to those who have them", async () => {
+test("leaves hosts under a wildcard to their owners", async () => {
   const wild = application("team-y/wild", { domains: ["*.example.com"] });
   const { claim, owner } = cluster({ apps: [x, wild], claims: [claimOf(x)] });
   const config = { allowed: { "team-y": ["*.example.com"] } };
@@ -235,28 +232,28 @@ test.each([
   ["has the host", ingress("grafana", host, 9), y, "the Ingress grafana/other"],
   ["covers it", ingress("grafana", "*.example.com", 9), y, "covered by *.example.com"],
   [
-    "is elder",
+    "is older",
     ingress("grafana", host, 1),
     application("team-y/shop", { created: 2, serves: true }),
     "the Ingress",
   ],
-])("an Ingress of another system that %s keeps it", async (_, route, app, text) => {
+])("respects the Ingress of another system that %s", async (_, route, app, text) => {
   expect(await cluster({ apps: [app], routes: [route] }).claim(app)).toEqual(takenFrom(text));
 });
 
 test.each([
   ["of the same namespace", ingress("team-y", host, 1), y],
   [
-    "that is younger than what served the host",
+    "that is younger than the owner's route",
     ingress("grafana", host, 3),
     application("team-y/shop", { created: 2, serves: true }),
   ],
   ["for all hosts", ingress("grafana", "", 1), y],
-])("an Ingress %s does not block the host", async (_, route, app) => {
+])("ignores an Ingress %s", async (_, route, app) => {
   expect(await cluster({ apps: [app], routes: [route] }).claim(app)).toEqual(granted);
 });
 
-test("a claim is given up by its Application alone", async () => {
+test("releases a claim only for its own Application", async () => {
   const { release, owner } = cluster({ apps: [x, y], claims: [claimOf(x)] });
   await release(y);
   expect(owner()).toBe(x.metadata.uid);

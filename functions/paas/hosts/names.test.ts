@@ -13,7 +13,7 @@ test.each([
   ["BÜCHER.example.com", "xn--bcher-kva.example.com"],
   ["web。example。com", "web.example.com"],
   ["", "*"],
-])("writes %s as %s", (text, host) => {
+])("normalizes %s to %s", (text, host) => {
   expect(canonicalHost(text)).toBe(host);
 });
 
@@ -25,12 +25,12 @@ test.each(["~^.*$", "a b", "*.*.example.com", "web..example.com", "*example.com"
   },
 );
 
-test("a host is covered by the wildcard of each domain above it", () => {
+test("covers a host by the wildcard of each domain above it", () => {
   expect(wildcardsOver("a.b.example.com")).toEqual(["*.b.example.com", "*.example.com", "*.com", "*"]);
   expect(wildcardsOver("com")).toEqual(["*"]);
 });
 
-test("a wildcard is covered by wider wildcards, and not by itself", () => {
+test("covers a wildcard by wider ones, but not by itself", () => {
   expect(wildcardsOver("*.b.example.com")).toEqual(["*.example.com", "*.com", "*"]);
   expect(wildcardsOver("*.com")).toEqual(["*"]);
   expect(wildcardsOver("*")).toEqual([]);
@@ -50,7 +50,7 @@ test.each([
   ["a.example.com", "*.example.com", false],
   ["*.a.example.com", "*.example.com", false],
   ["*.example.com", "*", false],
-])("%s covers %s: %s", (pattern, host, covers) => {
+])("matches %s against %s: %s", (pattern, host, covers) => {
   expect(coversHost(pattern, host)).toBe(covers);
 });
 
@@ -59,7 +59,7 @@ const host = fc
   .tuple(fc.constantFrom("", "*."), fc.array(label, { minLength: 1, maxLength: 12 }))
   .map(([wildcard, labels]) => `${wildcard}${labels.join(".")}`);
 
-test("each host has a claim of its own, with a name that an object can have", () => {
+test("gives each host its own claim, with a valid object name", () => {
   const hosts = fc.oneof(host, fc.constantFrom("*", "any", "wildcard.example.com", "*.example.com"));
   fc.assert(
     fc.property(hosts, hosts, (a, b) => {

@@ -37,7 +37,7 @@ test.each([
   ["a GRPCRoute without a host", object("GRPCRoute", {}), ["*"]],
   ["an HTTPRoute without a spec", object("HTTPRoute", undefined), ["*"]],
   ["a Service", object("Service", {}), []],
-  ["one in upper case", object("Ingress", { rules: [{ host: "A.example.com" }] }), ["a.example.com"]],
+  ["a host in upper case", object("Ingress", { rules: [{ host: "A.example.com" }] }), ["a.example.com"]],
   [
     "aliases of ingress-nginx",
     object("Ingress", {}, { "nginx.ingress.kubernetes.io/server-alias": "A.example.com, ~^b" }),
@@ -48,15 +48,15 @@ test.each([
     object("Service", {}, { "external-dns.alpha.kubernetes.io/hostname": "a.example.com.,b.example.com" }),
     ["a.example.com", "b.example.com"],
   ],
-])("knows the hosts of %s", (_, found, hosts) => {
+])("finds the hosts of %s", (_, found, hosts) => {
   expect(hostsOf(found)).toEqual(hosts);
 });
 
-test("what has none of the refused hosts stays the same object", () => {
+test("returns an object without refused hosts unchanged", () => {
   for (const found of [ingress, route]) expect(without(found, "c.example.com")).toBe(found);
 });
 
-test("an Ingress loses its rules and certificates for a refused host, and nothing else", () => {
+test("removes only rules and certificates for a refused host from an Ingress", () => {
   expect(without(ingress, "b.example.com")).toEqual({
     ...ingress,
     spec: {
@@ -68,20 +68,20 @@ test("an Ingress loses its rules and certificates for a refused host, and nothin
   expect(without(ingress, "a.example.com", "b.example.com")).toBeUndefined();
 });
 
-test("an Ingress whose rules all go keeps no default backend that it may not have", () => {
+test("removes a refused default backend of an Ingress that has lost all rules", () => {
   const both = object("Ingress", { defaultBackend: {}, rules: [{ host: "a.example.com" }] });
   expect(without(both, "*")?.spec).toEqual({ rules: [{ host: "a.example.com" }] });
   expect(without(both, "a.example.com")?.spec).toEqual({ defaultBackend: {} });
   expect(without(both, "a.example.com", "*")).toBeUndefined();
 });
 
-test("an HTTPRoute that loses its last host goes: without one it would serve all", () => {
+test("drops an HTTPRoute without hosts, which would match all", () => {
   expect(without(route, "b.example.com")?.spec).toEqual({ parentRefs: [], hostnames: ["a.example.com"] });
   expect(without(route, "a.example.com", "b.example.com")).toBeUndefined();
   expect(without(object("HTTPRoute", {}), "*")).toBeUndefined();
 });
 
-test("annotations lose refused hosts, and go when none is left", () => {
+test("removes refused hosts from annotations, and drops empty ones", () => {
   const name = "external-dns.alpha.kubernetes.io/hostname";
   const service = object("Service", { ports: [] }, { [name]: "A.example.com,b.example.com", other: "x" });
   expect(without(service, "a.example.com")?.metadata.annotations).toEqual({

@@ -33,7 +33,7 @@ test.each<[Kind, object, object]>([
     { spec: { tag: "web:1", build: {} }, status: { observedGeneration: 2, conditions: [failed] } },
     { spec: { tag: "web:1", build: {} }, status: { observedGeneration: 2 } },
   ],
-])("nothing that a build has printed goes on the bus: $kind", (kind, content, { ...published }) => {
+])("publishes no output of builds: $kind", (kind, content, { ...published }) => {
   const object = {
     apiVersion: "kpack.io/v1alpha2",
     kind: kind.kind,

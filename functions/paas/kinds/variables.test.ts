@@ -6,7 +6,7 @@ import { Application, AppPipeline, RemoteSync } from "../kinds.ts";
 const github = { owner: "acme", repo: "web", secretName: "acme-web" };
 const image = { name: "registry.example.com/acme/web" };
 
-/** Specs with a variable of that name. */
+/** Specs with a variable of this name. */
 const specs = {
   "of an Application": (name: string) => [Application, { domains: ["a.example.com"], env: [{ name }] }],
   "of a template": (name: string) => [
@@ -47,14 +47,14 @@ function accepts(kind: Kind, spec: object): boolean {
 
 const cases = Object.entries(specs);
 
-test.each(cases)("a name that every Kubernetes takes is accepted %s", (_, specOf) => {
+test.each(cases)("accepts a name that every Kubernetes accepts %s", (_, specOf) => {
   for (const name of ["A", "_a", "BP_NODE_VERSION", "a.b-c", "-a", ".a", "a1"]) {
     const [kind, spec] = specOf(name);
     expect(accepts(kind as Kind, spec), name).toBe(true);
   }
 });
 
-test.each(cases)("a name that no pod can have is refused %s", (_, specOf) => {
+test.each(cases)("refuses a name that no pod can have %s", (_, specOf) => {
   for (const name of ["1A", "A=B", "A B", "a/b", "..", "..a", ".", "é", "a\n", "a".repeat(254)]) {
     const [kind, spec] = specOf(name);
     expect(accepts(kind as Kind, spec), JSON.stringify(name)).toBe(false);
@@ -66,7 +66,7 @@ test.each([
   ["500Mi", true],
   ["banana", false],
   ["2 G", false],
-])("the size %s of a cache is accepted: %s", (cacheSize, accepted) => {
+])("accepts the cache size %s: %s", (cacheSize, accepted) => {
   const spec = { applicationRef: { name: "web" }, base: { github }, image, build: { cacheSize } };
   expect(accepts(RemoteSync as Kind, spec)).toBe(accepted);
 });

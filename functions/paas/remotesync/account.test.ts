@@ -33,7 +33,7 @@ const account = (more: Partial<ServiceAccount> = {}): Stored<ServiceAccount> => 
   },
 });
 
-/** What the API server has after a write: lists without items are left out. */
+/** The stored object after a write: the API server drops empty lists. */
 function written(before: Stored<ServiceAccount>, wish: Wish): Stored<ServiceAccount> {
   const after = mergePatched(before, accountFields(before, wish)) as Stored<ServiceAccount>;
   const { secrets, imagePullSecrets, ...rest } = after;
@@ -47,22 +47,22 @@ function written(before: Stored<ServiceAccount>, wish: Wish): Stored<ServiceAcco
 const namesOf = (list: ServiceAccount["secrets"]): (string | undefined)[] =>
   (list ?? []).map(({ name }) => name);
 
-test("an account has the Secrets of git and the registry, and pulls with the latter", () => {
+test("gives the account the Secrets of git and the registry, and pulls with the latter", () => {
   expect(accountWish(sync("git", "reg"))).toEqual({ secrets: ["git", "reg"], imagePullSecrets: ["reg"] });
 });
 
-test.each([undefined, ""])("without a Secret of a registry (%j) nothing empty is in the account", (name) => {
+test.each([undefined, ""])("adds no empty name without a registry Secret (%j)", (name) => {
   const wish = accountWish(sync("git", name));
   expect(wish).toEqual({ secrets: ["git"], imagePullSecrets: [] });
   expect(accountFields(undefined, wish)).toMatchObject({ secrets: [{ name: "git" }] });
   expect(accountFields(undefined, wish)).not.toHaveProperty("imagePullSecrets");
 });
 
-test("one Secret for both is in the account once", () => {
+test("adds a Secret for both uses once", () => {
   expect(accountWish(sync("both", "both"))).toEqual({ secrets: ["both"], imagePullSecrets: ["both"] });
 });
 
-test("references without a name go, with which every build would fail", () => {
+test("removes references without a name, which would fail every build", () => {
   const fields = accountFields(
     account({ secrets: [{}, { name: "theirs" }], imagePullSecrets: [{}] }),
     accountWish(sync("git", "reg")),
@@ -71,7 +71,7 @@ test("references without a name go, with which every build would fail", () => {
   expect(namesOf(fields.imagePullSecrets)).toEqual(["reg"]);
 });
 
-test("an account is noted for its Secrets, and not for others", () => {
+test("detects whether the account was updated for the same Secrets", () => {
   const wish = accountWish(sync("git", "reg"));
   const kept = written(account(), wish);
   expect(isNoted(kept, wish)).toBe(true);
@@ -83,7 +83,7 @@ const own = fc.constantFrom("git-1", "git-2", "reg-1", "reg-2");
 const wishes = fc.array(fc.tuple(own, fc.option(own, { nil: undefined })), { minLength: 1, maxLength: 5 });
 const theirs = fc.uniqueArray(fc.stringMatching(/^other-[a-z]{1,4}$/), { maxLength: 4 });
 
-test("through any renames, what is others' stays in its order, and of ours there is what is wanted", () => {
+test("keeps entries of others in order through any renames, and exactly the desired ones of its own", () => {
   fc.assert(
     fc.property(wishes, theirs, theirs, (names, secrets, pulls) => {
       const before = account({
@@ -101,7 +101,7 @@ test("through any renames, what is others' stays in its order, and of ours there
   );
 });
 
-test("what is as it is wanted is not written again", () => {
+test("writes nothing when the account is up to date", () => {
   fc.assert(
     fc.property(wishes, theirs, (names, secrets) => {
       const all = names.map(([git, registry]) => accountWish(sync(git, registry)));

@@ -81,7 +81,7 @@ const shuffled = made.chain((list) =>
   fc.tuple(fc.constant(list), fc.shuffledSubarray(list, { minLength: list.length })),
 );
 
-test("what Builds have come to does not depend on the order in which they are read", () => {
+test("evaluates Builds in any order", () => {
   fc.assert(
     fc.property(shuffled, ([list, other]) => {
       const names = ({ newest, succeeded, ...rest }: ReturnType<typeof outcomeOf>) => ({
@@ -94,7 +94,7 @@ test("what Builds have come to does not depend on the order in which they are re
   );
 });
 
-test("no image is taken of another revision, or of a Build that did not end well", () => {
+test("takes no image of another revision or of a failed Build", () => {
   fc.assert(
     fc.property(made, (list) => {
       const { succeeded, newest } = outcomeOf(list.map(build), "a");
@@ -106,13 +106,13 @@ test("no image is taken of another revision, or of a Build that did not end well
   );
 });
 
-test("the tenth Build is newer than the ninth", () => {
+test("orders Builds by number: the tenth is newer than the ninth", () => {
   const nine = build({ number: 9, state: "failed" });
   const ten = build({ number: 10, state: "succeeded" });
   expect(outcomeOf([ten, nine], "a").newest).toBe(ten);
 });
 
-test("only the latest Build of all can be had again, and once", () => {
+test("retries only the newest Build of all, and only once", () => {
   const lost = { number: 2, state: "infrastructure" } as const;
   expect(outcomeOf([build(lost)], "a").canBeRetried).toBe(true);
   expect(outcomeOf([build({ ...lost, annotated: true })], "a").canBeRetried).toBe(false);
@@ -120,8 +120,8 @@ test("only the latest Build of all can be had again, and once", () => {
   expect(outcomeOf([build(lost), later], "a").canBeRetried).toBe(false);
 });
 
-describe("a Build that failed", () => {
-  test("without a reason and a pod is not the code's fault", () => {
+describe("a failed Build", () => {
+  test("is an infrastructure failure without a reason and a pod", () => {
     expect(outcomeOf([build({ number: 1, state: "infrastructure" })], "a").state).toBe("infrastructure");
     const withPod = build({ number: 1, state: "infrastructure" });
     expect(outcomeOf([{ ...withPod, status: { ...withPod.status, podName: "pod" } }], "a").state).toBe(
@@ -129,7 +129,7 @@ describe("a Build that failed", () => {
     );
   });
 
-  test("names the step of its message, or the first that was not completed", () => {
+  test("names the step of its message, or the first uncompleted one", () => {
     const failed = build({ number: 1, state: "failed" });
     expect(stepOf({ ...failed, status: { ...failed.status, stepsCompleted: [] } })).toBe("detect");
     const rebase = build({ number: 2, state: "running", reason: "STACK" });
@@ -142,29 +142,29 @@ describe("a Build that failed", () => {
   });
 });
 
-describe("what is said", () => {
+describe("judge", () => {
   const said = (builds: readonly Made[], of = image(2)) => {
     const { status, reason, message } = judge(outcomeOf(builds.map(build), "a"), of);
     return `${status} ${reason}: ${message}`;
   };
 
-  test("of a Build that runs", () => {
+  test("reports a running Build", () => {
     expect(said([{ number: 1, state: "running" }])).toBe("Unknown Building: build 1: detect");
   });
 
-  test("of an image that is built anew on another stack: it is one all the time", () => {
+  test("reports the image as built during a rebuild on another stack", () => {
     const first = { number: 1, state: "succeeded" } as const;
     const rebuilt = { number: 2, state: "running", reason: "STACK" } as const;
     expect(said([first, rebuilt])).toBe("True Succeeded: build 1 made image@1; build 2 is running");
   });
 
-  test("of another configuration of the same revision: what was built before is not it", () => {
+  test("does not accept an earlier Build after a configuration change of the same revision", () => {
     const first = { number: 1, state: "succeeded" } as const;
     expect(said([first, { number: 2, state: "running", reason: "CONFIG" }])).toBe(
       "Unknown Building: build 2: detect",
     );
     const unseen = [image(1), image(2, "ResolverNotReady")];
-    // kpack has started a Build that was not read yet, or has even ended it.
+    // kpack has started a Build that has not been read yet, or has even ended.
     unseen.push(image(2, "BuildRunning", "image@1"), image(2, "UpToDate", "image@2"));
     for (const one of unseen)
       expect(said([first], one)).toBe("Unknown Queued: waiting for kpack to observe the Image");
@@ -175,7 +175,7 @@ describe("what is said", () => {
   });
 
   test.each(["STACK", "BUILDPACK", "CONFIG", "LIFECYCLE", "TRIGGER", "BUILDPACK,STACK"])(
-    "of a rebuild (%s) that fails after a success: the revision stays built, with a warning",
+    "reports a failed rebuild (%s) of a built revision as a warning",
     (reason) => {
       const first = { number: 1, state: "succeeded" } as const;
       const why = `It was a rebuild (${reason.replace(",", ", ")}) of a commit that build 1 built. That image stays deployed.`;
@@ -191,7 +191,7 @@ describe("what is said", () => {
     },
   );
 
-  test("of a failure before any success, or after one of another revision: the revision has failed", () => {
+  test("reports a failure before any success, or after a success of another revision", () => {
     const failed = { number: 2, state: "failed" } as const;
     expect(said([failed])).toMatch(/^False BuildFailed: build 2 failed in the step detect: .*exit status 1$/);
     const other = { number: 1, revision: "b", state: "succeeded" } as const;
@@ -201,7 +201,7 @@ describe("what is said", () => {
     );
   });
 
-  test("of a success after rebuilds that failed: the newest image, without a warning", () => {
+  test("reports a success after failed rebuilds with the newest image and no warning", () => {
     const all: Made[] = [
       { number: 1, state: "succeeded" },
       { number: 2, state: "failed", reason: "STACK" },
@@ -210,7 +210,7 @@ describe("what is said", () => {
     expect(said(all)).toBe("True Succeeded: build 3 made image@3");
   });
 
-  test("of a rebuild that fails when the Build that succeeded no longer exists: its recorded image stays", () => {
+  test("keeps the recorded image when a rebuild fails and the successful Build no longer exists", () => {
     const outcome = outcomeOf([build({ number: 1, state: "failed", reason: "CONFIG" })], "a", "image@0");
     expect(outcome.kept?.image).toBe("image@0");
     expect(judge(outcome, image(2))).toMatchObject({ status: "True", reason: "RebuildFailed" });
@@ -222,7 +222,7 @@ describe("what is said", () => {
     ["BuildRunning", "Queued"],
     ["ResolverNotReady", "Queued"],
     ["BuildFailed", "Queued"],
-  ])("of no Build while the Image says %s: %s, which is no failure", (reason, expected) => {
+  ])("reports no failure without a Build while the Image has %s: %s", (reason, expected) => {
     expect(waitingFor(image(2, reason)).reason).toBe(expected);
     expect(judge(outcomeOf([], "a"), image(2, reason)).status).toBe("Unknown");
   });

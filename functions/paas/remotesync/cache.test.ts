@@ -18,7 +18,7 @@ interface Cluster {
   readonly forbidden?: boolean;
 }
 
-/** The problem of an Image with a cache of 2G that is to have another one. */
+/** The problem of changing the size of a 2G cache. */
 function problem(size: string | undefined, { claim, expandable, forbidden = false }: Cluster) {
   const get = async ({ kind }: { kind: string }) => {
     if (kind === "Image") return image("2G", claim && "web-cache");
@@ -38,12 +38,12 @@ const claim = { size: "2G", of: "fast" };
 test.each<[string, string | undefined, Cluster]>([
   ["is not larger", "2000M", { claim }],
   ["is smaller", "1G", { claim }],
-  ["is not wanted", undefined, { claim }],
+  ["is not desired", undefined, { claim }],
   ["has no claim yet", "3G", {}],
-  ["has grown already", "3G", { claim: { ...claim, size: "3G" } }],
-  ["has a class that lets it grow", "3G", { claim, expandable: true }],
+  ["has already grown", "3G", { claim: { ...claim, size: "3G" } }],
+  ["has a class that allows expansion", "3G", { claim, expandable: true }],
   ["the worker may not read", "3G", { claim, forbidden: true }],
-])("a cache that %s meets no problem", async (_, size, cluster) => {
+])("finds no problem with a cache that %s", async (_, size, cluster) => {
   expect(await problem(size, cluster)).toBeUndefined();
 });
 
@@ -52,6 +52,6 @@ test.each<[string, Cluster]>([
   ["StorageClass fast", { claim, expandable: false }],
   ["StorageClass (none)", { claim: { size: "2G" }, expandable: true }],
   ["is not bound", { claim: { ...claim, phase: "Pending" }, expandable: true }],
-])("a cache that cannot grow is known before kpack is asked: %s", async (text, cluster) => {
+])("detects a cache that cannot grow before kpack is asked: %s", async (text, cluster) => {
   expect(await problem("3G", cluster)).toContain(text);
 });

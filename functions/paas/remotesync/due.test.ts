@@ -23,13 +23,13 @@ interface As {
   readonly generation?: number;
 }
 
-/** One of which all is known, but for what is said. */
+/** A fully resolved RemoteSync, except for the given fields. */
 function sync({ resolved = ["True", "Resolved"], status, refreshedAt, headSHA, generation = 1 }: As = {}) {
   const condition = resolved !== "never" && {
     type: "SourceResolved",
     status: resolved[0],
     reason: resolved[1],
-    message: "as it was",
+    message: "previous",
     lastTransitionTime: at(0),
   };
   return {
@@ -74,66 +74,66 @@ const verdict = (as: As, ...causes: Cause[]) => verdictOf(sync(as), causes, now)
 const isDue = (as: As, ...causes: Cause[]): boolean => verdict(as, ...causes) === "due";
 
 test.each(["Build", "Image", "Application", "ServiceAccount", "RemoteSync", "ConfigMap", "Secret"])(
-  "a changed %s is no reason to ask for what is known",
+  "does not ask GitHub for a changed %s",
   (kind) => {
     expect(verdict({}, object(kind))).toMatchObject({ status: "True", reason: "Resolved", stands: false });
   },
 );
 
 test.each<[string, As, Cause]>([
-  ["one that is new", { resolved: "never" }, object("RemoteSync")],
-  ["one that was changed", { generation: 2 }, object("RemoteSync")],
-  ["one of another source", { status: { source: "acme/api@" } }, object("Application")],
-  ["one that is to be refreshed", { refreshedAt: "now" }, object("RemoteSync")],
+  ["a new one", { resolved: "never" }, object("RemoteSync")],
+  ["a changed one", { generation: 2 }, object("RemoteSync")],
+  ["one with another source", { status: { source: "acme/api@" } }, object("Application")],
+  ["one to refresh", { refreshedAt: "now" }, object("RemoteSync")],
   [
-    "one that another RemoteSync was in the way of",
+    "one after a conflict with another RemoteSync",
     { resolved: ["Unknown", "Waiting"] },
     object("RemoteSync"),
   ],
   [
-    "one that the site's settings were in the way of",
+    "one after invalid settings of the site",
     { resolved: ["False", "SiteConfigInvalid"] },
     object("ConfigMap"),
   ],
-  ["what a webhook tells of", {}, webhook],
-  ["what is asked for by hand", {}, { type: "replay" }],
-  ["what the sweep comes to", {}, timer],
-])("GitHub is asked about %s", (_, as, cause) => {
+  ["a webhook", {}, webhook],
+  ["a replay", {}, { type: "replay" }],
+  ["a sweep", {}, timer],
+])("asks GitHub about %s", (_, as, cause) => {
   expect(isDue(as, cause)).toBe(true);
 });
 
-test("a refresh is answered once", () => {
+test("handles a refresh once", () => {
   expect(isDue({ refreshedAt: "now", status: { refreshedAt: "now" } }, object("RemoteSync"))).toBe(false);
 });
 
-test("a webhook or a timer is a reason beside changes that are none", () => {
+test("asks for a webhook or a timer among other causes", () => {
   expect(isDue({}, object("Build"), webhook)).toBe(true);
   expect(isDue({}, object("Build"), timer, object("Image"))).toBe(true);
 });
 
-describe("what GitHub could not say", () => {
+describe("an answer that GitHub could not give", () => {
   const pending: As["resolved"] = ["Unknown", "MergeabilityUnknown"];
 
-  test("is asked for when its time has come, whatever wakes", () => {
+  test("is requested again at its time, whatever the cause", () => {
     expect(isDue({ resolved: pending, status: { askAgainAt: at(-1) } }, object("Build"))).toBe(true);
     expect(isDue({ resolved: pending, status: { askAgainAt: at(0) } }, timer)).toBe(true);
   });
 
-  test("is not asked for before, unless there is news", () => {
+  test("is not requested earlier, except for a webhook", () => {
     const as = { resolved: pending, status: { askAgainAt: at(1) } };
     expect(isDue(as, object("Build"))).toBe(false);
     expect(isDue(as, timer)).toBe(false);
     expect(isDue(as, webhook)).toBe(true);
   });
 
-  test("is looked at again in what is left of the time", () => {
+  test("is awaited for the rest of the time", () => {
     expect(waitMillis(sync({ status: { askAgainAt: at(700) } }), now)).toBe(700);
     expect(waitMillis(sync({ status: { askAgainAt: at(-700) } }), now)).toBe(0);
     expect(waitMillis(sync(), now)).toBeUndefined();
   });
 });
 
-describe("a Secret that has changed", () => {
+describe("a changed Secret", () => {
   test.each([
     "SecretNotFound",
     "SecretInvalid",
@@ -141,17 +141,20 @@ describe("a Secret that has changed", () => {
     "TokenRejected",
     "Forbidden",
     "NotFound",
-  ])("is a reason to ask after %s, which stands until then", (reason) => {
+  ])("causes a request after %s, which stays reported until then", (reason) => {
     expect(isDue({ resolved: ["False", reason] }, secret)).toBe(true);
     expect(verdict({ resolved: ["False", reason] }, object("Build"))).toMatchObject({ reason, stands: true });
   });
 
-  test.each(["MergeConflict", "PullRequestClosed"])("is none after %s: no token changes that", (reason) => {
-    expect(verdict({ resolved: ["False", reason] }, secret)).toMatchObject({ reason, stands: false });
-  });
+  test.each(["MergeConflict", "PullRequestClosed"])(
+    "causes no request after %s, which no token changes",
+    (reason) => {
+      expect(verdict({ resolved: ["False", reason] }, secret)).toMatchObject({ reason, stands: false });
+    },
+  );
 });
 
-test("a head that its pipeline has heard of is asked for once, unless it is known", () => {
+test("asks once for a head from the pipeline, unless it is known", () => {
   const own = object("RemoteSync");
   expect(isDue({ headSHA: "new", status: { headSHA: "old" } }, own)).toBe(true);
   expect(isDue({ headSHA: "new", status: { headSHA: "old", askedHeadSHA: "new" } }, own)).toBe(false);

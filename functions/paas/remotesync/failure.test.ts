@@ -10,7 +10,7 @@ import { nothingSaid } from "./status.ts";
 
 const made = Date.parse("2026-01-01T00:00:00Z");
 
-test("no Build is had again within two seconds, whatever part of a second it was made in", () => {
+test("retries no Build within two seconds, so that creation times differ", () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 999 }), fc.integer({ min: 0, max: 2000 }), (within, since) => {
       expect(pauseMillis(0, made, made + within + since)).toBeGreaterThan(0);
@@ -18,12 +18,12 @@ test("no Build is had again within two seconds, whatever part of a second it was
   );
 });
 
-test("the pauses become longer, up to ten minutes", () => {
+test("doubles the pauses up to ten minutes", () => {
   const pauses = [0, 1, 2, 3, 10, 100].map((retries) => pauseMillis(retries, made, made));
   expect(pauses).toEqual([2000, 10_000, 20_000, 40_000, 600_000, 600_000]);
 });
 
-test("after its pause it is time, and a clock that is behind puts it off no further", () => {
+test("retries after the pause, even if a clock is behind", () => {
   expect(pauseMillis(1, made, made + 12_000)).toBe(0);
   expect(pauseMillis(1, made, made + 11_000)).toBe(1000);
   expect(pauseMillis(1, made, made - 86_400_000)).toBe(10_000);
@@ -39,7 +39,7 @@ const secrets: Readonly<Record<string, Record<string, string>>> = {
   },
 };
 
-test("what a build has printed is kept without the credentials that it was given", async () => {
+test("redacts the credentials of a build in its output", async () => {
   const printed = [
     "Container build terminated with error",
     "token: a token of another form",
@@ -100,7 +100,7 @@ test("what a build has printed is kept without the credentials that it was given
   expect(events).toEqual([expect.stringContaining(wanted)]);
 });
 
-test("a failure that is recorded is not read again", async () => {
+test("does not read a recorded failure again", async () => {
   const lastFailure = { uid: "u", message: "denied robot:***", step: "export" };
   const sync = { status: { lastFailure } } as Stored<RemoteSync>;
   const build = { metadata: { name: "web-build-1", uid: "u", resourceVersion: "1" } } as Stored<Build>;

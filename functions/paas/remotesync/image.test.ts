@@ -21,7 +21,7 @@ const revision = "a".repeat(40);
 const wanted = (of: Stored<RemoteSync>, at = revision) =>
   wantedImage({ sync: of, revision: at, url: "https://github.com/acme/web", builder });
 
-test("an Image of a RemoteSync without wishes", () => {
+test("builds an Image of a minimal RemoteSync", () => {
   expect(wanted(sync("web"))).toEqual({
     metadata: { name: "modoki-web", labels: { "modoki.tsuzu.dev/remote-sync": "web" } },
     spec: {
@@ -37,7 +37,7 @@ test("an Image of a RemoteSync without wishes", () => {
   });
 });
 
-test("what is wished for is in the Image", () => {
+test("copies the settings of the spec to the Image", () => {
   const own = { kind: "Builder", name: "own" } as const;
   const env = [{ name: "BP_NODE_VERSION", value: "24" }];
   const resources = { limits: { memory: "4Gi" } };
@@ -56,14 +56,14 @@ test("what is wished for is in the Image", () => {
   });
 });
 
-/** Names that the API server takes: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#dns-subdomain-names */
+/** Names that the API server accepts: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#dns-subdomain-names */
 const label = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,18}[a-z0-9])?$/);
 const name = fc
   .array(label, { minLength: 1, maxLength: 5 })
   .map((labels) => labels.join("."))
   .filter((text) => text.length <= 63);
 
-test("whatever its name, its Image has a name that is a label's value, a tag that a registry takes, and an account", () => {
+test("gives any RemoteSync an Image name for a label value, a valid tag, and an account", () => {
   fc.assert(
     fc.property(name, (text) => {
       const { metadata, spec } = wanted(sync(text));
@@ -74,7 +74,7 @@ test("whatever its name, its Image has a name that is a label's value, a tag tha
   );
 });
 
-test("two RemoteSyncs never have one Image, however long their names are", () => {
+test("gives two RemoteSyncs different Images, however long their names are", () => {
   const long = fc.stringMatching(/^[a-z0-9]{56,63}$/);
   fc.assert(
     fc.property(fc.uniqueArray(long, { minLength: 2, maxLength: 5 }), (names) => {
@@ -85,7 +85,7 @@ test("two RemoteSyncs never have one Image, however long their names are", () =>
   expect(one).not.toBe(other);
 });
 
-test("with another revision nothing changes but the revision and its tag", () => {
+test("changes only the revision and its tag for another revision", () => {
   const { spec } = wanted(sync("web"), "b".repeat(40));
   expect(JSON.parse(JSON.stringify(spec).replaceAll("b".repeat(40), revision))).toEqual(
     wanted(sync("web")).spec,

@@ -34,7 +34,7 @@ const secretFor = (host: string): Stored<SecretObject> => ({
   data: { username: "eA==", password: "eA==" },
 });
 
-/** The URL that the Image is applied with, or what keeps it from that; the Image that is there is cloned from `url`. */
+/** The applied clone URL, or the error. The existing Image clones from `url`. */
 async function appliedUrl(
   url: string,
   { secret, site = "", built = revision }: { secret?: Stored<SecretObject>; site?: string; built?: string },
@@ -72,13 +72,13 @@ async function appliedUrl(
   }
 }
 
-test("sets back the clone URL of an Image that was edited by hand, also for the same revision", async () => {
+test("resets the clone URL of an Image that was edited by hand, also for the same revision", async () => {
   const secret = secretFor("github.com");
   for (const url of [github, "https://evil.example/acme/web", "https://big.ghe.com/acme/web"])
     expect(await appliedUrl(url, { secret })).toBe(github);
 });
 
-test("refuses the clone URL of the same revision once its server is not allowed any more", async () => {
+test("refuses the clone URL of the same revision once its server is no longer allowed", async () => {
   const own = "https://git.example.com";
   const site = `github: { allowed: ["${own}"] }`;
   expect(await appliedUrl(`${own}/acme/web`, { secret: secretFor(own), site })).toBe(`${own}/acme/web`);
@@ -87,7 +87,7 @@ test("refuses the clone URL of the same revision once its server is not allowed 
   );
 });
 
-test("without the Secret, keeps the same revision, and only from an allowed server", async () => {
+test("keeps the same revision without the Secret, but only from an allowed server", async () => {
   expect(await appliedUrl(github, {})).toBe(github);
   expect(await appliedUrl(github, { built: "b".repeat(40) })).toMatch(/^SecretNotFound: /);
   expect(await appliedUrl("https://github.com/acme/other", {})).toMatch(/^SecretNotFound: /);

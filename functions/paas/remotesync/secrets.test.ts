@@ -37,7 +37,7 @@ const secretOf = (name: string, { annotations, ...more }: Given): Stored<SecretO
   },
 });
 
-/** What is said of the Secrets `git` and, if the RemoteSync names it, `registry`. */
+/** The error for the Secrets `git` and, if the RemoteSync names it, `registry`. */
 async function said(secrets: Readonly<Record<string, Given | Error>>, secretName?: string): Promise<string> {
   const sync = {
     spec: {
@@ -58,21 +58,21 @@ async function said(secrets: Readonly<Record<string, Given | Error>>, secretName
   );
 }
 
-describe("credentials that kpack can use", () => {
+describe("accepts credentials that kpack can use", () => {
   test.each<[string, Given]>([
     ["a Docker configuration", docker],
     ["an old Docker configuration", { type: "kubernetes.io/dockercfg", data: data({ ".dockercfg": "{}" }) }],
     ["user and password of a registry", basic({ "kpack.io/docker": "registry.example.com" })],
-  ])("%s is fine", async (_, registry) => {
+  ])("%s", async (_, registry) => {
     expect(await said({ git, registry }, "registry")).toBe("fine");
   });
 
-  test.each([undefined, ""])("a registry without a Secret (%j) needs none", async (name) => {
+  test.each([undefined, ""])("accepts a registry without a Secret (%j)", async (name) => {
     expect(await said({ git }, name)).toBe("fine");
   });
 });
 
-describe("what is said of credentials that kpack would give a build up for", () => {
+describe("reports credentials that make kpack give up", () => {
   test.each<[string, Given | undefined, RegExp]>([
     [
       "no user",
@@ -99,11 +99,8 @@ describe("what is said of credentials that kpack would give a build up for", () 
     ["another type", { type: "Opaque", data: data({ password: "x", "db-url": "y" }) }],
     ["no type", { data: data({ password: "x" }) }],
     ["no host", { ...git, annotations: {} }],
-    [
-      "that of a service account",
-      { type: "kubernetes.io/service-account-token", data: data({ token: "x" }) },
-    ],
-  ])("of a Secret that is not meant for builds, nothing: %s", async (_, found) => {
+    ["a service account's", { type: "kubernetes.io/service-account-token", data: data({ token: "x" }) }],
+  ])("does not reveal a Secret for another purpose: %s", async (_, found) => {
     const missing = await said({});
     expect(missing).toMatch(/^SecretNotFound: found no Secret git in default for git: .* kpack.io\/git/);
     expect(await said({ git: found })).toBe(missing);
@@ -112,13 +109,13 @@ describe("what is said of credentials that kpack would give a build up for", () 
     expect(await said({ git, registry: found }, "registry")).toBe(missingRegistry);
   });
 
-  test("of a namespace that is not opted in: the commands that do it", async () => {
+  test("names the commands that opt a namespace in", async () => {
     const denied = new ApiError("GET secrets/git", 403, { reason: "Forbidden" });
     const text = await said({ git: denied });
     expect(text).toMatch(/^SecretAccessDenied: .*denrei opt-in default/s);
   });
 
-  test("what is no refusal is thrown as it is", async () => {
+  test("throws errors other than refusals unchanged", async () => {
     const down = new ApiError("GET secrets/git", 500, { reason: "InternalError" });
     expect(await said({ git: down })).toMatch(/^InternalError: GET secrets\/git was answered 500/);
   });

@@ -40,7 +40,7 @@ const found = (build: RemoteSync["spec"]["build"]): Stored<Image> => {
   return { apiVersion: "kpack.io/v1alpha2", kind: "Image", metadata: { ...metadata, ...more }, spec };
 };
 
-/** What is asked of kpack, which refuses by a rule, and what the status says then. */
+/** The requests to kpack, which refuses by a rule, and the resulting status. */
 async function applied(of: Stored<RemoteSync>, image: Stored<Image>, refuses: Rule, at = start) {
   const asked: Spec[] = [];
   const said = nothingSaid();
@@ -66,7 +66,7 @@ const large = { resources: { limits: { memory: "9Gi" } }, cacheSize: "3G" };
 const memoryOf = ({ build }: Spec) => build?.resources?.limits?.memory;
 const isLarge: Rule = (spec) => memoryOf(spec) === "9Gi";
 
-test("settings that a policy refuses wait, and the commit is built with those that the Image has", async () => {
+test("builds the commit with the current settings of the Image when a policy refuses new ones", async () => {
   const { asked, said, events } = await applied(sync(large), found(small), isLarge);
   const last = asked.at(-1);
   expect(last && memoryOf(last)).toBe("1Gi");
@@ -78,7 +78,7 @@ test("settings that a policy refuses wait, and the commit is built with those th
   expect(events).toEqual(["SettingsRefused"]);
 });
 
-test("kpack is asked again for refused settings after five minutes, or for other settings, and never sooner", async () => {
+test("retries refused settings after five minutes, and other settings at once", async () => {
   const { said } = await applied(sync(large), found(small), isLarge);
   const { refusedSettings } = said.status as NonNullable<RemoteSync["status"]>;
   const again = (build: RemoteSync["spec"]["build"], millis: number) =>
@@ -90,7 +90,7 @@ test("kpack is asked again for refused settings after five minutes, or for other
   expect(other.said.status.refusedSettings).toBeNull();
 });
 
-test("a commit that is refused itself is an error, which says how to have the Image again", async () => {
+test("reports a refused commit with the hint to recreate the Image", async () => {
   const { result, asked, said } = await applied(sync(small), found(small), () => true);
   expect(result).toMatchObject({ reason: "ImageRefused" });
   expect((result as Error).message).toContain("modoki.tsuzu.dev/recreate-image");

@@ -38,7 +38,7 @@ test.each<[Partial<GitHub>, ReturnType<typeof sourceOf>]>([
   [{ sha: sha.toUpperCase() }, { type: "commit", sha }],
   [{ sha: "abc1234" }, { type: "ref", name: "abc1234" }],
   [{ sha: "v1.2.0" }, { type: "ref", name: "v1.2.0" }],
-  // As modoki-operator: the commit counts before the pull request, and that before the branch.
+  // As in modoki-operator: the commit takes precedence over the pull request, and that over the branch.
   [
     { sha, pullRequest: 7, branch: "next" },
     { type: "commit", sha },
@@ -58,15 +58,15 @@ test.each<[Partial<GitHub>, ReturnType<typeof sourceOf>]>([
     { type: "branch", name: undefined },
   ],
   [{}, { type: "branch", name: undefined }],
-])("%j is followed as %j", (github, source) => {
+])("resolves %j to the source %j", (github, source) => {
   expect(sourceOf(sync(github))).toEqual(source);
 });
 
-test("a commit is told of by no webhook", () => {
+test("has no index keys for a commit", () => {
   expect(sourcesOf(sync({ sha }))).toEqual([]);
 });
 
-test("a tag or a branch in place of a commit is found by pushes to it", () => {
+test("finds a tag or a branch in place of a commit by pushes to it", () => {
   expect(sourcesOf(sync({ sha: "v1" }))).toEqual([indexed.ref("acme/web", "v1")]);
   expect(pushedTag("refs/tags/v1")).toBe("v1");
   expect(pushedTag("refs/heads/v1")).toBeUndefined();
@@ -85,11 +85,11 @@ test.each<[Partial<GitHub>, string | undefined]>([
     { sha: "v1", pullRequest: 7, branch: "next" },
     "spec.base.github sets sha, pullRequest, branch: only sha takes effect, remove pullRequest and branch; spec.base.github.sha is v1, which is not a full commit id: set the full commit id, or use branch",
   ],
-])("of %j is deprecated: %s", (github, text) => {
+])("reports %j as deprecated: %s", (github, text) => {
   expect(deprecatedIn(sync(github))).toBe(text);
 });
 
-test("a merge is told of by its pull request and, once that is known, by the branch it goes into", () => {
+test("finds a merge by its pull request and, once that is known, by its target branch", () => {
   expect(sourcesOf(sync({ pullRequest: 7 }))).toEqual(["acme/web#7"]);
   expect(sourcesOf(sync({ pullRequest: 7 }, { baseBranch: "main" }))).toEqual([
     "acme/web#7",
@@ -106,18 +106,18 @@ test.each([
   ["refs/heads/refs/heads/x", "refs/heads/x"],
   ["refs/tags/v1", undefined],
   ["refs/heads/", undefined],
-])("a push to %s is to the branch %s", (ref, branch) => {
+])("parses the push to %s as the branch %s", (ref, branch) => {
   expect(pushedBranch(ref)).toBe(branch);
 });
 
 const name = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9-]{0,8}$/);
-/** Few enough that two are often the same. */
+/** Short enough that two are often equal. */
 const branch = fc.oneof(
   fc.constantFrom("main", "next", "Main", "a/b"),
   fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9/._@^#-]{0,12}$/),
 );
 
-test("a push finds those who follow its branch, in whatever case the repository is written, and nobody else", () => {
+test("finds exactly the followers of a pushed branch, in any case of the repository name", () => {
   fc.assert(
     fc.property(name, name, branch, branch, branch, (owner, repo, pushed, followed, main) => {
       const repository = repositoryText(owner.toUpperCase(), repo.toLowerCase());
@@ -135,7 +135,7 @@ test("a push finds those who follow its branch, in whatever case the repository 
   );
 });
 
-test("what a branch, a pull request and a base are called never means one of the others", () => {
+test("never confuses the keys of branches, pull requests, and base branches", () => {
   fc.assert(
     fc.property(branch, branch, fc.integer({ min: 1 }), (one, other, number) => {
       const all = [
@@ -149,7 +149,7 @@ test("what a branch, a pull request and a base are called never means one of the
   );
 });
 
-test("what was resolved is of this source, and of no other one", () => {
+test("identifies the source of a resolved revision", () => {
   const all = [
     sync({}),
     sync({ branch: "main" }),

@@ -15,7 +15,7 @@ const image = (observedGeneration: number | undefined) =>
       creationTimestamp: "2025-01-01T00:00:00Z",
       managedFields: [
         { time: "2026-01-01T00:00:00Z" },
-        // The controller's own, which says nothing about the spec.
+        // An entry of the controller does not change the spec.
         { time: "2026-02-01T00:00:00Z", subresource: "status" },
       ],
     },
@@ -25,7 +25,7 @@ const image = (observedGeneration: number | undefined) =>
 const after = (seconds: number, observed: number | undefined) =>
   stalledText(sync, image(observed), { now: () => written + seconds * 1000 });
 
-test("an Image is given half a minute from its last write, and is reported then with what to do", () => {
+test("reports an Image half a minute after its last write, with what to do", () => {
   expect(after(29, 2)).toBeUndefined();
   for (const [observed, seen] of [
     [2, "2"],
@@ -40,6 +40,6 @@ test("an Image is given half a minute from its last write, and is reported then 
   }
 });
 
-test("an Image that kpack has seen is not reported, however long ago that was", () => {
+test("does not report an Image that kpack has observed, however old it is", () => {
   expect(after(86_400, 3)).toBeUndefined();
 });

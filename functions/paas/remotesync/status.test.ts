@@ -13,7 +13,7 @@ function said(...steps: Parameters<typeof say> extends [Said, ...infer Rest] ? R
   return all;
 }
 
-test("it is ready when all steps are done", () => {
+test("is Ready when all steps are done", () => {
   const done = said(
     ["SourceResolved", "True", "Resolved"],
     ["Built", "True", "Succeeded"],
@@ -22,7 +22,7 @@ test("it is ready when all steps are done", () => {
   expect(ready(done)).toBe("True Deployed: it is there");
 });
 
-test("it is as the first step that is not done, and steps that nobody came to are unknown", () => {
+test("has the reason of the first unfinished step, and Unknown for steps that were not reached", () => {
   const building = said(["SourceResolved", "True", "Resolved"], ["Built", "Unknown", "Building", "build 1"]);
   expect(ready(building)).toBe("False Building: build 1");
   expect(conditionsOf(building).map(({ type, status }) => `${type} ${status}`)).toEqual([
@@ -33,13 +33,13 @@ test("it is as the first step that is not done, and steps that nobody came to ar
   ]);
 });
 
-test("a step that has failed is told rather than one that nobody came to", () => {
+test("prefers a failed step over an unreached one", () => {
   expect(ready(said(["Deployed", "False", "ApplicationConflict", "another one"]))).toBe(
     "False ApplicationConflict: another one",
   );
 });
 
-test("what is thrown afterwards is what is said: the platform would write it over", () => {
+test("has the reason of the error that is thrown, as the platform would set it", () => {
   const failing = said(
     ["SourceResolved", "False", "TokenRejected", "no"],
     ["Built", "False", "SecretNotFound", "none"],
@@ -47,7 +47,7 @@ test("what is thrown afterwards is what is said: the platform would write it ove
   expect(ready(failing, { reason: "SecretNotFound", message: "none" })).toBe("False SecretNotFound: none");
 });
 
-test("it is ready with a warning when something else is wrong, and a step that fails hides the warning", () => {
+test("is Ready with a warning after other problems, and a failed step hides the warning", () => {
   const warned = said(
     ["SourceResolved", "True", "Resolved"],
     ["Built", "True", "RebuildFailed", "build 2 failed"],
@@ -61,7 +61,7 @@ test("it is ready with a warning when something else is wrong, and a step that f
   expect(ready(warned)).toBe("False ApplicationNotFound: none");
 });
 
-test("what is said is no longer than the platform writes", () => {
+test("limits messages to the length that the platform stores", () => {
   const long = "x".repeat(5000);
   const conditions = conditionsOf(said(["Built", "False", "ImageRefused", long]), {
     reason: "R",

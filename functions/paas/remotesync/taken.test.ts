@@ -5,7 +5,7 @@ import { taken } from "./taken.ts";
 const apply = "PATCH /apis/kpack.io/v1alpha2/namespaces/default/images/web";
 
 test.each<readonly [string, ApiError, number]>([
-  // A missing CRD is answered without a reason.
+  // A missing CRD results in a 404 without a reason.
   ["KpackNotInstalled", new ApiError(apply, 404, { message: "404 page not found" }), 30_000],
   [
     "KpackUnavailable",
@@ -23,16 +23,13 @@ test.each<readonly [string, ApiError, number]>([
     }),
     300_000,
   ],
-])(
-  "a write that fails with %s is tried again soon enough to notice that kpack is back",
-  async (reason, error, millis) => {
-    await expect(taken(() => Promise.reject(error))).rejects.toMatchObject({
-      ...{ name: "BlockedError", reason, retryAfterMillis: millis, cause: error },
-    });
-  },
-);
+])("retries a write that fails with %s soon after kpack is back", async (reason, error, millis) => {
+  await expect(taken(() => Promise.reject(error))).rejects.toMatchObject({
+    ...{ name: "BlockedError", reason, retryAfterMillis: millis, cause: error },
+  });
+});
 
-test("a write that fails for another reason is passed on", async () => {
+test("throws other errors unchanged", async () => {
   const error = new ApiError(apply, 409, { reason: "Conflict", message: "changed" });
   await expect(taken(() => Promise.reject(error))).rejects.toBe(error);
 });

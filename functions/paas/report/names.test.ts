@@ -8,7 +8,7 @@ import { contextOf, markerOf, previewContext } from "./names.ts";
 const pipeline = (namespace: string, name: string, reportContext?: string) =>
   ({ metadata: { namespace, name }, status: { reportContext } }) as unknown as Stored<AppPipeline>;
 
-/** A cluster, and how often its identity was read. */
+/** A cluster that counts reads of its identity. */
 function clusterOf(uid: string, cluster = "default") {
   const reads: string[] = [];
   const get = async (_: unknown, name: string) => {
@@ -18,13 +18,13 @@ function clusterOf(uid: string, cluster = "default") {
   return { reads, ctx: { cluster, live: { get } } as unknown as Context };
 }
 
-test("a context names cluster, namespace and pipeline", async () => {
+test("builds a context from cluster, namespace, and pipeline", async () => {
   const { ctx, reads } = clusterOf("u1", "prod");
   expect(await contextOf(pipeline("team-a", "shop"), ctx)).toBe("denrei/prod/team-a/shop");
   expect(reads).toEqual([]);
 });
 
-test("pipelines of other namespaces, names or clusters have other contexts, also where no cluster has a name", async () => {
+test("gives pipelines of other namespaces, names, or clusters other contexts, also for clusters without a name", async () => {
   const clusters = [clusterOf("u1"), clusterOf("u2"), clusterOf("u1", "prod"), clusterOf("u1", "stage")];
   const contexts: string[] = [];
   for (const { ctx } of clusters)
@@ -44,7 +44,7 @@ test("pipelines of other namespaces, names or clusters have other contexts, also
   expect(new Set(contexts.map((context) => markerOf(context, 1))).size).toBe(12);
 });
 
-test("the identity of a cluster without a name is read once, and its context stays", async () => {
+test("reads the identity of an unnamed cluster once, and keeps the context", async () => {
   const { ctx, reads } = clusterOf("u1");
   const context = await contextOf(pipeline("team-a", "shop"), ctx);
   expect(context).toMatch(/^denrei\/default-[0-9a-f]{8}\/team-a\/shop$/);
@@ -54,7 +54,7 @@ test("the identity of a cluster without a name is read once, and its context sta
   expect(await contextOf(pipeline("team-a", "shop", context), named)).toBe("denrei/prod/team-a/shop");
 });
 
-test("where the identity may not be read, the message says which right is missing", async () => {
+test("reports the missing right when the identity cannot be read", async () => {
   const get = () => Promise.reject(new ApiError("GET namespaces", 403, {}));
   const ctx = { cluster: "default", live: { get } } as unknown as Context;
   await expect(contextOf(pipeline("team-a", "shop"), ctx)).rejects.toMatchObject({
@@ -63,7 +63,7 @@ test("where the identity may not be read, the message says which right is missin
   });
 });
 
-test("the longest names are no longer than GitHub takes", async () => {
+test("keeps the longest names within GitHub's limit", async () => {
   const long = "a".repeat(63);
   const context = await contextOf(pipeline(long, long), clusterOf("u", long).ctx);
   expect(previewContext(context, 2_147_483_647).length).toBeLessThanOrEqual(255);

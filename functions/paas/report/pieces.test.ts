@@ -19,11 +19,11 @@ const preview = (phase: Preview["phase"], headSHA = first): Preview => ({
   url: "https://pr-7.example.com",
 });
 
-/** The pieces of one pull request alone. */
+/** The pieces of a single pull request. */
 const piecesFor = (pipeline: Stored<AppPipeline>, what: Preview | "gone", notes: Notes, at = now) =>
   piecesOf({ pipeline, context }, what === "gone" ? [] : [what], new Map([[notes.number, notes]]), at);
 
-/** GitHub, which answers each request with a new id unless it is told what; and what it was asked. */
+/** A simulated GitHub that answers with new ids unless told otherwise, and records requests. */
 function github(
   answers: (request: string) => { status: number; body: unknown } | undefined = () => undefined,
 ) {
@@ -47,7 +47,7 @@ function github(
   const telling: Telling = { pipeline: all, context, client, signal: new AbortController().signal };
   return {
     requests,
-    /** Tells what is news of a preview, or that it is gone; resolves with what GitHub was asked for that. */
+    /** Reports a preview, or its deletion, and returns the requests to GitHub. */
     async tell(notes: Notes, what: Preview | "gone", pipeline = all): Promise<string[]> {
       const from = requests.length;
       for (const piece of piecesFor(pipeline, what, notes)) await piece.tell({ ...telling, pipeline });
@@ -56,7 +56,7 @@ function github(
   };
 }
 
-test("all that is wanted is told once, and again only when there is something new", async () => {
+test("reports everything once, and again only after changes", async () => {
   const { tell } = github();
   const notes: Notes = { number: 7 };
   expect(await tell(notes, preview("Building"))).toEqual([
@@ -77,14 +77,14 @@ test("all that is wanted is told once, and again only when there is something ne
   expect(notes.statuses).toEqual([{ context, sha: first, digest: expect.any(String) }]);
 });
 
-test("what nobody wants is not told", async () => {
+test("omits reports that are turned off", async () => {
   const none = pipelineWith({ commitStatus: false, comment: false });
   expect(piecesFor(none, preview("Ready"), { number: 7 })).toEqual([]);
   const byDefault = piecesFor(pipelineWith(undefined), preview("Ready"), { number: 7 });
   expect(byDefault.map(({ name }) => name)).toEqual(["commitStatus", "comment"]);
 });
 
-test("a later commit ends what is pending of the one before, and its deployment", async () => {
+test("ends the pending status and the deployment of an earlier commit", async () => {
   const { tell } = github();
   const notes: Notes = { number: 7 };
   await tell(notes, preview("Building"));
@@ -99,7 +99,7 @@ test("a later commit ends what is pending of the one before, and its deployment"
   ]);
 });
 
-test("when the pull request goes, nothing stays pending or active, and the comment says so", async () => {
+test("leaves nothing pending or active after the pull request is closed, and updates the comment", async () => {
   const { tell } = github();
   const notes: Notes = { number: 7 };
   await tell(notes, preview("Building"));
@@ -111,14 +111,14 @@ test("when the pull request goes, nothing stays pending or active, and the comme
   expect(await tell(notes, "gone")).toEqual([]);
 });
 
-test("a status that was told to its end is left as it is when the pull request goes", async () => {
+test("leaves a final status alone when the pull request is closed", async () => {
   const { tell } = github();
   const notes: Notes = { number: 7 };
   await tell(notes, preview("Ready"));
   expect(await tell(notes, "gone")).not.toContain(`POST statuses/${first} success`);
 });
 
-test("what waits or is gone has no deployment, and of what never had a preview nothing is said when it is gone", async () => {
+test("creates no deployment for waiting and deleted previews, and no comment for a preview that never existed", async () => {
   const { tell } = github();
   expect(await tell({ number: 7 }, preview("Expired"))).toEqual([]);
   const notes: Notes = { number: 7 };
@@ -134,7 +134,7 @@ const onlyComment = pipelineWith({ commitStatus: false });
 const commented = (body: readonly object[]) =>
   github((request) => (request.startsWith("GET issues") ? { status: 200, body } : undefined));
 
-test("a comment is found only when the token has written it, whatever marker others write", async () => {
+test("recognizes a comment only if its own account wrote it, whatever markers others write", async () => {
   const body = `${markerOf(context, 7)}\nforged`;
   const forged = [{ login: "stranger" }, { login: "denrei" }, { login: "other[bot]" }, null].map(
     (user, at) => ({
@@ -155,7 +155,7 @@ test("a comment is found only when the token has written it, whatever marker oth
   );
 });
 
-test("a comment that is not noted is found by its mark, one that is deleted is made again", async () => {
+test("finds an unrecorded comment by its marker, and recreates a deleted one", async () => {
   for (const marker of [markerOf(context, 7), former.markerOf(all)]) {
     const { tell } = commented([
       { id: 5, body: "hello", user: own },
@@ -172,7 +172,7 @@ test("a comment that is not noted is found by its mark, one that is deleted is m
   ).toEqual(["PATCH issues/comments/5", "GET issues/7/comments", "POST issues/7/comments"]);
 });
 
-test("a deployment that was made and not noted is not made a second time", async () => {
+test("does not create an unrecorded deployment twice", async () => {
   const { tell } = github((request) =>
     request === "GET deployments"
       ? {
@@ -193,7 +193,7 @@ test("a deployment that was made and not noted is not made a second time", async
   expect(notes.deployment).toBe(4);
 });
 
-test("a deployment of an earlier version ends, and another one takes its place in the preview's own environment", async () => {
+test("ends a deployment of an earlier version, and replaces it in the preview's own environment", async () => {
   const { tell } = github();
   const notes: Notes = { number: 7, deployment: 3, deployedSHA: first, deploymentStatus: "d" };
   const onlyDeployment = pipelineWith({ commitStatus: false, comment: false, deployment: true });
@@ -209,7 +209,7 @@ test("a deployment of an earlier version ends, and another one takes its place i
   expect(await tell(notes, preview("Ready"), off)).toEqual(["POST deployments/3/statuses inactive"]);
 });
 
-test("a comment that is locked is not taken for one that is deleted", async () => {
+test("does not mistake a locked comment for a deleted one", async () => {
   const { tell, requests } = github((request) =>
     request.startsWith("PATCH")
       ? { status: 422, body: { message: "Unable to update comment because issue is locked." } }
@@ -221,7 +221,7 @@ test("a comment that is locked is not taken for one that is deleted", async () =
   expect(requests).toEqual(["PATCH issues/comments/5"]);
 });
 
-test("commits and deployments that are gone from GitHub keep nothing from ending", async () => {
+test("ends reports although their commits and deployments were deleted on GitHub", async () => {
   const { tell } = github((request) =>
     request.startsWith("POST")
       ? { status: request.startsWith("POST statuses/") ? 422 : 404, body: {} }
@@ -233,7 +233,7 @@ test("commits and deployments that are gone from GitHub keep nothing from ending
   expect(notes).toEqual({ number: 7 });
 });
 
-test("what is refused waits for its time, and nothing else with it", () => {
+test("retries a refused piece at its time, without delaying others", () => {
   const notes: Notes = { number: 7 };
   const names = (at: Date) => piecesFor(all, preview("Ready"), notes, at).map(({ name }) => name);
   const [status, , comment] = piecesFor(all, preview("Ready"), notes);
@@ -249,7 +249,7 @@ test("what is refused waits for its time, and nothing else with it", () => {
   expect(notes).toEqual({ number: 7 });
 });
 
-test("what was refused is forgotten when its time has come, be it wanted still or not", () => {
+test("drops a due refusal, whether the piece is still desired or not", () => {
   const refused = { comment: "2026-01-02T03:04:05Z", deployment: "2026-01-02T03:04:06Z" };
   const [notes, { deployment }] = [{ number: 7, refused }, refused];
   expect(unrefused(notes, now.getTime() - 1)).toEqual(notes);

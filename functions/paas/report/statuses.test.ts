@@ -17,7 +17,7 @@ const preview = (number: number, phase: Preview["phase"], headSHA = first): Prev
   url: `https://pr-${number}.example.com`,
 });
 
-/** The statuses of commits as GitHub shows them: the last of each commit and context. */
+/** The statuses of commits as GitHub shows them: the last one of each commit and context. */
 function commits(notes: readonly Notes[] = [], of = pipeline) {
   const all = new Map(notes.map((one) => [one.number, one]));
   const last = new Map<string, { state: string; description?: string; targetUrl?: string }>();
@@ -32,7 +32,7 @@ function commits(notes: readonly Notes[] = [], of = pipeline) {
     all,
     last,
     states: () => Object.fromEntries([...last].map(([key, { state }]) => [key, state])),
-    /** Tells what is new; resolves with how many calls it took. */
+    /** Reports changes, and returns the number of requests. */
     async tell(...previews: Preview[]): Promise<number> {
       const before = calls;
       for (const { number } of previews) if (!all.has(number)) all.set(number, { number });
@@ -43,7 +43,7 @@ function commits(notes: readonly Notes[] = [], of = pipeline) {
   };
 }
 
-test("pull requests with the same commit have a status each, and that of the pipeline is the worst of them", async () => {
+test("gives each pull request with a shared commit its own status, and combines them in the pipeline's", async () => {
   const { tell, states, last } = commits();
   await tell(preview(7, "Building"), preview(9, "Ready"));
   expect(states()).toEqual({
@@ -62,7 +62,7 @@ test("pull requests with the same commit have a status each, and that of the pip
   expect(new Set(Object.values(states()))).toEqual(new Set(["success"]));
 });
 
-test("one that leaves, closed or with another commit, does not end the status of the other", async () => {
+test("keeps the status of the other when one pull request is closed or gets another commit", async () => {
   for (const leave of [[], [preview(7, "Building", second)]]) {
     const { tell, states } = commits();
     await tell(preview(7, "Building"), preview(9, "Building"));
@@ -74,7 +74,7 @@ test("one that leaves, closed or with another commit, does not end the status of
   }
 });
 
-test("a commit of one pull request has the status of the pipeline's context alone", async () => {
+test("gives a commit with one pull request only the status of the pipeline's context", async () => {
   const { tell, states } = commits();
   await tell(preview(7, "Building"), preview(9, "Ready", second));
   expect(states()).toEqual({ [`a ${context}`]: "pending", [`b ${context}`]: "success" });
@@ -82,7 +82,7 @@ test("a commit of one pull request has the status of the pipeline's context alon
   expect(states()[`a ${context}`]).toBe("success");
 });
 
-test("what is pending when statuses are turned off is ended", async () => {
+test("ends pending statuses when statuses are turned off", async () => {
   const { tell, all, states } = commits();
   await tell(preview(7, "Building"));
   const off = { ...pipeline, spec: { report: { comment: false, commitStatus: false } } } as typeof pipeline;
@@ -93,7 +93,7 @@ test("what is pending when statuses are turned off is ended", async () => {
   expect(states()).toEqual({ [`a ${context}`]: "pending" });
 });
 
-test("a status under the former name that is pending comes to the end that its successor has, and then is left", async () => {
+test("ends a pending status under the former name like its successor, and then leaves it alone", async () => {
   for (const [phase, state] of [
     ["Ready", "success"],
     ["Failed", "failure"],

@@ -10,6 +10,6 @@ test.each([
   ["RateLimited", 60_000, false],
   ["SecretNotFound", 0, false],
   ["TokenRejected", 0, false],
-])("%s, %i ms after the deletion: the deletion waits: %s", (reason, sinceMillis, waits) => {
+])("%s, %i ms after the deletion, delays it: %s", (reason, sinceMillis, waits) => {
   expect(delaysDeletion(new BlockedError(reason, "", 30_000), sinceMillis)).toBe(waits);
 });

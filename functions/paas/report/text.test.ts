@@ -34,12 +34,12 @@ test.each([
   ["Ready", "success", "success"],
   ["Failed", "failure", "failure"],
   ["Expired", undefined, undefined],
-] as const)("%s is the commit status %s and the deployment status %s", (phase, status, deployment) => {
+] as const)("maps %s to the commit status %s and the deployment status %s", (phase, status, deployment) => {
   expect(commitStateOf(preview(phase))?.state).toBe(status);
   expect(deploymentStatusOf(preview(phase))?.state).toBe(deployment);
 });
 
-test("a commit status leads to the preview when it is ready, and says why it is not", () => {
+test("links a commit status to a ready preview, and explains a failed one", () => {
   expect(commitStateOf(preview("Ready"))).toMatchObject({
     targetUrl: "https://pr-7.example.com",
   });
@@ -48,23 +48,23 @@ test("a commit status leads to the preview when it is ready, and says why it is 
   expect(failed?.description).toBe("There is no preview of this commit: the step build failed");
 });
 
-test("that a commit is about to be built is not another status than that it is being built", () => {
+test("reports a resolving commit like a building one", () => {
   const [resolving, building] = [preview("Resolving"), preview("Building")];
   expect(commitStateOf(resolving)).toEqual(commitStateOf(building));
   expect(commentOf(pipeline, context, resolving)).toBe(commentOf(pipeline, context, building));
 });
 
-test("a status that ends because nothing more comes is no failure, and says what came in between", () => {
+test("ends a superseded or deleted preview's status as a success with an explanation", () => {
   expect(endedState("gone")).toMatchObject({ state: "success" });
   expect(endedState("superseded").description).toContain("later commit");
 });
 
-test("reports are about the approved commit of a fork, else about the last one", () => {
+test("reports the approved commit of a fork, else the last one", () => {
   expect(reportedSHA(preview("Ready"))).toBe("a".repeat(40));
   expect(reportedSHA(preview("Ready", { approvedSHA: "b".repeat(40) }))).toBe("b".repeat(40));
 });
 
-test("the comment says commit, state and, when it is ready, the address", () => {
+test("writes a comment with commit, state and, when it is ready, the URL", () => {
   const comment = commentOf(pipeline, context, preview("Ready"));
   expect(comment).toContain("`aaaaaaaaaaaa`");
   expect(comment).toContain("| State | Ready |");
@@ -72,7 +72,7 @@ test("the comment says commit, state and, when it is ready, the address", () => 
   expect(commentOf(pipeline, context, preview("Building"))).not.toContain("https://pr-7.example.com");
 });
 
-test("a warning stands in the comment as quoted text, and changes no status of the commit", () => {
+test("quotes a warning in the comment, and leaves the commit status alone", () => {
   const ready = preview("Ready");
   const warned = preview("Ready", { warning: "build 2 failed: ghs_0123456789 @octocat" });
   expect(commitStateOf(warned)).toEqual(commitStateOf(ready));
@@ -86,7 +86,7 @@ test("a warning stands in the comment as quoted text, and changes no status of t
   expect(commentOf(pipeline, context, ready)).not.toContain("attention");
 });
 
-test("every comment begins with the marker that it is found by", () => {
+test("begins every comment with its marker", () => {
   const comments = [
     ...phases.map((phase) => commentOf(pipeline, context, preview(phase))),
     closingComment(pipeline, context, 7),
@@ -94,7 +94,7 @@ test("every comment begins with the marker that it is found by", () => {
   for (const comment of comments) expect(comment).toMatch(/^<!-- denrei\/prod\/team-a\/web\/pr-7 -->\n/);
 });
 
-test("who waits for approval is told which label gives it, also when only a later commit waits", () => {
+test("explains how to approve a waiting commit, also a later one", () => {
   const named = { ...pipeline, spec: { filter: { approvalLabel: "ok to show" } } } as AppPipeline;
   expect(commentOf(named, context, preview("NeedsApproval"))).toContain("`ok to show`");
   expect(commentOf(pipeline, context, preview("NeedsApproval"))).toContain("`preview-approved`");
@@ -104,7 +104,7 @@ test("who waits for approval is told which label gives it, also when only a late
   expect(commentOf(pipeline, context, preview("Ready"))).not.toContain("preview-approved");
 });
 
-test("a message can not leave its block: nobody is mentioned, nothing is formatted", () => {
+test("keeps a message in its block, without mentions and formatting", () => {
   const message = fc.string({ unit: fc.constantFrom("`", "```", "@octocat", "\n", "# h", "<!--", "x") });
   fc.assert(
     fc.property(message, (text) => {
@@ -117,7 +117,7 @@ test("a message can not leave its block: nobody is mentioned, nothing is formatt
   );
 });
 
-test("a message tells no token, and not more than anybody reads", () => {
+test("redacts tokens in a message, and limits its length", () => {
   const message = `fatal: https://x:ghs_${"a".repeat(40)}@github.com ${"long ".repeat(5000)}`;
   const comment = commentOf(pipeline, context, preview("Failed", { message }));
   expect(comment).not.toContain("ghs_");

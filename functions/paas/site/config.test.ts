@@ -3,7 +3,7 @@ import { externalKind } from "../../../bus/kube/kind.ts";
 import { parseConfig, SiteConfigError } from "./config.ts";
 import { listingOf, siteKinds } from "./kinds.ts";
 
-test("without anything there are the defaults", () => {
+test("returns defaults for an empty document", () => {
   const config = parseConfig("");
   expect(config).toMatchObject({
     site: { scheme: "https", podSecurity: "baseline", progressDeadlineSeconds: 300 },
@@ -15,7 +15,7 @@ test("without anything there are the defaults", () => {
   expect(parseConfig("github: {}")).toEqual(config);
 });
 
-test("what one section says changes no other one", () => {
+test("keeps the defaults of other sections", () => {
   const config = parseConfig("github: { url: https://github.example.com }");
   expect(config).toEqual({ ...parseConfig(""), github: { url: "https://github.example.com", allowed: [] } });
   expect(parseConfig("builder: { kind: Builder, name: own }")).toMatchObject({
@@ -24,11 +24,11 @@ test("what one section says changes no other one", () => {
   });
 });
 
-test("charts of the site's own get settings that nobody else knows", () => {
+test("keeps unknown settings for the site's own chart", () => {
   expect(parseConfig("site: { team: { name: a } }").site).toMatchObject({ team: { name: "a" } });
 });
 
-test("hosts are written in one form, however the settings have them", () => {
+test("normalizes hosts", () => {
   const { hosts } = parseConfig(
     "hosts: { reserved: [Hooks.example.com., '*.Internal.example.com'], allowed: { team-a: ['*', bücher.example.com] } }",
   );
@@ -41,7 +41,7 @@ test("hosts are written in one form, however the settings have them", () => {
 
 const entry = "{ group: batch, version: v1, kind: CronJob, plural: cronjobs }";
 
-test("kinds that are listed are namespaced, and those that charts may make anyway are left out", () => {
+test("treats listed kinds as namespaced, and omits built-in ones", () => {
   const anyway = "{ group: apps, version: v1, kind: Deployment, plural: deployments }";
   const { kinds } = parseConfig(`kinds:\n  - ${entry}\n  - ${anyway}\n`);
   expect(kinds).toEqual([
@@ -50,7 +50,7 @@ test("kinds that are listed are namespaced, and those that charts may make anywa
   expect(parseConfig("kinds:\n  # none yet\n").kinds).toEqual([]);
 });
 
-test("the bridge reads the list whatever else is wrong with the settings, and nothing from a list that is not valid", () => {
+test("lets the bridge read the list despite other invalid settings, but not an invalid list", () => {
   const read = (text: string) => siteKinds.kindsIn({ "config.yaml": text });
   expect(read(`site: { scheme: gopher }\nkinds: [${entry}]`).map(({ kind }) => kind)).toEqual(["CronJob"]);
   expect(read("site: {}")).toEqual([]);
@@ -58,7 +58,7 @@ test("the bridge reads the list whatever else is wrong with the settings, and no
   expect(() => read(`kinds: [${entry}, ${entry}]`)).toThrow("CronJob.batch is listed twice");
 });
 
-test("the line that lists a kind is what the settings take", () => {
+test("accepts the line that lists a kind", () => {
   const claim = externalKind({
     group: "",
     version: "v1",
@@ -81,7 +81,7 @@ test.each([
   ["", "Secret"],
   ["", "ServiceAccount"],
   ["discovery.k8s.io", "EndpointSlice"],
-])("no site can list %s %s", (group, kind) => {
+])("refuses to list %s %s", (group, kind) => {
   expect(() => parseConfig(kindOf(group, kind))).toThrow(
     new RegExp(`kinds\\.0: charts may not make ${kind}`),
   );
@@ -89,7 +89,7 @@ test.each([
 
 test.each([
   [
-    "a kind in no namespace",
+    "a cluster-scoped kind",
     "kinds: [{ group: a.b, version: v1, kind: C, plural: cs, scope: Cluster }]",
     /kinds\.0\.scope: expected Namespaced: /,
   ],
@@ -100,36 +100,36 @@ test.each([
     /kinds\.0: .* in version v2: remove it/,
   ],
   [
-    "a host that is an address",
+    "a URL as a host",
     "hosts: { reserved: ['https://a.example.com'] }",
     /hosts\.reserved\.0: .*expected a host/,
   ],
   [
-    "a host of stars",
+    "a host with several stars",
     "hosts: { allowed: { a: ['a.*.example.com'] } }",
     /hosts\.allowed\.a\.0: .*expected a host/,
   ],
-  ["a section that there is not", "bilder: { name: own }", /Unrecognized key: "bilder"/],
-  ["a misspelt setting", "github: { urll: https://a.example.com }", /github: Unrecognized key: "urll"/],
+  ["an unknown section", "bilder: { name: own }", /Unrecognized key: "bilder"/],
+  ["a misspelled setting", "github: { urll: https://a.example.com }", /github: Unrecognized key: "urll"/],
   ["a value of another type", "site: { progressDeadlineSeconds: soon }", /site\.progressDeadlineSeconds: /],
   ["half a Gateway", "site: { gateway: { name: public } }", /site\.gateway\.namespace: /],
-  ["an address that is none", "github: { url: github.com }", /github\.url: /],
+  ["an invalid address", "github: { url: github.com }", /github\.url: /],
   ["another protocol", "github: { url: 'ssh://git@github.com' }", /github\.url: /],
   [
-    "a quantity that is none",
+    "an invalid quantity",
     "site: { defaultResources: { limits: { memory: lots } } }",
     /limits\.memory: .*512Mi/,
   ],
   ["a list", "- site", /the document: .*expected object/],
   ["text", "site", /the document: .*expected object/],
-  ["no YAML", "site: {", /^not valid YAML: [^\n]*$/],
-  ["a key twice", "site: {}\nsite: {}", /^not valid YAML: [^\n]*unique/],
-])("%s is refused, and the message says where it is", (_, text, message) => {
+  ["invalid YAML", "site: {", /^not valid YAML: [^\n]*$/],
+  ["a duplicate key", "site: {}\nsite: {}", /^not valid YAML: [^\n]*unique/],
+])("%s is refused with its location", (_, text, message) => {
   expect(() => parseConfig(text)).toThrow(SiteConfigError);
   expect(() => parseConfig(text)).toThrow(message);
 });
 
-test("all that is wrong is said at once", () => {
+test("reports all problems at once", () => {
   expect(() => parseConfig("site: { scheme: ftp }\nbuilder: { kind: Pack, name: x }")).toThrow(
     /site\.scheme: .*; builder\.kind: /,
   );

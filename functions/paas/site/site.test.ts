@@ -16,7 +16,7 @@ const configMap = (data: Readonly<Record<string, string>>, name = "modoki"): Sto
   data,
 });
 
-/** A bus and an API server with one ConfigMap or none, and how often the latter was asked. */
+/** A bus and an API server with at most one ConfigMap, which count reads of the latter. */
 function reads({ bus, api }: { readonly bus?: Stored; readonly api?: Stored }) {
   let asked = 0;
   const read = { get: async () => bus };
@@ -34,18 +34,18 @@ function reads({ bus, api }: { readonly bus?: Stored; readonly api?: Stored }) {
 
 const both = (object: Stored<ConfigMapObject>) => reads({ bus: object, api: object });
 
-test("what the bus does not have yet is not taken for missing", async () => {
+test("asks the API server for a ConfigMap that the bus does not have yet", async () => {
   const { site } = reads({ api: configMap({ "config.yaml": "site: { scheme: http }" }) });
   expect((await site()).config.site.scheme).toBe("http");
 });
 
-test("each version is read once", async () => {
+test("reads each version once", async () => {
   const { site, asked } = both(configMap({ "config.yaml": "builder: { kind: Builder, name: own }" }));
   for (let time = 0; time < 3; time++) expect((await site()).config.builder.name).toBe("own");
   expect(asked()).toBe(1);
 });
 
-test("without a ConfigMap there are the defaults, and the API server is not asked each time", async () => {
+test("returns defaults without a ConfigMap, and does not ask the API server each time", async () => {
   const { site, asked } = reads({});
   for (let time = 0; time < 3; time++)
     expect(await site()).toMatchObject({ config: { site: { scheme: "https" } }, chart: undefined });
@@ -53,10 +53,10 @@ test("without a ConfigMap there are the defaults, and the API server is not aske
 });
 
 test.each([
-  ["settings that are not valid", { "config.yaml": "site: 3" }, "config.yaml: site: "],
+  ["invalid settings", { "config.yaml": "site: 3" }, "config.yaml: site: "],
   ["two charts", { "chart.ts": "", "chart.js": "" }, "expected chart.ts or chart.js, found both"],
-  ["a key that nobody reads", { "config.yml": "site: {}" }, "unknown keys config.yml, expected only"],
-])("%s block, each time, and the message says where to correct them", async (_, data, message) => {
+  ["an unknown key", { "config.yml": "site: {}" }, "unknown keys config.yml, expected only"],
+])("%s block each time, and the message says where to correct them", async (_, data, message) => {
   const { site, asked } = both(configMap(data));
   for (let time = 0; time < 2; time++) {
     const error = await site().catch((reason: unknown) => reason);
@@ -95,13 +95,13 @@ const wakings = (object: Stored<KubeObject>) =>
     },
   );
 
-test("a change wakes every Application once, in order and no more than twenty a second", async () => {
+test("enqueues every Application once after a change, in order, at twenty per second", async () => {
   const woken = await wakings(configMap({}));
   expect(woken.map(({ key }) => key)).toEqual(keys);
   expect(woken.map(({ delayMillis }) => delayMillis)).toEqual(keys.map((_, index) => index * 50));
 });
 
-test("other ConfigMaps wake nobody", async () => {
+test("ignores other ConfigMaps", async () => {
   expect(await wakings(configMap({}, "other"))).toEqual([]);
   const elsewhere = configMap({});
   expect(await wakings({ ...elsewhere, metadata: { ...elsewhere.metadata, namespace: "team-a" } })).toEqual(

@@ -1,4 +1,4 @@
-/** What the built-in chart makes is accepted by a real API server, without a word of warning, at both levels of pod security. */
+/** A real API server accepts the objects of the built-in chart without warnings, at both levels of pod security. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type KubeConnection, loadKubeconfig, openConnection } from "../../../bus/kube/connection.ts";
 import { type LocalPlatform, startLocalPlatform } from "../../../deploy/local/index.ts";
@@ -24,7 +24,7 @@ beforeAll(async () => {
     const labels = { "pod-security.kubernetes.io/enforce": level };
     const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: level, labels } };
     expect(await apply(connection, namespace, "for-real")).toEqual(accepted);
-    // A pod whose account is not there is refused, and no controller makes it here.
+    // The API server refuses a pod without its account, and no controller creates it here.
     const account = {
       apiVersion: "v1",
       kind: "ServiceAccount",
@@ -38,7 +38,7 @@ afterAll(async () => {
   await platform?.stop();
 });
 
-/** All that can be said of an application. */
+/** An application with all fields. */
 const full: Partial<ChartApplication["spec"]> = {
   domains: ["web.example.com", "*.example.com"],
   command: ["node"],
@@ -58,11 +58,11 @@ const full: Partial<ChartApplication["spec"]> = {
 };
 
 test.each([
-  ["baseline", "the least that can be said", {}, {}],
-  ["baseline", "all that can be said", full, { className: "nginx", tlsSecretName: "tls" }],
-  ["restricted", "the least that can be said", {}, {}],
-  ["restricted", "all that can be said", full, { className: "nginx", annotations: { "example.com/a": "b" } }],
-] as const)("at the level %s, of an application with %s", async (namespace, _, spec, ingress) => {
+  ["baseline", "the minimal spec", {}, {}],
+  ["baseline", "all fields", full, { className: "nginx", tlsSecretName: "tls" }],
+  ["restricted", "the minimal spec", {}, {}],
+  ["restricted", "all fields", full, { className: "nginx", annotations: { "example.com/a": "b" } }],
+] as const)("accepts at level %s an application with %s", async (namespace, _, spec, ingress) => {
   for (const name of ["web", "1.web"]) {
     const app = application(spec, { name, namespace });
     const config = site({ podSecurity: namespace, ingress, terminationGracePeriodSeconds: 10 });

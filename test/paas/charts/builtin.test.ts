@@ -18,16 +18,16 @@ const pod = async (app: ChartApplication, site?: object) =>
   (await objects(app, site))[0]?.spec.template?.spec ?? { containers: [] };
 const container = async (app: ChartApplication, site?: object) => (await pod(app, site)).containers[0];
 
-test("an application behind a Gateway has a Deployment, a Service and an HTTPRoute", async () => {
+test("renders a Deployment, a Service, and an HTTPRoute behind a Gateway", async () => {
   expect(await render(application())).toEqual([deployment, service, route]);
 });
 
-test("without a Gateway it has an Ingress of the default class", async () => {
+test("renders an Ingress of the default class without a Gateway", async () => {
   expect(await render(application(), {})).toEqual([deployment, service, ingress]);
 });
 
 describe("the pods", () => {
-  test("get all that an application says of them", async () => {
+  test("get all settings of the application", async () => {
     const app = application({
       command: ["node"],
       args: ["server.js"],
@@ -71,45 +71,42 @@ describe("the pods", () => {
     ]);
   });
 
-  test("roll when the digest of the image changes, and for nothing else that does not concern them", async () => {
+  test("change with the image's digest, and not with unrelated fields", async () => {
     const template = async (app: ChartApplication) => (await objects(app))[0]?.spec.template;
     const before = await template(application());
     expect(await template(application({ domains: ["other.example.com"], replicas: 5 }))).toEqual(before);
     expect(await template(application({ image: "registry.example.com/web@sha256:bb" }))).not.toEqual(before);
   });
 
-  test.each([undefined, ""])(
-    "without an image (%j) run the page that stands in, without the rest",
-    async (image) => {
-      const app = application({
-        image,
-        command: ["node"],
-        args: ["server.js"],
-        env: [{ name: "COLOUR", value: "red" }],
-        envFrom: [{ secretRef: { name: "web-env" } }],
-        healthCheck: { path: "/healthz" },
-      });
-      const found = await container(app, { gateway, noAppImage: "registry.example.com/empty:1" });
-      expect(found).toEqual({
-        ...deployment.spec.template.spec.containers[0],
-        image: "registry.example.com/empty:1",
-      });
-    },
-  );
+  test.each([undefined, ""])("run only the placeholder without an image (%j)", async (image) => {
+    const app = application({
+      image,
+      command: ["node"],
+      args: ["server.js"],
+      env: [{ name: "COLOUR", value: "red" }],
+      envFrom: [{ secretRef: { name: "web-env" } }],
+      healthCheck: { path: "/healthz" },
+    });
+    const found = await container(app, { gateway, noAppImage: "registry.example.com/empty:1" });
+    expect(found).toEqual({
+      ...deployment.spec.template.spec.containers[0],
+      image: "registry.example.com/empty:1",
+    });
+  });
 
-  test("without resources get the site's", async () => {
+  test("get the site's default resources", async () => {
     const defaultResources = { requests: { memory: "64Mi" } };
     expect(await container(application(), { gateway, defaultResources })).toMatchObject({
       resources: defaultResources,
     });
   });
 
-  test("have a PORT of the application's own, once", async () => {
+  test("keep the application's own PORT", async () => {
     const env = [{ name: "PORT", value: "9" }];
     expect(await container(application({ env }))).toMatchObject({ env });
   });
 
-  test("stand still at replicas 0, and one runs when nothing is said", async () => {
+  test("scale to 0, and default to one", async () => {
     expect((await objects(application({ replicas: 0 })))[0]?.spec.replicas).toBe(0);
     const { replicas: _, ...spec } = application().spec;
     const silent = { ...application(), spec } as ChartApplication;
@@ -119,7 +116,7 @@ describe("the pods", () => {
   test.each([
     [8080, { drop: ["ALL"] }],
     [80, { drop: ["ALL"], add: ["NET_BIND_SERVICE"] }],
-  ])("at the level restricted, on port %i, can do nothing more than that", async (port, capabilities) => {
+  ])("drop all capabilities at the level restricted, on port %i", async (port, capabilities) => {
     const found = await pod(application({ port }), { gateway, podSecurity: "restricted" });
     expect(found.securityContext).toEqual({
       seccompProfile: { type: "RuntimeDefault" },
@@ -140,7 +137,7 @@ describe("the pods", () => {
   });
 });
 
-test("a rendering that nobody waits for is not made", async () => {
+test("does not render after an abort", async () => {
   const reason = new Error("the worker stops");
   await expect(
     builtinChart.render(application(), siteSchema.parse({}), AbortSignal.abort(reason)),

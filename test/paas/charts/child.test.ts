@@ -8,7 +8,7 @@ import { site } from "./sites.ts";
 import { chartOf, generous, isAlive, renderedBy } from "./sources.ts";
 
 const configMap = (name: string) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data: {} });
-/** Makes a ConfigMap called like the application, after what the application's name tells it to do. */
+/** Returns a ConfigMap with the application's name, after doing what that name says. */
 const source = `
 const deeds = {
   spin() { for (;;) {} },
@@ -25,7 +25,7 @@ export default async ({ app }) =>
 const deadline = { deadlineMillis: 4000 };
 const gone = (pid: number) => vi.waitUntil(() => !isAlive(pid), { timeout: 60_000 });
 
-test("one process renders one application after the other, from the first one on", async () => {
+test("renders one application after another in one process", async () => {
   const chart = chartOf(source);
   expect(chart.pid).toBeUndefined();
   const names = ["a", "b", "c", "d"];
@@ -38,7 +38,7 @@ test("one process renders one application after the other, from the first one on
 
 describe("a rendering that takes too long", () => {
   test.each(["spin", "wait", "starve"])(
-    "(%s) ends with its process, and the next one has another",
+    "(%s) is killed with its process, and the next one gets a new process",
     async (name) => {
       const chart = chartOf(source, deadline);
       await renderedBy(chart);
@@ -53,7 +53,7 @@ describe("a rendering that takes too long", () => {
     },
   );
 
-  test("is not made again for a while", async () => {
+  test("is not repeated for a while", async () => {
     let now = 0;
     const chart = chartOf(source, { ...deadline, rememberMillis: 1000, now: () => now });
     const failure = await renderedBy(chart, "wait").catch((error) => error);
@@ -63,14 +63,14 @@ describe("a rendering that takes too long", () => {
     now = 999;
     await expect(renderedBy(chart, "wait")).rejects.toBe(failure);
     expect(chart.pid).toBe(pid);
-    // Of another application, and with another site, nothing is known.
+    // Other applications and other sites are not affected.
     await expect(renderedBy(chart, "wait", { colour: "red" })).rejects.not.toBe(failure);
     now = 2000;
     await expect(renderedBy(chart, "wait")).rejects.not.toBe(failure);
     expect(isAlive(pid!)).toBe(false);
   });
 
-  test("is a text as well that never gets to its export", async () => {
+  test("is detected while the source is loading", async () => {
     const chart = chartOf("for (;;) {}", deadline);
     const failure = await renderedBy(chart).catch((error) => error);
     expect(failure.reason).toBe("ChartTimedOut");
@@ -79,7 +79,7 @@ describe("a rendering that takes too long", () => {
 });
 
 test.each(["hoard", "buffers"])(
-  "a rendering that needs too much memory (%s) ends, and is not made again",
+  "kills a rendering that exceeds its memory limit (%s), and does not repeat it",
   async (name) => {
     const chart = chartOf(source, { heapMegabytes: 48 });
     const failure = await renderedBy(chart, name).catch((error) => error);
@@ -92,7 +92,7 @@ test.each(["hoard", "buffers"])(
   },
 );
 
-test("more than may be made is refused", async () => {
+test("refuses output beyond the limit", async () => {
   const chart = chartOf(source, { maxOutput: 5000 });
   await expect(renderedBy(chart, "flood")).rejects.toMatchObject({
     reason: "ChartOutputInvalid",
@@ -101,7 +101,7 @@ test("more than may be made is refused", async () => {
   expect(await renderedBy(chart)).toEqual([configMap("web")]);
 });
 
-test("what fails when nobody waits for it does not keep the chart from going on", async () => {
+test("survives an unhandled rejection", async () => {
   const chart = chartOf(source);
   expect(await renderedBy(chart, "stray")).toEqual([configMap("stray")]);
   const { pid } = chart;
@@ -109,7 +109,7 @@ test("what fails when nobody waits for it does not keep the chart from going on"
   expect(chart.pid).toBe(pid);
 });
 
-test("a process that somebody kills is replaced, and what it was at is told", async () => {
+test("replaces a killed process, and reports the rendering that it interrupted", async () => {
   const chart = chartOf(source);
   await renderedBy(chart);
   const waiting = renderedBy(chart, "wait");
@@ -122,15 +122,15 @@ test("a process that somebody kills is replaced, and what it was at is told", as
   expect(await renderedBy(chart)).toEqual([configMap("web")]);
 });
 
-describe("its process ends", () => {
-  test("when nothing was to do for a while, and another starts when there is", async () => {
+describe("the process ends", () => {
+  test("when it has been idle for a while, and restarts on demand", async () => {
     const chart = chartOf(source, { idleMillis: 1 });
     await renderedBy(chart);
     await vi.waitUntil(() => chart.pid === undefined, { timeout: 60_000 });
     expect(await renderedBy(chart, "api")).toEqual([configMap("api")]);
   });
 
-  test("when it is closed, also in the middle of a rendering, and none is made any more", async () => {
+  test("when it is closed, also during a rendering, and does not restart", async () => {
     const chart = chartOf(source);
     await renderedBy(chart);
     const pid = chart.pid!;
@@ -144,7 +144,7 @@ describe("its process ends", () => {
     expect(chart.pid).toBeUndefined();
   });
 
-  test("when the process that has started it is killed", async () => {
+  test("when its parent process is killed", async () => {
     const parent = spawn(process.execPath, [fileURLToPath(new URL("./renders.ts", import.meta.url))], {
       stdio: ["ignore", "pipe", "inherit"],
     });
@@ -157,7 +157,7 @@ describe("its process ends", () => {
   });
 });
 
-test("who does not wait any more is told so, and the others get theirs", async () => {
+test("rejects an aborted rendering, and completes the others", async () => {
   const chart = chartOf(source, deadline);
   await renderedBy(chart);
   const [first, second] = [new AbortController(), new AbortController()];

@@ -1,4 +1,4 @@
-/** What the built-in chart makes of a small application, written by hand. */
+/** The expected objects of the built-in chart for a small application, written by hand. */
 import { builtinChart } from "../../../functions/paas/charts/builtin.ts";
 import type { ChartApplication } from "../../../functions/paas/charts/chart.ts";
 import { siteSchema } from "../../../functions/paas/charts/site.ts";
@@ -112,7 +112,7 @@ export const ingress = {
   },
 };
 
-/** An object as far as the tests below look into it. */
+/** The fields of an object that the tests use. */
 export interface Rendered {
   kind: string;
   metadata: {

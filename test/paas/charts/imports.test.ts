@@ -1,4 +1,4 @@
-/** Charts as people write them with cdk8s: typed imports, generated ones, and cdk8s-plus. */
+/** Charts with imports: typed ones, generated ones, and cdk8s-plus. */
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -8,7 +8,7 @@ import type { SourceChart } from "../../../functions/paas/charts/source.ts";
 import { parseConfig } from "../../../functions/paas/site/config.ts";
 import { renderedBy, renderedFrom } from "./sources.ts";
 
-/** Written as `cdk8s init` and the articles have it: of the names that are imported, some are types. */
+/** In the style of `cdk8s init` and of tutorials: some of the imported names are types. */
 const typed = (body: string, imports = "import * as k8s from '../imports/k8s';") => `
 import { Construct } from 'constructs';
 import { Chart, ChartProps } from 'cdk8s';
@@ -29,7 +29,7 @@ const containers = "[{ name: 'main', image: app.spec.image, ports: [{ containerP
 const spec = `{ selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers: ${containers} } } }`;
 
 describe("imports/k8s", () => {
-  test("has the classes of the first cdk8s, whose Ingress is rendered in the version of today", async () => {
+  test("has the classes of the first cdk8s, and renders their Ingress in the current version", async () => {
     const source = typed(`
       new k8s.Deployment(this, 'main-deployment', { metadata: { labels }, spec: ${spec} });
       const service = new k8s.Service(this, 'service', { spec: { selector: labels, ports: [{ port: 80 }] } });
@@ -60,7 +60,7 @@ describe("imports/k8s", () => {
   });
 
   test.each([["./imports/k8s"], ["../imports/k8s.ts"], ["imports/k8s"], ["../../imports/k8s.js"]])(
-    "has the classes of today, imported by name from %s",
+    "has the current classes, imported by name from %s",
     async (from) => {
       const imports = `import { KubeDeployment, KubeHorizontalPodAutoscalerV2 as Scaler, IntOrString, Quantity, PodSpec } from '${from}';`;
       const source = typed(
@@ -90,15 +90,15 @@ describe("imports/k8s", () => {
 
   test.each([
     [
-      "all names beside some",
+      "all names besides some",
       "import * as all from '../imports/k8s'; import { IntOrString, PodSpec } from '../imports/k8s';",
     ],
     ["types alone", "import * as all from '../imports/k8s'; import { type Missing } from 'nowhere';"],
     [
-      "types alone of the same module",
+      "only types of the same module",
       "import * as all from '../imports/k8s'; import { type PodSpec } from '../imports/k8s';",
     ],
-  ])("is whole where a chart imports %s", async (_, imports) => {
+  ])("is complete when a chart imports %s", async (_, imports) => {
     const source = typed("new all.KubeConfigMap(this, 'c', { metadata: { name: 'c' } });", imports);
     expect(await renderedFrom(source)).toEqual([
       { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c" } },
@@ -106,17 +106,13 @@ describe("imports/k8s", () => {
   });
 
   test.each([
-    [
-      "a class that there is not",
-      "new k8sThing(this, 'x', {});",
-      "imports/k8s has no export Thing, or it is a type",
-    ],
+    ["a missing class", "new k8sThing(this, 'x', {});", "imports/k8s has no export Thing, or it is a type"],
     [
       "a type, as a value",
       "console.log(new Deploy());",
       "imports/k8s has no export DeploymentSpec, or it is a type",
     ],
-  ])("has not %s, which is named when it is used", async (_, body, message) => {
+  ])("lacks %s, and names it on use", async (_, body, message) => {
     const imports = "import { Thing as k8sThing, DeploymentSpec as Deploy } from '../imports/k8s';";
     await expect(renderedFrom(typed(body, imports))).rejects.toMatchObject({
       reason: "ChartThrew",
@@ -137,7 +133,7 @@ describe("modules of the site", () => {
       recursive: true,
       filter: (path) => !/(\.d\.ts|\.jsii|\/docs)$/.test(path),
     });
-    // In the form of what `cdk8s import` generates.
+    // In the style of `cdk8s import`.
     put(
       "imports/cert-manager.io.ts",
       `import { ApiObject, ApiObjectMetadata, GroupVersionKind } from 'cdk8s';
@@ -181,7 +177,7 @@ describe("modules of the site", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  test("are cdk8s-plus, of which a chart uses what it likes", async () => {
+  test("include cdk8s-plus", async () => {
     const source = typed(
       `const deployment = new kplus.Deployment(this, 'web', { containers: [{ image: 'web:1', portNumber: 8080 }] });
        deployment.exposeViaService({ ports: [{ port: 80, targetPort: 8080 }] });`,
@@ -195,7 +191,7 @@ describe("modules of the site", () => {
     expect(rendered[0]?.spec.selector).toEqual({ matchLabels: rendered[1]?.spec.selector });
   });
 
-  test("are those of the folder that the variable of the worker names", async () => {
+  test("come from the folder in the worker's variable", async () => {
     const imports = "import { textOf } from '../imports/texts';";
     const source = typed(
       "new ApiObject(this, 'a', { apiVersion: 'v1', kind: 'ConfigMap', data: { a: textOf(2) } });",
@@ -213,13 +209,13 @@ describe("modules of the site", () => {
     ["import { textOf } from './texts';", "textOf(2)"],
     ["import { textOf } from 'imports/texts';", "textOf(2)"],
     ["import sizes from '../imports/sizes.json' with { type: 'json' };", "sizes.text"],
-  ])("are helpers beside the chart, as in %s", async (imports, value) => {
+  ])("include helpers next to the chart, as in %s", async (imports, value) => {
     const object = `{ apiVersion: 'v1', kind: 'ConfigMap', data: { a: ${value} } }`;
     const source = `${imports} export default () => (${object});`;
     expect(await renderedFrom(source, { modules: folder })).toMatchObject([{ data: { a: "2" } }]);
   });
 
-  test("say themselves which of their files a chart may import", async () => {
+  test("restrict by their package exports what a chart may import", async () => {
     const source = `import "closed/out"; export default () => [];`;
     await expect(renderedFrom(source, { modules: folder })).rejects.toMatchObject({
       reason: "ChartNotLoaded",
@@ -227,7 +223,7 @@ describe("modules of the site", () => {
     });
   });
 
-  test("are generated imports in TypeScript, with their enums and types", async () => {
+  test("include generated imports in TypeScript, with enums and types", async () => {
     const source = typed(
       "new Certificate(this, 'c', { metadata: { name: 'c' } });",
       "import { Certificate, CertificateProps } from '../imports/cert-manager.io';",
@@ -242,7 +238,7 @@ describe("modules of the site", () => {
     ]);
   });
 
-  test("reach no network, no file and no other module", async () => {
+  test("cannot reach the network, files, and other modules", async () => {
     const source = `import { results } from "dial";
       export default () => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: results() });`;
     const [found] = (await renderedFrom(source, { modules: folder })) as { data: Record<string, string> }[];
@@ -267,7 +263,7 @@ describe("modules of the site", () => {
     });
   });
 
-  test("that do not exist are named, with the modules that can be imported and how a site adds one", async () => {
+  test("are named when they do not exist, with the available modules and how to add one", async () => {
     const chart = typed("new kplus.Deployment(this, 'web');", "import * as kplus from 'cdk8s-plus-31';");
     await expect(renderedFrom(chart)).rejects.toMatchObject({
       reason: "ChartNotLoaded",

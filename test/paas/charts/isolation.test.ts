@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => void server.close());
 
-/** What a chart that does all of these says of each. */
+/** What a chart reports after trying all of these. */
 async function outcomes(bodies: Readonly<Record<string, string>>): Promise<Record<string, string>> {
   const source = `
     import { createHash } from "node:crypto";
@@ -43,7 +43,7 @@ async function outcomes(bodies: Readonly<Record<string, string>>): Promise<Recor
   return (found as { data: Record<string, string> }).data;
 }
 
-describe("the network is reached from plain Node, and not from a chart, by", () => {
+describe("plain Node, but not a chart, reaches the network by", () => {
   test.each(Object.keys(waysOut))("%s", async (name) => {
     const before = reached;
     const program = `await (async (port) => { ${waysOut[name]} })(${port}); setInterval(() => {}, 1000);`;
@@ -60,7 +60,7 @@ describe("the network is reached from plain Node, and not from a chart, by", () 
     const found = await outcomes(waysOut);
     expect(Object.keys(found).sort()).toEqual(Object.keys(waysOut).sort());
     expect(Object.entries(found).filter(([, outcome]) => !outcome.startsWith("failed: "))).toEqual([]);
-    // Connections are taken in their order: when ours is there, all others are.
+    // Connections are accepted in order: once ours arrives, all earlier ones have.
     const before = reached;
     const ours = connect(port, "127.0.0.1");
     await once(ours, "close");
@@ -68,7 +68,7 @@ describe("the network is reached from plain Node, and not from a chart, by", () 
   });
 });
 
-test("no module of Node is imported but those that compute", async () => {
+test("allows imports of only those modules of Node that compute", async () => {
   const names = builtinModules.filter((name) => !name.startsWith("node:"));
   const all = [...names, ...names.map((name) => `node:${name}`), "node:test", "node:sqlite", "node:sea"];
   const found = await outcomes(
@@ -79,14 +79,14 @@ test("no module of Node is imported but those that compute", async () => {
   expect(allowed.sort()).toEqual([...computing, ...computing.map((name) => `node:${name}`)].sort());
 });
 
-test("an import that is refused says what may be imported", async () => {
+test("lists the allowed imports when one is refused", async () => {
   await expect(renderedFrom(`import net from "node:net"; export default () => [];`)).rejects.toMatchObject({
     reason: "ChartNotLoaded",
     message: expect.stringMatching(/charts may import cdk8s, constructs, .*but not "node:net"/),
   });
 });
 
-test("neither files nor programs are there, also not through cdk8s", async () => {
+test("denies access to files and programs, also through cdk8s", async () => {
   const found = await outcomes({
     "a file as a module": `await import('file:///etc/hostname');`,
     "a file of ours": `await import(${JSON.stringify(new URL("../../../bus/kube/domain.ts", import.meta.url).href)});`,
@@ -99,12 +99,12 @@ test("neither files nor programs are there, also not through cdk8s", async () =>
     "a file that is included": `new Include(chart, "include", { url: "/etc/hostname" });`,
     "a chart of Helm": `new Helm(chart, "helm", { chart: "a" });`,
     "a library of OpenSSL": `(await import("node:crypto")).setEngine("/lib/x86_64-linux-gnu/libm.so.6");`,
-    "WebAssembly, whose memory nobody bounds": `new WebAssembly.Memory({ initial: 1 });`,
+    "WebAssembly, whose memory has no limit": `new WebAssembly.Memory({ initial: 1 });`,
   });
   expect(Object.entries(found).filter(([, outcome]) => !outcome.startsWith("failed: "))).toEqual([]);
 });
 
-test("of our environment nothing is seen, and of the process nothing that does something", async () => {
+test("hides the worker's environment, and all of the process that has side effects", async () => {
   vi.stubEnv("NATS_URL", "nats://127.0.0.1:4222");
   onTestFinished(() => void vi.unstubAllEnvs());
   const found = await outcomes({
@@ -121,8 +121,8 @@ test("of our environment nothing is seen, and of the process nothing that does s
   });
 });
 
-// An EventEmitter is not part of the language, so its prototype can be changed: whatever emits is then seen.
-test("Node's own process, should a chart get hold of it, leads nowhere either", async () => {
+// EventEmitter is not part of the language, so a chart could change its prototype and observe emitters.
+test("seals Node's own process, in case a chart gets hold of it", async () => {
   const { found } = await outcomes({
     found: `
       let emitter = createHash("sha256");
@@ -132,7 +132,7 @@ test("Node's own process, should a chart get hold of it, leads nowhere either", 
         const before = emitter[name];
         emitter[name] = function (...args) { seen.add(this); return before.apply(this, args); };
       }
-      new Promise((_, reject) => reject(new Error("nobody waits")));
+      new Promise((_, reject) => reject(new Error("unhandled")));
       await new Promise((done) => setTimeout(done, 1));
       const process = [...seen].find((each) => "reallyExit" in each);
       if (process === undefined) return "nothing";
@@ -142,7 +142,7 @@ test("Node's own process, should a chart get hold of it, leads nowhere either", 
   expect(found).toMatch(/^done: (nothing|an empty one)$/);
 });
 
-test("stack traces lead to no functions of others", async () => {
+test("exposes no functions in stack traces", async () => {
   const found = await outcomes({
     frames: `
       let frames = [];

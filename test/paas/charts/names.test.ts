@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { chartOf, renderedBy } from "./sources.ts";
 
-// What cdk8s 0.27 called the objects of modoki-operator: a site that moves here keeps the names of all that it has.
-test("objects without a name are called as the first cdk8s called them", async () => {
+// Names that cdk8s 0.27 gave objects of modoki-operator: a migrated site keeps them.
+test("names objects as the first cdk8s did", async () => {
   const source = `
     import { ApiObject, Chart } from "cdk8s";
     export default class extends Chart {

@@ -8,7 +8,7 @@ import { application } from "./expected.ts";
 import { site } from "./sites.ts";
 import { generous, isAlive } from "./sources.ts";
 
-/** A chart that is a script of the shell, or of Node. */
+/** A chart in shell or in JavaScript. */
 const shell = (script: string, deadlineMillis = 60_000): Chart =>
   processChart({ command: "sh", args: ["-c", script], directory: "/", deadlineMillis });
 const node = (script: string): Chart =>
@@ -18,7 +18,7 @@ const render = (chart: Chart, signal = generous()): Promise<unknown[]> =>
 
 const configMap = (data: object) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data });
 
-test("a program gets the application on its input and the configuration as a file, and nothing of ours", async () => {
+test("passes the application on standard input and the configuration as a file, without the worker's environment", async () => {
   vi.stubEnv("NATS_URL", "nats://127.0.0.1:4222");
   onTestFinished(() => void vi.unstubAllEnvs());
   const [found] = await render(
@@ -43,33 +43,38 @@ test("a program gets the application on its input and the configuration as a fil
   await expect(readFile(configPath)).rejects.toMatchObject({ code: "ENOENT" });
 });
 
-test("each YAML document is an object, empty ones are none, and a program need not read its input", async () => {
+test("parses each YAML document as an object, skips empty ones, and does not require reading the input", async () => {
   const one = "apiVersion: v1\\nkind: ConfigMap\\nmetadata: { name: a }\\ndata: { n: 1 }\\n";
   const chart = shell(`exec <&-; printf '${one}---\\n---\\n# nothing\\n---\\n${one}'; echo careful >&2`);
   expect(await render(chart)).toEqual([configMap({ n: 1 }), configMap({ n: 1 })]);
 });
 
-test("a program whose input nobody reads gets a large application, too", async () => {
+test("accepts a program that does not read a large input", async () => {
   const chart = shell("echo 'kind: A'");
   const args = ["x".repeat(1_000_000)];
   expect(await chart.render(application({ args }), site(), generous())).toEqual([{ kind: "A" }]);
 });
 
-describe("it has failed", () => {
+describe("reports", () => {
   test.each<[string, string, string, string]>([
-    ["that ends with a code", "echo 'no such colour' >&2; exit 3", "ChartThrew", "no such colour"],
-    ["that ends with a code, silently", "exit 3", "ChartThrew", "ended with code 3 and printed nothing on"],
+    ["that exits with a code", "echo 'no such colour' >&2; exit 3", "ChartThrew", "no such colour"],
+    ["that exits with a code silently", "exit 3", "ChartThrew", "ended with code 3 and printed nothing on"],
     ["that is killed", "kill -9 $$", "ChartThrew", "ended with SIGKILL"],
-    ["that makes nothing, and says why", "echo why >&2", "ChartThrew", "why"],
-    ["that makes nothing, and does not say why", "echo ---", "ChartEmpty", "neither objects nor an error"],
-    ["that prints no YAML", "echo 'a: ]'", "ChartOutputInvalid", "line 1, column 4"],
+    ["that prints only an error", "echo why >&2", "ChartThrew", "why"],
+    ["that prints nothing", "echo ---", "ChartEmpty", "neither objects nor an error"],
+    ["that prints invalid YAML", "echo 'a: ]'", "ChartOutputInvalid", "line 1, column 4"],
     [
-      "that prints aliases without end",
+      "that prints excessive aliases",
       `echo 'a: &a [1,1,1,1,1,1,1,1,1,1]'; for i in b c d e f g; do echo "$i: &$i [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]"; done; echo 'z: [*b,*c,*d,*e,*f,*g,*b,*c,*d,*e,*f,*g]'`,
       "ChartOutputInvalid",
       "alias",
     ],
-    ["that prints without end", "yes", "ChartOutputInvalid", "at most 4194304 characters"],
+    [
+      "that prints endlessly",
+      "yes",
+      "ChartOutputInvalid",
+      "standard output is longer than 4194304 characters",
+    ],
   ])("a program %s", async (_, script, reason, message) => {
     await expect(render(shell(script))).rejects.toMatchObject({
       reason,
@@ -77,7 +82,7 @@ describe("it has failed", () => {
     });
   });
 
-  test("a program that is not there", async () => {
+  test("a missing program", async () => {
     const options = { args: [], directory: "/" };
     await expect(render(processChart({ ...options, command: "no-such-program" }))).rejects.toMatchObject({
       reason: "ChartNotLoaded",
@@ -95,16 +100,16 @@ async function folder(): Promise<string> {
   return path;
 }
 
-describe("it ends with all that it has started", () => {
+describe("kills all started processes", () => {
   const inFolder = (directory: string, script: string, deadlineMillis = 60_000): Chart =>
     processChart({ command: "sh", args: ["-c", script], directory, deadlineMillis });
-  /** Of what goes on in the background, once it does. */
+  /** Waits for the background process, and returns its pid. */
   const pidIn = async (directory: string): Promise<number> =>
     Number(await vi.waitFor(() => readFile(join(directory, "pid"), "utf8"), { timeout: 60_000 }));
   const background = "sleep 1000 & echo $! > new; mv new pid;";
   const gone = (pid: number) => vi.waitUntil(() => !isAlive(pid), { timeout: 60_000 });
 
-  test("when it ends itself", async () => {
+  test("when the program ends", async () => {
     const directory = await folder();
     await expect(render(inFolder(directory, `${background} exit 1`))).rejects.toThrow("found code 1");
     await gone(await pidIn(directory));
@@ -119,7 +124,7 @@ describe("it ends with all that it has started", () => {
     await gone(await pidIn(directory));
   });
 
-  test("when nobody waits for it any more", async () => {
+  test("when it is aborted", async () => {
     const directory = await folder();
     const giveUp = new AbortController();
     const rendering = render(inFolder(directory, `${background} wait`), giveUp.signal);
@@ -131,14 +136,14 @@ describe("it ends with all that it has started", () => {
   });
 });
 
-test("nothing is started for who does not wait", async () => {
+test("starts nothing after an abort", async () => {
   const directory = await folder();
   const chart = processChart({ command: "touch", args: ["started"], directory });
   await expect(render(chart, AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
   expect(await readdir(directory)).toEqual([]);
 });
 
-test("its id is that of the program", () => {
+test("derives its id from the program", () => {
   const options = { command: "node", args: ["main.js"], directory: "/chart" };
   const { id } = processChart(options);
   expect(id).toMatch(/^process:[0-9a-f]{16}$/);

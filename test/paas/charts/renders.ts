@@ -1,4 +1,4 @@
-/** Renders once, prints the pid of the chart's process, and then waits to be killed. */
+/** Renders once, prints the pid of the chart's process, and waits to be killed. */
 import { sourceChart } from "../../../functions/paas/charts/source.ts";
 import { application } from "./expected.ts";
 import { site } from "./sites.ts";

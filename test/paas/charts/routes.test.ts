@@ -12,7 +12,7 @@ import {
 } from "./expected.ts";
 
 describe("the route", () => {
-  test("is one HTTPRoute for each 16 hosts, which is the most that one has", async () => {
+  test("is one HTTPRoute per 16 hosts", async () => {
     const domains = Array.from({ length: 33 }, (_, index) => `h${index}.example.com`);
     const routes = (await objects(application({ domains: [...domains, "h0.example.com"] }))).slice(2);
     expect(routes.map(({ spec }) => (spec.hostnames as string[]).length)).toEqual([16, 16, 1]);
@@ -24,12 +24,12 @@ describe("the route", () => {
     ]);
   });
 
-  test("belongs to one listener when the site names it", async () => {
+  test("names the site's listener", async () => {
     const found = (await objects(application(), { gateway: { ...gateway, sectionName: "https" } }))[2];
     expect(found?.spec.parentRefs).toEqual([{ ...route.spec.parentRefs[0], sectionName: "https" }]);
   });
 
-  test("is an Ingress as the site wants it, whose configuration stays as it was", async () => {
+  test("is an Ingress with the site's settings, which stay unchanged", async () => {
     const site = {
       ingress: {
         className: "public",
@@ -56,7 +56,7 @@ describe("the route", () => {
     expect(site).toEqual(before);
   });
 
-  test("is what modoki-operator's configuration says", async () => {
+  test("follows modoki-operator's configuration", async () => {
     const annotations = { "kubernetes.io/ingress.class": "nginx" };
     const found = await render(application(), { ingressAnnotations: annotations, tlsSecretName: "tls" });
     expect(found[2]).toEqual({
@@ -66,7 +66,7 @@ describe("the route", () => {
     });
   });
 
-  test("has no TLS when the site is reached by http", async () => {
+  test("has no TLS when the site uses http", async () => {
     const { tls: _, ...spec } = ingress.spec;
     expect((await render(application(), { scheme: "http" }))[2]).toEqual({ ...ingress, spec });
   });
@@ -80,8 +80,8 @@ describe("the attribute oauth2", () => {
     "nginx.ingress.kubernetes.io/auth-signin": "https://$host/oauth2/start?rd=$escaped_request_uri",
   };
 
-  // B7 of modoki-operator: both were called ingress, and both asked for a login.
-  test("asks for a login everywhere but where one logs in", async () => {
+  // B7 of modoki-operator: both Ingresses had the same name, and both required a login.
+  test("requires a login everywhere except for the login itself", async () => {
     const site = { ingress: { annotations: { "example.com/a": "1" } } };
     expect(await render(login, site)).toEqual([
       deployment,
@@ -125,24 +125,24 @@ describe("the attribute oauth2", () => {
     });
   });
 
-  test("takes the Ingress of a site that has both", async () => {
+  test("uses the Ingress of a site that has both", async () => {
     const kinds = (await objects(login, { gateway, ingress: {} })).map(({ kind }) => kind);
     expect(kinds).toEqual(["Deployment", "Service", "Ingress", "Service", "Ingress"]);
   });
 
-  test("is refused where nothing would ask for a login", async () => {
+  test("is refused when the site cannot require logins", async () => {
     await expect(render(login, { gateway })).rejects.toMatchObject({
       reason: "ChartThrew",
       message: expect.stringContaining("Add ingress to the site's configuration"),
     });
   });
 
-  test("is refused when it is misspelt", async () => {
+  test("is refused when it is misspelled", async () => {
     const misspelt = application({ attributes: { "modoki.tsuzu.dev/oauth2": "Default" } });
     await expect(render(misspelt, {})).rejects.toThrow('must be default, found "Default"');
   });
 
-  test("asks for nothing when it is empty", async () => {
+  test("requires no login when it is empty", async () => {
     const empty = application({ attributes: { "modoki.tsuzu.dev/oauth2": "" } });
     expect(await render(empty)).toEqual([deployment, service, route]);
   });
@@ -151,7 +151,7 @@ describe("the attribute oauth2", () => {
 describe("names", () => {
   const nameFor = async (name: string) => (await objects(application({}, { name })))[1]?.metadata.name;
 
-  test.each(["web", "a", "web-1", "x".repeat(63)])("%s is kept", async (name) => {
+  test.each(["web", "a", "web-1", "x".repeat(63)])("keep %s", async (name) => {
     expect(await nameFor(name)).toBe(name);
   });
 
@@ -159,7 +159,7 @@ describe("names", () => {
     ["foo.bar", "foo-bar-5545c2c1"],
     ["1st", "app-1st-099f2a0c"],
     ["x".repeat(64), `${"x".repeat(54)}-e12b5e5e`],
-  ])("%s is none of a Service, and becomes %s", async (name, expected) => {
+  ])("replace %s, which is no Service name, by %s", async (name, expected) => {
     expect(await nameFor(name)).toBe(expected);
   });
 

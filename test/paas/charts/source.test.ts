@@ -12,8 +12,8 @@ const configMap = (name: string, data: object = {}) => ({
   data,
 });
 
-describe("the default export is", () => {
-  test("a class that extends Chart, as in modoki-operator", async () => {
+describe("the default export", () => {
+  test("can be a class that extends Chart, as in modoki-operator", async () => {
     const source = `
       import { ApiObject, Chart } from "cdk8s";
       import type { Construct } from "constructs";
@@ -38,14 +38,14 @@ describe("the default export is", () => {
     ]);
   });
 
-  test("a function that returns objects", async () => {
+  test("can be a function that returns objects", async () => {
     const source = `export default ({ app, config }) => [
       { apiVersion: "v1", kind: "ConfigMap", metadata: { name: app.metadata.name }, data: { scheme: config.scheme } },
     ];`;
     expect(await renderedFrom(source, { language: "js" })).toEqual([configMap("web", { scheme: "https" })]);
   });
 
-  test("an async function that returns one object, and puts others into a chart of cdk8s", async () => {
+  test("can be an async function that returns one object, and adds others to a chart of cdk8s", async () => {
     const source = `
       import { ApiObject } from "cdk8s";
       export default async ({ app }, chart) => {
@@ -59,7 +59,7 @@ describe("the default export is", () => {
   test.each([
     ["nothing", "export const a = 1;", "found none"],
     ["a value", "export default 7;", "found number"],
-  ])("not %s", async (_, source, found) => {
+  ])("cannot be %s", async (_, source, found) => {
     await expect(renderedFrom(source)).rejects.toMatchObject({
       reason: "ChartNotLoaded",
       message: expect.stringContaining(found),
@@ -67,14 +67,14 @@ describe("the default export is", () => {
   });
 });
 
-test("the built-in chart's text makes what the built-in chart makes", async () => {
+test("renders the same as the built-in chart from its source", async () => {
   const app = application({ domains: ["a.example.com", "b.example.com"], healthCheck: { path: "/" } });
   const config = site({ ingress: { className: "public" } });
   const found = await chartOf(builtinSource).render(app, config, generous());
   expect(found).toEqual(await builtinChart.render(app, config, generous()));
 });
 
-test("objects that a function gives no name have one for each of their kind", async () => {
+test("numbers unnamed objects of a function by kind", async () => {
   const objects = `["Service", "Service", "ConfigMap"].map((kind) => ({ apiVersion: "v1", kind }))`;
   const found = await renderedFrom(`export default () => ${objects};`);
   expect(found).toMatchObject([
@@ -84,12 +84,12 @@ test("objects that a function gives no name have one for each of their kind", as
   ]);
 });
 
-test("what is no object comes as it is, for the check to tell", async () => {
+test("passes non-objects on to the validation", async () => {
   const source = `export default () => [{ kind: "Service" }, "text", null];`;
   expect(await renderedFrom(source)).toEqual([{ kind: "Service" }, "text", null]);
 });
 
-test("TypeScript that is more than types runs, too", async () => {
+test("runs TypeScript with enums", async () => {
   const source = `
     enum Colour { Red = "red" }
     class Settings { constructor(readonly colour: Colour) {} }
@@ -97,12 +97,12 @@ test("TypeScript that is more than types runs, too", async () => {
   expect(await renderedFrom(source)).toEqual([configMap("a", { colour: "red" })]);
 });
 
-describe("its author is told", () => {
+describe("error messages", () => {
   test.each([
     ["TypeScript", "ts", "const a: number = 1;\nconst b = (;\n", "line 2, column 12: SyntaxError"],
     ["JavaScript", "js", "const a = 1;\nconst b = (;\n", "line 2, column 12: SyntaxError"],
     ["TypeScript with enums", "ts", "enum A { B }\nconst b = (;\n", "line 2, column 12: SyntaxError"],
-  ] as const)("where %s can not be read", async (_, language, source, message) => {
+  ] as const)("give the position of a syntax error in %s", async (_, language, source, message) => {
     await expect(renderedFrom(source, { language })).rejects.toMatchObject({
       reason: "ChartNotLoaded",
       message: expect.stringContaining(message),
@@ -112,7 +112,7 @@ describe("its author is told", () => {
   test.each([
     ["", "chart:3:9"],
     ["enum A { B }", "chart:3:9"],
-  ])("where it threw, after %j, and nothing of what is ours", async (first, place) => {
+  ])("give the position of an exception, after %j, without frames of the runner", async (first, place) => {
     const source = `${first}\nconst fail = (why: string): never => {\n  throw new TypeError(why);\n};\nexport default ({ app }) => fail(app.metadata.name);`;
     await expect(renderedFrom(source)).rejects.toMatchObject({
       reason: "ChartThrew",
@@ -123,20 +123,24 @@ describe("its author is told", () => {
   test.each([
     ["a string", `throw "why";`, "threw why"],
     ["nothing", "throw undefined;", "threw undefined"],
-    ["what can not be shown", "throw { toJSON() { throw 1; } };", "threw a value that cannot be shown"],
+    [
+      "a value that cannot be shown",
+      "throw { toJSON() { throw 1; } };",
+      "threw a value that cannot be shown",
+    ],
     ["a long text", `throw new Error("x".repeat(1e6));`, "xxx"],
-  ])("when it threw %s", async (_, statement, message) => {
+  ])("show a thrown value: %s", async (_, statement, message) => {
     const failure = await renderedFrom(`export default () => { ${statement} };`).catch((error) => error);
     expect(failure).toMatchObject({ reason: "ChartThrew", message: expect.stringContaining(message) });
     expect(failure.message.length).toBeLessThan(2100);
   });
 
-  test("what cdk8s finds wrong", async () => {
+  test("include errors of cdk8s", async () => {
     const source = `export default () => ({ apiVersion: "v1", kind: "ConfigMap", data: { at: new Map() } });`;
     await expect(renderedFrom(source)).rejects.toThrow("can't render non-simple object of type 'Map'");
   });
 
-  test("what JSON cannot hold", async () => {
+  test("include values that JSON cannot represent", async () => {
     const source = `export default () => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, size: 1n });`;
     await expect(renderedFrom(source)).rejects.toMatchObject({
       reason: "ChartOutputInvalid",
@@ -144,7 +148,7 @@ describe("its author is told", () => {
     });
   });
 
-  test("that it writes files, as charts of `cdk8s init` do", async () => {
+  test("explain that a chart cannot write files, as charts of `cdk8s init` do", async () => {
     const source = `import { App, Chart } from "cdk8s"; const app = new App(); new Chart(app, "hello"); app.synth();`;
     await expect(renderedFrom(source)).rejects.toMatchObject({
       reason: "ChartNotLoaded",
@@ -155,13 +159,13 @@ describe("its author is told", () => {
   });
 });
 
-test("what it prints is not among the objects", async () => {
+test("keeps printed text apart from the objects", async () => {
   const source = `console.log('{"objects":[]}');
     export default () => { console.log("a"); console.error("b"); return { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: {} }; };`;
   expect(await renderedFrom(source)).toEqual([configMap("a")]);
 });
 
-test("it may print more than is read at once", async () => {
+test("accepts more printed text than is read at once", async () => {
   const source = `export default () => {
     for (let i = 0; i < 2000; i++) console.log("x".repeat(1000));
     return { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: {} };
@@ -169,7 +173,7 @@ test("it may print more than is read at once", async () => {
   expect(await renderedFrom(source)).toEqual([configMap("a")]);
 });
 
-test("what it does to one application's data, another does not see", async () => {
+test("isolates the data of applications", async () => {
   const source = `export default ({ app, config }) => {
     const data = { app: String(app.seen), config: String(config.seen) };
     app.seen = config.seen = true;
@@ -182,7 +186,7 @@ test("what it does to one application's data, another does not see", async () =>
   expect(await renderedBy(chart, "web")).toEqual(clean);
 });
 
-test("what it throws for one application does not keep it from the next", async () => {
+test("continues after an exception for one application", async () => {
   const source = `export default ({ app }) => {
     if (app.metadata.name === "bad") throw new Error("no");
     return { apiVersion: "v1", kind: "ConfigMap", metadata: { name: app.metadata.name }, data: {} };
@@ -194,7 +198,7 @@ test("what it throws for one application does not keep it from the next", async 
   expect(chart.pid).toBe(pid);
 });
 
-test("its id is that of its text", () => {
+test("derives its id from its source", () => {
   const source = "export default () => [];";
   expect(chartOf(source).id).toBe(chartOf(source, { idleMillis: 7 }).id);
   expect(chartOf(source).id).not.toBe(chartOf(`${source} `).id);

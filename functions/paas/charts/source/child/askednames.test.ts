@@ -13,7 +13,7 @@ test.each([
   ['import /* all */ { A } from /* there */ "x"', ["A"]],
   ['import { Größe, $a, _b } from "x"', ["Größe", "$a", "_b"]],
   ['import {      } from "x"', []],
-])("%j asks for names", (text, names) => {
+])("finds the names in %j", (text, names) => {
   expect(askedNames(text).get("x")).toEqual(names);
 });
 
@@ -22,11 +22,11 @@ test.each([
   ['import "x"'],
   ['const a = import("cdk8s")'],
   ['import * as all from "x"; import {   } from "x"'],
-])("%j asks for no name", (text) => {
+])("finds no names in %j", (text) => {
   expect(askedNames(text).size).toBe(0);
 });
 
-test("names stand in a text by themselves, whatever the address says", () => {
+test("quotes names and specifiers in generated source", () => {
   const text = textWithNames('a"b', ["default", "A"], "stand-in");
   expect(text.split("\n")[0]).toBe('import * as all from "a\\"b";');
   expect(text).toContain("export { value0 as default };");

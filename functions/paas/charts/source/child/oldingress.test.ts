@@ -3,7 +3,7 @@ import { modernIngress } from "./oldingress.ts";
 
 const old = (serviceName: string, servicePort: number | string) => ({ serviceName, servicePort });
 
-test("backends, paths and the default backend of v1beta1 are those of v1", () => {
+test("converts backends, paths, and the default backend of v1beta1", () => {
   const spec = {
     backend: old("rest", 80),
     rules: [{ host: "a.example.com", http: { paths: [{ path: "/", backend: old("web", "http") }] } }],
@@ -46,6 +46,6 @@ test.each([
     },
   ],
   [{ spec: { rules: "none" } }],
-])("an Ingress of v1, or no Ingress, stays as written: %j", (fields) => {
+])("leaves an Ingress of v1, and invalid input, unchanged: %j", (fields) => {
   expect(modernIngress(fields)).toEqual(fields);
 });
