@@ -15,7 +15,7 @@ const graceMillis = 30_000;
 /** Pauses between requested attempts of a webhook, doubled each time. */
 const pause = { first: minutes(5), most: minutes(6 * 60) };
 /** Maximum number of requested redeliveries per reconcile. */
-const atOnce = 100;
+const batchLimit = 100;
 
 /** Evaluation of an App's deliveries. */
 export interface Backfill {
@@ -61,7 +61,7 @@ export function backfillOf(attempts: readonly Attempt[], now: number): Backfill 
     const wait = tries.length === 1 ? 0 : Math.min(pause.most, pause.first * 2 ** (tries.length - 2));
     if (last + wait <= now && newest !== undefined) again.push(newest.id);
   }
-  return { again: again.slice(0, atOnce), missing, refused, until };
+  return { again: again.slice(0, batchLimit), missing, refused, until };
 }
 
 /** Has GitHub redeliver webhooks that did not arrive since `checkedUntil`. Throws a `GitHubError`. */

@@ -1,9 +1,9 @@
 /** The existing Secret of an Installation: its owner, its token, and the patch to update it. Pure. */
 import type { Stored } from "../../bus/kube/object.ts";
-import { annotations, contentDigest, type SecretObject, type WantedSecret } from "./secret.ts";
+import { annotations, contentDigest, type SecretObject, type DesiredSecret } from "./secret.ts";
 
 /** Times of the stored token. Milliseconds since the epoch. */
-export interface FoundToken {
+export interface StoredToken {
   /** The last change of the installation before the token was minted; empty without one. */
   readonly change: string;
   readonly refresh: number;
@@ -11,7 +11,7 @@ export interface FoundToken {
 }
 
 /** The token of a Secret; undefined when it was minted for another request, or the Secret was modified. */
-export function tokenIn(secret: Stored<SecretObject>, digest: string): FoundToken | undefined {
+export function tokenIn(secret: Stored<SecretObject>, digest: string): StoredToken | undefined {
   const { type = "Opaque", immutable = false, data = {} } = secret;
   const noted = secret.metadata.annotations ?? {};
   const [expires, refresh] = [annotations.expires, annotations.refresh].map((name) =>
@@ -30,11 +30,11 @@ export function tokensIn({ data = {} }: Stored<SecretObject>): string[] {
 }
 
 /** Whether a Secret can be patched: immutable Secrets, and the type of a Secret, cannot be changed. */
-export const canBecome = (found: Stored<SecretObject>, wanted: WantedSecret): boolean =>
+export const canBecome = (found: Stored<SecretObject>, wanted: DesiredSecret): boolean =>
   found.immutable !== true && !wanted.immutable && (found.type ?? "Opaque") === wanted.type;
 
 /** The merge patch to the desired Secret. Labels and annotations of others stay. */
-export function patchTo(found: Stored<SecretObject>, wanted: WantedSecret): object {
+export function patchTo(found: Stored<SecretObject>, wanted: DesiredSecret): object {
   const before = templateNames(found);
   const gone = (names: readonly string[], now: object) =>
     Object.fromEntries(names.filter((name) => !Object.hasOwn(now, name)).map((name) => [name, null]));

@@ -29,7 +29,7 @@ import {
   requestDigest,
   type SecretObject,
   TokenSecret,
-  wantedSecret,
+  desiredSecret,
 } from "./secret.ts";
 import { isRefusal, readSecret, writeSecret } from "./writesecret.ts";
 
@@ -38,7 +38,7 @@ const minutes = (n: number): number => n * 60_000;
 /** Interval at which all Installations are checked, in case a timer was lost. */
 const sweepMillis = minutes(5);
 /** Retry interval of a failed refresh while the token is still valid. */
-const againMillis = minutes(1);
+const retryMillis = minutes(1);
 
 const appText = (kind: string, namespace: string, name: string): string =>
   kind === "GitHubApp" ? `${namespace}/${name}` : name;
@@ -74,15 +74,15 @@ export default defineFunction({
     // Record the change first: if this reconcile is blocked, the next one must know that a new token is due.
     const installation = change === undefined ? found : await ctx.status(Installation, found, { change });
     try {
-      return await keepToken(installation, ctx);
+      return await ensureToken(installation, ctx);
     } catch (error) {
-      if (error instanceof BlockedError) await unready(installation, error, ctx);
+      if (error instanceof BlockedError) await reportNotReady(installation, error, ctx);
       throw error;
     }
   },
 });
 
-async function keepToken(installation: Stored<Installation>, ctx: Context): Promise<Result> {
+async function ensureToken(installation: Stored<Installation>, ctx: Context): Promise<Result> {
   const { spec, metadata } = installation;
   const app = await appOf(installation, ctx);
   const secret = await secretOf(installation, ctx);
@@ -103,7 +103,7 @@ async function keepToken(installation: Stored<Installation>, ctx: Context): Prom
   const now = ctx.now();
   const good = token !== undefined && now < token.expires;
   const renews = token !== undefined && isRenewalDue(installation, token);
-  if (good && !renews && now < token.refresh) return ready(installation, token, ctx);
+  if (good && !renews && now < token.refresh) return reportReady(installation, token, ctx);
   try {
     const issued = await mint({
       client,
@@ -113,7 +113,7 @@ async function keepToken(installation: Stored<Installation>, ctx: Context): Prom
       permissions: storedPermissions(spec),
       ctx,
     });
-    await writeSecret(installation, secret, wantedSecret(spec, identity, issued), ctx).catch(
+    await writeSecret(installation, secret, desiredSecret(spec, identity, issued), ctx).catch(
       async (error) => {
         // The API server refused the write, so the token is stored nowhere.
         if (isRefusal(error)) await revoke(client, [issued.token], ctx);
@@ -121,7 +121,7 @@ async function keepToken(installation: Stored<Installation>, ctx: Context): Prom
       },
     );
     ctx.event("Normal", "TokenIssued", `wrote a new token to the Secret ${metadata.name}`);
-    return await ready(installation, issued, ctx, issued.repositories ?? null);
+    return await reportReady(installation, issued, ctx, issued.repositories ?? null);
   } catch (error) {
     // The reach of a token is only known after minting. If it is not allowed, the stored token is not allowed either.
     if (isNotAllowed(error)) await withdraw(secret, app, ctx);
@@ -133,13 +133,13 @@ async function keepToken(installation: Stored<Installation>, ctx: Context): Prom
     ctx.log.warn({ err: error }, "failed to refresh the token, retrying");
     ctx.event("Warning", "TokenNotRefreshed", blocked.message);
     const refresh = (renews ? dueSince(installation) : undefined) ?? token.refresh;
-    await ready(installation, { ...token, refresh }, ctx);
-    return { requeueAfter: Math.min(Math.max(againMillis, blocked.retryAfterMillis), token.expires - now) };
+    await reportReady(installation, { ...token, refresh }, ctx);
+    return { requeueAfter: Math.min(Math.max(retryMillis, blocked.retryAfterMillis), token.expires - now) };
   }
 }
 
 /** Reports that the Secret has a valid token. */
-async function ready(
+async function reportReady(
   installation: Stored<Installation>,
   { expires, refresh }: { readonly expires: number; readonly refresh: number },
   ctx: Context,
@@ -166,7 +166,7 @@ async function ready(
 const time = (millis: number): string => new Date(millis).toISOString().replace(/\.\d+Z$/, "Z");
 
 /** Reports why there is no valid token. The platform repeats the message in the condition Stalled. */
-async function unready(
+async function reportNotReady(
   installation: Stored<Installation>,
   { reason, message }: BlockedError,
   ctx: Context,

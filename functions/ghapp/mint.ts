@@ -8,7 +8,7 @@ import type { App } from "./connect.ts";
 import type { Installation } from "./kinds.ts";
 import { type Reach, type Rule, refusalOfReach } from "./policy.ts";
 import { refreshTime } from "./refresh.ts";
-import { namingRenamed } from "./renamed.ts";
+import { withNewNames } from "./renamed.ts";
 import { changeOf } from "./renewal.ts";
 import { revoke } from "./revoke.ts";
 import type { IssuedToken } from "./secret.ts";
@@ -42,7 +42,7 @@ export async function mint(options: MintOptions): Promise<IssuedToken> {
   };
   const made = await client
     .mintToken(spec.installationID, scope, ctx.signal)
-    .catch(async (error: unknown) => Promise.reject(await namingRenamed(error, options)));
+    .catch(async (error: unknown) => Promise.reject(await withNewNames(error, options)));
   if (rules !== undefined) {
     try {
       const refusal = refusalOfReach(rules, await reachOf(made, { client, installation, ctx }));

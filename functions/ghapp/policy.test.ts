@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { levels, type Reach, type Rule, refusalOfReach, rulesFor, type Wish } from "./policy.ts";
+import { levels, type Reach, type Rule, refusalOfReach, rulesFor, type TokenRequest } from "./policy.ts";
 
 type Level = (typeof levels)[number];
 
-const wish: Wish = {
+const wish: TokenRequest = {
   namespace: "team-a",
   labels: { team: "a", env: "prod" },
   installationID: 678,
@@ -13,11 +13,11 @@ const wish: Wish = {
 const web: Reach = { repositories: ["acme/web"] };
 
 /** Why a request whose token has this reach is refused; undefined if it is allowed. */
-function verdict(rules: readonly Rule[], wished: Wish, reach: Reach): string | undefined {
+function verdict(rules: readonly Rule[], wished: TokenRequest, reach: Reach): string | undefined {
   const left = rulesFor(rules, wished);
   return typeof left === "string" ? left : refusalOfReach(left, reach);
 }
-const allows = (rules: readonly Rule[], wished: Wish = wish, reach: Reach = web): boolean =>
+const allows = (rules: readonly Rule[], wished: TokenRequest = wish, reach: Reach = web): boolean =>
   verdict(rules, wished, reach) === undefined;
 
 test("allows nothing without rules", () => {
@@ -196,7 +196,7 @@ describe("any rules", () => {
     },
     { requiredKeys: [] },
   );
-  const wished: fc.Arbitrary<Wish> = fc.record({
+  const wished: fc.Arbitrary<TokenRequest> = fc.record({
     namespace: fc.constantFrom("team-a", "team-b"),
     labels: fc.dictionary(fc.constantFrom("team", "env"), fc.constantFrom("a", "b", "c")),
     installationID: fc.constantFrom(1, 2),

@@ -20,7 +20,7 @@ export interface Rule {
 }
 
 /** The request of an Installation. */
-export interface Wish {
+export interface TokenRequest {
   readonly namespace: string;
   /** Labels of the namespace. */
   readonly labels: Readonly<Record<string, string>>;
@@ -31,7 +31,7 @@ export interface Wish {
 /** Why a rule does not allow a request; undefined when it does. */
 type Refusal = string | undefined;
 
-function refusalOfPermissions(most: Readonly<Record<string, Level>>, wanted: Wish["permissions"]): Refusal {
+function refusalOfPermissions(most: Readonly<Record<string, Level>>, wanted: TokenRequest["permissions"]): Refusal {
   if (wanted === undefined || Object.keys(wanted).length === 0)
     return "set spec.permissions: without it, the token has all permissions of the installation";
   for (const [name, level] of Object.entries(wanted)) {
@@ -46,7 +46,7 @@ function refusalOfPermissions(most: Readonly<Record<string, Level>>, wanted: Wis
   return undefined;
 }
 
-function refusalBefore(rule: Rule, wish: Wish): Refusal {
+function refusalOfRequest(rule: Rule, wish: TokenRequest): Refusal {
   const { namespaces, namespaceSelector, installationIDs, permissions } = rule;
   if (namespaces !== undefined && !namespaces.some((glob) => matchesGlob(glob, wish.namespace)))
     return `the namespace ${wish.namespace} does not match ${namespaces.join(", ")}`;
@@ -58,9 +58,9 @@ function refusalBefore(rule: Rule, wish: Wish): Refusal {
 }
 
 /** The rules that allow a request, checked without a token, or a message why none does. */
-export function rulesFor(rules: readonly Rule[], wish: Wish): readonly Rule[] | string {
+export function rulesFor(rules: readonly Rule[], wish: TokenRequest): readonly Rule[] | string {
   if (rules.length === 0) return "it has no rules in spec.allowed, and allows no Installation";
-  const refusals = rules.map((rule) => refusalBefore(rule, wish));
+  const refusals = rules.map((rule) => refusalOfRequest(rule, wish));
   const left = rules.filter((_, at) => refusals[at] === undefined);
   return left.length > 0 ? left : refusals.map((refusal, at) => `rule ${at + 1}: ${refusal}`).join("; ");
 }

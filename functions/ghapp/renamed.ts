@@ -19,7 +19,7 @@ interface Asked {
  * Adds the new names of repositories to GitHub's refusal. To learn them, mints a token for the known ids, which can only read
  * metadata and is revoked at once. Returns other errors unchanged.
  */
-export async function namingRenamed(
+export async function withNewNames(
   refusal: unknown,
   { client, app, installation, ctx }: Asked,
 ): Promise<unknown> {

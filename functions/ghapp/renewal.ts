@@ -5,11 +5,11 @@
  */
 import type { Stored } from "../../bus/kube/object.ts";
 import type { Cause } from "../../bus/queue/request.ts";
-import type { FoundToken } from "./foundsecret.ts";
+import type { StoredToken } from "./foundsecret.ts";
 import type { Installation } from "./kinds.ts";
 
 /** Time and causes of a reconcile. */
-interface Occasion {
+interface Trigger {
   readonly causes: readonly Cause[];
   now(): number;
 }
@@ -21,7 +21,7 @@ export type Change = NonNullable<NonNullable<Installation["status"]>["change"]>;
 const mostDeliveries = 20;
 
 /** The change to record, when the cause is a webhook that is not recorded yet. */
-export function newChange({ status }: Stored<Installation>, { causes, now }: Occasion): Change | undefined {
+export function newChange({ status }: Stored<Installation>, { causes, now }: Trigger): Change | undefined {
   const before = status?.change;
   const deliveries = causes.flatMap((cause) => (cause.type === "webhook" ? [cause.delivery] : []));
   if (deliveries.every((delivery) => before?.deliveries.includes(delivery))) return undefined;
@@ -34,7 +34,7 @@ export function newChange({ status }: Stored<Installation>, { causes, now }: Occ
 export const changeOf = ({ status }: Pick<Installation, "status">): string => status?.change?.at ?? "";
 
 /** Whether a token was minted before the last change, so that its reach is unknown. */
-export const isRenewalDue = (installation: Stored<Installation>, { change }: FoundToken): boolean =>
+export const isRenewalDue = (installation: Stored<Installation>, { change }: StoredToken): boolean =>
   change !== changeOf(installation);
 
 /** When the last change was recorded, in milliseconds since the epoch. */

@@ -29,7 +29,7 @@ const reserved = "ghapp.tsuzu.dev/";
 const placeholder = "{{token}}";
 
 /** The desired content of a Secret. */
-export interface WantedSecret {
+export interface DesiredSecret {
   readonly type: string;
   readonly immutable: boolean;
   readonly data: Readonly<Record<string, string>>;
@@ -76,7 +76,7 @@ export const contentDigest = ({
   type,
   immutable,
   data,
-}: Pick<WantedSecret, "type" | "immutable" | "data">): string =>
+}: Pick<DesiredSecret, "type" | "immutable" | "data">): string =>
   sha256({
     type,
     immutable,
@@ -99,7 +99,7 @@ function valuesOf(format: Format, spec: Spec, token: string): Record<string, str
 }
 
 /** The Secret with a token. The template's values override the format's, and the token overrides both. */
-export function wantedSecret(spec: Spec, app: AppIdentity, issued: IssuedToken): WantedSecret {
+export function desiredSecret(spec: Spec, app: AppIdentity, issued: IssuedToken): DesiredSecret {
   const { template, format = "raw", key } = spec;
   const texts = {
     // A function, because a replacement string would interpret dollar signs.

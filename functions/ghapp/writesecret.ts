@@ -10,13 +10,13 @@ import { BlockedError } from "../../bus/worker/errors.ts";
 import type { Context } from "../../bus/worker/function.ts";
 import { canBecome, patchTo } from "./foundsecret.ts";
 import type { Installation } from "./kinds.ts";
-import { type SecretObject, TokenSecret, type WantedSecret } from "./secret.ts";
+import { type SecretObject, TokenSecret, type DesiredSecret } from "./secret.ts";
 
 /** Creates or patches the Secret, or recreates it if it cannot be patched. `found` is the Installation's own. */
 export const writeSecret = (
   installation: Stored<Installation>,
   found: Stored<SecretObject> | undefined,
-  wanted: WantedSecret,
+  wanted: DesiredSecret,
   ctx: Context,
 ): Promise<void> =>
   inNamespace(installation, async () => {

@@ -8,18 +8,18 @@ import { BlockedError } from "../../bus/worker/errors.ts";
 import { type Context, defineFunction } from "../../bus/worker/function.ts";
 import { applyAll, pruneAll } from "./application/apply.ts";
 import { deleteHosting, withdraw } from "./application/hosting.ts";
-import { announced, identified, obsolete, type Resource, resourceOf } from "./application/inventory.ts";
+import { withPlanned, withUids, obsolete, type Resource, resourceOf } from "./application/inventory.ts";
 import { objectsOf } from "./application/render.ts";
-import { type Found, newsOf, saidOf } from "./application/status.ts";
-import { explained } from "./application/unlisted.ts";
+import { type ReconcileResult, eventsFor, statusOf } from "./application/status.ts";
+import { withAdvice } from "./application/unlisted.ts";
 import { ChartError, UnlistedKindError } from "./charts/chart.ts";
 import { childKinds } from "./charts/kinds.ts";
 import type { ChildObject } from "./charts/validate.ts";
 import { claimHosts, refusalOfHosts, releaseHosts } from "./hosts/claim.ts";
 import { withoutHosts } from "./hosts/routes.ts";
-import { hostIndex, hostPermissions, hostsWanted, watchHosts } from "./hosts/wanted.ts";
+import { hostIndex, hostPermissions, desiredHosts, watchHosts } from "./hosts/wanted.ts";
 import { Application } from "./kinds.ts";
-import { patience } from "./problems.ts";
+import { retryMillis } from "./problems.ts";
 import { siteKinds } from "./site/kinds.ts";
 import { type Site, siteIndex, siteOf, watchSite } from "./site/site.ts";
 
@@ -40,17 +40,17 @@ export default defineFunction({
   permissions: hostPermissions,
   sweepMillis: 1_800_000,
   async reconcile(app, ctx) {
-    const site = await blockedSays(app, ctx, () => siteOf(ctx));
-    const { objects, failure } = await rendered(app, site, ctx);
+    const site = await reportingBlocked(app, ctx, () => siteOf(ctx));
+    const { objects, failure } = await render(app, site, ctx);
     const before = app.status?.resources ?? [];
-    const resources = announced(before, objects);
-    const hosts = hostsWanted(app, objects, failure === undefined ? "these" : "these and those before");
+    const resources = withPlanned(before, objects);
+    const hosts = desiredHosts(app, objects, failure === undefined ? "these" : "these and those before");
     const listed = await ctx.status(Application, app, { resources: [...resources], ...hosts.announced });
     const { granted, refusals } = await claimHosts(listed, hosts.wanted, site.config.hosts, ctx);
     const refused = new Set(refusals.map(({ host }) => host));
     if (failure) {
       await withdraw(listed, refused, ctx);
-      await say(listed, { problem: { step: "Rendered", ...wordsOf(failure) }, granted }, ctx);
+      await writeStatus(listed, { problem: { step: "Rendered", ...reasonAndMessage(failure) }, granted }, ctx);
       throw failure;
     }
     const allowed = objects.flatMap((object) => withoutHosts(object, refused) ?? []);
@@ -58,8 +58,8 @@ export default defineFunction({
     const { scheme } = site.config.site;
     if (refusal) {
       await withdraw(listed, refused, ctx);
-      const problem = { step: "Applied", ...wordsOf(refusal) } as const;
-      await say(listed, { resources: identified(resources, children), problem, scheme, granted }, ctx);
+      const problem = { step: "Applied", ...reasonAndMessage(refusal) } as const;
+      await writeStatus(listed, { resources: withUids(resources, children), problem, scheme, granted }, ctx);
       throw refusal;
     }
     const pruned = await pruneAll(listed, obsolete(resources, allowed), site.config.kinds, ctx);
@@ -74,36 +74,36 @@ export default defineFunction({
       children,
       scheme,
       granted,
-      withheld: withheld && wordsOf(withheld),
+      withheld: withheld && reasonAndMessage(withheld),
     };
-    await say(listed, { ...found, hosts: hosts.wanted }, ctx);
+    await writeStatus(listed, { ...found, hosts: hosts.wanted }, ctx);
     if (withheld) throw withheld;
     return undefined;
   },
   /** Deletes routes before the claims: the garbage collector may be slower than the next owner of a host. */
   async finalize(app, ctx) {
     await deleteHosting(app, ctx);
-    await releaseHosts(app, hostsWanted(app, [], "these and those before").wanted, ctx);
+    await releaseHosts(app, desiredHosts(app, [], "these and those before").wanted, ctx);
     return undefined;
   },
 });
 
-const wordsOf = ({ reason, message }: BlockedError) => ({ reason, message });
+const reasonAndMessage = ({ reason, message }: BlockedError) => ({ reason, message });
 
 /** Runs `read`, and writes a `BlockedError` of it into the status: such an error stops the whole reconcile. */
-async function blockedSays<T>(app: App, ctx: Context, read: () => Promise<T>): Promise<T> {
+async function reportingBlocked<T>(app: App, ctx: Context, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
     if (error instanceof BlockedError) {
-      await say(app, { problem: { step: "Rendered", ...wordsOf(error) } }, ctx);
+      await writeStatus(app, { problem: { step: "Rendered", ...reasonAndMessage(error) } }, ctx);
     }
     throw error;
   }
 }
 
 /** Renders the Application. If the chart fails, returns the error to throw. */
-async function rendered(
+async function render(
   app: App,
   site: Site,
   ctx: Context,
@@ -114,22 +114,22 @@ async function rendered(
     if (!(error instanceof ChartError)) throw error;
     const told =
       error instanceof UnlistedKindError
-        ? await explained(error, app.status?.resources ?? [], ctx.live)
+        ? await withAdvice(error, app.status?.resources ?? [], ctx.live)
         : error;
-    const failure = new BlockedError(told.reason, told.message, patience, { cause: error });
+    const failure = new BlockedError(told.reason, told.message, retryMillis, { cause: error });
     return { objects: [], failure };
   }
 }
 
 /** Writes the status. Without `children`, because not all were applied, it reads the Deployments that exist. */
-async function say(
+async function writeStatus(
   app: App,
   {
     resources = app.status?.resources ?? [],
     children,
     hosts,
     ...found
-  }: Pick<Found, "problem" | "scheme" | "granted" | "withheld"> & {
+  }: Pick<ReconcileResult, "problem" | "scheme" | "granted" | "withheld"> & {
     readonly resources?: readonly Resource[];
     readonly children?: readonly Stored[];
     readonly hosts?: readonly string[];
@@ -139,7 +139,7 @@ async function say(
   const deployments = children
     ? children.filter(({ kind }) => kind === Deployment.kind)
     : await listedDeployments(resources, ctx);
-  const said = saidOf(app, {
+  const said = statusOf(app, {
     ...found,
     deployments: deployments as Stored<Deployment>[],
     children: children ?? [],
@@ -148,7 +148,7 @@ async function say(
   const { status, conditions } = said;
   const lists = { resources: [...resources], ...(hosts && { hosts: [...hosts] }) };
   await ctx.status(Application, app, { ...status, ...lists }, conditions);
-  for (const { type, reason, note } of newsOf(app, said)) ctx.event(type, reason, note);
+  for (const { type, reason, note } of eventsFor(app, said)) ctx.event(type, reason, note);
 }
 
 async function listedDeployments(resources: readonly Resource[], ctx: Context): Promise<Stored[]> {

@@ -12,7 +12,7 @@ import { type Context, defineFunction } from "../../bus/worker/function.ts";
 import { apiTokenPermissions } from "../ghapp/apitoken.ts";
 import { list } from "./apppipeline/listing.ts";
 import { type HostPattern, previewName } from "./apppipeline/names.ts";
-import { newsOf } from "./apppipeline/news.ts";
+import { previewEvents } from "./apppipeline/news.ts";
 import { previewOf } from "./apppipeline/preview.ts";
 import { endsOf, type Selected, selected } from "./apppipeline/select.ts";
 import { withSlugs } from "./apppipeline/slug.ts";
@@ -20,7 +20,7 @@ import { previewObjects } from "./apppipeline/wanted.ts";
 import { repositoryIndex, tokenIndexes, tokenWatches } from "./apppipeline/watches.ts";
 import { findAll, keysOfMove, keysOfWebhook } from "./identity.ts";
 import { Application, AppPipeline, type Preview, RemoteSync } from "./kinds.ts";
-import { patience } from "./problems.ts";
+import { retryMillis } from "./problems.ts";
 import { siteOf } from "./site/site.ts";
 
 type Pipeline = Stored<AppPipeline>;
@@ -64,10 +64,10 @@ export default defineFunction({
       selected(candidates, pipeline.spec, shownBefore(pipeline), now),
       pipeline.status?.previews ?? [],
     );
-    const troubles = await keep(pipeline, previews, pattern, ctx);
-    await remove(pipeline, previews, ctx);
-    const told = await tell(pipeline, previews, { troubles, pattern }, ctx);
-    for (const { type, reason, note } of newsOf(pipeline.status?.previews ?? [], told))
+    const troubles = await applyPreviews(pipeline, previews, pattern, ctx);
+    await deletePreviews(pipeline, previews, ctx);
+    const told = await previewStatuses(pipeline, previews, { troubles, pattern }, ctx);
+    for (const { type, reason, note } of previewEvents(pipeline.status?.previews ?? [], told))
       ctx.event(type, reason, note);
     const [refused] = troubles.values();
     const first = trouble ?? refused;
@@ -106,7 +106,7 @@ const shownBefore = ({ status }: Pipeline): ReadonlySet<number> =>
 const isShown = ({ state }: Selected): boolean => state === "shown";
 
 /** Applies the objects of the previews that are shown. Returns the errors by pull request number. */
-async function keep(
+async function applyPreviews(
   pipeline: Pipeline,
   previews: readonly Selected[],
   pattern: HostPattern,
@@ -122,7 +122,7 @@ async function keep(
           await ctx.apply(Application, application);
           await ctx.apply(RemoteSync, remoteSync);
         } catch (error) {
-          troubles.set(preview.number, refusalOf(error));
+          troubles.set(preview.number, asBlocked(error));
         }
       }),
     );
@@ -132,17 +132,17 @@ async function keep(
   return troubles;
 }
 
-function refusalOf(error: unknown): BlockedError {
+function asBlocked(error: unknown): BlockedError {
   if (error instanceof BlockedError) return error;
   if (refusalReasonOf(error) === undefined) throw error;
-  return new BlockedError("PreviewRefused", (error as Error).message, patience, { cause: error });
+  return new BlockedError("PreviewRefused", (error as Error).message, retryMillis, { cause: error });
 }
 
 /**
  * Deletes the objects of previews that are no longer shown. The propagation is `Foreground`, so an object exists until its
  * dependents are deleted: when the pull request is reopened, the new preview meets none of them.
  */
-async function remove(pipeline: Pipeline, previews: readonly Selected[], ctx: Context): Promise<void> {
+async function deletePreviews(pipeline: Pipeline, previews: readonly Selected[], ctx: Context): Promise<void> {
   const { name } = pipeline.metadata;
   const shown = new Set(previews.filter(isShown).map(({ number }) => previewName(name, number)));
   for (const kind of [RemoteSync, Application] as readonly Kind[]) {
@@ -154,7 +154,7 @@ async function remove(pipeline: Pipeline, previews: readonly Selected[], ctx: Co
 }
 
 /** The status of each preview. */
-async function tell(
+async function previewStatuses(
   pipeline: Pipeline,
   previews: readonly Selected[],
   {

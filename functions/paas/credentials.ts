@@ -6,7 +6,7 @@ import type { Stored } from "../../bus/kube/object.ts";
 import { ownValue } from "../../bus/values/ownvalue.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import type { Context } from "../../bus/worker/function.ts";
-import { patience } from "./problems.ts";
+import { retryMillis } from "./problems.ts";
 
 const basicAuth = "kubernetes.io/basic-auth";
 const docker = ["kubernetes.io/dockerconfigjson", "kubernetes.io/dockercfg"] as const;
@@ -32,7 +32,7 @@ async function findSecret(
     throw new BlockedError(
       "SecretAccessDenied",
       `the API server refused to read the Secret ${name} in ${key.namespace}. Opt the namespace in: ${optInCommands(key.namespace)}`,
-      patience,
+      retryMillis,
       { cause: error },
     );
   });
@@ -54,7 +54,7 @@ export async function credentialsOf(
   throw new BlockedError(
     "SecretNotFound",
     `found no Secret ${name} in ${ctx.key.namespace} for ${use}: its type must be ${types.join(" or ")}, and a Secret of type ${basicAuth} needs the annotation ${annotation} with the host that it is for. Create the Secret, or the Installation that maintains it.`,
-    patience,
+    retryMillis,
   );
 }
 
@@ -69,5 +69,5 @@ export function valueIn({ metadata: { name }, data }: Stored<SecretObject>, key:
   const encoded = ownValue(data, key);
   const value = encoded === undefined ? "" : Buffer.from(encoded, "base64").toString().trim();
   if (value !== "") return value;
-  throw new BlockedError("SecretInvalid", `the Secret ${name} has no value under the key ${key}`, patience);
+  throw new BlockedError("SecretInvalid", `the Secret ${name} has no value under the key ${key}`, retryMillis);
 }

@@ -4,7 +4,7 @@ import type { Find } from "../../bus/objects/indexes.ts";
 import { keyText, type ObjectKey } from "../../bus/subjects.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import type { KnownRepository } from "./kinds/fields.ts";
-import { patience } from "./problems.ts";
+import { retryMillis } from "./problems.ts";
 
 /** A repository name for an index or a status: GitHub's names ignore case. */
 export const repositoryText = (owner: string, name: string): string => `${owner}/${name}`.toLowerCase();
@@ -75,7 +75,7 @@ export function identified(
     "RepositoryReplaced",
     `the name ${named.owner}/${named.repo} now belongs to another repository: its GitHub id is ${found.id}, it was ${known.id} before.${former} ` +
       "To follow the previous repository, set spec.base.github to its current name. To follow the new one, delete this object and create it again.",
-    patience,
+    retryMillis,
   );
 }
 

@@ -1,4 +1,4 @@
 /** Retry interval of errors that users have to fix. */
 
 /** The fix itself causes a reconcile. The retry covers changes that no watch reports. Milliseconds. */
-export const patience = 300_000;
+export const retryMillis = 300_000;

@@ -15,7 +15,7 @@ import { findAll, keysOfMove, keysOfWebhook, repositoryKeys } from "./identity.t
 import { Build, Image } from "./kinds/kpack.ts";
 import { Application, RemoteSync } from "./kinds.ts";
 import { annotations, group, labels } from "./names.ts";
-import { patience } from "./problems.ts";
+import { retryMillis } from "./problems.ts";
 import { secretNamesOf } from "./remotesync/account.ts";
 import { build } from "./remotesync/build.ts";
 import { follow } from "./remotesync/follow.ts";
@@ -27,7 +27,7 @@ import {
   sourcesOf,
   sourcesOfPush,
 } from "./remotesync/source.ts";
-import { conditionsOf, nothingSaid, type Said, type Step, say, warningOf } from "./remotesync/status.ts";
+import { conditionsOf, newProgress, type Progress, type Step, setStep, warningOf } from "./remotesync/status.ts";
 import { siteIndex, siteOf, watchSite } from "./site/site.ts";
 
 type Sync = Stored<RemoteSync>;
@@ -105,7 +105,7 @@ export default defineFunction({
   outbound: { github: true },
   async reconcile(sync, ctx) {
     if (sync.spec.paused) return paused(sync, ctx);
-    const said = nothingSaid();
+    const said = newProgress();
     const trouble = await keep(sync, ctx, said).catch(async (error: unknown) => {
       if (error instanceof BlockedError) return error;
       await noteRevision(sync, ctx, said);
@@ -140,7 +140,7 @@ function soonerThan(trouble: BlockedError, millis: number): BlockedError {
 }
 
 /** Records GitHub's answer when a later step fails: the webhook that caused it may not be delivered a second time. */
-async function noteRevision(sync: Sync, ctx: Context, said: Said): Promise<void> {
+async function noteRevision(sync: Sync, ctx: Context, said: Progress): Promise<void> {
   const { source, revision, ref, headSHA, baseBranch } = said.status;
   if (ctx.signal.aborted || !revision || revision === sync.status?.revision) return;
   const noted = { source, revision, ref, headSHA, baseBranch };
@@ -153,10 +153,10 @@ async function noteRevision(sync: Sync, ctx: Context, said: Said): Promise<void>
  * Runs the steps as far as possible. Throws a `BlockedError` where no further step is possible, after recording it for the step
  * that failed. Returns a `BlockedError` that does not prevent the following steps.
  */
-async function keep(sync: Sync, ctx: Context, said: Said): Promise<BlockedError | undefined> {
+async function keep(sync: Sync, ctx: Context, said: Progress): Promise<BlockedError | undefined> {
   const step = <T>(name: Step, work: () => Promise<T>): Promise<T> =>
     work().catch((error: unknown) => {
-      if (error instanceof BlockedError) say(said, name, "False", error.reason, error.message);
+      if (error instanceof BlockedError) setStep(said, name, "False", error.reason, error.message);
       throw error;
     });
 
@@ -196,7 +196,7 @@ async function deploy(
   sync: Sync,
   { image, revision }: { readonly image: string; readonly revision: string },
   ctx: Context,
-  said: Said,
+  said: Progress,
 ): Promise<void> {
   const { name } = sync.spec.applicationRef;
   const found = (await ctx.read.get(Application, name)) ?? (await ctx.live.get(Application, name));
@@ -204,7 +204,7 @@ async function deploy(
     throw new BlockedError(
       "ApplicationNotFound",
       `found no Application ${name} in ${ctx.key.namespace}. Create it, or name another one.`,
-      patience,
+      retryMillis,
     );
   const { registry } = secretNamesOf(sync);
   await ctx.applyFields(Application, found, {
@@ -213,7 +213,7 @@ async function deploy(
   });
   if (found.spec.image !== image)
     ctx.event("Normal", "Deployed", `set the image of Application ${name} to ${image}`);
-  say(said, "Deployed", "True", "Deployed", `the Application ${name} has the image of ${revision}`);
+  setStep(said, "Deployed", "True", "Deployed", `the Application ${name} has the image of ${revision}`);
 }
 
 /** Reports the pause, and changes nothing else. */

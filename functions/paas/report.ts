@@ -10,20 +10,20 @@ import { BlockedError } from "../../bus/worker/errors.ts";
 import { type Context, defineFunction, type Result } from "../../bus/worker/function.ts";
 import { apiTokenPermissions } from "../ghapp/apitoken.ts";
 import { seconds } from "./apppipeline/select.ts";
-import { hasNewMeans, repositoryIndex, tokenIndexes, tokenWatches } from "./apppipeline/watches.ts";
+import { hasNewCredentials, repositoryIndex, tokenIndexes, tokenWatches } from "./apppipeline/watches.ts";
 import { findAll, keysOfWebhook, knownAs } from "./identity.ts";
 import type { KnownRepository } from "./kinds/fields.ts";
 import { AppPipeline, type Preview } from "./kinds.ts";
-import { dropGone, numbersText, portionOf } from "./report/gone.ts";
+import { dropDeleted, numbersText, portionOf } from "./report/gone.ts";
 import { contextOf } from "./report/names.ts";
 import { type Notes, type Report, unrefused } from "./report/notes.ts";
 import type { Piece } from "./report/piece.ts";
 import { piecesOf } from "./report/pieces.ts";
-import { delaysDeletion, tellPieces } from "./report/tell.ts";
+import { delaysDeletion, sendPieces } from "./report/tell.ts";
 
 type Pipeline = Stored<AppPipeline>;
 
-const againMillis = 5000;
+const deletionRetryMillis = 5000;
 /** GitHub asks clients to pause between writes. https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api */
 const pauseMillis = 1000;
 
@@ -53,16 +53,16 @@ export default defineFunction({
     // Without a list of this repository, an absent preview may still exist.
     if (previews === undefined || repositoryIn(pipeline) === undefined) return undefined;
     const left = Date.parse(pipeline.status?.nextReportAt ?? "") - ctx.now();
-    if (left > 0 && !hasNewMeans(ctx.causes)) return { requeueAfter: left };
-    return (await tell(pipeline, previews, ctx)).result;
+    if (left > 0 && !hasNewCredentials(ctx.causes)) return { requeueAfter: left };
+    return (await report(pipeline, previews, ctx)).result;
   },
   async finalize(pipeline, ctx) {
-    const { stopped, untold, result } = await tell(pipeline, [], ctx);
+    const { stopped, untold, result } = await report(pipeline, [], ctx);
     if (stopped === undefined) return result;
     const since = ctx.now() - Date.parse(pipeline.metadata.deletionTimestamp ?? "");
-    if (delaysDeletion(stopped, since)) return { requeueAfter: againMillis };
+    if (delaysDeletion(stopped, since)) return { requeueAfter: deletionRetryMillis };
     if (untold.length > 0)
-      ctx.event("Warning", incomplete, `${notTold(untold)}. Not retried: ${stopped.message}`);
+      ctx.event("Warning", incomplete, `${notReported(untold)}. Not retried: ${stopped.message}`);
     ctx.log.warn({ err: stopped }, "giving up, GitHub shows deleted previews");
     return undefined;
   },
@@ -71,7 +71,7 @@ export default defineFunction({
 /** The reason of Events about failed reports. */
 const incomplete = "ReportIncomplete";
 
-const notTold = (numbers: readonly number[]): string =>
+const notReported = (numbers: readonly number[]): string =>
   `GitHub did not accept the report that previews were deleted (${numbersText(numbers)})`;
 
 /** The repository of the previews; undefined until those of `spec.base.github` have been listed. */
@@ -79,7 +79,7 @@ const repositoryIn = ({ spec, status }: Pipeline): KnownRepository | undefined =
   knownAs(spec.base.github, status?.repository);
 
 /** Outcome of a round of reports, and the delay until the next. */
-interface Told {
+interface ReportResult {
   readonly stopped?: BlockedError | undefined;
   /** Pull requests with unfinished reports. */
   readonly untold: readonly number[];
@@ -87,25 +87,25 @@ interface Told {
 }
 
 /** Sends a portion of the pending reports and records them, also when some fail. */
-async function tell(pipeline: Pipeline, previews: readonly Preview[], ctx: Context): Promise<Told> {
+async function report(pipeline: Pipeline, previews: readonly Preview[], ctx: Context): Promise<ReportResult> {
   const now = new Date(ctx.now());
   const context = await contextOf(pipeline, ctx).catch(blocked);
-  if (context instanceof BlockedError) return toldNothing(pipeline, context, now, ctx);
+  if (context instanceof BlockedError) return recordBlocked(pipeline, context, now, ctx);
   const subject = { pipeline, context };
   const isDeleted = pipeline.metadata.deletionTimestamp !== undefined;
   // GitHub may accept refused reports with another token or an unlocked conversation. A deleted pipeline has no later chance.
-  const isAsked = isDeleted || hasNewMeans(ctx.causes) || isUnlocked(ctx.causes);
+  const isAsked = isDeleted || hasNewCredentials(ctx.causes) || isUnlocked(ctx.causes);
   const all = notesOf(pipeline, previews, isAsked ? Number.POSITIVE_INFINITY : now.getTime(), ctx);
   const pieces = piecesOf(subject, previews, all, now);
   const portion = portionOf(pieces);
-  const outcome = await tellPieces(portion, subject, ctx);
+  const outcome = await sendPieces(portion, subject, ctx);
   const { stopped, refused } = outcome;
   const open = new Set(previews.map(({ number }) => number));
-  const { postponed, givenUp } = dropGone(all, open, subject, outcome, now);
+  const { postponed, givenUp } = dropDeleted(all, open, subject, outcome, now);
   const why = [...refused].find(([number]) => !open.has(number))?.[1].message;
   if (postponed.length > 0)
-    ctx.event("Warning", incomplete, `${notTold(postponed)}. Retried for a day: ${why}`);
-  if (givenUp.length > 0) ctx.event("Warning", incomplete, `${notTold(givenUp)}. Not retried: ${why}`);
+    ctx.event("Warning", incomplete, `${notReported(postponed)}. Retried for a day: ${why}`);
+  if (givenUp.length > 0) ctx.event("Warning", incomplete, `${notReported(givenUp)}. Not retried: ${why}`);
   const reports = [...all.values()].sort((a, b) => a.number - b.number);
   const retries = reports.flatMap(({ number, refused = {} }) =>
     Object.values(refused).map((at) => ({ number, at: Date.parse(at) })),
@@ -116,7 +116,7 @@ async function tell(pipeline: Pipeline, previews: readonly Preview[], ctx: Conte
   const isAll = !isLeft && !retries.some(({ number }) => open.has(number));
   const condition = trouble || isAll ? reportedAs(pipeline, pieces, trouble) : undefined;
   const nextAt = stopped && new Date(now.getTime() + stopped.retryAfterMillis);
-  const noted = await note(pipeline, { reports, nextAt, context }, condition, ctx);
+  const noted = await recordReports(pipeline, { reports, nextAt, context }, condition, ctx);
   const pauses = [
     ...(noted === "changed meanwhile" ? [0] : []),
     ...(stopped ? [stopped.retryAfterMillis] : isLeft ? [pauseMillis] : []),
@@ -132,15 +132,15 @@ function blocked(error: unknown): BlockedError {
 }
 
 /** Records why nothing could be reported. */
-async function toldNothing(
+async function recordBlocked(
   pipeline: Pipeline,
   stopped: BlockedError,
   now: Date,
   ctx: Context,
-): Promise<Told> {
+): Promise<ReportResult> {
   const nextAt = new Date(now.getTime() + stopped.retryAfterMillis);
   const reports = pipeline.status?.reports ?? [];
-  await note(pipeline, { reports, nextAt }, reportedAs(pipeline, [], stopped), ctx);
+  await recordReports(pipeline, { reports, nextAt }, reportedAs(pipeline, [], stopped), ctx);
   const untold = reports.map(({ number }) => number);
   return { stopped, untold, result: { requeueAfter: stopped.retryAfterMillis } };
 }
@@ -196,7 +196,7 @@ const mostConflicts = 10;
  * Records the reports in the pipeline's status. Another function writes that status too, so a conflict is retried on the newest
  * version: an unrecorded report would be sent again.
  */
-async function note(
+async function recordReports(
   pipeline: Pipeline,
   {
     reports,

@@ -7,8 +7,8 @@ import {
   annotations,
   requestDigest,
   type SecretObject,
-  type WantedSecret,
-  wantedSecret,
+  type DesiredSecret,
+  desiredSecret,
 } from "../../functions/ghapp/secret.ts";
 import {
   app,
@@ -82,7 +82,7 @@ describe("an existing Secret", () => {
 
   test("lists all tokens to revoke", () => {
     const tokensOf = (of: Spec, token: string) =>
-      tokensIn(stored(wantedSecret(of, app, { ...issued, token })));
+      tokensIn(stored(desiredSecret(of, app, { ...issued, token })));
     for (const token of [short, long]) {
       expect(tokensOf(spec, token)).toEqual([token]);
       expect(tokensOf(raw({}, { format: "dockerconfigjson", key: undefined }), token)).toEqual([token]);
@@ -100,7 +100,7 @@ describe("an existing Secret", () => {
 describe("a change of the Secret to", () => {
   const found = stored(wanted());
 
-  test.each<[string, Partial<SecretObject>, Partial<WantedSecret>, boolean]>([
+  test.each<[string, Partial<SecretObject>, Partial<DesiredSecret>, boolean]>([
     ["the same", {}, {}, true],
     ["other data", {}, { data: {} }, true],
     ["another type", {}, { type: "Opaque" }, false],
@@ -113,7 +113,7 @@ describe("a change of the Secret to", () => {
   });
 
   /** The Secret once the patch was applied. */
-  const patched = (before: Stored<SecretObject>, to: WantedSecret): Stored<SecretObject> =>
+  const patched = (before: Stored<SecretObject>, to: DesiredSecret): Stored<SecretObject> =>
     mergePatched(before, patchTo(before, to)) as Stored<SecretObject>;
 
   test("keeps exactly the desired data", () => {

@@ -7,7 +7,7 @@ import {
   annotations,
   contentDigest,
   requestDigest,
-  wantedSecret,
+  desiredSecret,
 } from "../../functions/ghapp/secret.ts";
 import {
   app,
@@ -90,10 +90,10 @@ describe("content", () => {
         (parts) => {
           const token = `ghs_${parts.join("")}`;
           const template = { stringData: { url: "https://{{token}}@github.com" } };
-          const secret = wantedSecret(raw(template), app, { ...issued, token });
+          const secret = desiredSecret(raw(template), app, { ...issued, token });
           expect(decoded(secret)).toEqual({ url: `https://${token}@github.com`, token });
           const docker = raw({}, { format: "dockerconfigjson", key: undefined });
-          const config = decoded(wantedSecret(docker, app, { ...issued, token }))[".dockerconfigjson"] ?? "";
+          const config = decoded(desiredSecret(docker, app, { ...issued, token }))[".dockerconfigjson"] ?? "";
           expect(JSON.parse(config).auths["ghcr.io"].password).toBe(token);
         },
       ),
@@ -136,7 +136,7 @@ describe("content", () => {
     };
     const full = raw(template, { format: "dockerconfigjson", permissions: { contents: "read" } });
     const before = structuredClone(full);
-    const secret = wantedSecret(frozen(full), frozen(structuredClone(app)), frozen({ ...issued }));
+    const secret = desiredSecret(frozen(full), frozen(structuredClone(app)), frozen({ ...issued }));
     expect(full).toEqual(before);
     expect(JSON.stringify(full)).not.toContain("ghs_");
     expect([secret.data, secret.annotations]).not.toContain(template.data);
@@ -182,7 +182,7 @@ describe("annotations", () => {
     const hidden = [token.slice(4, 24), token.slice(-20), ...pem.split("\n").slice(1, -2)];
     for (const format of ["raw", "basic-auth", "dockerconfigjson"] as const) {
       const template = { ...spec.template, stringData: { url: "https://{{token}}@github.com" } };
-      const { annotations, labels } = wantedSecret({ ...spec, format, template }, app, { ...issued, token });
+      const { annotations, labels } = desiredSecret({ ...spec, format, template }, app, { ...issued, token });
       const told = JSON.stringify({ annotations, labels });
       for (const secret of [...secrets, ...hidden]) expect(told).not.toContain(secret);
     }

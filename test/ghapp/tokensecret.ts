@@ -7,8 +7,8 @@ import {
   type AppIdentity,
   type IssuedToken,
   type SecretObject,
-  type WantedSecret,
-  wantedSecret,
+  type DesiredSecret,
+  desiredSecret,
 } from "../../functions/ghapp/secret.ts";
 
 /** The spec of an Installation. */
@@ -62,13 +62,13 @@ export const issued: IssuedToken = {
 /** Text in base64. */
 export const base64 = (text: string): string => Buffer.from(text).toString("base64");
 /** Data as text. */
-export const decoded = ({ data }: Pick<WantedSecret, "data">): Record<string, string> =>
+export const decoded = ({ data }: Pick<DesiredSecret, "data">): Record<string, string> =>
   Object.fromEntries(
     Object.entries(data).map(([name, value]) => [name, Buffer.from(value, "base64").toString()]),
   );
 
 /** The Secret after its creation, as the API server stores it. */
-export const stored = ({ labels, annotations, ...content }: WantedSecret): Stored<SecretObject> => ({
+export const stored = ({ labels, annotations, ...content }: DesiredSecret): Stored<SecretObject> => ({
   apiVersion: "v1",
   kind: "Secret",
   metadata: { name: "acme-web", namespace: "team-a", uid: "uid", resourceVersion: "7", labels, annotations },
@@ -76,7 +76,7 @@ export const stored = ({ labels, annotations, ...content }: WantedSecret): Store
   ...content,
 });
 /** The Secret with a token. */
-export const wanted = (of: Spec = spec, by: AppIdentity = app, token = issued) => wantedSecret(of, by, token);
+export const wanted = (of: Spec = spec, by: AppIdentity = app, token = issued) => desiredSecret(of, by, token);
 
 /** The same value, deeply frozen. */
 export function frozen<T>(value: T): T {

@@ -9,7 +9,7 @@ import type { Application } from "../kinds/application.ts";
 import { ownObject } from "./hosting.ts";
 import { kindOf, knownUid, type Resource } from "./inventory.ts";
 import { refusalOf, refusalOfAll } from "./refusal.ts";
-import { howListedWrong, howToGrant, howToList } from "./unlisted.ts";
+import { listingProblem, howToGrant, howToList } from "./unlisted.ts";
 
 type App = Stored<Application>;
 
@@ -44,7 +44,7 @@ async function refusalOfListed(
     hints: { Forbidden: `The site lists the kind, but its roles are missing: ${howToGrant}.` },
   });
   if (refusal.reason !== "KindNotInstalled") return refusal;
-  const wrong = await howListedWrong(kind, ctx.live);
+  const wrong = await listingProblem(kind, ctx.live);
   return wrong === undefined ? refusal : refusalOf(error, object, { hints: { KindNotInstalled: wrong } });
 }
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { childKinds } from "../charts/kinds.ts";
-import { announced, identified, kindOf, knownUid, obsolete, type Resource, resourceOf } from "./inventory.ts";
+import { withPlanned, withUids, kindOf, knownUid, obsolete, type Resource, resourceOf } from "./inventory.ts";
 
 const resource = fc.record({
   apiVersion: fc.constantFrom("v1", "networking.k8s.io/v1", "networking.k8s.io/v1beta1", "apps/v1"),
@@ -25,10 +25,10 @@ const keys = (list: readonly Resource[]) => list.map(keyOf).sort();
 test("announces existing and desired objects, each once", () => {
   fc.assert(
     fc.property(resources, resources, (before, wanted) => {
-      const list = announced(before, wantedOf(wanted));
+      const list = withPlanned(before, wantedOf(wanted));
       expect(keys(list)).toEqual([...new Set([...keys(before), ...keys(wanted)])].sort());
       expect(list.slice(0, before.length), "existing entries stay unchanged").toEqual(before);
-      expect(announced(list, wantedOf(wanted)), "it is announced once").toBe(list);
+      expect(withPlanned(list, wantedOf(wanted)), "it is announced once").toBe(list);
     }),
   );
 });
@@ -36,7 +36,7 @@ test("announces existing and desired objects, each once", () => {
 test("splits announced objects into obsolete and desired ones, whatever the versions", () => {
   fc.assert(
     fc.property(resources, resources, (before, wanted) => {
-      const gone = keys(obsolete(announced(before, wantedOf(wanted)), wantedOf(wanted)));
+      const gone = keys(obsolete(withPlanned(before, wantedOf(wanted)), wantedOf(wanted)));
       expect(gone).toEqual(keys(before).filter((key) => !keys(wanted).includes(key)));
     }),
   );
@@ -51,7 +51,7 @@ test("adds uids after applying, and loses nothing", () => {
         kind,
         metadata: { name, uid: `made-${index}` },
       }));
-      const after = identified(list, children);
+      const after = withUids(list, children);
       expect(keys(after)).toEqual(keys(list));
       for (const child of children) expect(knownUid(after, child)).toBe(child.metadata.uid);
     }),
@@ -63,7 +63,7 @@ const ingress = { apiVersion: "networking.k8s.io/v1", kind: "Ingress", metadata:
 test("treats an object in another version as the same one", () => {
   const before = [{ apiVersion: "networking.k8s.io/v1beta1", kind: "Ingress", name: "web", uid: "u-1" }];
   expect(obsolete(before, [ingress])).toEqual([]);
-  expect(announced(before, [ingress])).toBe(before);
+  expect(withPlanned(before, [ingress])).toBe(before);
   expect(knownUid(before, ingress)).toBe("u-1");
 });
 

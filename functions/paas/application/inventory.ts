@@ -31,14 +31,14 @@ export const resourceOf = ({ apiVersion, kind, metadata }: Child): Resource => (
 });
 
 /** The inventory before the objects are applied: the existing entries, and those to create. */
-export function announced(before: readonly Resource[], wanted: readonly Child[]): readonly Resource[] {
+export function withPlanned(before: readonly Resource[], wanted: readonly Child[]): readonly Resource[] {
   const known = new Set(before.map(resourceKey));
   const added = wanted.map(resourceOf).filter((resource) => !known.has(resourceKey(resource)));
   return added.length === 0 ? before : [...before, ...added];
 }
 
 /** The inventory with the uids of the applied objects. */
-export const identified = (listed: readonly Resource[], children: readonly Child[]): readonly Resource[] => {
+export const withUids = (listed: readonly Resource[], children: readonly Child[]): readonly Resource[] => {
   const known = new Map(children.map(resourceOf).map((resource) => [resourceKey(resource), resource]));
   return listed.map((resource) => known.get(resourceKey(resource)) ?? resource);
 };

@@ -3,7 +3,7 @@ import { refusalReasonOf } from "../../../bus/kube/blocker.ts";
 import { ApiError } from "../../../bus/kube/errors.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { ChildObject } from "../charts/validate.ts";
-import { patience } from "../problems.ts";
+import { retryMillis } from "../problems.ts";
 
 /** Retry interval where no event reports that a CRD was installed or a role applied. Milliseconds. */
 const kindMillis = 30_000;
@@ -29,7 +29,7 @@ export function refusalOf(
   return new BlockedError(
     reason,
     `the API server ${does} the ${kind} ${name}. ${text}`,
-    isUnknown || hint !== undefined ? kindMillis : patience,
+    isUnknown || hint !== undefined ? kindMillis : retryMillis,
     { cause: error },
   );
 }

@@ -3,7 +3,7 @@ import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Deployment } from "../../../bus/kube/rollout.ts";
 import type { Application } from "../kinds/application.ts";
-import { type Found, newsOf, type Said, saidOf } from "./status.ts";
+import { type ReconcileResult, eventsFor, type StatusUpdate, statusOf } from "./status.ts";
 
 const now = new Date("2026-01-02T03:04:05Z");
 
@@ -41,7 +41,7 @@ const exceeded = [
   { type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded", message: "late" },
 ];
 
-const found = (more: Partial<Found> = {}): Found => ({
+const found = (more: Partial<ReconcileResult> = {}): ReconcileResult => ({
   deployments: [deployment("web:2", running)],
   children: [],
   scheme: "https",
@@ -54,7 +54,7 @@ const applied = { step: "Applied", reason: "Invalid", message: "not so" } as con
 const rendered = { step: "Rendered", reason: "ChartThrew", message: "no chart" } as const;
 
 test("is deployed with URLs, pods, and image", () => {
-  const { status, conditions } = saidOf(app({ domains: ["*.example.com", "web.example.com"] }), found());
+  const { status, conditions } = statusOf(app({ domains: ["*.example.com", "web.example.com"] }), found());
   expect(status).toStrictEqual({
     status: "deployed",
     message: "",
@@ -76,7 +76,7 @@ test("is deployed with URLs, pods, and image", () => {
 });
 
 test("is progressing during a rollout, without a message and with the previous image", () => {
-  const { status, conditions } = saidOf(
+  const { status, conditions } = statusOf(
     app({}, { currentImage: "web:1" }),
     found({ deployments: [deployment("web:2", { ...running, updatedReplicas: 0 })] }),
   );
@@ -86,7 +86,7 @@ test("is progressing during a rollout, without a message and with the previous i
 });
 
 test("has failed with a message when pods do not become ready", () => {
-  const { status, conditions } = saidOf(
+  const { status, conditions } = statusOf(
     app(),
     found({ deployments: [deployment("web:2", { ...running, conditions: exceeded })] }),
   );
@@ -98,14 +98,14 @@ test("has failed with a message when pods do not become ready", () => {
 });
 
 test("reports no pods and URLs after a failure on the first reconcile", () => {
-  const { status, conditions } = saidOf(app(), found({ problem: rendered, deployments: [] }));
+  const { status, conditions } = statusOf(app(), found({ problem: rendered, deployments: [] }));
   expect(status).toStrictEqual({ status: "failed", message: "no chart" });
   expect(states(conditions)).toEqual({ Rendered: "False ChartThrew", Ready: "False ChartThrew" });
 });
 
 test("is an error after a refusal, and reports what runs", () => {
   const deployments = [deployment("web:1", running)];
-  const { status, conditions } = saidOf(
+  const { status, conditions } = statusOf(
     app({}, { currentImage: "web:1" }),
     found({ problem: applied, deployments }),
   );
@@ -125,17 +125,17 @@ test("is an error after a refusal, and reports what runs", () => {
 });
 
 test("reports the running image although another object was refused", () => {
-  expect(saidOf(app(), found({ problem: applied })).status).toMatchObject({ currentImage: "web:2" });
+  expect(statusOf(app(), found({ problem: applied })).status).toMatchObject({ currentImage: "web:2" });
 });
 
 test("waits for nothing without a Deployment", () => {
-  const { status } = saidOf(app(), found({ deployments: [] }));
+  const { status } = statusOf(app(), found({ deployments: [] }));
   expect(status).toMatchObject({ status: "deployed", replicas: 0, readyReplicas: 0, selector: "" });
 });
 
 test("reports no current image without one, and keeps the history", () => {
   const history = [{ image: "web:1", time: "2026-01-01T00:00:00Z" }];
-  const { status } = saidOf(app({ image: "" }, { currentImage: "web:1", history }), found());
+  const { status } = statusOf(app({ image: "" }, { currentImage: "web:1", history }), found());
   expect(status.currentImage).toBe("");
   expect(status).not.toHaveProperty("history");
 });
@@ -146,24 +146,24 @@ test("reports a pinned image with its own revision, not that of the built image"
     { image: "web:1", revision: "one", time: "2026-01-01T00:00:00Z" },
   ];
   const annotations = { "modoki.tsuzu.dev/revision": "two" };
-  const pinned = saidOf(app({ pinnedImage: "web:1" }, { history }, annotations), found());
+  const pinned = statusOf(app({ pinnedImage: "web:1" }, { history }, annotations), found());
   expect(pinned.status.history?.[0]).toMatchObject({ image: "web:1", revision: "one" });
-  const free = saidOf(app({}, { history: history.slice(1) }, annotations), found());
+  const free = statusOf(app({}, { history: history.slice(1) }, annotations), found());
   expect(free.status.history?.[0]).toMatchObject({ image: "web:2", revision: "two" });
 });
 
 test("records an Event for a new running image and for a failed rollout, each once", () => {
-  const failure = saidOf(
+  const failure = statusOf(
     app(),
     found({ deployments: [deployment("web:2", { ...running, conditions: exceeded })] }),
   );
-  const success = saidOf(app(), found());
-  const reasons = (said: Said, before?: Application["status"]) =>
-    newsOf(app({}, before), said).map(({ reason }) => reason);
+  const success = statusOf(app(), found());
+  const reasons = (said: StatusUpdate, before?: Application["status"]) =>
+    eventsFor(app({}, before), said).map(({ reason }) => reason);
   const conditions = failure.conditions.map((one) => ({ ...one, lastTransitionTime: "" }));
   expect(reasons(success)).toEqual(["Deployed"]);
   expect(reasons(success, { currentImage: "web:2" })).toEqual([]);
   expect(reasons(failure)).toEqual(["ProgressDeadlineExceeded"]);
   expect(reasons(failure, { conditions })).toEqual([]);
-  expect(reasons(saidOf(app(), found({ problem: rendered, deployments: [] })))).toEqual([]);
+  expect(reasons(statusOf(app(), found({ problem: rendered, deployments: [] })))).toEqual([]);
 });

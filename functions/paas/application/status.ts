@@ -25,7 +25,7 @@ export interface Problem {
 }
 
 /** Result of a reconcile. */
-export interface Found {
+export interface ReconcileResult {
   /** Undefined when everything was applied. */
   readonly problem?: Problem | undefined;
   /** Hosts that the Application owns; undefined before they are claimed. */
@@ -42,20 +42,20 @@ export interface Found {
 }
 
 /** The status to write. */
-export interface Said {
+export interface StatusUpdate {
   readonly status: Partial<Status>;
   readonly conditions: readonly ConditionUpdate[];
 }
 
 /** The image to run: the pinned one, if set. */
-const wantedImage = ({ spec }: Application): string => spec.pinnedImage ?? spec.image ?? "";
+const desiredImage = ({ spec }: Application): string => spec.pinnedImage ?? spec.image ?? "";
 
 /** The domains that the Application owns. */
-const ownDomains = ({ spec }: Application, granted: Found["granted"]): string[] =>
+const ownDomains = ({ spec }: Application, granted: ReconcileResult["granted"]): string[] =>
   granted ? spec.domains.filter((domain) => granted.includes(domain)) : spec.domains;
 
 /** The previous domains, without those that the Application no longer owns. */
-const keptDomains = ({ status }: Application, granted: Found["granted"]): Partial<Status> =>
+const keptDomains = ({ status }: Application, granted: ReconcileResult["granted"]): Partial<Status> =>
   status?.domains && granted ? { domains: status.domains.filter((domain) => granted.includes(domain)) } : {};
 
 /** URLs of the domains. A wildcard is not an address. */
@@ -63,7 +63,7 @@ const urlsOf = (domains: readonly string[], scheme: string): string[] =>
   domains.filter((domain) => !domain.startsWith("*")).map((domain) => `${scheme}://${domain}`);
 
 /** Builds status and conditions. */
-export function saidOf(app: App, found: Found): Said {
+export function statusOf(app: App, found: ReconcileResult): StatusUpdate {
   const { problem, withheld, deployments, children, scheme = "https", now } = found;
   const rollout = rolloutOfAll(deployments);
   const route = refusedRoute(children);
@@ -93,7 +93,7 @@ export function saidOf(app: App, found: Found): Said {
 }
 
 /** Whether to report pods. After a problem there may be none yet. */
-const isShown = ({ problem, deployments }: Found): boolean => problem === undefined || deployments.length > 0;
+const isShown = ({ problem, deployments }: ReconcileResult): boolean => problem === undefined || deployments.length > 0;
 
 interface Summary {
   readonly word: NonNullable<Status["status"]>;
@@ -103,7 +103,7 @@ interface Summary {
 
 function summaryOf(
   problem: Problem | undefined,
-  withheld: Found["withheld"],
+  withheld: ReconcileResult["withheld"],
   rollout: Rollout,
   route: string | undefined,
   unready: Unready | undefined,
@@ -155,9 +155,9 @@ function imagesOf(
     deployments,
     rollout,
     now,
-  }: Pick<Found, "problem" | "deployments" | "now"> & { readonly rollout: Rollout },
+  }: Pick<ReconcileResult, "problem" | "deployments" | "now"> & { readonly rollout: Rollout },
 ): Partial<Status> {
-  const image = wantedImage(app);
+  const image = desiredImage(app);
   const isWanted = problem === undefined || deployments.some((deployment) => hasImage(deployment, image));
   if (rollout.state !== "done" || !isWanted) return {};
   const { history = [] } = app.status ?? {};
@@ -170,24 +170,24 @@ function imagesOf(
 }
 
 /** A Kubernetes Event to record. */
-export interface News {
+export interface EventToRecord {
   readonly type: "Normal" | "Warning";
   readonly reason: string;
   readonly note: string;
 }
 
 /** Reasons to record as Events. For errors that stop a reconcile, the platform records Events itself. */
-const warned: readonly string[] = ["ProgressDeadlineExceeded", "RouteNotAccepted", "ChildFailed"];
+const recordedReasons: readonly string[] = ["ProgressDeadlineExceeded", "RouteNotAccepted", "ChildFailed"];
 
 /** Events for changes of the status. */
-export function newsOf({ status: before }: App, { status, conditions }: Said): News[] {
-  const news: News[] = [];
+export function eventsFor({ status: before }: App, { status, conditions }: StatusUpdate): EventToRecord[] {
+  const news: EventToRecord[] = [];
   const image = status.currentImage;
   if (image && image !== before?.currentImage)
     news.push({ type: "Normal", reason: "Deployed", note: `all pods run ${image}` });
   const reasonBefore = before?.conditions?.find(({ type }) => type === "Ready")?.reason;
   for (const { type, reason, message } of conditions)
-    if (type === "Ready" && reason !== reasonBefore && warned.includes(reason))
+    if (type === "Ready" && reason !== reasonBefore && recordedReasons.includes(reason))
       news.push({ type: "Warning", reason, note: message });
   return news;
 }

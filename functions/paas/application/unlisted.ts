@@ -13,14 +13,14 @@ type Live = Pick<Context["live"], "kind">;
 /** How to apply the roles for listed kinds. */
 export const howToGrant = `apply its roles: ${rightsCommand} | kubectl apply -f -`;
 
-const place = `under "kinds:" in ${siteKeys.config} of the ConfigMap ${siteName} in ${platformNamespace}`;
+const listPlace = `under "kinds:" in ${siteKeys.config} of the ConfigMap ${siteName} in ${platformNamespace}`;
 
 /** How to list a kind. */
 export const howToList = (kind: Kind): string =>
-  `add this line ${place}: ${listingOf(kind)} — and ${howToGrant}`;
+  `add this line ${listPlace}: ${listingOf(kind)} — and ${howToGrant}`;
 
 /** Adds to the error the exact line to add to the list, as the API server knows the kind. */
-export async function explained(
+export async function withAdvice(
   error: UnlistedKindError,
   before: readonly Resource[],
   live: Live,
@@ -41,7 +41,7 @@ function adviceOn(apiVersion: string, kind: string, served: Kind | undefined): s
   if (served === undefined)
     return (
       "this site does not list the kind, and the API server does not serve it. Install its CRD, and list it " +
-      `${place}, with the plural that kubectl api-resources shows, or remove the object from the chart`
+      `${listPlace}, with the plural that kubectl api-resources shows, or remove the object from the chart`
     );
   if (served.scope === "Cluster")
     return (
@@ -56,11 +56,11 @@ function adviceOn(apiVersion: string, kind: string, served: Kind | undefined): s
 }
 
 /** Compares an entry of the list with the API server's answer, and returns what is wrong with it. */
-export async function howListedWrong(kind: Kind, live: Live): Promise<string | undefined> {
+export async function listingProblem(kind: Kind, live: Live): Promise<string | undefined> {
   const served = await live.kind(apiVersionOf(kind), kind.kind);
   if (served === undefined) return undefined;
   if (served.scope === "Cluster")
     return `A ${kind.kind} is cluster-scoped, and charts may not make it: remove it from the list.`;
   if (served.plural === kind.plural && served.version === kind.version) return undefined;
-  return `The API server knows it as ${listingOf(served)}: correct the line ${place}.`;
+  return `The API server knows it as ${listingOf(served)}: correct the line ${listPlace}.`;
 }

@@ -57,7 +57,7 @@ export async function approvalOf(input: ApprovalInput): Promise<Approval> {
       approvedWith: "label",
       approvedAt: found.at.toISOString(),
     };
-  const kept = last !== undefined && stands(last, labelled, input) ? approvalIn(last) : {};
+  const kept = last !== undefined && isStillApproved(last, labelled, input) ? approvalFields(last) : {};
   const isUnapproved = kept.approvedSHA === undefined;
   return { ...facts, ...kept, ...(found !== undefined && isUnapproved && { approvalProblem: found }) };
 }
@@ -73,7 +73,7 @@ function seenAt({ pull, last, timeline }: ApprovalInput): Date {
   return isMoved ? pull.updatedAt : seen;
 }
 
-const again = "review the last commit, then remove the label and add it again";
+const howToApprove = "review the last commit, then remove the label and add it again";
 
 /** The last time that the label was added or removed. */
 const lastChange = ({ label, timeline }: Pick<ApprovalInput, "label" | "timeline">): LabelEvent | undefined =>
@@ -92,7 +92,7 @@ async function byLabel(
   // A listing from before the label was added may lack commits that were pushed in between.
   if (given?.type !== "labeled" || given.at > pull.updatedAt)
     return "GitHub does not report yet who added the label, and when";
-  if (given.at <= headSeenAt) return `the label may have been added to an earlier commit: ${again}`;
+  if (given.at <= headSeenAt) return `the label may have been added to an earlier commit: ${howToApprove}`;
   const { by, at } = given;
   if (by === undefined || !(await mayWrite(by)))
     return `the label was added by ${by ?? "a deleted account"}, who may not write to the repository`;
@@ -118,14 +118,14 @@ async function firstWriter(
   return undefined;
 }
 
-const approvalIn = ({ approvedSHA, approvedBy, approvedWith, approvedAt }: Before): Approval => ({
+const approvalFields = ({ approvedSHA, approvedBy, approvedWith, approvedAt }: Before): Approval => ({
   ...(approvedSHA !== undefined && { approvedSHA }),
   ...(approvedBy !== undefined && { approvedBy }),
   ...(approvedWith !== undefined && { approvedWith }),
   ...(approvedAt !== undefined && { approvedAt }),
 });
 
-function stands(
+function isStillApproved(
   { approvedSHA, approvedBy, approvedWith, approvedAt }: Before,
   labelled: boolean,
   input: ApprovalInput,
@@ -133,11 +133,11 @@ function stands(
   if (approvedSHA === undefined) return false;
   if (approvedWith === "review")
     return approvedBy !== undefined && reviewersOf(input.timeline, approvedSHA).includes(approvedBy);
-  return labelled && !isGivenAgain({ approvedBy, approvedAt }, lastChange(input));
+  return labelled && !isAddedAgain({ approvedBy, approvedAt }, lastChange(input));
 }
 
 /** Whether the label was removed after it approved a commit, even if the pull request has it again. */
-function isGivenAgain(
+function isAddedAgain(
   { approvedBy, approvedAt }: Pick<Before, "approvedBy" | "approvedAt">,
   change: LabelEvent | undefined,
 ): boolean {

@@ -21,7 +21,7 @@ import {
   seconds,
   toApprove,
 } from "./select.ts";
-import { hasNewMeans } from "./watches.ts";
+import { hasNewCredentials } from "./watches.ts";
 
 type Pipeline = Stored<AppPipeline>;
 
@@ -44,8 +44,8 @@ const leastPollMillis = 10_000;
 export async function list(pipeline: Pipeline, now: Date, ctx: Context): Promise<Listed> {
   const { spec, status, metadata } = pipeline;
   const known = status?.previews?.map(candidateIn);
-  const said = saidIn(pipeline);
-  if (said !== undefined && !isDue(pipeline, now, ctx)) return remembered(pipeline, said, now);
+  const said = listedCondition(pipeline);
+  if (said !== undefined && !isDue(pipeline, now, ctx)) return lastListing(pipeline, said, now);
   const asked = {
     refreshedAt: metadata.annotations?.[annotations.refreshedAt] ?? "",
     ...(metadata.generation !== undefined && { listedGeneration: metadata.generation }),
@@ -127,10 +127,10 @@ async function approvalsOf(
   return approvals;
 }
 
-const saidIn = ({ status }: Pipeline) => status?.conditions?.find((condition) => condition.type === type);
+const listedCondition = ({ status }: Pipeline) => status?.conditions?.find((condition) => condition.type === type);
 
 /** The last answer of GitHub. A failure stays an error until GitHub answers. */
-function remembered(pipeline: Pipeline, said: ConditionUpdate, now: Date): Listed {
+function lastListing(pipeline: Pipeline, said: ConditionUpdate, now: Date): Listed {
   const { status, reason, message } = said;
   const nextAt = nextAtOf(pipeline);
   return {
@@ -154,7 +154,7 @@ export function isDue(pipeline: Pipeline, now: Date, { causes }: Pick<Context, "
   if (now.getTime() >= nextAt) return true;
   if ((metadata.annotations?.[annotations.refreshedAt] ?? "") !== (status.refreshedAt ?? "")) return true;
   if (causes.some((cause) => cause.type === "webhook" || cause.type === "replay")) return true;
-  return saidIn(pipeline)?.status !== "True" && hasNewMeans(causes);
+  return listedCondition(pipeline)?.status !== "True" && hasNewCredentials(causes);
 }
 
 const pollMillis = ({ pollInterval }: AppPipeline["spec"]): number =>

@@ -1,13 +1,13 @@
 /** Names and hosts of previews. Pure. */
 import { digestOf } from "../../../bus/digest.ts";
-import { shortened } from "../shortened.ts";
+import { shorten } from "../shortened.ts";
 
 const longestLabel = 63;
 
 /** Name of the Application and the RemoteSync, as modoki-operator builds it. A long name is cut and gets a digest. */
 export function previewName(pipeline: string, number: number): string {
   const ending = `-pr-${number}`;
-  return `${shortened(`modoki-pipeline-${pipeline}`, longestLabel - ending.length)}${ending}`;
+  return `${shorten(`modoki-pipeline-${pipeline}`, longestLabel - ending.length)}${ending}`;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Preview } from "../kinds/apppipeline.ts";
-import { newsOf } from "./news.ts";
+import { previewEvents } from "./news.ts";
 
 const preview = (number: number, more: Partial<Preview> = {}): Preview => ({
   number,
@@ -11,10 +11,10 @@ const preview = (number: number, more: Partial<Preview> = {}): Preview => ({
   url: `https://${number}`,
   ...more,
 });
-const reasons = (before: Preview[], after: Preview[]) => newsOf(before, after).map(({ reason }) => reason);
+const reasons = (before: Preview[], after: Preview[]) => previewEvents(before, after).map(({ reason }) => reason);
 
 test("records a created and a deleted preview", () => {
-  expect(newsOf([preview(1)], [preview(2)])).toEqual([
+  expect(previewEvents([preview(1)], [preview(2)])).toEqual([
     { type: "Normal", reason: "PreviewMade", note: "created app-2 for #2" },
     { type: "Normal", reason: "PreviewRemoved", note: "deleted app-1 of #1" },
   ]);
@@ -25,7 +25,7 @@ test("records a created and a deleted preview", () => {
 
 test("records a ready preview once per commit", () => {
   const ready = preview(1, { phase: "Ready" });
-  expect(newsOf([preview(1)], [ready])).toEqual([
+  expect(previewEvents([preview(1)], [ready])).toEqual([
     { type: "Normal", reason: "PreviewReady", note: "#1 is ready with aaaaaaaaaaaa: https://1" },
   ]);
   expect(reasons([ready], [ready])).toEqual([]);
@@ -33,7 +33,7 @@ test("records a ready preview once per commit", () => {
 });
 
 test("records a failed preview as a warning with its reason", () => {
-  expect(newsOf([preview(1)], [preview(1, { phase: "Failed", message: "no tests" })])).toEqual([
+  expect(previewEvents([preview(1)], [preview(1, { phase: "Failed", message: "no tests" })])).toEqual([
     { type: "Warning", reason: "PreviewFailed", note: "#1 has no preview of aaaaaaaaaaaa: no tests" },
   ]);
 });
@@ -41,7 +41,7 @@ test("records a failed preview as a warning with its reason", () => {
 test("records a warning of a running preview once until it ends", () => {
   const ready = preview(1, { phase: "Ready" });
   const warned = { ...ready, warning: "build 2 failed" };
-  expect(newsOf([ready], [warned])).toEqual([
+  expect(previewEvents([ready], [warned])).toEqual([
     { type: "Warning", reason: "PreviewWarning", note: "#1 keeps running aaaaaaaaaaaa: build 2 failed" },
   ]);
   expect(reasons([warned], [{ ...warned, warning: "build 3 failed" }])).toEqual([]);

@@ -2,7 +2,7 @@
 import type { Preview } from "../kinds/apppipeline.ts";
 
 /** A Kubernetes Event to record. */
-export interface News {
+export interface PreviewEvent {
   readonly type: "Normal" | "Warning";
   readonly reason: string;
   readonly note: string;
@@ -11,13 +11,13 @@ export interface News {
 const shown = (preview: Preview | undefined): boolean => preview?.application !== undefined;
 
 /** Events for previews that were created, became ready, failed, or were deleted. */
-export function newsOf(before: readonly Preview[], after: readonly Preview[]): readonly News[] {
+export function previewEvents(before: readonly Preview[], after: readonly Preview[]): readonly PreviewEvent[] {
   const [old, now] = [before, after].map((all) => new Map(all.map((preview) => [preview.number, preview])));
-  const made = after.flatMap((preview) => newsOfOne(old?.get(preview.number), preview));
+  const made = after.flatMap((preview) => eventsOfPreview(old?.get(preview.number), preview));
   const gone = before
     .filter((preview) => shown(preview) && !shown(now?.get(preview.number)))
     .map(
-      ({ number, application }): News => ({
+      ({ number, application }): PreviewEvent => ({
         type: "Normal",
         reason: "PreviewRemoved",
         note: `deleted ${application} of #${number}`,
@@ -26,9 +26,9 @@ export function newsOf(before: readonly Preview[], after: readonly Preview[]): r
   return [...made, ...gone];
 }
 
-function newsOfOne(before: Preview | undefined, preview: Preview): readonly News[] {
+function eventsOfPreview(before: Preview | undefined, preview: Preview): readonly PreviewEvent[] {
   const { number, application, phase, url, message } = preview;
-  const made: News[] =
+  const made: PreviewEvent[] =
     shown(preview) && !shown(before)
       ? [{ type: "Normal", reason: "PreviewMade", note: `created ${application} for #${number}` }]
       : [];

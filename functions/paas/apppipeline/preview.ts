@@ -9,7 +9,7 @@ import type { Selected } from "./select.ts";
 import { hostOf } from "./wanted.ts";
 
 /** State of a preview that is shown. */
-export interface Known {
+export interface PreviewState {
   readonly application: Stored<Application> | undefined;
   readonly remoteSync: Stored<RemoteSync> | undefined;
   /** Why its objects could not be applied. */
@@ -40,7 +40,7 @@ function reasonOf({ state, approvalProblem }: Selected): string {
 export function previewOf(
   pipeline: Stored<AppPipeline>,
   selected: Selected,
-  { application, remoteSync, trouble, before, pattern }: Known,
+  { application, remoteSync, trouble, before, pattern }: PreviewState,
 ): Preview {
   const { state, ...candidate } = selected;
   if (state !== "shown") return { ...candidate, phase: state, message: reasonOf(selected) };

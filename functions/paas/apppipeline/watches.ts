@@ -33,7 +33,7 @@ export const tokenWatches: readonly Watch[] = [
 ];
 
 /** Whether the token, or the settings for GitHub, may have changed. */
-export const hasNewMeans = (causes: readonly Cause[]): boolean =>
+export const hasNewCredentials = (causes: readonly Cause[]): boolean =>
   causes.some(
     (cause) => cause.type === "object" && ["Secret", "ConfigMap", "Installation"].includes(cause.kind),
   );

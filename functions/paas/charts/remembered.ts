@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { ChartError } from "./chart.ts";
 
 /** Failures by key. */
-export interface Remembered {
+export interface FailureCache {
   /** The failure, while it is remembered. */
   find(key: string): ChartError | undefined;
   add(key: string, error: ChartError): void;
@@ -13,7 +13,7 @@ export interface Remembered {
 const most = 1000;
 
 /** Remembers each failure for `millis`, by a clock in milliseconds. */
-export function remembered(millis: number, now: () => number): Remembered {
+export function failureCache(millis: number, now: () => number): FailureCache {
   const failures = new Map<string, { readonly error: ChartError; readonly until: number }>();
   return {
     find(key) {

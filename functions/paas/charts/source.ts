@@ -14,7 +14,7 @@
  * Module-level variables persist between renderings, whose order is not defined, so a chart should not have any.
  */
 import { type Chart, ChartError, type ChartReason } from "./chart.ts";
-import { digestOf, remembered } from "./remembered.ts";
+import { digestOf, failureCache } from "./remembered.ts";
 import { type ChartProcess, startChild } from "./source/child.ts";
 
 /** A chart's source, and limits for running it. */
@@ -62,7 +62,7 @@ export function sourceChart({
   modules,
   now = () => performance.now(),
 }: SourceOptions): SourceChart {
-  const costly = remembered(rememberMillis, now);
+  const failures = failureCache(rememberMillis, now);
   const text = { source, language };
   const textKey = digestOf(text);
   let child: ChartProcess | undefined;
@@ -70,24 +70,24 @@ export function sourceChart({
   let last: Promise<unknown> = Promise.resolve();
   let closed = false;
 
-  async function asked(question: object, key: string): Promise<Answer> {
+  async function ask(question: object, key: string): Promise<Answer> {
     try {
       const answer = (await child?.ask(question, deadlineMillis)) as Answer;
       if (answer.error === undefined) return answer;
       throw new ChartError(answer.error.reason, answer.error.message);
     } catch (error) {
-      if (error instanceof ChartError && isCostly(error)) costly.add(key, error);
+      if (error instanceof ChartError && isExpensive(error)) failures.add(key, error);
       throw error;
     }
   }
 
   async function load(): Promise<void> {
-    const known = costly.find(textKey);
+    const known = failures.find(textKey);
     if (known !== undefined) throw known;
     child = startChild({ heapMegabytes, maxOutput, modules });
     try {
       await child.ask(undefined, startMillis);
-      await asked({ load: text }, textKey);
+      await ask({ load: text }, textKey);
     } catch (error) {
       await child.end();
       throw error;
@@ -97,11 +97,11 @@ export function sourceChart({
   async function renderNow(question: object): Promise<unknown[]> {
     clearTimeout(idle);
     const key = digestOf(question);
-    const known = costly.find(key);
+    const known = failures.find(key);
     if (known !== undefined) throw known;
     if (child?.alive !== true) await load();
     try {
-      const { objects = [] } = await asked({ render: question }, key);
+      const { objects = [] } = await ask({ render: question }, key);
       return objects;
     } finally {
       idle = setTimeout(() => void child?.end(), idleMillis);
@@ -133,7 +133,7 @@ export function sourceChart({
 }
 
 /** Failures that cost a process, or its time limit. A repetition would cost it again. */
-const isCostly = ({ reason }: ChartError): boolean =>
+const isExpensive = ({ reason }: ChartError): boolean =>
   reason === "ChartTimedOut" || reason === "ChartOutOfMemory" || reason === "ChartNotLoaded";
 
 /** Rejects on abort. The job itself goes on until its deadline, because other renderings wait for the same process. */

@@ -8,7 +8,7 @@ import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { Application } from "../kinds/application.ts";
 import { HostClaim } from "../kinds/hostclaim.ts";
-import { patience } from "../problems.ts";
+import { retryMillis } from "../problems.ts";
 import type { HostsConfig } from "../site/config.ts";
 import { claimName, wildcardsOver } from "./names.ts";
 import { type ServedHost, servedHosts } from "./others.ts";
@@ -39,7 +39,7 @@ export async function claimHosts(
   const others = () => (served ??= servedHosts(ctx));
   for (const host of hosts) {
     const refusal =
-      barred(config, ctx.key.namespace, host) ?? (await claimed(app, host, { config, others }, ctx));
+      barred(config, ctx.key.namespace, host) ?? (await claimHost(app, host, { config, others }, ctx));
     if (refusal === undefined) granted.push(host);
     else refusals.push(refusal);
   }
@@ -51,7 +51,7 @@ interface Known {
   readonly others: () => Promise<readonly ServedHost[]>;
 }
 
-async function claimed(app: App, host: string, known: Known, ctx: Context): Promise<Refusal | undefined> {
+async function claimHost(app: App, host: string, known: Known, ctx: Context): Promise<Refusal | undefined> {
   const name = claimName(host);
   // A claim that the recorded status does not include must be confirmed by the API server.
   const before = serves(app, host) ? await ctx.read.get(HostClaim, name, "") : undefined;
@@ -63,14 +63,14 @@ async function claimed(app: App, host: string, known: Known, ctx: Context): Prom
       if (await isHeld(found, ctx)) return taken(host, ownerText(found));
       await ctx.delete(HostClaim, found);
     }
-    const refusal = await takenOtherwise(app, host, known, ctx);
+    const refusal = await takenWithoutClaim(app, host, known, ctx);
     if (refusal) return refusal;
-    if (await created(app, host, ctx)) return undefined;
+    if (await createClaim(app, host, ctx)) return undefined;
   }
   throw new Error(`the HostClaim ${name} changed during each of ${maxTries} attempts to claim ${host}`);
 }
 
-async function created(app: App, host: string, ctx: Context): Promise<boolean> {
+async function createClaim(app: App, host: string, ctx: Context): Promise<boolean> {
   const { namespace = "", name, uid } = app.metadata;
   try {
     await ctx.create(HostClaim, {
@@ -93,7 +93,7 @@ async function isHeld({ spec }: Claim, ctx: Context): Promise<boolean> {
 }
 
 /** Finds the owner of an unclaimed host: a wildcard's owner, another system's route, or an Application older than claims. */
-async function takenOtherwise(
+async function takenWithoutClaim(
   app: App,
   host: string,
   { config, others }: Known,
@@ -107,20 +107,20 @@ async function takenOtherwise(
       return covered(host, wildcard, ownerText(claim), namespace);
   }
   for (const other of await others()) {
-    if (other.namespace === namespace || isElder(app, host, other)) continue;
+    if (other.namespace === namespace || isOlderThan(app, host, other)) continue;
     const where = `the ${other.kind} ${other.namespace}/${other.name}`;
     if (other.host === host) return taken(host, where);
     if (wildcards.includes(other.host)) return covered(host, other.host, where, namespace);
   }
-  const holder = await elderHolder(app, host, config, ctx);
+  const holder = await olderHolder(app, host, config, ctx);
   return holder && taken(host, applicationText(holder.metadata.namespace ?? "", holder.metadata.name));
 }
 
-const isElder = (app: App, host: string, other: ServedHost): boolean =>
+const isOlderThan = (app: App, host: string, other: ServedHost): boolean =>
   serves(app, host) && (app.metadata.creationTimestamp ?? "") <= other.creationTimestamp;
 
 /** An Application that has served the host since before claims existed, and takes precedence. It claims the host at its next reconcile. */
-async function elderHolder(
+async function olderHolder(
   app: App,
   host: string,
   config: HostsConfig,
@@ -147,7 +147,7 @@ export async function releaseHosts(app: App, hosts: readonly string[], ctx: Cont
 export function refusalOfHosts([first, ...rest]: readonly Refusal[]): BlockedError | undefined {
   if (first === undefined) return undefined;
   const message = [first, ...rest].map((refusal) => refusal.message).join("; ");
-  return new BlockedError(first.reason, message, patience);
+  return new BlockedError(first.reason, message, retryMillis);
 }
 
 const applicationText = (namespace: string, name: string): string => `the Application ${namespace}/${name}`;

@@ -17,7 +17,7 @@ type Status = NonNullable<Application["status"]>;
 const unique = (hosts: readonly string[]): string[] => [...new Set(hosts)];
 
 /** The hosts of an Application. */
-export interface HostsWanted {
+export interface DesiredHosts {
   readonly wanted: readonly string[];
   /** All hosts that the Application may have claims for. */
   readonly before: readonly string[];
@@ -26,11 +26,11 @@ export interface HostsWanted {
 }
 
 /** Collects the hosts of an Application: its domains, and those of the rendered objects or, after a failure, the previous ones too. */
-export function hostsWanted(
+export function desiredHosts(
   app: App,
   objects: readonly ChildObject[],
   which: "these" | "these and those before",
-): HostsWanted {
+): DesiredHosts {
   const noted = app.status?.hosts ?? [];
   const domains = domainsOf(app);
   const wanted = unique([

@@ -4,9 +4,9 @@ import type { Stored } from "../../../bus/kube/object.ts";
 import type { ServiceAccount } from "../../../bus/kube/workloads.ts";
 import { mergePatched } from "../../../bus/worker/writes.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
-import { accountFields, accountWish, isNoted } from "./account.ts";
+import { accountFields, desiredAccount, isNoted } from "./account.ts";
 
-type Wish = ReturnType<typeof accountWish>;
+type Wish = ReturnType<typeof desiredAccount>;
 
 const sync = (git: string, registry?: string): RemoteSync => ({
   apiVersion: "modoki.tsuzu.dev/v1alpha1",
@@ -48,34 +48,34 @@ const namesOf = (list: ServiceAccount["secrets"]): (string | undefined)[] =>
   (list ?? []).map(({ name }) => name);
 
 test("gives the account the Secrets of git and the registry, and pulls with the latter", () => {
-  expect(accountWish(sync("git", "reg"))).toEqual({ secrets: ["git", "reg"], imagePullSecrets: ["reg"] });
+  expect(desiredAccount(sync("git", "reg"))).toEqual({ secrets: ["git", "reg"], imagePullSecrets: ["reg"] });
 });
 
 test.each([undefined, ""])("adds no empty name without a registry Secret (%j)", (name) => {
-  const wish = accountWish(sync("git", name));
+  const wish = desiredAccount(sync("git", name));
   expect(wish).toEqual({ secrets: ["git"], imagePullSecrets: [] });
   expect(accountFields(undefined, wish)).toMatchObject({ secrets: [{ name: "git" }] });
   expect(accountFields(undefined, wish)).not.toHaveProperty("imagePullSecrets");
 });
 
 test("adds a Secret for both uses once", () => {
-  expect(accountWish(sync("both", "both"))).toEqual({ secrets: ["both"], imagePullSecrets: ["both"] });
+  expect(desiredAccount(sync("both", "both"))).toEqual({ secrets: ["both"], imagePullSecrets: ["both"] });
 });
 
 test("removes references without a name, which would fail every build", () => {
   const fields = accountFields(
     account({ secrets: [{}, { name: "theirs" }], imagePullSecrets: [{}] }),
-    accountWish(sync("git", "reg")),
+    desiredAccount(sync("git", "reg")),
   );
   expect(namesOf(fields.secrets)).toEqual(["theirs", "git", "reg"]);
   expect(namesOf(fields.imagePullSecrets)).toEqual(["reg"]);
 });
 
 test("detects whether the account was updated for the same Secrets", () => {
-  const wish = accountWish(sync("git", "reg"));
+  const wish = desiredAccount(sync("git", "reg"));
   const kept = written(account(), wish);
   expect(isNoted(kept, wish)).toBe(true);
-  expect(isNoted(kept, accountWish(sync("git", "other")))).toBe(false);
+  expect(isNoted(kept, desiredAccount(sync("git", "other")))).toBe(false);
   expect(isNoted(undefined, wish)).toBe(false);
 });
 
@@ -90,7 +90,7 @@ test("keeps entries of others in order through any renames, and exactly the desi
         secrets: secrets.map((name) => ({ name })),
         imagePullSecrets: pulls.map((name) => ({ name })),
       });
-      const all = names.map(([git, registry]) => accountWish(sync(git, registry)));
+      const all = names.map(([git, registry]) => desiredAccount(sync(git, registry)));
       const after = all.reduce(written, before);
       const last = all.at(-1) as Wish;
       expect(namesOf(after.secrets).filter((name) => name?.startsWith("other-"))).toEqual(secrets);
@@ -104,7 +104,7 @@ test("keeps entries of others in order through any renames, and exactly the desi
 test("writes nothing when the account is up to date", () => {
   fc.assert(
     fc.property(wishes, theirs, (names, secrets) => {
-      const all = names.map(([git, registry]) => accountWish(sync(git, registry)));
+      const all = names.map(([git, registry]) => desiredAccount(sync(git, registry)));
       const after = all.reduce(written, account({ secrets: secrets.map((name) => ({ name })) }));
       expect(mergePatched(after, accountFields(after, all.at(-1) as Wish))).toStrictEqual(after);
     }),

@@ -18,30 +18,30 @@ export function secretNamesOf({ spec }: RemoteSync): {
 }
 
 /** The parts of an account that a RemoteSync manages. */
-export interface AccountWish {
+export interface DesiredAccount {
   readonly secrets: readonly string[];
   readonly imagePullSecrets: readonly string[];
 }
 
-export function accountWish(sync: RemoteSync): AccountWish {
+export function desiredAccount(sync: RemoteSync): DesiredAccount {
   const { git, registry } = secretNamesOf(sync);
   const imagePullSecrets = registry === undefined ? [] : [registry];
   return { secrets: [...new Set([git, ...imagePullSecrets])], imagePullSecrets };
 }
 
-const noteOf = ({ secrets }: AccountWish): string => secrets.join(",");
+const noteOf = ({ secrets }: DesiredAccount): string => secrets.join(",");
 
 const notedIn = (found: Stored<ServiceAccount> | undefined): string =>
   found?.metadata.annotations?.[annotations.builderSecrets] ?? "";
 
 /** Whether the account has been updated for exactly these Secrets. */
-export const isNoted = (found: Stored<ServiceAccount> | undefined, wish: AccountWish): boolean =>
+export const isNoted = (found: Stored<ServiceAccount> | undefined, wish: DesiredAccount): boolean =>
   notedIn(found) === noteOf(wish);
 
 /** The desired fields of an account. Existing entries keep their place. */
 export function accountFields(
   found: Stored<ServiceAccount> | undefined,
-  wish: AccountWish,
+  wish: DesiredAccount,
 ): Pick<ServiceAccount, "secrets" | "imagePullSecrets"> & {
   readonly metadata: { readonly annotations: Record<string, string> };
 } {

@@ -9,9 +9,9 @@ import { isObserved, numberOf, outcomeOf } from "./builds.ts";
 import { noteFailure, retry } from "./failure.ts";
 import { imageNameOf } from "./image.ts";
 import { judge } from "./judgement.ts";
-import { keepImage } from "./kept.ts";
+import { applyImage } from "./kept.ts";
 import { stalledText } from "./stalled.ts";
-import { type Said, say, warn } from "./status.ts";
+import { type Progress, setStep, warn } from "./status.ts";
 
 /** Reasons why kpack refuses the Image. They matter less once the desired revision has been built. */
 const kpackReasons: readonly string[] = ["ImageRefused", "KpackUnavailable", "KpackNotInstalled"];
@@ -31,23 +31,23 @@ export async function build(
   revision: string,
   config: Config,
   ctx: Context,
-  said: Said,
+  said: Progress,
 ): Promise<string | undefined> {
   said.status.imageName = imageNameOf(sync);
   // Retries are counted per revision.
   if (sync.status?.revision !== revision) said.status.retries = null;
   const recorded = recordedImage(sync, revision);
-  const image = await keepImage(sync, revision, config, ctx, said).catch((error: unknown) => {
+  const image = await applyImage(sync, revision, config, ctx, said).catch((error: unknown) => {
     if (recorded && error instanceof BlockedError && kpackReasons.includes(error.reason)) return error;
     throw error;
   });
   if (image instanceof BlockedError) {
-    say(said, "Built", "True", image.reason, `${recorded} stays deployed: ${image.message}`);
+    setStep(said, "Built", "True", image.reason, `${recorded} stays deployed: ${image.message}`);
     warn(said, image);
     return recorded;
   }
   if (typeof image === "string") {
-    say(said, "Built", "Unknown", "ImageReplaced", `recreating kpack's Image: ${image}`);
+    setStep(said, "Built", "Unknown", "ImageReplaced", `recreating kpack's Image: ${image}`);
     // An image in another repository does not belong to this RemoteSync.
     if (image === "another tag") Object.assign(said.status, { latestImage: null, latestImageRevision: null });
     return undefined;
@@ -68,7 +68,7 @@ export async function build(
   const judged = judge(outcome, known, failure);
   const { status, reason, message } =
     stalled && judged.reason === "Queued" ? { ...judged, reason: notObserved, message: stalled } : judged;
-  say(said, "Built", status, reason, message);
+  setStep(said, "Built", status, reason, message);
   if (status === "True" && reason !== "Succeeded") said.warnings.push({ reason, message });
   if (stalled) said.warnings.push({ reason: notObserved, message: stalled });
   said.status.buildRef = newest?.metadata.name ?? null;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Build, Image } from "../kinds/kpack.ts";
-import { failureOf, outcomeOf, stepOf, waitingFor } from "./builds.ts";
+import { failureOf, outcomeOf, stepOf, waitingReason } from "./builds.ts";
 import { judge } from "./judgement.ts";
 
 type State = "running" | "succeeded" | "failed" | "infrastructure";
@@ -223,7 +223,7 @@ describe("judge", () => {
     ["ResolverNotReady", "Queued"],
     ["BuildFailed", "Queued"],
   ])("reports no failure without a Build while the Image has %s: %s", (reason, expected) => {
-    expect(waitingFor(image(2, reason)).reason).toBe(expected);
+    expect(waitingReason(image(2, reason)).reason).toBe(expected);
     expect(judge(outcomeOf([], "a"), image(2, reason)).status).toBe("Unknown");
   });
 });

@@ -124,7 +124,7 @@ export const failureOf = (build: Stored<Build>): Failure => ({
 });
 
 /** Why an Image has no Build of its revision yet, as kpack reports it. */
-export function waitingFor({ status }: Image): { readonly reason: string; readonly message: string } {
+export function waitingReason({ status }: Image): { readonly reason: string; readonly message: string } {
   const { reason, message } = conditionOf(status?.conditions, "Ready") ?? {};
   switch (reason) {
     case "BuilderNotFound":

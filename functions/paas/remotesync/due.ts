@@ -6,14 +6,14 @@ import { annotations } from "../names.ts";
 import { sourceText } from "./source.ts";
 
 /** Reasons that resolve themselves. */
-export const passing: ReadonlySet<string> = new Set(["GitHubUnreachable", "RateLimited"]);
+export const transientReasons: ReadonlySet<string> = new Set(["GitHubUnreachable", "RateLimited"]);
 /** Reasons that GitHub answers whichever token is used. */
 const answers: ReadonlySet<string> = new Set(["MergeConflict", "PullRequestClosed"]);
 /** Reasons of a condition that did not come from GitHub. */
 const unasked: ReadonlySet<string> = new Set(["Waiting", "SiteConfigInvalid"]);
 
 /** The previous result, when GitHub need not be asked again. */
-export interface Standing extends Pick<Condition, "status" | "reason" | "message"> {
+export interface PreviousResult extends Pick<Condition, "status" | "reason" | "message"> {
   /** Whether a user has to change something. */
   readonly stands: boolean;
 }
@@ -25,7 +25,7 @@ export function waitMillis({ status }: Pick<RemoteSync, "status">, now: number):
 }
 
 /** Whether to ask GitHub; if not, returns the previous result. `now`: milliseconds since the epoch. */
-export function verdictOf(sync: Stored<RemoteSync>, causes: readonly Cause[], now: number): "due" | Standing {
+export function verdictOf(sync: Stored<RemoteSync>, causes: readonly Cause[], now: number): "due" | PreviousResult {
   const { metadata, status, spec } = sync;
   const before = status?.conditions?.find(({ type }) => type === "SourceResolved");
   if (before === undefined || unasked.has(before.reason)) return "due";

@@ -6,7 +6,7 @@ import type { Context } from "../../../bus/worker/function.ts";
 import { type Build, Build as BuildKind } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { noteFailure, pauseMillis } from "./failure.ts";
-import { nothingSaid } from "./status.ts";
+import { newProgress } from "./status.ts";
 
 const made = Date.parse("2026-01-01T00:00:00Z");
 
@@ -78,7 +78,7 @@ test("redacts the credentials of a build in its output", async () => {
     event: (_: string, __: string, note: string) => events.push(note),
     now: () => made,
   } as unknown as Context;
-  const said = nothingSaid();
+  const said = newProgress();
   const { message, step } = await noteFailure(
     sync,
     publishable(BuildKind, build) as typeof build,
@@ -104,10 +104,10 @@ test("does not read a recorded failure again", async () => {
   const lastFailure = { uid: "u", message: "denied robot:***", step: "export" };
   const sync = { status: { lastFailure } } as Stored<RemoteSync>;
   const build = { metadata: { name: "web-build-1", uid: "u", resourceVersion: "1" } } as Stored<Build>;
-  const said = nothingSaid();
+  const said = newProgress();
   expect(await noteFailure(sync, build, "BuildFailed", {} as Context, said)).toEqual({
     message: "denied robot:***",
     step: "export",
   });
-  expect(said).toEqual(nothingSaid());
+  expect(said).toEqual(newProgress());
 });

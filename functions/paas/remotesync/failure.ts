@@ -7,8 +7,8 @@ import type { RemoteSync } from "../kinds/remotesync.ts";
 import { kpack } from "../names.ts";
 import { type Failure, failureOf, type Outcome } from "./builds.ts";
 import { checkSecrets, secretValuesOf } from "./secrets.ts";
-import type { Said } from "./status.ts";
-import { taken } from "./taken.ts";
+import type { Progress } from "./status.ts";
+import { writeToKpack } from "./taken.ts";
 
 type Sync = Stored<RemoteSync>;
 
@@ -27,7 +27,7 @@ export async function retry(
   sync: Sync,
   { newest, canBeRetried }: Outcome,
   ctx: Context,
-  said: Said,
+  said: Progress,
 ): Promise<void> {
   if (newest === undefined || !canBeRetried) return;
   const retries = said.status.retries === null ? 0 : (sync.status?.retries ?? 0);
@@ -39,7 +39,7 @@ export async function retry(
   await checkSecrets(sync, ctx);
   said.status.retries = retries + 1;
   const metadata = { annotations: { [kpack.rebuild]: new Date(ctx.now()).toISOString() } };
-  await taken(() => ctx.patch(BuildKind, newest, { metadata }));
+  await writeToKpack(() => ctx.patch(BuildKind, newest, { metadata }));
 }
 
 /** Milliseconds until a Build that was created `at` may be retried; 0 when it may. A clock that is behind must not delay it further. */
@@ -59,7 +59,7 @@ export async function noteFailure(
   known: Stored<Build>,
   reason: "BuildFailed" | "RebuildFailed",
   ctx: Context,
-  said: Said,
+  said: Progress,
 ): Promise<Failure> {
   const { name, uid } = known.metadata;
   const before = sync.status?.lastFailure;

@@ -6,18 +6,18 @@ import { repositoryOf } from "../github.ts";
 import { identified, knownAs, renamed, renameNote } from "../identity.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { annotations, labels } from "../names.ts";
-import { patience } from "../problems.ts";
+import { retryMillis } from "../problems.ts";
 import type { Config } from "../site/config.ts";
-import { passing, verdictOf, waitMillis } from "./due.ts";
+import { transientReasons, verdictOf, waitMillis } from "./due.ts";
 import { type Resolution, resolve } from "./resolve.ts";
 import { type Source, sourceOf, sourceText } from "./source.ts";
-import { type Said, say } from "./status.ts";
+import { type Progress, setStep } from "./status.ts";
 
 /** Delay before GitHub is asked again whether a pull request can be merged. It usually knows in a moment. Milliseconds. */
 const mergeabilityMillis = { first: 2000, later: 8000 };
 
 /** The commit to continue with, if known. */
-export interface Followed {
+export interface ResolvedSource {
   readonly revision: string | undefined;
   /** Thrown after the remaining steps for the revision. */
   readonly trouble?: BlockedError;
@@ -28,8 +28,8 @@ export async function follow(
   sync: Stored<RemoteSync>,
   site: Config["github"],
   ctx: Context,
-  said: Said,
-): Promise<Followed> {
+  said: Progress,
+): Promise<ResolvedSource> {
   const source = sourceOf(sync);
   const text = sourceText(sync);
   // A revision of another source is void.
@@ -41,25 +41,25 @@ export async function follow(
   if (source.type === "commit") {
     const nothing = { baseBranch: null, headSHA: null, askAgainAt: null };
     Object.assign(said.status, { revision: source.sha, ref: "commit", ...nothing });
-    say(said, "SourceResolved", "True", "Resolved", `the commit ${source.sha}`);
+    setStep(said, "SourceResolved", "True", "Resolved", `the commit ${source.sha}`);
     return { revision: source.sha };
   }
   const verdict = verdictOf(sync, ctx.causes, ctx.now());
   if (verdict !== "due") {
     const { status, reason, message } = verdict;
-    say(said, "SourceResolved", status, reason, message);
+    setStep(said, "SourceResolved", status, reason, message);
     const wait = waitMillis(sync, ctx.now());
     if (wait !== undefined) said.delays.push(wait);
-    const stands = verdict.stands && new BlockedError(reason, message, patience);
+    const stands = verdict.stands && new BlockedError(reason, message, retryMillis);
     return { revision: known, ...(stands && { trouble: stands }) };
   }
   said.status.askedHeadSHA = sync.metadata.annotations?.[annotations.headSHA] ?? null;
   try {
     const found = await ask(source, sync, site, ctx);
-    return accept(found, known, sync, ctx, said);
+    return recordResolution(found, known, sync, ctx, said);
   } catch (error) {
     if (!(error instanceof BlockedError)) throw error;
-    return refused(error, known, sync, ctx, said);
+    return recordError(error, known, sync, ctx, said);
   }
 }
 
@@ -73,18 +73,18 @@ async function ask(
   return resolve(source, client, ctx.signal);
 }
 
-function askAgain(said: Said, millis: number, ctx: Pick<Context, "now">): void {
+function askAgain(said: Progress, millis: number, ctx: Pick<Context, "now">): void {
   said.status.askAgainAt = new Date(ctx.now() + millis).toISOString();
   said.delays.push(millis);
 }
 
-function accept(
+function recordResolution(
   found: Resolution,
   known: string | undefined,
   sync: Stored<RemoteSync>,
   ctx: Context,
-  said: Said,
-): Followed {
+  said: Progress,
+): ResolvedSource {
   const { headSHA, baseBranch } = found;
   const { github } = sync.spec.base;
   const repository = identified(github, found.repository, sync.status?.repository);
@@ -97,14 +97,14 @@ function accept(
     const { revision, ref } = found;
     Object.assign(said.status, { revision, ref });
     const at = `${ref} is at ${revision}`;
-    if (note === undefined) say(said, "SourceResolved", "True", "Resolved", at);
-    else say(said, "SourceResolved", "True", renamed, `${at}; ${note}`);
+    if (note === undefined) setStep(said, "SourceResolved", "True", "Resolved", at);
+    else setStep(said, "SourceResolved", "True", renamed, `${at}; ${note}`);
     if (revision !== known) ctx.event("Normal", "RevisionResolved", `${ref} is at ${revision}`);
     return { revision };
   }
   const { state, reason } = found;
   const message = note === undefined ? found.message : `${found.message}; ${note}`;
-  say(said, "SourceResolved", state === "pending" ? "Unknown" : "False", reason, message);
+  setStep(said, "SourceResolved", state === "pending" ? "Unknown" : "False", reason, message);
   if (state === "pending") {
     const wasPending = sync.status?.conditions?.some((condition) => condition.reason === reason);
     askAgain(said, mergeabilityMillis[wasPending ? "later" : "first"], ctx);
@@ -113,24 +113,24 @@ function accept(
 }
 
 /** Records the error. One that resolves itself does not replace an earlier result. */
-function refused(
+function recordError(
   error: BlockedError,
   known: string | undefined,
   sync: Stored<RemoteSync>,
   ctx: Context,
-  said: Said,
-): Followed {
+  said: Progress,
+): ResolvedSource {
   const { reason, message } = error;
-  if (!passing.has(reason)) {
+  if (!transientReasons.has(reason)) {
     said.status.askAgainAt = null;
-    say(said, "SourceResolved", "False", reason, message);
+    setStep(said, "SourceResolved", "False", reason, message);
     return { revision: known, trouble: error };
   }
   ctx.log.warn({ err: error }, "failed to check for a newer revision, retrying");
   const before = sync.status?.conditions?.find(({ type }) => type === "SourceResolved");
   if (known !== undefined && before !== undefined)
-    say(said, "SourceResolved", before.status, before.reason, before.message);
-  else say(said, "SourceResolved", "Unknown", reason, message);
+    setStep(said, "SourceResolved", before.status, before.reason, before.message);
+  else setStep(said, "SourceResolved", "Unknown", reason, message);
   askAgain(said, error.retryAfterMillis, ctx);
   return { revision: known };
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
-import { accountNameOf, imageNameOf, wantedImage } from "./image.ts";
+import { accountNameOf, imageNameOf, desiredImage } from "./image.ts";
 
 const sync = (name: string, spec: Partial<RemoteSync["spec"]> = {}): Stored<RemoteSync> => ({
   apiVersion: "modoki.tsuzu.dev/v1alpha1",
@@ -19,7 +19,7 @@ const sync = (name: string, spec: Partial<RemoteSync["spec"]> = {}): Stored<Remo
 const builder = { kind: "ClusterBuilder", name: "default" };
 const revision = "a".repeat(40);
 const wanted = (of: Stored<RemoteSync>, at = revision) =>
-  wantedImage({ sync: of, revision: at, url: "https://github.com/acme/web", builder });
+  desiredImage({ sync: of, revision: at, url: "https://github.com/acme/web", builder });
 
 test("builds an Image of a minimal RemoteSync", () => {
   expect(wanted(sync("web"))).toEqual({

@@ -4,9 +4,9 @@ import type { NewChild } from "../../../bus/worker/function.ts";
 import type { Image } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { labels } from "../names.ts";
-import { shortened } from "../shortened.ts";
+import { shorten } from "../shortened.ts";
 
-export const imageNameOf = ({ metadata }: RemoteSync): string => shortened(`modoki-${metadata.name}`);
+export const imageNameOf = ({ metadata }: RemoteSync): string => shorten(`modoki-${metadata.name}`);
 export const accountNameOf = ({ metadata }: RemoteSync): string => `modoki-${metadata.name}-builder`;
 
 /** Valid registry tags: https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pulling-manifests */
@@ -23,7 +23,7 @@ const resources = {
 };
 
 /** Inputs of an Image. */
-export interface ImageWish {
+export interface ImageInputs {
   readonly sync: Stored<RemoteSync>;
   readonly revision: string;
   /** Web address of the repository. */
@@ -32,7 +32,7 @@ export interface ImageWish {
 }
 
 /** The desired Image. Its tag never changes, because kpack refuses changes of it. */
-export function wantedImage({ sync, revision, url, builder }: ImageWish): NewChild<Image> {
+export function desiredImage({ sync, revision, url, builder }: ImageInputs): NewChild<Image> {
   const { spec, metadata } = sync;
   const { env, cacheSize, timeoutSeconds } = spec.build ?? {};
   const repository = spec.image.name;

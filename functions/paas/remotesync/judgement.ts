@@ -13,7 +13,7 @@ import {
   type Outcome,
   reasonsOf,
   stepOf,
-  waitingFor,
+  waitingReason,
 } from "./builds.ts";
 
 /** Status, reason, and message of the condition. */
@@ -33,7 +33,7 @@ export function judge(
 ): Judgement {
   const { newest, kept, state } = outcome;
   if (newest === undefined) {
-    const { reason, message } = waitingFor(image);
+    const { reason, message } = waitingReason(image);
     return unknown(reason, message);
   }
   const number = numberOf(newest);
@@ -42,7 +42,7 @@ export function judge(
       const step = stepOf(newest);
       const text = `build ${number}${step ? `: ${step}` : ""}`;
       if (kept === undefined || reasonsOf(newest).includes("CONFIG")) return unknown("Building", text);
-      return made(kept, `; build ${number} is running`);
+      return succeeded(kept, `; build ${number} is running`);
     }
     case "failed":
     case "infrastructure": {
@@ -63,7 +63,7 @@ export function judge(
     default:
       // Until kpack has decided, another build may follow.
       return generationOf(newest) === image.metadata.generation || isDecided(image, outcome)
-        ? made(kept, "")
+        ? succeeded(kept, "")
         : unknown("Queued", "waiting for kpack to observe the Image");
   }
 }
@@ -72,7 +72,7 @@ export function judge(
 const howToRetry = ({ metadata: { name, namespace } }: Stored<Build>): string =>
   `kpack does not retry it. To rebuild the commit, run: kubectl annotate build ${name} -n ${namespace} ${kpack.rebuild}=$(date +%s) --overwrite.`;
 
-const made = (kept: KeptImage | undefined, more: string): Judgement => ({
+const succeeded = (kept: KeptImage | undefined, more: string): Judgement => ({
   status: "True",
   reason: "Succeeded",
   message: `${kept?.madeBy} made ${kept?.image}${more}`,

@@ -5,10 +5,10 @@ import type { Context } from "../../../bus/worker/function.ts";
 import type { Image } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { parseConfig } from "../site/config.ts";
-import { accountFields, accountWish } from "./account.ts";
-import { wantedImage } from "./image.ts";
-import { keepImage } from "./kept.ts";
-import { nothingSaid } from "./status.ts";
+import { accountFields, desiredAccount } from "./account.ts";
+import { desiredImage } from "./image.ts";
+import { applyImage } from "./kept.ts";
+import { newProgress } from "./status.ts";
 
 const metadata = { namespace: "team-a", name: "web", uid: "u", resourceVersion: "1" };
 const sync = {
@@ -47,8 +47,8 @@ async function appliedUrl(
     controller: true,
   };
   const owned = { ...metadata, ownerReferences: [controller] };
-  const image = { ...wantedImage({ sync, revision: built, url, builder }), apiVersion: "kpack.io/v1alpha2" };
-  const account = accountFields(undefined, accountWish(sync));
+  const image = { ...desiredImage({ sync, revision: built, url, builder }), apiVersion: "kpack.io/v1alpha2" };
+  const account = accountFields(undefined, desiredAccount(sync));
   const found: Record<string, object> = {
     Image: { ...image, kind: "Image", metadata: { ...owned, ...image.metadata } },
     ServiceAccount: { ...account, metadata: { ...owned, ...account.metadata } },
@@ -64,7 +64,7 @@ async function appliedUrl(
     },
   } as unknown as Context;
   try {
-    await keepImage(sync, revision, parseConfig(site), ctx, nothingSaid());
+    await applyImage(sync, revision, parseConfig(site), ctx, newProgress());
     return applied;
   } catch (error) {
     const { reason, message } = error as Error & { reason: string };

@@ -11,48 +11,48 @@ import { Image } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { annotations } from "../names.ts";
 import type { Config } from "../site/config.ts";
-import { accountFields, accountWish, isNoted } from "./account.ts";
-import { accountNameOf, imageNameOf, wantedImage } from "./image.ts";
+import { accountFields, desiredAccount, isNoted } from "./account.ts";
+import { accountNameOf, imageNameOf, desiredImage } from "./image.ts";
 import { checkSecrets } from "./secrets.ts";
 import { applyPlan, planOf } from "./settings.ts";
-import type { Said } from "./status.ts";
-import { taken } from "./taken.ts";
+import type { Progress } from "./status.ts";
+import { writeToKpack } from "./taken.ts";
 
 type Sync = Stored<RemoteSync>;
 
 /** Why there is no Image at the moment. */
-export type Replaced = "another tag" | "recreated";
+export type ReplacedReason = "another tag" | "recreated";
 
 /** Applies the account, then the Image. Returns the Image, or why the previous one is being deleted. */
-export async function keepImage(
+export async function applyImage(
   sync: Sync,
   revision: string,
   config: Config,
   ctx: Context,
-  said: Said,
-): Promise<Stored<Image> | Replaced> {
+  said: Progress,
+): Promise<Stored<Image> | ReplacedReason> {
   const found = await ctx.read.get(Image, imageNameOf(sync));
   const url = await cloneUrl(sync, revision, found, config, ctx);
-  const wanted = wantedImage({ sync, revision, url, builder: config.builder });
+  const wanted = desiredImage({ sync, revision, url, builder: config.builder });
   const account = await accountOf(sync, ctx);
   const isOurs = found !== undefined && controllerOf(found)?.uid === sync.metadata.uid;
   const ours = isOurs ? found : undefined;
   const plan = await planOf(sync, wanted, ours, ctx);
   // Check first: kpack gives up permanently on a build that lacks a Secret.
-  if (!covers(found?.spec, plan.variants[plan.first]?.spec) || !isNoted(account, accountWish(sync)))
+  if (!covers(found?.spec, plan.variants[plan.first]?.spec) || !isNoted(account, desiredAccount(sync)))
     await checkSecrets(sync, ctx);
-  await keepAccount(account, sync, ctx);
-  return (await replaced(sync, ours, wanted.spec.tag, ctx, said)) ?? applyPlan(sync, plan, ours, ctx, said);
+  await applyAccount(account, sync, ctx);
+  return (await replaceImage(sync, ours, wanted.spec.tag, ctx, said)) ?? applyPlan(sync, plan, ours, ctx, said);
 }
 
 /** Deletes an Image that has to be replaced. */
-async function replaced(
+async function replaceImage(
   { metadata, status }: Sync,
   found: Stored<Image> | undefined,
   tag: string,
   ctx: Context,
-  said: Said,
-): Promise<Replaced | undefined> {
+  said: Progress,
+): Promise<ReplacedReason | undefined> {
   const asked = metadata.annotations?.[annotations.recreateImage] ?? "";
   const isAsked = asked !== (status?.imageRecreated ?? "");
   const isNew = isAsked && asked !== "";
@@ -60,7 +60,7 @@ async function replaced(
   const hasOtherTag = found !== undefined && found.spec.tag !== tag;
   // The foreground deletion ends when its dependents are deleted: kpack would take those for the new Image's.
   if (found && !isGoing && (hasOtherTag || isNew))
-    await taken(() => ctx.delete(Image, found, { propagation: "Foreground" }));
+    await writeToKpack(() => ctx.delete(Image, found, { propagation: "Foreground" }));
   if (isAsked) said.status.imageRecreated = asked;
   if (found && !isGoing && isNew)
     ctx.event("Normal", "ImageRecreated", `deleted kpack's Image ${found.metadata.name} to create it again`);
@@ -101,12 +101,12 @@ async function accountOf(sync: Sync, { read, live }: Context): Promise<Stored<Se
   return found && controllerOf(found)?.uid === sync.metadata.uid ? found : undefined;
 }
 
-async function keepAccount(
+async function applyAccount(
   found: Stored<ServiceAccount> | undefined,
   sync: Sync,
   ctx: Context,
 ): Promise<void> {
-  const fields = accountFields(found, accountWish(sync));
+  const fields = accountFields(found, desiredAccount(sync));
   if (found !== undefined) {
     await ctx.patch(ServiceAccount, found, fields);
     return;

@@ -4,9 +4,9 @@ import type { Stored } from "../../../bus/kube/object.ts";
 import type { Context, NewChild } from "../../../bus/worker/function.ts";
 import type { Image } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
-import { wantedImage } from "./image.ts";
+import { desiredImage } from "./image.ts";
 import { applyPlan, planOf } from "./settings.ts";
-import { nothingSaid } from "./status.ts";
+import { newProgress } from "./status.ts";
 
 type Spec = Image["spec"] & { readonly build?: RemoteSync["spec"]["build"] };
 type Rule = (spec: Spec) => boolean;
@@ -29,7 +29,7 @@ const sync = (build: RemoteSync["spec"]["build"], status: RemoteSync["status"] =
 });
 
 const imageOf = (of: Stored<RemoteSync>, revision: string): NewChild<Image> =>
-  wantedImage({
+  desiredImage({
     ...{ sync: of, revision, url: "https://github.com/acme/web" },
     builder: { kind: "ClusterBuilder", name: "default" },
   });
@@ -43,7 +43,7 @@ const found = (build: RemoteSync["spec"]["build"]): Stored<Image> => {
 /** The requests to kpack, which refuses by a rule, and the resulting status. */
 async function applied(of: Stored<RemoteSync>, image: Stored<Image>, refuses: Rule, at = start) {
   const asked: Spec[] = [];
-  const said = nothingSaid();
+  const said = newProgress();
   const events: string[] = [];
   const ctx = {
     now: () => at,

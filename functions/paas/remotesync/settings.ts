@@ -10,10 +10,10 @@ import type { Context, NewChild } from "../../../bus/worker/function.ts";
 import { Image } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { annotations } from "../names.ts";
-import { patience } from "../problems.ts";
+import { retryMillis } from "../problems.ts";
 import { growthProblem } from "./cache.ts";
-import { type Said, warn } from "./status.ts";
-import { taken } from "./taken.ts";
+import { type Progress, warn } from "./status.ts";
+import { writeToKpack } from "./taken.ts";
 
 type Refused = NonNullable<NonNullable<RemoteSync["status"]>["refusedSettings"]>;
 type Wanted = NewChild<Image>;
@@ -52,7 +52,7 @@ function digestOfSettings({ spec }: Wanted, { metadata }: Stored<Image>): string
   return digestOf([settings, source.subPath ?? "", metadata.uid], 16);
 }
 
-const retryTime = ({ now }: Pick<Context, "now">): string => new Date(now() + patience).toISOString();
+const retryTime = ({ now }: Pick<Context, "now">): string => new Date(now() + retryMillis).toISOString();
 
 /** The variant to apply first, and why it is not the desired one. */
 export interface Plan {
@@ -89,13 +89,13 @@ export async function applyPlan(
   { variants, first, refused: known }: Plan,
   found: Stored<Image> | undefined,
   ctx: Context,
-  said: Said,
+  said: Progress,
 ): Promise<Stored<Image>> {
   let refused = known;
   for (let at = first; ; at++) {
     const variant = variants[at] ?? variants[0];
     try {
-      const image = await taken(() => ctx.apply(Image, variant));
+      const image = await writeToKpack(() => ctx.apply(Image, variant));
       report(sync, refused && { ...refused, keeps: at === 1 ? "cache" : "settings" }, ctx, said);
       return image;
     } catch (error) {
@@ -103,7 +103,7 @@ export async function applyPlan(
         throw error;
       const { message } = error;
       if (at + 1 >= variants.length)
-        throw new BlockedError(error.reason, `${message} ${recreateHint(sync)}`, patience, { cause: error });
+        throw new BlockedError(error.reason, `${message} ${recreateHint(sync)}`, retryMillis, { cause: error });
       refused ??= {
         digest: digestOfSettings(variants[0], found),
         retryAt: retryTime(ctx),
@@ -115,7 +115,7 @@ export async function applyPlan(
 }
 
 /** Reports the condition `SettingsApplied`, from the first refusal on. */
-function report(sync: Stored<RemoteSync>, refused: Refused | undefined, ctx: Context, said: Said): void {
+function report(sync: Stored<RemoteSync>, refused: Refused | undefined, ctx: Context, said: Progress): void {
   const type = "SettingsApplied";
   said.status.refusedSettings = refused ?? null;
   const before = sync.status?.conditions?.find((condition) => condition.type === type);

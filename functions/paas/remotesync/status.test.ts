@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import { BlockedError } from "../../../bus/worker/errors.ts";
-import { conditionsOf, nothingSaid, type Said, say, warn } from "./status.ts";
+import { conditionsOf, newProgress, type Progress, setStep, warn } from "./status.ts";
 
-const ready = (said: Said, trouble?: Parameters<typeof conditionsOf>[1]): string => {
+const ready = (said: Progress, trouble?: Parameters<typeof conditionsOf>[1]): string => {
   const { status, reason, message } = conditionsOf(said, trouble).at(-1) ?? {};
   return `${status} ${reason}: ${message}`;
 };
 
-function said(...steps: Parameters<typeof say> extends [Said, ...infer Rest] ? Rest[] : never): Said {
-  const all = nothingSaid();
-  for (const step of steps) say(all, ...step);
+function said(...steps: Parameters<typeof setStep> extends [Progress, ...infer Rest] ? Rest[] : never): Progress {
+  const all = newProgress();
+  for (const step of steps) setStep(all, ...step);
   return all;
 }
 
@@ -57,7 +57,7 @@ test("is Ready with a warning after other problems, and a failed step hides the 
   warn(warned, new BlockedError("SecretNotFound", "no Secret.", 1000));
   expect(ready(warned)).toBe("True RebuildFailed: build 2 failed. no Secret.");
   expect(warned.delays).toEqual([1000]);
-  say(warned, "Deployed", "False", "ApplicationNotFound", "none");
+  setStep(warned, "Deployed", "False", "ApplicationNotFound", "none");
   expect(ready(warned)).toBe("False ApplicationNotFound: none");
 });
 

@@ -13,7 +13,7 @@ export type Step = (typeof steps)[number];
 const longestMessage = 2000;
 
 /** The status under construction. */
-export interface Said {
+export interface Progress {
   readonly status: { -readonly [K in keyof Status]?: Status[K] | null };
   readonly steps: Map<Step, Omit<ConditionUpdate, "type">>;
   /** Problems of a RemoteSync whose desired commit runs. */
@@ -25,7 +25,7 @@ export interface Said {
 }
 
 /** An empty status. */
-export const nothingSaid = (): Said => ({
+export const newProgress = (): Progress => ({
   status: {},
   steps: new Map(),
   warnings: [],
@@ -38,7 +38,7 @@ export const nothingSaid = (): Said => ({
  * of the first failed or unfinished step. With only warnings it is True, with the first one's reason and all their messages.
  */
 export function conditionsOf(
-  said: Said,
+  said: Progress,
   trouble?: Pick<BlockedError, "reason" | "message">,
 ): ConditionUpdate[] {
   const all = steps.map(
@@ -60,20 +60,20 @@ export function conditionsOf(
 }
 
 /** Adds a warning, and reconciles again after the error's retry interval. */
-export function warn(said: Said, { reason, message, retryAfterMillis }: BlockedError): void {
+export function warn(said: Progress, { reason, message, retryAfterMillis }: BlockedError): void {
   said.warnings.push({ reason, message });
   said.delays.push(retryAfterMillis);
 }
 
 /** Combines all warnings into one. */
-export function warningOf({ warnings: [first, ...more] }: Said): typeof first {
+export function warningOf({ warnings: [first, ...more] }: Progress): typeof first {
   if (first === undefined || more.length === 0) return first;
   return { reason: first.reason, message: [first, ...more].map(({ message }) => message).join(" ") };
 }
 
 /** Sets the condition of a step. */
-export function say(
-  said: Said,
+export function setStep(
+  said: Progress,
   step: Step,
   status: ConditionUpdate["status"],
   reason: string,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ApiError } from "../../../bus/kube/errors.ts";
-import { taken } from "./taken.ts";
+import { writeToKpack } from "./taken.ts";
 
 const apply = "PATCH /apis/kpack.io/v1alpha2/namespaces/default/images/web";
 
@@ -24,12 +24,12 @@ test.each<readonly [string, ApiError, number]>([
     300_000,
   ],
 ])("retries a write that fails with %s soon after kpack is back", async (reason, error, millis) => {
-  await expect(taken(() => Promise.reject(error))).rejects.toMatchObject({
+  await expect(writeToKpack(() => Promise.reject(error))).rejects.toMatchObject({
     ...{ name: "BlockedError", reason, retryAfterMillis: millis, cause: error },
   });
 });
 
 test("throws other errors unchanged", async () => {
   const error = new ApiError(apply, 409, { reason: "Conflict", message: "changed" });
-  await expect(taken(() => Promise.reject(error))).rejects.toBe(error);
+  await expect(writeToKpack(() => Promise.reject(error))).rejects.toBe(error);
 });

@@ -1,13 +1,13 @@
 /** Writes that kpack's webhooks may refuse. */
 import { refusalReasonOf } from "../../../bus/kube/blocker.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
-import { patience } from "../problems.ts";
+import { retryMillis } from "../problems.ts";
 
 /** Retry intervals for reasons that no event ends. Milliseconds. */
-const awayMillis: Readonly<Record<string, number>> = { KpackUnavailable: 10_000, KpackNotInstalled: 30_000 };
+const retryMillisByReason: Readonly<Record<string, number>> = { KpackUnavailable: 10_000, KpackNotInstalled: 30_000 };
 
 /** Makes a write that kpack's webhooks validate. Throws a `BlockedError` when it is refused. */
-export async function taken<T>(write: () => Promise<T>): Promise<T> {
+export async function writeToKpack<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (error) {
@@ -20,7 +20,7 @@ export async function taken<T>(write: () => Promise<T>): Promise<T> {
     throw new BlockedError(
       reason,
       `${problem}: ${(error as Error).message.trim()}`,
-      awayMillis[reason] ?? patience,
+      retryMillisByReason[reason] ?? retryMillis,
       { cause: error },
     );
   }

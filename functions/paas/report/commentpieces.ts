@@ -2,7 +2,7 @@
 import { digestOf } from "../../../bus/digest.ts";
 import { former, markerOf } from "./names.ts";
 import type { Notes, Report } from "./notes.ts";
-import { isOwn, type Piece, type Telling, unlessGone } from "./piece.ts";
+import { isOwn, type Piece, type SendContext, unlessGone } from "./piece.ts";
 
 /** The update of the comment, if its text has changed. */
 export function commentPieces(body: string, notes: Notes): Piece[] {
@@ -12,7 +12,7 @@ export function commentPieces(body: string, notes: Notes): Piece[] {
     {
       name: "comment",
       notes,
-      async tell(telling) {
+      async send(telling) {
         notes.comment = await keepComment(body, notes, telling);
         notes.commentText = digest;
       },
@@ -21,7 +21,7 @@ export function commentPieces(body: string, notes: Notes): Piece[] {
 }
 
 /** Edits the comment. If its id is unknown or the comment was deleted, finds one of its own or creates it. */
-async function keepComment(body: string, { number, comment }: Report, telling: Telling): Promise<number> {
+async function keepComment(body: string, { number, comment }: Report, telling: SendContext): Promise<number> {
   const { client, signal } = telling;
   if (comment !== undefined) {
     const edited = await client.updateComment(comment, body, signal).catch(unlessGone);
@@ -33,7 +33,7 @@ async function keepComment(body: string, { number, comment }: Report, telling: T
 }
 
 /** The comment with the marker, if the token's account wrote it. The marker is public: any user can write one. */
-async function ownComment(number: number, telling: Telling): Promise<number | undefined> {
+async function ownComment(number: number, telling: SendContext): Promise<number | undefined> {
   const { pipeline, context, client, signal } = telling;
   const markers = [markerOf(context, number), former.markerOf(pipeline)];
   for await (const comment of client.comments(number, signal)) {

@@ -3,7 +3,7 @@ import { digestOf } from "../../../bus/digest.ts";
 import type { Preview } from "../kinds/apppipeline.ts";
 import { previewContext } from "./names.ts";
 import type { Notes } from "./notes.ts";
-import { isOwn, type Piece, type Subject, type Telling, unlessGone } from "./piece.ts";
+import { isOwn, type Piece, type Subject, type SendContext, unlessGone } from "./piece.ts";
 import { deploymentStatusOf, reportedSHA } from "./text.ts";
 
 const name = "deployment";
@@ -21,7 +21,7 @@ export function deploymentPieces({ context }: Subject, preview: Preview, notes: 
     {
       name,
       notes,
-      async tell(telling) {
+      async send(telling) {
         if (!isThere) await deactivate(notes, telling);
         if (notes.deployment === undefined) {
           notes.deployment = await deploymentAt({ sha, environment }, telling);
@@ -38,7 +38,7 @@ export function deploymentPieces({ context }: Subject, preview: Preview, notes: 
 /** Finds or creates the deployment: a worker may have died between creating and recording it. */
 async function deploymentAt(
   at: { readonly sha: string; readonly environment: string },
-  telling: Telling,
+  telling: SendContext,
 ): Promise<number> {
   const { client, signal } = telling;
   for (const found of await client.deployments(at, signal)) if (await isOwn(found, telling)) return found.id;
@@ -47,10 +47,10 @@ async function deploymentAt(
 
 /** Sets a recorded deployment inactive. */
 export const inactivation = (notes: Notes): Piece[] =>
-  notes.deployment === undefined ? [] : [{ name, notes, tell: (telling) => deactivate(notes, telling) }];
+  notes.deployment === undefined ? [] : [{ name, notes, send: (telling) => deactivate(notes, telling) }];
 
 /** Sets the deployment inactive. A deleted one counts as inactive. */
-async function deactivate(notes: Notes, { client, signal }: Telling): Promise<void> {
+async function deactivate(notes: Notes, { client, signal }: SendContext): Promise<void> {
   if (notes.deployment === undefined) return;
   await client.setDeploymentStatus(notes.deployment, { state: "inactive" }, signal).catch(unlessGone);
   for (const field of ["deployment", "deployedSHA", "deploymentStatus", "environment"] as const)

@@ -18,7 +18,7 @@ export function portionOf(pieces: readonly Piece[]): Piece[] {
 }
 
 /** Pull requests whose last report GitHub refused. */
-export interface Untold {
+export interface RefusedClosings {
   /** Refused for the first time: retried for a day. */
   readonly postponed: readonly number[];
   /** Refused for the last time. */
@@ -29,13 +29,13 @@ export interface Untold {
  * Drops records of deleted previews once their reports are complete or were refused for a day. When the pipeline is deleted, one
  * refusal is enough.
  */
-export function dropGone(
+export function dropDeleted(
   all: Map<number, Notes>,
   open: ReadonlySet<number>,
   subject: Subject,
   { stopped, refused }: Outcome,
   now: Date,
-): Untold {
+): RefusedClosings {
   const isDeleted = subject.pipeline.metadata.deletionTimestamp !== undefined;
   const postponed: number[] = [];
   const givenUp: number[] = [];

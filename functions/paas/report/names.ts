@@ -7,7 +7,7 @@ import { digestOf } from "../../../bus/values/digest.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import type { AppPipeline } from "../kinds/apppipeline.ts";
-import { patience } from "../problems.ts";
+import { retryMillis } from "../problems.ts";
 
 /** The default name of a cluster. */
 const unnamed = "default";
@@ -35,7 +35,7 @@ export async function contextOf(
   throw new BlockedError(
     "ClusterUnknown",
     `the worker cannot read the namespace ${systemNamespace}, whose uid distinguishes clusters on GitHub. Apply the roles of this version, or set DENREI_CLUSTER.`,
-    patience,
+    retryMillis,
   );
 }
 

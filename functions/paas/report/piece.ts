@@ -18,7 +18,7 @@ export interface Subject {
 }
 
 /** What pieces need to be sent. */
-export interface Telling extends Subject {
+export interface SendContext extends Subject {
   readonly client: GitHubRepositoryClient;
   readonly signal: AbortSignal;
 }
@@ -28,7 +28,7 @@ export interface Piece {
   readonly name: "commitStatus" | "deployment" | "comment";
   readonly notes: Notes;
   /** Sends the piece and records it. Throws a `GitHubError`. */
-  tell(telling: Telling): Promise<void>;
+  send(telling: SendContext): Promise<void>;
 }
 
 /** Pieces without those that were refused and are not due yet. */
@@ -62,7 +62,7 @@ export function unlessGone(error: unknown): undefined {
 /** Whether the token's account is the author. False if GitHub does not name that account. */
 export async function isOwn(
   { author }: { readonly author: string | undefined },
-  { client, signal }: Telling,
+  { client, signal }: SendContext,
 ): Promise<boolean> {
   if (author === undefined) return false;
   try {

@@ -5,7 +5,7 @@ import type { Stored } from "../../../bus/kube/object.ts";
 import type { AppPipeline, Preview } from "../kinds/apppipeline.ts";
 import { former, markerOf } from "./names.ts";
 import { type Notes, unrefused } from "./notes.ts";
-import { accept, refuse, type Telling } from "./piece.ts";
+import { accept, refuse, type SendContext } from "./piece.ts";
 import { piecesOf } from "./pieces.ts";
 
 const now = new Date("2026-01-02T03:04:05Z");
@@ -44,13 +44,13 @@ function github(
     return new Response(JSON.stringify(answer), { status, headers: { "content-type": "application/json" } });
   };
   const client = githubRepository({ owner: "acme", name: "web", token: "t", limits: rateLimits(), fetch });
-  const telling: Telling = { pipeline: all, context, client, signal: new AbortController().signal };
+  const telling: SendContext = { pipeline: all, context, client, signal: new AbortController().signal };
   return {
     requests,
     /** Reports a preview, or its deletion, and returns the requests to GitHub. */
     async tell(notes: Notes, what: Preview | "gone", pipeline = all): Promise<string[]> {
       const from = requests.length;
-      for (const piece of piecesFor(pipeline, what, notes)) await piece.tell({ ...telling, pipeline });
+      for (const piece of piecesFor(pipeline, what, notes)) await piece.send({ ...telling, pipeline });
       return requests.slice(from);
     },
   };

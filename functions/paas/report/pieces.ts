@@ -4,7 +4,7 @@ import { commentPieces } from "./commentpieces.ts";
 import { deploymentPieces, inactivation } from "./deploymentpieces.ts";
 import type { Notes } from "./notes.ts";
 import { due, type Piece, type Subject } from "./piece.ts";
-import { sortGiven, type WantedStatus, wantedStatuses } from "./statuses.ts";
+import { reassignStatuses, type DesiredStatus, desiredStatuses } from "./statuses.ts";
 import { statusPieces } from "./statuspieces.ts";
 import { closingComment, commentOf, reportedSHA, stageOf } from "./text.ts";
 
@@ -20,8 +20,8 @@ export function piecesOf(
 ): Piece[] {
   const { commitStatus = true } = subject.pipeline.spec.report ?? {};
   const given = [...all.values()].flatMap(({ statuses = [] }) => statuses);
-  const wanted = wantedStatuses(subject.context, commitStatus ? previews : [], given);
-  sortGiven(all, wanted);
+  const wanted = desiredStatuses(subject.context, commitStatus ? previews : [], given);
+  reassignStatuses(all, wanted);
   const open = new Set(previews.map(({ number }) => number));
   const gone = [...all.values()].filter(({ number }) => !open.has(number));
   return due(now, [
@@ -37,7 +37,7 @@ function openPieces(
   subject: Subject,
   preview: Preview,
   notes: Notes,
-  wanted: readonly WantedStatus[],
+  wanted: readonly DesiredStatus[],
 ): Piece[] {
   const { pipeline, context } = subject;
   const { deployment = false, comment = true } = pipeline.spec.report ?? {};

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { AppPipeline, Preview } from "../kinds/apppipeline.ts";
 import type { Notes } from "./notes.ts";
-import type { Telling } from "./piece.ts";
+import type { SendContext } from "./piece.ts";
 import { piecesOf } from "./pieces.ts";
 
 const now = new Date("2026-01-02T03:04:05Z");
@@ -27,7 +27,7 @@ function commits(notes: readonly Notes[] = [], of = pipeline) {
       calls++;
       last.set(`${sha.slice(0, 1)} ${status.context}`, status);
     },
-  } as unknown as Telling["client"];
+  } as unknown as SendContext["client"];
   return {
     all,
     last,
@@ -37,7 +37,7 @@ function commits(notes: readonly Notes[] = [], of = pipeline) {
       const before = calls;
       for (const { number } of previews) if (!all.has(number)) all.set(number, { number });
       for (const piece of piecesOf({ pipeline: of, context }, previews, all, now))
-        await piece.tell({ pipeline: of, context, client, signal: new AbortController().signal });
+        await piece.send({ pipeline: of, context, client, signal: new AbortController().signal });
       return calls - before;
     },
   };

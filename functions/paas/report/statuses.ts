@@ -11,13 +11,13 @@ import type { Notes } from "./notes.ts";
 import { commitStateOf, reportedSHA } from "./text.ts";
 
 /** The desired status of a commit. */
-export interface WantedStatus {
+export interface DesiredStatus {
   readonly sha: string;
   readonly status: CommitStatus;
 }
 
 /** A status that was set on a commit. */
-export type GivenStatus = NonNullable<Notes["statuses"]>[number];
+export type SetStatus = NonNullable<Notes["statuses"]>[number];
 
 type State = Omit<CommitStatus, "context">;
 
@@ -25,12 +25,12 @@ type State = Omit<CommitStatus, "context">;
  * The statuses of all previews, by the number of the pull request that maintains them. A preview's own status stays up to date when
  * the preview becomes the only one of the commit again.
  */
-export function wantedStatuses(
+export function desiredStatuses(
   context: string,
   previews: readonly Preview[],
-  given: readonly GivenStatus[],
-): ReadonlyMap<number, readonly WantedStatus[]> {
-  const wanted = new Map<number, WantedStatus[]>();
+  given: readonly SetStatus[],
+): ReadonlyMap<number, readonly DesiredStatus[]> {
+  const wanted = new Map<number, DesiredStatus[]>();
   const shown = [...previews].sort((a, b) => a.number - b.number);
   for (const [sha, all] of Map.groupBy(shown, reportedSHA)) {
     const told = all.flatMap((preview) => {
@@ -44,14 +44,14 @@ export function wantedStatuses(
       const isWanted = told.length > 1 || given.some((one) => isSame(one, own));
       wanted.set(number, isWanted ? [own] : []);
     }
-    const status = { ...(told.length === 1 ? first.state : together(told)), context };
+    const status = { ...(told.length === 1 ? first.state : combinedState(told)), context };
     wanted.get(first.number)?.unshift({ sha, status });
   }
   return wanted;
 }
 
 /** Combines the states: the worst one, and all descriptions. */
-function together(told: readonly { readonly number: number; readonly state: State }[]): State {
+function combinedState(told: readonly { readonly number: number; readonly state: State }[]): State {
   const worst = (["failure", "pending", "success"] as const).find((one) =>
     told.some(({ state }) => state.state === one),
   );
@@ -65,14 +65,14 @@ function together(told: readonly { readonly number: number; readonly state: Stat
 }
 
 /** Whether both have the same commit and context, whatever their content. */
-export const isSame = (given: GivenStatus, { sha, status }: WantedStatus): boolean =>
+export const isSame = (given: SetStatus, { sha, status }: DesiredStatus): boolean =>
   given.sha === sha && given.context === status.context;
 
 /** Identifies the content of a status. */
-export const statusDigest = ({ sha, status }: WantedStatus): string => digestOf([sha, status], 16);
+export const statusDigest = ({ sha, status }: DesiredStatus): string => digestOf([sha, status], 16);
 
 /** The record of a status that was set. */
-export const givenOf = (wanted: WantedStatus): GivenStatus => ({
+export const recordOf = (wanted: DesiredStatus): SetStatus => ({
   context: wanted.status.context,
   sha: wanted.sha,
   digest: statusDigest(wanted),
@@ -83,9 +83,9 @@ export const givenOf = (wanted: WantedStatus): GivenStatus => ({
  * Moves records of statuses to the pull request that maintains them now, and drops those of unwanted statuses that are not
  * pending.
  */
-export function sortGiven(
+export function reassignStatuses(
   all: ReadonlyMap<number, Notes>,
-  wanted: ReadonlyMap<number, readonly WantedStatus[]>,
+  wanted: ReadonlyMap<number, readonly DesiredStatus[]>,
 ): void {
   const given = [...all.values()].flatMap(({ number, statuses = [] }) =>
     statuses.map((status) => ({ number, status })),

@@ -3,7 +3,7 @@ import type { CommitStatus } from "../../../bus/github/reports.ts";
 import { former } from "./names.ts";
 import type { Notes } from "./notes.ts";
 import { type Piece, type Subject, unlessGone } from "./piece.ts";
-import { type GivenStatus, givenOf, isSame, statusDigest, type WantedStatus } from "./statuses.ts";
+import { type SetStatus, recordOf, isSame, statusDigest, type DesiredStatus } from "./statuses.ts";
 import { endedState } from "./text.ts";
 
 const name = "commitStatus";
@@ -11,7 +11,7 @@ const name = "commitStatus";
 /** Changes of the statuses that a pull request maintains. `sha`: its current commit; undefined for a deleted preview. */
 export function statusPieces(
   subject: Subject,
-  wanted: readonly WantedStatus[],
+  wanted: readonly DesiredStatus[],
   notes: Notes,
   sha: string | undefined,
 ): Piece[] {
@@ -27,16 +27,16 @@ export function statusPieces(
   ];
 }
 
-const statusPiece = (wanted: WantedStatus, notes: Notes): Piece => ({
+const statusPiece = (wanted: DesiredStatus, notes: Notes): Piece => ({
   name,
   notes,
-  async tell({ client, signal }) {
+  async send({ client, signal }) {
     await client.createStatus(wanted.sha, wanted.status, signal);
-    note(notes, wanted, givenOf(wanted));
+    note(notes, wanted, recordOf(wanted));
   },
 });
 
-function note(notes: Notes, about: Pick<WantedStatus, "sha" | "status">, given?: GivenStatus): void {
+function note(notes: Notes, about: Pick<DesiredStatus, "sha" | "status">, given?: SetStatus): void {
   const others = (notes.statuses ?? []).filter((one) => !isSame(one, about));
   const statuses = given === undefined ? others : [...others, given];
   if (statuses.length > 0) notes.statuses = statuses;
@@ -47,12 +47,12 @@ const stateAfter = (of: string, sha: string | undefined) =>
   endedState(sha === undefined || sha === of ? "gone" : "superseded");
 
 /** Ends a status that would otherwise stay pending. */
-const endingPiece = ({ sha: of, context }: GivenStatus, notes: Notes, sha: string | undefined): Piece => {
+const endingPiece = ({ sha: of, context }: SetStatus, notes: Notes, sha: string | undefined): Piece => {
   const status: CommitStatus = { ...stateAfter(of, sha), context };
   return {
     name,
     notes,
-    async tell({ client, signal }) {
+    async send({ client, signal }) {
       await client.createStatus(of, status, signal).catch(unlessGone);
       note(notes, { sha: of, status });
     },
@@ -62,7 +62,7 @@ const endingPiece = ({ sha: of, context }: GivenStatus, notes: Notes, sha: strin
 /** Gives a status under a former context the same result as its successor. */
 function formerPieces(
   { pipeline, context }: Subject,
-  wanted: readonly WantedStatus[],
+  wanted: readonly DesiredStatus[],
   notes: Notes,
   sha: string | undefined,
 ): Piece[] {
@@ -75,7 +75,7 @@ function formerPieces(
     {
       name,
       notes,
-      async tell({ client, signal }) {
+      async send({ client, signal }) {
         await client.createStatus(of, status, signal).catch(unlessGone);
         delete notes.pendingSHA;
         delete notes.status;

@@ -5,9 +5,9 @@ import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { repositoryOf } from "../github.ts";
 import { identified, knownAs, type NamedRepository } from "../identity.ts";
-import { patience } from "../problems.ts";
+import { retryMillis } from "../problems.ts";
 import { siteOf } from "../site/site.ts";
-import { accept, type Piece, refuse, type Subject, type Telling } from "./piece.ts";
+import { accept, type Piece, refuse, type Subject, type SendContext } from "./piece.ts";
 
 /** Retry interval of refused pieces. Another token causes an earlier retry. Milliseconds. */
 const refusedMillis = 1_800_000;
@@ -17,10 +17,10 @@ const longestDelayMillis = 60_000;
 
 /** Whether the deletion of a pipeline, which began `sinceMillis` ago, waits for GitHub to accept the rest. */
 export const delaysDeletion = (stopped: BlockedError, sinceMillis: number): boolean =>
-  passes(stopped) && sinceMillis < longestDelayMillis;
+  isTransient(stopped) && sinceMillis < longestDelayMillis;
 
 /** Whether the error resolves itself. Until then, no other request is sent. */
-const passes = ({ reason }: BlockedError): boolean =>
+const isTransient = ({ reason }: BlockedError): boolean =>
   reason === "GitHubUnreachable" || reason === "RateLimited";
 
 /** Result of sending pieces. */
@@ -32,20 +32,20 @@ export interface Outcome {
 }
 
 /** Sends pieces one after another. A refused piece does not prevent the others. */
-export async function tellPieces(pieces: readonly Piece[], subject: Subject, ctx: Context): Promise<Outcome> {
+export async function sendPieces(pieces: readonly Piece[], subject: Subject, ctx: Context): Promise<Outcome> {
   const refused = new Map<number, BlockedError>();
-  const telling = pieces.length === 0 ? undefined : await open(subject, ctx);
+  const telling = pieces.length === 0 ? undefined : await openRepository(subject, ctx);
   if (telling === undefined) return { refused };
   if (telling instanceof BlockedError) return { stopped: telling, refused };
   for (const piece of pieces) {
     ctx.assertOwned();
     try {
-      await piece.tell(telling);
+      await piece.send(telling);
       accept(piece);
     } catch (error) {
       if (!(error instanceof GitHubError)) throw error;
       const blocked = blockedBy(error, "Token");
-      if (passes(blocked)) return { stopped: blocked, refused };
+      if (isTransient(blocked)) return { stopped: blocked, refused };
       refuse(piece, new Date(ctx.now() + refusedMillis));
       const { number } = piece.notes;
       if (!refused.has(number)) refused.set(number, blocked);
@@ -54,7 +54,7 @@ export async function tellPieces(pieces: readonly Piece[], subject: Subject, ctx
   return { refused };
 }
 
-async function open(subject: Subject, ctx: Context): Promise<Telling | BlockedError> {
+async function openRepository(subject: Subject, ctx: Context): Promise<SendContext | BlockedError> {
   const { github } = subject.pipeline.spec.base;
   const known = knownAs(github, subject.pipeline.status?.repository);
   try {
@@ -74,5 +74,5 @@ const notIdentified = ({ owner, repo }: NamedRepository): BlockedError =>
   new BlockedError(
     "RepositoryUnknown",
     `the pull requests of ${owner}/${repo} have not been listed yet, so the repository's identity is unknown`,
-    patience,
+    retryMillis,
   );

@@ -5,7 +5,7 @@ import { platformNamespace } from "../../../bus/process/namespace.ts";
 import { Recent } from "../../../bus/values/recent.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context, Watch } from "../../../bus/worker/function.ts";
-import { patience } from "../problems.ts";
+import { retryMillis } from "../problems.ts";
 import { type Config, parseConfig, SiteConfigError, siteKeys, siteName } from "./config.ts";
 
 /** Contents of the ConfigMap. */
@@ -64,7 +64,7 @@ function siteIn({ data = {} }: ConfigMapObject): Site | BlockedError {
     new BlockedError(
       "SiteConfigInvalid",
       `the ConfigMap ${siteName} in ${platformNamespace}: ${message}. Correct it there. Until then, nothing changes.`,
-      patience,
+      retryMillis,
     );
   const keys: readonly string[] = Object.values(siteKeys);
   const unknown = Object.keys(data).filter((key) => !keys.includes(key));

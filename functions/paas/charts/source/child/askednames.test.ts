@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { askedNames, textWithNames } from "./askednames.ts";
+import { importedNames, textWithNames } from "./askednames.ts";
 
 test.each([
   ['import { A, B as C } from "x";', ["A", "B"]],
@@ -14,7 +14,7 @@ test.each([
   ['import { Größe, $a, _b } from "x"', ["Größe", "$a", "_b"]],
   ['import {      } from "x"', []],
 ])("finds the names in %j", (text, names) => {
-  expect(askedNames(text).get("x")).toEqual(names);
+  expect(importedNames(text).get("x")).toEqual(names);
 });
 
 test.each([
@@ -23,7 +23,7 @@ test.each([
   ['const a = import("cdk8s")'],
   ['import * as all from "x"; import {   } from "x"'],
 ])("finds no names in %j", (text) => {
-  expect(askedNames(text).size).toBe(0);
+  expect(importedNames(text).size).toBe(0);
 });
 
 test("quotes names and specifiers in generated source", () => {

@@ -17,7 +17,7 @@ const isName = new RegExp(`^${name}$`, "u");
  * Names that a source without types imports, by specifier; an empty list where all imports were types. It may also match imports in
  * comments, but never misses one.
  */
-export function askedNames(text: string): ReadonlyMap<string, readonly string[]> {
+export function importedNames(text: string): ReadonlyMap<string, readonly string[]> {
   const asked = new Map<string, readonly string[]>();
   for (const [, byDefault, inBraces, , specifier = ""] of text.matchAll(clause)) {
     const named = (inBraces ?? "")

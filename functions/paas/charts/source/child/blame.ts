@@ -2,7 +2,7 @@
 import { lineOfChart } from "./load.ts";
 
 /** A serialized error. */
-export interface Blame {
+export interface SerializedError {
   readonly reason: string;
   readonly message: string;
 }
@@ -10,10 +10,10 @@ export interface Blame {
 const maxLength = 2000;
 
 /** Serializes a thrown value: its message, and the chart's own lines of its stack. */
-export function fromChart(error: unknown, reason: string): Blame {
+export function serializeError(error: unknown, reason: string): SerializedError {
   let message: string;
   try {
-    message = told(error);
+    message = describe(error);
   } catch {
     message = "threw a value that cannot be shown";
   }
@@ -23,7 +23,7 @@ export function fromChart(error: unknown, reason: string): Blame {
   };
 }
 
-function told(error: unknown): string {
+function describe(error: unknown): string {
   if (!(error instanceof Error)) return `threw ${typeof error === "string" ? error : JSON.stringify(error)}`;
   const name = error.name === "Error" ? "" : `${error.name}: `;
   const position = error instanceof SyntaxError ? positionOf(String(error.stack)) : undefined;

@@ -7,7 +7,7 @@ import Module, {
   registerHooks,
 } from "node:module";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { askedNames, textWithNames } from "./askednames.ts";
+import { importedNames, textWithNames } from "./askednames.ts";
 import { kubeExports } from "./k8skinds.ts";
 import { stripped } from "./typescript.ts";
 
@@ -47,7 +47,7 @@ let chartSource: string | undefined;
 /** Sets the source of the chart. In TypeScript, imported names may be types. */
 export function provideChart(source: string, language: "ts" | "js"): void {
   chartSource = source;
-  if (language === "ts") asked.set(chartUrl, askedNames(source));
+  if (language === "ts") asked.set(chartUrl, importedNames(source));
 }
 
 let sealed = false;
@@ -175,7 +175,7 @@ export function restrictModules(folder: string | undefined): void {
       if (source !== undefined) return { format: "module", source, shortCircuit: true };
       if (site === undefined || !url.startsWith(site) || !url.endsWith(".ts")) return next(url, context);
       const { text } = stripped(readFileSync(fileURLToPath(url), "utf8"));
-      asked.set(url, askedNames(text));
+      asked.set(url, importedNames(text));
       return { format: "module", source: text, shortCircuit: true };
     },
   });

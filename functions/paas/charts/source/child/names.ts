@@ -25,7 +25,7 @@ export function nameAt(path: string): string {
 }
 
 /** Makes all charts name their objects so, unless they override it. */
-export function nameAsBefore(): void {
+export function useLegacyNames(): void {
   const named = Chart.prototype.generateObjectName;
   Chart.prototype.generateObjectName = function (this: Chart, object: ApiObject): string {
     return Reflect.get(this, "_disableResourceNameHashes") === true

@@ -5,7 +5,7 @@ const { env, platform, version, versions } = process;
 const start = performance.now();
 
 /** CDK8S_LEGACY_HASH generates names as the first cdk8s did, so objects from modoki-operator keep their names. */
-const charted = Object.freeze({
+const restrictedProcess = Object.freeze({
   env: Object.freeze({ ...env, CDK8S_LEGACY_HASH: "1" }),
   argv: Object.freeze([]),
   platform,
@@ -17,4 +17,4 @@ const charted = Object.freeze({
   uptime: () => (performance.now() - start) / 1000,
 });
 
-export { charted, charted as "module.exports" };
+export { restrictedProcess as charted, restrictedProcess as "module.exports" };

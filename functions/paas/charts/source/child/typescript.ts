@@ -8,15 +8,15 @@ export interface Stripped {
   origin(line: number, column: number): { readonly line: number; readonly column: number };
 }
 
-const asItStands = (text: string): Stripped => ({ text, origin: (line, column) => ({ line, column }) });
+const unchanged = (text: string): Stripped => ({ text, origin: (line, column) => ({ line, column }) });
 
-export const javascript = asItStands;
+export const javascript = unchanged;
 
 /** Throws a SyntaxError with the line in its stack. */
 export function stripped(source: string): Stripped {
   try {
     // Types are replaced by blanks, so positions stay the same.
-    return asItStands(stripTypeScriptTypes(source));
+    return unchanged(stripTypeScriptTypes(source));
   } catch (error) {
     if (!isUnsupported(error)) throw error;
   }
