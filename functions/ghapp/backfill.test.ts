@@ -265,9 +265,9 @@ describe("backfill", () => {
         again.push(id);
       },
     } as Partial<GitHubAppClient> as GitHubAppClient;
-    const look = (checkedUntil?: number, assertOwned: () => void = () => undefined) =>
+    const check = (checkedUntil?: number, assertOwned: () => void = () => undefined) =>
       backfill(client, { checkedUntil, now: Date.now(), signal: new AbortController().signal, assertOwned });
-    return { since, again, look };
+    return { since, again, check };
   }
   const failed = (guid: string, ago: number, redelivery = false) => ({
     ...attempt(guid, 0, 502, redelivery),
@@ -281,31 +281,31 @@ describe("backfill", () => {
       failed("a", hours(1), true),
       failed("a", hours(3)),
     ];
-    const { again, look } = github(history);
-    const found = await look();
+    const { again, check } = github(history);
+    const found = await check();
     expect(again.sort()).toEqual([history[1]?.id, history[2]?.id].sort());
     expect(found).toMatchObject({ missing: 2, until: history[3]?.deliveredAt.getTime() });
   });
 
   test("lists from the last checked time, at most three days ago", async () => {
-    const { since, look } = github([]);
+    const { since, check } = github([]);
     const until = Date.now() - hours(5);
-    await look(until);
+    await check(until);
     expect(since[0]?.getTime()).toBe(until);
     for (const checkedUntil of [undefined, 0, Date.now() - days(9)]) {
       const before = Date.now();
-      await look(checkedUntil);
+      await check(checkedUntil);
       expect(since.at(-1)?.getTime()).toBeGreaterThanOrEqual(before - kept);
       expect(since.at(-1)?.getTime()).toBeLessThanOrEqual(Date.now() - kept);
     }
   });
 
   test("requests nothing after it lost ownership of the App", async () => {
-    const { again, look } = github([failed("a", hours(1)), failed("b", hours(1)), failed("c", hours(1))]);
+    const { again, check } = github([failed("a", hours(1)), failed("b", hours(1)), failed("c", hours(1))]);
     let asked = 0;
     const lost = new Error("no longer the owner");
     await expect(
-      look(undefined, () => {
+      check(undefined, () => {
         if (asked++ === 1) throw lost;
       }),
     ).rejects.toBe(lost);
@@ -315,24 +315,24 @@ describe("backfill", () => {
   test("continues after a webhook that GitHub refuses to redeliver, and reports it", async () => {
     const history = ["a", "b", "c"].map((guid) => failed(guid, hours(1)));
     const gone = new GitHubRefusedError("expected that it can be delivered again, found none", 404);
-    const { again, look } = github(history, (id) => {
+    const { again, check } = github(history, (id) => {
       if (id === history[0]?.id) throw gone;
     });
-    await expect(look()).rejects.toBe(gone);
+    await expect(check()).rejects.toBe(gone);
     expect(again).toEqual([history[1]?.id, history[2]?.id]);
   });
 
   test("stops when GitHub limits its requests", async () => {
     const limited = new GitHubRateLimitedError("too many", 429, minutes(1));
     let asked = 0;
-    const { look } = github(
+    const { check } = github(
       ["a", "b"].map((guid) => failed(guid, hours(1))),
       () => {
         asked++;
         throw limited;
       },
     );
-    await expect(look()).rejects.toBe(limited);
+    await expect(check()).rejects.toBe(limited);
     expect(asked).toBe(1);
   });
 });

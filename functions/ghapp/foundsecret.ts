@@ -1,6 +1,6 @@
 /** The existing Secret of an Installation: its owner, its token, and the patch to update it. Pure. */
 import type { Stored } from "../../bus/kube/object.ts";
-import { annotations, contentDigest, type SecretObject, type DesiredSecret } from "./secret.ts";
+import { annotations, contentDigest, type DesiredSecret, type SecretObject } from "./secret.ts";
 
 /** Times of the stored token. Milliseconds since the epoch. */
 export interface StoredToken {
@@ -30,19 +30,19 @@ export function tokensIn({ data = {} }: Stored<SecretObject>): string[] {
 }
 
 /** Whether a Secret can be patched: immutable Secrets, and the type of a Secret, cannot be changed. */
-export const canBecome = (found: Stored<SecretObject>, wanted: DesiredSecret): boolean =>
-  found.immutable !== true && !wanted.immutable && (found.type ?? "Opaque") === wanted.type;
+export const canBecome = (found: Stored<SecretObject>, desired: DesiredSecret): boolean =>
+  found.immutable !== true && !desired.immutable && (found.type ?? "Opaque") === desired.type;
 
 /** The merge patch to the desired Secret. Labels and annotations of others stay. */
-export function patchTo(found: Stored<SecretObject>, wanted: DesiredSecret): object {
+export function patchTo(found: Stored<SecretObject>, desired: DesiredSecret): object {
   const before = templateNames(found);
   const gone = (names: readonly string[], now: object) =>
     Object.fromEntries(names.filter((name) => !Object.hasOwn(now, name)).map((name) => [name, null]));
   return {
-    data: { ...gone(Object.keys(found.data ?? {}), wanted.data), ...wanted.data },
+    data: { ...gone(Object.keys(found.data ?? {}), desired.data), ...desired.data },
     metadata: {
-      labels: { ...gone(before.labels, wanted.labels), ...wanted.labels },
-      annotations: { ...gone(before.annotations, wanted.annotations), ...wanted.annotations },
+      labels: { ...gone(before.labels, desired.labels), ...desired.labels },
+      annotations: { ...gone(before.annotations, desired.annotations), ...desired.annotations },
     },
   };
 }

@@ -25,11 +25,11 @@ import { keysOfRepository, repositoryKeys } from "./repositories.ts";
 import { revoke } from "./revoke.ts";
 import {
   type AppIdentity,
+  desiredSecret,
   type IssuedToken,
   requestDigest,
   type SecretObject,
   TokenSecret,
-  desiredSecret,
 } from "./secret.ts";
 import { isRefusal, readSecret, writeSecret } from "./writesecret.ts";
 

@@ -260,9 +260,9 @@ describe("objects of ghapp-controller", () => {
 
   test("requires a key only for the format raw", () => {
     for (const format of formats) {
-      const told = refusal(Installation, { ...without("key"), format });
-      if (format === "raw") expect(told).toMatch(/key is required/);
-      else expect(told, format).toBeUndefined();
+      const message = refusal(Installation, { ...without("key"), format });
+      if (format === "raw") expect(message).toMatch(/key is required/);
+      else expect(message, format).toBeUndefined();
     }
   });
 });

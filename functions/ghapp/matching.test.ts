@@ -10,13 +10,13 @@ describe("label selectors", () => {
     ["Exists", undefined, { prod: true, test: true, absent: false }],
     ["DoesNotExist", undefined, { prod: false, test: false, absent: true }],
     ["Resembles", ["prod"], { prod: false, test: false, absent: false }],
-  ])("evaluates %s %j", (operator, values, wanted) => {
+  ])("evaluates %s %j", (operator, values, expected) => {
     const selector = at(operator, values);
     expect({
       prod: selects(selector, { env: "prod" }),
       test: selects(selector, { env: "test" }),
       absent: selects(selector, { team: "a" }),
-    }).toEqual(wanted);
+    }).toEqual(expected);
   });
 
   test("matches everything when empty", () => {

@@ -4,7 +4,7 @@ import { levels, type Reach, type Rule, refusalOfReach, rulesFor, type TokenRequ
 
 type Level = (typeof levels)[number];
 
-const wish: TokenRequest = {
+const request: TokenRequest = {
   namespace: "team-a",
   labels: { team: "a", env: "prod" },
   installationID: 678,
@@ -13,22 +13,22 @@ const wish: TokenRequest = {
 const web: Reach = { repositories: ["acme/web"] };
 
 /** Why a request whose token has this reach is refused; undefined if it is allowed. */
-function verdict(rules: readonly Rule[], wished: TokenRequest, reach: Reach): string | undefined {
-  const left = rulesFor(rules, wished);
+function verdict(rules: readonly Rule[], requested: TokenRequest, reach: Reach): string | undefined {
+  const left = rulesFor(rules, requested);
   return typeof left === "string" ? left : refusalOfReach(left, reach);
 }
-const allows = (rules: readonly Rule[], wished: TokenRequest = wish, reach: Reach = web): boolean =>
-  verdict(rules, wished, reach) === undefined;
+const allows = (rules: readonly Rule[], requested: TokenRequest = request, reach: Reach = web): boolean =>
+  verdict(rules, requested, reach) === undefined;
 
 test("allows nothing without rules", () => {
-  expect(rulesFor([], wish)).toMatch(/no rules in spec\.allowed/);
+  expect(rulesFor([], request)).toMatch(/no rules in spec\.allowed/);
   expect(refusalOfReach([], web)).not.toBeUndefined();
   expect(refusalOfReach([], { repositories: [] })).not.toBeUndefined();
 });
 
 test("allows everything by an empty rule", () => {
   expect(allows([{}])).toBe(true);
-  expect(allows([{}], { ...wish, labels: {}, permissions: undefined }, { allOf: "acme" })).toBe(true);
+  expect(allows([{}], { ...request, labels: {}, permissions: undefined }, { allOf: "acme" })).toBe(true);
 });
 
 test.each<[string, Rule, boolean]>([
@@ -57,7 +57,7 @@ test("does not refuse because of fields that a rule omits", () => {
   const rule: Rule = { namespaces: ["team-a"] };
   fc.assert(
     fc.property(fc.integer({ min: 1 }), fc.dictionary(fc.string(), fc.string()), (installationID, labels) => {
-      expect(allows([rule], { ...wish, installationID, labels }, { allOf: "anybody" })).toBe(true);
+      expect(allows([rule], { ...request, installationID, labels }, { allOf: "anybody" })).toBe(true);
     }),
   );
 });
@@ -77,26 +77,27 @@ describe("permissions", () => {
     ["admin", "Read", false],
     ["admin", "", false],
   ] as const)("allow at most %s for %j: %s", (most, level, allowed) => {
-    expect(allows([{ permissions: { contents: most } }], { ...wish, permissions: { contents: level } })).toBe(
-      allowed,
-    );
+    expect(
+      allows([{ permissions: { contents: most } }], { ...request, permissions: { contents: level } }),
+    ).toBe(allowed);
   });
 
   test("refuses a permission that the rule does not list, also among listed ones", () => {
     const rules: Rule[] = [{ permissions: { contents: "write" } }];
     const permissions = { contents: "read", issues: "read" };
-    expect(rulesFor(rules, { ...wish, permissions })).toMatch(/issues: read exceeds none/);
+    expect(rulesFor(rules, { ...request, permissions })).toMatch(/issues: read exceeds none/);
     for (const name of ["constructor", "__proto__", "toString"])
-      expect(rulesFor(rules, { ...wish, permissions: Object.fromEntries([[name, "read"]]) }), name).toMatch(
-        new RegExp(`${name}: read exceeds none`),
-      );
+      expect(
+        rulesFor(rules, { ...request, permissions: Object.fromEntries([[name, "read"]]) }),
+        name,
+      ).toMatch(new RegExp(`${name}: read exceeds none`));
   });
 
   test("requires permissions where a rule limits them, because the token would have all", () => {
     for (const permissions of [undefined, {}]) {
-      const wished = { ...wish, permissions };
-      expect(rulesFor([{ permissions: { contents: "admin" } }], wished)).toMatch(/set spec\.permissions/);
-      expect(allows([{}], wished)).toBe(true);
+      const requested = { ...request, permissions };
+      expect(rulesFor([{ permissions: { contents: "admin" } }], requested)).toMatch(/set spec\.permissions/);
+      expect(allows([{}], requested)).toBe(true);
     }
   });
 });
@@ -105,12 +106,12 @@ test("allows repositories beyond a user or an organization only by rules for all
   // An enterprise and an organization can have the same name.
   const enterprise: Reach = { beyond: "all of the enterprise acme" };
   for (const repositories of [[], ["acme/*"], ["*/web"], ["acme*/*", "a*/*"]])
-    expect(allows([{ repositories }], wish, enterprise), repositories.join()).toBe(false);
-  expect(verdict([{ repositories: ["acme/*"] }], wish, enterprise)).toBe(
+    expect(allows([{ repositories }], request, enterprise), repositories.join()).toBe(false);
+  expect(verdict([{ repositories: ["acme/*"] }], request, enterprise)).toBe(
     "all of the enterprise acme exceeds acme/*",
   );
-  expect(allows([{ repositories: ["acme/*", "*/*"] }], wish, enterprise)).toBe(true);
-  expect(allows([{}], wish, enterprise)).toBe(true);
+  expect(allows([{ repositories: ["acme/*", "*/*"] }], request, enterprise)).toBe(true);
+  expect(allows([{}], request, enterprise)).toBe(true);
 });
 
 test("requires one rule that allows both the permissions and the repositories", () => {
@@ -118,12 +119,12 @@ test("requires one rule that allows both the permissions and the repositories", 
     { permissions: { contents: "write" }, repositories: ["acme/docs"] },
     { permissions: { contents: "read" }, repositories: ["acme/*"] },
   ];
-  const writing = { ...wish, permissions: { contents: "write" } };
-  expect(allows(rules, wish, web)).toBe(true);
+  const writing = { ...request, permissions: { contents: "write" } };
+  expect(allows(rules, request, web)).toBe(true);
   expect(allows(rules, writing, { repositories: ["acme/docs"] })).toBe(true);
   expect(allows(rules, writing, web)).toBe(false);
   const halves: Rule[] = [{ repositories: ["acme/web"] }, { repositories: ["acme/api"] }];
-  expect(allows(halves, wish, { repositories: ["acme/web", "acme/api"] })).toBe(false);
+  expect(allows(halves, request, { repositories: ["acme/web", "acme/api"] })).toBe(false);
 });
 
 test.each([
@@ -141,13 +142,13 @@ test.each([
   [["other/*"], false],
   [[], false],
 ] as [string[], boolean][])("covers all of an account's repositories by %j: %s", (repositories, allowed) => {
-  expect(allows([{ repositories }], wish, { allOf: "acme" })).toBe(allowed);
+  expect(allows([{ repositories }], request, { allOf: "acme" })).toBe(allowed);
 });
 
 test("does not cover all of an account's repositories by a glob with any letter", () => {
   for (const letter of "abcdefghijklmnopqrstuvwxyz0123456789-_.")
     for (const name of [letter, `${letter}*`, `*${letter}`, `*${letter}*`])
-      expect(allows([{ repositories: [`acme/${name}`] }], wish, { allOf: "acme" }), name).toBe(false);
+      expect(allows([{ repositories: [`acme/${name}`] }], request, { allOf: "acme" }), name).toBe(false);
 });
 
 test("lists every rule in a refusal, with the reason", () => {
@@ -157,14 +158,14 @@ test("lists every rule in a refusal, with the reason", () => {
     { installationIDs: [1, 2] },
     { permissions: { issues: "read" } },
   ];
-  const refusal = rulesFor(rules, wish) as string;
-  const told = [
+  const refusal = rulesFor(rules, request) as string;
+  const expected = [
     "the namespace team-a does not match team-b",
     "the labels of the namespace team-a",
     "the installation 678 is not one of 1, 2",
     "the permission contents: read exceeds none",
   ];
-  for (const [at, why] of told.entries()) expect(refusal).toContain(`rule ${at + 1}: ${why}`);
+  for (const [at, why] of expected.entries()) expect(refusal).toContain(`rule ${at + 1}: ${why}`);
   const reach = refusalOfReach([{ repositories: ["acme/api"] }, { repositories: ["other/*"] }], web);
   expect(reach).toMatch(/acme\/web is not among acme\/api.*acme\/web is not among other\/\*/);
 });
@@ -196,7 +197,7 @@ describe("any rules", () => {
     },
     { requiredKeys: [] },
   );
-  const wished: fc.Arbitrary<TokenRequest> = fc.record({
+  const requested: fc.Arbitrary<TokenRequest> = fc.record({
     namespace: fc.constantFrom("team-a", "team-b"),
     labels: fc.dictionary(fc.constantFrom("team", "env"), fc.constantFrom("a", "b", "c")),
     installationID: fc.constantFrom(1, 2),
@@ -251,16 +252,16 @@ describe("any rules", () => {
     fc.assert(
       fc.property(
         fc.array(rule, { minLength: 1, maxLength: 3 }),
-        wished,
+        requested,
         reach,
         fc.array(fc.tuple(fc.nat(2), widening), { maxLength: 3 }),
         fc.array(rule, { maxLength: 1 }),
-        (rules, wanted, token, widenings, more) => {
-          if (!allows(rules, wanted, token)) return;
+        (rules, expected, token, widenings, more) => {
+          if (!allows(rules, expected, token)) return;
           allowed++;
           const wider = [...more, ...rules];
           for (const [at, widen] of widenings) if (wider[at] !== undefined) wider[at] = widen(wider[at]);
-          expect(verdict(wider, wanted, token)).toBeUndefined();
+          expect(verdict(wider, expected, token)).toBeUndefined();
         },
       ),
       { numRuns: 5000 },
@@ -270,8 +271,8 @@ describe("any rules", () => {
 
   test("allow exactly what one of them alone allows", () => {
     fc.assert(
-      fc.property(fc.array(rule, { maxLength: 4 }), wished, reach, (rules, wanted, token) => {
-        expect(allows(rules, wanted, token)).toBe(rules.some((one) => allows([one], wanted, token)));
+      fc.property(fc.array(rule, { maxLength: 4 }), requested, reach, (rules, expected, token) => {
+        expect(allows(rules, expected, token)).toBe(rules.some((one) => allows([one], expected, token)));
       }),
       { numRuns: 2000 },
     );
@@ -279,23 +280,29 @@ describe("any rules", () => {
 
   test("allow a smaller request where a larger one is allowed", () => {
     fc.assert(
-      fc.property(fc.array(rule, { maxLength: 3 }), wished, reach, fc.nat(2), (rules, wanted, token, at) => {
-        if (!allows(rules, wanted, token)) return;
-        const [name, most] = Object.entries(wanted.permissions ?? {})[0] ?? [];
-        if (name === undefined) return;
-        const less = levels[Math.min(at, levels.indexOf(most as Level))] ?? "read";
-        const smaller = { ...wanted, permissions: { ...wanted.permissions, [name]: less } };
-        const fewer = "repositories" in token ? { repositories: token.repositories.slice(1) } : token;
-        expect(verdict(rules, smaller, fewer)).toBeUndefined();
-      }),
+      fc.property(
+        fc.array(rule, { maxLength: 3 }),
+        requested,
+        reach,
+        fc.nat(2),
+        (rules, expected, token, at) => {
+          if (!allows(rules, expected, token)) return;
+          const [name, most] = Object.entries(expected.permissions ?? {})[0] ?? [];
+          if (name === undefined) return;
+          const less = levels[Math.min(at, levels.indexOf(most as Level))] ?? "read";
+          const smaller = { ...expected, permissions: { ...expected.permissions, [name]: less } };
+          const fewer = "repositories" in token ? { repositories: token.repositories.slice(1) } : token;
+          expect(verdict(rules, smaller, fewer)).toBeUndefined();
+        },
+      ),
       { numRuns: 2000 },
     );
   });
 
   test("explain a refusal for each of them", () => {
     fc.assert(
-      fc.property(fc.array(rule, { minLength: 1, maxLength: 4 }), wished, (rules, wanted) => {
-        const left = rulesFor(rules, wanted);
+      fc.property(fc.array(rule, { minLength: 1, maxLength: 4 }), requested, (rules, expected) => {
+        const left = rulesFor(rules, expected);
         if (typeof left !== "string") return;
         for (const at of rules.keys()) expect(left).toContain(`rule ${at + 1}: `);
       }),

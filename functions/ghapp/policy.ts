@@ -31,10 +31,13 @@ export interface TokenRequest {
 /** Why a rule does not allow a request; undefined when it does. */
 type Refusal = string | undefined;
 
-function refusalOfPermissions(most: Readonly<Record<string, Level>>, wanted: TokenRequest["permissions"]): Refusal {
-  if (wanted === undefined || Object.keys(wanted).length === 0)
+function refusalOfPermissions(
+  most: Readonly<Record<string, Level>>,
+  desired: TokenRequest["permissions"],
+): Refusal {
+  if (desired === undefined || Object.keys(desired).length === 0)
     return "set spec.permissions: without it, the token has all permissions of the installation";
-  for (const [name, level] of Object.entries(wanted)) {
+  for (const [name, level] of Object.entries(desired)) {
     const limit = ownValue(most, name);
     if (
       limit === undefined ||
@@ -46,21 +49,21 @@ function refusalOfPermissions(most: Readonly<Record<string, Level>>, wanted: Tok
   return undefined;
 }
 
-function refusalOfRequest(rule: Rule, wish: TokenRequest): Refusal {
+function refusalOfRequest(rule: Rule, request: TokenRequest): Refusal {
   const { namespaces, namespaceSelector, installationIDs, permissions } = rule;
-  if (namespaces !== undefined && !namespaces.some((glob) => matchesGlob(glob, wish.namespace)))
-    return `the namespace ${wish.namespace} does not match ${namespaces.join(", ")}`;
-  if (namespaceSelector !== undefined && !selects(namespaceSelector, wish.labels))
-    return `the labels of the namespace ${wish.namespace} do not match the selector`;
-  if (installationIDs !== undefined && !installationIDs.includes(wish.installationID))
-    return `the installation ${wish.installationID} is not one of ${installationIDs.join(", ")}`;
-  return permissions === undefined ? undefined : refusalOfPermissions(permissions, wish.permissions);
+  if (namespaces !== undefined && !namespaces.some((glob) => matchesGlob(glob, request.namespace)))
+    return `the namespace ${request.namespace} does not match ${namespaces.join(", ")}`;
+  if (namespaceSelector !== undefined && !selects(namespaceSelector, request.labels))
+    return `the labels of the namespace ${request.namespace} do not match the selector`;
+  if (installationIDs !== undefined && !installationIDs.includes(request.installationID))
+    return `the installation ${request.installationID} is not one of ${installationIDs.join(", ")}`;
+  return permissions === undefined ? undefined : refusalOfPermissions(permissions, request.permissions);
 }
 
 /** The rules that allow a request, checked without a token, or a message why none does. */
-export function rulesFor(rules: readonly Rule[], wish: TokenRequest): readonly Rule[] | string {
+export function rulesFor(rules: readonly Rule[], request: TokenRequest): readonly Rule[] | string {
   if (rules.length === 0) return "it has no rules in spec.allowed, and allows no Installation";
-  const refusals = rules.map((rule) => refusalOfRequest(rule, wish));
+  const refusals = rules.map((rule) => refusalOfRequest(rule, request));
   const left = rules.filter((_, at) => refusals[at] === undefined);
   return left.length > 0 ? left : refusals.map((refusal, at) => `rule ${at + 1}: ${refusal}`).join("; ");
 }

@@ -25,10 +25,10 @@ test.each([
   [minutes(15), minutes(45)],
   [minutes(30), minutes(30)],
   [seconds(1234), hours(1) - seconds(1234)],
-])("refreshes a token %i ms before its end, or at most half a minute earlier", (before, wanted) => {
+])("refreshes a token %i ms before its end, or at most half a minute earlier", (before, expected) => {
   for (const chance of chances) {
-    expect(after(hours(1), before, chance)).toBeLessThanOrEqual(wanted);
-    expect(after(hours(1), before, chance)).toBeGreaterThanOrEqual(wanted - seconds(30));
+    expect(after(hours(1), before, chance)).toBeLessThanOrEqual(expected);
+    expect(after(hours(1), before, chance)).toBeGreaterThanOrEqual(expected - seconds(30));
   }
 });
 

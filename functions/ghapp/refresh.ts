@@ -20,7 +20,7 @@ const mostSpread = 30_000;
 export function refreshTime({ issued, expires }: Life, beforeMillis: number, random = Math.random): number {
   const life = Math.max(0, expires - issued);
   const spread = Math.min(mostSpread, life / 60);
-  const wanted = Math.max(expires - beforeMillis, issued + leastUse + spread);
+  const desired = Math.max(expires - beforeMillis, issued + leastUse + spread);
   const latest = issued + (life * 5) / 6;
-  return Math.floor(Math.min(wanted, latest) - random() * spread);
+  return Math.floor(Math.min(desired, latest) - random() * spread);
 }

@@ -43,12 +43,12 @@ export async function withNewNames(
   });
   if (moved.length === 0) return refusal;
   const called = moved.map(({ from, to }) => `${from} is now ${to}`).join(", ");
-  const wanted = moved
+  const desired = moved
     .map(({ from, to }) => `${to.split("/")[1]} instead of ${from.split("/")[1]}`)
     .join(", ");
   return new GitHubRefusedError(
     `GitHub refuses tokens for the old name of a renamed repository: ${called}. ` +
-      `Set ${wanted} in spec.repositories of the Installation ${metadata.name}, and update spec.allowed of the ${app.kind} ${app.metadata.name} if it has the old name.`,
+      `Set ${desired} in spec.repositories of the Installation ${metadata.name}, and update spec.allowed of the ${app.kind} ${app.metadata.name} if it has the old name.`,
     422,
     undefined,
     "RepositoryRenamed",

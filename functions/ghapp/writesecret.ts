@@ -10,24 +10,24 @@ import { BlockedError } from "../../bus/worker/errors.ts";
 import type { Context } from "../../bus/worker/function.ts";
 import { canBecome, patchTo } from "./foundsecret.ts";
 import type { Installation } from "./kinds.ts";
-import { type SecretObject, TokenSecret, type DesiredSecret } from "./secret.ts";
+import { type DesiredSecret, type SecretObject, TokenSecret } from "./secret.ts";
 
 /** Creates or patches the Secret, or recreates it if it cannot be patched. `found` is the Installation's own. */
 export const writeSecret = (
   installation: Stored<Installation>,
   found: Stored<SecretObject> | undefined,
-  wanted: DesiredSecret,
+  desired: DesiredSecret,
   ctx: Context,
 ): Promise<void> =>
   inNamespace(installation, async () => {
-    if (found !== undefined && canBecome(found, wanted)) {
-      const { metadata, ...rest } = patchTo(found, wanted) as { metadata: object };
+    if (found !== undefined && canBecome(found, desired)) {
+      const { metadata, ...rest } = patchTo(found, desired) as { metadata: object };
       const ownerReferences = [controllerReference(installation)];
       await ctx.patch(TokenSecret, found, { ...rest, metadata: { ...metadata, ownerReferences } });
       return;
     }
     if (found !== undefined) await ctx.delete(TokenSecret, found);
-    const { labels, annotations, ...content } = wanted;
+    const { labels, annotations, ...content } = desired;
     const metadata = { name: installation.metadata.name, labels, annotations };
     await ctx.create(TokenSecret, { ...content, spec: undefined, metadata });
   });

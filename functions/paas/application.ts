@@ -8,16 +8,16 @@ import { BlockedError } from "../../bus/worker/errors.ts";
 import { type Context, defineFunction } from "../../bus/worker/function.ts";
 import { applyAll, pruneAll } from "./application/apply.ts";
 import { deleteHosting, withdraw } from "./application/hosting.ts";
-import { withPlanned, withUids, obsolete, type Resource, resourceOf } from "./application/inventory.ts";
+import { obsolete, type Resource, resourceOf, withPlanned, withUids } from "./application/inventory.ts";
 import { objectsOf } from "./application/render.ts";
-import { type ReconcileResult, eventsFor, statusOf } from "./application/status.ts";
+import { eventsFor, type ReconcileResult, statusOf } from "./application/status.ts";
 import { withAdvice } from "./application/unlisted.ts";
 import { ChartError, UnlistedKindError } from "./charts/chart.ts";
 import { childKinds } from "./charts/kinds.ts";
 import type { ChildObject } from "./charts/validate.ts";
 import { claimHosts, refusalOfHosts, releaseHosts } from "./hosts/claim.ts";
 import { withoutHosts } from "./hosts/routes.ts";
-import { hostIndex, hostPermissions, desiredHosts, watchHosts } from "./hosts/wanted.ts";
+import { desiredHosts, hostIndex, hostPermissions, watchHosts } from "./hosts/wanted.ts";
 import { Application } from "./kinds.ts";
 import { retryMillis } from "./problems.ts";
 import { siteKinds } from "./site/kinds.ts";
@@ -44,13 +44,17 @@ export default defineFunction({
     const { objects, failure } = await render(app, site, ctx);
     const before = app.status?.resources ?? [];
     const resources = withPlanned(before, objects);
-    const hosts = desiredHosts(app, objects, failure === undefined ? "these" : "these and those before");
-    const listed = await ctx.status(Application, app, { resources: [...resources], ...hosts.announced });
-    const { granted, refusals } = await claimHosts(listed, hosts.wanted, site.config.hosts, ctx);
+    const hosts = desiredHosts(app, objects, failure === undefined ? "current" : "current and previous");
+    const listed = await ctx.status(Application, app, { resources: [...resources], ...hosts.statusFields });
+    const { granted, refusals } = await claimHosts(listed, hosts.desired, site.config.hosts, ctx);
     const refused = new Set(refusals.map(({ host }) => host));
     if (failure) {
       await withdraw(listed, refused, ctx);
-      await writeStatus(listed, { problem: { step: "Rendered", ...reasonAndMessage(failure) }, granted }, ctx);
+      await writeStatus(
+        listed,
+        { problem: { step: "Rendered", ...reasonAndMessage(failure) }, granted },
+        ctx,
+      );
       throw failure;
     }
     const allowed = objects.flatMap((object) => withoutHosts(object, refused) ?? []);
@@ -76,14 +80,14 @@ export default defineFunction({
       granted,
       withheld: withheld && reasonAndMessage(withheld),
     };
-    await writeStatus(listed, { ...found, hosts: hosts.wanted }, ctx);
+    await writeStatus(listed, { ...found, hosts: hosts.desired }, ctx);
     if (withheld) throw withheld;
     return undefined;
   },
   /** Deletes routes before the claims: the garbage collector may be slower than the next owner of a host. */
   async finalize(app, ctx) {
     await deleteHosting(app, ctx);
-    await releaseHosts(app, desiredHosts(app, [], "these and those before").wanted, ctx);
+    await releaseHosts(app, desiredHosts(app, [], "current and previous").desired, ctx);
     return undefined;
   },
 });
@@ -112,11 +116,11 @@ async function render(
     return { objects: await objectsOf(app, site, ctx.signal) };
   } catch (error) {
     if (!(error instanceof ChartError)) throw error;
-    const told =
+    const explained =
       error instanceof UnlistedKindError
         ? await withAdvice(error, app.status?.resources ?? [], ctx.live)
         : error;
-    const failure = new BlockedError(told.reason, told.message, retryMillis, { cause: error });
+    const failure = new BlockedError(explained.reason, explained.message, retryMillis, { cause: error });
     return { objects: [], failure };
   }
 }
@@ -139,16 +143,16 @@ async function writeStatus(
   const deployments = children
     ? children.filter(({ kind }) => kind === Deployment.kind)
     : await listedDeployments(resources, ctx);
-  const said = statusOf(app, {
+  const update = statusOf(app, {
     ...found,
     deployments: deployments as Stored<Deployment>[],
     children: children ?? [],
     now: new Date(ctx.now()),
   });
-  const { status, conditions } = said;
+  const { status, conditions } = update;
   const lists = { resources: [...resources], ...(hosts && { hosts: [...hosts] }) };
   await ctx.status(Application, app, { ...status, ...lists }, conditions);
-  for (const { type, reason, note } of eventsFor(app, said)) ctx.event(type, reason, note);
+  for (const { type, reason, note } of eventsFor(app, update)) ctx.event(type, reason, note);
 }
 
 async function listedDeployments(resources: readonly Resource[], ctx: Context): Promise<Stored[]> {

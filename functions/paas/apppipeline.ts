@@ -51,34 +51,34 @@ export default defineFunction({
   outbound: { github: true },
   async reconcile(pipeline, ctx) {
     const now = new Date(ctx.now());
-    const { candidates, condition, status, nextAt, trouble } = await list(pipeline, now, ctx);
+    const { candidates, condition, status, nextAt, failure } = await list(pipeline, now, ctx);
     if (candidates === undefined) {
       await ctx.status(AppPipeline, pipeline, { ...status, message: condition.message }, [
         condition,
         readyOf(condition, undefined),
       ]);
-      throw trouble;
+      throw failure;
     }
     const pattern = await patternOf(pipeline, condition, ctx);
     const previews = withSlugs(
       selected(candidates, pipeline.spec, shownBefore(pipeline), now),
       pipeline.status?.previews ?? [],
     );
-    const troubles = await applyPreviews(pipeline, previews, pattern, ctx);
+    const failures = await applyPreviews(pipeline, previews, pattern, ctx);
     await deletePreviews(pipeline, previews, ctx);
-    const told = await previewStatuses(pipeline, previews, { troubles, pattern }, ctx);
-    for (const { type, reason, note } of previewEvents(pipeline.status?.previews ?? [], told))
+    const statuses = await previewStatuses(pipeline, previews, { failures, pattern }, ctx);
+    for (const { type, reason, note } of previewEvents(pipeline.status?.previews ?? [], statuses))
       ctx.event(type, reason, note);
-    const [refused] = troubles.values();
-    const first = trouble ?? refused;
+    const [refused] = failures.values();
+    const first = failure ?? refused;
     await ctx.status(
       AppPipeline,
       pipeline,
-      { ...status, previews: told, open: told.length, message: first?.message ?? "" },
+      { ...status, previews: statuses, open: statuses.length, message: first?.message ?? "" },
       [condition, readyOf(condition, refused)],
     );
-    const look = Math.min(nextAt, ...endsOf(previews, pipeline.spec)) - now.getTime();
-    const requeueAfter = Math.max(shortestPause, look);
+    const untilNext = Math.min(nextAt, ...endsOf(previews, pipeline.spec)) - now.getTime();
+    const requeueAfter = Math.max(shortestPause, untilNext);
     if (first === undefined) return { requeueAfter };
     const { reason, message, retryAfterMillis } = first;
     throw new BlockedError(reason, message, Math.min(retryAfterMillis, requeueAfter), { cause: first });
@@ -112,7 +112,7 @@ async function applyPreviews(
   pattern: HostPattern,
   ctx: Context,
 ): Promise<ReadonlyMap<number, BlockedError>> {
-  const troubles = new Map<number, BlockedError>();
+  const failures = new Map<number, BlockedError>();
   const shown = previews.filter(isShown);
   for (let at = 0; at < shown.length; at += batch) {
     const ends = await Promise.allSettled(
@@ -122,14 +122,14 @@ async function applyPreviews(
           await ctx.apply(Application, application);
           await ctx.apply(RemoteSync, remoteSync);
         } catch (error) {
-          troubles.set(preview.number, asBlocked(error));
+          failures.set(preview.number, asBlocked(error));
         }
       }),
     );
     // Wait for all of the batch: a write that is still in flight would race with the next attempt.
     for (const end of ends) if (end.status === "rejected") throw end.reason;
   }
-  return troubles;
+  return failures;
 }
 
 function asBlocked(error: unknown): BlockedError {
@@ -142,7 +142,11 @@ function asBlocked(error: unknown): BlockedError {
  * Deletes the objects of previews that are no longer shown. The propagation is `Foreground`, so an object exists until its
  * dependents are deleted: when the pull request is reopened, the new preview meets none of them.
  */
-async function deletePreviews(pipeline: Pipeline, previews: readonly Selected[], ctx: Context): Promise<void> {
+async function deletePreviews(
+  pipeline: Pipeline,
+  previews: readonly Selected[],
+  ctx: Context,
+): Promise<void> {
   const { name } = pipeline.metadata;
   const shown = new Set(previews.filter(isShown).map(({ number }) => previewName(name, number)));
   for (const kind of [RemoteSync, Application] as readonly Kind[]) {
@@ -158,9 +162,9 @@ async function previewStatuses(
   pipeline: Pipeline,
   previews: readonly Selected[],
   {
-    troubles,
+    failures,
     pattern,
-  }: { readonly troubles: ReadonlyMap<number, BlockedError>; readonly pattern: HostPattern },
+  }: { readonly failures: ReadonlyMap<number, BlockedError>; readonly pattern: HostPattern },
   ctx: Context,
 ): Promise<Preview[]> {
   const byName = <T extends Stored>(objects: readonly T[]) =>
@@ -173,7 +177,7 @@ async function previewStatuses(
     return previewOf(pipeline, preview, {
       application: applications.get(name),
       remoteSync: remoteSyncs.get(name),
-      trouble: troubles.get(preview.number),
+      failure: failures.get(preview.number),
       before: before.get(preview.number),
       pattern,
     });

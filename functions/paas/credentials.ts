@@ -69,5 +69,9 @@ export function valueIn({ metadata: { name }, data }: Stored<SecretObject>, key:
   const encoded = ownValue(data, key);
   const value = encoded === undefined ? "" : Buffer.from(encoded, "base64").toString().trim();
   if (value !== "") return value;
-  throw new BlockedError("SecretInvalid", `the Secret ${name} has no value under the key ${key}`, retryMillis);
+  throw new BlockedError(
+    "SecretInvalid",
+    `the Secret ${name} has no value under the key ${key}`,
+    retryMillis,
+  );
 }

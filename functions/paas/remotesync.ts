@@ -27,7 +27,14 @@ import {
   sourcesOf,
   sourcesOfPush,
 } from "./remotesync/source.ts";
-import { conditionsOf, newProgress, type Progress, type Step, setStep, warningOf } from "./remotesync/status.ts";
+import {
+  conditionsOf,
+  newProgress,
+  type Progress,
+  type Step,
+  setStep,
+  warningOf,
+} from "./remotesync/status.ts";
 import { siteIndex, siteOf, watchSite } from "./site/site.ts";
 
 type Sync = Stored<RemoteSync>;
@@ -105,21 +112,22 @@ export default defineFunction({
   outbound: { github: true },
   async reconcile(sync, ctx) {
     if (sync.spec.paused) return paused(sync, ctx);
-    const said = newProgress();
-    const trouble = await keep(sync, ctx, said).catch(async (error: unknown) => {
+    const progress = newProgress();
+    const blocked = await keep(sync, ctx, progress).catch(async (error: unknown) => {
       if (error instanceof BlockedError) return error;
-      await noteRevision(sync, ctx, said);
+      await noteRevision(sync, ctx, progress);
       throw error;
     });
-    said.conditions.push(...deprecation(sync));
-    const conditions = conditionsOf(said, trouble);
+    progress.conditions.push(...deprecation(sync));
+    const conditions = conditionsOf(progress, blocked);
     const ready = conditions.at(-1);
-    said.status.message = ready?.status === "True" ? "" : (ready?.message ?? "");
-    said.status.warning = (ready?.status === "True" && warningOf(said)?.message.slice(0, 2000)) || null;
-    await ctx.status(RemoteSync, sync, said.status as object, conditions);
-    const soonest = Math.min(...said.delays);
-    if (trouble !== undefined) throw soonerThan(trouble, soonest);
-    return said.delays.length === 0 ? undefined : { requeueAfter: soonest };
+    progress.status.message = ready?.status === "True" ? "" : (ready?.message ?? "");
+    progress.status.warning =
+      (ready?.status === "True" && warningOf(progress)?.message.slice(0, 2000)) || null;
+    await ctx.status(RemoteSync, sync, progress.status as object, conditions);
+    const soonest = Math.min(...progress.delays);
+    if (blocked !== undefined) throw soonerThan(blocked, soonest);
+    return progress.delays.length === 0 ? undefined : { requeueAfter: soonest };
   },
 });
 
@@ -133,15 +141,15 @@ function deprecation(sync: Sync): ConditionUpdate[] {
 }
 
 /** Shortens the retry interval to the next delay: one timer serves both. */
-function soonerThan(trouble: BlockedError, millis: number): BlockedError {
-  const { reason, message, retryAfterMillis } = trouble;
-  if (millis >= retryAfterMillis) return trouble;
-  return new BlockedError(reason, message, millis, { cause: trouble });
+function soonerThan(blocked: BlockedError, millis: number): BlockedError {
+  const { reason, message, retryAfterMillis } = blocked;
+  if (millis >= retryAfterMillis) return blocked;
+  return new BlockedError(reason, message, millis, { cause: blocked });
 }
 
 /** Records GitHub's answer when a later step fails: the webhook that caused it may not be delivered a second time. */
-async function noteRevision(sync: Sync, ctx: Context, said: Progress): Promise<void> {
-  const { source, revision, ref, headSHA, baseBranch } = said.status;
+async function noteRevision(sync: Sync, ctx: Context, progress: Progress): Promise<void> {
+  const { source, revision, ref, headSHA, baseBranch } = progress.status;
   if (ctx.signal.aborted || !revision || revision === sync.status?.revision) return;
   const noted = { source, revision, ref, headSHA, baseBranch };
   await ctx.status(RemoteSync, sync, noted as object).catch((err: unknown) => {
@@ -153,20 +161,20 @@ async function noteRevision(sync: Sync, ctx: Context, said: Progress): Promise<v
  * Runs the steps as far as possible. Throws a `BlockedError` where no further step is possible, after recording it for the step
  * that failed. Returns a `BlockedError` that does not prevent the following steps.
  */
-async function keep(sync: Sync, ctx: Context, said: Progress): Promise<BlockedError | undefined> {
+async function keep(sync: Sync, ctx: Context, progress: Progress): Promise<BlockedError | undefined> {
   const step = <T>(name: Step, work: () => Promise<T>): Promise<T> =>
     work().catch((error: unknown) => {
-      if (error instanceof BlockedError) setStep(said, name, "False", error.reason, error.message);
+      if (error instanceof BlockedError) setStep(progress, name, "False", error.reason, error.message);
       throw error;
     });
 
   await step("Deployed", () => expectNoElder(sync, ctx));
   const { config } = await step("SourceResolved", () => siteOf(ctx));
-  const { revision, trouble } = await follow(sync, config.github, ctx, said);
-  if (revision === undefined) return trouble;
-  const image = await step("Built", () => build(sync, revision, config, ctx, said));
-  if (image !== undefined) await step("Deployed", () => deploy(sync, { image, revision }, ctx, said));
-  return trouble;
+  const { revision, blocked } = await follow(sync, config.github, ctx, progress);
+  if (revision === undefined) return blocked;
+  const image = await step("Built", () => build(sync, revision, config, ctx, progress));
+  if (image !== undefined) await step("Deployed", () => deploy(sync, { image, revision }, ctx, progress));
+  return blocked;
 }
 
 /** Two RemoteSyncs of one Application would overwrite each other's image, so the older one wins. */
@@ -196,7 +204,7 @@ async function deploy(
   sync: Sync,
   { image, revision }: { readonly image: string; readonly revision: string },
   ctx: Context,
-  said: Progress,
+  progress: Progress,
 ): Promise<void> {
   const { name } = sync.spec.applicationRef;
   const found = (await ctx.read.get(Application, name)) ?? (await ctx.live.get(Application, name));
@@ -213,7 +221,7 @@ async function deploy(
   });
   if (found.spec.image !== image)
     ctx.event("Normal", "Deployed", `set the image of Application ${name} to ${image}`);
-  setStep(said, "Deployed", "True", "Deployed", `the Application ${name} has the image of ${revision}`);
+  setStep(progress, "Deployed", "True", "Deployed", `the Application ${name} has the image of ${revision}`);
 }
 
 /** Reports the pause, and changes nothing else. */

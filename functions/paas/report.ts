@@ -57,12 +57,12 @@ export default defineFunction({
     return (await report(pipeline, previews, ctx)).result;
   },
   async finalize(pipeline, ctx) {
-    const { stopped, untold, result } = await report(pipeline, [], ctx);
+    const { stopped, unreported, result } = await report(pipeline, [], ctx);
     if (stopped === undefined) return result;
     const since = ctx.now() - Date.parse(pipeline.metadata.deletionTimestamp ?? "");
     if (delaysDeletion(stopped, since)) return { requeueAfter: deletionRetryMillis };
-    if (untold.length > 0)
-      ctx.event("Warning", incomplete, `${notReported(untold)}. Not retried: ${stopped.message}`);
+    if (unreported.length > 0)
+      ctx.event("Warning", incomplete, `${notReported(unreported)}. Not retried: ${stopped.message}`);
     ctx.log.warn({ err: stopped }, "giving up, GitHub shows deleted previews");
     return undefined;
   },
@@ -82,7 +82,7 @@ const repositoryIn = ({ spec, status }: Pipeline): KnownRepository | undefined =
 interface ReportResult {
   readonly stopped?: BlockedError | undefined;
   /** Pull requests with unfinished reports. */
-  readonly untold: readonly number[];
+  readonly unreported: readonly number[];
   readonly result: Result | undefined;
 }
 
@@ -112,9 +112,9 @@ async function report(pipeline: Pipeline, previews: readonly Preview[], ctx: Con
   );
   const isLeft = portion.length < pieces.length;
   // The condition is about previews that run. For deleted ones, Events report refusals.
-  const trouble = stopped ?? [...refused].find(([number]) => open.has(number))?.[1];
+  const failure = stopped ?? [...refused].find(([number]) => open.has(number))?.[1];
   const isAll = !isLeft && !retries.some(({ number }) => open.has(number));
-  const condition = trouble || isAll ? reportedAs(pipeline, pieces, trouble) : undefined;
+  const condition = failure || isAll ? reportedAs(pipeline, pieces, failure) : undefined;
   const nextAt = stopped && new Date(now.getTime() + stopped.retryAfterMillis);
   const noted = await recordReports(pipeline, { reports, nextAt, context }, condition, ctx);
   const pauses = [
@@ -123,7 +123,7 @@ async function report(pipeline: Pipeline, previews: readonly Preview[], ctx: Con
     ...retries.map(({ at }) => Math.max(pauseMillis, at - now.getTime())),
   ];
   const result = pauses.length === 0 ? undefined : { requeueAfter: Math.min(...pauses) };
-  return { stopped, untold: reports.map(({ number }) => number), result };
+  return { stopped, unreported: reports.map(({ number }) => number), result };
 }
 
 function blocked(error: unknown): BlockedError {
@@ -141,8 +141,8 @@ async function recordBlocked(
   const nextAt = new Date(now.getTime() + stopped.retryAfterMillis);
   const reports = pipeline.status?.reports ?? [];
   await recordReports(pipeline, { reports, nextAt }, reportedAs(pipeline, [], stopped), ctx);
-  const untold = reports.map(({ number }) => number);
-  return { stopped, untold, result: { requeueAfter: stopped.retryAfterMillis } };
+  const unreported = reports.map(({ number }) => number);
+  return { stopped, unreported, result: { requeueAfter: stopped.retryAfterMillis } };
 }
 
 /** The only webhook of this function is for unlocked conversations. */
@@ -181,10 +181,10 @@ function reportsOf(pipeline: Pipeline, { event }: Pick<Context, "event">): reado
 function reportedAs(
   { status }: Pipeline,
   pieces: readonly Piece[],
-  trouble: BlockedError | undefined,
+  failure: BlockedError | undefined,
 ): ConditionUpdate | undefined {
   const type = "Reported";
-  if (trouble) return { type, status: "False", reason: trouble.reason, message: trouble.message };
+  if (failure) return { type, status: "False", reason: failure.reason, message: failure.message };
   const before = status?.conditions?.find((condition) => condition.type === type);
   if (pieces.length === 0 && before?.status !== "False") return undefined;
   return { type, status: "True", reason: type, message: "" };
@@ -206,12 +206,12 @@ async function recordReports(
   condition: ConditionUpdate | undefined,
   ctx: Context,
 ): Promise<"noted" | "changed meanwhile"> {
-  const told = reports.filter((notes) => Object.keys(notes).length > 1);
+  const nonEmpty = reports.filter((notes) => Object.keys(notes).length > 1);
   const repository = repositoryIn(pipeline);
   // An empty list in place of none would cause a write.
   const status = {
-    ...((told.length > 0 || pipeline.status?.reports !== undefined) && {
-      reports: told,
+    ...((nonEmpty.length > 0 || pipeline.status?.reports !== undefined) && {
+      reports: nonEmpty,
       ...(repository !== undefined && { reportedRepository: repository.id }),
     }),
     ...(context !== undefined && { reportContext: context }),

@@ -50,7 +50,7 @@ async function sing(
   let timeForKiyoshi = current.spec.sayKiyoshi === true;
   let before = lastSaid;
   for (let said = 0; ; ) {
-    const step = nextStep({ words, wanted: current.spec.numZundokos ?? 0, timeForKiyoshi });
+    const step = nextStep({ words, count: current.spec.numZundokos ?? 0, timeForKiyoshi });
     if (step.do === "announce") {
       timeForKiyoshi = true;
       continue;

@@ -23,7 +23,7 @@ test("ends exactly when the song is over, whatever the words", () => {
     fc.property(fc.array(word, { maxLength: 60 }), (drawn) => {
       const words = new Map<number, Word>();
       for (const [at, next] of drawn.entries()) {
-        const step = nextStep({ words, wanted: words.size, timeForKiyoshi: false });
+        const step = nextStep({ words, count: words.size, timeForKiyoshi: false });
         if (step.do === "announce") {
           expect(isOver(words)).toBe(true);
           return;
@@ -41,11 +41,11 @@ test("fills missing numbers in ascending order", () => {
     fc.property(
       fc.uniqueArray(fc.integer({ min: 1, max: 40 }), { minLength: 1 }),
       fc.nat(45),
-      (numbers, wanted) => {
+      (numbers, count) => {
         const words = new Map(numbers.map((number) => [number, Z as Word]));
-        const last = Math.max(wanted, lastNumber(words));
+        const last = Math.max(count, lastNumber(words));
         const missing = Array.from({ length: last }, (_, at) => at + 1).find((number) => !words.has(number));
-        const step = nextStep({ words, wanted, timeForKiyoshi: true });
+        const step = nextStep({ words, count, timeForKiyoshi: true });
         expect(step).toEqual(missing === undefined ? { do: "kiyoshi" } : { do: "say", number: missing });
       },
     ),
@@ -54,7 +54,7 @@ test("fills missing numbers in ascending order", () => {
 
 test("orders numbers numerically: the 1000th word comes after the 999th", () => {
   const words = new Map<number, Word>(Array.from({ length: 1000 }, (_, at) => [at + 1, D as Word]));
-  expect(nextStep({ words, wanted: 1000, timeForKiyoshi: false })).toEqual({ do: "say", number: 1001 });
+  expect(nextStep({ words, count: 1000, timeForKiyoshi: false })).toEqual({ do: "say", number: 1001 });
 });
 
 test("restores a lost word of an ending", () => {

@@ -9,7 +9,7 @@ const ending: readonly Word[] = ["Zun", "Zun", "Zun", "Zun", "Doko"];
 export interface Song {
   readonly words: ReadonlyMap<number, Word>;
   /** Number of words so far, as the spec records it. */
-  readonly wanted: number;
+  readonly count: number;
   readonly timeForKiyoshi: boolean;
 }
 
@@ -29,8 +29,8 @@ export function isOver(words: ReadonlyMap<number, Word>): boolean {
 }
 
 /** The next step: say a missing word, end a finished song, or say one more word. */
-export function nextStep({ words, wanted, timeForKiyoshi }: Song): Step {
-  const last = Math.max(wanted, lastNumber(words));
+export function nextStep({ words, count, timeForKiyoshi }: Song): Step {
+  const last = Math.max(count, lastNumber(words));
   for (let number = 1; number <= last; number++) if (!words.has(number)) return { do: "say", number };
   if (timeForKiyoshi) return { do: "kiyoshi" };
   if (isOver(words)) return { do: "announce" };

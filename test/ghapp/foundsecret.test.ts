@@ -5,10 +5,10 @@ import { mergePatched } from "../../bus/worker/writes.ts";
 import { canBecome, isOf, patchTo, tokenIn, tokensIn } from "../../functions/ghapp/foundsecret.ts";
 import {
   annotations,
-  requestDigest,
-  type SecretObject,
   type DesiredSecret,
   desiredSecret,
+  requestDigest,
+  type SecretObject,
 } from "../../functions/ghapp/secret.ts";
 import {
   app,

@@ -6,8 +6,8 @@ import {
   type AppIdentity,
   annotations,
   contentDigest,
-  requestDigest,
   desiredSecret,
+  requestDigest,
 } from "../../functions/ghapp/secret.ts";
 import {
   app,
@@ -183,8 +183,8 @@ describe("annotations", () => {
     for (const format of ["raw", "basic-auth", "dockerconfigjson"] as const) {
       const template = { ...spec.template, stringData: { url: "https://{{token}}@github.com" } };
       const { annotations, labels } = desiredSecret({ ...spec, format, template }, app, { ...issued, token });
-      const told = JSON.stringify({ annotations, labels });
-      for (const secret of [...secrets, ...hidden]) expect(told).not.toContain(secret);
+      const text = JSON.stringify({ annotations, labels });
+      for (const secret of [...secrets, ...hidden]) expect(text).not.toContain(secret);
     }
   });
 

@@ -5,10 +5,10 @@ import type { Stored } from "../../bus/kube/object.ts";
 import type { Installation } from "../../functions/ghapp/kinds.ts";
 import {
   type AppIdentity,
-  type IssuedToken,
-  type SecretObject,
   type DesiredSecret,
   desiredSecret,
+  type IssuedToken,
+  type SecretObject,
 } from "../../functions/ghapp/secret.ts";
 
 /** The spec of an Installation. */
@@ -76,7 +76,8 @@ export const stored = ({ labels, annotations, ...content }: DesiredSecret): Stor
   ...content,
 });
 /** The Secret with a token. */
-export const wanted = (of: Spec = spec, by: AppIdentity = app, token = issued) => desiredSecret(of, by, token);
+export const wanted = (of: Spec = spec, by: AppIdentity = app, token = issued) =>
+  desiredSecret(of, by, token);
 
 /** The same value, deeply frozen. */
 export function frozen<T>(value: T): T {

@@ -9,7 +9,7 @@ import type { Application } from "../kinds/application.ts";
 import { ownObject } from "./hosting.ts";
 import { kindOf, knownUid, type Resource } from "./inventory.ts";
 import { refusalOf, refusalOfAll } from "./refusal.ts";
-import { listingProblem, howToGrant, howToList } from "./unlisted.ts";
+import { howToGrant, howToList, listingProblem } from "./unlisted.ts";
 
 type App = Stored<Application>;
 

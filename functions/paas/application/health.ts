@@ -34,8 +34,8 @@ interface Status {
 type Read = (status: Status, spec: Readonly<Record<string, unknown>>) => Unready | undefined;
 
 const progressing = (message: string): Unready => ({ state: "progressing", message });
-const some = (ready: number, wanted: number): Unready | undefined =>
-  ready < wanted ? progressing(`${ready} of ${wanted} pods are ready`) : undefined;
+const some = (ready: number, desired: number): Unready | undefined =>
+  ready < desired ? progressing(`${ready} of ${desired} pods are ready`) : undefined;
 
 /** Kinds of Kubernetes with readiness rules of their own. */
 const ownWays: Readonly<Record<string, Read>> = {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { childKinds } from "../charts/kinds.ts";
-import { withPlanned, withUids, kindOf, knownUid, obsolete, type Resource, resourceOf } from "./inventory.ts";
+import { kindOf, knownUid, obsolete, type Resource, resourceOf, withPlanned, withUids } from "./inventory.ts";
 
 const resource = fc.record({
   apiVersion: fc.constantFrom("v1", "networking.k8s.io/v1", "networking.k8s.io/v1beta1", "apps/v1"),
@@ -24,20 +24,20 @@ const keys = (list: readonly Resource[]) => list.map(keyOf).sort();
 
 test("announces existing and desired objects, each once", () => {
   fc.assert(
-    fc.property(resources, resources, (before, wanted) => {
-      const list = withPlanned(before, wantedOf(wanted));
-      expect(keys(list)).toEqual([...new Set([...keys(before), ...keys(wanted)])].sort());
+    fc.property(resources, resources, (before, desired) => {
+      const list = withPlanned(before, wantedOf(desired));
+      expect(keys(list)).toEqual([...new Set([...keys(before), ...keys(desired)])].sort());
       expect(list.slice(0, before.length), "existing entries stay unchanged").toEqual(before);
-      expect(withPlanned(list, wantedOf(wanted)), "it is announced once").toBe(list);
+      expect(withPlanned(list, wantedOf(desired)), "it is announced once").toBe(list);
     }),
   );
 });
 
 test("splits announced objects into obsolete and desired ones, whatever the versions", () => {
   fc.assert(
-    fc.property(resources, resources, (before, wanted) => {
-      const gone = keys(obsolete(withPlanned(before, wantedOf(wanted)), wantedOf(wanted)));
-      expect(gone).toEqual(keys(before).filter((key) => !keys(wanted).includes(key)));
+    fc.property(resources, resources, (before, desired) => {
+      const gone = keys(obsolete(withPlanned(before, wantedOf(desired)), wantedOf(desired)));
+      expect(gone).toEqual(keys(before).filter((key) => !keys(desired).includes(key)));
     }),
   );
 });

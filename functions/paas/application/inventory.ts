@@ -31,9 +31,9 @@ export const resourceOf = ({ apiVersion, kind, metadata }: Child): Resource => (
 });
 
 /** The inventory before the objects are applied: the existing entries, and those to create. */
-export function withPlanned(before: readonly Resource[], wanted: readonly Child[]): readonly Resource[] {
+export function withPlanned(before: readonly Resource[], desired: readonly Child[]): readonly Resource[] {
   const known = new Set(before.map(resourceKey));
-  const added = wanted.map(resourceOf).filter((resource) => !known.has(resourceKey(resource)));
+  const added = desired.map(resourceOf).filter((resource) => !known.has(resourceKey(resource)));
   return added.length === 0 ? before : [...before, ...added];
 }
 
@@ -44,8 +44,8 @@ export const withUids = (listed: readonly Resource[], children: readonly Child[]
 };
 
 /** Entries that the chart no longer renders. */
-export function obsolete(before: readonly Resource[], wanted: readonly Child[]): readonly Resource[] {
-  const keys = new Set(wanted.map((object) => resourceKey(resourceOf(object))));
+export function obsolete(before: readonly Resource[], desired: readonly Child[]): readonly Resource[] {
+  const keys = new Set(desired.map((object) => resourceKey(resourceOf(object))));
   return before.filter((resource) => !keys.has(resourceKey(resource)));
 }
 

@@ -36,9 +36,9 @@ export function refusedRoute(children: readonly Stored[]): string | undefined {
   for (const { metadata, spec, status } of routes) {
     const { name, namespace, generation = 0 } = metadata;
     const textOf = (parent: ParentRef) => `${parent.namespace ?? namespace}/${parent.name}`;
-    const wanted = new Set(spec.parentRefs?.map(textOf));
+    const desired = new Set(spec.parentRefs?.map(textOf));
     for (const { parentRef, conditions = [] } of status?.parents ?? []) {
-      if (!wanted.has(textOf(parentRef))) continue;
+      if (!desired.has(textOf(parentRef))) continue;
       const refusal = conditions.find(
         (condition) =>
           needed.includes(condition.type) &&

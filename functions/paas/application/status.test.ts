@@ -3,7 +3,7 @@ import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Deployment } from "../../../bus/kube/rollout.ts";
 import type { Application } from "../kinds/application.ts";
-import { type ReconcileResult, eventsFor, type StatusUpdate, statusOf } from "./status.ts";
+import { eventsFor, type ReconcileResult, type StatusUpdate, statusOf } from "./status.ts";
 
 const now = new Date("2026-01-02T03:04:05Z");
 
@@ -158,8 +158,8 @@ test("records an Event for a new running image and for a failed rollout, each on
     found({ deployments: [deployment("web:2", { ...running, conditions: exceeded })] }),
   );
   const success = statusOf(app(), found());
-  const reasons = (said: StatusUpdate, before?: Application["status"]) =>
-    eventsFor(app({}, before), said).map(({ reason }) => reason);
+  const reasons = (update: StatusUpdate, before?: Application["status"]) =>
+    eventsFor(app({}, before), update).map(({ reason }) => reason);
   const conditions = failure.conditions.map((one) => ({ ...one, lastTransitionTime: "" }));
   expect(reasons(success)).toEqual(["Deployed"]);
   expect(reasons(success, { currentImage: "web:2" })).toEqual([]);

@@ -93,7 +93,8 @@ export function statusOf(app: App, found: ReconcileResult): StatusUpdate {
 }
 
 /** Whether to report pods. After a problem there may be none yet. */
-const isShown = ({ problem, deployments }: ReconcileResult): boolean => problem === undefined || deployments.length > 0;
+const isShown = ({ problem, deployments }: ReconcileResult): boolean =>
+  problem === undefined || deployments.length > 0;
 
 interface Summary {
   readonly word: NonNullable<Status["status"]>;
@@ -158,8 +159,8 @@ function imagesOf(
   }: Pick<ReconcileResult, "problem" | "deployments" | "now"> & { readonly rollout: Rollout },
 ): Partial<Status> {
   const image = desiredImage(app);
-  const isWanted = problem === undefined || deployments.some((deployment) => hasImage(deployment, image));
-  if (rollout.state !== "done" || !isWanted) return {};
+  const runsDesired = problem === undefined || deployments.some((deployment) => hasImage(deployment, image));
+  if (rollout.state !== "done" || !runsDesired) return {};
   const { history = [] } = app.status ?? {};
   if (image === "") return { currentImage: "" };
   const revision =
@@ -181,13 +182,13 @@ const recordedReasons: readonly string[] = ["ProgressDeadlineExceeded", "RouteNo
 
 /** Events for changes of the status. */
 export function eventsFor({ status: before }: App, { status, conditions }: StatusUpdate): EventToRecord[] {
-  const news: EventToRecord[] = [];
+  const events: EventToRecord[] = [];
   const image = status.currentImage;
   if (image && image !== before?.currentImage)
-    news.push({ type: "Normal", reason: "Deployed", note: `all pods run ${image}` });
+    events.push({ type: "Normal", reason: "Deployed", note: `all pods run ${image}` });
   const reasonBefore = before?.conditions?.find(({ type }) => type === "Ready")?.reason;
   for (const { type, reason, message } of conditions)
     if (type === "Ready" && reason !== reasonBefore && recordedReasons.includes(reason))
-      news.push({ type: "Warning", reason, note: message });
-  return news;
+      events.push({ type: "Warning", reason, note: message });
+  return events;
 }

@@ -34,8 +34,8 @@ type Review = Extract<TimelineEvent, { type: "reviewed" }>;
 const isSame = (label: string, other: string): boolean => label.toLowerCase() === other.toLowerCase();
 
 /** Whether a pull request has a label. */
-export const hasLabel = (labels: readonly string[], wanted: string): boolean =>
-  labels.some((label) => isSame(label, wanted));
+export const hasLabel = (labels: readonly string[], label: string): boolean =>
+  labels.some((other) => isSame(other, label));
 
 /** Decides. An approved commit stays approved while its label or review is present. Each later commit needs its own approval. */
 export async function approvalOf(input: ApprovalInput): Promise<Approval> {

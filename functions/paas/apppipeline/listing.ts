@@ -33,7 +33,7 @@ export interface Listed {
   readonly status: Partial<NonNullable<AppPipeline["status"]>>;
   /** Deadline of the next request to GitHub, in milliseconds since the epoch. */
   readonly nextAt: number;
-  readonly trouble?: BlockedError;
+  readonly failure?: BlockedError;
 }
 
 const type = "PullRequestsListed";
@@ -44,9 +44,9 @@ const leastPollMillis = 10_000;
 export async function list(pipeline: Pipeline, now: Date, ctx: Context): Promise<Listed> {
   const { spec, status, metadata } = pipeline;
   const known = status?.previews?.map(candidateIn);
-  const said = listedCondition(pipeline);
-  if (said !== undefined && !isDue(pipeline, now, ctx)) return lastListing(pipeline, said, now);
-  const asked = {
+  const before = listedCondition(pipeline);
+  if (before !== undefined && !isDue(pipeline, now, ctx)) return lastListing(pipeline, before, now);
+  const handled = {
     refreshedAt: metadata.annotations?.[annotations.refreshedAt] ?? "",
     ...(metadata.generation !== undefined && { listedGeneration: metadata.generation }),
   };
@@ -67,7 +67,7 @@ export async function list(pipeline: Pipeline, now: Date, ctx: Context): Promise
         note === undefined
           ? { type, status: "True", reason: "Listed", message: "" }
           : { type, status: "True", reason: renamed, message: note },
-      status: { ...asked, repository, listedAt: seconds(now), nextListingAt: seconds(new Date(nextAt)) },
+      status: { ...handled, repository, listedAt: seconds(now), nextListingAt: seconds(new Date(nextAt)) },
       nextAt,
     };
   } catch (error) {
@@ -77,9 +77,9 @@ export async function list(pipeline: Pipeline, now: Date, ctx: Context): Promise
     return {
       candidates: known,
       condition: { type, status: "False", reason, message },
-      status: { ...asked, nextListingAt: seconds(new Date(nextAt)) },
+      status: { ...handled, nextListingAt: seconds(new Date(nextAt)) },
       nextAt,
-      trouble: error,
+      failure: error,
     };
   }
 }
@@ -127,11 +127,12 @@ async function approvalsOf(
   return approvals;
 }
 
-const listedCondition = ({ status }: Pipeline) => status?.conditions?.find((condition) => condition.type === type);
+const listedCondition = ({ status }: Pipeline) =>
+  status?.conditions?.find((condition) => condition.type === type);
 
 /** The last answer of GitHub. A failure stays an error until GitHub answers. */
-function lastListing(pipeline: Pipeline, said: ConditionUpdate, now: Date): Listed {
-  const { status, reason, message } = said;
+function lastListing(pipeline: Pipeline, before: ConditionUpdate, now: Date): Listed {
+  const { status, reason, message } = before;
   const nextAt = nextAtOf(pipeline);
   return {
     candidates: pipeline.status?.previews?.map(candidateIn),
@@ -139,7 +140,7 @@ function lastListing(pipeline: Pipeline, said: ConditionUpdate, now: Date): List
     status: {},
     nextAt,
     ...(status !== "True" && {
-      trouble: new BlockedError(reason, message, Math.max(1000, nextAt - now.getTime())),
+      failure: new BlockedError(reason, message, Math.max(1000, nextAt - now.getTime())),
     }),
   };
 }

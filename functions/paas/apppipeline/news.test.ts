@@ -11,7 +11,8 @@ const preview = (number: number, more: Partial<Preview> = {}): Preview => ({
   url: `https://${number}`,
   ...more,
 });
-const reasons = (before: Preview[], after: Preview[]) => previewEvents(before, after).map(({ reason }) => reason);
+const reasons = (before: Preview[], after: Preview[]) =>
+  previewEvents(before, after).map(({ reason }) => reason);
 
 test("records a created and a deleted preview", () => {
   expect(previewEvents([preview(1)], [preview(2)])).toEqual([

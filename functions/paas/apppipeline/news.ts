@@ -11,7 +11,10 @@ export interface PreviewEvent {
 const shown = (preview: Preview | undefined): boolean => preview?.application !== undefined;
 
 /** Events for previews that were created, became ready, failed, or were deleted. */
-export function previewEvents(before: readonly Preview[], after: readonly Preview[]): readonly PreviewEvent[] {
+export function previewEvents(
+  before: readonly Preview[],
+  after: readonly Preview[],
+): readonly PreviewEvent[] {
   const [old, now] = [before, after].map((all) => new Map(all.map((preview) => [preview.number, preview])));
   const made = after.flatMap((preview) => eventsOfPreview(old?.get(preview.number), preview));
   const gone = before

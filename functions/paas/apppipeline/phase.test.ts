@@ -8,28 +8,32 @@ import type { Candidate } from "./select.ts";
 
 const candidate: Candidate = { number: 1, headSHA: "head", since: "2026-01-02T03:04:05Z" };
 const image = "registry.example.com/web@sha256:1";
-type Said = Readonly<Record<string, readonly [Condition["status"], string?]>>;
-const conditions = (said: Said) =>
-  Object.entries(said).map(([type, [status, reason = "Reason"]]) => ({
+type Statuses = Readonly<Record<string, readonly [Condition["status"], string?]>>;
+const conditions = (statuses: Statuses) =>
+  Object.entries(statuses).map(([type, [status, reason = "Reason"]]) => ({
     ...{ type, status, reason, message: `message of ${type}` },
     lastTransitionTime: "2026-01-02T03:04:05Z",
   }));
 
 /** `generation`: the object's, and the observed one. */
-const remoteSync = (said: Said, status: Partial<RemoteSync["status"]> = {}, generation = [1, 1]) =>
+const remoteSync = (statuses: Statuses, status: Partial<RemoteSync["status"]> = {}, generation = [1, 1]) =>
   ({
     metadata: { name: "sync", generation: generation[0] },
     status: {
       ...{ headSHA: "head", revision: "merge", latestImage: image, observedGeneration: generation[1] },
       ...status,
-      conditions: conditions(said),
+      conditions: conditions(statuses),
     },
   }) as RemoteSync;
-const application = (said: Said, spec: Partial<Application["spec"]> = { image }, generation = [1, 1]) =>
+const application = (
+  statuses: Statuses,
+  spec: Partial<Application["spec"]> = { image },
+  generation = [1, 1],
+) =>
   ({
     metadata: { name: "app", generation: generation[0] },
     spec: { domains: [], ...spec },
-    status: { observedGeneration: generation[1], conditions: conditions(said) },
+    status: { observedGeneration: generation[1], conditions: conditions(statuses) },
   }) as unknown as Application;
 
 const done = { SourceResolved: ["True"], Built: ["True"], Deployed: ["True"] } as const;
@@ -82,8 +86,8 @@ describe("a preview is", () => {
       remoteSync(done),
     ],
     ["Ready", "everything is done", running, remoteSync(done)],
-  ] as const)("%s when %s", (wanted, _, app, sync) => {
-    expect(phase(app, sync, candidate)).toBe(wanted);
+  ] as const)("%s when %s", (expected, _, app, sync) => {
+    expect(phase(app, sync, candidate)).toBe(expected);
   });
 
   test("Resolving again while its objects are being deleted", () => {
@@ -126,18 +130,19 @@ test("is Ready only when the status of both objects is current, of this commit, 
     fc.property(
       fc.record({ source: status, built: status, deployed: status, ready: status }),
       fc.record({ syncIsNew: some, appIsNew: some, isHead: some, hasImage: some }),
-      (said, is) => {
+      (statuses, is) => {
         const sync = remoteSync(
-          { SourceResolved: [said.source], Built: [said.built], Deployed: [said.deployed] },
+          { SourceResolved: [statuses.source], Built: [statuses.built], Deployed: [statuses.deployed] },
           { headSHA: is.isHead ? "head" : "before" },
           is.syncIsNew ? [2, 2] : [2, 1],
         );
         const app = application(
-          { Ready: [said.ready] },
+          { Ready: [statuses.ready] },
           { image: is.hasImage ? image : "other" },
           is.appIsNew ? [2, 2] : [2, 1],
         );
-        const all = Object.values(said).every((one) => one === "True") && Object.values(is).every(Boolean);
+        const all =
+          Object.values(statuses).every((one) => one === "True") && Object.values(is).every(Boolean);
         expect(phase(app, sync, candidate) === "Ready").toBe(all);
       },
     ),

@@ -13,7 +13,7 @@ export interface PreviewState {
   readonly application: Stored<Application> | undefined;
   readonly remoteSync: Stored<RemoteSync> | undefined;
   /** Why its objects could not be applied. */
-  readonly trouble: { readonly message: string } | undefined;
+  readonly failure: { readonly message: string } | undefined;
   /** The previous status. */
   readonly before: Preview | undefined;
   /** Pattern of its host. */
@@ -40,13 +40,13 @@ function reasonOf({ state, approvalProblem }: Selected): string {
 export function previewOf(
   pipeline: Stored<AppPipeline>,
   selected: Selected,
-  { application, remoteSync, trouble, before, pattern }: PreviewState,
+  { application, remoteSync, failure, before, pattern }: PreviewState,
 ): Preview {
   const { state, ...candidate } = selected;
   if (state !== "shown") return { ...candidate, phase: state, message: reasonOf(selected) };
   const { number, headSHA, approvedSHA } = candidate;
-  const { phase, message, warning }: Phase = trouble
-    ? { phase: "Failed", message: trouble.message }
+  const { phase, message, warning }: Phase = failure
+    ? { phase: "Failed", message: failure.message }
     : (phaseOf(application, remoteSync, candidate) ?? unchanged(before));
   const behind =
     approvedSHA === undefined || approvedSHA === headSHA

@@ -39,12 +39,12 @@ function forkOf({ head, base }: PullRequest): string | undefined {
   return head.repository ?? "a deleted repository";
 }
 
-function isWanted(
+function matchesFilter(
   { labels, draft, base }: PullRequest,
-  { labels: wanted = [], baseBranches, drafts = true }: NonNullable<Spec["filter"]>,
+  { labels: required = [], baseBranches, drafts = true }: NonNullable<Spec["filter"]>,
 ): boolean {
   if (draft && !drafts) return false;
-  if (!wanted.every((label) => hasLabel(labels, label))) return false;
+  if (!required.every((label) => hasLabel(labels, label))) return false;
   return baseBranches === undefined || baseBranches.some((glob) => matchesGlob(glob, base.ref));
 }
 
@@ -52,13 +52,15 @@ function isWanted(
 export const seconds = (at: Date): string => at.toISOString().replace(/\.\d+Z$/, "Z");
 
 /** The pull requests that pass the filter. */
-const wantedOf = (pulls: readonly PullRequest[], { filter = {} }: Spec): PullRequest[] =>
-  pulls.filter((pull) => isWanted(pull, filter) && (filter.forks !== "Never" || forkOf(pull) === undefined));
+const selectedBy = (pulls: readonly PullRequest[], { filter = {} }: Spec): PullRequest[] =>
+  pulls.filter(
+    (pull) => matchesFilter(pull, filter) && (filter.forks !== "Never" || forkOf(pull) === undefined),
+  );
 
 /** The pull requests that need an approval. */
 export const toApprove = (pulls: readonly PullRequest[], spec: Spec): PullRequest[] =>
   (spec.filter?.forks ?? "Approved") === "Approved"
-    ? wantedOf(pulls, spec).filter((pull) => forkOf(pull) !== undefined)
+    ? selectedBy(pulls, spec).filter((pull) => forkOf(pull) !== undefined)
     : [];
 
 /** The candidates of a listing. `approvals`: of the pull requests that {@link toApprove} returns, by number. */
@@ -70,7 +72,7 @@ export const candidatesOf = (
   now: Date,
 ): Candidate[] => {
   const known = new Map(before.map((preview) => [preview.number, preview]));
-  return wantedOf(pulls, spec).map((pull) => {
+  return selectedBy(pulls, spec).map((pull) => {
     const { number, head, base } = pull;
     const fork = forkOf(pull);
     const last = known.get(number);

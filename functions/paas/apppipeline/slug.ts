@@ -65,9 +65,9 @@ export function withSlugs<T extends Candidate>(
     const preview = known.get(one.number);
     if (preview?.slug !== undefined) return preview.slug;
     const slug = preview === undefined ? "" : formerSlug(preview);
-    const having = former.get(slug) ?? [];
+    const sharing = former.get(slug) ?? [];
     const isOnlyOne =
-      having.some(({ number }) => number === one.number) && new Set(having.map(textOf)).size === 1;
+      sharing.some(({ number }) => number === one.number) && new Set(sharing.map(textOf)).size === 1;
     return slug !== "" && isOnlyOne ? slug : undefined;
   };
   const taken = new Set<string>();

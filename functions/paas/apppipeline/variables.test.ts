@@ -18,8 +18,8 @@ test.each([
   ["{{sha}}", sha],
   ["{{short_sha}}", "0123456"],
   ["https://{{host}}/", "https://pr-7.example.com/"],
-])("replaces %s by %s", (text, wanted) => {
-  expect(arg(text)).toBe(wanted);
+])("replaces %s by %s", (text, expected) => {
+  expect(arg(text)).toBe(expected);
 });
 
 test("leaves other braces alone", () => {

@@ -2,11 +2,11 @@ import { expect, test } from "vitest";
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { AppPipeline } from "../kinds/apppipeline.ts";
 import type { Candidate } from "./select.ts";
-import * as wanted from "./wanted.ts";
+import * as desired from "./wanted.ts";
 
-const hostOf = (of: Stored<AppPipeline>, number: number) => wanted.hostOf(of, number, "unique");
+const hostOf = (of: Stored<AppPipeline>, number: number) => desired.hostOf(of, number, "unique");
 const previewObjects = (of: Stored<AppPipeline>, candidate: Candidate) =>
-  wanted.previewObjects(of, candidate, "unique");
+  desired.previewObjects(of, candidate, "unique");
 
 const candidate: Candidate = { number: 7, headSHA: "head", since: "2026-01-02T03:04:05Z" };
 const stranger: Candidate = { ...candidate, fork: "stranger/web" };

@@ -18,29 +18,29 @@ const unique = (hosts: readonly string[]): string[] => [...new Set(hosts)];
 
 /** The hosts of an Application. */
 export interface DesiredHosts {
-  readonly wanted: readonly string[];
+  readonly desired: readonly string[];
   /** All hosts that the Application may have claims for. */
   readonly before: readonly string[];
   /** Written before anything is claimed, so that every claim is eventually released, even if the worker dies in between. */
-  readonly announced: Pick<Status, "hosts" | "domains">;
+  readonly statusFields: Pick<Status, "hosts" | "domains">;
 }
 
 /** Collects the hosts of an Application: its domains, and those of the rendered objects or, after a failure, the previous ones too. */
 export function desiredHosts(
   app: App,
   objects: readonly ChildObject[],
-  which: "these" | "these and those before",
+  which: "current" | "current and previous",
 ): DesiredHosts {
   const noted = app.status?.hosts ?? [];
   const domains = domainsOf(app);
-  const wanted = unique([
+  const desired = unique([
     ...domains,
     ...objects.flatMap(hostsOf),
-    ...(which === "these" ? [] : [...noted, ...(app.status?.domains ?? []).map(canonicalHost)]),
+    ...(which === "current" ? [] : [...noted, ...(app.status?.domains ?? []).map(canonicalHost)]),
   ]);
-  const before = unique([...noted, ...wanted]);
-  const served = app.status?.domains?.filter((domain) => wanted.includes(canonicalHost(domain)));
-  return { wanted, before, announced: { hosts: before, ...(served && { domains: served }) } };
+  const before = unique([...noted, ...desired]);
+  const served = app.status?.domains?.filter((domain) => desired.includes(canonicalHost(domain)));
+  return { desired, before, statusFields: { hosts: before, ...(served && { domains: served }) } };
 }
 
 /** Index of Applications by their hosts, and by the wildcards that cover these. */

@@ -34,8 +34,8 @@ const account = (more: Partial<ServiceAccount> = {}): Stored<ServiceAccount> => 
 });
 
 /** The stored object after a write: the API server drops empty lists. */
-function written(before: Stored<ServiceAccount>, wish: Wish): Stored<ServiceAccount> {
-  const after = mergePatched(before, accountFields(before, wish)) as Stored<ServiceAccount>;
+function written(before: Stored<ServiceAccount>, desired: Wish): Stored<ServiceAccount> {
+  const after = mergePatched(before, accountFields(before, desired)) as Stored<ServiceAccount>;
   const { secrets, imagePullSecrets, ...rest } = after;
   return {
     ...rest,
@@ -52,10 +52,10 @@ test("gives the account the Secrets of git and the registry, and pulls with the 
 });
 
 test.each([undefined, ""])("adds no empty name without a registry Secret (%j)", (name) => {
-  const wish = desiredAccount(sync("git", name));
-  expect(wish).toEqual({ secrets: ["git"], imagePullSecrets: [] });
-  expect(accountFields(undefined, wish)).toMatchObject({ secrets: [{ name: "git" }] });
-  expect(accountFields(undefined, wish)).not.toHaveProperty("imagePullSecrets");
+  const desired = desiredAccount(sync("git", name));
+  expect(desired).toEqual({ secrets: ["git"], imagePullSecrets: [] });
+  expect(accountFields(undefined, desired)).toMatchObject({ secrets: [{ name: "git" }] });
+  expect(accountFields(undefined, desired)).not.toHaveProperty("imagePullSecrets");
 });
 
 test("adds a Secret for both uses once", () => {
@@ -72,11 +72,11 @@ test("removes references without a name, which would fail every build", () => {
 });
 
 test("detects whether the account was updated for the same Secrets", () => {
-  const wish = desiredAccount(sync("git", "reg"));
-  const kept = written(account(), wish);
-  expect(isNoted(kept, wish)).toBe(true);
+  const desired = desiredAccount(sync("git", "reg"));
+  const kept = written(account(), desired);
+  expect(isNoted(kept, desired)).toBe(true);
   expect(isNoted(kept, desiredAccount(sync("git", "other")))).toBe(false);
-  expect(isNoted(undefined, wish)).toBe(false);
+  expect(isNoted(undefined, desired)).toBe(false);
 });
 
 const own = fc.constantFrom("git-1", "git-2", "reg-1", "reg-2");

@@ -35,26 +35,26 @@ const notedIn = (found: Stored<ServiceAccount> | undefined): string =>
   found?.metadata.annotations?.[annotations.builderSecrets] ?? "";
 
 /** Whether the account has been updated for exactly these Secrets. */
-export const isNoted = (found: Stored<ServiceAccount> | undefined, wish: DesiredAccount): boolean =>
-  notedIn(found) === noteOf(wish);
+export const isNoted = (found: Stored<ServiceAccount> | undefined, desired: DesiredAccount): boolean =>
+  notedIn(found) === noteOf(desired);
 
 /** The desired fields of an account. Existing entries keep their place. */
 export function accountFields(
   found: Stored<ServiceAccount> | undefined,
-  wish: DesiredAccount,
+  desired: DesiredAccount,
 ): Pick<ServiceAccount, "secrets" | "imagePullSecrets"> & {
   readonly metadata: { readonly annotations: Record<string, string> };
 } {
   const ours = new Set(notedIn(found).split(",").filter(Boolean));
-  const merged = (before: References = [], wanted: readonly string[]) => {
-    const kept = before.filter(({ name }) => name && (!ours.has(name) || wanted.includes(name)));
+  const merged = (before: References = [], additions: readonly string[]) => {
+    const kept = before.filter(({ name }) => name && (!ours.has(name) || additions.includes(name)));
     const names = new Set(kept.map(({ name }) => name));
-    return [...kept, ...wanted.filter((name) => !names.has(name)).map((name) => ({ name }))];
+    return [...kept, ...additions.filter((name) => !names.has(name)).map((name) => ({ name }))];
   };
-  const pullSecrets = merged(found?.imagePullSecrets, wish.imagePullSecrets);
+  const pullSecrets = merged(found?.imagePullSecrets, desired.imagePullSecrets);
   return {
-    metadata: { annotations: { [annotations.builderSecrets]: noteOf(wish) } },
-    secrets: merged(found?.secrets, wish.secrets),
+    metadata: { annotations: { [annotations.builderSecrets]: noteOf(desired) } },
+    secrets: merged(found?.secrets, desired.secrets),
     // The API server drops empty lists, so writing one would cause a write at every reconcile.
     ...((pullSecrets.length > 0 || found?.imagePullSecrets) && { imagePullSecrets: pullSecrets }),
   };

@@ -31,25 +31,26 @@ export async function build(
   revision: string,
   config: Config,
   ctx: Context,
-  said: Progress,
+  progress: Progress,
 ): Promise<string | undefined> {
-  said.status.imageName = imageNameOf(sync);
+  progress.status.imageName = imageNameOf(sync);
   // Retries are counted per revision.
-  if (sync.status?.revision !== revision) said.status.retries = null;
+  if (sync.status?.revision !== revision) progress.status.retries = null;
   const recorded = recordedImage(sync, revision);
-  const image = await applyImage(sync, revision, config, ctx, said).catch((error: unknown) => {
+  const image = await applyImage(sync, revision, config, ctx, progress).catch((error: unknown) => {
     if (recorded && error instanceof BlockedError && kpackReasons.includes(error.reason)) return error;
     throw error;
   });
   if (image instanceof BlockedError) {
-    setStep(said, "Built", "True", image.reason, `${recorded} stays deployed: ${image.message}`);
-    warn(said, image);
+    setStep(progress, "Built", "True", image.reason, `${recorded} stays deployed: ${image.message}`);
+    warn(progress, image);
     return recorded;
   }
   if (typeof image === "string") {
-    setStep(said, "Built", "Unknown", "ImageReplaced", `recreating kpack's Image: ${image}`);
+    setStep(progress, "Built", "Unknown", "ImageReplaced", `recreating kpack's Image: ${image}`);
     // An image in another repository does not belong to this RemoteSync.
-    if (image === "another tag") Object.assign(said.status, { latestImage: null, latestImageRevision: null });
+    if (image === "another tag")
+      Object.assign(progress.status, { latestImage: null, latestImageRevision: null });
     return undefined;
   }
   const builds = (await ctx.read.children(Build, image)).filter(
@@ -59,7 +60,7 @@ export async function build(
   const { newest, kept, state } = outcome;
   const failure =
     newest !== undefined && (state === "failed" || state === "infrastructure")
-      ? await noteFailure(sync, newest, kept ? "RebuildFailed" : "BuildFailed", ctx, said)
+      ? await noteFailure(sync, newest, kept ? "RebuildFailed" : "BuildFailed", ctx, progress)
       : undefined;
   // The bus does not have kpack's messages, such as what is wrong with its builder.
   const isLive = newest === undefined || !isObserved(image);
@@ -68,18 +69,18 @@ export async function build(
   const judged = judge(outcome, known, failure);
   const { status, reason, message } =
     stalled && judged.reason === "Queued" ? { ...judged, reason: notObserved, message: stalled } : judged;
-  setStep(said, "Built", status, reason, message);
-  if (status === "True" && reason !== "Succeeded") said.warnings.push({ reason, message });
-  if (stalled) said.warnings.push({ reason: notObserved, message: stalled });
-  said.status.buildRef = newest?.metadata.name ?? null;
-  said.status.buildNumber = newest ? numberOf(newest) : null;
-  said.status.latestImage = kept?.image ?? null;
-  said.status.latestImageRevision = kept ? revision : null;
-  if (state === "succeeded" || state === "failed") said.status.retries = null;
+  setStep(progress, "Built", status, reason, message);
+  if (status === "True" && reason !== "Succeeded") progress.warnings.push({ reason, message });
+  if (stalled) progress.warnings.push({ reason: notObserved, message: stalled });
+  progress.status.buildRef = newest?.metadata.name ?? null;
+  progress.status.buildNumber = newest ? numberOf(newest) : null;
+  progress.status.latestImage = kept?.image ?? null;
+  progress.status.latestImageRevision = kept ? revision : null;
+  if (state === "succeeded" || state === "failed") progress.status.retries = null;
   if (state === "infrastructure") {
-    await retry(sync, outcome, ctx, said).catch((error: unknown) => {
+    await retry(sync, outcome, ctx, progress).catch((error: unknown) => {
       if (kept === undefined || !(error instanceof BlockedError)) throw error;
-      warn(said, error);
+      warn(progress, error);
     });
   }
   return kept?.image;

@@ -143,35 +143,35 @@ describe("a failed Build", () => {
 });
 
 describe("judge", () => {
-  const said = (builds: readonly Made[], of = image(2)) => {
+  const reported = (builds: readonly Made[], of = image(2)) => {
     const { status, reason, message } = judge(outcomeOf(builds.map(build), "a"), of);
     return `${status} ${reason}: ${message}`;
   };
 
   test("reports a running Build", () => {
-    expect(said([{ number: 1, state: "running" }])).toBe("Unknown Building: build 1: detect");
+    expect(reported([{ number: 1, state: "running" }])).toBe("Unknown Building: build 1: detect");
   });
 
   test("reports the image as built during a rebuild on another stack", () => {
     const first = { number: 1, state: "succeeded" } as const;
     const rebuilt = { number: 2, state: "running", reason: "STACK" } as const;
-    expect(said([first, rebuilt])).toBe("True Succeeded: build 1 made image@1; build 2 is running");
+    expect(reported([first, rebuilt])).toBe("True Succeeded: build 1 made image@1; build 2 is running");
   });
 
   test("does not accept an earlier Build after a configuration change of the same revision", () => {
     const first = { number: 1, state: "succeeded" } as const;
-    expect(said([first, { number: 2, state: "running", reason: "CONFIG" }])).toBe(
+    expect(reported([first, { number: 2, state: "running", reason: "CONFIG" }])).toBe(
       "Unknown Building: build 2: detect",
     );
     const unseen = [image(1), image(2, "ResolverNotReady")];
     // kpack has started a Build that has not been read yet, or has even ended.
     unseen.push(image(2, "BuildRunning", "image@1"), image(2, "UpToDate", "image@2"));
     for (const one of unseen)
-      expect(said([first], one)).toBe("Unknown Queued: waiting for kpack to observe the Image");
+      expect(reported([first], one)).toBe("Unknown Queued: waiting for kpack to observe the Image");
     for (const one of [image(2), image(2, "UpToDate", "image@1")])
-      expect(said([first], one)).toBe("True Succeeded: build 1 made image@1");
+      expect(reported([first], one)).toBe("True Succeeded: build 1 made image@1");
     const other = { number: 2, revision: "b", state: "running" } as const;
-    expect(said([first, other], image(2, "BuildRunning"))).toBe("True Succeeded: build 1 made image@1");
+    expect(reported([first, other], image(2, "BuildRunning"))).toBe("True Succeeded: build 1 made image@1");
   });
 
   test.each(["STACK", "BUILDPACK", "CONFIG", "LIFECYCLE", "TRIGGER", "BUILDPACK,STACK"])(
@@ -179,13 +179,13 @@ describe("judge", () => {
     (reason) => {
       const first = { number: 1, state: "succeeded" } as const;
       const why = `It was a rebuild (${reason.replace(",", ", ")}) of a commit that build 1 built. That image stays deployed.`;
-      const failed = said([first, { number: 2, state: "failed", reason }]);
+      const failed = reported([first, { number: 2, state: "failed", reason }]);
       expect(failed).toMatch(/^True RebuildFailed: build 2 failed in the step detect: .*exit status 1\. It /);
       expect(failed).toContain(why);
       expect(failed).toMatch(
         /kpack does not retry it\. .*: kubectl annotate build \S+ -n \S+ image\.kpack\.io\/additionalBuildNeeded=/,
       );
-      expect(said([first, { number: 2, state: "infrastructure", reason }])).toBe(
+      expect(reported([first, { number: 2, state: "infrastructure", reason }])).toBe(
         `True RebuildNotStarted: build 2 failed: secrets "regcred" not found. Retrying. ${why}`,
       );
     },
@@ -193,10 +193,12 @@ describe("judge", () => {
 
   test("reports a failure before any success, or after a success of another revision", () => {
     const failed = { number: 2, state: "failed" } as const;
-    expect(said([failed])).toMatch(/^False BuildFailed: build 2 failed in the step detect: .*exit status 1$/);
+    expect(reported([failed])).toMatch(
+      /^False BuildFailed: build 2 failed in the step detect: .*exit status 1$/,
+    );
     const other = { number: 1, revision: "b", state: "succeeded" } as const;
-    expect(said([other, failed])).toMatch(/^False BuildFailed: /);
-    expect(said([{ number: 2, state: "infrastructure" }])).toBe(
+    expect(reported([other, failed])).toMatch(/^False BuildFailed: /);
+    expect(reported([{ number: 2, state: "infrastructure" }])).toBe(
       'False BuildNotStarted: build 2 failed: secrets "regcred" not found. Retrying.',
     );
   });
@@ -207,7 +209,7 @@ describe("judge", () => {
       { number: 2, state: "failed", reason: "STACK" },
       { number: 3, state: "succeeded", reason: "TRIGGER" },
     ];
-    expect(said(all)).toBe("True Succeeded: build 3 made image@3");
+    expect(reported(all)).toBe("True Succeeded: build 3 made image@3");
   });
 
   test("keeps the recorded image when a rebuild fails and the successful Build no longer exists", () => {

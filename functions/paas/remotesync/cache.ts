@@ -14,10 +14,10 @@ export const cacheSizeOf = ({ spec }: Pick<Image, "spec">): number | undefined =
 /** Why the cache of an Image cannot grow to the desired size; undefined if it can, need not, or the worker may not read the volume. */
 export async function growthProblem(
   found: Stored<Image>,
-  wanted: Pick<Image, "spec">,
+  desired: Pick<Image, "spec">,
   { live }: Pick<Context, "live">,
 ): Promise<string | undefined> {
-  const size = cacheSizeOf(wanted) ?? 0;
+  const size = cacheSizeOf(desired) ?? 0;
   if (size <= (cacheSizeOf(found) ?? size)) return undefined;
   try {
     const { buildCacheName } = (await live.get(Image, found.metadata.name))?.status ?? {};

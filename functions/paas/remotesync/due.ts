@@ -25,7 +25,11 @@ export function waitMillis({ status }: Pick<RemoteSync, "status">, now: number):
 }
 
 /** Whether to ask GitHub; if not, returns the previous result. `now`: milliseconds since the epoch. */
-export function verdictOf(sync: Stored<RemoteSync>, causes: readonly Cause[], now: number): "due" | PreviousResult {
+export function verdictOf(
+  sync: Stored<RemoteSync>,
+  causes: readonly Cause[],
+  now: number,
+): "due" | PreviousResult {
   const { metadata, status, spec } = sync;
   const before = status?.conditions?.find(({ type }) => type === "SourceResolved");
   if (before === undefined || unasked.has(before.reason)) return "due";

@@ -78,15 +78,15 @@ test("redacts the credentials of a build in its output", async () => {
     event: (_: string, __: string, note: string) => events.push(note),
     now: () => made,
   } as unknown as Context;
-  const said = newProgress();
+  const reported = newProgress();
   const { message, step } = await noteFailure(
     sync,
     publishable(BuildKind, build) as typeof build,
     "BuildFailed",
     ctx,
-    said,
+    reported,
   );
-  const wanted = [
+  const expected = [
     "Container build terminated with error",
     "token: ***",
     "auth: ***, password: ***",
@@ -94,20 +94,20 @@ test("redacts the credentials of a build in its output", async () => {
     "old token: ***",
     "url: https://***@github.com",
   ].join("\n");
-  const { lastFailure } = said.status;
-  expect([message, lastFailure?.message, lastFailure?.log]).toEqual([wanted, wanted, wanted]);
+  const { lastFailure } = reported.status;
+  expect([message, lastFailure?.message, lastFailure?.log]).toEqual([expected, expected, expected]);
   expect(step).toBe("build");
-  expect(events).toEqual([expect.stringContaining(wanted)]);
+  expect(events).toEqual([expect.stringContaining(expected)]);
 });
 
 test("does not read a recorded failure again", async () => {
   const lastFailure = { uid: "u", message: "denied robot:***", step: "export" };
   const sync = { status: { lastFailure } } as Stored<RemoteSync>;
   const build = { metadata: { name: "web-build-1", uid: "u", resourceVersion: "1" } } as Stored<Build>;
-  const said = newProgress();
-  expect(await noteFailure(sync, build, "BuildFailed", {} as Context, said)).toEqual({
+  const reported = newProgress();
+  expect(await noteFailure(sync, build, "BuildFailed", {} as Context, reported)).toEqual({
     message: "denied robot:***",
     step: "export",
   });
-  expect(said).toEqual(newProgress());
+  expect(reported).toEqual(newProgress());
 });

@@ -27,17 +27,17 @@ export async function retry(
   sync: Sync,
   { newest, canBeRetried }: Outcome,
   ctx: Context,
-  said: Progress,
+  progress: Progress,
 ): Promise<void> {
   if (newest === undefined || !canBeRetried) return;
-  const retries = said.status.retries === null ? 0 : (sync.status?.retries ?? 0);
+  const retries = progress.status.retries === null ? 0 : (sync.status?.retries ?? 0);
   const left = pauseMillis(retries, Date.parse(newest.metadata.creationTimestamp ?? ""), ctx.now());
   if (left > 0) {
-    said.delays.push(left);
+    progress.delays.push(left);
     return;
   }
   await checkSecrets(sync, ctx);
-  said.status.retries = retries + 1;
+  progress.status.retries = retries + 1;
   const metadata = { annotations: { [kpack.rebuild]: new Date(ctx.now()).toISOString() } };
   await writeToKpack(() => ctx.patch(BuildKind, newest, { metadata }));
 }
@@ -59,7 +59,7 @@ export async function noteFailure(
   known: Stored<Build>,
   reason: "BuildFailed" | "RebuildFailed",
   ctx: Context,
-  said: Progress,
+  progress: Progress,
 ): Promise<Failure> {
   const { name, uid } = known.metadata;
   const before = sync.status?.lastFailure;
@@ -85,7 +85,9 @@ export async function noteFailure(
     // Redact before cutting: half a credential would not be recognized.
     log: log ? redact(log).slice(-longestLog) : null,
   };
-  said.status.lastFailure = facts as unknown as NonNullable<NonNullable<RemoteSync["status"]>["lastFailure"]>;
+  progress.status.lastFailure = facts as unknown as NonNullable<
+    NonNullable<RemoteSync["status"]>["lastFailure"]
+  >;
   ctx.event("Warning", reason, `${name}${step ? ` in the step ${step}` : ""}: ${message}`.slice(0, 1000));
   return { message, step };
 }

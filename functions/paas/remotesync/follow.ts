@@ -20,7 +20,7 @@ const mergeabilityMillis = { first: 2000, later: 8000 };
 export interface ResolvedSource {
   readonly revision: string | undefined;
   /** Thrown after the remaining steps for the revision. */
-  readonly trouble?: BlockedError;
+  readonly blocked?: BlockedError;
 }
 
 /** Resolves the desired commit. Returns errors of GitHub, so that the known revision can still be built. */
@@ -28,38 +28,38 @@ export async function follow(
   sync: Stored<RemoteSync>,
   site: Config["github"],
   ctx: Context,
-  said: Progress,
+  progress: Progress,
 ): Promise<ResolvedSource> {
   const source = sourceOf(sync);
   const text = sourceText(sync);
   // A revision of another source is void.
   const isSame = sync.status?.source === text;
   const known = isSame ? sync.status?.revision : undefined;
-  said.status.refreshedAt = sync.metadata.annotations?.[annotations.refreshedAt] ?? "";
-  said.status.source = text;
-  if (!isSame) Object.assign(said.status, { revision: null, ref: null, headSHA: null, baseBranch: null });
+  progress.status.refreshedAt = sync.metadata.annotations?.[annotations.refreshedAt] ?? "";
+  progress.status.source = text;
+  if (!isSame) Object.assign(progress.status, { revision: null, ref: null, headSHA: null, baseBranch: null });
   if (source.type === "commit") {
     const nothing = { baseBranch: null, headSHA: null, askAgainAt: null };
-    Object.assign(said.status, { revision: source.sha, ref: "commit", ...nothing });
-    setStep(said, "SourceResolved", "True", "Resolved", `the commit ${source.sha}`);
+    Object.assign(progress.status, { revision: source.sha, ref: "commit", ...nothing });
+    setStep(progress, "SourceResolved", "True", "Resolved", `the commit ${source.sha}`);
     return { revision: source.sha };
   }
   const verdict = verdictOf(sync, ctx.causes, ctx.now());
   if (verdict !== "due") {
     const { status, reason, message } = verdict;
-    setStep(said, "SourceResolved", status, reason, message);
+    setStep(progress, "SourceResolved", status, reason, message);
     const wait = waitMillis(sync, ctx.now());
-    if (wait !== undefined) said.delays.push(wait);
+    if (wait !== undefined) progress.delays.push(wait);
     const stands = verdict.stands && new BlockedError(reason, message, retryMillis);
-    return { revision: known, ...(stands && { trouble: stands }) };
+    return { revision: known, ...(stands && { blocked: stands }) };
   }
-  said.status.askedHeadSHA = sync.metadata.annotations?.[annotations.headSHA] ?? null;
+  progress.status.askedHeadSHA = sync.metadata.annotations?.[annotations.headSHA] ?? null;
   try {
     const found = await ask(source, sync, site, ctx);
-    return recordResolution(found, known, sync, ctx, said);
+    return recordResolution(found, known, sync, ctx, progress);
   } catch (error) {
     if (!(error instanceof BlockedError)) throw error;
-    return recordError(error, known, sync, ctx, said);
+    return recordError(error, known, sync, ctx, progress);
   }
 }
 
@@ -73,9 +73,9 @@ async function ask(
   return resolve(source, client, ctx.signal);
 }
 
-function askAgain(said: Progress, millis: number, ctx: Pick<Context, "now">): void {
-  said.status.askAgainAt = new Date(ctx.now() + millis).toISOString();
-  said.delays.push(millis);
+function askAgain(progress: Progress, millis: number, ctx: Pick<Context, "now">): void {
+  progress.status.askAgainAt = new Date(ctx.now() + millis).toISOString();
+  progress.delays.push(millis);
 }
 
 function recordResolution(
@@ -83,7 +83,7 @@ function recordResolution(
   known: string | undefined,
   sync: Stored<RemoteSync>,
   ctx: Context,
-  said: Progress,
+  progress: Progress,
 ): ResolvedSource {
   const { headSHA, baseBranch } = found;
   const { github } = sync.spec.base;
@@ -92,22 +92,22 @@ function recordResolution(
   if (note !== undefined && knownAs(github, sync.status?.repository)?.fullName !== repository.fullName)
     ctx.event("Warning", renamed, note);
   const facts = { headSHA: headSHA ?? null, baseBranch: baseBranch ?? null, askAgainAt: null, repository };
-  Object.assign(said.status, facts);
+  Object.assign(progress.status, facts);
   if (found.state === "resolved") {
     const { revision, ref } = found;
-    Object.assign(said.status, { revision, ref });
+    Object.assign(progress.status, { revision, ref });
     const at = `${ref} is at ${revision}`;
-    if (note === undefined) setStep(said, "SourceResolved", "True", "Resolved", at);
-    else setStep(said, "SourceResolved", "True", renamed, `${at}; ${note}`);
+    if (note === undefined) setStep(progress, "SourceResolved", "True", "Resolved", at);
+    else setStep(progress, "SourceResolved", "True", renamed, `${at}; ${note}`);
     if (revision !== known) ctx.event("Normal", "RevisionResolved", `${ref} is at ${revision}`);
     return { revision };
   }
   const { state, reason } = found;
   const message = note === undefined ? found.message : `${found.message}; ${note}`;
-  setStep(said, "SourceResolved", state === "pending" ? "Unknown" : "False", reason, message);
+  setStep(progress, "SourceResolved", state === "pending" ? "Unknown" : "False", reason, message);
   if (state === "pending") {
     const wasPending = sync.status?.conditions?.some((condition) => condition.reason === reason);
-    askAgain(said, mergeabilityMillis[wasPending ? "later" : "first"], ctx);
+    askAgain(progress, mergeabilityMillis[wasPending ? "later" : "first"], ctx);
   }
   return { revision: known };
 }
@@ -118,19 +118,19 @@ function recordError(
   known: string | undefined,
   sync: Stored<RemoteSync>,
   ctx: Context,
-  said: Progress,
+  progress: Progress,
 ): ResolvedSource {
   const { reason, message } = error;
   if (!transientReasons.has(reason)) {
-    said.status.askAgainAt = null;
-    setStep(said, "SourceResolved", "False", reason, message);
-    return { revision: known, trouble: error };
+    progress.status.askAgainAt = null;
+    setStep(progress, "SourceResolved", "False", reason, message);
+    return { revision: known, blocked: error };
   }
   ctx.log.warn({ err: error }, "failed to check for a newer revision, retrying");
   const before = sync.status?.conditions?.find(({ type }) => type === "SourceResolved");
   if (known !== undefined && before !== undefined)
-    setStep(said, "SourceResolved", before.status, before.reason, before.message);
-  else setStep(said, "SourceResolved", "Unknown", reason, message);
-  askAgain(said, error.retryAfterMillis, ctx);
+    setStep(progress, "SourceResolved", before.status, before.reason, before.message);
+  else setStep(progress, "SourceResolved", "Unknown", reason, message);
+  askAgain(progress, error.retryAfterMillis, ctx);
   return { revision: known };
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
-import { accountNameOf, imageNameOf, desiredImage } from "./image.ts";
+import { accountNameOf, desiredImage, imageNameOf } from "./image.ts";
 
 const sync = (name: string, spec: Partial<RemoteSync["spec"]> = {}): Stored<RemoteSync> => ({
   apiVersion: "modoki.tsuzu.dev/v1alpha1",
@@ -18,11 +18,11 @@ const sync = (name: string, spec: Partial<RemoteSync["spec"]> = {}): Stored<Remo
 
 const builder = { kind: "ClusterBuilder", name: "default" };
 const revision = "a".repeat(40);
-const wanted = (of: Stored<RemoteSync>, at = revision) =>
+const desired = (of: Stored<RemoteSync>, at = revision) =>
   desiredImage({ sync: of, revision: at, url: "https://github.com/acme/web", builder });
 
 test("builds an Image of a minimal RemoteSync", () => {
-  expect(wanted(sync("web"))).toEqual({
+  expect(desired(sync("web"))).toEqual({
     metadata: { name: "modoki-web", labels: { "modoki.tsuzu.dev/remote-sync": "web" } },
     spec: {
       tag: "registry.example.com/acme/web:web",
@@ -41,7 +41,7 @@ test("copies the settings of the spec to the Image", () => {
   const own = { kind: "Builder", name: "own" } as const;
   const env = [{ name: "BP_NODE_VERSION", value: "24" }];
   const resources = { limits: { memory: "4Gi" } };
-  const { spec } = wanted(
+  const { spec } = desired(
     sync("web", {
       base: { github: { owner: "acme", repo: "web", secretName: "token" }, subPath: "services/web" },
       builder: own,
@@ -66,7 +66,7 @@ const name = fc
 test("gives any RemoteSync an Image name for a label value, a valid tag, and an account", () => {
   fc.assert(
     fc.property(name, (text) => {
-      const { metadata, spec } = wanted(sync(text));
+      const { metadata, spec } = desired(sync(text));
       expect(metadata.name).toMatch(/^[a-z0-9]([-a-z0-9_.]{0,61}[a-z0-9])?$/);
       expect(spec.tag.split(":")[1]).toMatch(/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/);
       expect(accountNameOf(sync(text)).length).toBeLessThanOrEqual(253);
@@ -86,8 +86,8 @@ test("gives two RemoteSyncs different Images, however long their names are", () 
 });
 
 test("changes only the revision and its tag for another revision", () => {
-  const { spec } = wanted(sync("web"), "b".repeat(40));
+  const { spec } = desired(sync("web"), "b".repeat(40));
   expect(JSON.parse(JSON.stringify(spec).replaceAll("b".repeat(40), revision))).toEqual(
-    wanted(sync("web")).spec,
+    desired(sync("web")).spec,
   );
 });

@@ -12,7 +12,7 @@ import type { RemoteSync } from "../kinds/remotesync.ts";
 import { annotations } from "../names.ts";
 import type { Config } from "../site/config.ts";
 import { accountFields, desiredAccount, isNoted } from "./account.ts";
-import { accountNameOf, imageNameOf, desiredImage } from "./image.ts";
+import { accountNameOf, desiredImage, imageNameOf } from "./image.ts";
 import { checkSecrets } from "./secrets.ts";
 import { applyPlan, planOf } from "./settings.ts";
 import type { Progress } from "./status.ts";
@@ -29,20 +29,23 @@ export async function applyImage(
   revision: string,
   config: Config,
   ctx: Context,
-  said: Progress,
+  progress: Progress,
 ): Promise<Stored<Image> | ReplacedReason> {
   const found = await ctx.read.get(Image, imageNameOf(sync));
   const url = await cloneUrl(sync, revision, found, config, ctx);
-  const wanted = desiredImage({ sync, revision, url, builder: config.builder });
+  const desired = desiredImage({ sync, revision, url, builder: config.builder });
   const account = await accountOf(sync, ctx);
   const isOurs = found !== undefined && controllerOf(found)?.uid === sync.metadata.uid;
   const ours = isOurs ? found : undefined;
-  const plan = await planOf(sync, wanted, ours, ctx);
+  const plan = await planOf(sync, desired, ours, ctx);
   // Check first: kpack gives up permanently on a build that lacks a Secret.
   if (!covers(found?.spec, plan.variants[plan.first]?.spec) || !isNoted(account, desiredAccount(sync)))
     await checkSecrets(sync, ctx);
   await applyAccount(account, sync, ctx);
-  return (await replaceImage(sync, ours, wanted.spec.tag, ctx, said)) ?? applyPlan(sync, plan, ours, ctx, said);
+  return (
+    (await replaceImage(sync, ours, desired.spec.tag, ctx, progress)) ??
+    applyPlan(sync, plan, ours, ctx, progress)
+  );
 }
 
 /** Deletes an Image that has to be replaced. */
@@ -51,7 +54,7 @@ async function replaceImage(
   found: Stored<Image> | undefined,
   tag: string,
   ctx: Context,
-  said: Progress,
+  progress: Progress,
 ): Promise<ReplacedReason | undefined> {
   const asked = metadata.annotations?.[annotations.recreateImage] ?? "";
   const isAsked = asked !== (status?.imageRecreated ?? "");
@@ -61,7 +64,7 @@ async function replaceImage(
   // The foreground deletion ends when its dependents are deleted: kpack would take those for the new Image's.
   if (found && !isGoing && (hasOtherTag || isNew))
     await writeToKpack(() => ctx.delete(Image, found, { propagation: "Foreground" }));
-  if (isAsked) said.status.imageRecreated = asked;
+  if (isAsked) progress.status.imageRecreated = asked;
   if (found && !isGoing && isNew)
     ctx.event("Normal", "ImageRecreated", `deleted kpack's Image ${found.metadata.name} to create it again`);
   if (hasOtherTag) return "another tag";

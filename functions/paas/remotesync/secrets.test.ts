@@ -38,7 +38,10 @@ const secretOf = (name: string, { annotations, ...more }: Given): Stored<SecretO
 });
 
 /** The error for the Secrets `git` and, if the RemoteSync names it, `registry`. */
-async function said(secrets: Readonly<Record<string, Given | Error>>, secretName?: string): Promise<string> {
+async function reported(
+  secrets: Readonly<Record<string, Given | Error>>,
+  secretName?: string,
+): Promise<string> {
   const sync = {
     spec: {
       base: { github: { secretName: "git" } },
@@ -64,11 +67,11 @@ describe("accepts credentials that kpack can use", () => {
     ["an old Docker configuration", { type: "kubernetes.io/dockercfg", data: data({ ".dockercfg": "{}" }) }],
     ["user and password of a registry", basic({ "kpack.io/docker": "registry.example.com" })],
   ])("%s", async (_, registry) => {
-    expect(await said({ git, registry }, "registry")).toBe("fine");
+    expect(await reported({ git, registry }, "registry")).toBe("fine");
   });
 
   test.each([undefined, ""])("accepts a registry without a Secret (%j)", async (name) => {
-    expect(await said({ git }, name)).toBe("fine");
+    expect(await reported({ git }, name)).toBe("fine");
   });
 });
 
@@ -85,12 +88,12 @@ describe("reports credentials that make kpack give up", () => {
       /^SecretInvalid: the Secret git has no value under the key password$/,
     ],
   ])("of git: %s", async (_, found, message) => {
-    expect(await said({ ...(found && { git: found }) })).toMatch(message);
+    expect(await reported({ ...(found && { git: found }) })).toMatch(message);
   });
 
   test("of a registry: an empty configuration", async () => {
     const registry: Given = { type: "kubernetes.io/dockerconfigjson" };
-    expect(await said({ git, registry }, "registry")).toMatch(
+    expect(await reported({ git, registry }, "registry")).toMatch(
       /has no value under the key .dockerconfigjson$/,
     );
   });
@@ -101,22 +104,22 @@ describe("reports credentials that make kpack give up", () => {
     ["no host", { ...git, annotations: {} }],
     ["a service account's", { type: "kubernetes.io/service-account-token", data: data({ token: "x" }) }],
   ])("does not reveal a Secret for another purpose: %s", async (_, found) => {
-    const missing = await said({});
+    const missing = await reported({});
     expect(missing).toMatch(/^SecretNotFound: found no Secret git in default for git: .* kpack.io\/git/);
-    expect(await said({ git: found })).toBe(missing);
-    const missingRegistry = await said({ git }, "registry");
+    expect(await reported({ git: found })).toBe(missing);
+    const missingRegistry = await reported({ git }, "registry");
     expect(missingRegistry).toMatch(/^SecretNotFound: found no Secret registry in default for registry/);
-    expect(await said({ git, registry: found }, "registry")).toBe(missingRegistry);
+    expect(await reported({ git, registry: found }, "registry")).toBe(missingRegistry);
   });
 
   test("names the commands that opt a namespace in", async () => {
     const denied = new ApiError("GET secrets/git", 403, { reason: "Forbidden" });
-    const text = await said({ git: denied });
+    const text = await reported({ git: denied });
     expect(text).toMatch(/^SecretAccessDenied: .*denrei opt-in default/s);
   });
 
   test("throws errors other than refusals unchanged", async () => {
     const down = new ApiError("GET secrets/git", 500, { reason: "InternalError" });
-    expect(await said({ git: down })).toMatch(/^InternalError: GET secrets\/git was answered 500/);
+    expect(await reported({ git: down })).toMatch(/^InternalError: GET secrets\/git was answered 500/);
   });
 });

@@ -43,7 +43,7 @@ const found = (build: RemoteSync["spec"]["build"]): Stored<Image> => {
 /** The requests to kpack, which refuses by a rule, and the resulting status. */
 async function applied(of: Stored<RemoteSync>, image: Stored<Image>, refuses: Rule, at = start) {
   const asked: Spec[] = [];
-  const said = newProgress();
+  const reported = newProgress();
   const events: string[] = [];
   const ctx = {
     now: () => at,
@@ -57,8 +57,8 @@ async function applied(of: Stored<RemoteSync>, image: Stored<Image>, refuses: Ru
     },
   } as unknown as Context;
   const plan = await planOf(of, imageOf(of, now), image, ctx);
-  const result = await applyPlan(of, plan, image, ctx, said).catch((error: unknown) => error as Error);
-  return { asked, said, events, result };
+  const result = await applyPlan(of, plan, image, ctx, reported).catch((error: unknown) => error as Error);
+  return { asked, reported, events, result };
 }
 
 const small = { resources: { limits: { memory: "1Gi" } }, cacheSize: "3G" };
@@ -67,40 +67,40 @@ const memoryOf = ({ build }: Spec) => build?.resources?.limits?.memory;
 const isLarge: Rule = (spec) => memoryOf(spec) === "9Gi";
 
 test("builds the commit with the current settings of the Image when a policy refuses new ones", async () => {
-  const { asked, said, events } = await applied(sync(large), found(small), isLarge);
+  const { asked, reported, events } = await applied(sync(large), found(small), isLarge);
   const last = asked.at(-1);
   expect(last && memoryOf(last)).toBe("1Gi");
   expect(last?.source.git.revision).toBe(now);
   expect(last?.additionalTags).toEqual([`registry.example.com/acme/web:${now}`]);
-  expect(said.status.refusedSettings).toMatchObject({ keeps: "settings", reason: "SettingsRefused" });
-  expect(said.conditions).toMatchObject([{ type: "SettingsApplied", status: "False" }]);
-  expect(said.warnings).toHaveLength(1);
+  expect(reported.status.refusedSettings).toMatchObject({ keeps: "settings", reason: "SettingsRefused" });
+  expect(reported.conditions).toMatchObject([{ type: "SettingsApplied", status: "False" }]);
+  expect(reported.warnings).toHaveLength(1);
   expect(events).toEqual(["SettingsRefused"]);
 });
 
 test("retries refused settings after five minutes, and other settings at once", async () => {
-  const { said } = await applied(sync(large), found(small), isLarge);
-  const { refusedSettings } = said.status as NonNullable<RemoteSync["status"]>;
+  const { reported } = await applied(sync(large), found(small), isLarge);
+  const { refusedSettings } = reported.status as NonNullable<RemoteSync["status"]>;
   const again = (build: RemoteSync["spec"]["build"], millis: number) =>
     applied(sync(build, { refusedSettings }), found(small), isLarge, start + millis);
   expect((await again(large, minute)).asked.map(memoryOf)).toEqual(["1Gi"]);
   expect((await again(large, 6 * minute)).asked.map(memoryOf)).toEqual(["9Gi", "9Gi", "1Gi"]);
   const other = await again({ ...small, resources: { limits: { memory: "2Gi" } } }, minute);
   expect(other.asked.map(memoryOf)).toEqual(["2Gi"]);
-  expect(other.said.status.refusedSettings).toBeNull();
+  expect(other.reported.status.refusedSettings).toBeNull();
 });
 
 test("reports a refused commit with the hint to recreate the Image", async () => {
-  const { result, asked, said } = await applied(sync(small), found(small), () => true);
+  const { result, asked, reported } = await applied(sync(small), found(small), () => true);
   expect(result).toMatchObject({ reason: "ImageRefused" });
   expect((result as Error).message).toContain("modoki.tsuzu.dev/recreate-image");
   expect(asked.length).toBe(3);
-  expect(said.status).not.toHaveProperty("refusedSettings");
+  expect(reported.status).not.toHaveProperty("refusedSettings");
 });
 
 test("adds the condition with the first refusal, and sets it to True when kpack accepts the settings", async () => {
   const never: Rule = () => false;
-  expect((await applied(sync(small), found(small), never)).said.conditions).toEqual([]);
+  expect((await applied(sync(small), found(small), never)).reported.conditions).toEqual([]);
   const condition = {
     type: "SettingsApplied",
     status: "False",
@@ -108,6 +108,6 @@ test("adds the condition with the first refusal, and sets it to True when kpack 
     message: "",
   } as const;
   const conditions = [{ ...condition, lastTransitionTime: "2026-01-01T00:00:00Z" }];
-  const { said } = await applied(sync(small, { conditions }), found(small), never);
-  expect(said.conditions).toMatchObject([{ type: "SettingsApplied", status: "True" }]);
+  const { reported } = await applied(sync(small, { conditions }), found(small), never);
+  expect(reported.conditions).toMatchObject([{ type: "SettingsApplied", status: "True" }]);
 });

@@ -16,30 +16,30 @@ import { type Progress, warn } from "./status.ts";
 import { writeToKpack } from "./taken.ts";
 
 type Refused = NonNullable<NonNullable<RemoteSync["status"]>["refusedSettings"]>;
-type Wanted = NewChild<Image>;
+type DesiredImage = NewChild<Image>;
 
 /** How to recreate the Image with the settings that kpack refuses. */
 export const recreateHint = ({ metadata: { namespace, name } }: RemoteSync): string =>
   `To recreate the Image with the settings of the spec, run: kubectl annotate remotesync ${name} -n ${namespace} ${annotations.recreateImage}=$(date +%s) --overwrite. The deployed image stays, but the cache and the build history are lost.`;
 
 /** The desired Image, then the same with the current cache, then the same with all current settings. */
-function variantsOf(wanted: Wanted, found: Stored<Image>): readonly [Wanted, ...Wanted[]] {
-  const { git } = wanted.spec.source;
-  const { cache: _, ...cacheless } = wanted.spec;
+function variantsOf(desired: DesiredImage, found: Stored<Image>): readonly [DesiredImage, ...DesiredImage[]] {
+  const { git } = desired.spec.source;
+  const { cache: _, ...cacheless } = desired.spec;
   const own = Object.fromEntries(
-    Object.keys({ ...wanted.spec, cache: 0 }).flatMap((key) =>
+    Object.keys({ ...desired.spec, cache: 0 }).flatMap((key) =>
       found.spec[key] === undefined ? [] : [[key, found.spec[key]]],
     ),
   ) as unknown as Image["spec"];
   const { cache } = found.spec;
   return [
-    wanted,
-    { ...wanted, spec: { ...cacheless, ...(cache !== undefined && { cache }) } },
+    desired,
+    { ...desired, spec: { ...cacheless, ...(cache !== undefined && { cache }) } },
     {
-      ...wanted,
+      ...desired,
       spec: {
         ...own,
-        additionalTags: wanted.spec.additionalTags ?? [],
+        additionalTags: desired.spec.additionalTags ?? [],
         source: { ...found.spec.source, git },
       },
     },
@@ -47,7 +47,7 @@ function variantsOf(wanted: Wanted, found: Stored<Image>): readonly [Wanted, ...
 }
 
 /** Identifies the desired settings, without the revision, for this Image. */
-function digestOfSettings({ spec }: Wanted, { metadata }: Stored<Image>): string {
+function digestOfSettings({ spec }: DesiredImage, { metadata }: Stored<Image>): string {
   const { additionalTags: _, source, ...settings } = spec;
   return digestOf([settings, source.subPath ?? "", metadata.uid], 16);
 }
@@ -56,7 +56,7 @@ const retryTime = ({ now }: Pick<Context, "now">): string => new Date(now() + re
 
 /** The variant to apply first, and why it is not the desired one. */
 export interface Plan {
-  readonly variants: readonly [Wanted, ...Wanted[]];
+  readonly variants: readonly [DesiredImage, ...DesiredImage[]];
   readonly first: number;
   readonly refused: Omit<Refused, "keeps"> | undefined;
 }
@@ -64,17 +64,17 @@ export interface Plan {
 /** Skips settings that kpack is known to refuse, so that it is not asked at every reconcile. */
 export async function planOf(
   sync: Stored<RemoteSync>,
-  wanted: Wanted,
+  desired: DesiredImage,
   found: Stored<Image> | undefined,
   ctx: Context,
 ): Promise<Plan> {
-  if (found === undefined) return { variants: [wanted], first: 0, refused: undefined };
-  const variants = variantsOf(wanted, found);
-  const digest = digestOfSettings(wanted, found);
+  if (found === undefined) return { variants: [desired], first: 0, refused: undefined };
+  const variants = variantsOf(desired, found);
+  const digest = digestOfSettings(desired, found);
   const before = sync.status?.refusedSettings;
   if (before?.digest === digest && ctx.now() < Date.parse(before.retryAt))
     return { variants, first: before.keeps === "cache" ? 1 : 2, refused: before };
-  const message = await growthProblem(found, wanted, ctx);
+  const message = await growthProblem(found, desired, ctx);
   if (message === undefined) return { variants, first: 0, refused: undefined };
   return {
     variants,
@@ -89,21 +89,23 @@ export async function applyPlan(
   { variants, first, refused: known }: Plan,
   found: Stored<Image> | undefined,
   ctx: Context,
-  said: Progress,
+  progress: Progress,
 ): Promise<Stored<Image>> {
   let refused = known;
   for (let at = first; ; at++) {
     const variant = variants[at] ?? variants[0];
     try {
       const image = await writeToKpack(() => ctx.apply(Image, variant));
-      report(sync, refused && { ...refused, keeps: at === 1 ? "cache" : "settings" }, ctx, said);
+      report(sync, refused && { ...refused, keeps: at === 1 ? "cache" : "settings" }, ctx, progress);
       return image;
     } catch (error) {
       if (!(error instanceof BlockedError) || error.reason !== "ImageRefused" || found === undefined)
         throw error;
       const { message } = error;
       if (at + 1 >= variants.length)
-        throw new BlockedError(error.reason, `${message} ${recreateHint(sync)}`, retryMillis, { cause: error });
+        throw new BlockedError(error.reason, `${message} ${recreateHint(sync)}`, retryMillis, {
+          cause: error,
+        });
       refused ??= {
         digest: digestOfSettings(variants[0], found),
         retryAt: retryTime(ctx),
@@ -115,17 +117,22 @@ export async function applyPlan(
 }
 
 /** Reports the condition `SettingsApplied`, from the first refusal on. */
-function report(sync: Stored<RemoteSync>, refused: Refused | undefined, ctx: Context, said: Progress): void {
+function report(
+  sync: Stored<RemoteSync>,
+  refused: Refused | undefined,
+  ctx: Context,
+  progress: Progress,
+): void {
   const type = "SettingsApplied";
-  said.status.refusedSettings = refused ?? null;
+  progress.status.refusedSettings = refused ?? null;
   const before = sync.status?.conditions?.find((condition) => condition.type === type);
   if (refused === undefined) {
-    if (before) said.conditions.push({ type, status: "True", reason: "Applied", message: "" });
+    if (before) progress.conditions.push({ type, status: "True", reason: "Applied", message: "" });
     return;
   }
   const { reason } = refused;
   const message = `commits are built with the current ${refused.keeps} of the Image: ${refused.message}. ${recreateHint(sync)}`;
-  said.conditions.push({ type, status: "False", reason, message: message.slice(0, 2000) });
+  progress.conditions.push({ type, status: "False", reason, message: message.slice(0, 2000) });
   if (before?.status !== "False") ctx.event("Warning", reason, message.slice(0, 1000));
-  warn(said, new BlockedError(reason, message, Date.parse(refused.retryAt) - ctx.now()));
+  warn(progress, new BlockedError(reason, message, Date.parse(refused.retryAt) - ctx.now()));
 }

@@ -121,10 +121,10 @@ test("finds exactly the followers of a pushed branch, in any case of the reposit
   fc.assert(
     fc.property(name, name, branch, branch, branch, (owner, repo, pushed, followed, main) => {
       const repository = repositoryText(owner.toUpperCase(), repo.toLowerCase());
-      const told = new Set(sourcesOfPush(repository, pushed, main));
+      const sources = new Set(sourcesOfPush(repository, pushed, main));
       const finds = (github: Partial<GitHub>, more?: Parameters<typeof sync>[1]) =>
         sourcesOf(sync({ owner: owner.toLowerCase(), repo: repo.toUpperCase(), ...github }, more)).some(
-          (source) => told.has(source),
+          (source) => sources.has(source),
         );
       expect(finds({ branch: followed })).toBe(followed === pushed);
       expect(finds({})).toBe(pushed === main);

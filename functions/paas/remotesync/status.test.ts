@@ -2,19 +2,21 @@ import { expect, test } from "vitest";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import { conditionsOf, newProgress, type Progress, setStep, warn } from "./status.ts";
 
-const ready = (said: Progress, trouble?: Parameters<typeof conditionsOf>[1]): string => {
-  const { status, reason, message } = conditionsOf(said, trouble).at(-1) ?? {};
+const ready = (reported: Progress, blocked?: Parameters<typeof conditionsOf>[1]): string => {
+  const { status, reason, message } = conditionsOf(reported, blocked).at(-1) ?? {};
   return `${status} ${reason}: ${message}`;
 };
 
-function said(...steps: Parameters<typeof setStep> extends [Progress, ...infer Rest] ? Rest[] : never): Progress {
+function reported(
+  ...steps: Parameters<typeof setStep> extends [Progress, ...infer Rest] ? Rest[] : never
+): Progress {
   const all = newProgress();
   for (const step of steps) setStep(all, ...step);
   return all;
 }
 
 test("is Ready when all steps are done", () => {
-  const done = said(
+  const done = reported(
     ["SourceResolved", "True", "Resolved"],
     ["Built", "True", "Succeeded"],
     ["Deployed", "True", "Deployed", "it is there"],
@@ -23,7 +25,10 @@ test("is Ready when all steps are done", () => {
 });
 
 test("has the reason of the first unfinished step, and Unknown for steps that were not reached", () => {
-  const building = said(["SourceResolved", "True", "Resolved"], ["Built", "Unknown", "Building", "build 1"]);
+  const building = reported(
+    ["SourceResolved", "True", "Resolved"],
+    ["Built", "Unknown", "Building", "build 1"],
+  );
   expect(ready(building)).toBe("False Building: build 1");
   expect(conditionsOf(building).map(({ type, status }) => `${type} ${status}`)).toEqual([
     "SourceResolved True",
@@ -34,13 +39,13 @@ test("has the reason of the first unfinished step, and Unknown for steps that we
 });
 
 test("prefers a failed step over an unreached one", () => {
-  expect(ready(said(["Deployed", "False", "ApplicationConflict", "another one"]))).toBe(
+  expect(ready(reported(["Deployed", "False", "ApplicationConflict", "another one"]))).toBe(
     "False ApplicationConflict: another one",
   );
 });
 
 test("has the reason of the error that is thrown, as the platform would set it", () => {
-  const failing = said(
+  const failing = reported(
     ["SourceResolved", "False", "TokenRejected", "no"],
     ["Built", "False", "SecretNotFound", "none"],
   );
@@ -48,7 +53,7 @@ test("has the reason of the error that is thrown, as the platform would set it",
 });
 
 test("is Ready with a warning after other problems, and a failed step hides the warning", () => {
-  const warned = said(
+  const warned = reported(
     ["SourceResolved", "True", "Resolved"],
     ["Built", "True", "RebuildFailed", "build 2 failed"],
     ["Deployed", "True", "Deployed", "it is there"],
@@ -63,7 +68,7 @@ test("is Ready with a warning after other problems, and a failed step hides the 
 
 test("limits messages to the length that the platform stores", () => {
   const long = "x".repeat(5000);
-  const conditions = conditionsOf(said(["Built", "False", "ImageRefused", long]), {
+  const conditions = conditionsOf(reported(["Built", "False", "ImageRefused", long]), {
     reason: "R",
     message: long,
   });

@@ -38,31 +38,31 @@ export const newProgress = (): Progress => ({
  * of the first failed or unfinished step. With only warnings it is True, with the first one's reason and all their messages.
  */
 export function conditionsOf(
-  said: Progress,
-  trouble?: Pick<BlockedError, "reason" | "message">,
+  progress: Progress,
+  blocked?: Pick<BlockedError, "reason" | "message">,
 ): ConditionUpdate[] {
   const all = steps.map(
     (type): ConditionUpdate => ({
       type,
-      ...(said.steps.get(type) ?? { status: "Unknown", reason: "Waiting", message: "" }),
+      ...(progress.steps.get(type) ?? { status: "Unknown", reason: "Waiting", message: "" }),
     }),
   );
   const open = all.find(({ status }) => status === "False") ?? all.find(({ status }) => status !== "True");
-  const found = trouble ?? open;
+  const found = blocked ?? open;
   const deployed = { reason: "Deployed", message: all.at(-1)?.message ?? "" };
-  const { reason, message } = found ?? warningOf(said) ?? deployed;
+  const { reason, message } = found ?? warningOf(progress) ?? deployed;
   const text = message.slice(0, longestMessage);
   return [
     ...all,
-    ...said.conditions,
+    ...progress.conditions,
     { type: "Ready", status: found ? "False" : "True", reason, message: text },
   ];
 }
 
 /** Adds a warning, and reconciles again after the error's retry interval. */
-export function warn(said: Progress, { reason, message, retryAfterMillis }: BlockedError): void {
-  said.warnings.push({ reason, message });
-  said.delays.push(retryAfterMillis);
+export function warn(progress: Progress, { reason, message, retryAfterMillis }: BlockedError): void {
+  progress.warnings.push({ reason, message });
+  progress.delays.push(retryAfterMillis);
 }
 
 /** Combines all warnings into one. */
@@ -73,11 +73,11 @@ export function warningOf({ warnings: [first, ...more] }: Progress): typeof firs
 
 /** Sets the condition of a step. */
 export function setStep(
-  said: Progress,
+  progress: Progress,
   step: Step,
   status: ConditionUpdate["status"],
   reason: string,
   message = "",
 ): void {
-  said.steps.set(step, { status, reason, message: message.slice(0, longestMessage) });
+  progress.steps.set(step, { status, reason, message: message.slice(0, longestMessage) });
 }

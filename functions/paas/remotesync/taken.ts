@@ -4,7 +4,10 @@ import { BlockedError } from "../../../bus/worker/errors.ts";
 import { retryMillis } from "../problems.ts";
 
 /** Retry intervals for reasons that no event ends. Milliseconds. */
-const retryMillisByReason: Readonly<Record<string, number>> = { KpackUnavailable: 10_000, KpackNotInstalled: 30_000 };
+const retryMillisByReason: Readonly<Record<string, number>> = {
+  KpackUnavailable: 10_000,
+  KpackNotInstalled: 30_000,
+};
 
 /** Makes a write that kpack's webhooks validate. Throws a `BlockedError` when it is refused. */
 export async function writeToKpack<T>(write: () => Promise<T>): Promise<T> {

@@ -12,8 +12,8 @@ export function commentPieces(body: string, notes: Notes): Piece[] {
     {
       name: "comment",
       notes,
-      async send(telling) {
-        notes.comment = await keepComment(body, notes, telling);
+      async send(target) {
+        notes.comment = await keepComment(body, notes, target);
         notes.commentText = digest;
       },
     },
@@ -21,24 +21,24 @@ export function commentPieces(body: string, notes: Notes): Piece[] {
 }
 
 /** Edits the comment. If its id is unknown or the comment was deleted, finds one of its own or creates it. */
-async function keepComment(body: string, { number, comment }: Report, telling: SendContext): Promise<number> {
-  const { client, signal } = telling;
+async function keepComment(body: string, { number, comment }: Report, target: SendContext): Promise<number> {
+  const { client, signal } = target;
   if (comment !== undefined) {
     const edited = await client.updateComment(comment, body, signal).catch(unlessGone);
     if (edited !== undefined) return edited.id;
   }
-  const found = await ownComment(number, telling);
+  const found = await ownComment(number, target);
   if (found !== undefined) return (await client.updateComment(found, body, signal)).id;
   return (await client.createComment(number, body, signal)).id;
 }
 
 /** The comment with the marker, if the token's account wrote it. The marker is public: any user can write one. */
-async function ownComment(number: number, telling: SendContext): Promise<number | undefined> {
-  const { pipeline, context, client, signal } = telling;
+async function ownComment(number: number, target: SendContext): Promise<number | undefined> {
+  const { pipeline, context, client, signal } = target;
   const markers = [markerOf(context, number), former.markerOf(pipeline)];
   for await (const comment of client.comments(number, signal)) {
     const isMarked = markers.some((marker) => comment.body.startsWith(marker));
-    if (isMarked && (await isOwn(comment, telling))) return comment.id;
+    if (isMarked && (await isOwn(comment, target))) return comment.id;
   }
   return undefined;
 }

@@ -3,7 +3,7 @@ import { digestOf } from "../../../bus/digest.ts";
 import type { Preview } from "../kinds/apppipeline.ts";
 import { previewContext } from "./names.ts";
 import type { Notes } from "./notes.ts";
-import { isOwn, type Piece, type Subject, type SendContext, unlessGone } from "./piece.ts";
+import { isOwn, type Piece, type SendContext, type Subject, unlessGone } from "./piece.ts";
 import { deploymentStatusOf, reportedSHA } from "./text.ts";
 
 const name = "deployment";
@@ -21,14 +21,14 @@ export function deploymentPieces({ context }: Subject, preview: Preview, notes: 
     {
       name,
       notes,
-      async send(telling) {
-        if (!isThere) await deactivate(notes, telling);
+      async send(target) {
+        if (!isThere) await deactivate(notes, target);
         if (notes.deployment === undefined) {
-          notes.deployment = await deploymentAt({ sha, environment }, telling);
+          notes.deployment = await deploymentAt({ sha, environment }, target);
           notes.deployedSHA = sha;
           notes.environment = environment;
         }
-        await telling.client.setDeploymentStatus(notes.deployment, status, telling.signal);
+        await target.client.setDeploymentStatus(notes.deployment, status, target.signal);
         notes.deploymentStatus = digest;
       },
     },
@@ -38,16 +38,16 @@ export function deploymentPieces({ context }: Subject, preview: Preview, notes: 
 /** Finds or creates the deployment: a worker may have died between creating and recording it. */
 async function deploymentAt(
   at: { readonly sha: string; readonly environment: string },
-  telling: SendContext,
+  target: SendContext,
 ): Promise<number> {
-  const { client, signal } = telling;
-  for (const found of await client.deployments(at, signal)) if (await isOwn(found, telling)) return found.id;
+  const { client, signal } = target;
+  for (const found of await client.deployments(at, signal)) if (await isOwn(found, target)) return found.id;
   return (await client.createDeployment({ ...at, ref: at.sha }, signal)).id;
 }
 
 /** Sets a recorded deployment inactive. */
 export const inactivation = (notes: Notes): Piece[] =>
-  notes.deployment === undefined ? [] : [{ name, notes, send: (telling) => deactivate(notes, telling) }];
+  notes.deployment === undefined ? [] : [{ name, notes, send: (target) => deactivate(notes, target) }];
 
 /** Sets the deployment inactive. A deleted one counts as inactive. */
 async function deactivate(notes: Notes, { client, signal }: SendContext): Promise<void> {

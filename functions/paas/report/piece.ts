@@ -28,7 +28,7 @@ export interface Piece {
   readonly name: "commitStatus" | "deployment" | "comment";
   readonly notes: Notes;
   /** Sends the piece and records it. Throws a `GitHubError`. */
-  send(telling: SendContext): Promise<void>;
+  send(target: SendContext): Promise<void>;
 }
 
 /** Pieces without those that were refused and are not due yet. */

@@ -44,13 +44,13 @@ function github(
     return new Response(JSON.stringify(answer), { status, headers: { "content-type": "application/json" } });
   };
   const client = githubRepository({ owner: "acme", name: "web", token: "t", limits: rateLimits(), fetch });
-  const telling: SendContext = { pipeline: all, context, client, signal: new AbortController().signal };
+  const target: SendContext = { pipeline: all, context, client, signal: new AbortController().signal };
   return {
     requests,
     /** Reports a preview, or its deletion, and returns the requests to GitHub. */
     async tell(notes: Notes, what: Preview | "gone", pipeline = all): Promise<string[]> {
       const from = requests.length;
-      for (const piece of piecesFor(pipeline, what, notes)) await piece.send({ ...telling, pipeline });
+      for (const piece of piecesFor(pipeline, what, notes)) await piece.send({ ...target, pipeline });
       return requests.slice(from);
     },
   };

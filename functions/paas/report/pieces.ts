@@ -4,7 +4,7 @@ import { commentPieces } from "./commentpieces.ts";
 import { deploymentPieces, inactivation } from "./deploymentpieces.ts";
 import type { Notes } from "./notes.ts";
 import { due, type Piece, type Subject } from "./piece.ts";
-import { reassignStatuses, type DesiredStatus, desiredStatuses } from "./statuses.ts";
+import { type DesiredStatus, desiredStatuses, reassignStatuses } from "./statuses.ts";
 import { statusPieces } from "./statuspieces.ts";
 import { closingComment, commentOf, reportedSHA, stageOf } from "./text.ts";
 
@@ -20,14 +20,14 @@ export function piecesOf(
 ): Piece[] {
   const { commitStatus = true } = subject.pipeline.spec.report ?? {};
   const given = [...all.values()].flatMap(({ statuses = [] }) => statuses);
-  const wanted = desiredStatuses(subject.context, commitStatus ? previews : [], given);
-  reassignStatuses(all, wanted);
+  const desired = desiredStatuses(subject.context, commitStatus ? previews : [], given);
+  reassignStatuses(all, desired);
   const open = new Set(previews.map(({ number }) => number));
   const gone = [...all.values()].filter(({ number }) => !open.has(number));
   return due(now, [
     ...gone.flatMap((notes) => closingPieces(subject, notes)),
     ...previews.flatMap((preview) =>
-      openPieces(subject, preview, all.get(preview.number) as Notes, wanted.get(preview.number) ?? []),
+      openPieces(subject, preview, all.get(preview.number) as Notes, desired.get(preview.number) ?? []),
     ),
   ]);
 }
@@ -37,14 +37,14 @@ function openPieces(
   subject: Subject,
   preview: Preview,
   notes: Notes,
-  wanted: readonly DesiredStatus[],
+  desired: readonly DesiredStatus[],
 ): Piece[] {
   const { pipeline, context } = subject;
   const { deployment = false, comment = true } = pipeline.spec.report ?? {};
   // A preview that never existed needs no comment about its end.
   const isSilent = stageOf(preview) === "gone" && notes.comment === undefined;
   return [
-    ...statusPieces(subject, wanted, notes, reportedSHA(preview)),
+    ...statusPieces(subject, desired, notes, reportedSHA(preview)),
     ...(deployment ? deploymentPieces(subject, preview, notes) : inactivation(notes)),
     ...(comment && !isSilent ? commentPieces(commentOf(pipeline, context, preview), notes) : []),
   ];

@@ -30,36 +30,36 @@ export function desiredStatuses(
   previews: readonly Preview[],
   given: readonly SetStatus[],
 ): ReadonlyMap<number, readonly DesiredStatus[]> {
-  const wanted = new Map<number, DesiredStatus[]>();
+  const desired = new Map<number, DesiredStatus[]>();
   const shown = [...previews].sort((a, b) => a.number - b.number);
   for (const [sha, all] of Map.groupBy(shown, reportedSHA)) {
-    const told = all.flatMap((preview) => {
+    const states = all.flatMap((preview) => {
       const state = commitStateOf(preview);
       return state === undefined ? [] : [{ number: preview.number, state }];
     });
-    const [first] = told;
+    const [first] = states;
     if (first === undefined) continue;
-    for (const { number, state } of told) {
+    for (const { number, state } of states) {
       const own = { sha, status: { ...state, context: previewContext(context, number) } };
-      const isWanted = told.length > 1 || given.some((one) => isSame(one, own));
-      wanted.set(number, isWanted ? [own] : []);
+      const isNeeded = states.length > 1 || given.some((one) => isSame(one, own));
+      desired.set(number, isNeeded ? [own] : []);
     }
-    const status = { ...(told.length === 1 ? first.state : combinedState(told)), context };
-    wanted.get(first.number)?.unshift({ sha, status });
+    const status = { ...(states.length === 1 ? first.state : combinedState(states)), context };
+    desired.get(first.number)?.unshift({ sha, status });
   }
-  return wanted;
+  return desired;
 }
 
 /** Combines the states: the worst one, and all descriptions. */
-function combinedState(told: readonly { readonly number: number; readonly state: State }[]): State {
+function combinedState(states: readonly { readonly number: number; readonly state: State }[]): State {
   const worst = (["failure", "pending", "success"] as const).find((one) =>
-    told.some(({ state }) => state.state === one),
+    states.some(({ state }) => state.state === one),
   );
   const state = worst ?? "success";
-  const targetUrl = told.find(({ state: { targetUrl: url } }) => url !== undefined)?.state.targetUrl;
+  const targetUrl = states.find(({ state: { targetUrl: url } }) => url !== undefined)?.state.targetUrl;
   return {
     state,
-    description: told.map(({ number, state: { description } }) => `#${number}: ${description}`).join("; "),
+    description: states.map(({ number, state: { description } }) => `#${number}: ${description}`).join("; "),
     ...(state === "success" && targetUrl !== undefined && { targetUrl }),
   };
 }
@@ -72,11 +72,11 @@ export const isSame = (given: SetStatus, { sha, status }: DesiredStatus): boolea
 export const statusDigest = ({ sha, status }: DesiredStatus): string => digestOf([sha, status], 16);
 
 /** The record of a status that was set. */
-export const recordOf = (wanted: DesiredStatus): SetStatus => ({
-  context: wanted.status.context,
-  sha: wanted.sha,
-  digest: statusDigest(wanted),
-  ...(wanted.status.state === "pending" && { pending: true }),
+export const recordOf = (desired: DesiredStatus): SetStatus => ({
+  context: desired.status.context,
+  sha: desired.sha,
+  digest: statusDigest(desired),
+  ...(desired.status.state === "pending" && { pending: true }),
 });
 
 /**
@@ -85,14 +85,14 @@ export const recordOf = (wanted: DesiredStatus): SetStatus => ({
  */
 export function reassignStatuses(
   all: ReadonlyMap<number, Notes>,
-  wanted: ReadonlyMap<number, readonly DesiredStatus[]>,
+  desired: ReadonlyMap<number, readonly DesiredStatus[]>,
 ): void {
   const given = [...all.values()].flatMap(({ number, statuses = [] }) =>
     statuses.map((status) => ({ number, status })),
   );
   const sorted = Map.groupBy(
     given.flatMap(({ number, status }) => {
-      const owner = [...wanted].find(([, statuses]) => statuses.some((one) => isSame(status, one)))?.[0];
+      const owner = [...desired].find(([, statuses]) => statuses.some((one) => isSame(status, one)))?.[0];
       return owner === undefined && !status.pending ? [] : [{ number: owner ?? number, status }];
     }),
     ({ number }) => number,

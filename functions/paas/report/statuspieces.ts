@@ -3,7 +3,7 @@ import type { CommitStatus } from "../../../bus/github/reports.ts";
 import { former } from "./names.ts";
 import type { Notes } from "./notes.ts";
 import { type Piece, type Subject, unlessGone } from "./piece.ts";
-import { type SetStatus, recordOf, isSame, statusDigest, type DesiredStatus } from "./statuses.ts";
+import { type DesiredStatus, isSame, recordOf, type SetStatus, statusDigest } from "./statuses.ts";
 import { endedState } from "./text.ts";
 
 const name = "commitStatus";
@@ -11,28 +11,28 @@ const name = "commitStatus";
 /** Changes of the statuses that a pull request maintains. `sha`: its current commit; undefined for a deleted preview. */
 export function statusPieces(
   subject: Subject,
-  wanted: readonly DesiredStatus[],
+  desired: readonly DesiredStatus[],
   notes: Notes,
   sha: string | undefined,
 ): Piece[] {
   const given = notes.statuses ?? [];
-  const ended = given.filter((one) => one.pending && !wanted.some((status) => isSame(one, status)));
-  const changed = wanted.filter(
+  const ended = given.filter((one) => one.pending && !desired.some((status) => isSame(one, status)));
+  const changed = desired.filter(
     (status) => given.find((one) => isSame(one, status))?.digest !== statusDigest(status),
   );
   return [
-    ...formerPieces(subject, wanted, notes, sha),
+    ...formerPieces(subject, desired, notes, sha),
     ...ended.map((one) => endingPiece(one, notes, sha)),
     ...changed.map((status) => statusPiece(status, notes)),
   ];
 }
 
-const statusPiece = (wanted: DesiredStatus, notes: Notes): Piece => ({
+const statusPiece = (desired: DesiredStatus, notes: Notes): Piece => ({
   name,
   notes,
   async send({ client, signal }) {
-    await client.createStatus(wanted.sha, wanted.status, signal);
-    note(notes, wanted, recordOf(wanted));
+    await client.createStatus(desired.sha, desired.status, signal);
+    note(notes, desired, recordOf(desired));
   },
 });
 
@@ -62,13 +62,13 @@ const endingPiece = ({ sha: of, context }: SetStatus, notes: Notes, sha: string 
 /** Gives a status under a former context the same result as its successor. */
 function formerPieces(
   { pipeline, context }: Subject,
-  wanted: readonly DesiredStatus[],
+  desired: readonly DesiredStatus[],
   notes: Notes,
   sha: string | undefined,
 ): Piece[] {
   const { pendingSHA: of } = notes;
   if (of === undefined) return [];
-  const successor = wanted.find((one) => one.sha === of && one.status.context === context)?.status;
+  const successor = desired.find((one) => one.sha === of && one.status.context === context)?.status;
   if (successor?.state === "pending") return [];
   const status = { ...(successor ?? stateAfter(of, sha)), context: former.contextOf(pipeline) };
   return [

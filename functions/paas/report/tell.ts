@@ -7,7 +7,7 @@ import { repositoryOf } from "../github.ts";
 import { identified, knownAs, type NamedRepository } from "../identity.ts";
 import { retryMillis } from "../problems.ts";
 import { siteOf } from "../site/site.ts";
-import { accept, type Piece, refuse, type Subject, type SendContext } from "./piece.ts";
+import { accept, type Piece, refuse, type SendContext, type Subject } from "./piece.ts";
 
 /** Retry interval of refused pieces. Another token causes an earlier retry. Milliseconds. */
 const refusedMillis = 1_800_000;
@@ -34,13 +34,13 @@ export interface Outcome {
 /** Sends pieces one after another. A refused piece does not prevent the others. */
 export async function sendPieces(pieces: readonly Piece[], subject: Subject, ctx: Context): Promise<Outcome> {
   const refused = new Map<number, BlockedError>();
-  const telling = pieces.length === 0 ? undefined : await openRepository(subject, ctx);
-  if (telling === undefined) return { refused };
-  if (telling instanceof BlockedError) return { stopped: telling, refused };
+  const target = pieces.length === 0 ? undefined : await openRepository(subject, ctx);
+  if (target === undefined) return { refused };
+  if (target instanceof BlockedError) return { stopped: target, refused };
   for (const piece of pieces) {
     ctx.assertOwned();
     try {
-      await piece.send(telling);
+      await piece.send(target);
       accept(piece);
     } catch (error) {
       if (!(error instanceof GitHubError)) throw error;

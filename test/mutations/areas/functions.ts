@@ -133,7 +133,7 @@ export const functions: readonly Mutation[] = [
   {
     name: "paas-edits-a-forged-comment",
     file: "functions/paas/report/commentpieces.ts",
-    find: "if (isMarked && (await isOwn(comment, telling))) return comment.id;",
+    find: "if (isMarked && (await isOwn(comment, target))) return comment.id;",
     replace: "if (isMarked) return comment.id;",
     breaks: "A stranger's comment with the marker is taken for the one of the App.",
     tests: ["functions/paas/report/pieces.test.ts"],

@@ -113,12 +113,12 @@ test("replaces a killed process, and reports the rendering that it interrupted",
   const chart = chartOf(source);
   await renderedBy(chart);
   const waiting = renderedBy(chart, "wait");
-  const told = expect(waiting).rejects.toMatchObject({
+  const rejection = expect(waiting).rejects.toMatchObject({
     reason: "ChartDied",
     message: expect.stringContaining("was killed by SIGKILL"),
   });
   process.kill(chart.pid!, "SIGKILL");
-  await told;
+  await rejection;
   expect(await renderedBy(chart)).toEqual([configMap("web")]);
 });
 

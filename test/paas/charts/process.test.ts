@@ -31,8 +31,8 @@ test("passes the application on standard input and the configuration as a file, 
         home: CONFIG_PATH.startsWith(HOME) && existsSync(HOME), path: PATH, rest, configPath: CONFIG_PATH,
       }));`),
   );
-  const { configPath, ...told } = found as { configPath: string };
-  expect(told).toEqual({
+  const { configPath, ...received } = found as { configPath: string };
+  expect(received).toEqual({
     app: application(),
     lines: 2,
     config: site({ colour: "red" }),

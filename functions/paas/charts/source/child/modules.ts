@@ -38,7 +38,7 @@ const at = (file: string) => ({ url: here + file, shortCircuit: true });
 const made = (url: string) => ({ url, format: "module", shortCircuit: true });
 
 /** Names that a module imports, by its address and the specifier. */
-const asked = new Map<string, ReadonlyMap<string, readonly string[]>>();
+const importsByModule = new Map<string, ReadonlyMap<string, readonly string[]>>();
 /** Generated modules with the names that a module imports from another one. */
 const named: { readonly from: string; readonly specifier: string; readonly names: readonly string[] }[] = [];
 
@@ -47,7 +47,7 @@ let chartSource: string | undefined;
 /** Sets the source of the chart. In TypeScript, imported names may be types. */
 export function provideChart(source: string, language: "ts" | "js"): void {
   chartSource = source;
-  if (language === "ts") asked.set(chartUrl, importedNames(source));
+  if (language === "ts") importsByModule.set(chartUrl, importedNames(source));
 }
 
 let sealed = false;
@@ -161,7 +161,7 @@ export function restrictModules(folder: string | undefined): void {
         const origin = named[Number(from.slice(namesUrl.length))]?.from ?? "";
         return resolve(origin, specifier, context, next);
       }
-      const names = asked.get(from)?.get(specifier);
+      const names = importsByModule.get(from)?.get(specifier);
       // JSON exports no names, and the module in between would need the import attribute as well.
       if (names === undefined || specifier.endsWith(".json")) return resolve(from, specifier, context, next);
       if (names.length === 0) return made(typesUrl);
@@ -175,7 +175,7 @@ export function restrictModules(folder: string | undefined): void {
       if (source !== undefined) return { format: "module", source, shortCircuit: true };
       if (site === undefined || !url.startsWith(site) || !url.endsWith(".ts")) return next(url, context);
       const { text } = stripped(readFileSync(fileURLToPath(url), "utf8"));
-      asked.set(url, importedNames(text));
+      importsByModule.set(url, importedNames(text));
       return { format: "module", source: text, shortCircuit: true };
     },
   });
