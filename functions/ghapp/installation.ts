@@ -15,7 +15,7 @@ import { keyText, type ObjectKey } from "../../bus/subjects.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import { type Context, defineFunction, type Result } from "../../bus/worker/function.ts";
 import { type App, clientOf, keyOf } from "./connect.ts";
-import { isOf, tokenIn, tokensIn } from "./foundsecret.ts";
+import { isOf, tokenIn, tokensIn } from "./existingsecret.ts";
 import { appOf, rulesOf } from "./granting.ts";
 import { ClusterGitHubApp, GitHubApp, Installation } from "./kinds.ts";
 import { isNotAllowed, mint, notAllowed } from "./mint.ts";

@@ -5,7 +5,7 @@
  */
 import type { Stored } from "../../bus/kube/object.ts";
 import type { Cause } from "../../bus/queue/request.ts";
-import type { StoredToken } from "./foundsecret.ts";
+import type { StoredToken } from "./existingsecret.ts";
 import type { Installation } from "./kinds.ts";
 
 /** Time and causes of a reconcile. */

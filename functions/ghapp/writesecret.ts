@@ -8,7 +8,7 @@ import type { Stored } from "../../bus/kube/object.ts";
 import { controllerReference } from "../../bus/kube/object.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import type { Context } from "../../bus/worker/function.ts";
-import { canBecome, patchTo } from "./foundsecret.ts";
+import { canBecome, patchTo } from "./existingsecret.ts";
 import type { Installation } from "./kinds.ts";
 import { type DesiredSecret, type SecretObject, TokenSecret } from "./secret.ts";
 

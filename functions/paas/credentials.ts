@@ -6,7 +6,7 @@ import type { Stored } from "../../bus/kube/object.ts";
 import { ownValue } from "../../bus/values/ownvalue.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import type { Context } from "../../bus/worker/function.ts";
-import { retryMillis } from "./problems.ts";
+import { retryMillis } from "./retry.ts";
 
 const basicAuth = "kubernetes.io/basic-auth";
 const docker = ["kubernetes.io/dockerconfigjson", "kubernetes.io/dockercfg"] as const;

@@ -12,7 +12,7 @@ import { BlockedError } from "../../bus/worker/errors.ts";
 import type { Context } from "../../bus/worker/function.ts";
 import { type Access, type ApiToken, apiTokenOf, hasApiTokens, Installation } from "../ghapp/apitoken.ts";
 import { credentialsOf, gitHostAnnotation, valueIn } from "./credentials.ts";
-import { retryMillis } from "./problems.ts";
+import { retryMillis } from "./retry.ts";
 import type { Config } from "./site/config.ts";
 
 /** Rate limits and cached answers of GitHub, shared by all objects of this process. */

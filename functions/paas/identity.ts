@@ -4,7 +4,7 @@ import type { Find } from "../../bus/objects/indexes.ts";
 import { keyText, type ObjectKey } from "../../bus/subjects.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import type { KnownRepository } from "./kinds/fields.ts";
-import { retryMillis } from "./problems.ts";
+import { retryMillis } from "./retry.ts";
 
 /** A repository name for an index or a status: GitHub's names ignore case. */
 export const repositoryText = (owner: string, name: string): string => `${owner}/${name}`.toLowerCase();

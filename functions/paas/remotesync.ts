@@ -15,7 +15,6 @@ import { findAll, keysOfMove, keysOfWebhook, repositoryKeys } from "./identity.t
 import { Build, Image } from "./kinds/kpack.ts";
 import { Application, RemoteSync } from "./kinds.ts";
 import { annotations, group, labels } from "./names.ts";
-import { retryMillis } from "./problems.ts";
 import { secretNamesOf } from "./remotesync/account.ts";
 import { build } from "./remotesync/build.ts";
 import { follow } from "./remotesync/follow.ts";
@@ -35,6 +34,7 @@ import {
   setStep,
   warningOf,
 } from "./remotesync/status.ts";
+import { retryMillis } from "./retry.ts";
 import { siteIndex, siteOf, watchSite } from "./site/site.ts";
 
 type Sync = Stored<RemoteSync>;

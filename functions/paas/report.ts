@@ -14,12 +14,12 @@ import { hasNewCredentials, repositoryIndex, tokenIndexes, tokenWatches } from "
 import { findAll, keysOfWebhook, knownAs } from "./identity.ts";
 import type { KnownRepository } from "./kinds/fields.ts";
 import { AppPipeline, type Preview } from "./kinds.ts";
-import { dropDeleted, numbersText, portionOf } from "./report/gone.ts";
+import { dropDeleted, numbersText, portionOf } from "./report/closing.ts";
 import { contextOf } from "./report/names.ts";
-import { type Notes, type Report, unrefused } from "./report/notes.ts";
 import type { Piece } from "./report/piece.ts";
 import { piecesOf } from "./report/pieces.ts";
-import { delaysDeletion, sendPieces } from "./report/tell.ts";
+import { type Notes, type Report, unrefused } from "./report/record.ts";
+import { delaysDeletion, sendPieces } from "./report/send.ts";
 
 type Pipeline = Stored<AppPipeline>;
 

@@ -6,10 +6,10 @@ import type { Context, NewChild } from "../../../bus/worker/function.ts";
 import { childKinds } from "../charts/kinds.ts";
 import type { ChildObject } from "../charts/validate.ts";
 import type { Application } from "../kinds/application.ts";
+import { refusalOf, refusalOfAll } from "./applyerror.ts";
 import { ownObject } from "./hosting.ts";
 import { kindOf, knownUid, type Resource } from "./inventory.ts";
-import { refusalOf, refusalOfAll } from "./refusal.ts";
-import { howToGrant, howToList, listingProblem } from "./unlisted.ts";
+import { howToGrant, howToList, listingProblem } from "./kindadvice.ts";
 
 type App = Stored<Application>;
 

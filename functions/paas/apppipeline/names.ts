@@ -1,6 +1,6 @@
 /** Names and hosts of previews. Pure. */
 import { digestOf } from "../../../bus/digest.ts";
-import { shorten } from "../shortened.ts";
+import { shorten } from "../shorten.ts";
 
 const longestLabel = 63;
 

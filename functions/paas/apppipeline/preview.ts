@@ -4,9 +4,9 @@ import type { Application } from "../kinds/application.ts";
 import type { AppPipeline, Preview } from "../kinds/apppipeline.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { type HostPattern, previewName } from "./names.ts";
+import { hostOf } from "./objects.ts";
 import { type Phase, phaseOf } from "./phase.ts";
 import type { Selected } from "./select.ts";
-import { hostOf } from "./wanted.ts";
 
 /** State of a preview that is shown. */
 export interface PreviewState {

@@ -7,8 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { type Chart, ChartError } from "./chart.ts";
+import { digestOf } from "./failurecache.ts";
 import { run } from "./process/run.ts";
-import { digestOf } from "./remembered.ts";
 
 /** A program that renders objects. */
 export interface ProcessOptions {

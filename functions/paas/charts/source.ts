@@ -14,7 +14,7 @@
  * Module-level variables persist between renderings, whose order is not defined, so a chart should not have any.
  */
 import { type Chart, ChartError, type ChartReason } from "./chart.ts";
-import { digestOf, failureCache } from "./remembered.ts";
+import { digestOf, failureCache } from "./failurecache.ts";
 import { type ChartProcess, startChild } from "./source/child.ts";
 
 /** A chart's source, and limits for running it. */

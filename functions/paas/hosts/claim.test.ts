@@ -8,8 +8,8 @@ import type { HostClaim } from "../kinds/hostclaim.ts";
 import { labels } from "../names.ts";
 import type { HostsConfig } from "../site/config.ts";
 import { claimHosts, releaseHosts } from "./claim.ts";
+import { hostIndex } from "./desired.ts";
 import { claimName } from "./names.ts";
-import { hostIndex } from "./wanted.ts";
 
 type App = Stored<Application>;
 const host = "shop.example.com";

@@ -8,11 +8,11 @@ import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { Application } from "../kinds/application.ts";
 import { HostClaim } from "../kinds/hostclaim.ts";
-import { retryMillis } from "../problems.ts";
+import { retryMillis } from "../retry.ts";
 import type { HostsConfig } from "../site/config.ts";
 import { claimName, wildcardsOver } from "./names.ts";
-import { type ServedHost, servedHosts } from "./others.ts";
 import { barred, isAllowed, isBefore, isHolder, permissionHint, type Refusal, serves } from "./policy.ts";
+import { type ServedHost, servedHosts } from "./servedroutes.ts";
 
 type App = Stored<Application>;
 type Claim = Stored<HostClaim>;

@@ -5,11 +5,11 @@ import type { Context } from "../../../bus/worker/function.ts";
 import { Build, Image } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import type { Config } from "../site/config.ts";
+import { applyImage } from "./apply.ts";
 import { isObserved, numberOf, outcomeOf } from "./builds.ts";
+import { judge } from "./builtcondition.ts";
 import { noteFailure, retry } from "./failure.ts";
 import { imageNameOf } from "./image.ts";
-import { judge } from "./judgement.ts";
-import { applyImage } from "./kept.ts";
 import { stalledText } from "./stalled.ts";
 import { type Progress, setStep, warn } from "./status.ts";
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Build, Image } from "../kinds/kpack.ts";
 import { failureOf, outcomeOf, stepOf, waitingReason } from "./builds.ts";
-import { judge } from "./judgement.ts";
+import { judge } from "./builtcondition.ts";
 
 type State = "running" | "succeeded" | "failed" | "infrastructure";
 

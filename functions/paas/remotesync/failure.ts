@@ -6,9 +6,9 @@ import { type Build, Build as BuildKind } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { kpack } from "../names.ts";
 import { type Failure, failureOf, type Outcome } from "./builds.ts";
+import { writeToKpack } from "./kpackwrite.ts";
 import { checkSecrets, secretValuesOf } from "./secrets.ts";
 import type { Progress } from "./status.ts";
-import { writeToKpack } from "./taken.ts";
 
 type Sync = Stored<RemoteSync>;
 

@@ -6,7 +6,7 @@ import { repositoryOf } from "../github.ts";
 import { identified, knownAs, renamed, renameNote } from "../identity.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { annotations, labels } from "../names.ts";
-import { retryMillis } from "../problems.ts";
+import { retryMillis } from "../retry.ts";
 import type { Config } from "../site/config.ts";
 import { transientReasons, verdictOf, waitMillis } from "./due.ts";
 import { type Resolution, resolve } from "./resolve.ts";

@@ -4,7 +4,7 @@ import type { NewChild } from "../../../bus/worker/function.ts";
 import type { Image } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { labels } from "../names.ts";
-import { shorten } from "../shortened.ts";
+import { shorten } from "../shorten.ts";
 
 export const imageNameOf = ({ metadata }: RemoteSync): string => shorten(`modoki-${metadata.name}`);
 export const accountNameOf = ({ metadata }: RemoteSync): string => `modoki-${metadata.name}-builder`;

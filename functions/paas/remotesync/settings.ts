@@ -10,10 +10,10 @@ import type { Context, NewChild } from "../../../bus/worker/function.ts";
 import { Image } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { annotations } from "../names.ts";
-import { retryMillis } from "../problems.ts";
+import { retryMillis } from "../retry.ts";
 import { growthProblem } from "./cache.ts";
+import { writeToKpack } from "./kpackwrite.ts";
 import { type Progress, warn } from "./status.ts";
-import { writeToKpack } from "./taken.ts";
 
 type Refused = NonNullable<NonNullable<RemoteSync["status"]>["refusedSettings"]>;
 type DesiredImage = NewChild<Image>;

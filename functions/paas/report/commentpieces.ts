@@ -1,8 +1,8 @@
 /** Maintains the comment on a pull request: one comment, edited in place. */
 import { digestOf } from "../../../bus/digest.ts";
 import { former, markerOf } from "./names.ts";
-import type { Notes, Report } from "./notes.ts";
 import { isOwn, type Piece, type SendContext, unlessGone } from "./piece.ts";
+import type { Notes, Report } from "./record.ts";
 
 /** The update of the comment, if its text has changed. */
 export function commentPieces(body: string, notes: Notes): Piece[] {

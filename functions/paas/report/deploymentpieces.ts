@@ -2,8 +2,8 @@
 import { digestOf } from "../../../bus/digest.ts";
 import type { Preview } from "../kinds/apppipeline.ts";
 import { previewContext } from "./names.ts";
-import type { Notes } from "./notes.ts";
 import { isOwn, type Piece, type SendContext, type Subject, unlessGone } from "./piece.ts";
+import type { Notes } from "./record.ts";
 import { deploymentStatusOf, reportedSHA } from "./text.ts";
 
 const name = "deployment";

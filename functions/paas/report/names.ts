@@ -7,7 +7,7 @@ import { digestOf } from "../../../bus/values/digest.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import type { AppPipeline } from "../kinds/apppipeline.ts";
-import { retryMillis } from "../problems.ts";
+import { retryMillis } from "../retry.ts";
 
 /** The default name of a cluster. */
 const unnamed = "default";

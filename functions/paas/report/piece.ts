@@ -8,7 +8,7 @@ import {
 import type { GitHubRepositoryClient } from "../../../bus/github/repository.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { AppPipeline } from "../kinds/apppipeline.ts";
-import type { Notes } from "./notes.ts";
+import type { Notes } from "./record.ts";
 
 /** The pipeline whose previews are reported. */
 export interface Subject {

@@ -4,9 +4,9 @@ import { githubRepository } from "../../../bus/github/repository.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { AppPipeline, Preview } from "../kinds/apppipeline.ts";
 import { former, markerOf } from "./names.ts";
-import { type Notes, unrefused } from "./notes.ts";
 import { accept, refuse, type SendContext } from "./piece.ts";
 import { piecesOf } from "./pieces.ts";
+import { type Notes, unrefused } from "./record.ts";
 
 const now = new Date("2026-01-02T03:04:05Z");
 const pipelineWith = (report: AppPipeline["spec"]["report"]) =>

@@ -2,8 +2,8 @@
 import type { Preview } from "../kinds/apppipeline.ts";
 import { commentPieces } from "./commentpieces.ts";
 import { deploymentPieces, inactivation } from "./deploymentpieces.ts";
-import type { Notes } from "./notes.ts";
 import { due, type Piece, type Subject } from "./piece.ts";
+import type { Notes } from "./record.ts";
 import { type DesiredStatus, desiredStatuses, reassignStatuses } from "./statuses.ts";
 import { statusPieces } from "./statuspieces.ts";
 import { closingComment, commentOf, reportedSHA, stageOf } from "./text.ts";

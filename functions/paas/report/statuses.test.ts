@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { AppPipeline, Preview } from "../kinds/apppipeline.ts";
-import type { Notes } from "./notes.ts";
 import type { SendContext } from "./piece.ts";
 import { piecesOf } from "./pieces.ts";
+import type { Notes } from "./record.ts";
 
 const now = new Date("2026-01-02T03:04:05Z");
 const context = "denrei/prod/team-a/web";

@@ -7,7 +7,7 @@ import type { CommitStatus } from "../../../bus/github/reports.ts";
 import { digestOf } from "../../../bus/values/digest.ts";
 import type { Preview } from "../kinds/apppipeline.ts";
 import { previewContext } from "./names.ts";
-import type { Notes } from "./notes.ts";
+import type { Notes } from "./record.ts";
 import { commitStateOf, reportedSHA } from "./text.ts";
 
 /** The desired status of a commit. */

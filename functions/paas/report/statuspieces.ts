@@ -1,8 +1,8 @@
 /** Reports commit statuses. */
 import type { CommitStatus } from "../../../bus/github/reports.ts";
 import { former } from "./names.ts";
-import type { Notes } from "./notes.ts";
 import { type Piece, type Subject, unlessGone } from "./piece.ts";
+import type { Notes } from "./record.ts";
 import { type DesiredStatus, isSame, recordOf, type SetStatus, statusDigest } from "./statuses.ts";
 import { endedState } from "./text.ts";
 

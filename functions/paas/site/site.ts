@@ -5,7 +5,7 @@ import { platformNamespace } from "../../../bus/process/namespace.ts";
 import { Recent } from "../../../bus/values/recent.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context, Watch } from "../../../bus/worker/function.ts";
-import { retryMillis } from "../problems.ts";
+import { retryMillis } from "../retry.ts";
 import { type Config, parseConfig, SiteConfigError, siteKeys, siteName } from "./config.ts";
 
 /** Contents of the ConfigMap. */

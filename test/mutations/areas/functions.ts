@@ -28,11 +28,11 @@ export const functions: readonly Mutation[] = [
   },
   {
     name: "ghapp-refreshes-when-the-token-ends",
-    file: "functions/ghapp/refresh.ts",
+    file: "functions/ghapp/refreshtime.ts",
     find: "const latest = issued + (life * 5) / 6;",
     replace: "const latest = issued + life;",
     breaks: "A token in use expires when GitHub is briefly away.",
-    tests: ["functions/ghapp/refresh.test.ts"],
+    tests: ["functions/ghapp/refreshtime.test.ts"],
   },
   {
     name: "ghapp-reads-the-platform-key",
@@ -116,7 +116,7 @@ export const functions: readonly Mutation[] = [
   },
   {
     name: "paas-reports-to-another-repository",
-    file: "functions/paas/report/tell.ts",
+    file: "functions/paas/report/send.ts",
     find: 'identified(github, await withGitHub("Token", () => client.repository(ctx.signal)), known);',
     replace: 'await withGitHub("Token", () => client.repository(ctx.signal));',
     breaks: "A repository that has taken a free name gets comments about pull requests of another one.",

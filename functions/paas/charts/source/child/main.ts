@@ -19,10 +19,10 @@ const captureUncaught = process.setUncaughtExceptionCaptureCallback.bind(process
 const maxBytes = Number(process.argv[2]);
 
 restrictModules(process.argv[3]);
-const { serializeError: fromChart } = await import("./blame.ts");
+const { serializeError: fromChart } = await import("./errors.ts");
 const { loadChart } = await import("./load.ts");
 const { rendered } = await import("./contract.ts");
-const { useLegacyNames: nameAsBefore } = await import("./names.ts");
+const { useLegacyNames: nameAsBefore } = await import("./legacynames.ts");
 nameAsBefore();
 seal();
 sealModules();

@@ -7,7 +7,7 @@ import Module, {
   registerHooks,
 } from "node:module";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { importedNames, textWithNames } from "./askednames.ts";
+import { importedNames, textWithNames } from "./importednames.ts";
 import { kubeExports } from "./k8skinds.ts";
 import { stripped } from "./typescript.ts";
 
@@ -79,8 +79,8 @@ export function restrictModules(folder: string | undefined): void {
     const name = specifier.startsWith("node:") ? specifier.slice("node:".length) : specifier;
     const isFile = from.startsWith("file:");
     const isSite = site !== undefined && from.startsWith(site);
-    if (isFile && name === "process") return at("process.ts");
-    if (isFile && replaced.includes(name)) return at("refused.ts");
+    if (isFile && name === "process") return at("restrictedprocess.ts");
+    if (isFile && replaced.includes(name)) return at("forbiddenmodule.ts");
     if (pure.includes(name)) return next(`node:${name}`, context);
     if (Object.hasOwn(packages, specifier)) return { url: packages[specifier] ?? "", shortCircuit: true };
     if (isFile && !isSite && (specifier.startsWith(".") || dependencies.includes(specifier)))
@@ -189,7 +189,7 @@ function textOf(url: string): string | undefined {
     return `import { k8s } from ${JSON.stringify(`${here}k8s.ts`)};\n${kubeExports.map((name) => `export const ${name} = k8s.${name};`).join("\n")}`;
   if (!url.startsWith(namesUrl)) return undefined;
   const { specifier = "", names = [] } = named[Number(url.slice(namesUrl.length))] ?? {};
-  return textWithNames(specifier, names, `${here}standin.ts`);
+  return textWithNames(specifier, names, `${here}missingexport.ts`);
 }
 
 const refusal = (specifier: string, site: string | undefined): string =>

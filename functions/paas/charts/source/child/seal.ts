@@ -5,7 +5,7 @@
 import { format } from "node:util";
 import { runInNewContext } from "node:vm";
 import { printText } from "./lines.ts";
-import { charted } from "./process.ts";
+import { charted } from "./restrictedprocess.ts";
 
 /** Globals that stay, besides those of the language: pure computation, and timers. */
 const keptGlobals: readonly string[] = [

@@ -1,7 +1,7 @@
 /** Writes that kpack's webhooks may refuse. */
 import { refusalReasonOf } from "../../../bus/kube/blocker.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
-import { retryMillis } from "../problems.ts";
+import { retryMillis } from "../retry.ts";
 
 /** Retry intervals for reasons that no event ends. Milliseconds. */
 const retryMillisByReason: Readonly<Record<string, number>> = {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { BlockedError } from "../../../bus/worker/errors.ts";
-import { delaysDeletion } from "./tell.ts";
+import { delaysDeletion } from "./send.ts";
 
 test.each([
   ["GitHubUnreachable", 0, true],

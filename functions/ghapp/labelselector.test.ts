@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type LabelSelector, selects } from "./matching.ts";
+import { type LabelSelector, selects } from "./labelselector.ts";
 
 describe("label selectors", () => {
   const at = (operator: string, values?: string[]): LabelSelector =>

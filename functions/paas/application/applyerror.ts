@@ -3,7 +3,7 @@ import { refusalReasonOf } from "../../../bus/kube/blocker.ts";
 import { ApiError } from "../../../bus/kube/errors.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { ChildObject } from "../charts/validate.ts";
-import { retryMillis } from "../problems.ts";
+import { retryMillis } from "../retry.ts";
 
 /** Retry interval where no event reports that a CRD was installed or a role applied. Milliseconds. */
 const kindMillis = 30_000;

@@ -13,10 +13,10 @@ import { annotations } from "../names.ts";
 import type { Config } from "../site/config.ts";
 import { accountFields, desiredAccount, isNoted } from "./account.ts";
 import { accountNameOf, desiredImage, imageNameOf } from "./image.ts";
+import { writeToKpack } from "./kpackwrite.ts";
 import { checkSecrets } from "./secrets.ts";
 import { applyPlan, planOf } from "./settings.ts";
 import type { Progress } from "./status.ts";
-import { writeToKpack } from "./taken.ts";
 
 type Sync = Stored<RemoteSync>;
 

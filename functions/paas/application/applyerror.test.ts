@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ApiError, ApiUnreachableError } from "../../../bus/kube/errors.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
-import { refusalOf, refusalOfAll } from "./refusal.ts";
+import { refusalOf, refusalOfAll } from "./applyerror.ts";
 
 const child = {
   apiVersion: "gateway.networking.k8s.io/v1",

@@ -1,9 +1,9 @@
 /** Reports of deleted previews: how long refused ones are retried, and when the record is dropped. Pure. */
 
-import type { Notes } from "./notes.ts";
 import type { Piece, Subject } from "./piece.ts";
 import { closingPieces } from "./pieces.ts";
-import type { Outcome } from "./tell.ts";
+import type { Notes } from "./record.ts";
+import type { Outcome } from "./send.ts";
 
 /** How long refused reports of a deleted preview are retried. Milliseconds. */
 const longestMillis = 86_400_000;

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { AppPipeline } from "../kinds/apppipeline.ts";
+import * as desired from "./objects.ts";
 import type { Candidate } from "./select.ts";
-import * as desired from "./wanted.ts";
 
 const hostOf = (of: Stored<AppPipeline>, number: number) => desired.hostOf(of, number, "unique");
 const previewObjects = (of: Stored<AppPipeline>, candidate: Candidate) =>

@@ -7,9 +7,9 @@ import type { ChildObject } from "../charts/validate.ts";
 import type { Application } from "../kinds/application.ts";
 import { HostClaim } from "../kinds/hostclaim.ts";
 import { canonicalHost, wildcardsOver } from "./names.ts";
-import { routeKinds, servedBy } from "./others.ts";
 import { domainsOf } from "./policy.ts";
 import { hostsOf } from "./routes.ts";
+import { routeKinds, servedBy } from "./servedroutes.ts";
 
 type App = Stored<Application>;
 type Status = NonNullable<Application["status"]>;

@@ -6,8 +6,8 @@ import type { Image } from "../kinds/kpack.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { parseConfig } from "../site/config.ts";
 import { accountFields, desiredAccount } from "./account.ts";
+import { applyImage } from "./apply.ts";
 import { desiredImage } from "./image.ts";
-import { applyImage } from "./kept.ts";
 import { newProgress } from "./status.ts";
 
 const metadata = { namespace: "team-a", name: "web", uid: "u", resourceVersion: "1" };

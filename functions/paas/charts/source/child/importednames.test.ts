@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { importedNames, textWithNames } from "./askednames.ts";
+import { importedNames, textWithNames } from "./importednames.ts";
 
 test.each([
   ['import { A, B as C } from "x";', ["A", "B"]],

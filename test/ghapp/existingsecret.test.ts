@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Stored } from "../../bus/kube/object.ts";
 import { mergePatched } from "../../bus/worker/writes.ts";
-import { canBecome, isOf, patchTo, tokenIn, tokensIn } from "../../functions/ghapp/foundsecret.ts";
+import { canBecome, isOf, patchTo, tokenIn, tokensIn } from "../../functions/ghapp/existingsecret.ts";
 import {
   annotations,
   type DesiredSecret,

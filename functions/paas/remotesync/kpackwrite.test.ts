@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ApiError } from "../../../bus/kube/errors.ts";
-import { writeToKpack } from "./taken.ts";
+import { writeToKpack } from "./kpackwrite.ts";
 
 const apply = "PATCH /apis/kpack.io/v1alpha2/namespaces/default/images/web";
 

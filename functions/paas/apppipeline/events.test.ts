@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Preview } from "../kinds/apppipeline.ts";
-import { previewEvents } from "./news.ts";
+import { previewEvents } from "./events.ts";
 
 const preview = (number: number, more: Partial<Preview> = {}): Preview => ({
   number,

@@ -5,7 +5,7 @@ import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { repositoryOf } from "../github.ts";
 import { identified, knownAs, type NamedRepository } from "../identity.ts";
-import { retryMillis } from "../problems.ts";
+import { retryMillis } from "../retry.ts";
 import { siteOf } from "../site/site.ts";
 import { accept, type Piece, refuse, type SendContext, type Subject } from "./piece.ts";
 

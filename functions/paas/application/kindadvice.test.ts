@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { externalKind } from "../../../bus/kube/kind.ts";
 import { UnlistedKindError } from "../charts/chart.ts";
-import { listingProblem, withAdvice } from "./unlisted.ts";
+import { listingProblem, withAdvice } from "./kindadvice.ts";
 
 const widget = externalKind({ group: "example.com", version: "v1", kind: "Widget", plural: "widgets" });
 const unlisted = new UnlistedKindError("document 1", "example.com/v1", "Widget", "not listed");

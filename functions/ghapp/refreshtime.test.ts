@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { refreshTime } from "./refresh.ts";
+import { refreshTime } from "./refreshtime.ts";
 
 const seconds = (n: number): number => n * 1000;
 const minutes = (n: number): number => n * 60_000;
