@@ -14,8 +14,8 @@
  * Module-level variables persist between renderings, whose order is not defined, so a chart should not have any.
  */
 import { type Chart, ChartError, type ChartReason } from "./chart.ts";
-import { digestOf, failureCache } from "./failurecache.ts";
-import { type ChartProcess, startChild } from "./source/child.ts";
+import { digestOf, type FailureCache, failureCache } from "./failurecache.ts";
+import { type ChartProcess, type Limits, startChild } from "./source/child.ts";
 
 /** A chart's source, and limits for running it. */
 export interface SourceOptions {
@@ -51,85 +51,115 @@ const startMillis = 60_000;
 type Answer = { readonly objects?: unknown[]; readonly error?: { reason: ChartReason; message: string } };
 
 /** Creates a chart from its source. The process starts with the first rendering. Renderings run one after another. */
-export function sourceChart({
-  source,
-  language,
-  deadlineMillis = 10_000,
-  idleMillis = 60_000,
-  rememberMillis = 300_000,
-  heapMegabytes = 128,
-  maxOutput = 4 * 1024 * 1024,
-  modules,
-  now = () => performance.now(),
-}: SourceOptions): SourceChart {
-  const failures = failureCache(rememberMillis, now);
-  const text = { source, language };
-  const textKey = digestOf(text);
-  let child: ChartProcess | undefined;
-  let idle: NodeJS.Timeout | undefined;
+export function sourceChart(options: SourceOptions): SourceChart {
+  const { source, language, modules } = options;
+  const runner = new Runner(options);
+  // Renderings wait for the previous one.
   let last: Promise<unknown> = Promise.resolve();
-  let closed = false;
+  return {
+    id: `source:${digestOf({ source, language }, ...(modules === undefined ? [] : [modules])).slice(0, 16)}`,
+    get pid() {
+      return runner.pid;
+    },
+    async render(app, config, signal) {
+      const job = last.then(async () => {
+        signal.throwIfAborted();
+        return runner.render({ app, config });
+      });
+      last = job.catch(() => undefined);
+      return abortable(job, signal);
+    },
+    async close() {
+      await runner.close();
+      await last;
+    },
+  };
+}
 
-  async function ask(question: object, key: string): Promise<Answer> {
+/** Runs renderings in a process, which it starts on demand and ends when it is idle. One rendering at a time. */
+class Runner {
+  readonly #text: Pick<SourceOptions, "source" | "language">;
+  readonly #limits: Limits;
+  readonly #deadlineMillis: number;
+  readonly #idleMillis: number;
+  /** Failures that are not worth a repetition. */
+  readonly #failures: FailureCache;
+  #child: ChartProcess | undefined;
+  #idle: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor({
+    source,
+    language,
+    deadlineMillis = 10_000,
+    idleMillis = 60_000,
+    rememberMillis = 300_000,
+    heapMegabytes = 128,
+    maxOutput = 4 * 1024 * 1024,
+    modules,
+    now = () => performance.now(),
+  }: SourceOptions) {
+    this.#text = { source, language };
+    this.#limits = { heapMegabytes, maxOutput, modules };
+    this.#deadlineMillis = deadlineMillis;
+    this.#idleMillis = idleMillis;
+    this.#failures = failureCache(rememberMillis, now);
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.alive === true ? this.#child.pid : undefined;
+  }
+
+  async render(question: object): Promise<unknown[]> {
+    if (this.#closed) throw new ChartError("ChartDied", "the chart was replaced. Retrying.");
+    clearTimeout(this.#idle);
+    const key = digestOf(question);
+    this.#throwKnown(key);
+    if (this.#child?.alive !== true) await this.#load();
     try {
-      const answer = (await child?.ask(question, deadlineMillis)) as Answer;
-      if (answer.error === undefined) return answer;
-      throw new ChartError(answer.error.reason, answer.error.message);
-    } catch (error) {
-      if (error instanceof ChartError && isExpensive(error)) failures.add(key, error);
-      throw error;
+      const { objects = [] } = await this.#ask({ render: question }, key);
+      return objects;
+    } finally {
+      this.#idle = setTimeout(() => void this.#child?.end(), this.#idleMillis);
+      this.#idle.unref();
     }
   }
 
-  async function load(): Promise<void> {
-    const known = failures.find(textKey);
-    if (known !== undefined) throw known;
-    child = startChild({ heapMegabytes, maxOutput, modules });
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#idle);
+    await this.#child?.end();
+  }
+
+  async #load(): Promise<void> {
+    const key = digestOf(this.#text);
+    this.#throwKnown(key);
+    const child = startChild(this.#limits);
+    this.#child = child;
     try {
       await child.ask(undefined, startMillis);
-      await ask({ load: text }, textKey);
+      await this.#ask({ load: this.#text }, key);
     } catch (error) {
       await child.end();
       throw error;
     }
   }
 
-  async function renderNow(question: object): Promise<unknown[]> {
-    clearTimeout(idle);
-    const key = digestOf(question);
-    const known = failures.find(key);
+  #throwKnown(key: string): void {
+    const known = this.#failures.find(key);
     if (known !== undefined) throw known;
-    if (child?.alive !== true) await load();
-    try {
-      const { objects = [] } = await ask({ render: question }, key);
-      return objects;
-    } finally {
-      idle = setTimeout(() => void child?.end(), idleMillis);
-      idle.unref();
-    }
   }
 
-  return {
-    id: `source:${digestOf(text, ...(modules === undefined ? [] : [modules])).slice(0, 16)}`,
-    get pid() {
-      return child?.alive === true ? child.pid : undefined;
-    },
-    async render(app, config, signal) {
-      const job = last.then(async () => {
-        signal.throwIfAborted();
-        if (closed) throw new ChartError("ChartDied", "the chart was replaced. Retrying.");
-        return renderNow({ app, config });
-      });
-      last = job.catch(() => undefined);
-      return abortable(job, signal);
-    },
-    async close() {
-      closed = true;
-      clearTimeout(idle);
-      await child?.end();
-      await last;
-    },
-  };
+  async #ask(question: object, key: string): Promise<Answer> {
+    try {
+      const answer = (await this.#child?.ask(question, this.#deadlineMillis)) as Answer;
+      if (answer.error === undefined) return answer;
+      throw new ChartError(answer.error.reason, answer.error.message);
+    } catch (error) {
+      if (error instanceof ChartError && isExpensive(error)) this.#failures.add(key, error);
+      throw error;
+    }
+  }
 }
 
 /** Failures that cost a process, or its time limit. A repetition would cost it again. */

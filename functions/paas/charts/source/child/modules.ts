@@ -34,8 +34,8 @@ const typesOnly: readonly string[] = ["application"];
 
 const here = new URL(".", import.meta.url).href;
 const isOurs = (url: string): boolean => url.startsWith(here);
-const at = (file: string) => ({ url: here + file, shortCircuit: true });
-const made = (url: string) => ({ url, format: "module", shortCircuit: true });
+const ownModule = (file: string) => ({ url: here + file, shortCircuit: true });
+const generated = (url: string) => ({ url, format: "module", shortCircuit: true });
 
 /** Names that a module imports, by its address and the specifier. */
 const importsByModule = new Map<string, ReadonlyMap<string, readonly string[]>>();
@@ -63,122 +63,145 @@ export function sealModules(): void {
 
 type Next = (specifier: string, context?: Partial<ResolveHookContext>) => ResolveFnOutput;
 
+/** An import to resolve. */
+interface Import {
+  /** Address of the importing module. */
+  readonly from: string;
+  readonly specifier: string;
+  readonly context: ResolveHookContext;
+  /** Node's own resolution. */
+  readonly next: Next;
+}
+
+/** Address of the site's folder, with a slash at the end; undefined for a site without modules. */
+type SiteFolder = string | undefined;
+
 /**
  * Restricts imports to the modules above and those of the site's folder, however they are requested. The folder has `node_modules`
  * and `imports`, and may be missing.
  */
 export function restrictModules(folder: string | undefined): void {
-  const site = folder === undefined ? undefined : `${pathToFileURL(realpathSync(folder)).href}/`;
-
-  function resolve(
-    from: string,
-    specifier: string,
-    context: ResolveHookContext,
-    next: Next,
-  ): ResolveFnOutput {
-    const name = specifier.startsWith("node:") ? specifier.slice("node:".length) : specifier;
-    const isFile = from.startsWith("file:");
-    const isSite = site !== undefined && from.startsWith(site);
-    if (isFile && name === "process") return at("restrictedprocess.ts");
-    if (isFile && replaced.includes(name)) return at("forbiddenmodule.ts");
-    if (pure.includes(name)) return next(`node:${name}`, context);
-    if (Object.hasOwn(packages, specifier)) return { url: packages[specifier] ?? "", shortCircuit: true };
-    if (isFile && !isSite && (specifier.startsWith(".") || dependencies.includes(specifier)))
-      return next(specifier, context);
-    const found = isSite
-      ? (besides(from, specifier) ?? inFolder(specifier, from, context, next))
-      : isFile
-        ? undefined
-        : ofSite(specifier, context, next);
-    if (found !== undefined) return found;
-    throw new Error(refusal(specifier, site));
-  }
-
-  /** Resolves an import of the chart. Leading `./` and `../` are ignored, because the original location of the chart is unknown. */
-  function ofSite(specifier: string, context: ResolveHookContext, next: Next): ResolveFnOutput | undefined {
-    const path = specifier.replace(/^(?:\.{1,2}\/)+/, "").replace(/\.[jt]s$/, "");
-    const isRelative = specifier.startsWith(".");
-    if (site !== undefined) {
-      const found =
-        isRelative || path.startsWith("imports/")
-          ? (besides(site, `./${path}`) ?? besides(site, `./imports/${path}`))
-          : inFolder(specifier, `${site}chart.js`, context, next);
-      if (found) return found;
-    }
-    if (path === "imports/k8s" || path === "k8s") return made(k8sUrl);
-    return isRelative && typesOnly.includes(path) ? made(typesUrl) : undefined;
-  }
-
-  /** Node's own resolution, limited to files in the site's folder. */
-  function inFolder(
-    specifier: string,
-    parentURL: string,
-    context: ResolveHookContext,
-    next: Next,
-  ): ResolveFnOutput | undefined {
-    try {
-      const found = next(specifier, { ...context, parentURL });
-      return site !== undefined && found.url.startsWith(site) ? found : undefined;
-    } catch (error) {
-      if (error instanceof Error && "code" in error && error.code === "ERR_PACKAGE_PATH_NOT_EXPORTED")
-        throw error;
-      return undefined;
-    }
-  }
-
-  /** Resolves imports of this folder's modules that are loaded after the setup. */
-  function late(specifier: string, context: ResolveHookContext, next: Next): ResolveFnOutput {
-    if (Object.hasOwn(packages, specifier)) return { url: packages[specifier] ?? "", shortCircuit: true };
-    const found = specifier.startsWith(".") ? next(specifier, context) : undefined;
-    if (found && isOurs(found.url)) return found;
-    throw new Error(refusal(specifier, site));
-  }
-
-  /** A file of the site by its path. TypeScript omits the extension, or writes `.js`. */
-  function besides(from: string, specifier: string): ResolveFnOutput | undefined {
-    if (!specifier.startsWith(".") || site === undefined) return undefined;
-    const plain = new URL(specifier, from).href;
-    if (!plain.startsWith(site)) return undefined;
-    const bare = plain.replace(/\.[jt]s$/, "");
-    const url = [`${bare}.ts`, `${bare}/index.ts`].find((one) => existsSync(fileURLToPath(one)));
-    if (url !== undefined) return { url, format: "module", shortCircuit: true };
-    const script = [plain, `${bare}.js`, `${bare}/index.js`].find(
-      (one) => /\.(?:[cm]?js|json)$/.test(one) && existsSync(fileURLToPath(one)),
-    );
-    return script === undefined ? undefined : { url: script, shortCircuit: true };
-  }
-
+  const site: SiteFolder = folder === undefined ? undefined : `${pathToFileURL(realpathSync(folder)).href}/`;
   registerHooks({
-    resolve(specifier, context, next) {
-      const from = context.parentURL ?? "";
-      if (isOurs(from)) {
-        if (specifier === chartUrl) return made(specifier);
-        return sealed ? late(specifier, context, next) : next(specifier, context);
-      }
-      if (from === k8sUrl || (from.startsWith(namesUrl) && isOurs(specifier)))
-        return at(specifier.slice(here.length));
-      if (from.startsWith(namesUrl)) {
-        const origin = named[Number(from.slice(namesUrl.length))]?.from ?? "";
-        return resolve(origin, specifier, context, next);
-      }
-      const names = importsByModule.get(from)?.get(specifier);
-      // JSON exports no names, and the module in between would need the import attribute as well.
-      if (names === undefined || specifier.endsWith(".json")) return resolve(from, specifier, context, next);
-      if (names.length === 0) return made(typesUrl);
-      // Resolve now, so that an error is reported for the import itself and not for the generated module.
-      resolve(from, specifier, context, next);
-      named.push({ from, specifier, names });
-      return made(`${namesUrl}${named.length - 1}`);
-    },
+    resolve: (specifier, context, next) =>
+      resolve({ from: context.parentURL ?? "", specifier, context, next }, site),
     load(url, context: LoadHookContext, next) {
-      const source = textOf(url);
-      if (source !== undefined) return { format: "module", source, shortCircuit: true };
-      if (site === undefined || !url.startsWith(site) || !url.endsWith(".ts")) return next(url, context);
-      const { text } = stripped(readFileSync(fileURLToPath(url), "utf8"));
-      importsByModule.set(url, importedNames(text));
-      return { format: "module", source: text, shortCircuit: true };
+      const source = textOf(url) ?? siteSource(url, site);
+      return source === undefined ? next(url, context) : { format: "module", source, shortCircuit: true };
     },
   });
+}
+
+/** Resolves imports of modules of this folder and of generated modules, and passes on all others. */
+function resolve(request: Import, site: SiteFolder): ResolveFnOutput {
+  const { from, specifier, context, next } = request;
+  if (isOurs(from)) {
+    if (specifier === chartUrl) return generated(specifier);
+    return sealed ? resolveLate(request, site) : next(specifier, context);
+  }
+  if (from === k8sUrl || (from.startsWith(namesUrl) && isOurs(specifier)))
+    return ownModule(specifier.slice(here.length));
+  if (from.startsWith(namesUrl)) {
+    const origin = named[Number(from.slice(namesUrl.length))]?.from ?? "";
+    return resolveForeign({ ...request, from: origin }, site);
+  }
+  return resolveNames(request, site);
+}
+
+/** Resolves an import of TypeScript through a generated module with the imported names, and any other import directly. */
+function resolveNames(request: Import, site: SiteFolder): ResolveFnOutput {
+  const { from, specifier } = request;
+  const names = importsByModule.get(from)?.get(specifier);
+  // JSON exports no names, and the module in between would need the import attribute as well.
+  if (names === undefined || specifier.endsWith(".json")) return resolveForeign(request, site);
+  if (names.length === 0) return generated(typesUrl);
+  // Resolve now, so that an error is reported for the import itself and not for the generated module.
+  resolveForeign(request, site);
+  named.push({ from, specifier, names });
+  return generated(`${namesUrl}${named.length - 1}`);
+}
+
+/** Resolves imports of the chart, of modules of the site, and of packages. */
+function resolveForeign(request: Import, site: SiteFolder): ResolveFnOutput {
+  const { from, specifier, context, next } = request;
+  const name = specifier.startsWith("node:") ? specifier.slice("node:".length) : specifier;
+  const isFile = from.startsWith("file:");
+  const isSite = site !== undefined && from.startsWith(site);
+  if (isFile && name === "process") return ownModule("restrictedprocess.ts");
+  if (isFile && replaced.includes(name)) return ownModule("forbiddenmodule.ts");
+  if (pure.includes(name)) return next(`node:${name}`, context);
+  if (Object.hasOwn(packages, specifier)) return { url: packages[specifier] ?? "", shortCircuit: true };
+  if (isFile && !isSite && (specifier.startsWith(".") || dependencies.includes(specifier)))
+    return next(specifier, context);
+  const found = isSite
+    ? (siteFile(from, specifier, site) ?? resolveInSite(request, from, site))
+    : isFile
+      ? undefined
+      : resolveForChart(request, site);
+  if (found !== undefined) return found;
+  throw new Error(refusal(specifier, site));
+}
+
+/** Resolves an import of the chart. Leading `./` and `../` are ignored, because the original location of the chart is unknown. */
+function resolveForChart(request: Import, site: SiteFolder): ResolveFnOutput | undefined {
+  const { specifier } = request;
+  const path = specifier.replace(/^(?:\.{1,2}\/)+/, "").replace(/\.[jt]s$/, "");
+  const isRelative = specifier.startsWith(".");
+  if (site !== undefined) {
+    const found =
+      isRelative || path.startsWith("imports/")
+        ? (siteFile(site, `./${path}`, site) ?? siteFile(site, `./imports/${path}`, site))
+        : resolveInSite(request, `${site}chart.js`, site);
+    if (found) return found;
+  }
+  if (path === "imports/k8s" || path === "k8s") return generated(k8sUrl);
+  return isRelative && typesOnly.includes(path) ? generated(typesUrl) : undefined;
+}
+
+/** Node's own resolution from `parentURL`, limited to files in the site's folder. */
+function resolveInSite(
+  { specifier, context, next }: Import,
+  parentURL: string,
+  site: SiteFolder,
+): ResolveFnOutput | undefined {
+  try {
+    const found = next(specifier, { ...context, parentURL });
+    return site !== undefined && found.url.startsWith(site) ? found : undefined;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ERR_PACKAGE_PATH_NOT_EXPORTED")
+      throw error;
+    return undefined;
+  }
+}
+
+/** Resolves imports of this folder's modules that are loaded after the setup. */
+function resolveLate({ specifier, context, next }: Import, site: SiteFolder): ResolveFnOutput {
+  if (Object.hasOwn(packages, specifier)) return { url: packages[specifier] ?? "", shortCircuit: true };
+  const found = specifier.startsWith(".") ? next(specifier, context) : undefined;
+  if (found && isOurs(found.url)) return found;
+  throw new Error(refusal(specifier, site));
+}
+
+/** A file of the site by its path. TypeScript omits the extension, or writes `.js`. */
+function siteFile(from: string, specifier: string, site: SiteFolder): ResolveFnOutput | undefined {
+  if (!specifier.startsWith(".") || site === undefined) return undefined;
+  const plain = new URL(specifier, from).href;
+  if (!plain.startsWith(site)) return undefined;
+  const bare = plain.replace(/\.[jt]s$/, "");
+  const url = [`${bare}.ts`, `${bare}/index.ts`].find((one) => existsSync(fileURLToPath(one)));
+  if (url !== undefined) return { url, format: "module", shortCircuit: true };
+  const script = [plain, `${bare}.js`, `${bare}/index.js`].find(
+    (one) => /\.(?:[cm]?js|json)$/.test(one) && existsSync(fileURLToPath(one)),
+  );
+  return script === undefined ? undefined : { url: script, shortCircuit: true };
+}
+
+/** JavaScript of a TypeScript file in the site's folder. Notes which names it imports. */
+function siteSource(url: string, site: SiteFolder): string | undefined {
+  if (site === undefined || !url.startsWith(site) || !url.endsWith(".ts")) return undefined;
+  const { text } = stripped(readFileSync(fileURLToPath(url), "utf8"));
+  importsByModule.set(url, importedNames(text));
+  return text;
 }
 
 /** Source of a generated module. */
