@@ -1,5 +1,4 @@
 /** Authenticates as an App. Its key is read for each use, and never kept. */
-import { optInCommands } from "../../bus/domain.ts";
 import { type GitHubAppClient, githubApp } from "../../bus/github/app.ts";
 import { patience, urlReason } from "../../bus/github/blocked.ts";
 import { type AppKey, PrivateKeyError, parsePrivateKey } from "../../bus/github/key.ts";

@@ -1,5 +1,5 @@
 /** Label selectors of rules. Pure. */
-import { ownValue } from "../../bus/ownvalue.ts";
+import { ownValue } from "../../bus/values/ownvalue.ts";
 
 /** A label selector as in Kubernetes. */
 export interface LabelSelector {

@@ -1,5 +1,4 @@
 /** Reads and writes the Secret of an Installation. */
-import { optInCommands } from "../../bus/domain.ts";
 import { patience } from "../../bus/github/blocked.ts";
 import { refusalReasonOf } from "../../bus/kube/blocker.ts";
 import { optInCommands } from "../../bus/kube/domain.ts";

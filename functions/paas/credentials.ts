@@ -1,5 +1,5 @@
 /** Reads Secrets that users name. Only this module decides which of them are credentials for git or for a registry. */
-import { optInCommands } from "../../bus/domain.ts";
+import { optInCommands } from "../../bus/kube/domain.ts";
 import { isForbidden } from "../../bus/kube/errors.ts";
 import { Secret, type SecretObject } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { canonicalJson } from "../../bus/canonicaljson.ts";
+import { canonicalJson } from "../../bus/values/canonicaljson.ts";
 import { tokenIn } from "../../functions/ghapp/existingsecret.ts";
 import {
   type AppIdentity,

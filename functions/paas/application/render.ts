@@ -1,5 +1,4 @@
 /** Renders an Application, and caches the result. */
-import { digestOf } from "../../../bus/digest.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
 import { digestOf } from "../../../bus/values/digest.ts";
 import { Recent } from "../../../bus/values/recent.ts";

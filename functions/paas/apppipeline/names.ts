@@ -1,5 +1,5 @@
 /** Names and hosts of previews. Pure. */
-import { digestOf } from "../../../bus/digest.ts";
+import { digestOf } from "../../../bus/values/digest.ts";
 import { shorten } from "../shorten.ts";
 
 const longestLabel = 63;

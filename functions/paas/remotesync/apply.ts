@@ -1,5 +1,5 @@
 /** Applies the build ServiceAccount and kpack's Image. */
-import { covers } from "../../../bus/kube/covers.ts";
+import { covers } from "../../../bus/kube/matchesdesired.ts";
 
 import { controllerOf, type Stored } from "../../../bus/kube/object.ts";
 import { ServiceAccount } from "../../../bus/kube/workloads.ts";

@@ -1,5 +1,4 @@
 /** Checks whether a cache volume can grow. kpack's webhook accepts any size, and its controller then fails permanently. */
-import { amountOf } from "../../../bus/kube/covers.ts";
 import { isForbidden } from "../../../bus/kube/errors.ts";
 import { amountOf } from "../../../bus/kube/matchesdesired.ts";
 import type { Stored } from "../../../bus/kube/object.ts";

@@ -1,5 +1,4 @@
 /** Names on GitHub. They are unique among all previews that report to a repository. */
-import { digestOf } from "../../../bus/digest.ts";
 import { isForbidden } from "../../../bus/kube/errors.ts";
 import { Namespace } from "../../../bus/kube/kind.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
