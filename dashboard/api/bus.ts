@@ -1,11 +1,11 @@
 /**
- * What the server tells the page of the bus. Types only: the page imports nothing of the server's.
+ * The server's bus API, as types. Types only: the page imports no code of the server.
  *
- * Times are RFC 3339, unless they say so. What is not known is null. Namespaces are empty for cluster-scoped objects, in a path
- * `-` stands for that. Who may not see something gets a 403 with the reason `Forbidden`; its message says which right is missing.
+ * Times are RFC 3339 unless documented otherwise. Unknown values are null. The namespace of a cluster-scoped object is the empty
+ * string, and `-` in a path. Without the necessary right a request gets a 403 with the reason `Forbidden`; its message names the right.
  */
 
-/** A kind, without its version. */
+/** A kind without its version. */
 export interface KindName {
   readonly group: string;
   readonly kind: string;
@@ -17,11 +17,11 @@ export interface ObjectName extends KindName {
   readonly name: string;
 }
 
-/** `GET /api/bus/rights?namespace=`: what whoever is logged in may see and do there; everywhere, where no namespace is given. */
+/** `GET /api/bus/rights?namespace=`: the user's rights in the namespace, or in the whole cluster if none is given. */
 export interface BusRights {
-  /** Figures and charts: `functions` get, cluster-wide whatever the namespace. */
+  /** Figures and charts: `functions` get, always cluster-wide. */
   readonly functions: boolean;
-  /** History, and who works on what: `activity` list. */
+  /** History, and in-flight reconciles: `activity` list. */
   readonly activity: boolean;
   /** `deadletters` list. */
   readonly deadLetters: boolean;
@@ -36,77 +36,77 @@ export interface BusFigures {
   readonly kinds: readonly KindFigures[];
 }
 
-/** A function's queue. Counts of objects, but for `events`; null where the function never ran on this bus. */
+/** A function's queue. Counts objects, except `events`. A count is null if the function has never run on this bus. */
 export interface FunctionFigures {
   readonly function: string;
-  /** What its requests are about. */
+  /** The kind that it reconciles. */
   readonly for: KindName;
-  /** Events, webhooks and due requests that no worker has looked at yet. */
+  /** Events, webhooks, and due requests that no worker has processed yet. */
   readonly events: number | null;
-  /** Wait for a free worker. */
+  /** Waiting for a free worker. */
   readonly pending: number | null;
-  /** Changed while they were reconciled. */
+  /** Changed while they were being reconciled. */
   readonly parked: number | null;
   readonly inFlight: number | null;
-  /** Wait for their time, whatever for. */
+  /** Waiting for a delay or a retry. */
   readonly delayed: number | null;
-  /** Of those, the ones that failed and are tried again. Null also where there are too many to look. */
+  /** The part of `delayed` that failed and will be retried. Null also if there are too many to inspect. */
   readonly retrying: number | null;
   readonly deadLetters: number | null;
 }
 
 /** A kind on the bus. */
 export interface KindFigures {
-  /** As in {@link LiveSample.events}: `Kind`, or `Kind.group`. */
+  /** As in {@link LiveSample.events}: `Kind` or `Kind.group`. */
   readonly kind: string;
-  /** One per watched namespace, or one for all of them; empty when no bridge ever watched it. */
+  /** One per watched namespace, or one for all; empty if no bridge has ever watched the kind. */
   readonly bridges: readonly BridgePosition[];
 }
 
-/** Where a bridge is with a kind. */
+/** The progress of a bridge on a kind. */
 export interface BridgePosition {
-  /** Null when it watches all. */
+  /** Null if it watches all namespaces. */
   readonly namespace: string | null;
   readonly objects: number;
   readonly holder: string;
   readonly state: string;
-  /** Up to which it has published. */
+  /** The last version that it has published. */
   readonly resourceVersion: string;
   readonly time: string;
 }
 
 /**
  * `GET /api/bus/live`, server-sent events. Needs `functions` get. First `past` ({@link LivePast}), then `sample`
- * ({@link LiveSample}) once a second. A stream ends with its token; whoever comes back gets `past` anew.
+ * ({@link LiveSample}) once a second. A stream ends when its token expires; a client that reconnects gets `past` again.
  */
 export interface LivePast {
-  /** Percentiles are of what ended within so many seconds. */
+  /** Percentiles cover the reconciles that ended within this many seconds. */
   readonly windowSeconds: number;
-  /** Those of up to 15 minutes, the oldest first; a second in which the server did not run has none. */
+  /** Up to 15 minutes, oldest first. Seconds in which the server was down are missing. */
   readonly samples: readonly LiveSample[];
 }
 
 /** One second. */
 export interface LiveSample {
-  /** When it ended: whole seconds since the epoch. */
+  /** End of the second, in whole seconds since the epoch. */
   readonly at: number;
-  /** Events of the watched kinds, by `Kind` or `Kind.group`. A kind without any is left out. */
+  /** Events of the watched kinds, by `Kind` or `Kind.group`. Kinds without events are omitted. */
   readonly events: Readonly<Record<string, number>>;
-  /** By function. One without any reconcile within the window is left out. */
+  /** By function. Functions without a reconcile in the window are omitted. */
   readonly functions: Readonly<Record<string, FunctionSample>>;
 }
 
 /** A function in one second. */
 export interface FunctionSample {
-  /** That ended in this second, however they ended. */
+  /** Reconciles that ended in this second, with any outcome. */
   readonly reconciles: number;
-  /** Of those, the ones that failed or were given up. */
+  /** The part of `reconciles` that failed or was dead-lettered. */
   readonly errors: number;
-  /** From the event to the start of the reconcile. Milliseconds, of the window. */
+  /** From the event to the start of the reconcile. Milliseconds, over the window. */
   readonly waited: Spread;
-  /** From the start of the reconcile to its end. Milliseconds, of the window. */
+  /** From the start of the reconcile to its end. Milliseconds, over the window. */
   readonly took: Spread;
-  /** From the event to the end of the reconcile. Milliseconds, of the window. */
+  /** From the event to the end of the reconcile. Milliseconds, over the window. */
   readonly total: Spread;
 }
 
@@ -116,9 +116,9 @@ export interface Spread {
   readonly p99: number;
 }
 
-/** `GET /api/bus/working?namespace=`. Needs `activity` list, there or everywhere. */
+/** `GET /api/bus/working?namespace=`. Needs `activity` list in the namespace, or cluster-wide if none is given. */
 export interface Working {
-  /** Workers that answered, by name. Those that have nothing in hand are there too. */
+  /** Workers that answered, by name, idle ones included. */
   readonly replicas: readonly WorkingReplica[];
 }
 
@@ -126,11 +126,11 @@ export interface Working {
 export interface WorkingReplica {
   readonly replica: string;
   readonly functions: readonly string[];
-  /** The longest under way first; at most so many as a worker tells of. */
+  /** Longest-running first. Capped at the number that a worker reports. */
   readonly inHand: readonly InHand[];
 }
 
-/** What a worker reconciles. */
+/** A reconcile in flight. */
 export interface InHand {
   readonly function: string;
   readonly object: ObjectName;
@@ -140,20 +140,20 @@ export interface InHand {
   readonly trace: string | null;
 }
 
-/** Why a reconcile was wanted. */
+/** The cause of a reconcile. */
 export type CauseOf =
   | { readonly type: "object"; readonly object: ObjectName; readonly resourceVersion: string }
   | { readonly type: "webhook"; readonly event: string; readonly delivery: string }
   | { readonly type: "timer" }
   | { readonly type: "replay" };
 
-/** `GET /api/bus/deadletters?namespace=&function=`. Needs `deadletters` list, there or everywhere. */
+/** `GET /api/bus/deadletters?namespace=&function=`. Needs `deadletters` list in the namespace, or cluster-wide if none is given. */
 export interface DeadLetterList {
-  /** The newest first. */
+  /** Newest first. */
   readonly items: readonly DeadLetterItem[];
 }
 
-/** A request that was given up. */
+/** A dead-lettered request. */
 export interface DeadLetterItem {
   readonly function: string;
   readonly object: ObjectName;
@@ -166,60 +166,59 @@ export interface DeadLetterItem {
   readonly replica: string;
   readonly cause: CauseOf;
   readonly trace: string | null;
-  /** Whether whoever is logged in may have it tried again. */
+  /** Whether the user may replay it. */
   readonly mayReplay: boolean;
 }
 
-/** `GET /api/bus/deadletters/:function/:namespace/:name`. Needs `deadletters` list there. 404 when there is none. */
+/** `GET /api/bus/deadletters/:function/:namespace/:name`. Needs `deadletters` list in the namespace. 404 if it does not exist. */
 export interface DeadLetterDetail extends DeadLetterItem {
   readonly stack: string | null;
 }
 
 /**
- * `POST /api/bus/deadletters/:function/:namespace/:name/replay`, without a body. Needs `deadletters/replay` create there. 404
- * when there is none. The reconcile is asked for, not done.
+ * `POST /api/bus/deadletters/:function/:namespace/:name/replay`, without a body. Needs `deadletters/replay` create in the namespace.
+ * 404 if it does not exist. The response means that the reconcile is enqueued, not that it has run.
  */
 export interface Replayed {
   readonly replayed: true;
 }
 
 /**
- * `GET /api/bus/history?group=&kind=&namespace=&name=&before=`: everything that happened to an object, with what it came of.
- * Needs `activity` list in its namespace; without `deadletters` list there are no letters, and without Kubernetes' own rights no
- * Events of Kubernetes.
+ * `GET /api/bus/history?group=&kind=&namespace=&name=&before=`: the history of an object. Needs `activity` list in its namespace.
+ * Includes dead letters only with `deadletters` list, and Kubernetes Events only if Kubernetes lets the user list them.
  *
- * `GET /api/bus/history?trace=&namespace=&before=`: everything of a trace. Needs `activity` list in the namespace; without a
- * namespace, everywhere. A trace is 32 hexadecimal digits, or a whole `traceparent`.
+ * `GET /api/bus/history?trace=&namespace=&before=`: the history of a trace. Needs `activity` list in the namespace, or cluster-wide
+ * if none is given. A trace is 32 hexadecimal digits, or a whole `traceparent`.
  */
 export interface History {
-  /** The newest part, or what comes before the cursor: the oldest first, by the first entry of each. */
+  /** The newest page, or the one before the cursor. Oldest trace first, by its first entry. */
   readonly traces: readonly HistoryTrace[];
   /**
-   * Give it back as `before` to see what was earlier, which may be nothing: an answer looks no further back than it can within two
-   * seconds. Null when all that is kept (a day) was looked at.
+   * Cursor of the next older page, to be sent as `before`. That page may be empty: a request searches for two seconds at most.
+   * Null if everything that is retained (one day) was searched.
    */
   readonly before: string | null;
 }
 
-/** What has one trace id. */
+/** The entries with one trace ID. */
 export interface HistoryTrace {
-  /** Null for what has none: Events of Kubernetes, and what came before traces. */
+  /** Null for entries without one: Kubernetes Events, and records from before tracing. */
   readonly trace: string | null;
-  /** The oldest first. */
+  /** Oldest first. */
   readonly entries: readonly HistoryEntry[];
 }
 
-/** One thing that happened. `id` is its own within an answer, and the same in the next one. */
+/** A history entry. `id` is unique within a response and stable between responses. */
 export type HistoryEntry = WebhookEntry | ReconcileEntry | DeadLetterEntry | EventEntry;
 
-/** A webhook came. */
+/** A received webhook. */
 export interface WebhookEntry {
   readonly type: "webhook";
   readonly id: string;
   readonly at: string;
-  /** As the sender calls it: `pull_request`. */
+  /** As the sender names it: `pull_request`. */
   readonly event: string;
-  /** With its action: `com.github.pull_request.opened`. */
+  /** Including the action: `com.github.pull_request.opened`. */
   readonly eventType: string;
   readonly delivery: string;
   /** `owner/repository`, or the owner alone. */
@@ -228,48 +227,48 @@ export interface WebhookEntry {
   readonly subject: string;
 }
 
-/** How a reconcile ended. */
+/** Outcome of a reconcile. */
 export type ReconcileOutcome =
-  /** Nothing more to do. */
+  /** Nothing left to do. */
   | "success"
-  /** It wants to be called again after a time. */
+  /** Requested another run after a delay. */
   | "requeue_after"
-  /** It failed, and is tried again. */
+  /** Failed, will be retried. */
   | "retry"
-  /** It failed, and is a dead letter. */
+  /** Failed, dead-lettered. */
   | "dead_lettered"
-  /** Its object is woken by what it writes, and goes on slowly. */
+  /** Triggered by its own writes, and throttled. */
   | "slowed_down"
-  /** The worker was shutting down: another one does it. */
+  /** The worker was shutting down, so another one takes it. */
   | "handed_back"
-  /** Another worker may own the object by now. */
+  /** The worker lost ownership of the object before the end. */
   | "lost";
 
-/** A reconcile ended. */
+/** A finished reconcile. */
 export interface ReconcileEntry {
   readonly type: "reconcile";
   readonly id: string;
-  /** When it began. */
+  /** Start of the reconcile. */
   readonly at: string;
   readonly function: string;
-  /** What it was about. */
+  /** The reconciled object. */
   readonly object: ObjectName;
   readonly replica: string;
-  /** The first is the one that asked for it. */
+  /** The first one triggered the reconcile. */
   readonly causes: readonly CauseOf[];
-  /** Causes beyond those. */
+  /** Number of further causes that were not recorded. */
   readonly moreCauses: number;
   /** Failed attempts before this one. */
   readonly attempt: number;
-  /** From the event to its start. */
+  /** From the event to the start of the reconcile. */
   readonly waitedMillis: number;
   readonly tookMillis: number;
   readonly outcome: ReconcileOutcome;
-  /** Of `requeue_after`, `retry` and `slowed_down`: when it goes on. */
+  /** Delay until the next run, for `requeue_after`, `retry`, and `slowed_down`. */
   readonly nextInMillis: number | null;
   readonly error: { readonly name: string; readonly message: string } | null;
   readonly writes: readonly WriteOf[];
-  /** Writes beyond those. */
+  /** Number of further writes that were not recorded. */
   readonly moreWrites: number;
 }
 
@@ -277,11 +276,11 @@ export interface ReconcileEntry {
 export interface WriteOf {
   readonly verb: "create" | "patch" | "apply" | "delete" | "status";
   readonly object: ObjectName;
-  /** The version that it made; of a deletion the one that was deleted. */
+  /** The version that it created, or for a deletion the version that was deleted. */
   readonly resourceVersion: string;
 }
 
-/** A request was given up, and still is. */
+/** A dead letter that still exists. */
 export interface DeadLetterEntry {
   readonly type: "deadletter";
   readonly id: string;
@@ -294,17 +293,17 @@ export interface DeadLetterEntry {
   readonly mayReplay: boolean;
 }
 
-/** An Event of Kubernetes about the object. */
+/** A Kubernetes Event about the object. */
 export interface EventEntry {
   readonly type: "event";
   readonly id: string;
-  /** When it was last seen. */
+  /** Time of the last occurrence. */
   readonly at: string;
   readonly severity: "Normal" | "Warning";
   readonly reason: string;
   readonly note: string;
-  /** How often it was seen. */
+  /** Number of occurrences. */
   readonly count: number;
-  /** Who says so: `denrei.dev/hikawa`, `kubelet`. */
+  /** The reporting component: `denrei.dev/hikawa`, `kubelet`. */
   readonly reporter: string;
 }

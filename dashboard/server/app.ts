@@ -1,4 +1,4 @@
-/** The server as a function from requests to answers. */
+/** The server as a function from requests to responses. */
 import { Hono } from "hono";
 import { AwayError } from "./auth/away.ts";
 import { ofSession, ownHost, ownRequests, withToken } from "./auth/guard.ts";
@@ -13,7 +13,7 @@ import { countFailures, countRequests } from "./metrics.ts";
 import { pageRoutes, securityHeaders } from "./page.ts";
 import { refusal } from "./refusal.ts";
 
-/** Puts the parts together. `pageFolder` has the built page. */
+/** Assembles the app. `pageFolder` holds the built page. */
 export async function dashboardApp(parts: Parts, pageFolder: string): Promise<Hono<Env>> {
   const app = new Hono<Env>();
   app.use(countRequests(parts.metrics));
@@ -22,11 +22,11 @@ export async function dashboardApp(parts: Parts, pageFolder: string): Promise<Ho
   app.onError((error, c) => {
     parts.log.error({ err: error, method: c.req.method, path: c.req.path }, "request failed");
     if (error instanceof AwayError) return c.json(refusal(error.reason, error.message), 503);
-    return c.json(refusal("Unavailable", `expected an answer, but ${error.message}`), 502);
+    return c.json(refusal("Unavailable", `The request failed: ${error.message}`), 502);
   });
   app.route("/", loginRoutes(parts));
   app.use("/api/*", ownRequests(parts), ofSession(parts));
-  // Who has logged in is known without the issuer.
+  // Works while the issuer is unavailable.
   app.get("/api/session", (c) => {
     const { user, name = user, csrf } = c.get("session").session;
     return c.json({ user: name, csrf });
@@ -37,9 +37,7 @@ export async function dashboardApp(parts: Parts, pageFolder: string): Promise<Ho
   app.route("/", watchRoutes(parts));
   app.route("/", logRoutes(parts));
   app.route("/", proxyRoutes(parts));
-  app.all("/api/*", (c) =>
-    c.json(refusal("NotFound", "expected an address of the dashboard, found another"), 404),
-  );
+  app.all("/api/*", (c) => c.json(refusal("NotFound", "The dashboard has no such API path."), 404));
   app.route("/", await pageRoutes(pageFolder));
   countFailures(parts.metrics, app.routes);
   return app;

@@ -1,4 +1,4 @@
-/** What the parts of the server hand each other with a request. */
+/** What the parts of the server share. */
 import type { HttpBindings } from "@hono/node-server";
 import type { Logger } from "pino";
 import type { Bus } from "../../bus/nats/connect.ts";
@@ -14,7 +14,7 @@ import type { ApiServer } from "./kubernetes/apiserver.ts";
 import type { DashboardMetrics } from "./metrics.ts";
 import type { Places } from "./places.ts";
 
-/** The bus, and what runs on it. */
+/** The bus and the platform on it. */
 export interface Platform {
   readonly bus: Bus;
   readonly cluster: string;
@@ -22,37 +22,37 @@ export interface Platform {
   readonly live: Live;
 }
 
-/** What every part of the server is given. */
+/** The dependencies of the routes. */
 export interface Parts {
-  /** Where browsers reach it, as they have it in `Origin`. */
+  /** Public URL of the dashboard, as in the `Origin` header. */
   readonly url: string;
   readonly issuer: Issuer;
   readonly sessions: Sessions;
-  /** Whoever needs a token goes on with what this gives. */
+  /** Returns the session with a valid token, refreshed if necessary. */
   readonly fresh: Fresh;
-  /** What browsers keep is sealed with them. */
+  /** Encrypt cookies and sessions. */
   readonly keys: () => readonly Key[];
   readonly apiServer: ApiServer;
-  /** Undefined where the dashboard is no App there. */
+  /** Undefined if no GitHub App is configured. */
   readonly github: GitHubClient | undefined;
-  /** Everything that users have asked for and that is not answered to its end. */
+  /** Limits the unfinished requests of a user. */
   readonly requests: Places;
-  /** Streams of events that are open. */
+  /** Limits the open event streams of a user. */
   readonly streams: Places;
   readonly platform: Platform;
   readonly metrics: DashboardMetrics;
-  /** Those of people who are logged in are the last to be closed. */
+  /** Connections of logged-in users are the last to be closed. */
   readonly connections: Connections;
-  /** Aborts when streams are to end, because the process does. */
+  /** Aborts when the process shuts down and streams must end. */
   readonly stopping: AbortSignal;
   readonly log: Logger;
 }
 
-/** Variables of a request, by Hono's convention. */
+/** Hono's environment. */
 export interface Env {
   Bindings: HttpBindings;
   Variables: {
-    /** Of whoever is logged in; set where {@link "./auth/guard.ts"} stands before. */
+    /** Set by the middleware of {@link "./auth/guard.ts"}. */
     session: OpenSession;
   };
 }

@@ -1,4 +1,4 @@
-/** A user's places, on a server of this process. */
+/** Limits of concurrent requests, on a server in this process. */
 import { once } from "node:events";
 import type { Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
@@ -9,7 +9,7 @@ import type { Env } from "./env.ts";
 import { limited } from "./limited.ts";
 import { places } from "./places.ts";
 
-/** A server with one place for each user, whose answers do not end. */
+/** A server with one slot per user, whose responses do not end. */
 async function serve() {
   const app = new Hono<Env>();
   const ended: string[] = [];
@@ -54,7 +54,7 @@ async function serve() {
   return { open, statusOf, ended };
 }
 
-test("a user has a place until the answer is read or its connection is closed, in all sessions together", async () => {
+test("a user holds a slot until the response is read or its connection is closed, over all sessions", async () => {
   const { open, statusOf, ended } = await serve();
   const unread = open("/alice");
   await once(unread, "readable");

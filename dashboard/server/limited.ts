@@ -1,4 +1,4 @@
-/** Limits the answers that one user may have under way. */
+/** Limits a user's concurrent requests. */
 import type { Context, MiddlewareHandler } from "hono";
 import type { Env } from "./env.ts";
 import type { Places } from "./places.ts";
@@ -6,18 +6,18 @@ import { refusal } from "./refusal.ts";
 
 const retrySeconds = 1;
 
-/** The answer for a user who has no place left. */
+/** The response if the user has reached the limit. */
 export function crowded(c: Context, what: string, { most }: Places): Response {
   c.header("retry-after", String(retrySeconds));
   return c.json(
-    refusal("TooMany", `expected at most ${most} ${what} of one user at once, found more. Try again.`),
+    refusal("TooMany", `You have reached the limit of ${most} concurrent ${what}. Try again in a moment.`),
     429,
   );
 }
 
 /**
- * Takes a place that the user has until the answer is sent to its end, or its connection is closed: an answer that the
- * browser does not read holds memory, and what it comes from. False when the user has none left.
+ * Takes a slot until the response is sent or its connection is closed, because a response that the browser does not read holds
+ * memory. Returns false if the user has no slot left.
  */
 export function takePlace(c: Context<Env>, of: Places, user: string): boolean {
   const leave = of.take(user);
@@ -28,7 +28,7 @@ export function takePlace(c: Context<Env>, of: Places, user: string): boolean {
   return true;
 }
 
-/** Lets a request in while its user has a place. */
+/** Rejects requests over the user's limit. */
 export const limited =
   (of: Places): MiddlewareHandler<Env> =>
   async (c, next) =>

@@ -1,9 +1,9 @@
-/** What an operator counts of a dashboard. */
+/** Metrics of the dashboard. */
 import type { MiddlewareHandler } from "hono";
 import { matchedRoutes } from "hono/route";
 import { Counter, Gauge, type Registry } from "prom-client";
 
-/** How a login has ended: `succeeded`, or the word that the page is given of what was wrong. */
+/** Outcome of a login: `succeeded`, or the word for the failure that the page receives. */
 export const loginOutcomes = [
   "succeeded",
   "denied",
@@ -21,23 +21,23 @@ export interface DashboardMetrics {
   readonly requests: Counter<"route" | "code">;
   readonly logins: Counter<"outcome">;
   readonly refreshes: Counter<"outcome">;
-  /** Streams that are open: watches and logs. */
+  /** Open streams: watches and logs. */
   readonly streams: Gauge;
 }
 
-/** Registers them; what somebody is to be told of is there before it happens, or the first time would be no increase. */
+/** Registers them. Each outcome starts at 0, so that alerts see the first increase. */
 export function dashboardMetrics(registry: Registry): DashboardMetrics {
   const registers = [registry];
   const logins = new Counter({
     name: "denrei_dashboard_logins_total",
-    help: "Logins that have ended, by outcome.",
+    help: "Finished logins, by outcome.",
     labelNames: ["outcome"] as const,
     registers,
   });
   for (const outcome of loginOutcomes) logins.inc({ outcome }, 0);
   const refreshes = new Counter({
     name: "denrei_dashboard_session_refreshes_total",
-    help: "Tokens asked of the issuer for sessions, by outcome: ended is a session, and away the issuer.",
+    help: "Token refreshes, by outcome: refreshed, ended (the session cannot continue), or away (the issuer is unavailable).",
     labelNames: ["outcome"] as const,
     registers,
   });
@@ -45,7 +45,7 @@ export function dashboardMetrics(registry: Registry): DashboardMetrics {
   return {
     requests: new Counter({
       name: "denrei_dashboard_requests_total",
-      help: "Requests of browsers, by route and status code. A stream counts when it begins.",
+      help: "Requests from browsers, by route and status code. A stream is counted when it starts.",
       labelNames: ["route", "code"] as const,
       registers,
     }),
@@ -53,24 +53,24 @@ export function dashboardMetrics(registry: Registry): DashboardMetrics {
     refreshes,
     streams: new Gauge({
       name: "denrei_dashboard_streams_open",
-      help: "Streams to pages that are open: watches and logs.",
+      help: "Open streams to pages: watches and logs.",
       registers,
     }),
   };
 }
 
-/** Counts every answer. */
+/** Counts every response. */
 export const countRequests =
   ({ requests }: DashboardMetrics): MiddlewareHandler =>
   async (c, next) => {
     await next();
-    // The most exact of those that match: there are as many as there are in the code, whatever is asked for.
+    // The most specific matching route. Routes are fixed in the code, which bounds the number of label values.
     const paths = matchedRoutes(c).map(({ path }) => path);
     const route = paths.reduce((longest, path) => (path.length > longest.length ? path : longest), "*");
     requests.inc({ route: nameOf(route), code: c.res.status });
   };
 
-/** Begins to count the failures of each route: an increase is seen from a figure that is there before. */
+/** Starts the failure counters of each route at 0, so that alerts see the first increase. */
 export function countFailures(
   { requests }: DashboardMetrics,
   routes: readonly { readonly path: string }[],

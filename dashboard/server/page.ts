@@ -1,11 +1,11 @@
-/** The page: files that were built, and what browsers are to refuse of it. */
+/** Serves the built page, with its security headers. */
 import { glob, readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { Hono, type MiddlewareHandler } from "hono";
 import type { Parts } from "./env.ts";
 
-/** A file, as it is sent. */
+/** A file in memory. */
 interface PageFile {
   readonly type: string;
   readonly body: Uint8Array<ArrayBuffer>;
@@ -20,7 +20,7 @@ const types: Readonly<Record<string, string>> = {
   ".json": "application/json",
 };
 
-/** Scripts, styles and pictures are our own files, whatever text gets into the page. */
+/** Only files of this host, whatever markup gets into the page. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -34,10 +34,10 @@ const contentSecurityPolicy = [
   "trusted-types 'none'",
 ].join("; ");
 
-/** A year, for this host: others of the domain are not ours to speak for. */
+/** One year, for this host only. */
 const strictTransport = "max-age=31536000";
 
-/** Headers of every answer. */
+/** Adds the security headers to every response. */
 export const securityHeaders =
   ({ url }: Pick<Parts, "url">): MiddlewareHandler =>
   async (c, next) => {
@@ -52,10 +52,10 @@ export const securityHeaders =
     if (!c.res.headers.has("cache-control")) c.header("cache-control", "no-store");
   };
 
-/** Where the build puts what its pages load. */
+/** Folder of the built scripts and styles. */
 const assets = "/assets/";
 
-/** Serves a folder's files, read once, and `index.html` for every address of the page. */
+/** Serves the files of a folder, read once, and `index.html` for every other path. */
 export async function pageRoutes(folder: string): Promise<Hono> {
   const files = new Map<string, PageFile>();
   for await (const path of glob("**/*.*", { cwd: folder })) {
@@ -65,17 +65,16 @@ export async function pageRoutes(folder: string): Promise<Hono> {
     files.set(`/${path}`, { type, body, gzip: new Uint8Array(gzipSync(body)) });
   }
   const index = files.get("/index.html");
-  if (index === undefined) throw new Error(`expected the page's files in ${folder}, found no index.html`);
+  if (index === undefined) throw new Error(`no index.html in ${folder}: the dashboard's page is not built`);
   const app = new Hono();
   app.get("*", (c) => {
     const file = files.get(c.req.path);
-    // Everywhere else a name may have a dot in it: those of objects do.
-    if (file === undefined && c.req.path.startsWith(assets))
-      return c.text("expected a file of the page, found none\n", 404);
+    // Outside the assets a path may contain a dot, because object names may.
+    if (file === undefined && c.req.path.startsWith(assets)) return c.text("no such file\n", 404);
     const { type, body, gzip } = file ?? index;
     c.header("content-type", type);
     c.header("vary", "accept-encoding");
-    // Their names say what is in them.
+    // The file names contain content hashes.
     if (c.req.path.startsWith(assets)) c.header("cache-control", "public, max-age=31536000, immutable");
     if (!/\bgzip\b/.test(c.req.header("accept-encoding") ?? "")) return c.body(body);
     c.header("content-encoding", "gzip");

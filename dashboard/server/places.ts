@@ -1,13 +1,13 @@
-/** How much of this server one user may have at a time, in all of their sessions. */
+/** Limits what one user may use of this server at a time, over all sessions. */
 
-/** Places that users take and give back. */
+/** Limits concurrent use per user. */
 export interface Places {
   readonly most: number;
-  /** Takes one, and returns what gives it back; undefined when the user has all of them taken. */
+  /** Takes a slot and returns a function that releases it; undefined if the user has none left. */
   take(user: string): (() => void) | undefined;
 }
 
-/** `most` places for each user. */
+/** Allows each user `most` slots. */
 export function places(most: number): Places {
   const taken = new Map<string, number>();
   return {

@@ -1,4 +1,4 @@
-/** What a page is told when it is refused. */
+/** Error responses for the page. */
 
-/** A word for code and a sentence for people. */
+/** The body of an error response: a reason for code, and a message for the user. */
 export const refusal = (reason: string, message: string) => ({ reason, message });

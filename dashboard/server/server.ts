@@ -1,4 +1,4 @@
-/** The dashboard's server: any number of replicas; what one of them knows about a session the others know. */
+/** The dashboard's server. Any number of replicas can run; they share all sessions. */
 import type { Server } from "node:http";
 import { createAdaptorServer, type HttpBindings } from "@hono/node-server";
 import type { Logger } from "pino";
@@ -24,70 +24,70 @@ import { openApiServer } from "./kubernetes/apiserver.ts";
 import { dashboardMetrics } from "./metrics.ts";
 import { places } from "./places.ts";
 
-/** Streams of events that one user may have open here: of several windows. */
+/** Event streams that a user may have open on a replica, over all windows. */
 const maxStreams = 32;
-/** Requests of one user that may be under way here, streams among them: more than the limits of all kinds of requests add up to. */
+/** Unfinished requests that a user may have on a replica, streams included. Exceeds the sum of the limits by kind of request. */
 const maxRequests = 128;
 
-/** What a dashboard needs. */
+/** Options of a dashboard. */
 export interface DashboardOptions {
   readonly bus: Bus;
   readonly busOptions: BusOptions;
-  /** Names the cluster on a bus that many clusters share. */
+  /** Name of the cluster, on a bus that clusters share. */
   readonly cluster: string;
-  /** Whose queues are shown. */
+  /** The functions whose queues are shown. */
   readonly functions: readonly ReconcileFunction[];
-  /** `host:port`; port 0 takes any free one. */
+  /** `host:port`; port 0 picks a free one. */
   readonly address: string;
-  /** Where browsers reach it; where it listens, unless given. */
+  /** Public URL. Defaults to the listen address. */
   readonly url: string | undefined;
   readonly kubeconfig: KubeconfigSource;
   readonly issuer: Omit<IssuerSettings, "dashboardUrl">;
-  /** The App that people connect their accounts with; none unless given. */
+  /** The GitHub App with which users connect their accounts. Defaults to none. */
   readonly github?: GitHubSettings | undefined;
-  /** Path of the file with the keys of sessions. */
+  /** Path of the file with the session keys. */
   readonly keys: string;
-  /** The folder with the built page. */
+  /** Folder of the built page. */
   readonly page: string;
   readonly log: Logger;
   readonly registry: Registry;
-  /** How many connections there may be; {@link defaultConnections} unless given. */
+  /** Maximum number of connections. Defaults to {@link defaultConnections}. */
   readonly connections?: number;
-  /** What differs from {@link defaultTimes}. */
+  /** Overrides of {@link defaultTimes}. */
   readonly times?: Partial<RequestTimes>;
 }
 
-/** How long something may take, in milliseconds. */
+/** Timeouts, in milliseconds. */
 export interface RequestTimes {
-  /** The headers of a request, and the whole of it. Its answer may take longer: a stream of events lasts. */
+  /** To receive a request's headers, and the whole request. A response may take longer: streams stay open. */
   readonly headers: number;
   readonly request: number;
-  /** A browser that takes nothing of an answer. */
+  /** For a browser that reads nothing of a response. */
   readonly unread: number;
-  /** Between two checks of these limits. */
+  /** Interval of the timeout checks. */
   readonly look: number;
 }
 
 const defaultTimes: RequestTimes = { headers: 10_000, request: 30_000, unread: unreadMillis, look: 1000 };
 
-/** A dashboard that listens. */
+/** A running dashboard. */
 export interface Dashboard {
-  /** Where browsers reach it. */
+  /** Public URL. */
   readonly url: string;
-  /** Why connections are refused. */
+  /** Why connections are rejected; undefined if they are accepted. */
   notReady(): string | undefined;
-  /** Takes no more connections, ends streams, and answers what has begun. */
+  /** Stops accepting connections, ends streams, and finishes pending requests. */
   stop(): Promise<void>;
 }
 
-/** Between two looks at the keys. Milliseconds. */
+/** Interval of reading the key file. Milliseconds. */
 const rereadMillis = 2000;
-/** At a stop, what is not answered by then is broken off. Milliseconds. */
+/** On shutdown, requests that take longer are aborted. Milliseconds. */
 const answerMillis = 7000;
-/** At a stop, between two looks for connections that nobody uses any more. Milliseconds. */
+/** On shutdown, interval of closing idle connections. Milliseconds. */
 const idleMillis = 50;
 
-/** Starts a dashboard; resolves when it listens. Throws `ConfigError`, `AddressError` and `TopologyError`. */
+/** Starts a dashboard; resolves when it listens. Throws `ConfigError`, `AddressError`, and `TopologyError`. */
 export async function startDashboard(options: DashboardOptions): Promise<Dashboard> {
   const { bus, cluster, functions, log } = options;
   const github = options.github && (await openGitHub(options.github));
@@ -116,7 +116,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
   const keys = await openKeys(options.keys, log, rereadMillis);
   const listening = await listenOn(server, options.address, "the dashboard", "--dashboard-address");
   const url = options.url ?? listening;
-  const onError = (error: unknown): void => log.warn({ err: error }, "not counted");
+  const onError = (error: unknown): void => log.warn({ err: error }, "bus event not counted");
   const live = startLive({ bus, cluster, functions, onError });
   const stopping = new AbortController();
   const issuer = openIssuer({ ...options.issuer, dashboardUrl: url });
@@ -157,13 +157,13 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
   };
 }
 
-/** Resolves when every request that has begun is answered, or has not been in time. */
+/** Resolves when all pending requests are answered, or aborted after the timeout. */
 async function closed(server: Server, log: Logger): Promise<void> {
   const late = setTimeout(() => {
-    log.warn({ afterMillis: answerMillis }, "requests not answered in time, broken off");
+    log.warn({ afterMillis: answerMillis }, "requests not finished in time, closing their connections");
     server.closeAllConnections();
   }, answerMillis);
-  // A browser keeps its connection after the answer for which it is still open.
+  // Keep-alive connections become idle only after their response.
   const idle = setInterval(() => server.closeIdleConnections(), idleMillis);
   await new Promise((resolve) => server.close(resolve));
   clearInterval(idle);

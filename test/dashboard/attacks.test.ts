@@ -238,7 +238,7 @@ test("a name of somebody else's that points here gets nothing", async () => {
     const answer = await who.ask(path, { headers: { host } });
     expect(answer.status).toBe(421);
     expect(answer.text).toBe(
-      `expected a request to ${new URL(scene.url).host}, found another host. Open ${scene.url}\n`,
+      `wrong host: this dashboard is served at ${new URL(scene.url).host}. Open ${scene.url}\n`,
     );
     expect(answer.headers.getSetCookie()).toEqual([]);
   }

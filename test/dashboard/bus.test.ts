@@ -121,7 +121,7 @@ test("who may see what is what RBAC says", async () => {
   expect((await get(bob, "deadletters")).body).toEqual({
     reason: "Forbidden",
     message:
-      "expected the right to list deadletters.denrei.dev in the whole cluster, found none. Choose a namespace, or ask for a role",
+      "You lack the right to list deadletters.denrei.dev in the whole cluster. Choose a namespace, or ask an administrator for a role.",
   });
   const nobody = await fetch(`${scene.url}/api/bus/figures`);
   expect(nobody.status).toBe(401);

@@ -169,7 +169,7 @@ test("whoever has connected GitHub is offered what they see there, and is told n
   await page.getByText("key is required with the format raw").waitFor();
   await page.getByLabel("Key", { exact: true }).fill("token");
   await page.getByRole("button", { name: "Create" }).click();
-  await repositories.getByText("expected the names of repositories, found none").waitFor();
+  await repositories.getByText("Without repository names, the Installation covers all repositories of").waitFor();
   await expectAccessible(page);
   await repositories.getByLabel("acme/web").check();
   await page.getByRole("button", { name: "Create" }).click();

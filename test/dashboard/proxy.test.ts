@@ -285,7 +285,7 @@ test("of a Build nothing is changed but that it is made again", async () => {
   );
   expect([answer.status, await answer.json()]).toMatchObject([
     403,
-    { reason: "NotAllowed", message: "expected a change that has a Build made again, found another" },
+    { reason: "NotAllowed", message: "Only a change that rebuilds a Build is allowed." },
   ]);
 });
 

@@ -1,15 +1,15 @@
-/** What a request needs beside the API server is not there for now. */
+/** Errors for a dependency of the dashboard, other than the API server, that is unavailable. */
 
-/** Who is away. */
+/** The unavailable dependency. */
 export type Absentee = "issuer" | "bus";
 
 const reasons = { issuer: "IssuerAway", bus: "BusAway" } as const;
 
-/** Somebody does not answer, or not as they should: nothing is lost by it, and the same request works later. */
+/** A dependency does not answer, or answers with an error. Nothing is lost, and the same request works later. */
 export class AwayError extends Error {
   override readonly name = "AwayError";
   readonly who: Absentee;
-  /** A word for code. */
+  /** For code. */
   readonly reason: (typeof reasons)[Absentee];
 
   constructor(who: Absentee, message: string, options?: ErrorOptions) {

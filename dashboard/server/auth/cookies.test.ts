@@ -9,7 +9,7 @@ const newKey = (id: string): Key => ({ id, secret: new Uint8Array(randomBytes(32
 const key = newKey("a");
 const login = { state: "s".repeat(43), nonce: "n".repeat(43), verifier: "v".repeat(43), to: "/applications" };
 
-/** A server that sets, reads and clears them. */
+/** A server that sets, reads, and clears the cookies. */
 function serve(url: string, keys: () => readonly Key[] = () => [key]) {
   const ground = { url, keys };
   const app = new Hono();
@@ -43,7 +43,7 @@ function serve(url: string, keys: () => readonly Key[] = () => [key]) {
   };
 }
 
-test("over TLS they are this host's alone, and no script's", async () => {
+test("with TLS, only this host can set the cookies, and scripts cannot read them", async () => {
   const { set } = serve("https://denrei.example.com");
   const session = await set("/session/set");
   expect(session.name).toBe("__Host-denrei-session");
@@ -59,27 +59,27 @@ test("over TLS they are this host's alone, and no script's", async () => {
   });
 });
 
-test("on one's own machine they can be kept without TLS", async () => {
+test("a local dashboard can use cookies without TLS", async () => {
   const { set } = serve("http://127.0.0.1:8090");
   const session = await set("/session/set");
   expect(session.name).toBe("denrei-session");
   expect(session.attributes).toEqual(["HttpOnly", "Path=/", "SameSite=Lax"]);
 });
 
-test("one in the other's place is none", async () => {
+test("a cookie is not accepted in place of another one", async () => {
   const { set, read } = serve("http://127.0.0.1:8090");
   const [session, begun] = [await set("/session/set"), await set("/login/set")];
   expect(await read("/session", `denrei-session=${session.value}`)).toEqual({ id: "an id" });
   expect(await read("/login", `denrei-login=${begun.value}`)).toMatchObject(login);
   expect(await read("/session", `denrei-session=${begun.value}`)).toBeNull();
   expect(await read("/login", `denrei-login=${session.value}`)).toBeNull();
-  // Also where it says what the other one says.
+  // Not even with the same content.
   const of = (name: string) => sealer(() => [key], { name }).seal(JSON.stringify({ id: "forged" }));
   expect(await read("/session", `denrei-session=${await of("cookie session")}`)).toEqual({ id: "forged" });
   expect(await read("/session", `denrei-session=${await of("cookie login")}`)).toBeNull();
 });
 
-test("one that an older key has sealed is sealed anew, and outlives that key", async () => {
+test("a cookie that an older key encrypted is encrypted again, and outlives that key", async () => {
   const url = "http://127.0.0.1:8090";
   const cookie = `denrei-session=${(await serve(url).set("/session/set")).value}`;
   expect((await serve(url).ask("/session/renew", cookie)).headers.get("set-cookie")).toBeNull();
@@ -90,7 +90,7 @@ test("one that an older key has sealed is sealed anew, and outlives that key", a
   expect(await serve(url, () => [young]).read("/session", cookie)).toBeNull();
 });
 
-test("a login can be ended for ten minutes", async () => {
+test("a login must finish within ten minutes", async () => {
   const { set, read } = serve("http://127.0.0.1:8090");
   const cookie = `denrei-login=${(await set("/login/set")).value}`;
   const now = Date.now();
@@ -105,7 +105,7 @@ test("a login can be ended for ten minutes", async () => {
   }
 });
 
-test("both are far below what browsers keep of one", async () => {
+test("both cookies are much smaller than the limits of browsers", async () => {
   const { set } = serve("https://denrei.example.com");
   expect((await set("/session/set")).value.length).toBeLessThan(300);
   expect((await set(`/login/set?to=/${"a".repeat(999)}`)).value.length).toBeLessThan(2500);

@@ -1,4 +1,4 @@
-/** The cookies: while somebody logs in or connects GitHub, and for the session. All are sealed, and no script can read them. */
+/** The cookies: for a login, for connecting a GitHub account, and for the session. All are encrypted and invisible to scripts. */
 import type { Context } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import { z } from "zod";
@@ -6,7 +6,7 @@ import type { Key } from "./keys.ts";
 import { type Sealer, sealer } from "./sealer.ts";
 
 interface Ground {
-  /** Where browsers reach the dashboard. */
+  /** Public URL of the dashboard. */
   readonly url: string;
   readonly keys: () => readonly Key[];
 }
@@ -17,26 +17,26 @@ const loginSchema = z.object({
   state: z.string(),
   nonce: z.string(),
   verifier: z.string(),
-  /** Where the browser goes afterwards: a path. */
+  /** Path to redirect to afterwards. */
   to: z.string(),
   /** Milliseconds since the epoch. */
   endsAt: z.number(),
 });
-/** What a browser keeps while somebody logs in. */
+/** State of a login, kept in the browser until it is finished. */
 export type LoginCookie = Omit<z.infer<typeof loginSchema>, "endsAt">;
 
 const githubSchema = loginSchema.omit({ nonce: true }).extend({
-  /** The session that has begun it: in no other one it can be finished. */
+  /** The session that started the connection. Only that session can finish it. */
   session: z.string(),
 });
-/** What a browser keeps while somebody connects GitHub. */
+/** State of a GitHub connection, kept in the browser until it is finished. */
 export type GitHubCookie = Omit<z.infer<typeof githubSchema>, "endsAt">;
 
 const sessionSchema = z.object({ id: z.string() });
 
 /**
- * A name that only this host over TLS can set, so that no other site of the domain can put its own there (`__Host-`, RFC 6265bis).
- * On one's own machine there is no TLS.
+ * With TLS the name has the prefix `__Host-` (RFC 6265bis): no other host of the domain can set such a cookie. A local dashboard has
+ * no TLS and no prefix.
  */
 const attributes = ({ url }: Pick<Ground, "url">, name: string) => {
   const secure = url.startsWith("https:");
@@ -46,7 +46,7 @@ const attributes = ({ url }: Pick<Ground, "url">, name: string) => {
   ] as const;
 };
 
-/** A cookie of one schema. What it is for is part of its key: one put in the other's place is none. */
+/** An encrypted cookie. Its purpose is part of the key, so a login cookie is not accepted as a session cookie. */
 function sealedCookie<T>(name: string, schema: z.ZodType<T>) {
   const sealing = ({ keys }: Ground): Sealer => sealer(keys, { name: `cookie ${name}` });
   async function set(c: Context, ground: Ground, value: T, maxAge?: number): Promise<void> {
@@ -60,7 +60,7 @@ function sealedCookie<T>(name: string, schema: z.ZodType<T>) {
       const opened = await sealing(ground).open(getCookie(c, attributes(ground, name)[0]) ?? "");
       return opened && schema.safeParse(JSON.parse(opened.text)).data;
     },
-    /** Seals one anew that an older key has sealed: it outlives that key. */
+    /** Encrypts the cookie again if an older key encrypted it, so that it stays valid when that key is removed. */
     async renew(c: Context, ground: Ground): Promise<void> {
       const opened = await sealing(ground).open(getCookie(c, attributes(ground, name)[0]) ?? "");
       if (opened?.by === "older") await set(c, ground, schema.parse(JSON.parse(opened.text)));
@@ -72,7 +72,7 @@ function sealedCookie<T>(name: string, schema: z.ZodType<T>) {
   };
 }
 
-/** A cookie that can be used for ten minutes. */
+/** A cookie that is valid for ten minutes. */
 function briefCookie<T extends { readonly endsAt: number }>(name: string, schema: z.ZodType<T>) {
   const cookie = sealedCookie(name, schema);
   return {
@@ -86,11 +86,11 @@ function briefCookie<T extends { readonly endsAt: number }>(name: string, schema
   };
 }
 
-/** The cookie of a login that has begun. */
+/** The cookie of a login in progress. */
 export const loginCookie = briefCookie("login", loginSchema);
 
-/** The cookie of a connection to GitHub that has begun. */
+/** The cookie of a GitHub connection in progress. */
 export const githubCookie = briefCookie("github", githubSchema);
 
-/** The cookie of a session: its name on the bus. It goes with the browser. */
+/** The cookie of a session: the session's ID on the bus. The browser drops it when it closes. */
 export const sessionCookie = sealedCookie("session", sessionSchema);

@@ -1,35 +1,35 @@
-/** What is known of the issuer: its addresses, as it publishes them, and who we are there. */
+/** Discovery of the OpenID Connect issuer's configuration. */
 import { readFile } from "node:fs/promises";
 import * as oidc from "openid-client";
 import { Agent, fetch as undiciFetch } from "undici";
 
-/** Where people log in, and as which client. */
+/** The issuer, and the dashboard's client there. */
 export interface IssuerSettings {
-  /** Where browsers come back to. */
+  /** Public URL of the dashboard. */
   readonly dashboardUrl: string;
   readonly issuer: string;
   readonly clientId: string;
-  /** Path of a file with the client's secret; a public client has none. */
+  /** Path of a file with the client secret; undefined for a public client. */
   readonly clientSecret: string | undefined;
   readonly scopes: string;
-  /** Path of a file with the authority's certificate. */
+  /** Path of a file with the CA certificate. */
   readonly ca: string | undefined;
 }
 
-/** The issuer's configuration, asked for once and again. */
+/** The issuer's configuration, cached. */
 export interface Discovery {
-  /** As it is, or was a while ago. */
+  /** At most ten minutes old. */
   configuration(): Promise<oidc.Configuration>;
-  /** It did not serve: the next one is asked for anew, with the secret and the authority that there are then. */
+  /** Drops the cached configuration after a failure. The next call reads it, the secret, and the CA certificate again. */
   forget(): void;
 }
 
-/** An answer takes less, or there is none. Seconds. */
+/** Timeout of a request to the issuer. Seconds. */
 export const answerSeconds = 10;
-/** What an issuer has changed is known after that. Milliseconds. */
+/** How long a configuration is cached. Milliseconds. */
 const keptMillis = 600_000;
 
-/** Asks at the first need, again after that has failed, and from time to time. */
+/** Fetches the configuration on first use, after a failure, and when the cached one is too old. */
 export function openDiscovery(settings: IssuerSettings): Discovery {
   let asked: { readonly at: number; readonly answer: Promise<oidc.Configuration> } | undefined;
   const connect = connector(settings.ca);
@@ -52,7 +52,7 @@ export function openDiscovery(settings: IssuerSettings): Discovery {
 
 type Connector = () => Promise<oidc.DiscoveryRequestOptions>;
 
-/** How to connect: with the authority that is in the file now, over connections that are kept. */
+/** Reads the CA certificate before each use, and keeps connections as long as it does not change. */
 function connector(ca: string | undefined): Connector {
   let known: { readonly text: string; readonly agent: Agent } | undefined;
   return async () => {
@@ -92,8 +92,8 @@ const isOwnMachine = ({ protocol, hostname }: URL): boolean =>
   protocol === "http:" && ["127.0.0.1", "localhost", "[::1]"].includes(hostname);
 
 /**
- * A dashboard without TLS is for one's own machine, and so is an issuer whose pages have none, because no browser trusts what
- * a local platform is signed by. What is asked for across a network stays refused.
+ * Allows plain HTTP if the dashboard and all endpoints of the issuer are on this machine, because browsers do not trust the CA of a
+ * local platform. Requests across a network still need TLS.
  */
 function allowOwnMachine(config: oidc.Configuration): void {
   const endpoints = Object.entries(config.serverMetadata()).filter(([name]) =>

@@ -1,4 +1,4 @@
-/** Who is let in: requests to this host, from our own page, of somebody who is logged in. */
+/** Access checks: requests must be for this host, from the dashboard's own page, and in a valid session. */
 import { timingSafeEqual } from "node:crypto";
 import type { MiddlewareHandler } from "hono";
 import type { Env, Parts } from "../env.ts";
@@ -7,20 +7,20 @@ import { refusal } from "../refusal.ts";
 import { sessionCookie } from "./cookies.ts";
 import { EndedError } from "./issuer.ts";
 
-/** A page shows what it was told in this header: another site can neither read that nor send the header. */
+/** The page returns the session's CSRF token in this header. Another site can neither read the token nor set the header. */
 export const csrfHeader = "x-denrei-csrf";
 
-/** Refuses requests that name another host: a name of somebody else's could point here. */
+/** Rejects requests for another host name, against DNS rebinding. */
 export const ownHost = ({ url }: Pick<Parts, "url">): MiddlewareHandler => {
   const { host } = new URL(url);
   return async (c, next) => {
     if (c.req.header("host") !== host)
-      return c.text(`expected a request to ${host}, found another host. Open ${url}\n`, 421);
+      return c.text(`wrong host: this dashboard is served at ${host}. Open ${url}\n`, 421);
     return next();
   };
 };
 
-/** Refuses what another site has a browser send. */
+/** Rejects requests that another site makes a browser send. */
 export const ownRequests =
   ({ url }: Pick<Parts, "url">): MiddlewareHandler =>
   async (c, next) => {
@@ -30,27 +30,23 @@ export const ownRequests =
       (origin !== undefined && origin !== url) ||
       (site !== undefined && !["same-origin", "none"].includes(site))
     )
-      return c.json(
-        refusal("CrossSite", "expected a request of the dashboard's own page, found one of another site"),
-        403,
-      );
+      return c.json(refusal("CrossSite", "This request came from another site, so it was rejected."), 403);
     return next();
   };
 
 /**
- * Lets in who is logged in, and who asks for a change with the page's own word. Users prove who they are for as many requests as they
- * may have at once: the connections of others give way to these.
+ * Requires a session, and the CSRF token for a change. Also counts the request against the user's limit: such connections are the
+ * last to be closed when there are too many.
  */
 export const ofSession =
   (parts: Pick<Parts, "url" | "keys" | "sessions" | "connections" | "requests">): MiddlewareHandler<Env> =>
   async (c, next) => {
     const cookie = await sessionCookie.read(c, parts);
     const found = cookie && (await parts.sessions.find(cookie.id));
-    if (found === undefined)
-      return c.json(refusal("LoggedOut", "expected somebody who is logged in, found nobody"), 401);
+    if (found === undefined) return c.json(refusal("LoggedOut", "You are not logged in."), 401);
     if (!["GET", "HEAD"].includes(c.req.method) && !isSame(found.session.csrf, c.req.header(csrfHeader)))
       return c.json(
-        refusal("NoCsrfToken", `expected the page's token in ${csrfHeader}, found none or another`),
+        refusal("NoCsrfToken", `The header ${csrfHeader} is missing or wrong. Reload the page.`),
         403,
       );
     if (!takePlace(c, parts.requests, found.session.user)) return crowded(c, "requests", parts.requests);
@@ -60,7 +56,7 @@ export const ofSession =
     return next();
   };
 
-/** Goes on with a token that is valid for a while; stands behind {@link ofSession}. */
+/** Refreshes the session's token if it expires soon. Must run after {@link ofSession}. */
 export const withToken =
   (parts: Parts): MiddlewareHandler<Env> =>
   async (c, next) => {
@@ -69,10 +65,7 @@ export const withToken =
     } catch (error) {
       if (!(error instanceof EndedError)) throw error;
       sessionCookie.clear(c, parts);
-      return c.json(
-        refusal("SessionEnded", "expected a session that lasts, found that it has ended: log in again"),
-        401,
-      );
+      return c.json(refusal("SessionEnded", "Your session has ended. Log in again."), 401);
     }
     return next();
   };

@@ -1,16 +1,16 @@
-/** The OpenID Connect issuer, by a certified client: authorization code flow with PKCE, nonce and state. */
+/** The OpenID Connect issuer: authorization code flow with PKCE, nonce, and state. */
 import * as oidc from "openid-client";
 import { AwayError } from "./away.ts";
 import { type IssuerSettings, openDiscovery } from "./discovery.ts";
 
-/** What a login has begun with, and is ended by: it stays in the browser meanwhile, sealed. */
+/** State of a login in progress. The browser keeps it, encrypted. */
 export interface BegunLogin {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
 }
 
-/** What the issuer has given. */
+/** The tokens of a user. */
 export interface Tokens {
   readonly user: string;
   readonly idToken: string;
@@ -19,26 +19,26 @@ export interface Tokens {
   readonly expiresAt: number;
 }
 
-/** The issuer. All of it throws an {@link AwayError} when that does not answer, or not as an issuer does. */
+/** The issuer. All methods throw an {@link AwayError} if it does not answer, or answers with an error of its own. */
 export interface Issuer {
-  /** A login that begins, and where the browser goes for it. */
+  /** Starts a login. Returns the URL to send the browser to. */
   begin(redirectUri: string): Promise<{ readonly url: URL; readonly login: BegunLogin }>;
-  /** Ends a login with the address that the browser came back to. Throws a {@link LoginError} when anything is not as it should be. */
+  /** Finishes a login with the callback URL. Throws a {@link LoginError} if it fails. */
   finish(url: URL, login: BegunLogin): Promise<Tokens>;
-  /** New tokens for a refresh token. Throws an {@link EndedError} when the issuer takes it no more. */
+  /** Exchanges a refresh token for new tokens. Throws an {@link EndedError} if the issuer rejects the token. */
   refresh(refreshToken: string): Promise<Tokens>;
-  /** Has the issuer take a refresh token no more (RFC 7009), where it can be asked to. */
+  /** Revokes a refresh token (RFC 7009) if the issuer supports it. */
   revoke(refreshToken: string): Promise<void>;
-  /** Where a browser goes to end its session there; undefined where the issuer has no such place. */
+  /** URL at which a browser ends its session at the issuer; undefined if the issuer has none. */
   logoutUrl(user: string, backTo: string): Promise<URL | undefined>;
 }
 
-/** The issuer says that somebody has to log in again. */
+/** The session cannot be continued: the user has to log in again. */
 export class EndedError extends Error {
   override readonly name = "EndedError";
 }
 
-/** Why somebody was not logged in: they or the issuer did not want it, it was not the login that this browser has begun, or anything else. */
+/** `denied` by the user or the issuer, `interrupted` because this browser did not start the login, or `refused` for another reason. */
 export type LoginTrouble = "denied" | "interrupted" | "refused";
 
 /** A login has failed. */
@@ -52,12 +52,12 @@ export class LoginError extends Error {
   }
 }
 
-/** The refresh token is used up, or somebody has to be there (RFC 6749, 5.2; OpenID Connect Core 1.0, 3.1.2.6). */
+/** OAuth errors after which the user has to log in again (RFC 6749, 5.2; OpenID Connect Core 1.0, 3.1.2.6). */
 const endings = ["invalid_grant", "interaction_required", "login_required", "consent_required"];
 
 /**
- * Prepares an issuer. It gives ID tokens over TLS and to us alone, so their signatures are not looked at here (OpenID Connect
- * Core 1.0, 3.1.3.7, 6); the API server looks at them with every request, and knows when keys have changed.
+ * Opens an issuer. ID tokens come from the token endpoint over TLS, so their signatures need no check here (OpenID Connect Core
+ * 1.0, 3.1.3.7, 6). The API server checks them on every request.
  */
 export function openIssuer(settings: IssuerSettings): Issuer {
   const { configuration, forget } = openDiscovery(settings);
@@ -68,12 +68,12 @@ export function openIssuer(settings: IssuerSettings): Issuer {
     } catch (error) {
       if (error instanceof EndedError) throw error;
       if (error instanceof LoginError && error.trouble !== "refused") throw error;
-      // Its addresses, its authority or our secret may be others by now.
+      // Its endpoints, its CA certificate, or the client secret may have changed.
       forget();
       if (error instanceof LoginError) throw error;
       throw new AwayError(
         "issuer",
-        `expected an answer of the issuer ${settings.issuer}, but ${reasonOf(error)}. Nobody is logged out by it: try again in a moment.`,
+        `The issuer ${settings.issuer} is unavailable: ${reasonOf(error)}. Sessions stay valid. Try again in a moment.`,
         { cause: error },
       );
     }
@@ -97,7 +97,10 @@ export function openIssuer(settings: IssuerSettings): Issuer {
     finish: (url, { state, nonce, verifier }) =>
       asking(async (config) => {
         if (url.searchParams.get("state") !== state)
-          throw new LoginError("interrupted", "expected the login that was begun here, found another one's");
+          throw new LoginError(
+            "interrupted",
+            "this browser did not start this login: the state does not match",
+          );
         try {
           const answer = await oidc.authorizationCodeGrant(config, url, {
             expectedState: state,
@@ -116,7 +119,7 @@ export function openIssuer(settings: IssuerSettings): Issuer {
           return tokensOf(await oidc.refreshTokenGrant(config, refreshToken), refreshToken);
         } catch (error) {
           if (!(error instanceof oidc.ResponseBodyError && endings.includes(error.error))) throw error;
-          throw new EndedError(`the issuer gives no new token: ${error.error}`, { cause: error });
+          throw new EndedError(`the issuer rejected the refresh token: ${error.error}`, { cause: error });
         }
       }),
     revoke: (refreshToken) =>
@@ -127,42 +130,42 @@ export function openIssuer(settings: IssuerSettings): Issuer {
     logoutUrl: (user, backTo) =>
       asking(async (config) => {
         if (config.serverMetadata().end_session_endpoint === undefined) return undefined;
-        // Without the ID token, which the API server would take of whoever finds it in the browser's history.
+        // No id_token_hint: the browser's history would keep a token that the API server accepts.
         return oidc.buildEndSessionUrl(config, { logout_hint: user, post_logout_redirect_uri: backTo });
       }),
   };
 }
 
 const reasonOf = (error: unknown): string => {
-  if (error instanceof oidc.ResponseBodyError) return `it says ${error.error}`;
+  if (error instanceof oidc.ResponseBodyError) return `it returned ${error.error}`;
   const { message, cause } = error as Error;
   return cause instanceof Error && cause.message !== "" ? `${message}: ${cause.message}` : message;
 };
 
-/** What an issuer says when it is not well, which is no word about a login (RFC 6749, 4.1.2.1). */
+/** Errors of the issuer itself, not of the login (RFC 6749, 4.1.2.1). */
 const passing = ["server_error", "temporarily_unavailable"];
-/** Codes of the client library for an answer that is none of an issuer's. */
+/** Error codes of the client library for responses that are not valid OAuth. */
 const noAnswers = ["OAUTH_TIMEOUT", "OAUTH_RESPONSE_IS_NOT_CONFORM", "OAUTH_RESPONSE_IS_NOT_JSON"];
 
-/** An error of the login; what is none of it stays as it is. */
+/** Maps a failure to a {@link LoginError}. An error of the issuer itself is returned unchanged. */
 function loginError(error: Error & { readonly code?: unknown }): Error {
   const isAway = error instanceof TypeError || noAnswers.includes(String(error.code));
   if (isAway || error instanceof AwayError) return error;
   if (error instanceof oidc.AuthorizationResponseError || error instanceof oidc.ResponseBodyError) {
     if (passing.includes(error.error)) return error;
     const trouble = error.error === "access_denied" ? "denied" : "refused";
-    return new LoginError(trouble, `the issuer says ${error.error}`, { cause: error });
+    return new LoginError(trouble, `the issuer returned ${error.error}`, { cause: error });
   }
-  return new LoginError("refused", `the login was not as it should be: ${error.message}`, { cause: error });
+  return new LoginError("refused", `the login failed: ${error.message}`, { cause: error });
 }
 
 type Answer = oidc.TokenEndpointResponse & oidc.TokenEndpointResponseHelpers;
 
-/** An issuer that rotates refresh tokens gives a new one, another none. */
+/** Keeps the former refresh token if the issuer does not rotate them. */
 function tokensOf(answer: Answer, refreshToken: string | undefined): Tokens {
   const claims = answer.claims();
   if (claims === undefined || answer.id_token === undefined)
-    throw new EndedError("expected an ID token of the issuer, found none");
+    throw new EndedError("the issuer returned no ID token");
   return {
     user: claims.sub,
     idToken: answer.id_token,

@@ -24,7 +24,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-test("each line is a key, and one that is there twice is named the same", async () => {
+test("each line is a key, and equal keys have equal IDs", async () => {
   const [one, other] = [newKey(), newKey()];
   await writeFile(path, `${one}\n\n  ${other}\n${one}`);
   const [first, second, third] = await readKeys(path);
@@ -34,9 +34,13 @@ test("each line is a key, and one that is there twice is named the same", async 
 });
 
 test.each([
-  ["nothing", "\n", /expected a key in .*found none/],
-  ["a short key", `${newKey()}\nc2hvcnQ=\n`, /32 bytes in base64 in line 2 of .*found 5 bytes/],
-])("a file with %s is refused, and what to do is said", async (_, text, message) => {
+  ["no key", "\n", /^no session key in .*keys\. Create one: /],
+  [
+    "a short key",
+    `${newKey()}\nc2hvcnQ=\n`,
+    /^line 2 of .*keys is not a session key: expected 32 bytes in base64, found 5 bytes\. Create one: /,
+  ],
+])("rejects a file with %s, and says how to create one", async (_, text, message) => {
   await writeFile(path, text);
   const failed = expect(readKeys(path)).rejects;
   await failed.toThrow(message);
@@ -44,12 +48,12 @@ test.each([
   await failed.toBeInstanceOf(ConfigError);
 });
 
-test("no file is refused by its name", async () => {
+test("names a missing file", async () => {
   await expect(readKeys(path)).rejects.toThrow(path);
 });
 
-test("a mounted Secret that is exchanged is read again", async () => {
-  // As the kubelet mounts it: the file is a link into a folder that is exchanged as a whole.
+test("rereads the file of a mounted Secret that is replaced", async () => {
+  // As the kubelet mounts it: the file is a link into a folder that is replaced as a whole.
   const version = async (name: string, text: string) => {
     await mkdir(join(folder, name));
     await writeFile(join(folder, name, "keys"), text);
@@ -65,10 +69,10 @@ test("a mounted Secret that is exchanged is read again", async () => {
   await version("..2", `${young}\n${old}\n`);
   await vi.waitFor(() => expect(now()).toHaveLength(2), { timeout: 30_000 });
   expect(now()[1]).toEqual(before);
-  expect(logged.map(({ msg }) => msg)).toEqual(["keys of sessions have changed"]);
+  expect(logged.map(({ msg }) => msg)).toEqual(["session keys changed"]);
 });
 
-test("what is no file of keys leaves those of before, and is told once", async () => {
+test("keeps the keys while the file is invalid, and logs that once", async () => {
   await writeFile(path, newKey());
   keys = await openKeys(path, log, 5);
   const now = keys;

@@ -1,4 +1,4 @@
-/** How long an answer may go on that is a stream: as long as the session that it was begun with. */
+/** How long a stream may stay open: as long as its session and token are valid. */
 import type { Parts } from "../env.ts";
 import { AwayError } from "./away.ts";
 import { EndedError } from "./issuer.ts";
@@ -7,27 +7,27 @@ import type { OpenSession } from "./sessions.ts";
 
 type Ground = Pick<Parts, "sessions" | "fresh" | "stopping">;
 
-/** Between two looks whether a session is still there: a proxy between may close what is silent for a minute, so that is said as well. Milliseconds. */
+/** Interval of session checks. Each one also sends a heartbeat, because proxies may close a connection that is silent for a minute. Milliseconds. */
 export const beatMillis = 20_000;
-/** A token that ends at once is used for so long all the same. Milliseconds. */
+/** A stream lasts at least this long, even if its token expires at once. Milliseconds. */
 const leastMillis = 1000;
 
-/** What an open stream is told. */
+/** The lifetime of an open stream. */
 export interface Lifetime {
-  /** Aborts when the token has to be another one, the session has ended, or the dashboard stops. */
+  /** Aborts when the token is about to expire, when the session ends, and when the dashboard stops. */
   readonly signal: AbortSignal;
-  /** Nobody needs to know any more. */
+  /** Stops the checks. */
   over(): void;
 }
 
-/** Begins to look whether a session and its token last. Calls `beat` from time to time while they do. */
+/** Starts checking the session and its token. Calls `beat` before each check. */
 export function lifetime({ sessions, stopping }: Ground, open: OpenSession, beat: () => void): Lifetime {
   const ended = new AbortController();
   const left = open.session.expiresAt - Date.now() - marginMillis;
   const timer = setTimeout(() => ended.abort(), Math.max(leastMillis, left));
   const look = setInterval(async () => {
     beat();
-    // A bus that does not answer does not end a session.
+    // An unavailable bus does not end a session.
     const found = await sessions.find(open.id).catch(() => open);
     if (found === undefined) ended.abort();
   }, beatMillis);
@@ -41,14 +41,14 @@ export function lifetime({ sessions, stopping }: Ground, open: OpenSession, beat
   };
 }
 
-/** The session with the token that follows; undefined when there is none, and a stream ends. */
+/** The session with its next token, to continue a stream; undefined if the stream must end. */
 export async function following(ground: Ground, { id }: OpenSession): Promise<OpenSession | undefined> {
   if (ground.stopping.aborted) return undefined;
   try {
     const found = await ground.sessions.find(id);
     return found && (await ground.fresh(found));
   } catch (error) {
-    // Whoever comes back is told.
+    // The client reconnects, and gets the error then.
     if (error instanceof EndedError || error instanceof AwayError) return undefined;
     throw error;
   }

@@ -1,4 +1,4 @@
-/** Logging in and out. */
+/** Login and logout. */
 import { type Context, Hono } from "hono";
 import type { Env, Parts } from "../env.ts";
 import type { LoginOutcome } from "../metrics.ts";
@@ -13,7 +13,7 @@ import { nameInKubernetes } from "./whoami.ts";
 
 const callbackPath = "/auth/callback";
 
-/** `/auth/login` and `/auth/callback`, which end with a page in any case, and `DELETE /api/session`. */
+/** `/auth/login` and `/auth/callback`, which always redirect to a page, and `DELETE /api/session`. */
 export function loginRoutes(parts: Parts): Hono<Env> {
   const { url, issuer, sessions, apiServer, metrics, log } = parts;
   const app = new Hono<Env>();
@@ -22,7 +22,7 @@ export function loginRoutes(parts: Parts): Hono<Env> {
     const outcome = outcomeOf(error);
     log.warn({ err: error, outcome }, "login failed");
     metrics.logins.inc({ outcome });
-    // A word that we chose: whatever an address says could be anybody's.
+    // A fixed word: anyone can put a message into a URL.
     return c.redirect(`/login-failed?${new URLSearchParams({ why: outcome, to })}`, 303);
   }
 
@@ -42,10 +42,9 @@ export function loginRoutes(parts: Parts): Hono<Env> {
     loginCookie.clear(c, parts);
     const came = new URL(c.req.url);
     try {
-      if (begun === undefined)
-        throw new LoginError("interrupted", "expected a login that was begun here a while ago, found none");
+      if (begun === undefined) throw new LoginError("interrupted", "this browser has no login in progress");
       const tokens = await issuer.finish(new URL(`${url}${came.pathname}${came.search}`), begun);
-      // What this browser may have had before ends: nobody can have planted it.
+      // End the browser's previous session: an attacker may have planted it.
       const before = await sessionCookie.read(c, parts);
       const old = before && (await sessions.end(before.id));
       await revoked(parts, old?.refreshToken);
@@ -59,7 +58,7 @@ export function loginRoutes(parts: Parts): Hono<Env> {
     }
   });
 
-  // The token need not be valid any more: whoever wants to be logged out is, also when the issuer is away.
+  // Logout needs no valid token, so that it also works while the issuer is unavailable.
   app.delete("/api/session", ownRequests(parts), ofSession(parts), async (c) => {
     const { id, session } = c.get("session");
     const last = await sessions.end(id);

@@ -9,9 +9,9 @@ test.each([
   [`${url}/applications`, "/applications"],
   ["applications", "/applications"],
   ["/search?q=//a", "/search?q=//a"],
-  // No host without slashes: https://url.spec.whatwg.org/#scheme-state
+  // Without slashes, there is no host: https://url.spec.whatwg.org/#scheme-state
   ["https:evil.example", "/evil.example"],
-])("%s is a page here", (to, path) => {
+])("accepts %s as a page", (to, path) => {
   expect(pathWithin(url, to)).toBe(path);
 });
 
@@ -25,7 +25,7 @@ test.each([
   "/a/..//evil.example",
   "https://evil.example/",
   "https://denrei.example.com@evil.example/",
-  "https://somebody@denrei.example.com/",
+  "https://user@denrei.example.com/",
   "https://denrei.example.com.evil.example/",
   "https://denrei.example.com:8443/",
   "http://denrei.example.com/",
@@ -36,7 +36,7 @@ test.each([
   "/api/session",
   "/./auth/login",
   `/${"a".repeat(1000)}`,
-])("%s is none", (to) => {
+])("rejects %s", (to) => {
   expect(pathWithin(url, to)).toBe("/");
 });
 
@@ -54,12 +54,12 @@ const nasty = fc.constantFrom(
   "é",
 );
 
-test("whatever a link says, a browser stays here", () => {
+test("no redirect target leaves the dashboard's pages", () => {
   const text = fc.array(fc.oneof(nasty, fc.string({ maxLength: 3 })), { maxLength: 12 });
   fc.assert(
     fc.property(text, (parts) => {
       const path = pathWithin(url, parts.join(""));
-      // As a browser reads `Location`.
+      // As a browser resolves `Location`.
       const there = new URL(path, `${url}/auth/callback`);
       expect(there.origin).toBe(url);
       expect(there.username).toBe("");

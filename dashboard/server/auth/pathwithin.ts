@@ -1,16 +1,16 @@
-/** Where a browser may be sent on to after a login. */
+/** Validation of redirect targets after a login. */
 
-/** More than any address of the page, and little enough for a cookie. Letters. */
+/** Longer than any URL of the page, and short enough for a cookie. Characters. */
 const maxLength = 1000;
-/** What is behind them is no page. */
+/** These paths are not pages. */
 const notPages = /^\/(auth|api)(\/|$)/;
 
-/** A path of a page here; `/` for whatever else a link may have said, so that nobody is sent on to another site. */
+/** The path if it is a page of this dashboard, else `/`, so that a link cannot redirect to another site. */
 export function pathWithin(url: string, to: string | undefined): string {
   if (to === undefined || !URL.canParse(to, url)) return "/";
   const { origin, username, password, pathname, search, hash } = new URL(to, url);
   const path = `${pathname}${search}${hash}`;
-  // Two slashes begin the name of a host.
+  // A leading `//` would name another host.
   if (origin !== url || `${username}${password}` !== "" || pathname.startsWith("//")) return "/";
   return notPages.test(pathname) || path.length > maxLength ? "/" : path;
 }

@@ -1,6 +1,6 @@
 /**
- * Keeping a session's token valid. An issuer that rotates refresh tokens takes each once, and takes a second use for theft, so one
- * replica asks at a time: whoever has written the lease into the session's record. The others wait for the record that follows.
+ * Token refresh. An issuer that rotates refresh tokens accepts each one once, and treats a second use as theft. So only the replica
+ * that holds the lease in the session's record calls the issuer. The others wait for the updated record.
  */
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -18,26 +18,26 @@ interface Ground {
   readonly log: Logger;
 }
 
-/** A token that ends sooner is not sent any more: a request may be on its way for so long. Milliseconds. */
+/** A token that expires sooner is refreshed first: a request may be in flight for this long. Milliseconds. */
 export const marginMillis = 10_000;
 
 /**
- * Whoever has died with a lease keeps the others waiting for so long: what the issuer takes for its configuration and its answer
- * at most, and as much again as one of them, lest clocks that are a little wrong let two ask. Milliseconds.
+ * How long a lease is valid. Covers the two requests to the issuer (configuration and tokens) and one more timeout for clock skew.
+ * A replica that crashes with a lease blocks the others for this long. Milliseconds.
  */
 const leaseMillis = 3 * answerSeconds * 1000;
-/** Between two looks at the record of another's refresh. Milliseconds. */
+/** Poll interval while another replica refreshes. Milliseconds. */
 const lookMillis = 100;
 
 /**
- * The session with a token that is valid for a while. Throws an {@link EndedError} when there is none to be had, and an
- * {@link AwayError} when there is none to be had now.
+ * Returns the session with a token that is valid for a while. Throws an {@link EndedError} if the session cannot be continued, and an
+ * {@link AwayError} if the issuer or the bus is unavailable.
  */
 export type Fresh = (open: OpenSession) => Promise<OpenSession>;
 
-/** Keeps the tokens of these sessions valid. */
+/** Creates the function that refreshes sessions. */
 export function refresher(ground: Ground): Fresh {
-  /** One refresh for each session at a time in this process, before the replicas agree on one. */
+  /** At most one refresh per session in this process; the lease coordinates replicas. */
   const underWay = new Map<string, Promise<OpenSession>>();
   return async (open) => {
     if (isValid(open.session)) {
@@ -60,12 +60,12 @@ async function refresh(ground: Ground, { id, session: { idToken } }: OpenSession
   let waitingSince: number | undefined;
   for (;;) {
     const open = await sessions.find(id);
-    if (open === undefined) throw new EndedError("expected a session, found that it has been ended");
+    if (open === undefined) throw new EndedError("the session has been ended");
     const { session } = open;
     if (isValid(session) || session.idToken !== idToken) return open;
-    if (session.refreshToken === undefined) throw new EndedError("expected a refresh token, found none");
+    if (session.refreshToken === undefined) throw new EndedError("the session has no refresh token");
     const { lease } = session;
-    // Written by us: the answer to that was lost on its way.
+    // Our own write, whose acknowledgement was lost.
     if (lease?.holder === holder) return renew(ground, open, session.refreshToken);
     if (lease !== undefined && !isOver(lease, waitingSince)) {
       waitingSince ??= performance.now();
@@ -73,10 +73,7 @@ async function refresh(ground: Ground, { id, session: { idToken } }: OpenSession
       continue;
     }
     if (lease === undefined && waitingSince !== undefined)
-      throw new AwayError(
-        "issuer",
-        "expected new tokens of the issuer, but another replica has asked in vain.",
-      );
+      throw new AwayError("issuer", "Another replica could not refresh your session. Try again in a moment.");
     const leased = await sessions.update(open, {
       ...session,
       lease: { holder, endsAt: Date.now() + leaseMillis },
@@ -85,11 +82,11 @@ async function refresh(ground: Ground, { id, session: { idToken } }: OpenSession
   }
 }
 
-/** By a clock that is wrong a lease might last for hours. */
+/** Waiting is bounded, because a wrong clock on another replica could make a lease last for hours. */
 const isOver = ({ endsAt }: NonNullable<Session["lease"]>, waitingSince: number | undefined): boolean =>
   endsAt < Date.now() || (waitingSince !== undefined && performance.now() - waitingSince > leaseMillis);
 
-/** Asks the issuer, with the lease in `open`, and writes what it gives. */
+/** Calls the issuer, with the lease in `open`, and stores the new tokens. */
 async function renew(ground: Ground, open: OpenSession, refreshToken: string): Promise<OpenSession> {
   const { issuer, sessions, metrics, log } = ground;
   const { lease: _, ...session } = open.session;
@@ -100,24 +97,24 @@ async function renew(ground: Ground, open: OpenSession, refreshToken: string): P
     if (error instanceof EndedError) return ended(ground, open, error);
     metrics.refreshes.inc({ outcome: "away" });
     log.warn({ err: error, user: session.user }, "session not refreshed");
-    // Nobody need wait for the lease to end.
+    // Release the lease, so that other replicas need not wait until it expires.
     await sessions.update(open, session);
     throw error;
   }
   if (tokens.user !== session.user) {
     await revoked(ground, tokens.refreshToken);
-    return ended(ground, open, new EndedError("expected a token of the same user, found one of another"));
+    return ended(ground, open, new EndedError("the issuer returned a token of another user"));
   }
-  // They are nowhere else: a bus that is away is waited for.
+  // The tokens exist only here, so this write waits for the bus.
   const written = await sessions.update(open, { ...session, ...sessionOf(tokens) }, "endless");
   metrics.refreshes.inc({ outcome: "refreshed" });
   if (written !== "overtaken") return written;
   const found = await sessions.find(open.id);
   if (found?.session.idToken === tokens.idToken) return found;
-  // Logged out meanwhile: what was given since then is nobody's.
+  // Another request ended or replaced the session, so revoke the tokens.
   await revoked(ground, tokens.refreshToken);
   if (found !== undefined) return found;
-  throw new EndedError("expected a session, found that it has been ended");
+  throw new EndedError("the session has been ended");
 }
 
 async function ended(
@@ -126,7 +123,7 @@ async function ended(
   error: EndedError,
 ): Promise<OpenSession> {
   const found = await sessions.find(id);
-  // Somebody else has taken the lease of a replica that had stopped for a while.
+  // This replica was paused, and another one has taken the lease and refreshed.
   if (found && isValid(found.session)) return found;
   await sessions.end(id);
   metrics.refreshes.inc({ outcome: "ended" });
@@ -134,7 +131,7 @@ async function ended(
   throw error;
 }
 
-/** Has the issuer take it no more; one that is away can not be helped. */
+/** Revokes a refresh token. Logs a failure and continues. */
 export async function revoked({ issuer, log }: Ground, refreshToken: string | undefined): Promise<void> {
   if (refreshToken === undefined) return;
   await issuer.revoke(refreshToken).catch((error: unknown) => {

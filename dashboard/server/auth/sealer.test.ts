@@ -8,12 +8,12 @@ const newKey = (id: string): Key => ({ id, secret: new Uint8Array(randomBytes(32
 const [a, b] = [newKey("a"), newKey("b")];
 const cookie = { name: "cookie session" };
 
-test("what was sealed is opened", async () => {
+test("opens what it has sealed", async () => {
   const { seal, open } = sealer(() => [a], cookie);
   expect(await open(await seal("a text: ü"))).toEqual({ text: "a text: ü", by: "first" });
 });
 
-test("a key that is not the first any more opens what it has sealed, and one that is gone does not", async () => {
+test("an older key still decrypts, and a removed one does not", async () => {
   const sealed = await sealer(() => [a], cookie).seal("text");
   expect(await sealer(() => [b, a], cookie).open(sealed)).toEqual({ text: "text", by: "older" });
   expect(await sealer(() => [b], cookie).open(sealed)).toBeUndefined();
@@ -21,14 +21,14 @@ test("a key that is not the first any more opens what it has sealed, and one tha
   expect(await sealer(() => [impostor], cookie).open(sealed)).toBeUndefined();
 });
 
-test("what was sealed for one purpose is not opened for another", async () => {
+test("data for one purpose cannot be opened for another", async () => {
   const keys = () => [a];
   const sealed = await sealer(keys, cookie).seal("text");
   expect(await sealer(keys, { name: "cookie login" }).open(sealed)).toBeUndefined();
   expect(await sealer(keys, { ...cookie, secret: "of a session" }).open(sealed)).toBeUndefined();
 });
 
-test("no letter can be another one", async () => {
+test("detects a change of any character", async () => {
   const { seal, open } = sealer(() => [a], cookie);
   const sealed = await seal(JSON.stringify({ id: "of a session" }));
   const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.+/=% é\0";
@@ -48,10 +48,10 @@ test("no letter can be another one", async () => {
   );
 });
 
-test("the last letter of each part counts with all its bits", async () => {
+test("detects a change of the unused bits of a part's last character", async () => {
   const { seal, open } = sealer(() => [a], cookie);
   const sealed = await seal("text");
-  // 16 bytes in 22 letters: the last four bits are nobody's.
+  // 16 bytes in 22 characters: the last four bits are unused.
   const [last = ""] = sealed.slice(-1);
   const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   const other = letters[letters.indexOf(last) ^ 1];

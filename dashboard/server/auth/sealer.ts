@@ -1,30 +1,30 @@
-/** Encrypting what lies where others can read it: in a browser, and on the bus. */
+/** Encryption of data that others can read: cookies, and records on the bus. */
 import { hkdfSync } from "node:crypto";
 import { CompactEncrypt, compactDecrypt, errors } from "jose";
 import type { Key } from "./keys.ts";
 
-/** What was sealed. */
+/** Decrypted data. */
 export interface Opened {
   readonly text: string;
-  /** Whether it was sealed with the key that is the first now. */
+  /** Whether the first key, which encrypts, was used. */
   readonly by: "first" | "older";
 }
 
 /** Encrypts and decrypts text: JWE (RFC 7516), `dir` with AES-256 in GCM. */
 export interface Sealer {
   seal(text: string): Promise<string>;
-  /** Undefined when it was not sealed with one of the keys and for this purpose, or was changed since. */
+  /** Undefined if the text was not encrypted with one of the keys for this purpose, or was modified. */
   open(sealed: string): Promise<Opened | undefined>;
 }
 
-/** What a key is used for: what was sealed for one purpose can not be opened for another. */
+/** The purpose is part of the derived key, so data encrypted for one purpose cannot be decrypted for another. */
 export interface Purpose {
   readonly name: string;
-  /** A secret that whoever opens it has to know beside the key. */
+  /** A secret that decryption needs in addition to the key. */
   readonly secret?: string;
 }
 
-/** A sealer for one purpose, with the keys as they are now. */
+/** A sealer for one purpose, using the current keys. */
 export function sealer(keys: () => readonly Key[], { name, secret = "" }: Purpose): Sealer {
   // RFC 5869
   const derive = (key: Key) =>
@@ -60,5 +60,5 @@ export function sealer(keys: () => readonly Key[], { name, secret = "" }: Purpos
   };
 }
 
-/** The last letter of base64 may have bits that nobody reads: who changed them would not be found out. */
+/** Decoders ignore the unused bits of the last base64 character. Requiring the canonical form detects changes there. */
 const isCanonical = (part: string): boolean => Buffer.from(part, "base64url").toString("base64url") === part;

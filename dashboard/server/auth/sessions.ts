@@ -1,6 +1,6 @@
 /**
- * Who has logged in. The tokens lie on the bus, encrypted, so that any replica can serve any request and a logout is one
- * everywhere; the browser has the key to its own session and to no other.
+ * Sessions. Their tokens are stored encrypted on the bus, so any replica can serve any request, and a logout takes effect on all
+ * replicas. The browser holds the key to its own session only.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { z } from "zod";
@@ -15,31 +15,31 @@ import type { Tokens } from "./issuer.ts";
 import type { Key } from "./keys.ts";
 import { type Sealer, sealer } from "./sealer.ts";
 
-/** A session ends this long after it has begun, whatever happens in it: who has left the company is out a day later. Hours. */
+/** Maximum age of a session, however much it is used, so that a former employee loses access within a day. Hours. */
 export const wholeSessionHours = 24;
 
-/** A session that is used is written again when its record is this old: it must not end as one that is idle. Milliseconds. */
+/** A session in use is written again when its record is this old, so that it does not expire as idle. Milliseconds. */
 const touchMillis = 3_600_000;
-/** A request does not wait longer for the bus. Milliseconds. */
+/** Timeout of bus operations during a request. Milliseconds. */
 const busMillis = 5000;
 
-/** What is known of somebody who has logged in. */
+/** The stored part of a session. */
 export const sessionSchema = z.object({
-  /** Their name, as the issuer has it. */
+  /** The subject of the ID token. */
   user: z.string(),
-  /** As Kubernetes has it, where that was said. */
+  /** The Kubernetes username, if the API server reported it. */
   name: z.string().optional(),
   idToken: z.string(),
   refreshToken: z.string().optional(),
-  /** When the ID token ends. Milliseconds since the epoch. */
+  /** Expiry of the ID token. Milliseconds since the epoch. */
   expiresAt: z.number(),
-  /** What a page has to show that wants something done: another site can not read it. */
+  /** CSRF token that the page sends with each change. Other sites cannot read it. */
   csrf: z.string(),
-  /** Who they are at GitHub, once they have connected it, and what GitHub lets them in with. */
+  /** The connected GitHub account, and the token for it. */
   github: z.object({ login: z.string(), token: z.string() }).optional(),
   /** Milliseconds since the epoch. */
   startedAt: z.number(),
-  /** Who asks the issuer for new tokens at the moment, and until when nobody else does. Milliseconds since the epoch. */
+  /** The replica that refreshes the tokens, and until when others leave it to that replica. Milliseconds since the epoch. */
   lease: z.object({ holder: z.string(), endsAt: z.number() }).optional(),
 });
 export type Session = z.infer<typeof sessionSchema>;
@@ -57,41 +57,41 @@ export const sessionOf = ({
   ...(refreshToken !== undefined && { refreshToken }),
 });
 
-/** A session, and its place on the bus. */
+/** A session and its record on the bus. */
 export interface OpenSession {
   readonly id: string;
   readonly session: Session;
-  /** Of the record: what is written replaces this one and no other. */
+  /** Sequence of the record. An update replaces only this version. */
   readonly sequence: number;
-  /** When the record was written. Milliseconds since the epoch, by the bus. */
+  /** Time of the record, by the bus. Milliseconds since the epoch. */
   readonly writtenAt: number;
 }
 
-/** How long a write is tried: as long as a request waits, or, of what is nowhere else, until it is done. */
+/** How long a write is retried: `request` for at most {@link busMillis}, `endless` until it succeeds, for data that exists nowhere else. */
 export type Patience = "request" | "endless";
 
-/** The sessions of all replicas. All of them throw an {@link AwayError} when the bus does not answer. */
+/** The sessions of all replicas. All methods throw an {@link AwayError} if the bus does not answer. */
 export interface Sessions {
-  /** Begins a session, and returns what names it: a secret of the browser's. */
+  /** Starts a session. Returns its ID, a secret of the browser. */
   begin(session: Omit<Session, "csrf" | "startedAt">): Promise<string>;
-  /** Undefined when there is none of this name any more. */
+  /** Undefined if the session does not exist. */
   find(id: string): Promise<OpenSession | undefined>;
-  /** Writes a session anew, unless somebody else has meanwhile. */
+  /** Writes a session, unless another replica has written it since it was read. */
   update(open: OpenSession, session: Session, patience?: Patience): Promise<OpenSession | "overtaken">;
-  /** Writes a session again that would soon be taken for idle. */
+  /** Renews the record if it could expire as idle. */
   touch(open: OpenSession): Promise<void>;
-  /** Ends it, for all replicas; returns it as it was. */
+  /** Ends the session on all replicas. Returns its last state. */
   end(id: string): Promise<Session | undefined>;
 }
 
-/** Names nobody can guess: 256 bits. */
+/** 256 bits, not guessable. */
 const idBytes = 32;
 
 const subjectOf = (id: string): string => sessionSubject(createHash("sha256").update(id).digest("base64url"));
 
 const endOf = ({ startedAt }: Session): number => startedAt + wholeSessionHours * 3_600_000;
 
-/** NATS duration text, for a session in which nothing happens from now on. */
+/** TTL of the record as NATS duration text: the idle timeout, but not beyond the maximum age. */
 const keptFor = (session: Session): string => {
   const left = Math.ceil((endOf(session) - Date.now()) / 1000);
   return `${Math.max(1, Math.min(left, sessionHours * 3600))}s`;
@@ -102,10 +102,10 @@ export function openSessions(
   bus: Pick<Bus, "inbox" | "stuck" | "jsm">,
   keys: () => readonly Key[],
 ): Sessions {
-  // Neither who reads the bus nor who has a key alone can read a session: its name is part of the key.
+  // The session's ID is part of the key: neither access to the bus nor a key file alone is enough to read a session.
   const sealing = (id: string): Sealer => sealer(keys, { name: "session", secret: id });
 
-  /** The leader is asked, and not whichever server has a copy: whoever has just logged in is known, and whoever has just logged out is not. */
+  /** Reads from the stream's leader. A replica of the stream could miss a login or logout that has just happened. */
   async function read(id: string) {
     try {
       return await bus.jsm.streams.getMessage(streams.sessions, { last_by_subj: subjectOf(id) });
@@ -165,7 +165,7 @@ export function openSessions(
     },
     update,
     async touch(open) {
-      // Overtaken, it has been written by somebody else.
+      // If overtaken, another replica has just written it.
       if (Date.now() - open.writtenAt > touchMillis) await update(open, open.session);
     },
     async end(id) {
@@ -182,6 +182,6 @@ export function openSessions(
 const away = (error: Error): AwayError =>
   new AwayError(
     "bus",
-    `expected the bus to know who is logged in, but it does not answer (${error.message}). Try again in a moment.`,
+    `The bus, which stores the sessions, does not answer (${error.message}). Try again in a moment.`,
     { cause: error },
   );

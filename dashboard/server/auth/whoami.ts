@@ -1,5 +1,5 @@
 /**
- * Who somebody is to Kubernetes: the issuer may call them by a number, and the API server by what it makes of another claim.
+ * The Kubernetes username, which can differ from the issuer's subject: the API server may be configured to use another claim.
  * https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/self-subject-review-v1/
  */
 import { ask } from "../kubernetes/answers.ts";
@@ -9,10 +9,10 @@ interface SelfSubjectReview {
   readonly status?: { readonly userInfo?: { readonly username?: string } };
 }
 
-/** An API server that takes longer keeps nobody from logging in. Milliseconds. */
+/** A slow API server delays a login by this much at most. Milliseconds. */
 const patienceMillis = 5000;
 
-/** The name of the token's user; undefined when the API server does not say it. */
+/** The username for a token; undefined if the API server does not report it. */
 export async function nameInKubernetes(
   apiServer: Pick<ApiServer, "ask">,
   token: string,
@@ -29,7 +29,7 @@ export async function nameInKubernetes(
     });
     return status?.userInfo?.username;
   } catch {
-    // Each of their requests will say what is wrong.
+    // The user's next requests will report the error.
     return undefined;
   }
 }

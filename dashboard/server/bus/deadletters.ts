@@ -1,5 +1,5 @@
-/** Dead letters: those that somebody may see, and replaying one. */
-import type { Bus } from "../../../bus/nats/connect.ts";
+/** Lists, shows, and replays dead letters. */
+import type { Bus } from "../../../bus/connect.ts";
 import { type AddressedDeadLetter, type DeadLetters, deadLetters } from "../../../bus/queue/deadletters.ts";
 import { ticketQueue } from "../../../bus/queue/queue.ts";
 import type { ObjectKey } from "../../../bus/subjects.ts";
@@ -7,23 +7,23 @@ import type { ReconcileFunction } from "../../../bus/worker/function.ts";
 import type { DeadLetterDetail, DeadLetterItem } from "../../api/bus.ts";
 import { causeOf, objectOf, traceOf } from "./names.ts";
 
-/** What letters are read with. */
+/** Dependencies of these functions. */
 export interface LetterTools {
   readonly bus: Bus;
   readonly cluster: string;
   readonly functions: readonly ReconcileFunction[];
-  /** Whether whoever asks may replay in a namespace. */
+  /** Whether the user may replay dead letters in a namespace. */
   mayReplay(namespace: string): Promise<boolean>;
 }
 
-/** There is no such letter. */
+/** The dead letter does not exist. */
 export class NoLetterError extends Error {
   override readonly name = "NoLetterError";
 }
 
 const nameOf = (key: ObjectKey): string => [key.namespace, key.name].filter(Boolean).join("/");
 
-/** Every letter in these namespaces, the newest first. */
+/** All dead letters in these namespaces, newest first. */
 export async function listLetters(
   tools: LetterTools,
   places: readonly string[] | "every",
@@ -50,7 +50,7 @@ async function itemOf(
   };
 }
 
-/** One letter, whole. Throws a {@link NoLetterError}. */
+/** A dead letter with its stack. Throws a {@link NoLetterError}. */
 export async function showLetter(tools: LetterTools, fn: string, key: ObjectKey): Promise<DeadLetterDetail> {
   const { cluster } = tools;
   const letter = await lettersOf(tools, fn, key).get(key);
@@ -58,7 +58,7 @@ export async function showLetter(tools: LetterTools, fn: string, key: ObjectKey)
   return { ...(await itemOf(tools, { fn, cluster, key, letter })), stack: letter.stack ?? null };
 }
 
-/** Asks for the reconcile again and takes the letter away. Throws a {@link NoLetterError}. */
+/** Enqueues the reconcile again and deletes the dead letter. Throws a {@link NoLetterError}. */
 export async function replayLetter(
   tools: Pick<LetterTools, "bus" | "cluster" | "functions">,
   fn: string,
@@ -70,7 +70,7 @@ export async function replayLetter(
   await letters.replay(ticketQueue(bus, { fn, cluster }, { replica: "denrei-dashboard" }), key);
 }
 
-/** Of a function that there is: its name becomes a subject. */
+/** Accepts only known functions, because the name becomes part of a subject. */
 function lettersOf(
   { bus, cluster, functions }: Pick<LetterTools, "bus" | "cluster" | "functions">,
   fn: string,
@@ -81,6 +81,4 @@ function lettersOf(
 }
 
 const missing = (fn: string, key: ObjectKey): NoLetterError =>
-  new NoLetterError(
-    `expected a dead letter of ${fn} for ${nameOf(key)}, found none. It may have been replayed`,
-  );
+  new NoLetterError(`There is no dead letter of ${fn} for ${nameOf(key)}. It may have been replayed.`);

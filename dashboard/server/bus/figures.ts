@@ -1,14 +1,12 @@
-/** Queues and kinds, as `denrei status` shows them. */
-
-import { functionStatus, kindStatuses } from "../../../bus/inspect/status.ts";
-import type { Bus } from "../../../bus/nats/connect.ts";
+/** Figures of queues and kinds, as in `denrei status`. */
+import type { Bus } from "../../../bus/connect.ts";
 import type { ReconcileFunction } from "../../../bus/worker/function.ts";
 import type { BusFigures } from "../../api/bus.ts";
 
-/** However many look, the bus is asked so often at the most. Milliseconds. */
+/** Cache lifetime: the load on the bus does not depend on the number of viewers. Milliseconds. */
 const keptMillis = 1000;
 
-/** Reads figures, and keeps them for a moment. */
+/** Returns a function that reads the figures, cached for a second. */
 export function figuresOf(
   bus: Bus,
   cluster: string,

@@ -1,4 +1,4 @@
-/** What happened to an object or in a trace: what the bus remembers, and Events of Kubernetes. */
+/** History of an object or a trace: records on the bus, and Kubernetes Events. */
 import type { ObjectOfKind, Searched } from "../../../bus/activity/history.ts";
 import { type Happening, timeline } from "../../../bus/activity/timeline.ts";
 import { ApiError } from "../../../bus/kube/errors.ts";
@@ -10,19 +10,19 @@ import { ask } from "../kubernetes/answers.ts";
 import type { ApiServer } from "../kubernetes/apiserver.ts";
 import { causeOf, objectOf, timeText } from "./names.ts";
 
-/** What a history is read with. */
+/** Dependencies of {@link historyOf}. */
 export interface HistoryTools {
   readonly bus: Bus;
   readonly cluster: string;
   readonly functions: readonly ReconcileFunction[];
   readonly apiServer: Pick<ApiServer, "ask">;
-  /** Of whoever asks. */
+  /** The user's token. */
   readonly token: string;
   maySeeLetters(namespace: string): Promise<boolean>;
   mayReplay(namespace: string): Promise<boolean>;
 }
 
-/** Which part of it. */
+/** The requested part of the history. */
 export interface HistoryQuery {
   readonly searched: Searched;
   readonly places: readonly string[] | "every";
@@ -37,7 +37,7 @@ interface Placed {
   readonly entry: HistoryEntry;
 }
 
-/** Reads a part, grouped by trace. Throws a `CursorError`. */
+/** Reads a page of the history, grouped by trace. Throws a `CursorError`. */
 export async function historyOf(tools: HistoryTools, query: HistoryQuery): Promise<History> {
   const { bus, cluster, functions } = tools;
   const { searched, places, before } = query;
@@ -123,7 +123,7 @@ async function entryOf(tools: HistoryTools, happening: Happening): Promise<Histo
   }
 }
 
-/** An Event, as far as it is shown. */
+/** The part of a Kubernetes Event that is read. */
 interface KubernetesEvent {
   readonly metadata: { readonly uid: string; readonly creationTimestamp?: string };
   readonly type?: string;
@@ -138,7 +138,7 @@ interface KubernetesEvent {
   readonly involvedObject: { readonly apiVersion?: string };
 }
 
-/** The Events about an object that whoever asks may see; none where they may see none. */
+/** The Events of an object, with the user's token. Empty if the user may not list Events. */
 async function eventsOf({ apiServer, token }: HistoryTools, object: ObjectOfKind): Promise<Placed[]> {
   const { group, kind, namespace, name } = object;
   const fieldSelector = `involvedObject.kind=${kind},involvedObject.name=${name}`;

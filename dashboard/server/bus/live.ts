@@ -1,4 +1,4 @@
-/** What happens on the bus, counted by the second for as long as the server runs, so that a chart has a past when it is opened. */
+/** Counts the events and reconciles on the bus every second while the server runs, so that charts start with a past. */
 import { activitySchema } from "../../../bus/activity/record.ts";
 import { kindText } from "../../../bus/kube/kind.ts";
 import type { Bus } from "../../../bus/nats/connect.ts";
@@ -7,7 +7,7 @@ import { kindsOf, type ReconcileFunction } from "../../../bus/worker/function.ts
 import type { FunctionSample, LiveSample } from "../../api/bus.ts";
 import { openWindow, type Window } from "./window.ts";
 
-/** What is counted. */
+/** Options of {@link startLive}. */
 export interface LiveOptions {
   readonly bus: Pick<Bus, "nc">;
   readonly cluster: string;
@@ -15,20 +15,20 @@ export interface LiveOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** What was counted. */
+/** The counters. */
 export interface Live {
-  /** The oldest first. */
+  /** Oldest first. */
   past(): readonly LiveSample[];
-  /** Resolves when there is one more, or when the signal aborts. */
+  /** Resolves at the next sample, or when the signal aborts. */
   tick(signal: AbortSignal): Promise<void>;
   stop(): void;
 }
 
-/** Percentiles are of so many seconds. */
+/** The length of the percentile window. */
 export const windowSeconds = 30;
 const keptSeconds = 15 * 60;
 
-/** Of a record no more is read than this. */
+/** The fields of an activity record that are counted. */
 const countedSchema = activitySchema.pick({ outcome: true, waitedMillis: true, tookMillis: true });
 
 interface Counted {
@@ -39,7 +39,7 @@ interface Counted {
   readonly total: Window;
 }
 
-/** Begins to count. */
+/** Starts counting. */
 export function startLive({ bus, cluster, functions, onError }: LiveOptions): Live {
   const { nc } = bus;
   let events: Record<string, number> = {};
@@ -48,7 +48,7 @@ export function startLive({ bus, cluster, functions, onError }: LiveOptions): Li
   let ticked = Promise.withResolvers<void>();
   const kinds = new Map(functions.flatMap(kindsOf).map((kind) => [kindText(kind), kind]));
 
-  // A subscription for each kind: so nothing of a message has to be read.
+  // One subscription per kind, so that messages need no parsing.
   const subscriptions = [...kinds].map(([name, kind]) =>
     nc.subscribe(kindSubjects(cluster, kind), {
       callback(error) {
@@ -65,7 +65,7 @@ export function startLive({ bus, cluster, functions, onError }: LiveOptions): Li
           const { fn } = parseKeySubject(message.subject);
           count(fn, countedSchema.parse(message.json()));
         } catch {
-          // What somebody else has put there. What throws in here would end the reading of the whole connection.
+          // Not an activity record. An error thrown here would stop all subscriptions of the connection.
         }
       },
     }),
@@ -108,7 +108,7 @@ export function startLive({ bus, cluster, functions, onError }: LiveOptions): Li
       if (sample === undefined) byFunction.delete(fn);
       return sample === undefined ? [] : [[fn, sample]];
     });
-    // A timer may be early: no two samples are of one second.
+    // A timer may fire early, but two samples must not have the same second.
     const at = Math.max(Math.floor(Date.now() / 1000), (samples.at(-1)?.at ?? 0) + 1);
     samples.push({ at, events, functions: Object.fromEntries(found) });
     events = {};

@@ -1,29 +1,27 @@
-/** What the bus calls something, as the page is told of it. */
+/** Converts values of the bus to those of the API. */
 import { traceId } from "../../../bus/events/trace.ts";
 import type { Cause } from "../../../bus/queue/request.ts";
 import type { ObjectKey } from "../../../bus/subjects.ts";
 import type { ReconcileFunction } from "../../../bus/worker/function.ts";
 import type { CauseOf, ObjectName } from "../../api/bus.ts";
 
-/** A cause. */
 export function causeOf(cause: Cause): CauseOf {
   if (cause.type !== "object") return cause;
   const { type, resourceVersion, group, kind, namespace, name } = cause;
   return { type, resourceVersion, object: { group, kind, namespace, name } };
 }
 
-/** The object of a key. Of a function that this program does not have it is not known of which kind. */
+/** The object of a key. Group and kind are empty if this program does not have the function. */
 export function objectOf(functions: readonly ReconcileFunction[], fn: string, key: ObjectKey): ObjectName {
   const { group = "", kind = "" } = functions.find(({ name }) => name === fn)?.for ?? {};
   const { namespace, name } = key;
   return { group, kind, namespace, name };
 }
 
-/** The id in a `traceparent`. */
+/** The trace ID of a `traceparent`. */
 export const traceOf = (traceparent: string | undefined): string | null => traceId(traceparent) ?? null;
 
-/** A namespace as a path has it, where it can not be empty. */
+/** The namespace of a path segment, where `-` stands for a cluster-scoped object. */
 export const namespaceIn = (segment: string): string => (segment === "-" ? "" : segment);
 
-/** A time for the page. */
 export const timeText = (millis: number): string => new Date(millis).toISOString();

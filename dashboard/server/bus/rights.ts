@@ -1,6 +1,6 @@
 /**
- * Who may see what of the bus: RBAC says so. The resources exist in roles alone; the API server is asked, with the token of
- * whoever wants to know, whether it would let them.
+ * Access to the bus API, decided by RBAC. The resources exist only in roles: a SelfSubjectAccessReview with the user's token asks
+ * the API server whether the user has the right.
  * https://kubernetes.io/docs/reference/access-authn-authz/authorization/#checking-api-access
  */
 import { domain } from "../../../bus/kube/domain.ts";
@@ -8,7 +8,7 @@ import type { OpenSession } from "../auth/sessions.ts";
 import { ask } from "../kubernetes/answers.ts";
 import type { ApiServer } from "../kubernetes/apiserver.ts";
 
-/** What can be allowed. */
+/** The rights, as verbs on resources. */
 export const rights = {
   functions: { verb: "get", resource: "functions" },
   activity: { verb: "list", resource: "activity" },
@@ -17,15 +17,15 @@ export const rights = {
 } as const;
 export type Right = keyof typeof rights;
 
-/** Somebody may not. */
+/** The user lacks a right. */
 export class ForbiddenError extends Error {
   override readonly name = "ForbiddenError";
 }
 
-/** Asks whether somebody may, in a namespace, or everywhere where it is undefined or empty. */
+/** Returns whether the user has a right in the namespace, or cluster-wide if it is undefined or empty. */
 export type May = (session: OpenSession, right: Right, namespace: string | undefined) => Promise<boolean>;
 
-/** An answer is believed for so long. Milliseconds. */
+/** How long a review is cached. Milliseconds. */
 const believedMillis = 5000;
 const maxAnswers = 5000;
 const askMillis = 10_000;
@@ -35,7 +35,7 @@ interface Known {
   readonly answer: Promise<boolean>;
 }
 
-/** Asks the API server. */
+/** Asks the API server, and caches its answers for a few seconds. */
 export function accessReviews(apiServer: Pick<ApiServer, "ask">): May {
   const known = new Map<string, Known>();
 
@@ -62,7 +62,7 @@ export function accessReviews(apiServer: Pick<ApiServer, "ask">): May {
     const found = known.get(key);
     if (found !== undefined && found.until > now) return found.answer;
     const answer = review(session.idToken, right, namespace);
-    // A refused token or an API server that is away is no answer.
+    // Do not cache failures, such as a rejected token or an unavailable API server.
     answer.catch(() => known.delete(key));
     for (const [old, { until }] of known) if (until <= now || known.size >= maxAnswers) known.delete(old);
     known.set(key, { until: now + believedMillis, answer });
@@ -70,7 +70,7 @@ export function accessReviews(apiServer: Pick<ApiServer, "ask">): May {
   };
 }
 
-/** Throws a {@link ForbiddenError} unless somebody may. */
+/** Throws a {@link ForbiddenError} unless the user has the right. */
 export async function demand(
   may: May,
   session: OpenSession,
@@ -82,12 +82,12 @@ export async function demand(
   const what = `${verb} ${resource}${right === "replay" ? "/replay" : ""}.${domain}`;
   throw new ForbiddenError(
     namespace
-      ? `expected the right to ${what} in ${namespace}, found none. Ask whoever administers it for a role`
-      : `expected the right to ${what} in the whole cluster, found none. Choose a namespace, or ask for a role`,
+      ? `You lack the right to ${what} in the namespace ${namespace}. Ask an administrator for a role.`
+      : `You lack the right to ${what} in the whole cluster. Choose a namespace, or ask an administrator for a role.`,
   );
 }
 
-/** Where somebody may see something: in the namespace they ask for, or everywhere. Throws a {@link ForbiddenError}. */
+/** The namespaces to show: the requested one, or all if none is requested. Throws a {@link ForbiddenError}. */
 export async function placesOf(
   may: May,
   session: OpenSession,

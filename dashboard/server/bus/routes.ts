@@ -1,4 +1,4 @@
-/** `/api/bus/…`: what dashboard/api/bus.ts says, for whom RBAC lets see it. */
+/** `/api/bus/…`, as described in dashboard/api/bus.ts, restricted by RBAC. */
 import { type Context, Hono } from "hono";
 import type { Searched } from "../../../bus/activity/history.ts";
 import { CursorError } from "../../../bus/activity/timeline.ts";
@@ -19,15 +19,15 @@ import { workingIn } from "./working.ts";
 
 type C = Context<Env>;
 
-/** A question that can not be answered as it is. */
+/** The query is invalid. */
 class QuestionError extends Error {
   override readonly name = "QuestionError";
 }
 
-/** Of one user at once: each may be a search through all that the bus remembers. */
+/** Per user. Each request may search everything that the bus retains. */
 const mostRequests = 6;
 
-/** The routes. */
+/** The routes of the bus API. */
 export function busRoutes(parts: Parts): Hono<Env> {
   const { apiServer, platform, log } = parts;
   const { bus, cluster, functions, live } = platform;
@@ -48,12 +48,9 @@ export function busRoutes(parts: Parts): Hono<Env> {
     if (error instanceof CursorError || error instanceof QuestionError)
       return c.json(refusal("BadRequest", error.message), 400);
     if (error instanceof ApiError && error.status === 401)
-      return c.json(
-        refusal("Unauthorized", "expected a token that is valid, found one that is not any more"),
-        401,
-      );
+      return c.json(refusal("Unauthorized", "Your token has expired. Log in again."), 401);
     log.error({ err: error, method: c.req.method, path: c.req.path }, "request failed");
-    return c.json(refusal("Unavailable", `expected an answer of the bus, but ${error.message}`), 502);
+    return c.json(refusal("Unavailable", `The bus request failed: ${error.message}`), 502);
   });
 
   app.use("/api/bus/*", limited(placesFor(mostRequests)));
@@ -83,7 +80,7 @@ export function busRoutes(parts: Parts): Hono<Env> {
       let told = past.samples.at(-1)?.at ?? 0;
       while (!signal.aborted) {
         await live.tick(signal);
-        // Whoever reads slowly is told what came meanwhile, as far as it is kept.
+        // A slow reader gets the samples that it missed and that are still kept.
         for (const sample of live.past().filter(({ at }) => at > told)) {
           await tell({ event: "sample", data: sample });
           told = sample.at;
@@ -130,7 +127,7 @@ export function busRoutes(parts: Parts): Hono<Env> {
       maySeeLetters: mayIn(c, "deadLetters"),
       mayReplay: mayIn(c, "replay"),
     };
-    // What is in no namespace may write to what is in one; it is seen by who sees everything.
+    // Cluster-scoped objects may write to those in namespaces. Such writes are shown only to users who may list all activity.
     const wider = places !== "every" && (await may(session, "activity", "")) ? [...places, ""] : places;
     return c.json(await historyOf(tools, { searched, places: wider, before: c.req.query("before") }));
   });
@@ -141,7 +138,6 @@ export function busRoutes(parts: Parts): Hono<Env> {
 function searchedIn(c: C): Searched {
   const { trace, group = "", kind, namespace = "", name } = c.req.query();
   if (trace) return { trace };
-  if (!kind || !name)
-    throw new QuestionError("expected the kind and the name of an object, or a trace, found neither");
+  if (!kind || !name) throw new QuestionError("The query needs the kind and name of an object, or a trace.");
   return { object: { group, kind, namespace, name } };
 }

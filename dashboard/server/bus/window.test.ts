@@ -4,7 +4,7 @@ import { openWindow } from "./window.ts";
 
 const millis = fc.nat(1000 * 86_400);
 
-test("percentiles are right to five percent, or to a millisecond", () => {
+test("percentiles are accurate to five percent, or to a millisecond", () => {
   fc.assert(
     fc.property(fc.array(millis, { minLength: 1, maxLength: 300 }), (values) => {
       const window = openWindow(3);
@@ -22,7 +22,7 @@ test("percentiles are right to five percent, or to a millisecond", () => {
   );
 });
 
-test("what is older than the window is forgotten, and nothing else", () => {
+test("drops exactly the values that are older than the window", () => {
   fc.assert(
     fc.property(
       fc.array(fc.array(millis, { maxLength: 5 }), { maxLength: 12 }),

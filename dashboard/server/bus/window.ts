@@ -1,24 +1,24 @@
-/** Percentiles of what was measured lately, to five percent: values go into classes that each grow by as much. */
+/** Percentiles of recent values, accurate to 5 %: values are counted in exponentially growing buckets. */
 import type { Spread } from "../../api/bus.ts";
 
-/** Values of the last so many ticks. */
+/** The values of the last few ticks. */
 export interface Window {
   /** Milliseconds. */
   add(value: number): void;
-  /** Time goes on by one: what is older than the window is forgotten. */
+  /** Advances the window by one tick, and drops the values that leave it. */
   tick(): void;
-  /** Undefined when there is none. */
+  /** Undefined if the window is empty. */
   spread(): Spread | undefined;
 }
 
 const growth = 1.05;
-/** Up to more than a day. */
+/** Enough for more than a day. */
 const classes = 380;
 const classOf = (millis: number): number =>
   Math.min(classes - 1, Math.round(Math.log(Math.max(0, millis) + 1) / Math.log(growth)));
 const millisOf = (at: number): number => Math.round(growth ** at - 1);
 
-/** Opens an empty one. */
+/** Creates an empty window that is `ticks` long. */
 export function openWindow(ticks: number): Window {
   const counts = new Uint32Array(classes);
   const added: number[][] = [[]];

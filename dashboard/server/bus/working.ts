@@ -1,10 +1,10 @@
-/** Who works on what, asked of the workers. */
-import { askInHand } from "../../../bus/activity/inflight.ts";
-import type { Bus } from "../../../bus/nats/connect.ts";
+/** Reconciles in flight, as the workers report them. */
+import { askInHand } from "../../../bus/activity/inhand.ts";
+import type { Bus } from "../../../bus/connect.ts";
 import type { InHand, Working } from "../../api/bus.ts";
 import { timeText } from "./names.ts";
 
-/** Asks, and leaves out what is in other namespaces. */
+/** Asks all workers. Returns the reconciles in these namespaces. */
 export async function workingIn(
   bus: Bus,
   cluster: string,

@@ -1,4 +1,4 @@
-/** GitHub, as a user of it: what an App is told of whoever has logged in there with it. */
+/** The GitHub API, as the App acting for a user. */
 import { readFile } from "node:fs/promises";
 import * as oidc from "openid-client";
 import { z } from "zod";
@@ -9,28 +9,28 @@ import { pageSize, pagesOf } from "../../../bus/github/pages.ts";
 import { tokenCaller } from "../../../bus/github/token.ts";
 import { githubApiUrl } from "../../../bus/github/url.ts";
 
-/** Which GitHub, and as which of its Apps. */
+/** The GitHub instance and the App on it. */
 export interface GitHubSettings {
-  /** As people see it: `https://github.com`. */
+  /** Web address: `https://github.com`. */
   readonly url: string;
   readonly clientId: string;
-  /** Path of a file with the client's secret. */
+  /** Path of a file with the client secret. */
   readonly clientSecret: string;
 }
 
-/** What a connection has begun with, and is ended by. */
+/** State of a connection in progress. */
 export interface BegunConnection {
   readonly state: string;
   readonly verifier: string;
 }
 
-/** Somebody at GitHub. */
+/** A connected account. */
 export interface ConnectedUser {
   readonly login: string;
   readonly token: string;
 }
 
-/** An installation of the App that the user sees. */
+/** An installation of the App that the user can see. */
 export interface SeenInstallation {
   readonly id: number;
   /** The login of the user or organization, or the slug of the enterprise. */
@@ -39,7 +39,7 @@ export interface SeenInstallation {
   readonly repositorySelection: "all" | "selected";
 }
 
-/** A repository of an installation that the user sees. */
+/** A repository of an installation that the user can see. */
 export interface SeenRepository {
   readonly id: number;
   /** Without the owner. */
@@ -47,23 +47,23 @@ export interface SeenRepository {
   readonly fullName: string;
   readonly private: boolean;
   readonly defaultBranch: string;
-  /** The user may write there, and not read alone. */
+  /** Whether the user may push, not only read. */
   readonly canPush: boolean;
 }
 
-/** GitHub. Its calls throw a `GitHubError`. */
+/** The client. API calls throw a `GitHubError`. */
 export interface GitHubClient {
-  /** As people see it, and as git clones from it. */
+  /** Web address, also for git clones. */
   readonly url: string;
-  /** A connection that begins, and where the browser goes for it. */
+  /** Starts a connection. Returns the URL to send the browser to. */
   begin(redirectUri: string): Promise<{ readonly url: URL; readonly begun: BegunConnection }>;
-  /** Ends it with the address that the browser came back to. Throws when anything is not as it should be. */
+  /** Finishes a connection with the callback URL. Throws if it fails. */
   finish(url: URL, begun: BegunConnection): Promise<ConnectedUser>;
-  /** All of them: `GET /user/installations`. */
+  /** All installations: `GET /user/installations`. */
   installations(token: string, signal: AbortSignal): Promise<SeenInstallation[]>;
-  /** All of one: `GET /user/installations/{installation_id}/repositories`. */
+  /** All repositories of an installation: `GET /user/installations/{installation_id}/repositories`. */
   repositories(token: string, installation: number, signal: AbortSignal): Promise<SeenRepository[]>;
-  /** Takes the token back: `DELETE /applications/{client_id}/token`. */
+  /** Revokes the token: `DELETE /applications/{client_id}/token`. */
   revoke(token: string, signal: AbortSignal): Promise<void>;
 }
 
@@ -79,7 +79,7 @@ const installationsAnswer = z
   })
   .transform(({ installations }): SeenInstallation[] =>
     installations.flatMap(({ id, account, repository_selection }) =>
-      // A deleted account has no tokens.
+      // The account was deleted.
       account === undefined
         ? []
         : [
@@ -117,7 +117,7 @@ const repositoriesAnswer = z
 
 const userAnswer = z.object({ login: z.string() });
 
-/** Opens it. Nothing is asked yet, but the secret is read. */
+/** Creates the client. Reads the secret, but sends no request. */
 export async function openGitHub({ url, clientId, clientSecret }: GitHubSettings): Promise<GitHubClient> {
   const secret = (await readFile(clientSecret, "utf8")).trim();
   const config = loginAt(url, clientId, secret);
@@ -132,7 +132,7 @@ export async function openGitHub({ url, clientId, clientSecret }: GitHubSettings
     const as = tokenCaller("a user", token);
     const read = (page: number): Promise<Answer<readonly T[]>> =>
       call({ method: "GET", path, parameters: { per_page: pageSize, page }, as, answer, signal });
-    // What moves down while it is read is met twice.
+    // An item may move to the next page between two requests, so remove duplicates.
     const found = new Map<number, T>();
     for await (const page of pagesOf(read)) for (const item of page) found.set(item.id, item);
     return [...found.values()];
@@ -182,7 +182,7 @@ function loginAt(url: string, clientId: string, secret: string): oidc.Configurat
     undefined,
     oidc.ClientSecretPost(secret),
   );
-  // A GitHub without TLS is on one's own machine: settings allow no other.
+  // Only on a local machine: the settings allow no other URL without TLS.
   if (url.startsWith("http:")) oidc.allowInsecureRequests(config);
   return config;
 }

@@ -1,9 +1,9 @@
 /**
- * Who may make an Installation: whoever makes one has its token, so GitHub is asked whether they see what it is good for, and
- * may write where it may. A user could name somebody else's installation otherwise: its id is but a number.
+ * Access check for Installations. The owner of an Installation gets its token, and its ID is only a number, so a user could name an
+ * installation of another account. GitHub therefore has to confirm that the user can see the repositories, and push to them if
+ * the token can write.
  *
- * This is for what goes through the dashboard. Which Installations an App takes at all, whoever makes them, `spec.allowed` of
- * the App says.
+ * This check covers requests through the dashboard. `spec.allowed` of the App limits its Installations for all clients.
  */
 import { z } from "zod";
 import { GitHubError } from "../../../bus/github/errors.ts";
@@ -14,11 +14,11 @@ import { refusal } from "../refusal.ts";
 import type { GitHubClient, SeenInstallation, SeenRepository } from "./client.ts";
 import { notConnected, notSetUp } from "./troubles.ts";
 
-/** Whether it is an Installation that is asked for. */
+/** Whether the request is for an Installation. */
 export const isInstallation = ({ group, resource }: Target): boolean =>
   group === Installation.group && resource === Installation.plural;
 
-/** What is read of an Installation: as lenient as can be, because the API server looks at the rest. */
+/** The fields that the check reads. Lenient, because the API server validates the object. */
 const granted = z.object({
   spec: z.object({
     installationID: z.int(),
@@ -31,7 +31,7 @@ const granted = z.object({
 
 type Refusal = ReturnType<typeof refusal>;
 
-/** Why somebody may not have the Installation; undefined when they may. Throws a `GitHubError` when GitHub does not say. */
+/** Why the user may not write the Installation; undefined if allowed. Throws a `GitHubError` if GitHub does not answer. */
 export async function whyNot(
   github: GitHubClient | undefined,
   { github: user }: Pick<Session, "github">,
@@ -41,10 +41,7 @@ export async function whyNot(
   if (github === undefined) return notSetUp;
   const read = granted.safeParse(object);
   if (!read.success)
-    return refusal(
-      "NotAllowed",
-      "expected an Installation with an installationID, as its kind has it, found another object",
-    );
+    return refusal("NotAllowed", `The body is not an Installation with an integer installationID.`);
   if (user === undefined) return notConnected;
   const { installationID, repositories, repositoryIDs, permissions, apiPermissions } = read.data.spec;
   const installations = await github.installations(user.token, signal);
@@ -52,7 +49,7 @@ export async function whyNot(
   if (installation === undefined) {
     return refusal(
       "NotYourInstallation",
-      `expected an installation that ${user.login} sees at GitHub, found ${installationID}. Choose one of ${user.login}'s, or ask whoever owns it.`,
+      `${user.login} cannot see the installation ${installationID} on GitHub. Choose another one, or ask its owner.`,
     );
   }
   if (!repositories?.length && !repositoryIDs?.length) return ofAll(installation, user.login);
@@ -67,7 +64,7 @@ export async function whyNot(
   if (missing.length > 0) {
     return refusal(
       "NotYourRepository",
-      `expected repositories of ${installation.account} that ${user.login} sees at GitHub, found ${missing.join(", ")}`,
+      `${user.login} cannot see these repositories of ${installation.account} on GitHub: ${missing.join(", ")}.`,
     );
   }
   const readOnly = wanted.filter(([, found]) => !found?.canPush).map(([named]) => named);
@@ -76,22 +73,22 @@ export async function whyNot(
     ? undefined
     : refusal(
         "ReadOnlyRepository",
-        `expected permissions that only read, or repositories that ${user.login} may write to, found ${readOnly.join(", ")}`,
+        `${user.login} may not push to these repositories: ${readOnly.join(", ")}. Choose permissions that only read, or other repositories.`,
       );
 }
 
-/** Without permissions a token has all that the App has. */
+/** Without listed permissions, a token has all permissions of the App. */
 const onlyReads = (permissions: Readonly<Record<string, string>> | null | undefined): boolean => {
   const levels = Object.values(permissions ?? {});
   return levels.length > 0 && levels.every((level) => level === "read");
 };
 
-/** GitHub does not say whether a user sees all of an organization's repositories: more may come at any time. */
+/** GitHub does not report whether a user can see all repositories of an organization, including future ones. */
 function ofAll({ account, accountType }: SeenInstallation, login: string): Refusal | undefined {
   if (accountType === "User" && account.toLowerCase() === login.toLowerCase()) return undefined;
   return refusal(
     "AllRepositories",
-    `expected the names of repositories, found none, which stands for all of ${account}: name those that it is for`,
+    `Without repository names, the Installation covers all repositories of ${account}. Name the repositories.`,
   );
 }
 
@@ -104,12 +101,12 @@ async function seenIn(
   try {
     return await github.repositories(token, id, signal);
   } catch (error) {
-    // It was there a moment ago.
+    // The installation was removed a moment ago.
     if (error instanceof GitHubError && error.status === 404) return [];
     throw error;
   }
 }
 
-/** GitHub's names ignore case. */
+/** GitHub names are case-insensitive. */
 const isCalled = ({ fullName }: SeenRepository, { account }: SeenInstallation, name: string): boolean =>
   fullName.toLowerCase() === `${account}/${name}`.toLowerCase();

@@ -1,4 +1,4 @@
-/** Writes of Installations, on their way to the API server: looked at as they will be. */
+/** Checks writes of Installations before they are sent to the API server. */
 import type { Context } from "hono";
 import type { Dispatcher } from "undici";
 import { GitHubError } from "../../../bus/github/errors.ts";
@@ -8,18 +8,18 @@ import { refusal } from "../refusal.ts";
 import { whyNot } from "./grants.ts";
 import { troubledBy } from "./troubles.ts";
 
-/** A write of a page. */
+/** A write from the page. */
 export interface InstallationWrite {
   readonly verb: "create" | "patch";
   readonly contentType: string;
   readonly body: string;
-  /** Has the API server say what would come of a write, without that anything is written. */
+  /** Sends the write to the API server as a dry run. */
   dryRun(body: string): Promise<Dispatcher.ResponseData>;
 }
 
 const contentTypes = { create: "application/json", patch: "application/merge-patch+json" } as const;
 
-/** What is to be sent, which is what was looked at; or why nothing is to be sent: our answer, or the API server's. */
+/** Returns the body to send, or else the response to give: our own, or the API server's. */
 export async function lookedAt(
   c: Context<Env>,
   { github }: Pick<Parts, "github">,
@@ -29,7 +29,7 @@ export async function lookedAt(
 > {
   const written = recordIn(body);
   if (contentType !== contentTypes[verb] || written === undefined) {
-    const message = `expected an object as ${contentTypes[verb]}, found another body`;
+    const message = `The body is not an object of type ${contentTypes[verb]}.`;
     return { own: c.json(refusal("NotAllowed", message), 400) };
   }
   let becomes: Record<string, unknown> = written;
@@ -39,7 +39,7 @@ export async function lookedAt(
     if (given.statusCode !== 200) return { given };
     const object = (await given.body.json()) as Stored<KubeObject>;
     becomes = { ...object };
-    // Of the very version that was looked at: another write may be under way.
+    // Send the checked version, so that a concurrent write makes this one fail.
     const { resourceVersion } = object.metadata;
     sent = { ...written, metadata: { ...(written.metadata as object | undefined), resourceVersion } };
   }

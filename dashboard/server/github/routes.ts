@@ -1,4 +1,4 @@
-/** Connecting an account at GitHub, and what it sees there. The token stays in the session, which is encrypted. */
+/** Connects GitHub accounts, and lists what they can see. The token is stored in the encrypted session. */
 import { Hono } from "hono";
 import { githubCookie } from "../auth/cookies.ts";
 import { ofSession, ownRequests } from "../auth/guard.ts";
@@ -10,10 +10,10 @@ import type { ConnectedUser } from "./client.ts";
 import { notConnected, notSetUp, troubledBy } from "./troubles.ts";
 
 const callbackPath = "/auth/github/callback";
-/** Somebody else may write the session at the same time: a refresh, say. */
+/** The session may be written concurrently, for example by a token refresh. */
 const attempts = 5;
 
-/** `/auth/github/…`, for browsers, and `/api/github…`, for the page. */
+/** `/auth/github/…` for browsers and `/api/github…` for the page. */
 export function githubRoutes(parts: Parts): Hono<Env> {
   const { url, github, log } = parts;
   const app = new Hono<Env>();
@@ -31,7 +31,7 @@ export function githubRoutes(parts: Parts): Hono<Env> {
     const begun = await githubCookie.read(c, parts);
     githubCookie.clear(c, parts);
     const open = c.get("session");
-    // A connection that was begun in another session, or too long ago.
+    // Started in another session, or more than ten minutes ago.
     if (begun?.session !== open.id) return c.redirect(toldOf("/", "failed"), 303);
     const came = new URL(c.req.url);
     let user: ConnectedUser;
@@ -68,7 +68,7 @@ export function githubRoutes(parts: Parts): Hono<Env> {
     if (token === undefined) return c.json(notConnected, 403);
     const id = c.req.param("id");
     if (!/^[1-9]\d{0,14}$/.test(id))
-      return c.json(refusal("NotAllowed", `expected the id of an installation, found "${id}"`), 400);
+      return c.json(refusal("NotAllowed", `"${id}" is not the ID of an installation.`), 400);
     try {
       return c.json({ repositories: await github.repositories(token, Number(id), c.req.raw.signal) });
     } catch (error) {
@@ -81,10 +81,10 @@ export function githubRoutes(parts: Parts): Hono<Env> {
     const { github: user } = open.session;
     await keep(parts, open, undefined);
     if (user !== undefined && github !== undefined) {
-      // It is forgotten here in any case.
+      // The session has already forgotten the token.
       await github
         .revoke(user.token, AbortSignal.timeout(10_000))
-        .catch((error: unknown) => log.warn({ err: error }, "GitHub has not taken back a token"));
+        .catch((error: unknown) => log.warn({ err: error }, "GitHub token not revoked"));
       log.info({ user: open.session.user, github: user.login }, "GitHub disconnected");
     }
     return c.json({});
@@ -93,14 +93,14 @@ export function githubRoutes(parts: Parts): Hono<Env> {
   return app;
 }
 
-/** The path, with what has become of the connection. */
+/** Adds the outcome of the connection to the path. */
 function toldOf(path: string, outcome: "connected" | "refused" | "failed"): string {
   const { pathname, searchParams, hash } = new URL(path, "http://dashboard");
   searchParams.set("github", outcome);
   return `${pathname}?${searchParams}${hash}`;
 }
 
-/** Writes who is connected into the session as it is now. Throws when it is written by others all the time. */
+/** Stores the user in the current version of the session. Throws after several concurrent writes. */
 async function keep(
   { sessions }: Pick<Parts, "sessions">,
   open: OpenSession,
@@ -113,7 +113,5 @@ async function keep(
     if (outcome !== "overtaken") return;
     current = await sessions.find(open.id);
   }
-  throw new Error(
-    "expected to write the session, found that it has ended or that others write it all the time",
-  );
+  throw new Error("could not write the session: it has ended, or other requests keep writing it");
 }

@@ -1,4 +1,4 @@
-/** What can be reached through the dashboard, and that nothing else can. */
+/** Which requests the dashboard forwards, and that it forwards no others. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { functions } from "../../../functions/index.ts";
@@ -10,7 +10,7 @@ const name = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,20}[a-z0-9])?$/);
 
 const rootOf = ({ group, version }: Rule) => (group === "" ? `/api/${version}` : `/apis/${group}/${version}`);
 
-/** A path as an object of the rule has it; without a name that of a list. */
+/** Path of an object of the rule, or of the list without a name. */
 function pathOf(rule: Rule, namespace: string, object?: string): string {
   const [plural, subresource] = rule.resource.split("/");
   const inside = rule.scope === "Namespaced" ? ["namespaces", namespace] : [];
@@ -21,12 +21,12 @@ function pathOf(rule: Rule, namespace: string, object?: string): string {
 const methodOf = { get: "GET", list: "GET", create: "POST", patch: "PATCH", delete: "DELETE" } as const;
 type Asked = keyof typeof methodOf;
 
-/** Each rule with each verb that it has; a watch has a way of its own. */
+/** Each rule with each of its verbs; a watch has its own route. */
 const allowed = rules.flatMap((rule) =>
   rule.verbs.filter((verb): verb is Asked => verb !== "watch").map((verb) => ({ rule, verb })),
 );
 
-/** What a path is made of that is to be taken for another one. */
+/** Path segments that try to pass for another path. */
 const hostile = fc.oneof(
   fc.constantFrom(
     "..",
@@ -72,7 +72,7 @@ const hostile = fc.oneof(
 const anyPath = fc.oneof(
   fc.string({ unit: "binary" }),
   fc.array(hostile).map((parts) => `/${parts.join("/")}`),
-  // One that is allowed, with something put into it.
+  // An allowed path with something inserted.
   fc
     .tuple(fc.constantFrom(...allowed), name, name, hostile, fc.nat())
     .map(([{ rule }, namespace, object, put, at]) => {
@@ -82,8 +82,8 @@ const anyPath = fc.oneof(
     }),
 );
 
-describe("what is passed on", () => {
-  test("is said by a rule, and is the very path that the rule's resource has", () => {
+describe("a forwarded request", () => {
+  test("matches a rule, and has exactly the path of the rule's resource", () => {
     fc.assert(
       fc.property(fc.constantFrom(...methods), anyPath, (method, path) => {
         const judged = judge(method, path);
@@ -104,7 +104,7 @@ describe("what is passed on", () => {
   });
 
   test.each(allowed.map((one) => [one.verb, `${one.rule.resource}.${one.rule.group}`, one] as const))(
-    "%s %s is judged as that, and in no other place",
+    "%s %s is allowed, but not in the other scope",
     (verb, _, { rule }) => {
       fc.assert(
         fc.property(name, name, (namespace, object) => {
@@ -118,7 +118,7 @@ describe("what is passed on", () => {
               name: isMany ? undefined : object,
             },
           });
-          // A namespace where there is none, or none where there is one.
+          // With a namespace for a cluster-scoped resource, or without one for a namespaced resource.
           const elsewhere: Rule = { ...rule, scope: rule.scope === "Cluster" ? "Namespaced" : "Cluster" };
           const there = judge(methodOf[verb], pathOf(elsewhere, namespace, isMany ? undefined : object));
           if (verb === "list" && rule.scope === "Namespaced") expect(there).toMatchObject({ rule, verb });
@@ -163,13 +163,13 @@ describe("what is passed on", () => {
     ["GET", "/version", 400],
     ["GET", "", 400],
     ["GET", `/api/v1/namespaces/${"a".repeat(254)}`, 400],
-  ])("%s %s is not", (method, path, status) => {
+  ])("%s %s is rejected", (method, path, status) => {
     expect(judge(method, path)).toMatchObject({ status });
   });
 });
 
 describe("the rules", () => {
-  test("are of all kinds that functions of this project define, and each is there once", () => {
+  test("cover every kind that the project's functions define, each once", () => {
     const defined = functions
       .flatMap((fn) => [fn.for, ...(fn.owns ?? []), ...(fn.watches ?? []).map(({ kind }) => kind)])
       .filter(({ definition }) => definition !== undefined);
@@ -179,7 +179,7 @@ describe("the rules", () => {
     expect(new Set(places).size).toBe(places.length);
   });
 
-  test("have nothing that is secret, that acts for others, or that reaches into a pod", () => {
+  test("allow no secrets, no impersonation, and no access into a pod", () => {
     for (const { group, resource } of rules) {
       expect(resource).not.toMatch(
         /secret|token|exec|attach|proxy|portforward|status|binding|finalize|eviction/,
@@ -188,13 +188,13 @@ describe("the rules", () => {
     }
   });
 
-  test("read a path of one object in one way alone", () => {
+  test("parse the path of a namespace and of a resource in it differently", () => {
     expect(targetOf("/api/v1/namespaces/a")).toMatchObject({ resource: "namespaces", name: "a" });
     expect(targetOf("/api/v1/namespaces/a/pods")).toMatchObject({ resource: "pods", namespace: "a" });
   });
 });
 
-test("a Deployment can be restarted, and nothing else can be done to it", () => {
+test("a Deployment can be restarted, but not changed otherwise", () => {
   const at = (annotations: object, more: object = {}) => ({
     spec: { template: { metadata: { annotations, ...more } } },
   });
@@ -212,7 +212,7 @@ test("a Deployment can be restarted, and nothing else can be done to it", () => 
     expect(restart.safeParse(other).success).toBe(false);
 });
 
-test("a Build can be made again, and nothing else can be done to it", () => {
+test("a Build can be rebuilt, but not changed otherwise", () => {
   const time = fc.date({ noInvalidDate: true, min: new Date(0), max: new Date("9999-12-31") });
   const texts = time.map((date) => date.toISOString());
   const more = fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 2 });
@@ -220,7 +220,7 @@ test("a Build can be made again, and nothing else can be done to it", () => {
     fc.property(fc.oneof(texts, fc.jsonValue()), more, more, more, (value, annotations, metadata, beside) => {
       const others = [annotations, metadata, beside];
       const wanted = { metadata: { annotations: { [kpack.rebuild]: value } } };
-      // As it comes: a text in which a key can be there that no literal has.
+      // Through JSON, which can contain a key that no literal can.
       const body = JSON.parse(
         JSON.stringify({
           ...beside,

@@ -1,6 +1,6 @@
 /**
- * What the page may ask the API server for. What the user may do there RBAC decides; this list keeps a page that was tricked,
- * or a user who is an administrator, from reaching Secrets, tokens and the like through the dashboard at all.
+ * The API requests that the page may make. RBAC decides what the user may do. This list additionally keeps a compromised page, even
+ * in the session of an administrator, from reaching Secrets, tokens, and the like.
  */
 import { z } from "zod";
 import type { Kind, Scope } from "../../../bus/kube/kind.ts";
@@ -11,34 +11,34 @@ import { kpack as annotations } from "../../../functions/paas/names.ts";
 import * as pipecd from "../../../functions/pipecd/kinds.ts";
 import * as zundoko from "../../../functions/zundoko/kinds.ts";
 
-/** What is asked for, as a path of the Kubernetes API says it. */
+/** The target of a request, parsed from its path. */
 export interface Target {
   readonly group: string;
   readonly version: string;
-  /** Of the kind, with the subresource if there is one: `pods/log`. */
+  /** Plural name, with the subresource if any: `pods/log`. */
   readonly resource: string;
   readonly namespace: string | undefined;
   readonly name: string | undefined;
 }
 
-/** The verbs of RBAC, of which a request is one. */
+/** RBAC verbs. */
 export type Verb = "get" | "list" | "watch" | "create" | "patch" | "delete";
 
-/** Why a request is not passed on: a status of HTTP, and a sentence. */
+/** Why a request is rejected. */
 export interface Refusal {
   readonly status: 400 | 403 | 405;
   readonly message: string;
 }
 
-/** One resource that can be reached. */
+/** An allowed resource. */
 export interface Rule {
   readonly group: string;
   readonly version: string;
-  /** With the subresource if it is one: `pods/log`. */
+  /** Plural name, with the subresource if any: `pods/log`. */
   readonly resource: string;
   readonly scope: Scope;
   readonly verbs: readonly Verb[];
-  /** What a body has to be like, where not any is taken, and what that does. */
+  /** Restricts the body of a change. `does` completes "a change that …". */
   readonly body?: { readonly schema: z.ZodType; readonly does: string };
 }
 
@@ -46,7 +46,7 @@ const reading: readonly Verb[] = ["get", "list", "watch"];
 const all: readonly Verb[] = [...reading, "create", "patch", "delete"];
 const scaling: readonly Verb[] = ["get", "patch"];
 
-/** `kubectl rollout restart`, and nothing else: who may change a Deployment could run any image with it. */
+/** Allows only `kubectl rollout restart`: with other changes a user could run any image. */
 export const restart = z.strictObject({
   spec: z.strictObject({
     template: z.strictObject({
@@ -57,14 +57,14 @@ export const restart = z.strictObject({
   }),
 });
 
-/** Has kpack build the same again, as `kp image trigger` does, and nothing else. */
+/** Allows only rebuilding a kpack Build, as `kp image trigger` does. */
 export const rebuild = z.strictObject({
   metadata: z.strictObject({
     annotations: z.strictObject({ [annotations.rebuild]: z.iso.datetime() }),
   }),
 });
 
-/** The kinds that this project defines: of the modules that declare them, without the functions. */
+/** The kinds of this project. Read from the modules that declare them, which do not import the functions. */
 export const ours: readonly Kind[] = [ghapp, paas, pipecd, zundoko]
   .flatMap((module): unknown[] => Object.values(module))
   .filter(isOurs);
@@ -75,7 +75,6 @@ function isOurs(value: unknown): value is Kind {
   );
 }
 
-/** A subresource is written as `plural/subresource`. */
 const rule = (
   kind: Pick<Kind, "group" | "version" | "plural" | "scope">,
   allowed: readonly Verb[],
@@ -95,10 +94,10 @@ const deployments: Rule = {
 };
 const builds: Rule = {
   ...rule(kpack.Build, [...reading, "patch"]),
-  body: { schema: rebuild, does: "has a Build made again" },
+  body: { schema: rebuild, does: "rebuilds a Build" },
 };
 
-/** Every resource that can be reached, each once. */
+/** All allowed resources, each once. */
 export const rules: readonly Rule[] = [
   ...ours.map((kind) => rule(kind, all)),
   ...ours
@@ -116,10 +115,10 @@ export const rules: readonly Rule[] = [
   rule({ ...apps, plural: "statefulsets" }, reading),
 ];
 
-/** RFC 1123 subdomain, and so no dots one after the other, no percent signs, and nothing that a proxy would resolve. */
+/** RFC 1123 subdomain: excludes consecutive dots, percent signs, and everything else that a proxy would rewrite. */
 const segment = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-/** Reads a path of the Kubernetes API: `/apis/<group>/<version>/namespaces/<namespace>/<resource>/<name>/<subresource>`. */
+/** Parses a path of the Kubernetes API: `/apis/<group>/<version>/namespaces/<namespace>/<resource>/<name>/<subresource>`. */
 export function targetOf(path: string): Target | undefined {
   const [empty, root, ...rest] = path.split("/");
   if (empty !== "" || rest.some((part) => !segment.test(part))) return undefined;
@@ -127,7 +126,7 @@ export function targetOf(path: string): Target | undefined {
   const [group, version, ...behind] = root === "api" ? ["", ...rest] : rest;
   if (group === undefined || version === undefined) return undefined;
   const [first, namespace, ...inside] = behind;
-  // `/namespaces/x` is the namespace itself, `/namespaces/x/y` what is inside.
+  // `/namespaces/x` is the namespace itself; `/namespaces/x/y` is a resource in it.
   const isInside = first === "namespaces" && inside.length > 0;
   const [plural, name, subresource, more] = isInside ? inside : behind;
   if (plural === undefined || more !== undefined) return undefined;
@@ -147,14 +146,13 @@ const verbs: Readonly<Record<string, { readonly one?: Verb; readonly many?: Verb
   DELETE: { one: "delete" },
 };
 
-/** Whether a request of the page is passed on, and as what. */
+/** Returns the matching rule, or why the request is rejected. */
 export function judge(
   method: string,
   path: string,
 ): { readonly target: Target; readonly rule: Rule; readonly verb: Verb } | Refusal {
   const target = targetOf(path);
-  if (target === undefined)
-    return { status: 400, message: "expected a path of the Kubernetes API, found another" };
+  if (target === undefined) return { status: 400, message: "Not a path of the Kubernetes API." };
   const rule = rules.find(
     ({ group, version, resource }) =>
       group === target.group && version === target.version && resource === target.resource,
@@ -162,26 +160,26 @@ export function judge(
   if (rule === undefined) {
     return {
       status: 403,
-      message: "expected a resource that the dashboard shows, found another. Use kubectl for it.",
+      message: "The dashboard does not give access to this resource. Use kubectl.",
     };
   }
   const verb = verbs[method]?.[target.name === undefined ? "many" : "one"];
   if (verb === undefined || !rule.verbs.includes(verb)) {
     return {
       status: 405,
-      message: `expected something that the dashboard does with ${target.resource}, found ${method}`,
+      message: `The dashboard does not allow ${method} on ${target.resource}.`,
     };
   }
   const misplaced = outOfPlace(target, rule, verb);
   return misplaced === undefined ? { target, rule, verb } : { status: 400, message: misplaced };
 }
 
-/** What is wrong with where it is asked for: an object of a namespace has one, and a list may be of all of them. */
+/** Checks the scope: a namespaced object needs a namespace, but a list may cover all of them. */
 function outOfPlace({ namespace, name, resource }: Target, { scope }: Rule, verb: Verb): string | undefined {
   if (scope === "Cluster")
     return namespace === undefined
       ? undefined
-      : `expected no namespace with ${resource}, found "${namespace}"`;
+      : `${resource} is cluster-scoped, but the path names the namespace "${namespace}".`;
   if (namespace !== undefined || (name === undefined && verb === "list")) return undefined;
-  return `expected a namespace with ${resource}, found none`;
+  return `${resource} is namespaced, but the path names no namespace.`;
 }

@@ -1,48 +1,47 @@
-/** Answers of the API server that the server itself reads, and what a page is told when there is none. */
+/** Requests to the API server whose responses the server reads, and their errors. */
 import type { Dispatcher } from "undici";
 import { ApiError, type StatusBody } from "../../../bus/kube/errors.ts";
 import type { ApiServer, AskedFor } from "./apiserver.ts";
 
-/** The API server's answer is no. `said` is what it says itself, for people. */
+/** The API server rejected the request. `said` is its own message, for the user. */
 export class RefusedError extends ApiError {
   readonly said: string;
 
   constructor(request: string, status: number, body: StatusBody) {
     super(request, status, body);
-    this.said = body.message ?? `the Kubernetes API answered ${status}`;
+    this.said = body.message ?? `The Kubernetes API answered with status ${status}.`;
   }
 }
 
-/** What a page is told when something does not work: a status of HTTP, a word for code and a sentence for people. */
+/** An error for the page: HTTP status, reason for code, and message for the user. */
 export interface Trouble {
   readonly status: number;
   readonly reason: string;
   readonly message: string;
 }
 
-/** The session is one of ours, and its token is not taken: it has ended, or the API server trusts another issuer. */
+/** The API server rejects the session's token: it has expired, or the API server does not trust the issuer. */
 export const tokenRefused: Trouble = {
   status: 401,
   reason: "TokenRefused",
-  message:
-    "expected a token that the Kubernetes API takes, found that it does not take this one: log in again",
+  message: "The Kubernetes API rejected your token. Log in again.",
 };
 
-/** Nobody answers, or not to the end. */
+/** No response, or an incomplete one. */
 export const apiServerAway: Trouble = {
   status: 503,
   reason: "Unavailable",
-  message: "expected an answer of the Kubernetes API, found none: it is away, or on its way back",
+  message: "The Kubernetes API does not answer.",
 };
 
-/** What an error is for a page. */
+/** Maps an error to what the page shows. */
 export function troubleOf(error: unknown): Trouble {
   if (!(error instanceof RefusedError)) return apiServerAway;
   const { status, reason, said } = error;
   return status === 401 ? tokenRefused : { status, reason, message: said };
 }
 
-/** Asks for something and reads it. Throws a {@link RefusedError} when the answer is no. */
+/** Sends a request and parses the response. Throws a {@link RefusedError} if the status is not a success. */
 export async function ask<T>(
   apiServer: Pick<ApiServer, "ask">,
   request: Pick<AskedFor, "path" | "token" | "signal"> &
@@ -53,7 +52,7 @@ export async function ask<T>(
   return (await response.body.json()) as T;
 }
 
-/** The error in an answer. */
+/** Reads the error from a response. */
 export async function refused(
   request: string,
   { statusCode, body }: Dispatcher.ResponseData,

@@ -1,21 +1,21 @@
-/** The API server, as whoever is logged in: its address and its authority are ours, the token is theirs. */
+/** Client of the API server that uses the user's token. */
 import { Agent, type Dispatcher, ProxyAgent, request } from "undici";
 import { type KubeconfigSource, loadKubeconfig } from "../../../bus/kube/kubeconfig.ts";
 
-/** A request in somebody's name. */
+/** A request on behalf of a user. */
 export interface AskedFor {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
-  /** With the query. */
+  /** Including the query. */
   readonly path: string;
   readonly token: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
   readonly signal: AbortSignal;
-  /** `endless` is for watches and logs that go on. */
+  /** `endless` for watches and followed logs. */
   readonly lasts: "short" | "endless";
 }
 
-/** The way there. */
+/** The client. */
 export interface ApiServer {
   readonly server: string;
   ask(request: AskedFor): Promise<Dispatcher.ResponseData>;
@@ -24,7 +24,7 @@ export interface ApiServer {
 
 const headersMillis = 30_000;
 
-/** Reads where it is from a kubeconfig or the pod's service account. Nothing else is taken from there: neither certificate nor token. */
+/** Reads the address and the CA certificate from a kubeconfig or the pod's service account. Never uses credentials from there. */
 export async function openApiServer(source: KubeconfigSource): Promise<ApiServer> {
   const { server, proxy, tls } = await loadKubeconfig(source).read("cached");
   const { ca, rejectUnauthorized, servername } = tls;

@@ -1,4 +1,4 @@
-/** Streams wait for whoever reads them, and are but so many. */
+/** Backpressure, limits, and lifetime of event streams. */
 import { setImmediate as turn } from "node:timers/promises";
 import { Hono } from "hono";
 import pino from "pino";
@@ -11,7 +11,7 @@ import { dashboardMetrics } from "../metrics.ts";
 import { type Places, places } from "../places.ts";
 import { type EventStream, eventStream, type Onward } from "./eventstream.ts";
 
-/** The session in the store. There is none unless a test sets it, so no token follows. */
+/** The stored session. Undefined unless a test sets it, so that no next token is available. */
 let known: OpenSession | undefined;
 const ground = {
   log: pino({ level: "silent" }),
@@ -42,12 +42,12 @@ function serve(run: (stream: EventStream) => Promise<Onward>, streams: Places = 
   return (user = "alice") => app.request(`/?user=${user}`);
 }
 
-/** Lets everything that is ready happen. */
+/** Runs everything that is ready. */
 async function settle(): Promise<void> {
   for (let count = 0; count < 100; count++) await turn();
 }
 
-test("nothing is told before what was told has been taken", async () => {
+test("an event is sent only after the reader has taken the former ones", async () => {
   let told = 0;
   const open = serve(async ({ tell, signal }) => {
     for (; told < 1000 && !signal.aborted; told++) await tell({ event: "line", data: { told } });
@@ -64,7 +64,7 @@ test("nothing is told before what was told has been taken", async () => {
   await reader.cancel();
 });
 
-test("a stream has a place until it ends or its reader leaves, and each user has places of their own", async () => {
+test("a stream holds a slot until it ends or its reader leaves, and users have separate limits", async () => {
   const aborted = Promise.withResolvers<void>();
   const open = serve(async ({ signal }) => {
     await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
@@ -85,7 +85,7 @@ test("a stream has a place until it ends or its reader leaves, and each user has
   expect((await open()).status).toBe(200);
 });
 
-test("a stream ends with the session's token", async () => {
+test("a stream ends when the session's token expires", async () => {
   const open = serve(
     ({ signal }) =>
       new Promise<Onward>((resolve) => signal.addEventListener("abort", () => resolve("again"))),
@@ -97,7 +97,7 @@ test("a stream ends with the session's token", async () => {
   expect((await open()).status).toBe(200);
 });
 
-test("a stream ends with its session, even if its token is valid for longer", async () => {
+test("a stream ends with its session, even if its token is still valid", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   onTestFinished(() => {
     vi.useRealTimers();
@@ -125,6 +125,6 @@ test("a stream ends with its session, even if its token is valid for longer", as
     await settle();
   }
   expect(isOver).toBe(true);
-  // A comment with each check keeps proxies from closing a silent connection.
+  // A comment at each check keeps proxies from closing a silent connection.
   expect(await text).toBe(": \n\n".repeat(2));
 });

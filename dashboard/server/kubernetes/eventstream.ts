@@ -1,6 +1,6 @@
 /**
- * Streams of server-sent events. They end with the session or its token, wait for their readers, and each user may have a limited
- * number of them. https://html.spec.whatwg.org/multipage/server-sent-events.html
+ * Server-sent event streams. Each ends with its session or token, applies backpressure, and counts against the user's limit.
+ * https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
 import type { Context } from "hono";
 import { streamSSE } from "hono/streaming";
@@ -9,33 +9,33 @@ import type { OpenSession } from "../auth/sessions.ts";
 import type { Env, Parts } from "../env.ts";
 import { crowded } from "../limited.ts";
 
-/** Whoever takes nothing for so long does not read. Milliseconds. */
+/** A client that does not read for this long is disconnected. Milliseconds. */
 const patienceMillis = 60_000;
 
-/** One event. */
+/** A server-sent event. */
 export interface StreamedEvent {
   readonly event: string;
   readonly data: object;
-  /** What a browser comes back with. */
+  /** The browser sends it back as `Last-Event-ID` when it reconnects. */
   readonly id?: string;
 }
 
-/** A stream that is open. */
+/** An open stream. */
 export interface EventStream {
   readonly token: string;
-  /** Aborts when nobody reads any more, when the token or the session ends, and when the dashboard stops. */
+  /** Aborts when the client disconnects, when the token or session ends, and when the dashboard stops. */
   readonly signal: AbortSignal;
-  /** Resolves when the event is on its way: nothing piles up for whoever reads slowly. */
+  /** Resolves when the event is written, so that events do not pile up for a slow reader. */
   tell(event: StreamedEvent): Promise<void>;
 }
 
-/** What there is to do when the token has ended: the same with the next one, or nothing, and the browser comes back. */
+/** What to do when the token has expired: run `again` with the next token, or end the stream and let the browser reconnect. */
 export type Onward = "again" | "over";
 
-/** What a stream is made with. */
+/** Dependencies of a stream. */
 export type StreamGround = Pick<Parts, "sessions" | "fresh" | "streams" | "metrics" | "stopping" | "log">;
 
-/** Answers with a stream that `run` writes, and that ends with it. */
+/** Responds with a stream that lasts as long as `run`. */
 export function eventStream(
   c: Context<Env>,
   parts: StreamGround,

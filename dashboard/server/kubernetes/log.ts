@@ -1,11 +1,11 @@
 /**
- * The log of a container as server-sent events: from its last lines on, for as long as it runs.
+ * Follows the log of a container as server-sent events.
  * https://html.spec.whatwg.org/multipage/server-sent-events.html
  *
- * `GET /api/log?namespace=&pod=&container=`, with `tailLines` (500 unless given), `previous=true` for the run before, and
- * `since=<id>` to go on behind a line. Events are `line` (its text, and its time, which is also its id), `end` (the container
- * has ended, and there are no more lines), and `trouble`. A browser that comes back is told what it has missed, each line
- * once; but where so many lines were asked for that the first one has the time of the one before, it may be told that again.
+ * `GET /api/log?namespace=&pod=&container=`, with `tailLines` (default 500), `previous=true` for the previous run, and `since=<id>`
+ * to continue after a line. Events are `line` (text and time; the time is also the ID), `end` (the container has ended, and there
+ * are no more lines), and `trouble`. A browser that reconnects gets the lines that it missed, each once. One exception: if the
+ * first line shares its time with the line cut off before it, it may be sent again.
  */
 import { Hono } from "hono";
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
@@ -31,11 +31,14 @@ export function logRoutes(parts: Parts): Hono<Env> {
     const path = `/api/v1/namespaces/${namespace}/pods/${pod}`;
     const judged = judge("GET", `${path}/log`);
     if ("status" in judged || judged.rule.resource !== "pods/log" || !containerName.test(container))
-      return c.json(refusal("NotAllowed", "expected the names of a namespace, a pod and a container"), 400);
+      return c.json(
+        refusal("NotAllowed", "The query needs the names of a namespace, a pod, and a container."),
+        400,
+      );
     const tail = Number(tailLines ?? defaultTailLines);
     if (!Number.isInteger(tail) || tail < 0 || tail > maxTailLines)
       return c.json(
-        refusal("NotAllowed", `expected 0 to ${maxTailLines} tailLines, found "${tailLines}"`),
+        refusal("NotAllowed", `tailLines must be between 0 and ${maxTailLines}, but is "${tailLines}".`),
         400,
       );
     const place = placeIn(c.req.header("last-event-id") ?? since);
@@ -49,7 +52,7 @@ export function logRoutes(parts: Parts): Hono<Env> {
 }
 
 interface Asked {
-  /** Of the pod. */
+  /** Path of the pod. */
   readonly path: string;
   readonly container: string;
   readonly run: "present" | "previous";
@@ -57,7 +60,7 @@ interface Asked {
   readonly stream: EventStream;
 }
 
-/** Reads until the container has ended or nobody reads any more, again and again where it breaks off. */
+/** Streams lines until the container has ended or the client disconnects. Reconnects to the API server after failures. */
 async function follow(parts: Parts, asked: Asked, from: LogPlace | undefined): Promise<void> {
   const { stream } = asked;
   const { signal } = stream;
@@ -89,7 +92,7 @@ async function follow(parts: Parts, asked: Asked, from: LogPlace | undefined): P
       const trouble = troubleOf(error);
       if (trouble.status !== troubled) await stream.tell({ event: "trouble", data: trouble });
       troubled = trouble.status;
-      // No pod, and a run that was before, stay as they are; rights do not: they come late to an API server that begins.
+      // These cannot change: a missing pod, and a missing previous run. A 403 can, because RBAC caches fill late after a start.
       if (trouble.status === 404 || (asked.run === "previous" && trouble.status === 400)) return;
     }
     await pause();
@@ -117,7 +120,7 @@ async function open(
   return response.body;
 }
 
-/** The API server takes whole seconds; and a line that is late may have an earlier time than those before it. */
+/** `sinceTime` has whole seconds, and a line may have a slightly earlier time than the lines before it. */
 const secondBefore = ({ at }: LogPlace): string =>
   `${new Date(Date.parse(at) - 1000).toISOString().slice(0, 19)}Z`;
 
@@ -135,7 +138,7 @@ type Pod = KubeObject<
   }
 >;
 
-/** An API server ends a log in the same way when the container has ended, and when the kubelet is gone. */
+/** A log stream ends in the same way when the container has ended and when the kubelet is unreachable. */
 async function hasEnded(
   { apiServer }: Pick<Parts, "apiServer">,
   { path, container, run, stream }: Asked,
@@ -157,6 +160,6 @@ async function hasEnded(
   const all = [...containerStatuses, ...initContainerStatuses, ...ephemeralContainerStatuses];
   const running = all.find(({ name }) => name === container)?.state?.running;
   if (running === undefined) return true;
-  // One that was started after the last line is another run.
+  // A container that started after the last line is another run.
   return place !== undefined && Date.parse(running.startedAt ?? "") > Date.parse(place.at);
 }

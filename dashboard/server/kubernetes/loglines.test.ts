@@ -1,4 +1,4 @@
-/** Lines of logs, and going on behind one of them. */
+/** Parsing log lines, and continuing after one of them. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type LogLine, linesBehind, logLines, maxLineBytes, placeIn, placeText } from "./loglines.ts";
@@ -21,7 +21,7 @@ const read = (text: string, sizes: readonly number[] = [7]) =>
   all(logLines(chunks(Buffer.from(text), sizes)));
 
 describe("lines", () => {
-  test("are the same, in whatever pieces they come, and whatever is in them", async () => {
+  test("are the same for any chunk sizes and any content", async () => {
     const text = fc.string({ unit: "binary" }).map((any) => any.toWellFormed().replaceAll("\n", "\r"));
     const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 });
     await fc.assert(
@@ -39,7 +39,7 @@ describe("lines", () => {
     );
   });
 
-  test("have their time in UTC, to the nanosecond, whatever the kubelet's zone is", async () => {
+  test("have their time in UTC with nanoseconds, in whatever time zone the kubelet is", async () => {
     const lines = await read(
       "2026-01-02T03:04:05Z a\n2026-01-02T03:04:05.123456789+09:00 b\n2026-01-02T03:04:05.1Z\nno time\n",
     );
@@ -51,7 +51,7 @@ describe("lines", () => {
     ]);
   });
 
-  test("that are too long are cut, between characters; one that the stream breaks off in is not whole", async () => {
+  test("are cut between characters if too long; a line cut off by the end of the stream is not whole", async () => {
     const time = "2026-01-02T03:04:05.000000000Z ";
     const [cut, next, rest] = await read(
       `${time}${"é".repeat(maxLineBytes)}\n${time}next\n${time}re`,
@@ -78,9 +78,9 @@ async function* each<T>(items: readonly T[]): AsyncGenerator<T> {
   yield* items;
 }
 
-describe("going on behind a line", () => {
-  test("gives each line once, also where many have the same time and some come late", async () => {
-    // Time goes on, and what is written may be up to half a second behind it.
+describe("continuing after a line", () => {
+  test("yields each line once, even if many have the same time and some are late", async () => {
+    // Time advances, and a line may be written up to half a second late.
     const steps = fc.array(fc.tuple(fc.constantFrom(0, 0, 0, 200, 900), fc.constantFrom(0, 0, 100, 500)), {
       minLength: 1,
       maxLength: 40,
@@ -99,20 +99,20 @@ describe("going on behind a line", () => {
         const answered = lines.filter((one) => (one.at ?? "") >= at(since * 1000));
         const behind = await all(linesBehind(each(answered), place));
         expect(behind.map(({ text }) => text)).toEqual(lines.slice(cut + 1).map(({ text }) => text));
-        // Whoever breaks off again goes on from there as well.
+        // Positions stay the same, so that it can be continued again.
         expect(behind.map((one) => one.place)).toEqual(before.slice(cut + 1).map((one) => one.place));
       }),
       { numRuns: 1000 },
     );
   });
 
-  test("gives what is later when the line is not there any more", async () => {
+  test("yields the later lines if the line no longer exists", async () => {
     const lines = [line(0, 1), line(5000, 2), line(5000, 3)];
     const behind = await all(linesBehind(each(lines), { at: at(1000), count: 4 }));
     expect(behind.map(({ text }) => text)).toEqual(["2", "3"]);
   });
 
-  test("a place is read from what it is written as, and from nothing else", () => {
+  test("a position is parsed from its own text, and from no other", () => {
     const place = { at: at(1), count: 3 };
     expect(placeIn(placeText(place))).toEqual(place);
     for (const text of [

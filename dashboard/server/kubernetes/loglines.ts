@@ -1,29 +1,29 @@
 /**
- * Lines of a container's log, as a kubelet writes them with `timestamps=true`, and where in it a reader is.
+ * Parses log lines as a kubelet writes them with `timestamps=true`, and tracks the position of a reader.
  * https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#get-read-log-of-the-specified-pod
  */
 
-/** What of a line is kept, with the time before it. Bytes. */
+/** Longer lines are cut, timestamp included. Bytes. */
 export const maxLineBytes = 16 * 1024;
 
-/** A line, whatever is in it. */
+/** A log line. */
 export interface LogLine {
-  /** When it was written: RFC 3339 in UTC with nine digits, so that texts are as times are. Undefined where it is not said. */
+  /** RFC 3339 in UTC with nine digits, so that string order is time order. Undefined if the line has no timestamp. */
   readonly at: string | undefined;
   readonly text: string;
-  /** It was longer than {@link maxLineBytes}. */
+  /** Longer than {@link maxLineBytes}. */
   readonly isCut: boolean;
-  /** The stream ended before the line did. */
+  /** False if the stream ended within the line. */
   readonly isWhole: boolean;
 }
 
-/** A line that was read: the so-manieth of those with the same time. */
+/** The position of a line: its time, and its ordinal among the lines with this time. */
 export interface LogPlace {
   readonly at: string;
   readonly count: number;
 }
 
-/** A line, and where it is; without a time it is where the line before is. */
+/** A line with its position. A line without a timestamp has the position of the line before it. */
 export interface PlacedLine extends LogLine {
   readonly place: LogPlace | undefined;
 }
@@ -31,17 +31,17 @@ export interface PlacedLine extends LogLine {
 /** `2026-01-02T03:04:05.000000006Z/1` */
 export const placeText = ({ at, count }: LogPlace): string => `${at}/${count}`;
 
-/** The place in a text; undefined when there is none. */
+/** Parses a position; undefined if the text is not one. */
 export function placeIn(text: string | undefined): LogPlace | undefined {
   const [, at, count] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z)\/([1-9]\d{0,8})$/.exec(text ?? "") ?? [];
   return at === undefined || Number.isNaN(Date.parse(at)) ? undefined : { at, count: Number(count) };
 }
 
-/** A kubelet tells the time of its own zone, with nanoseconds. */
+/** The kubelet's timestamp, with nanoseconds, in its own time zone. */
 const stamp = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d) ?/;
 
 function lineOf(bytes: Buffer, isCut: boolean, isWhole: boolean): LogLine {
-  // A character that was cut in two is left out.
+  // Drops a character that was cut in two.
   const line = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes, { stream: isCut });
   const [all = "", seconds, fraction = "", zone] = stamp.exec(line) ?? [];
   const millis = Date.parse(`${seconds}${zone}`);
@@ -52,7 +52,7 @@ function lineOf(bytes: Buffer, isCut: boolean, isWhole: boolean): LogLine {
 
 const newline = 0x0a;
 
-/** The lines of a stream. No more of a line is kept than is given. */
+/** Splits a stream into lines. Keeps at most {@link maxLineBytes} of each. */
 export async function* logLines(stream: AsyncIterable<Uint8Array>): AsyncGenerator<LogLine> {
   let kept: Buffer[] = [];
   let length = 0;
@@ -60,7 +60,7 @@ export async function* logLines(stream: AsyncIterable<Uint8Array>): AsyncGenerat
   const keep = (part: Buffer) => {
     const more = part.subarray(0, maxLineBytes - length);
     if (more.length < part.length) isCut = true;
-    // A copy: the whole chunk would stay in memory otherwise.
+    // A copy, so that the whole chunk can be garbage-collected.
     if (more.length > 0) kept.push(Buffer.from(more));
     length += more.length;
   };
@@ -82,15 +82,15 @@ export async function* logLines(stream: AsyncIterable<Uint8Array>): AsyncGenerat
   if (length > 0) yield take(false);
 }
 
-/** Times that are remembered; a container's two streams may be some lines apart. */
+/** Timestamps to remember. Lines of stdout and stderr may be out of order by some lines. */
 const maxTimes = 1000;
-/** So much later than the place, whatever was there is gone: the file is another one. */
+/** If the log is past the position by this much, the line no longer exists, for example after a log rotation. */
 const laterSeconds = 1;
 
 /**
- * The lines behind a place, of a stream that begins with the second of the place or before. It goes by where the line is, and
- * not by its time alone: of lines that were written at once, a later one may have an earlier time. When the line is not there
- * any more, those with a later time are given.
+ * The lines after a position, from a stream that starts at the position's second or before. Matches the line's position, not only
+ * its time, because lines that are written at the same moment may be out of order. If the line no longer exists, yields the lines
+ * with a later time.
  */
 export async function* linesBehind(
   lines: AsyncIterable<LogLine>,

@@ -1,19 +1,19 @@
-/** Pauses before the API server is asked again: each is twice as long as the one before. */
+/** Exponential backoff for requests to the API server. */
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** Milliseconds. */
 const first = 500;
 const longest = 8000;
 
-/** Pauses of one who asks. */
+/** The backoff of one loop. */
 export interface Pauses {
-  /** Resolves when the pause is over, or nobody waits any more. */
+  /** Resolves after the current delay, or when the signal aborts. Doubles the next delay. */
   pause(): Promise<void>;
-  /** It went well: the next pause is a short one. */
+  /** Call after a success: resets the delay. */
   reset(): void;
 }
 
-/** Pauses that end when the signal aborts. */
+/** Creates a backoff that the signal ends. */
 export function pauses(signal: AbortSignal): Pauses {
   let next = first;
   return {

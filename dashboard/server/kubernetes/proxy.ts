@@ -1,4 +1,4 @@
-/** Requests of the page, passed on to the API server in the name of whoever is logged in. */
+/** Proxies requests from the page to the API server, with the user's token. */
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { Dispatcher } from "undici";
@@ -11,13 +11,13 @@ import { refusal } from "../refusal.ts";
 import { judge } from "./allowlist.ts";
 import { apiServerAway, type Trouble, tokenRefused } from "./answers.ts";
 
-/** More than etcd takes. Bytes. */
+/** More than etcd accepts. Bytes. */
 const maxBody = 2 * 1024 * 1024;
 
-/** Requests of one user at a time: more than any page has. */
+/** Concurrent requests per user: more than any page makes. */
 const maxAtOnce = 32;
 
-/** What of a query is passed on. Watches and logs that go on have ways of their own. */
+/** Query parameters that are forwarded. Watches and followed logs have their own routes. */
 const queries = new Set([
   "limit",
   "continue",
@@ -37,20 +37,20 @@ const bodyTypes = new Set([
   "application/json-patch+json",
 ]);
 
-/** Whose writes they are, in `managedFields`. */
+/** Field manager of the writes. */
 const fieldManager = "denrei-dashboard";
 
 const prefix = "/api/kubernetes";
 
-/** `/api/kubernetes/…`: what is behind it is a path of the Kubernetes API. */
+/** `/api/kubernetes/…`: the rest is a path of the Kubernetes API. */
 export function proxyRoutes(parts: Pick<Parts, "apiServer" | "github" | "log">): Hono<Env> {
   const { apiServer, log } = parts;
   const app = new Hono<Env>();
   const atOnce = places(maxAtOnce);
   const tooLarge = (c: Context) =>
-    c.json(refusal("TooLarge", `expected at most ${maxBody} bytes, found more`), 413);
+    c.json(refusal("TooLarge", `The body is larger than the limit of ${maxBody} bytes.`), 413);
   app.all(`${prefix}/*`, limited(atOnce), bodyLimit({ maxSize: maxBody, onError: tooLarge }), async (c) => {
-    // Nothing in it is decoded: what is looked at is what is passed on.
+    // Not decoded, so that the checked path is the one that is sent.
     const { pathname, searchParams } = new URL(c.req.raw.url);
     const path = pathname.slice(prefix.length);
     const judged = judge(c.req.method, path);
@@ -61,7 +61,10 @@ export function proxyRoutes(parts: Pick<Parts, "apiServer" | "github" | "log">):
     if (["POST", "PATCH"].includes(c.req.method)) {
       const type = c.req.header("content-type") ?? "";
       if (!bodyTypes.has(type))
-        return c.json(refusal("NotAllowed", `expected ${[...bodyTypes].join(", ")}, found "${type}"`), 400);
+        return c.json(
+          refusal("NotAllowed", `The content type "${type}" is not one of ${[...bodyTypes].join(", ")}.`),
+          400,
+        );
       headers["content-type"] = type;
       body = await c.req.text();
       query.set("fieldManager", fieldManager);
@@ -69,8 +72,8 @@ export function proxyRoutes(parts: Pick<Parts, "apiServer" | "github" | "log">):
         const { schema, does } = judged.rule.body;
         const taken = schema.safeParse(parsed(body));
         if (!taken.success)
-          return c.json(refusal("NotAllowed", `expected a change that ${does}, found another`), 403);
-        // Written anew: of a key that is there twice, the API server might take the other one.
+          return c.json(refusal("NotAllowed", `Only a change that ${does} is allowed.`), 403);
+        // Serialized again: of duplicate keys, the API server might use another one than this check.
         body = JSON.stringify(taken.data);
       }
     }
@@ -100,7 +103,7 @@ export function proxyRoutes(parts: Pick<Parts, "apiServer" | "github" | "log">):
       if ("own" in looked) return looked.own;
       response = "given" in looked ? looked.given : await send(looked.send);
     } catch (error) {
-      if (!c.req.raw.signal.aborted) log.warn({ err: error, path }, "the API server does not answer");
+      if (!c.req.raw.signal.aborted) log.warn({ err: error, path }, "API server unavailable");
       return troubled(c, apiServerAway);
     }
     if (response.statusCode === 401) {

@@ -1,10 +1,10 @@
 /**
- * What changes, as server-sent events: one stream for all that a page looks at, because a browser opens but six connections.
+ * Watches lists of objects over one stream of server-sent events per page, because browsers open only six connections per host.
  * https://html.spec.whatwg.org/multipage/server-sent-events.html
  *
- * `GET /api/watch?of=<path>&of=<path>`, each path that of a list, with its selectors. Events are `list` (all objects of
- * one path), `change` (one object), and `trouble`; the id of each has the versions that were seen, so that a browser which
- * comes back is told what it has missed.
+ * `GET /api/watch?of=<path>&of=<path>`: each path is that of a list, with its selectors. Events are `list` (all objects of a path),
+ * `change` (one object), and `trouble`. The ID of an event holds the last version of each path, so that a browser that reconnects
+ * gets the changes that it missed.
  */
 import { Hono } from "hono";
 import { isGone } from "../../../bus/kube/errors.ts";
@@ -17,7 +17,7 @@ import { ask, refused, troubleOf } from "./answers.ts";
 import { type EventStream, eventStream } from "./eventstream.ts";
 import { pauses } from "./pauses.ts";
 
-/** More than any page looks at. */
+/** More than any page needs. */
 const maxPaths = 12;
 const pageSize = 500;
 const selectors = ["labelSelector", "fieldSelector"];
@@ -28,7 +28,10 @@ export function watchRoutes(parts: Parts): Hono<Env> {
   app.get("/api/watch", (c) => {
     const paths = c.req.queries("of") ?? [];
     if (paths.length === 0 || paths.length > maxPaths)
-      return c.json(refusal("NotAllowed", `expected 1 to ${maxPaths} paths, found ${paths.length}`), 400);
+      return c.json(
+        refusal("NotAllowed", `The query needs 1 to ${maxPaths} paths, but has ${paths.length}.`),
+        400,
+      );
     const wanted = paths.map(asked);
     for (const one of wanted)
       if ("status" in one) return c.json(refusal("NotAllowed", one.message), one.status);
@@ -54,7 +57,7 @@ function asked(text: string): Asked | Extract<ReturnType<typeof judge>, { status
   const judged = judge("GET", text.split("?", 1)[0] ?? "");
   if ("status" in judged) return judged;
   if (judged.verb !== "list" || !judged.rule.verbs.includes("watch"))
-    return { status: 405, message: "expected the path of a list that can be watched, found another" };
+    return { status: 405, message: "Not the path of a list that can be watched." };
   return { path, query: new URLSearchParams([...searchParams].filter(([name]) => selectors.includes(name))) };
 }
 
@@ -67,16 +70,16 @@ const versionsIn = (id: string | undefined, count: number): string[] => {
 
 interface Follower {
   readonly path: Asked;
-  /** Which of the paths. */
+  /** Index of the path. */
   readonly at: number;
-  /** The version that was seen of each path; empty before the list. */
+  /** The last version sent for each path; empty before the list. */
   readonly seen: string[];
-  /** The status that the page was told last of each path; 0 when all is well. */
+  /** The last error status sent for each path; 0 if none. */
   readonly troubled: number[];
   readonly stream: EventStream;
 }
 
-/** Lists, watches, and goes on when a watch ends, until nobody reads any more. */
+/** Lists, watches, and resumes ended watches until the client disconnects. */
 async function follow(parts: Parts, follower: Follower): Promise<void> {
   const { at, seen, troubled, stream } = follower;
   const { signal } = stream;
@@ -100,7 +103,7 @@ async function follow(parts: Parts, follower: Follower): Promise<void> {
       const trouble = troubleOf(error);
       if (trouble.status !== troubled[at]) await tell("trouble", trouble);
       troubled[at] = trouble.status;
-      // Also where it is refused: somebody may grant it, or install the kind.
+      // Retry a 403 or 404 too: the right may be granted, or the kind installed.
       await pause();
     }
   }
@@ -132,7 +135,7 @@ async function list(parts: Parts, { path, at, seen, stream }: Follower, tell: Te
   }
 }
 
-/** `began` is called when the API server has let it in. */
+/** Calls `began` when the API server has accepted the watch. */
 async function watch(
   parts: Parts,
   { path, at, seen, stream }: Follower,
@@ -158,7 +161,7 @@ async function watch(
   }
 }
 
-/** Who has written which field is a third of an object, and nothing for a page. */
+/** Drops `managedFields`: a third of an object, and of no use to a page. */
 function trimmed<T extends KubeObject>(object: Stored<T>): Stored<T> {
   const { managedFields: _, ...metadata } = object.metadata as Stored["metadata"] & {
     managedFields?: unknown;
