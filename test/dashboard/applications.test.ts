@@ -1,4 +1,4 @@
-/** Applications on the page, from the form to the pods: a real API server, real workers, a real browser. */
+/** Applications on the page, from the form to the pods, with a real API server, real workers, and a real browser. */
 import { appendFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -13,7 +13,7 @@ import { has } from "../harness/world.ts";
 let scene: Scene;
 let alice: Page;
 let bob: Page;
-/** Whatever the page's policy refuses, and whatever its code throws. */
+/** Violations of the page's Content Security Policy, and uncaught errors. */
 const complaints: string[] = [];
 
 beforeAll(async () => {
@@ -50,7 +50,7 @@ const create = (name: string, spec: object = {}) =>
     { fieldManager: "test" },
   );
 
-test("one that is created with the form is deployed, and its pods are seen", async () => {
+test("an Application created with the form is deployed, and its pods are shown", async () => {
   await go(alice, "/applications");
   await alice.getByRole("link", { name: "Create an Application" }).click();
   await alice.getByLabel("Name", { exact: true }).fill("web");
@@ -63,7 +63,7 @@ test("one that is created with the form is deployed, and its pods are seen", asy
   await alice.getByRole("heading", { name: "web", level: 1 }).waitFor();
   const { spec } = await until("web", has("Ready", "True"));
   expect(spec).toMatchObject({ image: "web:1", env: [{ name: "GREETING", value: "hello" }] });
-  // All of this comes by itself.
+  // The page updates without a reload.
   await alice.locator(".head").getByText("Ready", { exact: true }).waitFor();
   await alice.getByRole("row", { name: /Running/ }).waitFor();
   await alice.getByRole("link", { name: "https://web.example.com" }).waitFor();
@@ -72,7 +72,7 @@ test("one that is created with the form is deployed, and its pods are seen", asy
 });
 
 describe("a form", () => {
-  test("says what is wrong next to the field before anything is sent, and leads there", async () => {
+  test("reports an invalid field next to it and focuses it, before anything is sent", async () => {
     await go(alice, "/applications/new");
     const sent: string[] = [];
     alice.on("request", (request) => request.method() === "POST" && sent.push(request.url()));
@@ -90,7 +90,7 @@ describe("a form", () => {
     await expectAccessible(alice);
   });
 
-  test("shows what the API server says next to the field that it names", async () => {
+  test("shows a message of the API server next to the field that it names", async () => {
     await go(alice, "/applications/new");
     await alice.getByLabel("Name", { exact: true }).fill("twice");
     await alice.getByLabel("Hosts").fill("twice.example.com");
@@ -104,7 +104,7 @@ describe("a form", () => {
     expect(await alice.getByLabel("Name of variable 2").getAttribute("aria-invalid")).toBe("false");
   });
 
-  test("does not write over what somebody else has changed meanwhile", async () => {
+  test("does not overwrite a concurrent change", async () => {
     await create("shared", { image: "shared:1" });
     await until("shared", has("Ready", "True"));
     await open(alice, "shared", "settings");
@@ -124,7 +124,7 @@ describe("a form", () => {
   });
 });
 
-test("environment variables are changed, and those that are taken away are gone", async () => {
+test("environment variables can be changed and removed", async () => {
   await open(alice, "web", "settings");
   await alice.getByLabel("Value of variable 1").fill("good morning");
   await alice.getByRole("button", { name: "Add a variable" }).click();
@@ -148,7 +148,7 @@ test("environment variables are changed, and those that are taken away are gone"
   await until("web", ({ spec }) => spec.env?.length === 1 && spec.env[0]?.name === "TOKEN");
 });
 
-test("it is scaled, and restarted as kubectl does it", async () => {
+test("an Application can be scaled, and restarted as kubectl does it", async () => {
   await open(alice, "web");
   await alice.getByRole("button", { name: "Scale" }).click();
   await alice.getByLabel("How many pods").fill("2");
@@ -172,7 +172,7 @@ test("it is scaled, and restarted as kubectl does it", async () => {
   );
 });
 
-test("what its pods write is followed line by line, and is text whatever is in it", async () => {
+test("a pod's log is followed line by line, and never rendered as HTML", async () => {
   const path = scene.kit.platform.podLogsPath ?? "";
   await appendFile(path, podLogLine("listening on 8080"));
   await open(alice, "web", "logs");
@@ -187,7 +187,7 @@ test("what its pods write is followed line by line, and is text whatever is in i
   await expectAccessible(alice);
 });
 
-test("whoever reads what a pod writes has it also when the pod is gone, and is led to the one in its place", async () => {
+test("a log stays visible when its pod is deleted, and the page offers the new pod", async () => {
   await open(alice, "web", "logs");
   const log = alice.getByRole("log");
   await log.getByText("listening on 8080").waitFor();
@@ -205,7 +205,7 @@ test("whoever reads what a pod writes has it also when the pod is gone, and is l
   await expect.poll(() => pods.count()).toBe(2);
 });
 
-test("it is rolled back to an image of before, and comes forward again", async () => {
+test("an Application can be rolled back to a former image, and forward again", async () => {
   await scene.kit.client.mergePatch(
     Application,
     at("web"),
@@ -223,7 +223,7 @@ test("it is rolled back to an image of before, and comes forward again", async (
   await until("web", ({ status }) => status?.currentImage === "web:2");
 });
 
-test("whoever may only look sees all of it, and is told that nothing else is allowed", async () => {
+test("a viewer sees everything, and changes are reported as forbidden", async () => {
   await open(bob, "web");
   await bob.getByText("2 of 2 ready").waitFor();
   await bob.getByRole("button", { name: "Scale" }).click();
@@ -243,7 +243,7 @@ test("whoever may only look sees all of it, and is told that nothing else is all
   });
 });
 
-test("why there are no pods is among its events", async () => {
+test("the events say why there are no pods", async () => {
   const limits = { apiVersion: "v1", kind: "LimitRange", metadata: { name: "small" } };
   const path = `/api/v1/namespaces/${team}/limitranges`;
   const spec = { limits: [{ type: "Container", max: { memory: "1Gi" } }] };
@@ -261,7 +261,7 @@ test("why there are no pods is among its events", async () => {
     .waitFor();
 });
 
-test("it is deleted by whoever types its name, and the list knows at once", async () => {
+test("an Application is deleted after its name is typed, and disappears from the list at once", async () => {
   await create("doomed");
   await go(bob, "/applications");
   await bob.getByRole("link", { name: "doomed", exact: true }).waitFor();
@@ -278,7 +278,7 @@ test("it is deleted by whoever types its name, and the list knows at once", asyn
   await alice.getByRole("heading", { name: "There is no Application doomed" }).waitFor();
 });
 
-test("text of objects is text, whatever is in it", async () => {
+test("text from objects is never rendered as HTML", async () => {
   const attack = `<img src=x onerror="document.title='taken'"><script>document.title='taken'</script>`;
   await create("texts", { image: attack, args: [attack], attributes: { [attack]: attack } });
   await scene.kit.client.mergePatch(
@@ -302,6 +302,6 @@ test("text of objects is text, whatever is in it", async () => {
   }
 });
 
-test("nothing that the page does is against its own policy", () => {
+test("the page violates no policy and throws no error", () => {
   expect(complaints).toEqual([]);
 });

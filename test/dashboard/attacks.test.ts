@@ -1,4 +1,4 @@
-/** What somebody with a site, a link or a cookie of their own can do to others who are logged in: nothing. */
+/** Attacks on logged-in users by a foreign site, a link, or a planted cookie. All of them must fail. */
 import fc from "fast-check";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -14,7 +14,7 @@ let scene: Scene;
 let site: OtherSite;
 beforeAll(async () => {
   scene = await startScene();
-  // What a form of text sends begins like JSON.
+  // The body of a form of type text/plain begins like JSON.
   const field = JSON.stringify(application("planted")).slice(0, -1);
   site = await startOtherSite({
     "/": `<!doctype html><form method="post" enctype="text/plain" action="${scene.url}${list}">
@@ -38,48 +38,51 @@ const reasonOf = (answer: { json<T>(): T }) => answer.json<{ reason: string }>()
 const cookieOf = ({ cookies }: Visitor) => cookies.get(sessionCookieName);
 
 describe("another site", () => {
-  // The browser sends the cookie to the one that differs by its port alone.
-  test.each(["127.0.0.1", "localhost"] as const)("at %s gets nothing and changes nothing", async (host) => {
-    const page = await pageWithCookie(await scene.visitor(people.alice));
-    await page.goto(site.at(host));
-    const answered = (codes: string) =>
-      metricSum(
-        [scene.dashboard],
-        new RegExp(`^denrei_dashboard_requests_total{route="/api/.*code="${codes}"}`),
+  // The browser does send the cookie to a site that differs only in its port.
+  test.each(["127.0.0.1", "localhost"] as const)(
+    "at %s can neither read nor change anything",
+    async (host) => {
+      const page = await pageWithCookie(await scene.visitor(people.alice));
+      await page.goto(site.at(host));
+      const answered = (codes: string) =>
+        metricSum(
+          [scene.dashboard],
+          new RegExp(`^denrei_dashboard_requests_total{route="/api/.*code="${codes}"}`),
+        );
+      const [refused, given] = [await answered("40[13]"), await answered("[25]..")];
+      const outcomes = await page.evaluate(
+        async ({ url, path, body }) => {
+          const ask = (to: string, init: RequestInit) =>
+            fetch(`${url}${to}`, { credentials: "include", ...init }).then(
+              (answer) => answer.type,
+              (error: Error) => error.name,
+            );
+          return [
+            await ask("/api/session", {}),
+            await ask("/api/session", { mode: "no-cors" }),
+            await ask(path, { method: "POST", mode: "no-cors", body }),
+            await ask(path, { method: "POST", headers: { "content-type": "application/json" }, body }),
+            await ask("/api/session", { method: "DELETE" }),
+          ];
+        },
+        { url: scene.url, path: list, body: JSON.stringify(application("planted")) },
       );
-    const [refused, given] = [await answered("40[13]"), await answered("[25]..")];
-    const outcomes = await page.evaluate(
-      async ({ url, path, body }) => {
-        const ask = (to: string, init: RequestInit) =>
-          fetch(`${url}${to}`, { credentials: "include", ...init }).then(
-            (answer) => answer.type,
-            (error: Error) => error.name,
-          );
-        return [
-          await ask("/api/session", {}),
-          await ask("/api/session", { mode: "no-cors" }),
-          await ask(path, { method: "POST", mode: "no-cors", body }),
-          await ask(path, { method: "POST", headers: { "content-type": "application/json" }, body }),
-          await ask("/api/session", { method: "DELETE" }),
-        ];
-      },
-      { url: scene.url, path: list, body: JSON.stringify(application("planted")) },
-    );
-    // Nobody has allowed it to read an answer.
-    expect(outcomes.filter((outcome) => !["TypeError", "opaque"].includes(outcome))).toEqual([]);
-    await page.getByRole("button").click();
-    await page.waitForURL(`${scene.url}${list}`);
-    expect(await page.textContent("body")).toContain("CrossSite");
-    // Of the requests with methods and headers of their own a browser asks first whether they may be made.
-    expect((await answered("40[13]")) - refused).toBe(6);
-    expect(await answered("[25]..")).toBe(given);
-    expect(await scene.kit.list(Application, team)).toEqual([]);
-    await page.goto(scene.url);
-    await page.getByRole("button", { name: "Log out" }).waitFor();
-    await page.context().close();
-  });
+      // The page cannot read any response, because no CORS header allows it.
+      expect(outcomes.filter((outcome) => !["TypeError", "opaque"].includes(outcome))).toEqual([]);
+      await page.getByRole("button").click();
+      await page.waitForURL(`${scene.url}${list}`);
+      expect(await page.textContent("body")).toContain("CrossSite");
+      // Requests with special methods or headers need a preflight, which fails.
+      expect((await answered("40[13]")) - refused).toBe(6);
+      expect(await answered("[25]..")).toBe(given);
+      expect(await scene.kit.list(Application, team)).toEqual([]);
+      await page.goto(scene.url);
+      await page.getByRole("button", { name: "Log out" }).waitFor();
+      await page.context().close();
+    },
+  );
 
-  test("can not have the page in a frame", async () => {
+  test("cannot show the page in a frame", async () => {
     const page = await pageWithCookie(await scene.visitor(people.alice));
     const refused = page.waitForEvent("console", (message) => message.text().includes("frame-ancestors"));
     await page.goto(site.at("127.0.0.1", "/frame"));
@@ -88,7 +91,7 @@ describe("another site", () => {
   });
 });
 
-/** A page in a browser that has the cookie, and nothing of the dashboard open. */
+/** A page of a browser that has the cookie, with nothing of the dashboard open. */
 async function pageWithCookie(who: Visitor): Promise<Page> {
   const context = await (await scene.browser()).newContext();
   const cookie = { name: sessionCookieName, value: cookieOf(who) ?? "", url: scene.url };
@@ -102,9 +105,9 @@ test.each<[string, Record<string, string>, string]>([
   ["of another scheme", { origin: "https://127.0.0.1" }, "CrossSite"],
   ["of another site", { "sec-fetch-site": "cross-site" }, "CrossSite"],
   ["of another host of the site", { "sec-fetch-site": "same-site" }, "CrossSite"],
-  ["without the page's word", { "x-denrei-csrf": "" }, "NoCsrfToken"],
-  ["with another word", { "x-denrei-csrf": "a".repeat(24) }, "NoCsrfToken"],
-])("a request %s changes nothing", async (_, headers, reason) => {
+  ["without a CSRF token", { "x-denrei-csrf": "" }, "NoCsrfToken"],
+  ["with another CSRF token", { "x-denrei-csrf": "a".repeat(24) }, "NoCsrfToken"],
+])("rejects a request %s", async (_, headers, reason) => {
   const who = await scene.visitor(people.alice);
   for (const [path, method, body] of [
     [list, "POST", application("forged")],
@@ -117,14 +120,14 @@ test.each<[string, Record<string, string>, string]>([
   expect(await scene.kit.list(Application, team)).toEqual([]);
 });
 
-test("the page's word is that of its session alone", async () => {
+test("a CSRF token is valid only for its own session", async () => {
   const [alice, bob] = [await scene.visitor(people.alice), await scene.visitor(people.bob)];
   const { csrf } = (await bob.ask("/api/session")).json<{ csrf: string }>();
   const answer = await alice.ask("/api/session", { method: "DELETE", headers: { "x-denrei-csrf": csrf } });
   expect([answer.status, reasonOf(answer)]).toEqual([403, "NoCsrfToken"]);
 });
 
-test("whatever a link says, a login ends here", async () => {
+test("a login always ends on a page of the dashboard", async () => {
   for (const to of ["//evil.example", "/\\evil.example", "https://evil.example", "/%09/evil.example/..//x"]) {
     const who = visitor(scene.url);
     const login = `/auth/login?${new URLSearchParams({ to })}`;
@@ -137,7 +140,7 @@ test("whatever a link says, a login ends here", async () => {
   }
 });
 
-test("a cookie with any letter changed is none", async () => {
+test("a modified cookie is rejected", async () => {
   const who = await scene.visitor(people.bob);
   const cookie = cookieOf(who) ?? "";
   const ask = (value: string) =>
@@ -150,14 +153,14 @@ test("a cookie with any letter changed is none", async () => {
       const changed = cookie.slice(0, at) + letter + cookie.slice(at + 1);
       expect((await ask(encodeURIComponent(changed))).status).toBe(401);
     }),
-    // Thousands are tried on the sealer itself, in its unit test.
+    // The sealer's unit test tries thousands of changes.
     { numRuns: 10 },
   );
   for (const value of ["", "%E0%A4%A", ".", "....", `${cookie}.`, cookie.repeat(20)])
     expect((await ask(value)).status).toBe(401);
 });
 
-test("a cookie of a login is none of a session", async () => {
+test("a login cookie is not accepted as a session cookie", async () => {
   const who = visitor(scene.url);
   await who.ask("/auth/login");
   const login = who.cookies.get(loginCookieName);
@@ -165,7 +168,7 @@ test("a cookie of a login is none of a session", async () => {
   expect([answer.status, reasonOf(answer)]).toEqual([401, "LoggedOut"]);
 });
 
-test("a session that was planted ends when somebody logs in over it", async () => {
+test("a planted session ends when the user logs in", async () => {
   const attacker = await scene.visitor(people.bob);
   const planted = cookieOf(attacker) ?? "";
   const victim = visitor(scene.url);
@@ -177,11 +180,11 @@ test("a session that was planted ends when somebody logs in over it", async () =
   expect((await attacker.ask("/api/session")).status).toBe(401);
 });
 
-test("nobody is logged in by the end of another's login", async () => {
+test("a login cannot be finished in a browser that did not start it", async () => {
   const attacker = visitor(scene.url);
   const callback = await toCallback(attacker, people.bob);
   const failed = "/login-failed?why=interrupted&to=%2F";
-  // One who has begun none, and one who has begun another.
+  // One browser has started no login, the other one a different login.
   for (const begin of [[], ["/auth/login"]]) {
     const victim = visitor(scene.url);
     for (const path of begin) await victim.ask(path);
@@ -191,7 +194,7 @@ test("nobody is logged in by the end of another's login", async () => {
   }
 });
 
-test("a login is ended once", async () => {
+test("a login can be finished only once", async () => {
   const who = visitor(scene.url);
   const callback = await toCallback(who, people.bob);
   const begun = who.cookies.get(loginCookieName) ?? "";
@@ -204,7 +207,7 @@ test("a login is ended once", async () => {
   expect(replayed.cookies).toEqual(new Map());
 });
 
-test("what the issuer says of a login that failed is a page of ours, without a word of its own", async () => {
+test("a failed login leads to a page of the dashboard that shows no text of the issuer", async () => {
   const context = await (await scene.browser()).newContext();
   try {
     const page = await context.newPage();
@@ -231,7 +234,7 @@ test("what the issuer says of a login that failed is a page of ours, without a w
   }
 });
 
-test("a name of somebody else's that points here gets nothing", async () => {
+test("rejects requests for a foreign host name", async () => {
   const who = await logIn(scene.url, people.alice);
   for (const path of ["/", "/auth/login", "/api/session", list]) {
     const host = `evil.example:${new URL(scene.url).port}`;

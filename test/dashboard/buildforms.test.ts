@@ -1,4 +1,4 @@
-/** The forms of RemoteSyncs and AppPipelines: what is seldom typed, and what GitHub and the cluster offer. */
+/** The forms of RemoteSyncs and AppPipelines: rarely used fields, and suggestions from GitHub and the cluster. */
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
@@ -60,14 +60,14 @@ const needed = {
   "Where the images go": "registry.example.com/acme/web",
 };
 
-/** What a field suggests, once there is something. */
+/** The suggestions of a field, once there are any. */
 async function suggestions(of: Locator): Promise<string[]> {
   const list = of.page().locator(`datalist[id="${await of.getAttribute("list")}"] option`);
   await list.first().waitFor({ state: "attached" });
   return list.evaluateAll((options) => options.map((option) => option.getAttribute("value") ?? ""));
 }
 
-/** Adds a name and a value to a group of them. */
+/** Adds a name and a value to a group of pairs. */
 async function addTo(page: Page, group: string, name: string, value: string): Promise<void> {
   const pairs = page.getByRole("group", { name: group });
   await pairs.getByRole("button", { name: "Add one" }).click();
@@ -81,7 +81,7 @@ async function addTo(page: Page, group: string, name: string, value: string): Pr
     .fill(value);
 }
 
-/** How images are built, as both forms ask for it. */
+/** Fills in the build settings, which both forms share. */
 async function sayHowItIsBuilt(page: Page): Promise<void> {
   await field(page, "Builder").selectOption("Builder");
   await fill(page, { "Name of the builder": "own", "Size of the build's cache": "4G" });
@@ -99,7 +99,7 @@ const howItIsBuilt = {
   },
 };
 
-test("how a RemoteSync is built is folded away, and unfolds where something in it is wrong", async () => {
+test("a RemoteSync's build settings are folded, and unfold if one of them is invalid", async () => {
   const page = await open("/builds/new");
   await fill(page, { Name: "web", Application: "web", ...needed });
   const builder = field(page, "Builder");
@@ -136,7 +136,7 @@ test("how a RemoteSync is built is folded away, and unfolds where something in i
   expect(spec.build).toEqual({ ...howItIsBuilt.build, resources: { limits: { memory: "3Gi" } } });
 });
 
-test("an AppPipeline says in the same way how its previews are built", async () => {
+test("an AppPipeline has the same build settings for its previews", async () => {
   const page = await open("/previews/new");
   await fill(page, { Name: "web", ...needed, "Domain of the previews": "preview.example.com" });
   await page.getByText("More: port, pods, folder, how it is built").click();
@@ -154,13 +154,13 @@ test("an AppPipeline says in the same way how its previews are built", async () 
   expect(spec).toMatchObject({ ...howItIsBuilt, build: { ...howItIsBuilt.build, env }, revision: "Head" });
 });
 
-test("whoever connects GitHub is offered its owners and repositories, and can type others", async () => {
+test("suggests owners and repositories after GitHub is connected, and accepts others", async () => {
   const page = await open("/builds/new?application=docs");
   const owner = field(page, "Owner of the repository");
   await fill(page, { Name: "begun" });
   await page.getByRole("link", { name: "Connect GitHub" }).click();
   await page.getByRole("button", { name: "Cancel" }).click();
-  // It goes after some seconds; the alert stays.
+  // This notice disappears after some seconds; the alert stays.
   await page.getByText("What you had typed is here again.").waitFor();
   await page.getByRole("alert").getByText("You have not allowed it at GitHub").waitFor();
   expect(await field(page, "Name").inputValue()).toBe("begun");
@@ -194,7 +194,7 @@ test("whoever connects GitHub is offered its owners and repositories, and can ty
   expect(spec.base.github).toMatchObject({ owner: "somebody", repo: "else" });
 });
 
-test("Secrets of Installations for git are offered, of the namespace that it is to be in", async () => {
+test("suggests the git Secrets of the Installations in the object's namespace", async () => {
   for (const [name, format] of [
     ["acme-git", "basic-auth"],
     ["acme-pull", "dockerconfigjson"],

@@ -1,4 +1,4 @@
-/** RemoteSyncs and their builds, as people see and change them: built by a worker and the stand-in for kpack. */
+/** RemoteSyncs and their builds on the page, with a worker and a simulated kpack. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { allowedUrlsVariable } from "../../bus/github/allowed.ts";
@@ -16,14 +16,14 @@ import { has } from "../harness/world.ts";
 
 const manager = { fieldManager: "test" };
 const platformNamespace = "denrei";
-/** Nobody listens there: branches and pull requests stay unknown, commits need nobody. */
+/** Nothing listens there: branches and pull requests stay unresolved, and commits need no GitHub. */
 const githubUrl = "http://127.0.0.1:9";
 const [first, second] = ["1", "2"].map((digit) => digit.repeat(40)) as [string, string];
 
 let scene: Scene;
 let kpack: Kpack;
 let alice: Page;
-/** Whatever the page's policy refuses, and whatever its code throws. */
+/** Violations of the page's Content Security Policy, and uncaught errors. */
 const complaints: string[] = [];
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
@@ -84,7 +84,7 @@ async function open(path: string, page = alice): Promise<Page> {
 
 const sync = (name: string): Promise<Stored<RemoteSync>> => scene.kit.client.get(RemoteSync, at(name));
 
-test("a commit is built as somebody looks on, and the step that fails opens by itself", async () => {
+test("the page shows the build of a commit live, and opens the step that fails", async () => {
   const { client, until } = scene.kit;
   await create(Application, "web", { spec: { domains: ["web.example.com"], replicas: 1 } });
   const page = await open("/builds");
@@ -128,7 +128,7 @@ test("a commit is built as somebody looks on, and the step that fails opens by i
   expect(await commit.getAttribute("href")).toBe(`${githubUrl}/acme/web/commit/${second}`);
   await expectAccessible(page);
 
-  // Whoever looks at the Application sees the same.
+  // The Application's page shows the same.
   await open("/applications/team-a/web/logs");
   await steps
     .getByRole("log", { name: /^Log of detect/ })
@@ -164,7 +164,7 @@ test("a commit is built as somebody looks on, and the step that fails opens by i
   await expectAccessible(page);
 }, 300_000);
 
-test("steps open and close with a keyboard, and builds of before are looked at", async () => {
+test("steps open and close with the keyboard, and former builds can be shown", async () => {
   const page = await open("/builds/team-a/web");
   const step = page.getByRole("button", { name: /^prepare Done/ });
   await step.focus();
@@ -184,7 +184,7 @@ test("steps open and close with a keyboard, and builds of before are looked at",
   expect(await steps.textContent()).toContain("These steps were done: prepare, analyze, detect");
 });
 
-test("it is paused, resumed, refreshed, and deleted by whoever types its name", async () => {
+test("a RemoteSync can be paused, resumed, refreshed, and deleted after its name is typed", async () => {
   const { until, untilGone } = scene.kit;
   await create(RemoteSync, "short", { spec: specOf("short") });
   const page = await open("/builds/team-a/short");
@@ -211,7 +211,7 @@ test("it is paused, resumed, refreshed, and deleted by whoever types its name", 
   await page.getByRole("heading", { level: 1, name: "Builds" }).waitFor();
 });
 
-test("whoever may only look sees builds and their steps, and is told that they may not pause", async () => {
+test("a viewer sees builds and their steps, and pausing is reported as forbidden", async () => {
   const page = await scene.loggedIn(people.bob);
   await open("/builds/team-a/web", page);
   await page.getByRole("button", { name: /^build Failed with exit code 1/ }).waitFor();
@@ -223,7 +223,7 @@ test("whoever may only look sees builds and their steps, and is told that they m
   expect((await sync("web")).spec.paused).toBeUndefined();
 });
 
-test("one that is not there says so, and on a phone nothing is wider than the screen", async () => {
+test("reports a missing RemoteSync, and nothing is wider than a phone's screen", async () => {
   const page = await open("/builds/team-a/nothing");
   await page.getByRole("heading", { name: "There is no RemoteSync nothing" }).waitFor();
   await page.setViewportSize({ width: 390, height: 800 });
@@ -239,7 +239,7 @@ test("one that is not there says so, and on a phone nothing is wider than the sc
   await page.setViewportSize({ width: 1280, height: 800 });
 });
 
-test("what was built last is built again, once nothing is built any more, by whoever may", async () => {
+test("the last commit can be rebuilt after its build has ended, by a user with the right", async () => {
   const { client, until } = scene.kit;
   const [image] = (await client.list(Image, team)).items.filter(
     ({ metadata }) => metadata.labels?.[labels.remoteSync] === "web",
@@ -271,6 +271,6 @@ test("what was built last is built again, once nothing is built any more, by who
   await page.getByRole("button", { name: "Build again", disabled: false }).waitFor();
 });
 
-test("nothing was thrown, and nothing refused by the page's policy", () => {
+test("the page violates no policy and throws no error", () => {
   expect(complaints).toEqual([]);
 });

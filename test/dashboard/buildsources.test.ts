@@ -1,4 +1,4 @@
-/** The form of a RemoteSync, new and changed: which commit of a repository is built. */
+/** The source of a RemoteSync in its form: the default branch, a branch, a pull request, or a commit. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
@@ -29,7 +29,7 @@ afterAll(() => scene?.stop());
 
 const sync = (name: string) => scene.kit.client.get(RemoteSync, { namespace: team, name });
 
-test("what somebody chooses to build is what is sent: a branch, a pull request, a commit, or none of them", async () => {
+test("sends the chosen source: a branch, a pull request, a commit, or none of them", async () => {
   await page.goto(`${scene.url}/builds/new?application=choice`);
   expect(await page.getByLabel("Application", { exact: true }).inputValue()).toBe("choice");
   const suggested = page.locator("datalist").filter({ has: page.locator('option[value="web"]') });
@@ -44,7 +44,7 @@ test("what somebody chooses to build is what is sent: a branch, a pull request, 
   await page.getByLabel("Branch", { exact: true }).fill("release/1.2");
   await page.getByText("More: folder, builder").click();
   await page.getByLabel("Folder of the repository").fill("services/web");
-  // This dashboard is told of no GitHub.
+  // This dashboard has no GitHub App.
   expect(await page.getByRole("link", { name: "Connect GitHub" }).count()).toBe(0);
   await page.getByRole("button", { name: "Add a variable" }).click();
   await page.getByLabel("Name of variable 1").fill("BP_NODE_VERSION");

@@ -1,4 +1,4 @@
-/** What the dashboard tells of the bus, and whom: on real parts, as RBAC has it. */
+/** The dashboard's bus API and its access checks, with real parts. */
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { crdOf } from "../../bus/kube/crd.ts";
@@ -89,7 +89,7 @@ const lettersOf = async (who: Visitor) =>
 
 const replicas = async () => (await get<Working>(bob, `working?namespace=${team}`)).body.replicas;
 
-test("who may see what is what RBAC says", async () => {
+test("RBAC decides what a user may see", async () => {
   const rights = async (who: Visitor, namespace = "") =>
     (await get<BusRights>(who, `rights?namespace=${namespace}`)).body;
   const none = { functions: false, activity: false, deadLetters: false, replay: false };
@@ -127,7 +127,7 @@ test("who may see what is what RBAC says", async () => {
   expect(nobody.status).toBe(401);
 });
 
-test("what fails is counted as retried, and its history has each attempt and what it wrote", async () => {
+test("a failing object counts as retrying, and its history has each attempt with its writes", async () => {
   await create("fails", { mode: "throw" });
   await expect.poll(async () => (await figuresOf("probe"))?.retrying, patience).toBe(1);
   await expect
@@ -147,7 +147,7 @@ test("what fails is counted as retried, and its history has each attempt and wha
     nextInMillis: expect.any(Number),
     writes: [],
   });
-  // The third says so on the object.
+  // The third failure writes the condition.
   expect(found[2]?.writes).toEqual([
     { verb: "status", object, resourceVersion: expect.stringMatching(/^\d+$/) },
   ]);
@@ -165,7 +165,7 @@ test("what fails is counted as retried, and its history has each attempt and wha
   await expect.poll(async () => (await figuresOf("probe"))?.retrying, patience).toBe(0);
 });
 
-test("a dead letter is seen by who may, and replayed by who may do that", async () => {
+test("viewing and replaying a dead letter need separate rights", async () => {
   await create("ends", { mode: "terminal" });
   await expect.poll(async () => (await lettersOf(bob)).length, patience).toBe(1);
   const [letter] = await lettersOf(bob);
@@ -208,7 +208,7 @@ test("a dead letter is seen by who may, and replayed by who may do that", async 
   expect((await replay(alice, "never")).status).toBe(404);
 });
 
-test("who has what in hand is what the workers say while they have it", async () => {
+test("workers report their reconciles in flight", async () => {
   await scene.kit.client.create(
     Branch,
     {
@@ -227,7 +227,7 @@ test("who has what in hand is what the workers say while they have it", async ()
     return held.length;
   };
   await expect.poll(count, patience).toBe(1);
-  // A worker has it in hand before its function begins.
+  // It is in flight before its function starts.
   const holder = () =>
     workers.find(({ log }) =>
       log.records().some(({ msg, key }) => msg === "looking at the branch" && key === `${team}/held`),
@@ -245,7 +245,7 @@ test("who has what in hand is what the workers say while they have it", async ()
   await expect.poll(async () => (await figuresOf("branches"))?.inFlight, patience).toBe(1);
 });
 
-test("what a worker hands back as it stops, another one has in hand, and both are told", async () => {
+test("a reconcile that a stopping worker hands back is in flight on another worker, and history has both", async () => {
   const holders = async () =>
     (await replicas())
       .filter(({ inHand }) => inHand.some(({ object }) => object.name === "held"))
@@ -266,7 +266,7 @@ test("what a worker hands back as it stops, another one has in hand, and both ar
   await worker?.start();
 });
 
-test("by its trace: from the webhook to the write, without what is in other namespaces", async () => {
+test("a trace covers the webhook to the write, without other namespaces", async () => {
   const spec = { repository: "acme/web" };
   for (const namespace of [team, foreign]) {
     const metadata = { namespace, name: "web" };
@@ -274,7 +274,7 @@ test("by its trace: from the webhook to the write, without what is in other name
     await scene.kit.client.create(Sticker, object, { fieldManager: "test" });
   }
   const { metadata } = await scene.kit.client.get(Sticker, { namespace: team, name: "web" });
-  // A webhook finds what was routed before: its index is written then.
+  // A webhook only reaches objects that were reconciled before, because a reconcile writes its index entry.
   await expect.poll(async () => (await reconciles(bob, of("Sticker", "web"))).length, patience).toBe(1);
   const isRouted = () =>
     workers.some(({ log }) =>
@@ -314,7 +314,7 @@ test("by its trace: from the webhook to the write, without what is in other name
   expect((await traced("0".repeat(31).concat("1"))).traces).toEqual([]);
 });
 
-test("a history that is longer than an answer goes on before it", async () => {
+test("a long history is read page by page", async () => {
   expect((await get(bob, `${of("Probe", "fails")}&before=nonsense`)).status).toBe(400);
   expect((await get(bob, "history")).status).toBe(400);
   const [first, second, third] = await reconciles(bob, of("Probe", "fails"));
@@ -323,7 +323,7 @@ test("a history that is longer than an answer goes on before it", async () => {
   expect(before).toEqual([first, second]);
 });
 
-test("what happens is told each second, and to who comes late as well", async () => {
+test("the live stream sends a sample each second, and the past ones first", async () => {
   const events = await readEvents(alice, "/api/bus/live");
   const past = await events.next<LivePast>();
   const next = [await events.next<LiveSample>(), await events.next<LiveSample>()];

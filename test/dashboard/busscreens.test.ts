@@ -1,4 +1,4 @@
-/** The screens of the bus: figures that move, who works on what, and dead letters that are replayed. */
+/** The screens of the bus: live figures, reconciles in flight, and replaying dead letters. */
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Branch } from "../fixtures/functions/branches.ts";
@@ -23,7 +23,7 @@ afterAll(() => scene?.stop());
 
 const card = (page: Page, name: string): Locator => page.getByRole("region", { name, exact: true });
 
-/** A cell by its row and its column, as they are called. */
+/** A cell, by the names of its row and column. */
 async function cell(table: Locator, row: string, column: string): Promise<Locator> {
   await table.getByRole("columnheader", { name: column, exact: true }).waitFor();
   const columns = await table.getByRole("columnheader").allInnerTexts();
@@ -39,7 +39,7 @@ const textOf = async (table: Locator, row: string, column: string): Promise<stri
 const probings = (name: string): number =>
   scene.worker.log.records().filter(({ msg, key }) => msg === "probing" && key === `${team}/${name}`).length;
 
-test("figures move when objects change, and charts draw them", { timeout: 300_000 }, async () => {
+test("figures and charts follow changes of objects", { timeout: 300_000 }, async () => {
   await alice.goto(`${scene.url}/bus`);
   const functions = card(alice, "Functions");
   await functions.waitFor();
@@ -47,7 +47,7 @@ test("figures move when objects change, and charts draw them", { timeout: 300_00
   await scene.create(Probe, "first", { mode: "ok" });
   const events = card(alice, "Events per second");
   const ofProbes = async () => Number(await textOf(events, "Probe.test.denrei.dev", "In 15 minutes"));
-  // Its creation and the status that is written.
+  // One event for the creation, one for the status.
   await expect.poll(ofProbes, patience).toBe(2);
   await expect
     .poll(() => textOf(functions, "probe", "Reconcile, p50 / p99"), patience)
@@ -78,7 +78,7 @@ test("figures move when objects change, and charts draw them", { timeout: 300_00
   await expectAccessible(alice);
 });
 
-/** Whether something of the first line's colour, as it is now, is in the chart whose label begins so. */
+/** Whether the chart whose label begins so currently contains the color of its first line. */
 const hasLine = (page: Page, label: string): Promise<boolean> =>
   page.evaluate(`(() => {
     const canvas = document.querySelector('[aria-label^="${label}"] canvas');
@@ -88,7 +88,7 @@ const hasLine = (page: Page, label: string): Promise<boolean> =>
     return Array.from({ length: data.length / 4 }, (_, pixel) => pixel * 4).some(isWanted);
   })()`);
 
-test("a dead letter is inspected by who may see it, and replayed by who may do that", {
+test("inspecting and replaying a dead letter need separate rights", {
   timeout: 300_000,
 }, async () => {
   await bob.goto(`${scene.url}/bus/deadletters`);
@@ -122,7 +122,7 @@ test("a dead letter is inspected by who may see it, and replayed by who may do t
   await alice.getByRole("button", { name: "Replay" }).waitFor();
 });
 
-test("all dead letters that are shown are replayed", async () => {
+test("all shown dead letters can be replayed at once", async () => {
   await alice.goto(`${scene.url}/bus/deadletters`);
   await alice.getByRole("combobox", { name: "Function", exact: true }).selectOption("probe");
   await alice.getByRole("link", { name: "ends-too", exact: true }).waitFor();
@@ -136,7 +136,7 @@ test("all dead letters that are shown are replayed", async () => {
     .toEqual(before.map((times) => times + 1));
 });
 
-test("whoever may see a namespace alone sees its part, and is told which role shows more", async () => {
+test("a user of one namespace sees its part, and which role shows more", async () => {
   await scene.create(Branch, "held", { repository: "acme/held", branch: "main", millis: 600_000 });
   await bob.goto(`${scene.url}/bus`);
   const workers = card(bob, "Workers");
@@ -163,7 +163,7 @@ test("whoever may see a namespace alone sees its part, and is told which role sh
   await bob.getByRole("link", { name: "ends", exact: true }).waitFor();
 });
 
-test("objects are counted where they are: in hand, changed meanwhile, waiting for their time, tried again", {
+test("objects are counted by state: in flight, parked, delayed, or retrying", {
   timeout: 300_000,
 }, async () => {
   const held = { namespace: team, name: "held" };
@@ -179,30 +179,30 @@ test("objects are counted where they are: in hand, changed meanwhile, waiting fo
   await scene.create(Branch, "fails", { repository: "acme/held", branch: "main", failure: "told to" });
   await scene.create(Probe, "fails-too", { mode: "throw" });
   await scene.create(Probe, "later", { mode: "later", millis: 600_000 });
-  // One probe fails since another test.
+  // One probe still fails from a former test.
   await expect.poll(() => counts("probe", "Delayed", "Retrying"), patience).toEqual(["3", "2"]);
   await expect.poll(() => counts("branches", "Retrying"), patience).toEqual(["1"]);
 });
 
-test("who points at a chart is told what was then", async () => {
+test("pointing at a chart shows the values at that time", async () => {
   await alice.goto(`${scene.url}/bus`);
   const chart = alice.getByRole("img", { name: /^Events per second of each kind/ });
   const told = alice.locator(".then");
   const { width, height } = (await chart.boundingBox()) ?? { width: 0, height: 0 };
-  // Near the right edge, where the newest are.
+  // Near the right edge: the newest samples.
   await chart.hover({ position: { x: width - 30, y: height / 2 } });
   await expect
     .poll(() => told.innerText(), patience)
     .toMatch(/^\d\d:\d\d:\d\d\nBranch.test.denrei.dev\n[\d.]+\nProbe.test.denrei.dev\n[\d.]+$/);
   await expectAccessible(alice);
   const small = alice.getByRole("img", { name: /^Reconciles per second of probe/ });
-  // Near the left edge: the dashboard was not there yet 15 minutes ago.
+  // Near the left edge: 15 minutes ago the dashboard was not running yet.
   await small.hover({ position: { x: 2, y: 16 } });
   await expect.poll(() => told.innerText(), patience).toMatch(/^\d\d:\d\d:\d\d\nno figure$/);
   await alice.getByRole("heading", { level: 1 }).hover();
   await told.waitFor({ state: "detached" });
 });
 
-test("the page's policy refuses nothing of the bus's screens", () => {
+test("the bus screens violate no policy", () => {
   expect(refusals).toEqual([[], []]);
 });

@@ -1,4 +1,4 @@
-/** Neither a stranger who opens many connections, or never ends a request, nor a user who reads nothing keeps others out. */
+/** Clients that hold many connections, never finish a request, or never read a response must not block other users. */
 import { Writable } from "node:stream";
 import { pino } from "pino";
 import { Registry } from "prom-client";
@@ -31,7 +31,7 @@ afterAll(async () => {
   await scene?.stop();
 });
 
-/** Starts another dashboard for the scene's address, in this process; resolves with where it listens. */
+/** Starts another dashboard with the scene's public URL in this process. Resolves with its listen address. */
 async function start(options: Pick<Parameters<typeof startDashboard>[0], "connections" | "times">) {
   const registry = new Registry();
   const { platform } = scene.kit;
@@ -59,7 +59,7 @@ async function start(options: Pick<Parameters<typeof startDashboard>[0], "connec
   dashboards.push(dashboard);
   const at = dashboard.url;
   const ask = () => alice.ask("/api/session", { at, headers: { host: new URL(at).host } });
-  /** How many requests with a session were answered. */
+  /** Number of requests with a session that were answered. */
   const answered = async (): Promise<number> => {
     const { values = [] } = (await registry.getSingleMetric("denrei_dashboard_requests_total")?.get()) ?? {};
     return values.find(({ labels }) => labels.route === "/api/session" && labels.code === 200)?.value ?? 0;
@@ -67,7 +67,7 @@ async function start(options: Pick<Parameters<typeof startDashboard>[0], "connec
   return { at, dashboard, ask, answered };
 }
 
-/** Opens a stream of events, and waits for its first one. */
+/** Opens an event stream, and waits for its first event. */
 async function openStream(at: string) {
   const { statusCode, body } = await request(`${at}/api/watch?of=${encodeURIComponent(apps)}`, {
     headers: { cookie: cookieHeader(alice.cookies) },
@@ -83,7 +83,7 @@ async function openStream(at: string) {
   return body;
 }
 
-test("headers and bodies that never end are cut off, and a stream goes on", async () => {
+test("times out endless headers and bodies, but not a stream", async () => {
   const { at } = await start({ times: { headers: 500, request: 500, look: 50 } });
   const stream = await openStream(at);
   const head = `POST /api/session HTTP/1.1\r\nhost: ${new URL(at).host}\r\n`;
@@ -99,7 +99,7 @@ test("headers and bodies that never end are cut off, and a stream goes on", asyn
   stream.destroy();
 });
 
-test("a logged-in user is served while a stranger takes all connections", async () => {
+test("serves a logged-in user while a stranger occupies all connections", async () => {
   const { at, dashboard, ask } = await start({ connections: limit });
   const stream = await openStream(at);
   const lines: Line[] = [];
@@ -115,7 +115,7 @@ test("a logged-in user is served while a stranger takes all connections", async 
   for (const { socket } of lines) socket.destroy();
 });
 
-test("a user who reads no answer keeps no one else out", async () => {
+test("a user who reads no response blocks no other user", async () => {
   const { at, dashboard, ask, answered } = await start({
     connections: limit,
     times: { headers: 600_000, request: 600_000, unread: 1000 },
@@ -126,7 +126,7 @@ test("a user who reads no answer keeps no one else out", async () => {
     `GET ${path} HTTP/1.1\r\nhost: ${host}\r\ncookie: ${cookieHeader(bob.cookies)}\r\n\r\n`;
   const [script] = /\/assets\/[^"]+\.js/.exec((await bob.ask("/", { at, headers: { host } })).text) ?? [];
   expect(script).toBeDefined();
-  // The kernel takes less than these scripts for a receiver that does not read.
+  // These scripts exceed the kernel's buffers for a receiver that does not read.
   const text = of("/api/session") + of(script ?? "").repeat(100);
   const lines: Line[] = [];
   for (let n = 0; n < limit; n++) {

@@ -1,4 +1,4 @@
-/** The order of a deletion, as far as it can be told from what is there. */
+/** The steps of a deletion, derived from the remaining objects. */
 import { expect, test } from "vitest";
 import type { Stored } from "../../bus/kube/object.ts";
 import { stepsOf } from "../../dashboard/web/src/pipecd/deletion.ts";
@@ -24,11 +24,11 @@ const inUse = (...users: string[]) => ({
 const states = (present: readonly Stored[], gone: readonly Stored[] = []) =>
   stepsOf(present, gone).map(({ name, state }) => `${name}: ${state}`);
 
-test("where nothing is deleted there are no steps", () => {
+test("has no steps if nothing is being deleted", () => {
   expect(states([object("ControlPlane", "cp"), object("Piped", "p")])).toEqual([]);
 });
 
-test("all that is deleted goes in the order in which it is needed, whatever its functions have said yet", () => {
+test("orders deleted objects by their dependencies, whatever their functions have reported yet", () => {
   const all = [
     leaving("Minio", "m"),
     leaving("ControlPlane", "cp", inUse("Piped p")),
@@ -54,7 +54,7 @@ test("all that is deleted goes in the order in which it is needed, whatever its 
   ]);
 });
 
-test("what nobody has deleted is in the way of what waits for it, and of nothing else", () => {
+test("an object that is not being deleted blocks only the objects that wait for it", () => {
   const present = [
     object("Application", "a"),
     object("Application", "other"),
@@ -65,7 +65,7 @@ test("what nobody has deleted is in the way of what waits for it, and of nothing
   expect(stepsOf(present, [])[0]?.objects.map(({ object: { metadata } }) => metadata.name)).toEqual(["a"]);
 });
 
-test("each says what it waits for", () => {
+test("each object says what it waits for", () => {
   const stalled = { type: "Stalled", status: "True", reason: "ServerUnavailable", message: "no answer" };
   const sentences = (one: Stored) => stepsOf([one], [])[0]?.objects.map(({ waitsFor }) => waitsFor);
   expect(sentences(leaving("Piped", "p", inUse("Application a", "Application b")))).toEqual([

@@ -1,4 +1,4 @@
-/** What is around every screen: with a keyboard, on a phone, in the dark, without a connection, and where one may not look. */
+/** Behavior of all screens: keyboard, phone, dark mode, lost connection, and missing rights. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
@@ -32,7 +32,7 @@ const choose = async (namespace: string) => {
   await page.keyboard.press("Enter");
 };
 
-test("a keyboard is enough: to the content, to another screen, into a dialog and out of it", async () => {
+test("the keyboard reaches the content, another screen, and into and out of a dialog", async () => {
   await create("keys");
   await go("/applications");
   await link("keys").waitFor();
@@ -42,7 +42,7 @@ test("a keyboard is enough: to the content, to another screen, into a dialog and
   await link("keys").focus();
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "keys", level: 1 }).waitFor();
-  // Whoever comes to another screen is at its beginning.
+  // A new screen starts with the focus at its beginning.
   expect(await page.locator(":focus").getAttribute("id")).toBe("content");
   const scale = page.getByRole("button", { name: "Scale" });
   await scale.focus();
@@ -54,7 +54,7 @@ test("a keyboard is enough: to the content, to another screen, into a dialog and
   expect(await page.locator(":focus").textContent()).toBe("Scale");
 });
 
-test("a keyboard is enough for a form: each field is come to in turn, and what is typed is created", async () => {
+test("a form can be filled in by keyboard: Tab reaches each field in turn", async () => {
   await go("/applications/new");
   await page.getByLabel("Name", { exact: true }).focus();
   const typed: Readonly<Record<string, string>> = {
@@ -71,7 +71,7 @@ test("a keyboard is enough for a form: each field is come to in turn, and what i
   const come: string[] = [];
   for (let at = await label(); at !== "Create" && come.length < 30; at = await label()) {
     await page.keyboard.type(typed[at] ?? "");
-    // Whoever adds a row is in it then.
+    // Adding a row moves the focus into it.
     const isNew = at === "Add a variable" && !come.includes(at);
     await page.keyboard.press(isNew ? "Enter" : "Tab");
     come.push(at);
@@ -102,7 +102,7 @@ test("a keyboard is enough for a form: each field is come to in turn, and what i
   });
 });
 
-test("whoever removes the row that they are in is where they can add another one", async () => {
+test("removing the focused row moves the focus to the button that adds one", async () => {
   await go("/applications/new");
   await page.getByRole("button", { name: "Add a source" }).click();
   expect(await page.locator(":focus").getAttribute("aria-label")).toBe("Kind of source 1");
@@ -112,7 +112,7 @@ test("whoever removes the row that they are in is where they can add another one
   expect(await page.locator(":focus").innerText()).toBe("Add a source");
 });
 
-test("on a phone the places are behind a button, and nothing is wider than the screen", async () => {
+test("on a phone the navigation is behind a button, and nothing is wider than the screen", async () => {
   onTestFinished(() => page.setViewportSize({ width: 1280, height: 720 }));
   await page.setViewportSize({ width: 390, height: 800 });
   await go("/applications");
@@ -134,7 +134,7 @@ test("on a phone the places are behind a button, and nothing is wider than the s
   }
 });
 
-test("what somebody says about light and dark is remembered, and else it is as the system has it", async () => {
+test("the chosen theme is remembered, and defaults to the system's", async () => {
   const ground = () => page.evaluate<string>("getComputedStyle(document.body).backgroundColor");
   await go("/applications");
   await page.emulateMedia({ colorScheme: "light" });
@@ -151,7 +151,7 @@ test("what somebody says about light and dark is remembered, and else it is as t
   expect(await ground()).toBe(dark);
 });
 
-test("where one may not look, the page says so, and how one goes on", async () => {
+test("the page reports a missing right and what the user can do", async () => {
   await go("/applications");
   await choose(foreign);
   await page.getByRole("heading", { name: `You may not see this in ${foreign}` }).waitFor();
@@ -163,7 +163,7 @@ test("where one may not look, the page says so, and how one goes on", async () =
   await link("keys").waitFor();
 });
 
-test("without a connection the page says so, and afterwards has what it has missed", async () => {
+test("the page reports a lost connection, and afterwards shows what it missed", async () => {
   await go("/applications");
   await link("keys").waitFor();
   await scene.dashboard.stop();
@@ -176,7 +176,7 @@ test("without a connection the page says so, and afterwards has what it has miss
   expect(await page.getByRole("rowheader").allInnerTexts()).toEqual(["keys", "meanwhile", "typed"]);
 });
 
-test("an address of no screen leads back", async () => {
+test("an unknown path leads back", async () => {
   await go("/nothing/here");
   await page.getByRole("heading", { name: "There is no such page" }).waitFor();
   await expectAccessible(page);

@@ -1,4 +1,4 @@
-/** An account at GitHub that somebody connects, and what they see there. */
+/** Connecting a GitHub account, and listing what it can see. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { cookieHeader } from "../../deploy/cli/demo/visitor.ts";
 import type { EmulatedGitHub } from "../../deploy/simulators/github/emulator.ts";
@@ -27,7 +27,7 @@ const read = async (session: Visitor, path: string) => {
 };
 
 describe("connecting", () => {
-  test("is done at GitHub, in a browser, and can be refused there", async () => {
+  test("happens in a browser at GitHub, where the user can cancel it", async () => {
     const page = await scene.loggedIn(people.alice);
     await page.goto(`${scene.url}/auth/github/login?to=/github/new`);
     await page.getByRole("button", { name: "Cancel" }).click();
@@ -37,12 +37,12 @@ describe("connecting", () => {
     await page.waitForURL(`${scene.url}/github/new?github=connected`);
     const known = await page.evaluate(async () => (await fetch("/api/github")).text());
     expect(JSON.parse(known)).toEqual({ url: github.url, login: "octo" });
-    // The token stays with the server.
+    // The token stays on the server.
     const cookies = await page.context().cookies();
     expect(JSON.stringify([cookies, known])).not.toMatch(/ghu_[A-Za-z0-9]{36}/);
   });
 
-  test("has state and PKCE, and an address to come back to that is ours", async () => {
+  test("uses state, PKCE, and a redirect URI of the dashboard", async () => {
     const { there } = await decided(alice, "octo");
     expect(there.origin).toBe(github.url);
     expect(Object.fromEntries(there.searchParams)).toEqual({
@@ -55,7 +55,7 @@ describe("connecting", () => {
     });
   });
 
-  test("works once, with what this browser has begun, and with nothing else", async () => {
+  test("can be finished once, and only by the browser that started it", async () => {
     const loggedIn = cookieHeader(alice.cookies);
     const { path, cookie } = await decided(alice, "octo");
     const other = await decided(alice, "octo");
@@ -64,7 +64,7 @@ describe("connecting", () => {
     expect(await comeBack(alice, path.replace(/state=[^&]+/, "state=x"), cookie)).toBe(
       "/builds?github=failed",
     );
-    // A code of another connection: its verifier is another one.
+    // A code of another connection has another verifier.
     const code = new URLSearchParams(other.path.split("?", 2)[1]).get("code") ?? "";
     expect(await comeBack(alice, path.replace(/code=[^&]+/, `code=${code}`), cookie)).toBe(
       "/builds?github=failed",
@@ -74,7 +74,7 @@ describe("connecting", () => {
     expect(await comeBack(alice, path, cookie)).toBe("/builds?github=failed");
   });
 
-  test("is finished in the session that has begun it, and in no other one", async () => {
+  test("can be finished only in the session that started it", async () => {
     const { path, cookie } = await decided(alice, "octo");
     const again = await scene.visitor(people.alice);
     const bob = await scene.visitor(people.bob);
@@ -88,14 +88,14 @@ describe("connecting", () => {
     expect(await comeBack(alice, path, cookie)).toBe("/builds?github=connected");
   });
 
-  test("is for whoever is logged in, of the dashboard's own page", async () => {
+  test("needs a session and a request from the dashboard's own page", async () => {
     const stranger = await fetch(`${scene.url}/auth/github/login`, { redirect: "manual" });
     expect(stranger.status).toBe(401);
     const site = await alice.fetch("/auth/github/login", { headers: { "sec-fetch-site": "cross-site" } });
     expect(site.status).toBe(403);
   });
 
-  test("ends with whoever disconnects, and GitHub takes the token back", async () => {
+  test("ends when the user disconnects, and the token is revoked", async () => {
     await connect(alice, "octo");
     expect((await alice.fetch("/api/github/disconnect", { method: "POST" })).status).toBe(200);
     expect((await read(alice, "/api/github"))[1]).toEqual({ url: github.url, login: null });
@@ -112,8 +112,8 @@ describe("connecting", () => {
   });
 });
 
-describe("what is seen", () => {
-  test("is all that GitHub shows the user, of all pages", async () => {
+describe("listing", () => {
+  test("returns everything that GitHub shows the user, from all pages", async () => {
     await connect(alice, "octo");
     const [, { installations }] = (await read(alice, "/api/github/installations")) as [
       number,
@@ -141,7 +141,7 @@ describe("what is seen", () => {
     });
   });
 
-  test("is an enterprise by its slug, and nothing of an account that is gone", async () => {
+  test("names an enterprise by its slug, and omits deleted accounts", async () => {
     await connect(alice, "octo");
     const same = { repository_selection: "selected" };
     const installations = [
@@ -160,7 +160,7 @@ describe("what is seen", () => {
     ]);
   });
 
-  test("is nothing of others", async () => {
+  test("returns nothing of other users", async () => {
     await connect(alice, "octo");
     expect(await read(alice, `/api/github/installations/${unseen}/repositories`)).toMatchObject([
       404,
@@ -170,7 +170,7 @@ describe("what is seen", () => {
       expect((await alice.fetch(`/api/github/installations/${id}/repositories`)).status).toBe(400);
   });
 
-  test("is told of when GitHub does not answer, wants no requests, or lets the user in no more", async () => {
+  test("reports that GitHub does not answer, limits the rate, or rejects the token", async () => {
     await connect(alice, "octo");
     const path = { path: /^\/user\/installations/ };
     github.fault(path, "reset", 1);

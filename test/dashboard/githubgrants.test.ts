@@ -1,4 +1,4 @@
-/** Installations are made and changed by those who have at GitHub what is in them, and by nobody else. */
+/** Creating and changing an Installation needs access at GitHub to what is in it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
 import type { EmulatedGitHub } from "../../deploy/simulators/github/emulator.ts";
@@ -47,11 +47,16 @@ const patch = async (name: string, body: object, type = "application/merge-patch
   return [answer.status, await answer.json()] as const;
 };
 
+const allOfAcme =
+  "Without repository names, the Installation covers all repositories of acme. Name the repositories.";
+const readOnlyDocs =
+  "octo may not push to these repositories: docs. Choose permissions that only read, or other repositories.";
+
 const stored = (name: string) => scene.kit.client.get(Installation, { namespace: team, name });
 const idOf = async (name: string) => (await github.api<{ id: number }>("GET", `/repos/${name}`)).id;
 
 describe("an Installation", () => {
-  test("is made of what its maker sees at GitHub", async () => {
+  test("can be created for repositories that the user can see at GitHub", async () => {
     await connect(alice, "octo");
     expect(await create("by-name", { installationID: own, repositories: ["web", "PART-119"] })).toMatchObject(
       [201, {}],
@@ -60,41 +65,56 @@ describe("an Installation", () => {
     expect(await create("by-id", { installationID: own, repositoryIDs: ids })).toMatchObject([201, {}]);
     const reading = { repositories: ["docs"], permissions: { contents: "read" } };
     expect(await create("reads", { installationID: own, ...reading })).toMatchObject([201, {}]);
-    // Of their own account they have all there is.
+    // For their own account, users need not name repositories.
     expect(await create("personal", { installationID: personal })).toMatchObject([201, {}]);
   });
 
   test.each([
     [
-      "somebody else's installation",
+      "an installation of another account",
       { installationID: unseen, repositories: ["web"] },
       "NotYourInstallation",
+      `octo cannot see the installation ${unseen} on GitHub. Choose another one, or ask its owner.`,
     ],
-    ["one that there is not", { installationID: 999, repositories: ["web"] }, "NotYourInstallation"],
     [
-      "a repository that they do not see",
+      "an installation that does not exist",
+      { installationID: 999, repositories: ["web"] },
+      "NotYourInstallation",
+      "octo cannot see the installation 999 on GitHub. Choose another one, or ask its owner.",
+    ],
+    [
+      "a repository that the user cannot see",
       { installationID: own, repositories: ["web", "secret"] },
       "NotYourRepository",
+      "octo cannot see these repositories of acme on GitHub: secret.",
     ],
     [
       "a repository of another owner",
       { installationID: own, repositories: ["../octo/home"] },
       "NotYourRepository",
+      "octo cannot see these repositories of acme on GitHub: ../octo/home.",
     ],
-    ["all of an organization", { installationID: own }, "AllRepositories"],
+    ["all repositories of an organization", { installationID: own }, "AllRepositories", allOfAcme],
     [
-      "all, as an empty list",
+      "all repositories, as an empty list",
       { installationID: own, repositories: [], repositoryIDs: [] },
       "AllRepositories",
+      allOfAcme,
     ],
-    ["what they only read", { installationID: own, repositories: ["web", "docs"] }, "ReadOnlyRepository"],
     [
-      "what they only read, to write there",
+      "a repository that the user can only read",
+      { installationID: own, repositories: ["web", "docs"] },
+      "ReadOnlyRepository",
+      readOnlyDocs,
+    ],
+    [
+      "writing to a repository that the user can only read",
       { installationID: own, repositories: ["docs"], permissions: { contents: "write", metadata: "read" } },
       "ReadOnlyRepository",
+      readOnlyDocs,
     ],
     [
-      "what they only read, to tell it something",
+      "writing through the API to a repository that the user can only read",
       {
         installationID: own,
         repositories: ["docs"],
@@ -102,18 +122,16 @@ describe("an Installation", () => {
         apiPermissions: { pull_requests: "write" },
       },
       "ReadOnlyRepository",
+      readOnlyDocs,
     ],
-    ["no installation", {}, "NotAllowed"],
-  ])("is not made of %s", async (_, spec, reason) => {
+    ["no installation", {}, "NotAllowed", "The body is not an Installation with an integer installationID."],
+  ])("is rejected for %s", async (_, spec, reason, message) => {
     await connect(alice, "octo");
-    expect(await create("refused", spec)).toMatchObject([
-      403,
-      { reason, message: expect.stringMatching(/^expected /) },
-    ]);
+    expect(await create("refused", spec)).toMatchObject([403, { reason, message }]);
     expect((await alice.fetch(`${installations}/refused`)).status).toBe(404);
   });
 
-  test("is not made of a repository's id that they do not see", async () => {
+  test("is rejected for the ID of a repository that the user cannot see", async () => {
     await connect(alice, "octo");
     const repositoryIDs = [await idOf("acme/secret")];
     expect(await create("refused", { installationID: own, repositoryIDs })).toMatchObject([
@@ -122,7 +140,7 @@ describe("an Installation", () => {
     ]);
   });
 
-  test("is not made while GitHub is not connected, or does not say", async () => {
+  test("is rejected if no account is connected, or GitHub does not answer", async () => {
     const spec = { installationID: own, repositories: ["web"] };
     expect(await create("refused", spec)).toMatchObject([403, { reason: "GitHubNotConnected" }]);
     await connect(alice, "nobody");
@@ -133,7 +151,7 @@ describe("an Installation", () => {
     expect((await alice.fetch(`${installations}/refused`)).status).toBe(404);
   });
 
-  test("is changed to what its changer sees, and to nothing else", async () => {
+  test("can be changed only to what the user can see", async () => {
     await connect(alice, "octo");
     expect((await create("changes", { installationID: own, repositories: ["web"] }))[0]).toBe(201);
     expect(await patch("changes", { spec: { repositories: ["web", "part-1"] } })).toMatchObject([
@@ -153,7 +171,7 @@ describe("an Installation", () => {
     ]);
     const { spec, metadata } = await stored("changes");
     expect(spec?.repositories).toEqual(["web", "part-1"]);
-    // What the API server does not take is told as it says it.
+    // Errors of the API server are passed on unchanged.
     expect(await patch("changes", { spec: { installationID: personal } })).toMatchObject([
       422,
       { kind: "Status", details: { causes: [{ field: "spec.installationID" }] } },
@@ -167,10 +185,10 @@ describe("an Installation", () => {
     expect(await patch("absent", { spec: {} })).toMatchObject([404, { kind: "Status" }]);
   });
 
-  test("that others have made since can not be changed as if they had not", async () => {
+  test("cannot be changed based on a former version", async () => {
     await connect(alice, "octo");
     expect((await create("raced", { installationID: own, repositories: ["web"] }))[0]).toBe(201);
-    // GitHub is slow to answer; meanwhile the Installation is another one.
+    // GitHub answers slowly; meanwhile the Installation is replaced.
     const changed = Promise.withResolvers<void>();
     onTestFinished(() => changed.resolve());
     const fault = github.fault({ path: /^\/user\/installations\?/ }, { heldUntil: changed.promise }, 1);

@@ -1,4 +1,4 @@
-/** The history: from the webhook to the write, found by the object and by the trace. */
+/** The history screen: from the webhook to the write, by object and by trace. */
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { activityTeller } from "../../bus/activity/reporter.ts";
@@ -29,11 +29,11 @@ afterAll(() => scene?.stop());
 const traces = (page: Page): Locator => page.getByRole("region", { name: /^Trace [0-9a-f]{32}$/ });
 const suggested = async (page: Page, list: string): Promise<(string | null)[]> =>
   Promise.all((await page.locator(`#${list} option`).all()).map((option) => option.getAttribute("value")));
-/** What happened, in its order: the first words of each. */
+/** The first words of each entry, in order. */
 const headlines = (trace: Locator): Promise<string[]> =>
   trace.locator(".told > p:first-child > strong").allInnerTexts();
 
-test("an object's history begins with the webhook and ends with the write, and its trace is the same", {
+test("an object's history begins with the webhook and ends with the write, as does its trace", {
   timeout: 300_000,
 }, async () => {
   await scene.create(Sticker, "web", { repository: "acme/web" });
@@ -51,7 +51,7 @@ test("an object's history begins with the webhook and ends with the write, and i
   await expect.poll(() => traces(alice).count(), patience).toBe(1);
   expect(new URL(alice.url()).search).toBe(`?group=test.denrei.dev&kind=Sticker&namespace=${team}&name=web`);
 
-  // A webhook finds what has been looked at before.
+  // A webhook only reaches objects that were reconciled before.
   const hook = hookOf("push", push("acme/web", "main"));
   expect(await post(scene.gateway.hookUrl(), hook)).toBe(202);
   const written = await scene.kit.until(
@@ -87,14 +87,14 @@ test("an object's history begins with the webhook and ends with the write, and i
   expect(await headlines(traces(bob))).toEqual(["Webhook", "Reconcile by stickers"]);
 });
 
-test("names are suggested of what whoever looks may list", async () => {
+test("suggests the names of objects that the user may list", async () => {
   await scene.create(Application, "shop", { domains: ["shop.example.com"], replicas: 1 });
   await bob.goto(`${scene.url}/bus/history`);
   await bob.getByLabel("Kind or function").fill("Application");
   await expect.poll(() => suggested(bob, "bus-names"), patience).toEqual(["shop"]);
 });
 
-test("an Application's screen leads to what happened to it, and back", async () => {
+test("an Application's screen links to its history, and back", async () => {
   await bob.goto(`${scene.url}/applications/${team}/shop/history`);
   await bob.getByRole("link", { name: "All that happened to it on the bus" }).click();
   await bob.getByRole("heading", { name: "History of Application shop", level: 1 }).waitFor();
@@ -102,7 +102,7 @@ test("an Application's screen leads to what happened to it, and back", async () 
   await bob.getByRole("heading", { name: "shop", level: 1 }).waitFor();
 });
 
-test("failed attempts, the dead letter and Events of Kubernetes are in the history", async () => {
+test("the history has failed attempts, the dead letter, and Kubernetes Events", async () => {
   await scene.create(Probe, "ends", { mode: "terminal" });
   await alice.goto(`${scene.url}/bus/history?kind=Probe&group=test.denrei.dev&namespace=${team}&name=ends`);
   await expect
@@ -116,8 +116,8 @@ test("failed attempts, the dead letter and Events of Kubernetes are in the histo
   await alice.getByRole("region", { name: "What happened" }).waitFor();
 });
 
-test("a long history is shown from its end, and goes on before that when somebody asks", async () => {
-  // More than one answer has, of two functions: of one no more than 200 records of an object are kept.
+test("a long history is shown from its end, and loads older entries on demand", async () => {
+  // More than fits one response, of two functions, because at most 200 records per object and function are retained.
   const each = 150;
   const bus = await connectBus({ url: scene.kit.platform.natsUrl, name: "test" });
   const tell = activityTeller(bus.nc);
@@ -162,7 +162,7 @@ test("a long history is shown from its end, and goes on before that when somebod
   expect(times).toEqual([...times].sort());
 });
 
-test("what nobody knows, and what one may not see, is said", async () => {
+test("reports an unknown object, and a missing right", async () => {
   await bob.goto(`${scene.url}/bus/history?kind=Application&namespace=${team}&name=never`);
   await bob.getByRole("heading", { name: "Nothing is known of Application never" }).waitFor();
   await expectAccessible(bob);
@@ -173,6 +173,6 @@ test("what nobody knows, and what one may not see, is said", async () => {
   await bob.getByRole("heading", { name: "Nothing is known of this trace" }).waitFor();
 });
 
-test("the page's policy refuses nothing of the history", () => {
+test("the history screen violates no policy", () => {
   expect(refusals).toEqual([[], []]);
 });

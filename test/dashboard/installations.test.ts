@@ -1,4 +1,4 @@
-/** GitHub in a browser: Installations with the end of their tokens, and creating one. */
+/** The GitHub screens: Installations with the expiry of their tokens, and creating one. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
@@ -10,7 +10,7 @@ import { grant } from "../harness/rights.ts";
 
 const manager = { fieldManager: "test" };
 
-// Each goes through several screens, and looks at them twice.
+// Each test visits several screens twice.
 vi.setConfig({ testTimeout: 300_000 });
 
 let github: EmulatedGitHub;
@@ -65,7 +65,7 @@ async function createInstallation(name: string, seconds: number): Promise<void> 
   await setEnd(name, seconds);
 }
 
-/** What its function would write; no worker runs here. */
+/** Writes the status that the function would write; no worker runs here. */
 const setEnd = (name: string, seconds: number) =>
   scene.kit.client.mergePatch(
     Installation,
@@ -90,14 +90,14 @@ const setEnd = (name: string, seconds: number) =>
     { ...manager, subresource: "status" },
   );
 
-/** Goes to GitHub's place, in the team's namespace. */
+/** Opens the GitHub screen in the team's namespace. */
 async function atGitHub(page: Page): Promise<void> {
   await page.getByLabel("Namespace", { exact: true }).fill(team);
   await page.keyboard.press("Enter");
   await page.getByRole("link", { name: "GitHub", exact: true }).click();
 }
 
-test("Installations and Apps are seen as they come, and the end of a token is counted down to", async () => {
+test("shows Installations and Apps live, with a countdown to the expiry of each token", async () => {
   const page = await scene.loggedIn(people.bob);
   await atGitHub(page);
   await page.getByText("No Installations here yet").waitFor();
@@ -137,7 +137,7 @@ test("Installations and Apps are seen as they come, and the end of a token is co
   await page.getByText(/^Ended 2 min ago$/).waitFor();
 });
 
-test("whoever has connected GitHub is offered what they see there, and is told next to the field what they may not have", async () => {
+test("suggests what the connected user can see at GitHub, and shows rejections next to the field", async () => {
   const page = await scene.loggedIn(people.alice);
   await atGitHub(page);
   await page.getByRole("link", { name: "Create an Installation" }).click();
@@ -169,7 +169,9 @@ test("whoever has connected GitHub is offered what they see there, and is told n
   await page.getByText("key is required with the format raw").waitFor();
   await page.getByLabel("Key", { exact: true }).fill("token");
   await page.getByRole("button", { name: "Create" }).click();
-  await repositories.getByText("Without repository names, the Installation covers all repositories of").waitFor();
+  await repositories
+    .getByText("Without repository names, the Installation covers all repositories of")
+    .waitFor();
   await expectAccessible(page);
   await repositories.getByLabel("acme/web").check();
   await page.getByRole("button", { name: "Create" }).click();
@@ -185,7 +187,7 @@ test("whoever has connected GitHub is offered what they see there, and is told n
   });
 });
 
-test("an Installation is deleted after its name was typed, and the list is told of it", async () => {
+test("an Installation is deleted after its name is typed, and disappears from the list", async () => {
   const page = await scene.loggedIn(people.alice);
   await createInstallation("leaving", 3000);
   await atGitHub(page);
@@ -198,7 +200,7 @@ test("an Installation is deleted after its name was typed, and the list is told 
   await scene.kit.untilGone(Installation as never, { name: "leaving", namespace: team });
 });
 
-test("whoever may list ClusterGitHubApps sees them, with their page at GitHub", async () => {
+test("a user with the right to list ClusterGitHubApps sees them, with links to GitHub", async () => {
   await scene.kit.client.create(
     ClusterGitHubApp,
     {

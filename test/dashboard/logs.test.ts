@@ -1,4 +1,4 @@
-/** Logs of containers, as they are written. */
+/** Following container logs. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Pod } from "../../bus/kube/kind.ts";
 import {
@@ -53,7 +53,7 @@ const time = (millis: number) => new Date(Date.UTC(2026, 0, 2, 3, 4, 5) + millis
 const linesOf = ({ all }: EventReader) =>
   all.filter(({ event }) => event === "line").map(({ data }) => (data as Line).text);
 
-test("the last lines are told, then those that come, then the end", async () => {
+test("sends the last lines, then new ones, then the end", async () => {
   const log = await node.pod(team, "ends", "main");
   log.write(time(0), ...texts(0, 600));
   const reader = await follow("ends");
@@ -68,7 +68,7 @@ test("the last lines are told, then those that come, then the end", async () => 
   await log.end();
   expect(await reader.next()).toMatchObject({ event: "end" });
   expect(await reader.next()).toBeUndefined();
-  // There is no more of it, also for whoever comes back.
+  // A client that reconnects gets no more lines either.
   const again = await follow("ends", "", reader.all.findLast(({ event }) => event === "line")?.id);
   expect(await again.next()).toMatchObject({ event: "end" });
   const short = await follow("ends", "&tailLines=2");
@@ -76,7 +76,7 @@ test("the last lines are told, then those that come, then the end", async () => 
   expect(await short.next()).toMatchObject({ event: "end" });
 });
 
-test("whoever comes back is told each line once, also where many were written at once", async () => {
+test("a client that reconnects gets each line once, even if many were written at once", async () => {
   const log = await node.pod(team, "resumes", "main");
   const written: string[] = [];
   const write = (millis: number, count: number) => {
@@ -108,7 +108,7 @@ test("whoever comes back is told each line once, also where many were written at
   expect([...told, ...linesOf(rest)]).toEqual(written);
 });
 
-test("a kubelet that is away is told of, and when it is back the log goes on where it was", async () => {
+test("reports an unreachable kubelet, and resumes the log afterwards", async () => {
   const log = await node.pod(team, "away", "main");
   log.write(time(0), ...texts(0, 3));
   const reader = await follow("away");
@@ -127,7 +127,7 @@ test("a kubelet that is away is told of, and when it is back the log goes on whe
   expect(linesOf(reader)).toEqual(texts(0, 7));
 });
 
-test("a text is told as it is, and one that is too long is cut", async () => {
+test("sends any text unchanged, and cuts a line that is too long", async () => {
   const log = await node.pod(team, "odd", "main");
   const odd = [
     "",
@@ -150,7 +150,7 @@ test("a text is told as it is, and one that is too long is cut", async () => {
   expect(await next(reader, 1)).toEqual(["after"]);
 });
 
-test("where there is no log, it is said why", async () => {
+test("says why there is no log", async () => {
   await node.pod(team, "before", "main");
   const previous = await follow("before", "&previous=true");
   expect(await previous.next()).toMatchObject({
@@ -172,15 +172,15 @@ test.each([
   ["pod=x&container=main", "no namespace"],
   [`namespace=${team}&container=main`, "no pod"],
   [`namespace=${team}&pod=x`, "no container"],
-  [`namespace=${team}&pod=x/y&container=main`, "a pod that is no name"],
-  [`namespace=${team}&pod=x&container=main&tailLines=-1`, "less than no lines"],
+  [`namespace=${team}&pod=x/y&container=main`, "an invalid pod name"],
+  [`namespace=${team}&pod=x&container=main&tailLines=-1`, "a negative number of lines"],
   [`namespace=${team}&pod=x&container=main&tailLines=1e9`, "too many lines"],
-])("%s is refused: %s", async (query) => {
+])("rejects %s: %s", async (query) => {
   const answer = await alice.fetch(`/api/log?${query}`);
   expect([answer.status, await answer.json()]).toMatchObject([400, { reason: "NotAllowed" }]);
 });
 
-test("the steps of a build are followed alike, from before they begin", async () => {
+test("follows the steps of a build, also before they start", async () => {
   const { client } = scene.kit;
   const kpack: Kpack = await startKpack({ client });
   try {

@@ -66,7 +66,7 @@ test("reports a kind that is not installed, and its objects once it is", async (
   });
   const { data } = await (await watch(songs)).nextOf<Seen>("list");
   expect(data.items).toEqual([]);
-  // The stream that waited gets the list as well.
+  // The waiting stream gets the list as well.
   await reader.nextOf("list");
   expect(await reader.next()).toMatchObject({ event: "trouble", data: { at: 0, status: 0 } });
 });
@@ -193,6 +193,6 @@ test("reports a token that the API server rejects", async () => {
   const answer = await alice.fetch(proxied);
   expect([answer.status, await answer.json()]).toMatchObject([
     401,
-    { reason: "TokenRefused", message: expect.stringContaining("log in again") },
+    { reason: "TokenRefused", message: expect.stringContaining("Log in again") },
   ]);
 });

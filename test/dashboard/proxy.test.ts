@@ -1,4 +1,4 @@
-/** Requests that a page has the dashboard pass on, and those that it does not. */
+/** Which requests of a page the dashboard forwards to the API server. */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
@@ -14,7 +14,7 @@ const applications = (namespace: string) =>
   `/api/kubernetes/apis/modoki.tsuzu.dev/v1alpha1/namespaces/${namespace}/applications`;
 const json = { "content-type": "application/json" };
 const merge = { "content-type": "application/merge-patch+json" };
-const secret = "what nobody may see";
+const secret = "a value that must not leak";
 
 const application = (name: string, spec: object = {}) => ({
   apiVersion: apiVersionOf(Application),
@@ -51,8 +51,8 @@ const create = (session: Visitor, name: string, spec: object = {}, more: Record<
     body: JSON.stringify(application(name, spec)),
   });
 
-describe("what is passed on", () => {
-  test("is made, changed, scaled and deleted in the name of whoever is logged in", async () => {
+describe("a forwarded request", () => {
+  test("creates, changes, scales, and deletes in the name of the user", async () => {
     expect((await create(alice, "web")).status).toBe(201);
     const patch = (path: string, body: object) =>
       alice.fetch(`${applications(team)}/${path}`, {
@@ -74,7 +74,7 @@ describe("what is passed on", () => {
     expect((await alice.fetch(`${applications(team)}/web`)).status).toBe(404);
   });
 
-  test("is refused by RBAC as it would be to kubectl", async () => {
+  test("is forbidden by RBAC as for kubectl", async () => {
     const refused = await create(bob, "bobs");
     expect([refused.status, await refused.json()]).toMatchObject([
       403,
@@ -83,7 +83,7 @@ describe("what is passed on", () => {
     expect((await alice.fetch(applications(foreign))).status).toBe(403);
   });
 
-  test("is answered with all that the API server says of each field", async () => {
+  test("returns the API server's message for each field", async () => {
     const answer = await create(alice, "wrong", { domains: ["NOT A HOST"], replicas: -1 });
     expect([answer.status, await answer.json()]).toMatchObject([
       422,
@@ -100,7 +100,7 @@ describe("what is passed on", () => {
     ]);
   });
 
-  test("has no header of the page's that says who is asking", async () => {
+  test("has no header of the page that could change the user", async () => {
     const hostile = {
       "Impersonate-User": "admin",
       "Impersonate-Group": "system:masters",
@@ -125,7 +125,7 @@ describe("what is passed on", () => {
     expect(read.status).toBe(200);
   });
 
-  test("has of the query what is listed, and nothing else", async () => {
+  test("has only the allowed query parameters", async () => {
     const names = ["chosen", "other"];
     for (const name of names) {
       const body = JSON.stringify({ ...application(name), metadata: { name, labels: { is: name } } });
@@ -150,7 +150,7 @@ interface WireAnswer {
   readonly body: string;
 }
 
-/** Sends a request line as it is: no client between makes it tidy. */
+/** Sends a request line without the normalization of an HTTP client. */
 async function overTheWire(
   method: string,
   target: string,
@@ -177,7 +177,7 @@ async function overTheWire(
   return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]), body: answer };
 }
 
-describe("paths that say something else than they seem", () => {
+describe("disguised paths", () => {
   const pods = `/api/kubernetes/api/v1/namespaces/${team}/pods`;
   const there = `/api/kubernetes/api/v1/namespaces/${team}/secrets`;
   test.each([
@@ -219,18 +219,18 @@ describe("paths that say something else than they seem", () => {
     `/api/log?namespace=${team}&pod=x/../../secrets/token%23&container=x`,
     `/api/log?namespace=${team}&pod=../secrets/token%3f&container=x`,
     "https://127.0.0.1/api/kubernetes/api/v1/secrets",
-  ])("%s tells nothing that is secret", async (target) => {
+  ])("%s reveals no Secret", async (target) => {
     const absolute = `${scene.url}${target}`;
     for (const asked of target.startsWith("/") ? [target, absolute] : [target]) {
       const { status, body } = await overTheWire("GET", asked, alice);
-      // What is no address of the API is one of the page.
+      // Paths outside the API return the page.
       expect([asked, status >= 400 || body.includes("<!doctype html>")]).toEqual([asked, true]);
       expect(body).not.toContain(Buffer.from(secret).toString("base64"));
       expect(body).not.toContain("SecretList");
     }
   });
 
-  test("and the API server was never asked for a Secret in somebody's name", async () => {
+  test("the API server never received a user's request for a Secret", async () => {
     const asked = (await auditEvents(scene.kit.platform)).filter(
       ({ user, impersonatedUser }) =>
         Object.keys(people).includes(user.username) || impersonatedUser !== undefined,
@@ -238,13 +238,13 @@ describe("paths that say something else than they seem", () => {
     expect(asked.length).toBeGreaterThan(10);
     for (const { objectRef, impersonatedUser } of asked) {
       expect(impersonatedUser).toBeUndefined();
-      // Who somebody is at the API server is asked when they log in.
+      // A login reads the Kubernetes username.
       expect(["applications", "pods", "selfsubjectreviews"]).toContain(objectRef?.resource);
     }
   });
 });
 
-test("a Deployment can be restarted and scaled, and nothing else can be slipped in", async () => {
+test("a Deployment can be restarted and scaled, but not changed otherwise", async () => {
   const labels = { app: "web" };
   const containers = [{ name: "main", image: "registry.example.com/web:1" }];
   const template = { metadata: { labels }, spec: { containers } };
@@ -259,7 +259,7 @@ test("a Deployment can be restarted and scaled, and nothing else can be slipped 
   const evil = `"spec":{"template":{"spec":{"containers":[{"name":"main","image":"evil"}]}}}`;
   const restart = `"spec":{"template":{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"2026-01-02T03:04:05Z"}}}}`;
   expect((await patch("web", `{${evil}}`)).status).toBe(403);
-  // Of two that have the same name it is the one that was looked at.
+  // Of two equal keys, the checked one counts.
   for (const body of [`{${restart}}`, `{${evil},${restart}}`]) {
     const restarted = await patch("web", body);
     expect([restarted.status, await restarted.json()]).toMatchObject([
@@ -278,7 +278,7 @@ test("a Deployment can be restarted and scaled, and nothing else can be slipped 
   expect((await patch("web/scale", JSON.stringify({ spec: { replicas: 2 } }))).status).toBe(200);
 });
 
-test("of a Build nothing is changed but that it is made again", async () => {
+test("a Build can be rebuilt, but not changed otherwise", async () => {
   const answer = await alice.fetch(
     `/api/kubernetes/apis/kpack.io/v1alpha2/namespaces/${team}/builds/web-build-1`,
     { method: "PATCH", headers: merge, body: JSON.stringify({ metadata: { labels: { a: "b" } } }) },
@@ -290,12 +290,12 @@ test("of a Build nothing is changed but that it is made again", async () => {
 });
 
 describe("limits", () => {
-  test("a body that is too large is not passed on", async () => {
+  test("rejects a body that is too large", async () => {
     const answer = await create(alice, "large", { attributes: { a: "a".repeat(3 * 2 ** 20) } });
     expect([answer.status, await answer.json()]).toMatchObject([413, { reason: "TooLarge" }]);
   });
 
-  test("a body of another type is not passed on", async () => {
+  test("rejects a body of another content type", async () => {
     const answer = await create(alice, "yaml", {}, { "content-type": "application/yaml" });
     expect([answer.status, await answer.json()]).toMatchObject([400, { reason: "NotAllowed" }]);
   });

@@ -1,4 +1,4 @@
-/** Who sees and may do what is what RBAC says, and nothing of it is decided by the dashboard. */
+/** RBAC alone decides what a user may see and do; the dashboard adds no decisions of its own. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
 import { type ApiServer, openApiServer } from "../../dashboard/server/kubernetes/apiserver.ts";
@@ -79,7 +79,7 @@ const outcome = (status: number, text: string): Outcome => {
   return { status, kind, reason, message };
 };
 
-/** What the API server says to whoever has their token, as kubectl would ask. */
+/** The API server's response to the user's token, as kubectl would get it. */
 async function directly(who: Visitor, { method, path, body, type }: Request): Promise<Outcome> {
   const { session } = await records.of(who.cookies.get(sessionCookieName));
   const answer = await apiServer.ask({
@@ -107,7 +107,7 @@ async function byDashboard(who: Visitor, { method, path, body, type }: Request):
 }
 
 describe.each(names)("%s", (name) => {
-  test("is answered by the dashboard as by the API server", async () => {
+  test("gets the same responses from the dashboard as from the API server", async () => {
     const who = visitors[name];
     const answers: { request: string; direct: Outcome; dashboard: Outcome }[] = [];
     for (const request of requests)
@@ -119,13 +119,13 @@ describe.each(names)("%s", (name) => {
     for (const { request, direct, dashboard } of answers)
       expect({ request, ...dashboard }).toEqual({ request, ...direct });
     const allowed = answers.filter(({ direct: { status } }) => status < 300).map(({ request }) => request);
-    // Everybody differs, or the comparison would say little.
+    // The users differ; otherwise the comparison would prove little.
     expect(allowed.length).toBe({ alice: 11, bob: 7, carol: 0 }[name]);
     expect(allowed.filter((request) => !request.includes(team))).toEqual([]);
   });
 });
 
-test("somebody in more groups than a cookie has room for has a small cookie, and all of the groups", async () => {
+test("a user in more groups than fit a cookie has a small cookie, and all of the groups", async () => {
   const { cookies } = visitors.carol;
   expect(cookies.get(sessionCookieName)?.length).toBeLessThan(300);
   const { session } = await records.of(cookies.get(sessionCookieName));
@@ -134,7 +134,7 @@ test("somebody in more groups than a cookie has room for has a small cookie, and
   expect(message).toContain('User "carol" cannot list resource "applications"');
 });
 
-test("nobody reaches through the dashboard what it does not show, whatever RBAC says", async () => {
+test("the dashboard forwards nothing outside its allow list, whatever RBAC says", async () => {
   const secrets = `/api/v1/namespaces/${team}/secrets`;
   expect((await directly(visitors.alice, { method: "GET", path: secrets })).status).toBe(200);
   expect(await byDashboard(visitors.alice, { method: "GET", path: secrets })).toMatchObject({
@@ -143,7 +143,7 @@ test("nobody reaches through the dashboard what it does not show, whatever RBAC 
   });
 });
 
-test("nobody can be somebody else by what they send along", async () => {
+test("request headers cannot change the user", async () => {
   const answer = await visitors.carol.ask(`/api/kubernetes${apps(team)}`, {
     headers: {
       "impersonate-user": "alice",
@@ -154,7 +154,7 @@ test("nobody can be somebody else by what they send along", async () => {
   expect(answer.text).toContain('User \\"carol\\" cannot');
 });
 
-test("a change is made in the name of whoever made it", async () => {
+test("a change is made in the name of its user", async () => {
   const created = await visitors.alice.ask(`/api/kubernetes${apps(team)}`, {
     method: "POST",
     body: application("by-alice", team),

@@ -1,4 +1,4 @@
-/** Records of sessions on a real bus: who may read, replace and end them, and for how long they are there. */
+/** Session records on a real bus: encryption, concurrent writes, and expiry. */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { streams } from "../../bus/subjects.ts";
@@ -33,20 +33,20 @@ beforeEach(async () => {
 const record = ({ sequence }: OpenSession) =>
   local.bus.jsm.streams.getMessage(streams.sessions, { seq: sequence });
 
-test("what lies on the bus says neither who it is nor what names it for a browser", async () => {
+test("a record reveals neither the user nor the session's ID", async () => {
   const stored = await record(open);
   const text = `${stored?.subject} ${stored?.string()}`;
   for (const secret of [open.id, "alice", "an ID token", "a refresh token", open.session.csrf])
     expect(text).not.toContain(secret);
-  // A digest that begins with "_" has that escaped.
+  // A leading "_" of a digest is escaped.
   expect(stored?.subject).toMatch(/^sessions\.(=5F|[^\W_]|-)[\w-]{42}$/);
 });
 
-test("who has the key alone, or the name alone, reads nothing", async () => {
+test("a record cannot be read with the key alone or the ID alone", async () => {
   expect(await openSessions(local.bus, () => [newKey("a")]).find(open.id)).toBeUndefined();
   expect(await openSessions(local.bus, () => [newKey("b")]).find(open.id)).toBeUndefined();
   expect(await sessions.find(randomBytes(32).toString("base64url"))).toBeUndefined();
-  // A record put in the place of another one's.
+  // A record copied to another session's subject.
   const stored = await record(open);
   const other = await sessions.begin({ user: "bob", idToken: "", expiresAt: 0 });
   const place = (await record((await sessions.find(other)) as OpenSession))?.subject ?? "";
@@ -54,7 +54,7 @@ test("who has the key alone, or the name alone, reads nothing", async () => {
   expect(await sessions.find(other)).toBeUndefined();
 });
 
-test("of two who replace the same record one does", async () => {
+test("of two concurrent updates one succeeds", async () => {
   const written = await Promise.all(
     ["b", "c"].map((csrf) => sessions.update(open, { ...open.session, csrf })),
   );
@@ -64,9 +64,9 @@ test("of two who replace the same record one does", async () => {
   expect([found?.session, found?.sequence]).toEqual([kept?.session, kept?.sequence]);
 });
 
-test("what has ended is not written again, and ends once", async () => {
+test("an ended session cannot be written, and ends only once", async () => {
   const late = await sessions.update(open, { ...open.session, csrf: "late" });
-  // By whoever has read it before it was replaced.
+  // By a replica that read it before it ended.
   expect(await sessions.end(open.id)).toMatchObject({ csrf: "late" });
   expect(await sessions.find(open.id)).toBeUndefined();
   expect(await sessions.update(late as OpenSession, open.session)).toBe("overtaken");
@@ -74,7 +74,7 @@ test("what has ended is not written again, and ends once", async () => {
   expect(await sessions.find(open.id)).toBeUndefined();
 });
 
-test("a session that is used is written again before it would be idle, and not each time", async () => {
+test("a session in use is renewed before it is idle, but not at each use", async () => {
   await sessions.touch(open);
   expect((await sessions.find(open.id))?.sequence).toBe(open.sequence);
   await sessions.touch({ ...open, writtenAt: Date.now() - 2 * hour });
@@ -83,7 +83,7 @@ test("a session that is used is written again before it would be idle, and not e
   expect(found?.session).toEqual(open.session);
 });
 
-test("a record goes after twelve hours in which nothing happens, and with its session's last", async () => {
+test("a record expires after twelve idle hours, or at the session's maximum age", async () => {
   const ttl = async (of: OpenSession) =>
     Number.parseInt((await record(of))?.header.get("Nats-TTL") ?? "", 10);
   expect(await ttl(open)).toBe(12 * 3600);
@@ -93,7 +93,7 @@ test("a record goes after twelve hours in which nothing happens, and with its se
   expect(await ttl(old)).toBeLessThanOrEqual(3600);
 });
 
-test("what an older key has sealed is sealed with the first one when it is written", async () => {
+test("a record that an older key encrypted is encrypted with the first key when it is written", async () => {
   const young = newKey("b");
   const both = openSessions(local.bus, () => [young, key]);
   const found = (await both.find(open.id)) as OpenSession;
@@ -103,7 +103,7 @@ test("what an older key has sealed is sealed with the first one when it is writt
   expect((await openSessions(local.bus, () => [young]).find(open.id))?.session).toEqual(open.session);
 });
 
-test("a record that is none of this version's is none", async () => {
+test("a record with an unknown schema is ignored", async () => {
   const { lease: _, ...session } = open.session;
   const foreign = { ...session, expiresAt: "tomorrow" } as unknown as OpenSession["session"];
   await sessions.update(open, foreign);

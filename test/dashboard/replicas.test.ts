@@ -1,4 +1,4 @@
-/** What holds over all replicas: a logout, keys that are exchanged, a restart; and what a replica tells about itself. */
+/** Behavior across replicas: logout, key rotation, restart; and a replica's probes and metrics. */
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { request } from "undici";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -28,7 +28,7 @@ const watch = `/api/watch?of=${encodeURIComponent(apps)}`;
 const cookieOf = ({ cookies }: Visitor) => cookies.get(sessionCookieName) ?? "";
 const streams = () => metricSum([scene.dashboard, second], /^denrei_dashboard_streams_open /);
 
-/** Opens a stream of somebody's, and waits for its first event. */
+/** Opens a stream of a user, and waits for its first event. */
 async function openStream(who: Visitor, at: string) {
   const { statusCode, body } = await request(`${at}${watch}`, {
     headers: { host: new URL(scene.url).host, cookie: cookieHeader(who.cookies) },
@@ -48,7 +48,7 @@ async function openStream(who: Visitor, at: string) {
   return { ended, text: () => text, leave: () => body.destroy() };
 }
 
-test("a logout is one for all replicas, for the issuer, and for streams that are open", async () => {
+test("a logout takes effect on all replicas, at the issuer, and for open streams", async () => {
   const who = await scene.visitor(people.alice);
   const cookie = cookieOf(who);
   const { refreshToken } = (await records.of(cookie)).session;
@@ -74,7 +74,7 @@ test("a logout is one for all replicas, for the issuer, and for streams that are
   expect(scene.issuer.tally.revocations).toBe(before + 1);
   expect(refreshToken).toBeDefined();
 
-  // Whoever has kept the cookie has nothing.
+  // The old cookie is worthless.
   for (const at of [scene.url, second.url]) {
     const kept = visitor(scene.url);
     kept.cookies.set(sessionCookieName, cookie);
@@ -96,14 +96,14 @@ test("a logout while another replica refreshes leaves no token behind", async ()
   goOn();
   expect((await refreshing).status).toBe(401);
   await expect(records.of(cookie)).rejects.toThrow("found none");
-  // That of before, and, where the issuer has given one in spite of it, that one.
+  // The former token, and the new one if the issuer still issued it.
   expect(scene.issuer.tally.revocations).toBeGreaterThan(before);
 });
 
-test("a stream goes on when its token has to be another one, and nothing that is seen ends", async () => {
+test("a stream continues with the next token, and no event is lost", async () => {
   const who = await scene.visitor(people.alice);
   const before = scene.issuer.tally.refreshes;
-  // Valid for a second more than what is left for a request on its way.
+  // Valid for one second longer than the refresh margin.
   await records.change(cookieOf(who), { expiresAt: Date.now() + 11_000 });
   const stream = await openStream(who, scene.url);
   await expect.poll(() => scene.issuer.tally.refreshes, { timeout: 60_000 }).toBe(before + 1);
@@ -121,7 +121,7 @@ const application = (name: string) => ({
   spec: { domains: [`${name}.example.com`], replicas: 1 },
 });
 
-test("a restart ends streams in order, answers what has begun, and keeps sessions", async () => {
+test("a restart ends streams cleanly, answers pending requests, and keeps sessions", async () => {
   const who = await scene.visitor(people.alice);
   await records.age(cookieOf(who));
   const { asked, goOn } = scene.issuer.hesitate();
@@ -137,13 +137,13 @@ test("a restart ends streams in order, answers what has begun, and keeps session
 
   const stream = await openStream(who, second.url);
   await second.stop();
-  // Its end, and not a connection that breaks.
+  // A clean end, not a broken connection.
   await stream.ended;
   expect(second.log.all.filter((line) => line.includes("requests not finished in time"))).toEqual([]);
   await second.start();
 });
 
-test("keys are exchanged while sessions go on, and what is sealed with one that is gone is none", async () => {
+test("keys can be rotated while sessions continue, and a removed key no longer decrypts", async () => {
   const [used, unused] = [await scene.visitor(people.alice), await scene.visitor(people.alice)];
   const [old] = (await readFile(scene.keysPath, "utf8")).split("\n");
   const young = newKey();
@@ -169,7 +169,7 @@ test("keys are exchanged while sessions go on, and what is sealed with one that 
   expect((await (await scene.visitor(people.bob)).ask(list, { at: second.url })).status).toBe(200);
 });
 
-test("a bus that is away is told by the probes and the answers, and ends no session", async () => {
+test("probes and responses report an unavailable bus, which ends no session", async () => {
   const who = await scene.visitor(people.alice);
   const begun = visitor(scene.url);
   const callback = await toCallback(begun, people.bob);
@@ -197,7 +197,7 @@ test("a bus that is away is told by the probes and the answers, and ends no sess
   expect((await who.ask(list)).status).toBe(200);
 });
 
-test("logins, refreshes and requests are counted", async () => {
+test("counts logins, refreshes, and requests", async () => {
   const count = (sample: string) => metricSum([scene.dashboard], new RegExp(`^denrei_dashboard_${sample} `));
   const samples = [
     'logins_total{outcome="succeeded"}',

@@ -1,4 +1,4 @@
-/** The page knows kinds by their addresses alone: their schemas would be a weight for whoever only looks. */
+/** The page contains the API paths of kinds, but not their schemas, which would make it larger. */
 import { expect, test } from "vitest";
 import { kindsOf } from "../../bus/worker/function.ts";
 import * as own from "../../dashboard/web/src/api/resource.ts";
@@ -17,6 +17,6 @@ const ours = [own, github, pipecd, zundoko]
   .filter((value): value is own.Resource => typeof value === "object")
   .filter(({ group }) => group.includes(".") && !group.endsWith(".k8s.io"));
 
-test.each(ours)("the page has the address of $kind in $group right", ({ group, version, kind, plural }) => {
+test.each(ours)("the page has the right path for $kind in $group", ({ group, version, kind, plural }) => {
   expect(known).toContain(`${kind} ${group}/${version} ${plural}`);
 });

@@ -1,4 +1,4 @@
-/** Tokens end, issuers go away and change their minds: what becomes of a session. */
+/** Sessions when tokens expire, and when the issuer is unavailable or ends them. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Application } from "../../functions/paas/kinds.ts";
@@ -26,7 +26,7 @@ const cookieIn = async (page: Page) =>
   (await page.context().cookies()).find(({ name }) => name === sessionCookieName)?.value;
 const reasonOf = (answer: { json<T>(): T }) => answer.json<{ reason: string }>().reason;
 
-test("a token that has ended is refreshed, and nobody sees it", async () => {
+test("an expired token is refreshed without the user noticing", async () => {
   const page = await scene.loggedIn(people.alice);
   const before = scene.issuer.tally.refreshes;
   await records.age(await cookieIn(page));
@@ -41,7 +41,7 @@ test("a token that has ended is refreshed, and nobody sees it", async () => {
   expect(await page.getByText("Your session has ended").count()).toBe(0);
 });
 
-test("of two replicas one refreshes, and both go on", async () => {
+test("one of two replicas refreshes the token, and both continue", async () => {
   const who = await scene.visitor(people.alice);
   for (let round = 0; round < 5; round++) {
     const { refreshToken } = (await records.of(cookieOf(who))).session;
@@ -59,7 +59,7 @@ test("of two replicas one refreshes, and both go on", async () => {
   }
 });
 
-test("a replica that waits for another's refresh goes on with what that one gets", async () => {
+test("a replica that waits for another's refresh continues with the new token", async () => {
   const who = await scene.visitor(people.alice);
   const before = scene.issuer.tally.refreshes;
   await records.age(cookieOf(who));
@@ -68,7 +68,7 @@ test("a replica that waits for another's refresh goes on with what that one gets
   await asked;
   expect((await records.of(cookieOf(who))).session.lease).toBeDefined();
   const other = who.ask(list, { at: second.url });
-  // It waits, whatever else it does.
+  // It keeps waiting during other requests.
   expect((await who.ask("/api/session", { at: second.url })).status).toBe(200);
   goOn();
   expect((await first).status).toBe(200);
@@ -76,7 +76,7 @@ test("a replica that waits for another's refresh goes on with what that one gets
   expect(scene.issuer.tally.refreshes).toBe(before + 1);
 });
 
-test("a replica that dies while it refreshes leaves the session to the others", async () => {
+test("a session survives a replica that crashes during a refresh", async () => {
   const who = await scene.visitor(people.alice);
   await records.age(cookieOf(who));
   const { asked, goOn } = scene.issuer.hesitate();
@@ -95,7 +95,7 @@ test("a replica that dies while it refreshes leaves the session to the others", 
   await second.start();
 });
 
-test("an issuer that is away ends no session, and is asked again when it is back", async () => {
+test("an unavailable issuer ends no session, and is used again when it is back", async () => {
   const who = await scene.visitor(people.alice);
   await records.age(cookieOf(who));
   const comeBack = await scene.issuer.leave();
@@ -104,13 +104,11 @@ test("an issuer that is away ends no session, and is asked again when it is back
     expect(answer.status).toBe(503);
     expect(answer.json()).toEqual({
       reason: "IssuerAway",
-      message: expect.stringMatching(
-        /^The issuer https:.* is unavailable: .*Sessions stay valid/,
-      ),
+      message: expect.stringMatching(/^The issuer https:.* is unavailable: .*Sessions stay valid/),
     });
     expect((await who.ask("/api/session")).json()).toMatchObject({ user: "alice" });
     expect((await records.of(cookieOf(who))).session.lease).toBeUndefined();
-    // One that has asked for its configuration already, and one that has not.
+    // One replica has cached the configuration, the other one has not.
     for (const at of [scene.url, second.url]) {
       const { status, headers } = await visitor(scene.url).ask("/auth/login?to=/applications", { at });
       expect([status, headers.get("location")]).toEqual([
@@ -126,7 +124,7 @@ test("an issuer that is away ends no session, and is asked again when it is back
   expect(headers.get("location")).toContain("code_challenge_method=S256");
 });
 
-test("an issuer that signs with another key goes on to be believed", async () => {
+test("a new signing key of the issuer is accepted", async () => {
   const who = await scene.visitor(people.alice);
   await scene.issuer.rotateKeys();
   await records.age(cookieOf(who));
@@ -134,7 +132,7 @@ test("an issuer that signs with another key goes on to be believed", async () =>
   expect((await (await scene.visitor(people.bob)).ask(list)).status).toBe(200);
 });
 
-test("a token of somebody else ends the session, and is given back", async () => {
+test("a token of another user ends the session, and is revoked", async () => {
   const who = await scene.visitor(people.carol);
   const before = scene.issuer.tally.revocations;
   await records.age(cookieOf(who));
@@ -149,7 +147,7 @@ test("a token of somebody else ends the session, and is given back", async () =>
   expect(scene.issuer.tally.revocations).toBe(before + 1);
 });
 
-test("a session ends a day after it has begun, whatever happens in it", async () => {
+test("a session ends after a day, even if it is in use", async () => {
   const who = await scene.visitor(people.alice);
   const hour = 3_600_000;
   await records.change(cookieOf(who), { startedAt: Date.now() - 24 * hour + 60_000 });
@@ -159,7 +157,7 @@ test("a session ends a day after it has begun, whatever happens in it", async ()
   expect([answer.status, reasonOf(answer)]).toEqual([401, "LoggedOut"]);
 });
 
-test("an issuer that has revoked it ends a session, and the page leads back to where it was", async () => {
+test("a session ends when the issuer revokes it, and a new login returns to the same screen", async () => {
   const page = await scene.loggedInByHand(people.bob);
   const address = `${scene.url}/applications?of=bob`;
   await page.goto(address);
@@ -175,7 +173,7 @@ test("an issuer that has revoked it ends a session, and the page leads back to w
   expect(page.url()).toBe(address);
 });
 
-describe("what somebody types when their session ends", () => {
+describe("a form whose session ends", () => {
   let page: Page;
   const field = (label: string) => page.getByRole("main").getByLabel(label, { exact: true });
   const back = () => page.getByText("What you had typed is here again.");
@@ -183,7 +181,7 @@ describe("what somebody types when their session ends", () => {
     page = await scene.loggedInByHand(people.alice, team);
   });
 
-  /** Types an Application that could be created. */
+  /** Fills in a valid Application. */
   async function type(name: string): Promise<void> {
     await page.goto(`${scene.url}/applications/new`);
     await field("Name").fill(name);
@@ -191,7 +189,7 @@ describe("what somebody types when their session ends", () => {
     await field("Image").fill(`${name}:1`);
   }
 
-  /** Ends the session, and tries to send what was typed. */
+  /** Ends the session, and tries to submit the form. */
   async function sendTooLate(button: string): Promise<void> {
     await scene.issuer.revokeAll();
     await records.age(await cookieIn(page));
@@ -200,7 +198,7 @@ describe("what somebody types when their session ends", () => {
   }
   const logInAgain = () => page.getByRole("link", { name: "Log in again" }).click();
 
-  test("is there when they have logged in again, and can be sent", async () => {
+  test("is restored after the next login, and can be submitted", async () => {
     await type("begun");
     await sendTooLate("Create");
     await logInAgain();
@@ -208,13 +206,13 @@ describe("what somebody types when their session ends", () => {
     expect(await field("Hosts").inputValue()).toBe("begun.example.com");
     await page.getByRole("button", { name: "Create" }).click();
     await page.getByRole("heading", { name: "begun", level: 1 }).waitFor();
-    // It comes once.
+    // It is restored only once.
     await page.goto(`${scene.url}/applications/new`);
     await field("Name").waitFor();
     expect(await field("Name").inputValue()).toBe("");
   });
 
-  test("is not given to what somebody else has changed meanwhile", async () => {
+  test("is not restored over a concurrent change", async () => {
     await page.goto(`${scene.url}/applications/${team}/begun/settings`);
     await field("Image").fill("begun:2");
     await sendTooLate("Save");
@@ -225,7 +223,7 @@ describe("what somebody types when their session ends", () => {
     expect([await field("Image").inputValue(), await field("Pods").inputValue()]).toEqual(["begun:1", "3"]);
   });
 
-  test("is not for somebody else", async () => {
+  test("is not restored for another user", async () => {
     await type("secret");
     await sendTooLate("Create");
     await page.context().clearCookies();
@@ -239,7 +237,7 @@ describe("what somebody types when their session ends", () => {
     expect(await page.evaluate("sessionStorage.length")).toBe(0);
   });
 
-  test("is forgotten when they log out", async () => {
+  test("is discarded at logout", async () => {
     await type("left");
     await page.getByRole("button", { name: "Log out" }).click();
     await page.getByRole("button", { name: "Yes, sign me out" }).click();

@@ -1,4 +1,4 @@
-/** How much of the page a browser has to load before it shows anything. */
+/** How much a browser loads before the page shows anything. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,7 +14,7 @@ const most = 150 * 1024;
 /** https://vite.dev/guide/backend-integration.html */
 type Manifest = Readonly<Record<string, { readonly file: string; readonly imports?: readonly string[] }>>;
 
-/** The files of a module and of all that it imports at once. */
+/** The files of a module and of its static imports. */
 function filesOf(manifest: Manifest, name: string, found = new Set<string>()): Set<string> {
   const chunk = manifest[name];
   if (chunk === undefined)

@@ -1,4 +1,4 @@
-/** What changes, told to a page over one stream. */
+/** Watching lists over one stream. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
 import { Application } from "../../functions/paas/kinds.ts";
@@ -68,7 +68,7 @@ const scale = (name: string, replicas: number) =>
 const remove = (name: string) =>
   scene.kit.client.request({ method: "DELETE", path: `${applications}/${name}` });
 
-/** The next changes, in short. */
+/** The next changes, abbreviated. */
 async function changes(
   reader: EventReader,
   count: number,
@@ -81,14 +81,14 @@ async function changes(
   return found;
 }
 
-test("objects are listed once, then each change is told, in order", async () => {
+test("sends each list once, then each change in order", async () => {
   const reader = await watch([applications, `/api/v1/namespaces/${team}/pods`]);
   const lists = [await reader.nextOf<Listed>("list"), await reader.nextOf<Listed>("list")];
   expect(lists.map(({ data }) => [data.at, data.items.map(({ metadata }) => metadata.name)]).sort()).toEqual([
     [0, ["first"]],
     [1, []],
   ]);
-  // Who has written which field is nothing for a page.
+  // managedFields is of no use to a page.
   const [first] = lists.find(({ data }) => data.at === 0)?.data.items ?? [];
   expect(first?.metadata).not.toHaveProperty("managedFields");
   await create("second");
@@ -128,7 +128,7 @@ test("a client that reconnects receives the changes that it missed, without a li
   }
 });
 
-test("whoever comes back too late is told the list again", async () => {
+test("a client that reconnects too late gets the list again", async () => {
   const reader = await watch([applications], "1");
   const { data } = await reader.nextOf<Listed>("list");
   expect(data.items.map(({ metadata }) => metadata.name)).toEqual(["first"]);
@@ -136,7 +136,7 @@ test("whoever comes back too late is told the list again", async () => {
   expect(await changes(reader, 1)).toEqual([["MODIFIED", "first", 7]]);
 });
 
-test("what is refused is told of, and does not keep the rest from coming", async () => {
+test("reports a forbidden list, and still sends the others", async () => {
   const reader = await watch([pathOf(foreign), applications]);
   const events = [await reader.next(), await reader.next()];
   expect(events.map((one) => [one?.event, one?.data]).sort()).toMatchObject([
@@ -145,7 +145,7 @@ test("what is refused is told of, and does not keep the rest from coming", async
   ]);
 });
 
-test("of one user so many streams are open at once", async () => {
+test("limits the open streams of a user", async () => {
   const bob = await scene.visitor(people.bob);
   const open = Array.from({ length: 32 }, () => watch([applications], undefined, bob));
   const all = await Promise.all(open);

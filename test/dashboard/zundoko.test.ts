@@ -1,4 +1,4 @@
-/** A song, heard in a browser as workers sing it; and the form for Installations, where there is no GitHub. */
+/** Zundoko on the page, while workers run it; and the form for Installations on a dashboard without GitHub. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { Hikawa, Zundoko } from "../../functions/zundoko/kinds.ts";
@@ -10,7 +10,7 @@ import { hikawa } from "../harness/song.ts";
 
 const words = ["Doko", "Zun", "Zun", "Doko", "Zun", "Zun", "Zun", "Zun", "Doko"];
 
-// Each goes through several screens, and looks at them twice.
+// Each test visits several screens twice.
 vi.setConfig({ testTimeout: 300_000 });
 
 let scene: Scene;
@@ -23,7 +23,7 @@ afterAll(() => scene?.stop());
 const said = (page: Page): Promise<string[]> =>
   page.getByRole("log", { name: "What is said" }).getByRole("strong").allInnerTexts();
 
-/** What a browser would say, had it a voice. */
+/** Records what the browser would speak. */
 async function listen(page: Page): Promise<() => Promise<string[]>> {
   await page.addInitScript(`
     window.spoken = [];
@@ -33,7 +33,7 @@ async function listen(page: Page): Promise<() => Promise<string[]>> {
   return () => page.evaluate("window.spoken");
 }
 
-/** How many words there were, each time that it was another number. `until` is JavaScript that ends it. */
+/** Records each change of the number of words. `until` is a JavaScript condition that ends it. */
 const watchCounts = (page: Page, until: string): Promise<number[]> =>
   page.evaluate(`new Promise((resolve) => {
     const log = document.querySelector('[role="log"]');
@@ -45,7 +45,7 @@ const watchCounts = (page: Page, until: string): Promise<number[]> =>
     }).observe(log, { childList: true, subtree: true });
   })`);
 
-test("a Hikawa that was created in the browser is heard there word by word, and ends with Kiyoshi", async () => {
+test("a Hikawa created in the browser appears there word by word, and ends with Kiyoshi", async () => {
   const page = await scene.loggedIn(people.alice);
   await page.getByLabel("Namespace", { exact: true }).fill(team);
   await page.keyboard.press("Enter");
@@ -66,7 +66,7 @@ test("a Hikawa that was created in the browser is heard there word by word, and 
   await page.getByText("Nothing was said yet").waitFor();
   await page.getByLabel("Read aloud").check();
 
-  // Nobody sings before the page listens.
+  // Start the worker only when the page is watching.
   const counts = watchCounts(page, "count === 10");
   await scene.kit.bridge("bridge-1");
   singer = await scene.kit.worker("singer-1", ["hikawa"], { env: { [wordsVariable]: words.join() } });
@@ -78,7 +78,7 @@ test("a Hikawa that was created in the browser is heard there word by word, and 
   await expectAccessible(page);
 });
 
-test("nothing is read aloud unless somebody wants it, and what is deleted by hand is seen to go and come back", async () => {
+test("words are read aloud only on request, and a deleted word disappears and comes back", async () => {
   const page = await scene.loggedIn(people.bob);
   await scene.kit.client.create(
     Hikawa,
@@ -89,7 +89,7 @@ test("nothing is read aloud unless somebody wants it, and what is deleted by han
   const spoken = await listen(page);
   await expect.poll(() => said(page), { timeout: 60_000 }).toEqual([...words, "Kiyoshi!"]);
   const at = { name: "quiet-zundoko-003", namespace: team };
-  // Whoever sings would have it back before it is seen to be gone.
+  // Otherwise the worker would restore it before the page shows the deletion.
   await singer.stop();
   await scene.kit.client.delete(Zundoko, at, {});
   await expect.poll(() => said(page), { timeout: 60_000 }).toHaveLength(words.length);
@@ -98,7 +98,7 @@ test("nothing is read aloud unless somebody wants it, and what is deleted by han
   expect(await spoken()).toEqual([]);
 });
 
-test("who may only look is told so, and who may delete types the name first", async () => {
+test("deleting is reported as forbidden to a viewer, and an editor has to type the name first", async () => {
   const looking = await scene.loggedIn(people.bob);
   await looking.goto(`${scene.url}/zundoko/${team}/kiyoshi`);
   await looking.getByRole("button", { name: "Delete" }).click();
@@ -124,7 +124,7 @@ test("who may only look is told so, and who may delete types the name first", as
   expect(await page.getByRole("link", { name: "kiyoshi", exact: true }).count()).toBe(0);
 });
 
-test("where the dashboard has no GitHub, the form for an Installation says so and can not be sent", async () => {
+test("without a GitHub App, the form for an Installation explains how to add one and cannot be submitted", async () => {
   const page = await scene.loggedIn(people.alice);
   await page.goto(`${scene.url}/github/new`);
   await page.getByText("Whoever runs the dashboard can set DENREI_GITHUB_*").waitFor();
