@@ -1,7 +1,7 @@
 /** The server as a function from requests to responses. */
 import { Hono } from "hono";
-import { AwayError } from "./auth/away.ts";
-import { ofSession, ownHost, ownRequests, withToken } from "./auth/guard.ts";
+import { UnavailableError } from "./auth/away.ts";
+import { rejectCrossSite, requireOwnHost, requireSession, withFreshToken } from "./auth/guard.ts";
 import { loginRoutes } from "./auth/login.ts";
 import { busRoutes } from "./bus/routes.ts";
 import type { Env, Parts } from "./env.ts";
@@ -11,33 +11,33 @@ import { proxyRoutes } from "./kubernetes/proxy.ts";
 import { watchRoutes } from "./kubernetes/watch.ts";
 import { countFailures, countRequests } from "./metrics.ts";
 import { pageRoutes, securityHeaders } from "./page.ts";
-import { refusal } from "./refusal.ts";
+import { errorBody } from "./refusal.ts";
 
 /** Assembles the app. `pageFolder` holds the built page. */
 export async function dashboardApp(parts: Parts, pageFolder: string): Promise<Hono<Env>> {
   const app = new Hono<Env>();
   app.use(countRequests(parts.metrics));
   app.use(securityHeaders(parts));
-  app.use(ownHost(parts));
+  app.use(requireOwnHost(parts));
   app.onError((error, c) => {
     parts.log.error({ err: error, method: c.req.method, path: c.req.path }, "request failed");
-    if (error instanceof AwayError) return c.json(refusal(error.reason, error.message), 503);
-    return c.json(refusal("Unavailable", `The request failed: ${error.message}`), 502);
+    if (error instanceof UnavailableError) return c.json(errorBody(error.reason, error.message), 503);
+    return c.json(errorBody("Unavailable", `The request failed: ${error.message}`), 502);
   });
   app.route("/", loginRoutes(parts));
-  app.use("/api/*", ownRequests(parts), ofSession(parts));
+  app.use("/api/*", rejectCrossSite(parts), requireSession(parts));
   // Works while the issuer is unavailable.
   app.get("/api/session", (c) => {
     const { user, name = user, csrf } = c.get("session").session;
     return c.json({ user: name, csrf });
   });
-  app.use("/api/*", withToken(parts));
+  app.use("/api/*", withFreshToken(parts));
   app.route("/", busRoutes(parts));
   app.route("/", githubRoutes(parts));
   app.route("/", watchRoutes(parts));
   app.route("/", logRoutes(parts));
   app.route("/", proxyRoutes(parts));
-  app.all("/api/*", (c) => c.json(refusal("NotFound", "The dashboard has no such API path."), 404));
+  app.all("/api/*", (c) => c.json(errorBody("NotFound", "The dashboard has no such API path."), 404));
   app.route("/", await pageRoutes(pageFolder));
   countFailures(parts.metrics, app.routes);
   return app;

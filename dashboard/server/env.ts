@@ -6,13 +6,13 @@ import type { Connections } from "../../bus/process/connections.ts";
 import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import type { Issuer } from "./auth/issuer.ts";
 import type { Key } from "./auth/keys.ts";
-import type { Fresh } from "./auth/refresh.ts";
+import type { RefreshSession } from "./auth/refresh.ts";
 import type { OpenSession, Sessions } from "./auth/sessions.ts";
 import type { Live } from "./bus/live.ts";
 import type { GitHubClient } from "./github/client.ts";
 import type { ApiServer } from "./kubernetes/apiserver.ts";
 import type { DashboardMetrics } from "./metrics.ts";
-import type { Places } from "./places.ts";
+import type { ConcurrencyLimiter } from "./places.ts";
 
 /** The bus and the platform on it. */
 export interface Platform {
@@ -29,16 +29,16 @@ export interface Parts {
   readonly issuer: Issuer;
   readonly sessions: Sessions;
   /** Returns the session with a valid token, refreshed if necessary. */
-  readonly fresh: Fresh;
+  readonly refresh: RefreshSession;
   /** Encrypt cookies and sessions. */
   readonly keys: () => readonly Key[];
   readonly apiServer: ApiServer;
   /** Undefined if no GitHub App is configured. */
   readonly github: GitHubClient | undefined;
   /** Limits the unfinished requests of a user. */
-  readonly requests: Places;
+  readonly requests: ConcurrencyLimiter;
   /** Limits the open event streams of a user. */
-  readonly streams: Places;
+  readonly streams: ConcurrencyLimiter;
   readonly platform: Platform;
   readonly metrics: DashboardMetrics;
   /** Connections of logged-in users are the last to be closed. */

@@ -6,8 +6,8 @@ import { createAdaptorServer } from "@hono/node-server";
 import { Hono } from "hono";
 import { expect, onTestFinished, test } from "vitest";
 import type { Env } from "./env.ts";
-import { limited } from "./limited.ts";
-import { places } from "./places.ts";
+import { limitConcurrency } from "./limited.ts";
+import { concurrencyLimiter } from "./places.ts";
 
 /** A server with one slot per user, whose responses do not end. */
 async function serve() {
@@ -23,7 +23,7 @@ async function serve() {
     });
     return next();
   });
-  app.get("/:user", limited(places(1)), (c) =>
+  app.get("/:user", limitConcurrency(concurrencyLimiter(1)), (c) =>
     c.body(
       new ReadableStream({
         pull: (controller) => controller.enqueue(new Uint8Array(65_536)),

@@ -1,16 +1,16 @@
 /** Limits a user's concurrent requests. */
 import type { Context, MiddlewareHandler } from "hono";
 import type { Env } from "./env.ts";
-import type { Places } from "./places.ts";
-import { refusal } from "./refusal.ts";
+import type { ConcurrencyLimiter } from "./places.ts";
+import { errorBody } from "./refusal.ts";
 
 const retrySeconds = 1;
 
 /** The response if the user has reached the limit. */
-export function crowded(c: Context, what: string, { most }: Places): Response {
+export function tooManyRequests(c: Context, what: string, { limit }: ConcurrencyLimiter): Response {
   c.header("retry-after", String(retrySeconds));
   return c.json(
-    refusal("TooMany", `You have reached the limit of ${most} concurrent ${what}. Try again in a moment.`),
+    errorBody("TooMany", `You have reached the limit of ${limit} concurrent ${what}. Try again in a moment.`),
     429,
   );
 }
@@ -19,17 +19,17 @@ export function crowded(c: Context, what: string, { most }: Places): Response {
  * Takes a slot until the response is sent or its connection is closed, because a response that the browser does not read holds
  * memory. Returns false if the user has no slot left.
  */
-export function takePlace(c: Context<Env>, of: Places, user: string): boolean {
-  const leave = of.take(user);
-  if (leave === undefined) return false;
+export function acquireSlot(c: Context<Env>, limiter: ConcurrencyLimiter, user: string): boolean {
+  const release = limiter.acquire(user);
+  if (release === undefined) return false;
   const { outgoing } = c.env;
-  if (outgoing.closed) leave();
-  else outgoing.once("close", leave);
+  if (outgoing.closed) release();
+  else outgoing.once("close", release);
   return true;
 }
 
 /** Rejects requests over the user's limit. */
-export const limited =
-  (of: Places): MiddlewareHandler<Env> =>
+export const limitConcurrency =
+  (limiter: ConcurrencyLimiter): MiddlewareHandler<Env> =>
   async (c, next) =>
-    takePlace(c, of, c.get("session").session.user) ? next() : crowded(c, "requests", of);
+    acquireSlot(c, limiter, c.get("session").session.user) ? next() : tooManyRequests(c, "requests", limiter);

@@ -1,25 +1,25 @@
 /** Limits what one user may use of this server at a time, over all sessions. */
 
 /** Limits concurrent use per user. */
-export interface Places {
-  readonly most: number;
+export interface ConcurrencyLimiter {
+  readonly limit: number;
   /** Takes a slot and returns a function that releases it; undefined if the user has none left. */
-  take(user: string): (() => void) | undefined;
+  acquire(user: string): (() => void) | undefined;
 }
 
-/** Allows each user `most` slots. */
-export function places(most: number): Places {
+/** Allows each user `limit` slots. */
+export function concurrencyLimiter(limit: number): ConcurrencyLimiter {
   const taken = new Map<string, number>();
   return {
-    most,
-    take(user) {
+    limit,
+    acquire(user) {
       const count = taken.get(user) ?? 0;
-      if (count >= most) return undefined;
+      if (count >= limit) return undefined;
       taken.set(user, count + 1);
-      let isGiven = false;
+      let isReleased = false;
       return () => {
-        if (isGiven) return;
-        isGiven = true;
+        if (isReleased) return;
+        isReleased = true;
         const left = (taken.get(user) ?? 1) - 1;
         if (left === 0) taken.delete(user);
         else taken.set(user, left);

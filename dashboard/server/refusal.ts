@@ -1,4 +1,4 @@
 /** Error responses for the page. */
 
 /** The body of an error response: a reason for code, and a message for the user. */
-export const refusal = (reason: string, message: string) => ({ reason, message });
+export const errorBody = (reason: string, message: string) => ({ reason, message });

@@ -22,7 +22,7 @@ import { startLive } from "./bus/live.ts";
 import { type GitHubSettings, openGitHub } from "./github/client.ts";
 import { openApiServer } from "./kubernetes/apiserver.ts";
 import { dashboardMetrics } from "./metrics.ts";
-import { places } from "./places.ts";
+import { concurrencyLimiter } from "./places.ts";
 
 /** Event streams that a user may have open on a replica, over all windows. */
 const maxStreams = 32;
@@ -127,12 +127,12 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
       url,
       issuer,
       sessions,
-      fresh: refresher({ issuer, sessions, metrics, log }),
+      refresh: refresher({ issuer, sessions, metrics, log }),
       keys,
       apiServer,
       github,
-      requests: places(maxRequests),
-      streams: places(maxStreams),
+      requests: concurrencyLimiter(maxRequests),
+      streams: concurrencyLimiter(maxStreams),
       platform: { bus, cluster, functions, live },
       metrics,
       connections,
@@ -151,14 +151,14 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
       live.stop();
       keys.stop();
       ending.abort();
-      await closed(server, log);
+      await drain(server, log);
       await apiServer.close();
     },
   };
 }
 
 /** Resolves when all pending requests are answered, or aborted after the timeout. */
-async function closed(server: Server, log: Logger): Promise<void> {
+async function drain(server: Server, log: Logger): Promise<void> {
   const late = setTimeout(() => {
     log.warn({ afterMillis: answerMillis }, "requests not finished in time, closing their connections");
     server.closeAllConnections();

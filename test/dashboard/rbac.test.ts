@@ -82,7 +82,7 @@ const outcome = (status: number, text: string): Outcome => {
 /** The API server's response to the user's token, as kubectl would get it. */
 async function directly(who: Visitor, { method, path, body, type }: Request): Promise<Outcome> {
   const { session } = await records.of(who.cookies.get(sessionCookieName));
-  const answer = await apiServer.ask({
+  const answer = await apiServer.request({
     method,
     path,
     token: session.idToken,

@@ -11,26 +11,26 @@ const login = { state: "s".repeat(43), nonce: "n".repeat(43), verifier: "v".repe
 
 /** A server that sets, reads, and clears the cookies. */
 function serve(url: string, keys: () => readonly Key[] = () => [key]) {
-  const ground = { url, keys };
+  const context = { url, keys };
   const app = new Hono();
   app.get("/session/set", async (c) => {
-    await sessionCookie.set(c, ground, { id: "an id" });
+    await sessionCookie.set(c, context, { id: "an id" });
     return c.text("");
   });
   app.get("/login/set", async (c) => {
-    await loginCookie.set(c, ground, { ...login, to: c.req.query("to") ?? login.to });
+    await loginCookie.set(c, context, { ...login, to: c.req.query("to") ?? login.to });
     return c.text("");
   });
   app.get("/session/clear", (c) => {
-    sessionCookie.clear(c, ground);
+    sessionCookie.clear(c, context);
     return c.text("");
   });
   app.get("/session/renew", async (c) => {
-    await sessionCookie.renew(c, ground);
+    await sessionCookie.renew(c, context);
     return c.text("");
   });
-  app.get("/session", async (c) => c.json((await sessionCookie.read(c, ground)) ?? null));
-  app.get("/login", async (c) => c.json((await loginCookie.read(c, ground)) ?? null));
+  app.get("/session", async (c) => c.json((await sessionCookie.read(c, context)) ?? null));
+  app.get("/login", async (c) => c.json((await loginCookie.read(c, context)) ?? null));
   return {
     async set(path: string) {
       const line = (await app.request(path)).headers.get("set-cookie") ?? "";

@@ -5,13 +5,13 @@ import { z } from "zod";
 import type { Key } from "./keys.ts";
 import { type Sealer, sealer } from "./sealer.ts";
 
-interface Ground {
+interface CookieContext {
   /** Public URL of the dashboard. */
   readonly url: string;
   readonly keys: () => readonly Key[];
 }
 
-const briefSeconds = 600;
+const pendingSeconds = 600;
 
 const loginSchema = z.object({
   state: z.string(),
@@ -38,7 +38,7 @@ const sessionSchema = z.object({ id: z.string() });
  * With TLS the name has the prefix `__Host-` (RFC 6265bis): no other host of the domain can set such a cookie. A local dashboard has
  * no TLS and no prefix.
  */
-const attributes = ({ url }: Pick<Ground, "url">, name: string) => {
+const attributes = ({ url }: Pick<CookieContext, "url">, name: string) => {
   const secure = url.startsWith("https:");
   return [
     `${secure ? "__Host-" : ""}denrei-${name}`,
@@ -48,38 +48,38 @@ const attributes = ({ url }: Pick<Ground, "url">, name: string) => {
 
 /** An encrypted cookie. Its purpose is part of the key, so a login cookie is not accepted as a session cookie. */
 function sealedCookie<T>(name: string, schema: z.ZodType<T>) {
-  const sealing = ({ keys }: Ground): Sealer => sealer(keys, { name: `cookie ${name}` });
-  async function set(c: Context, ground: Ground, value: T, maxAge?: number): Promise<void> {
-    const [full, options] = attributes(ground, name);
-    const sealed = await sealing(ground).seal(JSON.stringify(value));
+  const sealing = ({ keys }: CookieContext): Sealer => sealer(keys, { name: `cookie ${name}` });
+  async function set(c: Context, context: CookieContext, value: T, maxAge?: number): Promise<void> {
+    const [full, options] = attributes(context, name);
+    const sealed = await sealing(context).seal(JSON.stringify(value));
     setCookie(c, full, sealed, { ...options, ...(maxAge !== undefined && { maxAge }) });
   }
   return {
     set,
-    async read(c: Context, ground: Ground): Promise<T | undefined> {
-      const opened = await sealing(ground).open(getCookie(c, attributes(ground, name)[0]) ?? "");
+    async read(c: Context, context: CookieContext): Promise<T | undefined> {
+      const opened = await sealing(context).open(getCookie(c, attributes(context, name)[0]) ?? "");
       return opened && schema.safeParse(JSON.parse(opened.text)).data;
     },
     /** Encrypts the cookie again if an older key encrypted it, so that it stays valid when that key is removed. */
-    async renew(c: Context, ground: Ground): Promise<void> {
-      const opened = await sealing(ground).open(getCookie(c, attributes(ground, name)[0]) ?? "");
-      if (opened?.by === "older") await set(c, ground, schema.parse(JSON.parse(opened.text)));
+    async renew(c: Context, context: CookieContext): Promise<void> {
+      const opened = await sealing(context).open(getCookie(c, attributes(context, name)[0]) ?? "");
+      if (opened?.by === "older") await set(c, context, schema.parse(JSON.parse(opened.text)));
     },
-    clear(c: Context, ground: Ground): void {
-      const [full, options] = attributes(ground, name);
+    clear(c: Context, context: CookieContext): void {
+      const [full, options] = attributes(context, name);
       deleteCookie(c, full, options);
     },
   };
 }
 
 /** A cookie that is valid for ten minutes. */
-function briefCookie<T extends { readonly endsAt: number }>(name: string, schema: z.ZodType<T>) {
+function pendingCookie<T extends { readonly endsAt: number }>(name: string, schema: z.ZodType<T>) {
   const cookie = sealedCookie(name, schema);
   return {
-    set: (c: Context, ground: Ground, value: Omit<T, "endsAt">) =>
-      cookie.set(c, ground, { ...value, endsAt: Date.now() + briefSeconds * 1000 } as T, briefSeconds),
-    async read(c: Context, ground: Ground): Promise<T | undefined> {
-      const found = await cookie.read(c, ground);
+    set: (c: Context, context: CookieContext, value: Omit<T, "endsAt">) =>
+      cookie.set(c, context, { ...value, endsAt: Date.now() + pendingSeconds * 1000 } as T, pendingSeconds),
+    async read(c: Context, context: CookieContext): Promise<T | undefined> {
+      const found = await cookie.read(c, context);
       return found && found.endsAt > Date.now() ? found : undefined;
     },
     clear: cookie.clear,
@@ -87,10 +87,10 @@ function briefCookie<T extends { readonly endsAt: number }>(name: string, schema
 }
 
 /** The cookie of a login in progress. */
-export const loginCookie = briefCookie("login", loginSchema);
+export const loginCookie = pendingCookie("login", loginSchema);
 
 /** The cookie of a GitHub connection in progress. */
-export const githubCookie = briefCookie("github", githubSchema);
+export const githubCookie = pendingCookie("github", githubSchema);
 
 /** The cookie of a session: the session's ID on the bus. The browser drops it when it closes. */
 export const sessionCookie = sealedCookie("session", sessionSchema);

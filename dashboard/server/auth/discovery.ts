@@ -31,21 +31,21 @@ const keptMillis = 600_000;
 
 /** Fetches the configuration on first use, after a failure, and when the cached one is too old. */
 export function openDiscovery(settings: IssuerSettings): Discovery {
-  let asked: { readonly at: number; readonly answer: Promise<oidc.Configuration> } | undefined;
+  let cached: { readonly at: number; readonly answer: Promise<oidc.Configuration> } | undefined;
   const connect = connector(settings.ca);
   return {
     configuration() {
-      if (asked === undefined || performance.now() - asked.at > keptMillis) {
-        const question = { at: performance.now(), answer: discover(settings, connect) };
-        question.answer.catch(() => {
-          if (asked === question) asked = undefined;
+      if (cached === undefined || performance.now() - cached.at > keptMillis) {
+        const fetched = { at: performance.now(), answer: discover(settings, connect) };
+        fetched.answer.catch(() => {
+          if (cached === fetched) cached = undefined;
         });
-        asked = question;
+        cached = fetched;
       }
-      return asked.answer;
+      return cached.answer;
     },
     forget() {
-      asked = undefined;
+      cached = undefined;
     },
   };
 }

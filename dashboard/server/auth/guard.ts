@@ -2,16 +2,16 @@
 import { timingSafeEqual } from "node:crypto";
 import type { MiddlewareHandler } from "hono";
 import type { Env, Parts } from "../env.ts";
-import { crowded, takePlace } from "../limited.ts";
-import { refusal } from "../refusal.ts";
+import { acquireSlot, tooManyRequests } from "../limited.ts";
+import { errorBody } from "../refusal.ts";
 import { sessionCookie } from "./cookies.ts";
-import { EndedError } from "./issuer.ts";
+import { SessionEndedError } from "./issuer.ts";
 
 /** The page returns the session's CSRF token in this header. Another site can neither read the token nor set the header. */
 export const csrfHeader = "x-denrei-csrf";
 
 /** Rejects requests for another host name, against DNS rebinding. */
-export const ownHost = ({ url }: Pick<Parts, "url">): MiddlewareHandler => {
+export const requireOwnHost = ({ url }: Pick<Parts, "url">): MiddlewareHandler => {
   const { host } = new URL(url);
   return async (c, next) => {
     if (c.req.header("host") !== host)
@@ -21,7 +21,7 @@ export const ownHost = ({ url }: Pick<Parts, "url">): MiddlewareHandler => {
 };
 
 /** Rejects requests that another site makes a browser send. */
-export const ownRequests =
+export const rejectCrossSite =
   ({ url }: Pick<Parts, "url">): MiddlewareHandler =>
   async (c, next) => {
     const origin = c.req.header("origin");
@@ -30,7 +30,7 @@ export const ownRequests =
       (origin !== undefined && origin !== url) ||
       (site !== undefined && !["same-origin", "none"].includes(site))
     )
-      return c.json(refusal("CrossSite", "This request came from another site, so it was rejected."), 403);
+      return c.json(errorBody("CrossSite", "This request came from another site, so it was rejected."), 403);
     return next();
   };
 
@@ -38,34 +38,35 @@ export const ownRequests =
  * Requires a session, and the CSRF token for a change. Also counts the request against the user's limit: such connections are the
  * last to be closed when there are too many.
  */
-export const ofSession =
+export const requireSession =
   (parts: Pick<Parts, "url" | "keys" | "sessions" | "connections" | "requests">): MiddlewareHandler<Env> =>
   async (c, next) => {
     const cookie = await sessionCookie.read(c, parts);
     const found = cookie && (await parts.sessions.find(cookie.id));
-    if (found === undefined) return c.json(refusal("LoggedOut", "You are not logged in."), 401);
+    if (found === undefined) return c.json(errorBody("LoggedOut", "You are not logged in."), 401);
     if (!["GET", "HEAD"].includes(c.req.method) && !isSame(found.session.csrf, c.req.header(csrfHeader)))
       return c.json(
-        refusal("NoCsrfToken", `The header ${csrfHeader} is missing or wrong. Reload the page.`),
+        errorBody("NoCsrfToken", `The header ${csrfHeader} is missing or wrong. Reload the page.`),
         403,
       );
-    if (!takePlace(c, parts.requests, found.session.user)) return crowded(c, "requests", parts.requests);
+    if (!acquireSlot(c, parts.requests, found.session.user))
+      return tooManyRequests(c, "requests", parts.requests);
     parts.connections.prove(c.env.incoming);
     await sessionCookie.renew(c, parts);
     c.set("session", found);
     return next();
   };
 
-/** Refreshes the session's token if it expires soon. Must run after {@link ofSession}. */
-export const withToken =
+/** Refreshes the session's token if it expires soon. Must run after {@link requireSession}. */
+export const withFreshToken =
   (parts: Parts): MiddlewareHandler<Env> =>
   async (c, next) => {
     try {
-      c.set("session", await parts.fresh(c.get("session")));
+      c.set("session", await parts.refresh(c.get("session")));
     } catch (error) {
-      if (!(error instanceof EndedError)) throw error;
+      if (!(error instanceof SessionEndedError)) throw error;
       sessionCookie.clear(c, parts);
-      return c.json(refusal("SessionEnded", "Your session has ended. Log in again."), 401);
+      return c.json(errorBody("SessionEnded", "Your session has ended. Log in again."), 401);
     }
     return next();
   };

@@ -1,10 +1,10 @@
 /** The OpenID Connect issuer: authorization code flow with PKCE, nonce, and state. */
 import * as oidc from "openid-client";
-import { AwayError } from "./away.ts";
+import { UnavailableError } from "./away.ts";
 import { type IssuerSettings, openDiscovery } from "./discovery.ts";
 
 /** State of a login in progress. The browser keeps it, encrypted. */
-export interface BegunLogin {
+export interface PendingLogin {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
@@ -19,13 +19,13 @@ export interface Tokens {
   readonly expiresAt: number;
 }
 
-/** The issuer. All methods throw an {@link AwayError} if it does not answer, or answers with an error of its own. */
+/** The issuer. All methods throw an {@link UnavailableError} if it does not answer, or answers with an error of its own. */
 export interface Issuer {
   /** Starts a login. Returns the URL to send the browser to. */
-  begin(redirectUri: string): Promise<{ readonly url: URL; readonly login: BegunLogin }>;
+  begin(redirectUri: string): Promise<{ readonly url: URL; readonly login: PendingLogin }>;
   /** Finishes a login with the callback URL. Throws a {@link LoginError} if it fails. */
-  finish(url: URL, login: BegunLogin): Promise<Tokens>;
-  /** Exchanges a refresh token for new tokens. Throws an {@link EndedError} if the issuer rejects the token. */
+  finish(url: URL, login: PendingLogin): Promise<Tokens>;
+  /** Exchanges a refresh token for new tokens. Throws an {@link SessionEndedError} if the issuer rejects the token. */
   refresh(refreshToken: string): Promise<Tokens>;
   /** Revokes a refresh token (RFC 7009) if the issuer supports it. */
   revoke(refreshToken: string): Promise<void>;
@@ -34,26 +34,26 @@ export interface Issuer {
 }
 
 /** The session cannot be continued: the user has to log in again. */
-export class EndedError extends Error {
-  override readonly name = "EndedError";
+export class SessionEndedError extends Error {
+  override readonly name = "SessionEndedError";
 }
 
 /** `denied` by the user or the issuer, `interrupted` because this browser did not start the login, or `refused` for another reason. */
-export type LoginTrouble = "denied" | "interrupted" | "refused";
+export type LoginFailure = "denied" | "interrupted" | "refused";
 
 /** A login has failed. */
 export class LoginError extends Error {
   override readonly name = "LoginError";
-  readonly trouble: LoginTrouble;
+  readonly failure: LoginFailure;
 
-  constructor(trouble: LoginTrouble, message: string, options?: ErrorOptions) {
+  constructor(failure: LoginFailure, message: string, options?: ErrorOptions) {
     super(message, options);
-    this.trouble = trouble;
+    this.failure = failure;
   }
 }
 
 /** OAuth errors after which the user has to log in again (RFC 6749, 5.2; OpenID Connect Core 1.0, 3.1.2.6). */
-const endings = ["invalid_grant", "interaction_required", "login_required", "consent_required"];
+const finalErrors = ["invalid_grant", "interaction_required", "login_required", "consent_required"];
 
 /**
  * Opens an issuer. ID tokens come from the token endpoint over TLS, so their signatures need no check here (OpenID Connect Core
@@ -62,16 +62,16 @@ const endings = ["invalid_grant", "interaction_required", "login_required", "con
 export function openIssuer(settings: IssuerSettings): Issuer {
   const { configuration, forget } = openDiscovery(settings);
 
-  async function asking<T>(ask: (config: oidc.Configuration) => Promise<T>): Promise<T> {
+  async function callIssuer<T>(ask: (config: oidc.Configuration) => Promise<T>): Promise<T> {
     try {
       return await ask(await configuration());
     } catch (error) {
-      if (error instanceof EndedError) throw error;
-      if (error instanceof LoginError && error.trouble !== "refused") throw error;
+      if (error instanceof SessionEndedError) throw error;
+      if (error instanceof LoginError && error.failure !== "refused") throw error;
       // Its endpoints, its CA certificate, or the client secret may have changed.
       forget();
       if (error instanceof LoginError) throw error;
-      throw new AwayError(
+      throw new UnavailableError(
         "issuer",
         `The issuer ${settings.issuer} is unavailable: ${reasonOf(error)}. Sessions stay valid. Try again in a moment.`,
         { cause: error },
@@ -81,7 +81,7 @@ export function openIssuer(settings: IssuerSettings): Issuer {
 
   return {
     begin: (redirectUri) =>
-      asking(async (config) => {
+      callIssuer(async (config) => {
         const verifier = oidc.randomPKCECodeVerifier();
         const login = { state: oidc.randomState(), nonce: oidc.randomNonce(), verifier };
         const url = oidc.buildAuthorizationUrl(config, {
@@ -95,7 +95,7 @@ export function openIssuer(settings: IssuerSettings): Issuer {
         return { url, login };
       }),
     finish: (url, { state, nonce, verifier }) =>
-      asking(async (config) => {
+      callIssuer(async (config) => {
         if (url.searchParams.get("state") !== state)
           throw new LoginError(
             "interrupted",
@@ -114,21 +114,23 @@ export function openIssuer(settings: IssuerSettings): Issuer {
         }
       }),
     refresh: (refreshToken) =>
-      asking(async (config) => {
+      callIssuer(async (config) => {
         try {
           return tokensOf(await oidc.refreshTokenGrant(config, refreshToken), refreshToken);
         } catch (error) {
-          if (!(error instanceof oidc.ResponseBodyError && endings.includes(error.error))) throw error;
-          throw new EndedError(`the issuer rejected the refresh token: ${error.error}`, { cause: error });
+          if (!(error instanceof oidc.ResponseBodyError && finalErrors.includes(error.error))) throw error;
+          throw new SessionEndedError(`the issuer rejected the refresh token: ${error.error}`, {
+            cause: error,
+          });
         }
       }),
     revoke: (refreshToken) =>
-      asking(async (config) => {
+      callIssuer(async (config) => {
         if (config.serverMetadata().revocation_endpoint === undefined) return;
         await oidc.tokenRevocation(config, refreshToken, { token_type_hint: "refresh_token" });
       }),
     logoutUrl: (user, backTo) =>
-      asking(async (config) => {
+      callIssuer(async (config) => {
         if (config.serverMetadata().end_session_endpoint === undefined) return undefined;
         // No id_token_hint: the browser's history would keep a token that the API server accepts.
         return oidc.buildEndSessionUrl(config, { logout_hint: user, post_logout_redirect_uri: backTo });
@@ -143,29 +145,29 @@ const reasonOf = (error: unknown): string => {
 };
 
 /** Errors of the issuer itself, not of the login (RFC 6749, 4.1.2.1). */
-const passing = ["server_error", "temporarily_unavailable"];
+const transientErrors = ["server_error", "temporarily_unavailable"];
 /** Error codes of the client library for responses that are not valid OAuth. */
-const noAnswers = ["OAUTH_TIMEOUT", "OAUTH_RESPONSE_IS_NOT_CONFORM", "OAUTH_RESPONSE_IS_NOT_JSON"];
+const invalidResponses = ["OAUTH_TIMEOUT", "OAUTH_RESPONSE_IS_NOT_CONFORM", "OAUTH_RESPONSE_IS_NOT_JSON"];
 
 /** Maps a failure to a {@link LoginError}. An error of the issuer itself is returned unchanged. */
 function loginError(error: Error & { readonly code?: unknown }): Error {
-  const isAway = error instanceof TypeError || noAnswers.includes(String(error.code));
-  if (isAway || error instanceof AwayError) return error;
+  const isUnavailable = error instanceof TypeError || invalidResponses.includes(String(error.code));
+  if (isUnavailable || error instanceof UnavailableError) return error;
   if (error instanceof oidc.AuthorizationResponseError || error instanceof oidc.ResponseBodyError) {
-    if (passing.includes(error.error)) return error;
+    if (transientErrors.includes(error.error)) return error;
     const trouble = error.error === "access_denied" ? "denied" : "refused";
     return new LoginError(trouble, `the issuer returned ${error.error}`, { cause: error });
   }
   return new LoginError("refused", `the login failed: ${error.message}`, { cause: error });
 }
 
-type Answer = oidc.TokenEndpointResponse & oidc.TokenEndpointResponseHelpers;
+type TokenResponse = oidc.TokenEndpointResponse & oidc.TokenEndpointResponseHelpers;
 
 /** Keeps the former refresh token if the issuer does not rotate them. */
-function tokensOf(answer: Answer, refreshToken: string | undefined): Tokens {
+function tokensOf(answer: TokenResponse, refreshToken: string | undefined): Tokens {
   const claims = answer.claims();
   if (claims === undefined || answer.id_token === undefined)
-    throw new EndedError("the issuer returned no ID token");
+    throw new SessionEndedError("the issuer returned no ID token");
   return {
     user: claims.sub,
     idToken: answer.id_token,

@@ -2,14 +2,14 @@
 import { type Context, Hono } from "hono";
 import type { Env, Parts } from "../env.ts";
 import type { LoginOutcome } from "../metrics.ts";
-import { AwayError } from "./away.ts";
+import { UnavailableError } from "./away.ts";
 import { githubCookie, loginCookie, sessionCookie } from "./cookies.ts";
-import { ofSession, ownRequests } from "./guard.ts";
+import { rejectCrossSite, requireSession } from "./guard.ts";
 import { LoginError } from "./issuer.ts";
 import { pathWithin } from "./pathwithin.ts";
-import { revoked } from "./refresh.ts";
+import { revokeToken } from "./refresh.ts";
 import { sessionOf } from "./sessions.ts";
-import { nameInKubernetes } from "./whoami.ts";
+import { kubernetesUsername } from "./whoami.ts";
 
 const callbackPath = "/auth/callback";
 
@@ -29,55 +29,58 @@ export function loginRoutes(parts: Parts): Hono<Env> {
   app.get("/auth/login", async (c) => {
     const to = pathWithin(url, c.req.query("to"));
     try {
-      const { url: there, login } = await issuer.begin(`${url}${callbackPath}`);
+      const { url: location, login } = await issuer.begin(`${url}${callbackPath}`);
       await loginCookie.set(c, parts, { ...login, to });
-      return c.redirect(there.href, 303);
+      return c.redirect(location.href, 303);
     } catch (error) {
       return failed(c, error as Error, to);
     }
   });
 
   app.get(callbackPath, async (c) => {
-    const begun = await loginCookie.read(c, parts);
+    const pending = await loginCookie.read(c, parts);
     loginCookie.clear(c, parts);
-    const came = new URL(c.req.url);
+    const callbackUrl = new URL(c.req.url);
     try {
-      if (begun === undefined) throw new LoginError("interrupted", "this browser has no login in progress");
-      const tokens = await issuer.finish(new URL(`${url}${came.pathname}${came.search}`), begun);
+      if (pending === undefined) throw new LoginError("interrupted", "this browser has no login in progress");
+      const tokens = await issuer.finish(
+        new URL(`${url}${callbackUrl.pathname}${callbackUrl.search}`),
+        pending,
+      );
       // End the browser's previous session: an attacker may have planted it.
       const before = await sessionCookie.read(c, parts);
       const old = before && (await sessions.end(before.id));
-      await revoked(parts, old?.refreshToken);
-      const name = await nameInKubernetes(apiServer, tokens.idToken);
+      await revokeToken(parts, old?.refreshToken);
+      const name = await kubernetesUsername(apiServer, tokens.idToken);
       await sessionCookie.set(c, parts, { id: await sessions.begin({ ...sessionOf(tokens), name }) });
       log.info({ user: tokens.user, name }, "logged in");
       metrics.logins.inc({ outcome: "succeeded" });
-      return c.redirect(begun.to, 303);
+      return c.redirect(pending.to, 303);
     } catch (error) {
-      return failed(c, error as Error, begun?.to ?? "/");
+      return failed(c, error as Error, pending?.to ?? "/");
     }
   });
 
   // Logout needs no valid token, so that it also works while the issuer is unavailable.
-  app.delete("/api/session", ownRequests(parts), ofSession(parts), async (c) => {
+  app.delete("/api/session", rejectCrossSite(parts), requireSession(parts), async (c) => {
     const { id, session } = c.get("session");
     const last = await sessions.end(id);
     sessionCookie.clear(c, parts);
     loginCookie.clear(c, parts);
     githubCookie.clear(c, parts);
-    const [there] = await Promise.all([
+    const [logoutUrl] = await Promise.all([
       issuer.logoutUrl(session.user, `${url}/`).catch(() => undefined),
-      revoked(parts, (last ?? session).refreshToken),
+      revokeToken(parts, (last ?? session).refreshToken),
     ]);
     log.info({ user: session.user }, "logged out");
-    return c.json({ goTo: there?.href ?? "/" });
+    return c.json({ goTo: logoutUrl?.href ?? "/" });
   });
 
   return app;
 }
 
 function outcomeOf(error: Error): LoginOutcome {
-  if (error instanceof LoginError) return error.trouble;
-  if (error instanceof AwayError) return `${error.who}-away`;
+  if (error instanceof LoginError) return error.failure;
+  if (error instanceof UnavailableError) return `${error.dependency}-away`;
   return "refused";
 }

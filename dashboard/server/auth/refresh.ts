@@ -6,12 +6,12 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { DashboardMetrics } from "../metrics.ts";
-import { AwayError } from "./away.ts";
+import { UnavailableError } from "./away.ts";
 import { answerSeconds } from "./discovery.ts";
-import { EndedError, type Issuer, type Tokens } from "./issuer.ts";
+import { type Issuer, SessionEndedError, type Tokens } from "./issuer.ts";
 import { type OpenSession, type Session, type Sessions, sessionOf } from "./sessions.ts";
 
-interface Ground {
+interface RefreshContext {
   readonly issuer: Pick<Issuer, "refresh" | "revoke">;
   readonly sessions: Sessions;
   readonly metrics: Pick<DashboardMetrics, "refreshes">;
@@ -27,74 +27,80 @@ export const marginMillis = 10_000;
  */
 const leaseMillis = 3 * answerSeconds * 1000;
 /** Poll interval while another replica refreshes. Milliseconds. */
-const lookMillis = 100;
+const pollMillis = 100;
 
 /**
- * Returns the session with a token that is valid for a while. Throws an {@link EndedError} if the session cannot be continued, and an
- * {@link AwayError} if the issuer or the bus is unavailable.
+ * Returns the session with a token that is valid for a while. Throws an {@link SessionEndedError} if the session cannot be continued, and an
+ * {@link UnavailableError} if the issuer or the bus is unavailable.
  */
-export type Fresh = (open: OpenSession) => Promise<OpenSession>;
+export type RefreshSession = (open: OpenSession) => Promise<OpenSession>;
 
 /** Creates the function that refreshes sessions. */
-export function refresher(ground: Ground): Fresh {
+export function refresher(context: RefreshContext): RefreshSession {
   /** At most one refresh per session in this process; the lease coordinates replicas. */
-  const underWay = new Map<string, Promise<OpenSession>>();
+  const inFlight = new Map<string, Promise<OpenSession>>();
   return async (open) => {
     if (isValid(open.session)) {
-      await ground.sessions.touch(open);
+      await context.sessions.touch(open);
       return open;
     }
-    const known = underWay.get(open.id);
+    const known = inFlight.get(open.id);
     if (known) return known;
-    const refreshing = refresh(ground, open).finally(() => underWay.delete(open.id));
-    underWay.set(open.id, refreshing);
+    const refreshing = refresh(context, open).finally(() => inFlight.delete(open.id));
+    inFlight.set(open.id, refreshing);
     return refreshing;
   };
 }
 
 const isValid = ({ expiresAt }: Session): boolean => expiresAt - Date.now() > marginMillis;
 
-async function refresh(ground: Ground, { id, session: { idToken } }: OpenSession): Promise<OpenSession> {
-  const { sessions } = ground;
+async function refresh(
+  context: RefreshContext,
+  { id, session: { idToken } }: OpenSession,
+): Promise<OpenSession> {
+  const { sessions } = context;
   const holder = randomBytes(12).toString("base64url");
   let waitingSince: number | undefined;
   for (;;) {
     const open = await sessions.find(id);
-    if (open === undefined) throw new EndedError("the session has been ended");
+    if (open === undefined) throw new SessionEndedError("the session has been ended");
     const { session } = open;
     if (isValid(session) || session.idToken !== idToken) return open;
-    if (session.refreshToken === undefined) throw new EndedError("the session has no refresh token");
+    if (session.refreshToken === undefined) throw new SessionEndedError("the session has no refresh token");
     const { lease } = session;
     // Our own write, whose acknowledgement was lost.
-    if (lease?.holder === holder) return renew(ground, open, session.refreshToken);
-    if (lease !== undefined && !isOver(lease, waitingSince)) {
+    if (lease?.holder === holder) return renew(context, open, session.refreshToken);
+    if (lease !== undefined && !hasExpired(lease, waitingSince)) {
       waitingSince ??= performance.now();
-      await sleep(lookMillis);
+      await sleep(pollMillis);
       continue;
     }
     if (lease === undefined && waitingSince !== undefined)
-      throw new AwayError("issuer", "Another replica could not refresh your session. Try again in a moment.");
+      throw new UnavailableError(
+        "issuer",
+        "Another replica could not refresh your session. Try again in a moment.",
+      );
     const leased = await sessions.update(open, {
       ...session,
       lease: { holder, endsAt: Date.now() + leaseMillis },
     });
-    if (leased !== "overtaken") return renew(ground, leased, session.refreshToken);
+    if (leased !== "overtaken") return renew(context, leased, session.refreshToken);
   }
 }
 
 /** Waiting is bounded, because a wrong clock on another replica could make a lease last for hours. */
-const isOver = ({ endsAt }: NonNullable<Session["lease"]>, waitingSince: number | undefined): boolean =>
+const hasExpired = ({ endsAt }: NonNullable<Session["lease"]>, waitingSince: number | undefined): boolean =>
   endsAt < Date.now() || (waitingSince !== undefined && performance.now() - waitingSince > leaseMillis);
 
 /** Calls the issuer, with the lease in `open`, and stores the new tokens. */
-async function renew(ground: Ground, open: OpenSession, refreshToken: string): Promise<OpenSession> {
-  const { issuer, sessions, metrics, log } = ground;
+async function renew(context: RefreshContext, open: OpenSession, refreshToken: string): Promise<OpenSession> {
+  const { issuer, sessions, metrics, log } = context;
   const { lease: _, ...session } = open.session;
   let tokens: Tokens;
   try {
     tokens = await issuer.refresh(refreshToken);
   } catch (error) {
-    if (error instanceof EndedError) return ended(ground, open, error);
+    if (error instanceof SessionEndedError) return endSession(context, open, error);
     metrics.refreshes.inc({ outcome: "away" });
     log.warn({ err: error, user: session.user }, "session not refreshed");
     // Release the lease, so that other replicas need not wait until it expires.
@@ -102,8 +108,8 @@ async function renew(ground: Ground, open: OpenSession, refreshToken: string): P
     throw error;
   }
   if (tokens.user !== session.user) {
-    await revoked(ground, tokens.refreshToken);
-    return ended(ground, open, new EndedError("the issuer returned a token of another user"));
+    await revokeToken(context, tokens.refreshToken);
+    return endSession(context, open, new SessionEndedError("the issuer returned a token of another user"));
   }
   // The tokens exist only here, so this write waits for the bus.
   const written = await sessions.update(open, { ...session, ...sessionOf(tokens) }, "endless");
@@ -112,15 +118,15 @@ async function renew(ground: Ground, open: OpenSession, refreshToken: string): P
   const found = await sessions.find(open.id);
   if (found?.session.idToken === tokens.idToken) return found;
   // Another request ended or replaced the session, so revoke the tokens.
-  await revoked(ground, tokens.refreshToken);
+  await revokeToken(context, tokens.refreshToken);
   if (found !== undefined) return found;
-  throw new EndedError("the session has been ended");
+  throw new SessionEndedError("the session has been ended");
 }
 
-async function ended(
-  { sessions, metrics, log }: Ground,
+async function endSession(
+  { sessions, metrics, log }: RefreshContext,
   { id, session }: OpenSession,
-  error: EndedError,
+  error: SessionEndedError,
 ): Promise<OpenSession> {
   const found = await sessions.find(id);
   // This replica was paused, and another one has taken the lease and refreshed.
@@ -132,7 +138,10 @@ async function ended(
 }
 
 /** Revokes a refresh token. Logs a failure and continues. */
-export async function revoked({ issuer, log }: Ground, refreshToken: string | undefined): Promise<void> {
+export async function revokeToken(
+  { issuer, log }: RefreshContext,
+  refreshToken: string | undefined,
+): Promise<void> {
   if (refreshToken === undefined) return;
   await issuer.revoke(refreshToken).catch((error: unknown) => {
     log.warn({ err: error }, "refresh token not revoked");

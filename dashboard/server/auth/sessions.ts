@@ -10,7 +10,7 @@ import { publishUntilAnswered } from "../../../bus/queue/publish.ts";
 import { emptyTtl } from "../../../bus/queue/replacelast.ts";
 import { sessionSubject, streams } from "../../../bus/subjects.ts";
 import { sessionHours } from "../../../bus/topology/streams.ts";
-import { AwayError } from "./away.ts";
+import { UnavailableError } from "./away.ts";
 import type { Tokens } from "./issuer.ts";
 import type { Key } from "./keys.ts";
 import { type Sealer, sealer } from "./sealer.ts";
@@ -68,16 +68,16 @@ export interface OpenSession {
 }
 
 /** How long a write is retried: `request` for at most {@link busMillis}, `endless` until it succeeds, for data that exists nowhere else. */
-export type Patience = "request" | "endless";
+export type WriteRetry = "request" | "endless";
 
-/** The sessions of all replicas. All methods throw an {@link AwayError} if the bus does not answer. */
+/** The sessions of all replicas. All methods throw an {@link UnavailableError} if the bus does not answer. */
 export interface Sessions {
   /** Starts a session. Returns its ID, a secret of the browser. */
   begin(session: Omit<Session, "csrf" | "startedAt">): Promise<string>;
   /** Undefined if the session does not exist. */
   find(id: string): Promise<OpenSession | undefined>;
   /** Writes a session, unless another replica has written it since it was read. */
-  update(open: OpenSession, session: Session, patience?: Patience): Promise<OpenSession | "overtaken">;
+  update(open: OpenSession, session: Session, retry?: WriteRetry): Promise<OpenSession | "overtaken">;
   /** Renews the record if it could expire as idle. */
   touch(open: OpenSession): Promise<void>;
   /** Ends the session on all replicas. Returns its last state. */
@@ -89,98 +89,113 @@ const idBytes = 32;
 
 const subjectOf = (id: string): string => sessionSubject(createHash("sha256").update(id).digest("base64url"));
 
-const endOf = ({ startedAt }: Session): number => startedAt + wholeSessionHours * 3_600_000;
+const expiryOf = ({ startedAt }: Session): number => startedAt + wholeSessionHours * 3_600_000;
 
 /** TTL of the record as NATS duration text: the idle timeout, but not beyond the maximum age. */
-const keptFor = (session: Session): string => {
-  const left = Math.ceil((endOf(session) - Date.now()) / 1000);
+const ttlOf = (session: Session): string => {
+  const left = Math.ceil((expiryOf(session) - Date.now()) / 1000);
   return `${Math.max(1, Math.min(left, sessionHours * 3600))}s`;
 };
 
+interface Store {
+  readonly bus: Pick<Bus, "inbox" | "stuck" | "jsm">;
+  readonly keys: () => readonly Key[];
+}
+
 /** Opens the sessions on a bus. */
-export function openSessions(
-  bus: Pick<Bus, "inbox" | "stuck" | "jsm">,
-  keys: () => readonly Key[],
-): Sessions {
-  // The session's ID is part of the key: neither access to the bus nor a key file alone is enough to read a session.
-  const sealing = (id: string): Sealer => sealer(keys, { name: "session", secret: id });
-
-  /** Reads from the stream's leader. A replica of the stream could miss a login or logout that has just happened. */
-  async function read(id: string) {
-    try {
-      return await bus.jsm.streams.getMessage(streams.sessions, { last_by_subj: subjectOf(id) });
-    } catch (error) {
-      throw away(error as Error);
-    }
-  }
-
-  async function publish(
-    id: string,
-    text: string,
-    { sequence, ttl, patience }: { sequence: number; ttl: string; patience: Patience },
-  ): Promise<number | "overtaken"> {
-    try {
-      const signal = patience === "request" ? AbortSignal.timeout(busMillis) : undefined;
-      const wanted = { lastSubjectSequence: sequence, ttl, signal };
-      return await publishUntilAnswered(bus, subjectOf(id), text, wanted);
-    } catch (error) {
-      if (!isOvertaken(error)) throw away(error as Error);
-      return "overtaken";
-    }
-  }
-
-  async function write(id: string, session: Session, sequence: number, patience: Patience) {
-    const sealed = await sealing(id).seal(JSON.stringify(session));
-    return publish(id, sealed, { sequence, ttl: keptFor(session), patience });
-  }
-
-  async function update(
-    { id, sequence }: OpenSession,
-    session: Session,
-    patience: Patience = "request",
-  ): Promise<OpenSession | "overtaken"> {
-    const written = await write(id, session, sequence, patience);
-    if (written === "overtaken") return written;
-    return { id, session, sequence: written, writtenAt: Date.now() };
-  }
-
-  async function opened(id: string, sealed: string): Promise<Session | undefined> {
-    const found = await sealing(id).open(sealed);
-    const session = found && sessionSchema.safeParse(JSON.parse(found.text)).data;
-    return session && endOf(session) > Date.now() ? session : undefined;
-  }
-
+export function openSessions(bus: Store["bus"], keys: Store["keys"]): Sessions {
+  const store = { bus, keys };
   return {
     async begin(session) {
       const id = randomBytes(idBytes).toString("base64url");
       const csrf = randomBytes(18).toString("base64url");
-      await write(id, { ...session, csrf, startedAt: Date.now() }, 0, "request");
+      const whole = { ...session, csrf, startedAt: Date.now() };
+      await writeRecord(store, id, whole, { sequence: 0, retry: "request" });
       return id;
     },
     async find(id) {
-      const found = await read(id);
-      if (found === null) return undefined;
-      const session = await opened(id, found.string());
-      return session && { id, session, sequence: found.seq, writtenAt: found.time.getTime() };
+      const record = await readRecord(store, id);
+      if (record === null) return undefined;
+      const session = await decrypt(store, id, record.string());
+      return session && { id, session, sequence: record.seq, writtenAt: record.time.getTime() };
     },
-    update,
+    update: (open, session, retry = "request") => updateRecord(store, open, session, retry),
     async touch(open) {
       // If overtaken, another replica has just written it.
-      if (Date.now() - open.writtenAt > touchMillis) await update(open, open.session);
+      if (Date.now() - open.writtenAt > touchMillis) await updateRecord(store, open, open.session, "request");
     },
-    async end(id) {
-      for (;;) {
-        const found = await read(id);
-        if (found === null || found.data.length === 0) return undefined;
-        const ended = await publish(id, "", { sequence: found.seq, ttl: emptyTtl, patience: "request" });
-        if (ended !== "overtaken") return opened(id, found.string());
-      }
-    },
+    end: (id) => endRecord(store, id),
   };
 }
 
-const away = (error: Error): AwayError =>
-  new AwayError(
+/** The session's ID is part of the key: neither access to the bus nor a key file alone is enough to read a session. */
+const sealerOf = ({ keys }: Store, id: string): Sealer => sealer(keys, { name: "session", secret: id });
+
+async function decrypt(store: Store, id: string, sealed: string): Promise<Session | undefined> {
+  const opened = await sealerOf(store, id).open(sealed);
+  const session = opened && sessionSchema.safeParse(JSON.parse(opened.text)).data;
+  return session && expiryOf(session) > Date.now() ? session : undefined;
+}
+
+/** Reads from the stream's leader. A replica of the stream could miss a login or logout that has just happened. */
+async function readRecord({ bus }: Store, id: string) {
+  try {
+    return await bus.jsm.streams.getMessage(streams.sessions, { last_by_subj: subjectOf(id) });
+  } catch (error) {
+    throw unavailable(error as Error);
+  }
+}
+
+interface WriteOptions {
+  /** Of the record to replace; 0 for a new one. */
+  readonly sequence: number;
+  readonly retry: WriteRetry;
+}
+
+async function writeRecord(store: Store, id: string, session: Session, options: WriteOptions) {
+  const sealed = await sealerOf(store, id).seal(JSON.stringify(session));
+  return publishRecord(store, id, sealed, { ...options, ttl: ttlOf(session) });
+}
+
+async function publishRecord(
+  { bus }: Store,
+  id: string,
+  text: string,
+  { sequence, retry, ttl }: WriteOptions & { readonly ttl: string },
+): Promise<number | "overtaken"> {
+  try {
+    const signal = retry === "request" ? AbortSignal.timeout(busMillis) : undefined;
+    const options = { lastSubjectSequence: sequence, ttl, signal };
+    return await publishUntilAnswered(bus, subjectOf(id), text, options);
+  } catch (error) {
+    if (!isOvertaken(error)) throw unavailable(error as Error);
+    return "overtaken";
+  }
+}
+
+async function updateRecord(
+  store: Store,
+  { id, sequence }: OpenSession,
+  session: Session,
+  retry: WriteRetry,
+): Promise<OpenSession | "overtaken"> {
+  const written = await writeRecord(store, id, session, { sequence, retry });
+  if (written === "overtaken") return written;
+  return { id, session, sequence: written, writtenAt: Date.now() };
+}
+
+async function endRecord(store: Store, id: string): Promise<Session | undefined> {
+  for (;;) {
+    const record = await readRecord(store, id);
+    if (record === null || record.data.length === 0) return undefined;
+    const options = { sequence: record.seq, ttl: emptyTtl, retry: "request" } as const;
+    const ended = await publishRecord(store, id, "", options);
+    if (ended !== "overtaken") return decrypt(store, id, record.string());
+  }
+}
+
+const unavailable = (error: Error): UnavailableError =>
+  new UnavailableError(
     "bus",
     `The bus, which stores the sessions, does not answer (${error.message}). Try again in a moment.`,
     { cause: error },

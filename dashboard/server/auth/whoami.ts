@@ -2,7 +2,7 @@
  * The Kubernetes username, which can differ from the issuer's subject: the API server may be configured to use another claim.
  * https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/self-subject-review-v1/
  */
-import { ask } from "../kubernetes/answers.ts";
+import { requestJson } from "../kubernetes/answers.ts";
 import type { ApiServer } from "../kubernetes/apiserver.ts";
 
 interface SelfSubjectReview {
@@ -10,22 +10,22 @@ interface SelfSubjectReview {
 }
 
 /** A slow API server delays a login by this much at most. Milliseconds. */
-const patienceMillis = 5000;
+const timeoutMillis = 5000;
 
 /** The username for a token; undefined if the API server does not report it. */
-export async function nameInKubernetes(
-  apiServer: Pick<ApiServer, "ask">,
+export async function kubernetesUsername(
+  apiServer: Pick<ApiServer, "request">,
   token: string,
 ): Promise<string | undefined> {
   const apiVersion = "authentication.k8s.io/v1";
   try {
-    const { status } = await ask<SelfSubjectReview>(apiServer, {
+    const { status } = await requestJson<SelfSubjectReview>(apiServer, {
       method: "POST",
       path: `/apis/${apiVersion}/selfsubjectreviews`,
       token,
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ apiVersion, kind: "SelfSubjectReview" }),
-      signal: AbortSignal.timeout(patienceMillis),
+      signal: AbortSignal.timeout(timeoutMillis),
     });
     return status?.userInfo?.username;
   } catch {

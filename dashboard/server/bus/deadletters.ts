@@ -8,7 +8,7 @@ import type { DeadLetterDetail, DeadLetterItem } from "../../api/bus.ts";
 import { causeOf, objectOf, traceOf } from "./names.ts";
 
 /** Dependencies of these functions. */
-export interface LetterTools {
+export interface DeadLetterContext {
   readonly bus: Bus;
   readonly cluster: string;
   readonly functions: readonly ReconcileFunction[];
@@ -17,28 +17,30 @@ export interface LetterTools {
 }
 
 /** The dead letter does not exist. */
-export class NoLetterError extends Error {
-  override readonly name = "NoLetterError";
+export class NoDeadLetterError extends Error {
+  override readonly name = "NoDeadLetterError";
 }
 
 const nameOf = (key: ObjectKey): string => [key.namespace, key.name].filter(Boolean).join("/");
 
 /** All dead letters in these namespaces, newest first. */
-export async function listLetters(
-  tools: LetterTools,
-  places: readonly string[] | "every",
-  only: string | undefined,
+export async function listDeadLetters(
+  context: DeadLetterContext,
+  namespaces: readonly string[] | "every",
+  functionName: string | undefined,
 ): Promise<DeadLetterItem[]> {
-  const { bus, cluster, functions } = tools;
-  const wanted = functions.filter(({ name }) => only === undefined || name === only);
-  const found = await Promise.all(wanted.map(({ name }) => deadLetters(bus, { fn: name, cluster }).list()));
-  const seen = found.flat().filter(({ key }) => places === "every" || places.includes(key.namespace));
-  seen.sort((a, b) => b.letter.time.localeCompare(a.letter.time));
-  return Promise.all(seen.map((letter) => itemOf(tools, letter)));
+  const { bus, cluster, functions } = context;
+  const selected = functions.filter(({ name }) => functionName === undefined || name === functionName);
+  const found = await Promise.all(selected.map(({ name }) => deadLetters(bus, { fn: name, cluster }).list()));
+  const visible = found
+    .flat()
+    .filter(({ key }) => namespaces === "every" || namespaces.includes(key.namespace));
+  visible.sort((a, b) => b.letter.time.localeCompare(a.letter.time));
+  return Promise.all(visible.map((letter) => itemOf(context, letter)));
 }
 
 async function itemOf(
-  { functions, mayReplay }: LetterTools,
+  { functions, mayReplay }: DeadLetterContext,
   { fn, key, letter }: AddressedDeadLetter,
 ): Promise<DeadLetterItem> {
   const { reason, message, attempts, time, replica, cause, traceparent } = letter;
@@ -50,35 +52,39 @@ async function itemOf(
   };
 }
 
-/** A dead letter with its stack. Throws a {@link NoLetterError}. */
-export async function showLetter(tools: LetterTools, fn: string, key: ObjectKey): Promise<DeadLetterDetail> {
-  const { cluster } = tools;
-  const letter = await lettersOf(tools, fn, key).get(key);
-  if (letter === undefined) throw missing(fn, key);
-  return { ...(await itemOf(tools, { fn, cluster, key, letter })), stack: letter.stack ?? null };
+/** A dead letter with its stack. Throws a {@link NoDeadLetterError}. */
+export async function getDeadLetter(
+  context: DeadLetterContext,
+  fn: string,
+  key: ObjectKey,
+): Promise<DeadLetterDetail> {
+  const { cluster } = context;
+  const letter = await deadLettersOf(context, fn, key).get(key);
+  if (letter === undefined) throw notFound(fn, key);
+  return { ...(await itemOf(context, { fn, cluster, key, letter })), stack: letter.stack ?? null };
 }
 
-/** Enqueues the reconcile again and deletes the dead letter. Throws a {@link NoLetterError}. */
-export async function replayLetter(
-  tools: Pick<LetterTools, "bus" | "cluster" | "functions">,
+/** Enqueues the reconcile again and deletes the dead letter. Throws a {@link NoDeadLetterError}. */
+export async function replayDeadLetter(
+  context: Pick<DeadLetterContext, "bus" | "cluster" | "functions">,
   fn: string,
   key: ObjectKey,
 ): Promise<void> {
-  const { bus, cluster } = tools;
-  const letters = lettersOf(tools, fn, key);
-  if ((await letters.get(key)) === undefined) throw missing(fn, key);
+  const { bus, cluster } = context;
+  const letters = deadLettersOf(context, fn, key);
+  if ((await letters.get(key)) === undefined) throw notFound(fn, key);
   await letters.replay(ticketQueue(bus, { fn, cluster }, { replica: "denrei-dashboard" }), key);
 }
 
 /** Accepts only known functions, because the name becomes part of a subject. */
-function lettersOf(
-  { bus, cluster, functions }: Pick<LetterTools, "bus" | "cluster" | "functions">,
+function deadLettersOf(
+  { bus, cluster, functions }: Pick<DeadLetterContext, "bus" | "cluster" | "functions">,
   fn: string,
   key: ObjectKey,
 ): DeadLetters {
-  if (!functions.some(({ name }) => name === fn)) throw missing(fn, key);
+  if (!functions.some(({ name }) => name === fn)) throw notFound(fn, key);
   return deadLetters(bus, { fn, cluster });
 }
 
-const missing = (fn: string, key: ObjectKey): NoLetterError =>
-  new NoLetterError(`There is no dead letter of ${fn} for ${nameOf(key)}. It may have been replayed.`);
+const notFound = (fn: string, key: ObjectKey): NoDeadLetterError =>
+  new NoDeadLetterError(`There is no dead letter of ${fn} for ${nameOf(key)}. It may have been replayed.`);

@@ -6,55 +6,55 @@ import type { Bus } from "../../../bus/nats/connect.ts";
 import { keyText } from "../../../bus/subjects.ts";
 import type { ReconcileFunction } from "../../../bus/worker/function.ts";
 import type { EventEntry, History, HistoryEntry } from "../../api/bus.ts";
-import { ask } from "../kubernetes/answers.ts";
+import { requestJson } from "../kubernetes/answers.ts";
 import type { ApiServer } from "../kubernetes/apiserver.ts";
 import { causeOf, objectOf, timeText } from "./names.ts";
 
 /** Dependencies of {@link historyOf}. */
-export interface HistoryTools {
+export interface HistoryContext {
   readonly bus: Bus;
   readonly cluster: string;
   readonly functions: readonly ReconcileFunction[];
-  readonly apiServer: Pick<ApiServer, "ask">;
+  readonly apiServer: Pick<ApiServer, "request">;
   /** The user's token. */
   readonly token: string;
-  maySeeLetters(namespace: string): Promise<boolean>;
+  mayListDeadLetters(namespace: string): Promise<boolean>;
   mayReplay(namespace: string): Promise<boolean>;
 }
 
 /** The requested part of the history. */
 export interface HistoryQuery {
   readonly searched: Searched;
-  readonly places: readonly string[] | "every";
+  readonly namespaces: readonly string[] | "every";
   readonly before: string | undefined;
 }
 
 const maxEvents = 200;
 
-interface Placed {
+interface TimedEntry {
   readonly at: number;
   readonly trace: string | undefined;
   readonly entry: HistoryEntry;
 }
 
 /** Reads a page of the history, grouped by trace. Throws a `CursorError`. */
-export async function historyOf(tools: HistoryTools, query: HistoryQuery): Promise<History> {
-  const { bus, cluster, functions } = tools;
-  const { searched, places, before } = query;
+export async function historyOf(context: HistoryContext, query: HistoryQuery): Promise<History> {
+  const { bus, cluster, functions } = context;
+  const { searched, namespaces, before } = query;
   const object = "object" in searched ? searched.object : undefined;
   const about = functions.filter(
     ({ for: { group, kind } }) => object?.kind === kind && object.group === group,
   );
   const [found, events] = await Promise.all([
     timeline(bus, {
-      ...{ cluster, namespaces: places, searched, before },
+      ...{ cluster, namespaces: namespaces, searched, before },
       functions: functions.map(({ name }) => name),
       reconciledBy: about.map(({ name }) => name),
     }),
-    object === undefined ? [] : eventsOf(tools, object),
+    object === undefined ? [] : eventsOf(context, object),
   ]);
   const [from, to] = found.between;
-  const placed = await Promise.all(found.happenings.map((happening) => placedIn(tools, happening)));
+  const placed = await Promise.all(found.happenings.map((happening) => timedEntries(context, happening)));
   const seen = [...placed.flat(), ...events.filter(({ at }) => at >= from && at < to)];
   seen.sort((a, b) => a.at - b.at);
   const traces = new Map<string | null, HistoryEntry[]>();
@@ -69,13 +69,13 @@ export async function historyOf(tools: HistoryTools, query: HistoryQuery): Promi
   };
 }
 
-async function placedIn(tools: HistoryTools, happening: Happening): Promise<Placed[]> {
+async function timedEntries(context: HistoryContext, happening: Happening): Promise<TimedEntry[]> {
   const { at, trace } = happening;
-  const entry = await entryOf(tools, happening);
+  const entry = await entryOf(context, happening);
   return entry === undefined ? [] : [{ at, trace, entry }];
 }
 
-async function entryOf(tools: HistoryTools, happening: Happening): Promise<HistoryEntry | undefined> {
+async function entryOf(context: HistoryContext, happening: Happening): Promise<HistoryEntry | undefined> {
   const at = timeText(happening.at);
   switch (happening.type) {
     case "webhook": {
@@ -94,12 +94,12 @@ async function entryOf(tools: HistoryTools, happening: Happening): Promise<Histo
     }
     case "deadletter": {
       const { fn, key, letter } = happening.letter;
-      if (!(await tools.maySeeLetters(key.namespace))) return undefined;
+      if (!(await context.mayListDeadLetters(key.namespace))) return undefined;
       const { reason, message, attempts } = letter;
       return {
         ...{ type: "deadletter", id: `deadletter-${fn}-${keyText(key)}-${letter.time}`, at, function: fn },
-        ...{ object: objectOf(tools.functions, fn, key), reason, message, attempts },
-        mayReplay: await tools.mayReplay(key.namespace),
+        ...{ object: objectOf(context.functions, fn, key), reason, message, attempts },
+        mayReplay: await context.mayReplay(key.namespace),
       };
     }
     case "reconcile": {
@@ -139,26 +139,26 @@ interface KubernetesEvent {
 }
 
 /** The Events of an object, with the user's token. Empty if the user may not list Events. */
-async function eventsOf({ apiServer, token }: HistoryTools, object: ObjectOfKind): Promise<Placed[]> {
+async function eventsOf({ apiServer, token }: HistoryContext, object: ObjectOfKind): Promise<TimedEntry[]> {
   const { group, kind, namespace, name } = object;
   const fieldSelector = `involvedObject.kind=${kind},involvedObject.name=${name}`;
   const query = new URLSearchParams({ fieldSelector, limit: String(maxEvents) });
   try {
-    const { items } = await ask<{ items: KubernetesEvent[] }>(apiServer, {
+    const { items } = await requestJson<{ items: KubernetesEvent[] }>(apiServer, {
       path: `/api/v1/namespaces/${encodeURIComponent(namespace || "default")}/events?${query}`,
       token,
       signal: AbortSignal.timeout(10_000),
     });
     return items
       .filter(({ involvedObject: { apiVersion = "" } }) => (apiVersion.split("/").at(-2) ?? "") === group)
-      .map((event) => placedEvent(event));
+      .map((event) => timedEvent(event));
   } catch (error) {
     if (error instanceof ApiError && [403, 404].includes(error.status)) return [];
     throw error;
   }
 }
 
-function placedEvent(event: KubernetesEvent): Placed {
+function timedEvent(event: KubernetesEvent): TimedEntry {
   const { metadata, series, lastTimestamp, eventTime, source } = event;
   const time = series?.lastObservedTime ?? lastTimestamp ?? eventTime ?? metadata.creationTimestamp;
   const at = Date.parse(time ?? "") || 0;

@@ -1,4 +1,5 @@
 /** Counts the events and reconciles on the bus every second while the server runs, so that charts start with a past. */
+import type { Subscription } from "@nats-io/transport-node";
 import { activitySchema } from "../../../bus/activity/record.ts";
 import { kindText } from "../../../bus/kube/kind.ts";
 import type { Bus } from "../../../bus/nats/connect.ts";
@@ -31,7 +32,9 @@ const keptSeconds = 15 * 60;
 /** The fields of an activity record that are counted. */
 const countedSchema = activitySchema.pick({ outcome: true, waitedMillis: true, tookMillis: true });
 
-interface Counted {
+type CountedActivity = ReturnType<typeof countedSchema.parse>;
+
+interface FunctionCounts {
   reconciles: number;
   errors: number;
   readonly waited: Window;
@@ -39,91 +42,33 @@ interface Counted {
   readonly total: Window;
 }
 
+interface Counters {
+  /** Events of the current second, by kind. */
+  events: Record<string, number>;
+  readonly byFunction: Map<string, FunctionCounts>;
+  /** Oldest first. */
+  readonly samples: LiveSample[];
+  /** Resolves at the next sample. */
+  next: PromiseWithResolvers<void>;
+}
+
 /** Starts counting. */
-export function startLive({ bus, cluster, functions, onError }: LiveOptions): Live {
-  const { nc } = bus;
-  let events: Record<string, number> = {};
-  const byFunction = new Map<string, Counted>();
-  const samples: LiveSample[] = [];
-  let ticked = Promise.withResolvers<void>();
-  const kinds = new Map(functions.flatMap(kindsOf).map((kind) => [kindText(kind), kind]));
-
-  // One subscription per kind, so that messages need no parsing.
-  const subscriptions = [...kinds].map(([name, kind]) =>
-    nc.subscribe(kindSubjects(cluster, kind), {
-      callback(error) {
-        if (error !== null) return onError(error);
-        events[name] = (events[name] ?? 0) + 1;
-      },
-    }),
-  );
-  subscriptions.push(
-    nc.subscribe(activity.every(cluster), {
-      callback(error, message) {
-        if (error !== null) return onError(error);
-        try {
-          const { fn } = parseKeySubject(message.subject);
-          count(fn, countedSchema.parse(message.json()));
-        } catch {
-          // Not an activity record. An error thrown here would stop all subscriptions of the connection.
-        }
-      },
-    }),
-  );
-
-  function count(
-    fn: string,
-    { outcome, waitedMillis, tookMillis }: ReturnType<typeof countedSchema.parse>,
-  ): void {
-    if (outcome === "slowed_down") return;
-    let counted = byFunction.get(fn);
-    if (counted === undefined) {
-      const [waited, took, total] = [0, 1, 2].map(() => openWindow(windowSeconds)) as [
-        Window,
-        Window,
-        Window,
-      ];
-      counted = { reconciles: 0, errors: 0, waited, took, total };
-      byFunction.set(fn, counted);
-    }
-    counted.reconciles++;
-    if (outcome === "retry" || outcome === "dead_lettered") counted.errors++;
-    counted.waited.add(waitedMillis);
-    counted.took.add(tookMillis);
-    counted.total.add(waitedMillis + tookMillis);
-  }
-
-  function sampleOf({ reconciles, errors, waited, took, total }: Counted): FunctionSample | undefined {
-    const spreads = { waited: waited.spread(), took: took.spread(), total: total.spread() };
-    if (!spreads.waited || !spreads.took || !spreads.total) return undefined;
-    return { reconciles, errors, waited: spreads.waited, took: spreads.took, total: spreads.total };
-  }
-
-  const timer = setInterval(() => {
-    const found = [...byFunction].flatMap(([fn, counted]): [string, FunctionSample][] => {
-      const sample = sampleOf(counted);
-      counted.reconciles = 0;
-      counted.errors = 0;
-      for (const window of [counted.waited, counted.took, counted.total]) window.tick();
-      if (sample === undefined) byFunction.delete(fn);
-      return sample === undefined ? [] : [[fn, sample]];
-    });
-    // A timer may fire early, but two samples must not have the same second.
-    const at = Math.max(Math.floor(Date.now() / 1000), (samples.at(-1)?.at ?? 0) + 1);
-    samples.push({ at, events, functions: Object.fromEntries(found) });
-    events = {};
-    if (samples.length > keptSeconds) samples.shift();
-    ticked.resolve();
-    ticked = Promise.withResolvers();
-  }, 1000);
-
+export function startLive(options: LiveOptions): Live {
+  const counters: Counters = {
+    events: {},
+    byFunction: new Map(),
+    samples: [],
+    next: Promise.withResolvers(),
+  };
+  const subscriptions = [...countEvents(options, counters), countReconciles(options, counters)];
+  const timer = setInterval(() => addSample(counters), 1000);
   return {
-    past: () => samples,
+    past: () => counters.samples,
     async tick(signal) {
       const aborted = Promise.withResolvers<void>();
       const abort = (): void => aborted.resolve();
       signal.addEventListener("abort", abort, { once: true });
-      await Promise.race([ticked.promise, aborted.promise]);
+      await Promise.race([counters.next.promise, aborted.promise]);
       signal.removeEventListener("abort", abort);
     },
     stop() {
@@ -131,4 +76,82 @@ export function startLive({ bus, cluster, functions, onError }: LiveOptions): Li
       for (const subscription of subscriptions) if (!subscription.isClosed()) subscription.unsubscribe();
     },
   };
+}
+
+/** Subscribes to each kind separately, so that messages need no parsing. */
+function countEvents({ bus, cluster, functions, onError }: LiveOptions, counters: Counters): Subscription[] {
+  const kinds = new Map(functions.flatMap(kindsOf).map((kind) => [kindText(kind), kind]));
+  return [...kinds].map(([name, kind]) =>
+    bus.nc.subscribe(kindSubjects(cluster, kind), {
+      callback(error) {
+        if (error !== null) return onError(error);
+        counters.events[name] = (counters.events[name] ?? 0) + 1;
+      },
+    }),
+  );
+}
+
+function countReconciles({ bus, cluster, onError }: LiveOptions, { byFunction }: Counters): Subscription {
+  return bus.nc.subscribe(activity.every(cluster), {
+    callback(error, message) {
+      if (error !== null) return onError(error);
+      try {
+        const { fn } = parseKeySubject(message.subject);
+        countReconcile(byFunction, fn, countedSchema.parse(message.json()));
+      } catch {
+        // Not an activity record. An error thrown here would stop all subscriptions of the connection.
+      }
+    },
+  });
+}
+
+function countReconcile(
+  byFunction: Map<string, FunctionCounts>,
+  fn: string,
+  { outcome, waitedMillis, tookMillis }: CountedActivity,
+): void {
+  if (outcome === "slowed_down") return;
+  const counts = byFunction.get(fn) ?? noCounts();
+  byFunction.set(fn, counts);
+  counts.reconciles++;
+  if (outcome === "retry" || outcome === "dead_lettered") counts.errors++;
+  counts.waited.add(waitedMillis);
+  counts.took.add(tookMillis);
+  counts.total.add(waitedMillis + tookMillis);
+}
+
+const noCounts = (): FunctionCounts => ({
+  reconciles: 0,
+  errors: 0,
+  waited: openWindow(windowSeconds),
+  took: openWindow(windowSeconds),
+  total: openWindow(windowSeconds),
+});
+
+/** Ends the current second. */
+function addSample(counters: Counters): void {
+  const { byFunction, samples } = counters;
+  const functions: Record<string, FunctionSample> = {};
+  for (const [fn, counts] of byFunction) {
+    const sample = sampleOf(counts);
+    if (sample === undefined) byFunction.delete(fn);
+    else functions[fn] = sample;
+    counts.reconciles = 0;
+    counts.errors = 0;
+    for (const window of [counts.waited, counts.took, counts.total]) window.tick();
+  }
+  // A timer may fire early, but two samples must not have the same second.
+  const at = Math.max(Math.floor(Date.now() / 1000), (samples.at(-1)?.at ?? 0) + 1);
+  samples.push({ at, events: counters.events, functions });
+  counters.events = {};
+  if (samples.length > keptSeconds) samples.shift();
+  counters.next.resolve();
+  counters.next = Promise.withResolvers();
+}
+
+/** Undefined if the function had no reconcile in the window. */
+function sampleOf({ reconciles, errors, waited, took, total }: FunctionCounts): FunctionSample | undefined {
+  const spreads = { waited: waited.spread(), took: took.spread(), total: total.spread() };
+  if (!spreads.waited || !spreads.took || !spreads.total) return undefined;
+  return { reconciles, errors, waited: spreads.waited, took: spreads.took, total: spreads.total };
 }

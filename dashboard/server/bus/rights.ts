@@ -5,7 +5,7 @@
  */
 import { domain } from "../../../bus/kube/domain.ts";
 import type { OpenSession } from "../auth/sessions.ts";
-import { ask } from "../kubernetes/answers.ts";
+import { requestJson } from "../kubernetes/answers.ts";
 import type { ApiServer } from "../kubernetes/apiserver.ts";
 
 /** The rights, as verbs on resources. */
@@ -26,22 +26,22 @@ export class ForbiddenError extends Error {
 export type May = (session: OpenSession, right: Right, namespace: string | undefined) => Promise<boolean>;
 
 /** How long a review is cached. Milliseconds. */
-const believedMillis = 5000;
+const cachedMillis = 5000;
 const maxAnswers = 5000;
 const askMillis = 10_000;
 
-interface Known {
+interface CachedReview {
   readonly until: number;
   readonly answer: Promise<boolean>;
 }
 
 /** Asks the API server, and caches its answers for a few seconds. */
-export function accessReviews(apiServer: Pick<ApiServer, "ask">): May {
-  const known = new Map<string, Known>();
+export function accessReviews(apiServer: Pick<ApiServer, "request">): May {
+  const known = new Map<string, CachedReview>();
 
   async function review(token: string, right: Right, namespace: string): Promise<boolean> {
     const resourceAttributes = { ...rights[right], group: domain, ...(namespace !== "" && { namespace }) };
-    const { status } = await ask<{ status: { allowed: boolean } }>(apiServer, {
+    const { status } = await requestJson<{ status: { allowed: boolean } }>(apiServer, {
       method: "POST",
       path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
       headers: { "content-type": "application/json" },
@@ -65,13 +65,13 @@ export function accessReviews(apiServer: Pick<ApiServer, "ask">): May {
     // Do not cache failures, such as a rejected token or an unavailable API server.
     answer.catch(() => known.delete(key));
     for (const [old, { until }] of known) if (until <= now || known.size >= maxAnswers) known.delete(old);
-    known.set(key, { until: now + believedMillis, answer });
+    known.set(key, { until: now + cachedMillis, answer });
     return answer;
   };
 }
 
 /** Throws a {@link ForbiddenError} unless the user has the right. */
-export async function demand(
+export async function requireRight(
   may: May,
   session: OpenSession,
   right: Right,
@@ -88,12 +88,12 @@ export async function demand(
 }
 
 /** The namespaces to show: the requested one, or all if none is requested. Throws a {@link ForbiddenError}. */
-export async function placesOf(
+export async function visibleNamespaces(
   may: May,
   session: OpenSession,
   right: Right,
   namespace: string | undefined,
 ): Promise<readonly string[] | "every"> {
-  await demand(may, session, right, namespace);
+  await requireRight(may, session, right, namespace);
   return namespace ? [namespace] : "every";
 }

@@ -1,143 +1,172 @@
 /** `/api/bus/…`, as described in dashboard/api/bus.ts, restricted by RBAC. */
 import { type Context, Hono } from "hono";
+import type { Logger } from "pino";
 import type { Searched } from "../../../bus/activity/history.ts";
 import { CursorError } from "../../../bus/activity/timeline.ts";
 import { ApiError } from "../../../bus/kube/errors.ts";
 import type { BusRights, DeadLetterList, LivePast, Replayed } from "../../api/bus.ts";
 import type { Env, Parts } from "../env.ts";
-import { eventStream } from "../kubernetes/eventstream.ts";
-import { limited } from "../limited.ts";
-import { places as placesFor } from "../places.ts";
-import { refusal } from "../refusal.ts";
-import { listLetters, NoLetterError, replayLetter, showLetter } from "./deadletters.ts";
+import { type EventStream, eventStream } from "../kubernetes/eventstream.ts";
+import { limitConcurrency } from "../limited.ts";
+import { concurrencyLimiter } from "../places.ts";
+import { errorBody } from "../refusal.ts";
+import { getDeadLetter, listDeadLetters, NoDeadLetterError, replayDeadLetter } from "./deadletters.ts";
 import { figuresOf } from "./figures.ts";
 import { historyOf } from "./history.ts";
-import { windowSeconds } from "./live.ts";
+import { type Live, windowSeconds } from "./live.ts";
 import { namespaceIn } from "./names.ts";
-import { accessReviews, demand, ForbiddenError, placesOf, type Right } from "./rights.ts";
-import { workingIn } from "./working.ts";
+import {
+  accessReviews,
+  ForbiddenError,
+  type May,
+  type Right,
+  requireRight,
+  visibleNamespaces,
+} from "./rights.ts";
+import { reconcilesInFlight } from "./working.ts";
 
 type C = Context<Env>;
 
 /** The query is invalid. */
-class QuestionError extends Error {
-  override readonly name = "QuestionError";
+class BadQueryError extends Error {
+  override readonly name = "BadQueryError";
 }
 
 /** Per user. Each request may search everything that the bus retains. */
-const mostRequests = 6;
+const maxRequests = 6;
 
 /** The routes of the bus API. */
 export function busRoutes(parts: Parts): Hono<Env> {
-  const { apiServer, platform, log } = parts;
-  const { bus, cluster, functions, live } = platform;
-  const may = accessReviews(apiServer);
-  const figures = figuresOf(bus, cluster, functions);
-  const namespaceOf = (c: C): string | undefined => c.req.query("namespace") || undefined;
-  const mayIn = (c: C, right: Right) => (namespace: string) => may(c.get("session"), right, namespace);
-  const lettersFor = (c: C) => ({ bus, cluster, functions, mayReplay: mayIn(c, "replay") });
-  const keyOf = (c: C) => ({
-    namespace: namespaceIn(c.req.param("namespace") ?? ""),
-    name: c.req.param("name") ?? "",
-  });
-
+  const may = accessReviews(parts.apiServer);
   const app = new Hono<Env>();
-  app.onError((error, c) => {
-    if (error instanceof ForbiddenError) return c.json(refusal("Forbidden", error.message), 403);
-    if (error instanceof NoLetterError) return c.json(refusal("NotFound", error.message), 404);
-    if (error instanceof CursorError || error instanceof QuestionError)
-      return c.json(refusal("BadRequest", error.message), 400);
-    if (error instanceof ApiError && error.status === 401)
-      return c.json(refusal("Unauthorized", "Your token has expired. Log in again."), 401);
-    log.error({ err: error, method: c.req.method, path: c.req.path }, "request failed");
-    return c.json(refusal("Unavailable", `The bus request failed: ${error.message}`), 502);
-  });
+  app.onError((error, c) => busError(c, error, parts.log));
+  app.use("/api/bus/*", limitConcurrency(concurrencyLimiter(maxRequests)));
+  addRightsRoute(app, may);
+  addFiguresRoutes(app, parts, may);
+  addDeadLetterRoutes(app, parts, may);
+  addHistoryRoute(app, parts, may);
+  return app;
+}
 
-  app.use("/api/bus/*", limited(placesFor(mostRequests)));
+function busError(c: Context, error: Error, log: Logger): Response {
+  if (error instanceof ForbiddenError) return c.json(errorBody("Forbidden", error.message), 403);
+  if (error instanceof NoDeadLetterError) return c.json(errorBody("NotFound", error.message), 404);
+  if (error instanceof CursorError || error instanceof BadQueryError)
+    return c.json(errorBody("BadRequest", error.message), 400);
+  if (error instanceof ApiError && error.status === 401)
+    return c.json(errorBody("Unauthorized", "Your token has expired. Log in again."), 401);
+  log.error({ err: error, method: c.req.method, path: c.req.path }, "request failed");
+  return c.json(errorBody("Unavailable", `The bus request failed: ${error.message}`), 502);
+}
 
+function addRightsRoute(app: Hono<Env>, may: May): void {
   app.get("/api/bus/rights", async (c) => {
     const session = c.get("session");
     const namespace = namespaceOf(c);
-    const [figuresToo, activity, deadLetters, replay] = await Promise.all([
+    const [figures, activity, deadLetters, replay] = await Promise.all([
       may(session, "functions", undefined),
       may(session, "activity", namespace),
       may(session, "deadLetters", namespace),
       may(session, "replay", namespace),
     ]);
-    return c.json({ functions: figuresToo, activity, deadLetters, replay } satisfies BusRights);
+    return c.json({ functions: figures, activity, deadLetters, replay } satisfies BusRights);
   });
+}
+
+function addFiguresRoutes(app: Hono<Env>, parts: Parts, may: May): void {
+  const { bus, cluster, functions, live } = parts.platform;
+  const figures = figuresOf(bus, cluster, functions);
 
   app.get("/api/bus/figures", async (c) => {
-    await demand(may, c.get("session"), "functions", undefined);
+    await requireRight(may, c.get("session"), "functions", undefined);
     return c.json(await figures());
   });
 
   app.get("/api/bus/live", async (c) => {
-    await demand(may, c.get("session"), "functions", undefined);
-    return eventStream(c, parts, async ({ signal, tell }) => {
-      const past: LivePast = { windowSeconds, samples: [...live.past()] };
-      await tell({ event: "past", data: past });
-      let told = past.samples.at(-1)?.at ?? 0;
-      while (!signal.aborted) {
-        await live.tick(signal);
-        // A slow reader gets the samples that it missed and that are still kept.
-        for (const sample of live.past().filter(({ at }) => at > told)) {
-          await tell({ event: "sample", data: sample });
-          told = sample.at;
-        }
-      }
-      return "again";
-    });
+    await requireRight(may, c.get("session"), "functions", undefined);
+    return eventStream(c, parts, (stream) => streamSamples(live, stream));
   });
 
   app.get("/api/bus/working", async (c) => {
-    const places = await placesOf(may, c.get("session"), "activity", namespaceOf(c));
-    return c.json(await workingIn(bus, cluster, places));
+    const namespaces = await visibleNamespaces(may, c.get("session"), "activity", namespaceOf(c));
+    return c.json(await reconcilesInFlight(bus, cluster, namespaces));
   });
+}
+
+async function streamSamples(live: Live, { signal, send }: EventStream): Promise<"again"> {
+  const past: LivePast = { windowSeconds, samples: [...live.past()] };
+  await send({ event: "past", data: past });
+  let sentUntil = past.samples.at(-1)?.at ?? 0;
+  while (!signal.aborted) {
+    await live.tick(signal);
+    // A slow reader gets the samples that it missed and that are still kept.
+    for (const sample of live.past().filter(({ at }) => at > sentUntil)) {
+      await send({ event: "sample", data: sample });
+      sentUntil = sample.at;
+    }
+  }
+  return "again";
+}
+
+function addDeadLetterRoutes(app: Hono<Env>, { platform, log }: Parts, may: May): void {
+  const { bus, cluster, functions } = platform;
+  const contextOf = (c: C) => ({ bus, cluster, functions, mayReplay: mayIn(c, may, "replay") });
 
   app.get("/api/bus/deadletters", async (c) => {
-    const places = await placesOf(may, c.get("session"), "deadLetters", namespaceOf(c));
-    const items = await listLetters(lettersFor(c), places, c.req.query("function") || undefined);
+    const namespaces = await visibleNamespaces(may, c.get("session"), "deadLetters", namespaceOf(c));
+    const items = await listDeadLetters(contextOf(c), namespaces, c.req.query("function") || undefined);
     return c.json({ items } satisfies DeadLetterList);
   });
 
   app.get("/api/bus/deadletters/:function/:namespace/:name", async (c) => {
     const key = keyOf(c);
-    await demand(may, c.get("session"), "deadLetters", key.namespace);
-    return c.json(await showLetter(lettersFor(c), c.req.param("function"), key));
+    await requireRight(may, c.get("session"), "deadLetters", key.namespace);
+    return c.json(await getDeadLetter(contextOf(c), c.req.param("function"), key));
   });
 
   app.post("/api/bus/deadletters/:function/:namespace/:name/replay", async (c) => {
     const key = keyOf(c);
     const fn = c.req.param("function");
     const { session } = c.get("session");
-    await demand(may, c.get("session"), "replay", key.namespace);
-    await replayLetter({ bus, cluster, functions }, fn, key);
+    await requireRight(may, c.get("session"), "replay", key.namespace);
+    await replayDeadLetter({ bus, cluster, functions }, fn, key);
     log.info({ user: session.user, function: fn, ...key }, "dead letter replayed");
     return c.json({ replayed: true } satisfies Replayed);
   });
-
-  app.get("/api/bus/history", async (c) => {
-    const searched = searchedIn(c);
-    const asked = "object" in searched ? searched.object.namespace : namespaceOf(c);
-    const session = c.get("session");
-    const places = await placesOf(may, session, "activity", asked);
-    const tools = {
-      ...{ bus, cluster, functions, apiServer, token: session.session.idToken },
-      maySeeLetters: mayIn(c, "deadLetters"),
-      mayReplay: mayIn(c, "replay"),
-    };
-    // Cluster-scoped objects may write to those in namespaces. Such writes are shown only to users who may list all activity.
-    const wider = places !== "every" && (await may(session, "activity", "")) ? [...places, ""] : places;
-    return c.json(await historyOf(tools, { searched, places: wider, before: c.req.query("before") }));
-  });
-
-  return app;
 }
 
-function searchedIn(c: C): Searched {
+function addHistoryRoute(app: Hono<Env>, { apiServer, platform }: Parts, may: May): void {
+  const { bus, cluster, functions } = platform;
+  app.get("/api/bus/history", async (c) => {
+    const searched = searchOf(c);
+    const requested = "object" in searched ? searched.object.namespace : namespaceOf(c);
+    const session = c.get("session");
+    const visible = await visibleNamespaces(may, session, "activity", requested);
+    // Cluster-scoped objects may write to those in namespaces. Such writes are shown only to users who may list all activity.
+    const namespaces =
+      visible !== "every" && (await may(session, "activity", "")) ? [...visible, ""] : visible;
+    const context = {
+      ...{ bus, cluster, functions, apiServer, token: session.session.idToken },
+      mayListDeadLetters: mayIn(c, may, "deadLetters"),
+      mayReplay: mayIn(c, may, "replay"),
+    };
+    return c.json(await historyOf(context, { searched, namespaces, before: c.req.query("before") }));
+  });
+}
+
+const namespaceOf = (c: C): string | undefined => c.req.query("namespace") || undefined;
+
+const keyOf = (c: C) => ({
+  namespace: namespaceIn(c.req.param("namespace") ?? ""),
+  name: c.req.param("name") ?? "",
+});
+
+const mayIn = (c: C, may: May, right: Right) => (namespace: string) =>
+  may(c.get("session"), right, namespace);
+
+function searchOf(c: C): Searched {
   const { trace, group = "", kind, namespace = "", name } = c.req.query();
   if (trace) return { trace };
-  if (!kind || !name) throw new QuestionError("The query needs the kind and name of an object, or a trace.");
+  if (!kind || !name) throw new BadQueryError("The query needs the kind and name of an object, or a trace.");
   return { object: { group, kind, namespace, name } };
 }

@@ -5,10 +5,10 @@ import type { InHand, Working } from "../../api/bus.ts";
 import { timeText } from "./names.ts";
 
 /** Asks all workers. Returns the reconciles in these namespaces. */
-export async function workingIn(
+export async function reconcilesInFlight(
   bus: Bus,
   cluster: string,
-  places: readonly string[] | "every",
+  namespaces: readonly string[] | "every",
 ): Promise<Working> {
   const replicas = new Map<string, { functions: string[]; inHand: InHand[] }>();
   for (const { replica, function: fn, group, kind, work } of await askInHand(bus, cluster)) {
@@ -16,7 +16,7 @@ export async function workingIn(
     replicas.set(replica, found);
     found.functions.push(fn);
     for (const { namespace, name, since, attempt, trace } of work) {
-      if (places !== "every" && !places.includes(namespace)) continue;
+      if (namespaces !== "every" && !namespaces.includes(namespace)) continue;
       const object = { group, kind, namespace, name };
       found.inHand.push({ function: fn, object, since: timeText(since), attempt, trace: trace ?? null });
     }

@@ -19,7 +19,7 @@ export interface GitHubSettings {
 }
 
 /** State of a connection in progress. */
-export interface BegunConnection {
+export interface PendingConnection {
   readonly state: string;
   readonly verifier: string;
 }
@@ -31,7 +31,7 @@ export interface ConnectedUser {
 }
 
 /** An installation of the App that the user can see. */
-export interface SeenInstallation {
+export interface VisibleInstallation {
   readonly id: number;
   /** The login of the user or organization, or the slug of the enterprise. */
   readonly account: string;
@@ -40,7 +40,7 @@ export interface SeenInstallation {
 }
 
 /** A repository of an installation that the user can see. */
-export interface SeenRepository {
+export interface VisibleRepository {
   readonly id: number;
   /** Without the owner. */
   readonly name: string;
@@ -56,13 +56,13 @@ export interface GitHubClient {
   /** Web address, also for git clones. */
   readonly url: string;
   /** Starts a connection. Returns the URL to send the browser to. */
-  begin(redirectUri: string): Promise<{ readonly url: URL; readonly begun: BegunConnection }>;
+  begin(redirectUri: string): Promise<{ readonly url: URL; readonly connection: PendingConnection }>;
   /** Finishes a connection with the callback URL. Throws if it fails. */
-  finish(url: URL, begun: BegunConnection): Promise<ConnectedUser>;
+  finish(url: URL, connection: PendingConnection): Promise<ConnectedUser>;
   /** All installations: `GET /user/installations`. */
-  installations(token: string, signal: AbortSignal): Promise<SeenInstallation[]>;
+  installations(token: string, signal: AbortSignal): Promise<VisibleInstallation[]>;
   /** All repositories of an installation: `GET /user/installations/{installation_id}/repositories`. */
-  repositories(token: string, installation: number, signal: AbortSignal): Promise<SeenRepository[]>;
+  repositories(token: string, installation: number, signal: AbortSignal): Promise<VisibleRepository[]>;
   /** Revokes the token: `DELETE /applications/{client_id}/token`. */
   revoke(token: string, signal: AbortSignal): Promise<void>;
 }
@@ -77,7 +77,7 @@ const installationsAnswer = z
       }),
     ),
   })
-  .transform(({ installations }): SeenInstallation[] =>
+  .transform(({ installations }): VisibleInstallation[] =>
     installations.flatMap(({ id, account, repository_selection }) =>
       // The account was deleted.
       account === undefined
@@ -106,7 +106,7 @@ const repositoriesAnswer = z
       }),
     ),
   })
-  .transform(({ repositories }): SeenRepository[] =>
+  .transform(({ repositories }): VisibleRepository[] =>
     repositories.map(({ full_name, default_branch, permissions, ...rest }) => ({
       ...rest,
       fullName: full_name,
@@ -142,17 +142,17 @@ export async function openGitHub({ url, clientId, clientSecret }: GitHubSettings
     url,
     async begin(redirectUri) {
       const verifier = oidc.randomPKCECodeVerifier();
-      const begun = { state: oidc.randomState(), verifier };
-      const there = oidc.buildAuthorizationUrl(config, {
+      const connection = { state: oidc.randomState(), verifier };
+      const location = oidc.buildAuthorizationUrl(config, {
         redirect_uri: redirectUri,
-        state: begun.state,
+        state: connection.state,
         code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
         code_challenge_method: "S256",
       });
-      return { url: there, begun };
+      return { url: location, connection };
     },
-    async finish(came, { state, verifier }) {
-      const { access_token: token } = await oidc.authorizationCodeGrant(config, came, {
+    async finish(callbackUrl, { state, verifier }) {
+      const { access_token: token } = await oidc.authorizationCodeGrant(config, callbackUrl, {
         expectedState: state,
         pkceCodeVerifier: verifier,
       });

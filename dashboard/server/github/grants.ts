@@ -10,8 +10,8 @@ import { GitHubError } from "../../../bus/github/errors.ts";
 import { Installation } from "../../../functions/ghapp/kinds.ts";
 import type { Session } from "../auth/sessions.ts";
 import type { Target } from "../kubernetes/allowlist.ts";
-import { refusal } from "../refusal.ts";
-import type { GitHubClient, SeenInstallation, SeenRepository } from "./client.ts";
+import { errorBody } from "../refusal.ts";
+import type { GitHubClient, VisibleInstallation, VisibleRepository } from "./client.ts";
 import { notConnected, notSetUp } from "./troubles.ts";
 
 /** Whether the request is for an Installation. */
@@ -19,7 +19,7 @@ export const isInstallation = ({ group, resource }: Target): boolean =>
   group === Installation.group && resource === Installation.plural;
 
 /** The fields that the check reads. Lenient, because the API server validates the object. */
-const granted = z.object({
+const installationSchema = z.object({
   spec: z.object({
     installationID: z.int(),
     repositories: z.array(z.string()).nullish(),
@@ -29,49 +29,49 @@ const granted = z.object({
   }),
 });
 
-type Refusal = ReturnType<typeof refusal>;
+type ErrorBody = ReturnType<typeof errorBody>;
 
 /** Why the user may not write the Installation; undefined if allowed. Throws a `GitHubError` if GitHub does not answer. */
-export async function whyNot(
+export async function denialOf(
   github: GitHubClient | undefined,
   { github: user }: Pick<Session, "github">,
   object: unknown,
   signal: AbortSignal,
-): Promise<Refusal | undefined> {
+): Promise<ErrorBody | undefined> {
   if (github === undefined) return notSetUp;
-  const read = granted.safeParse(object);
+  const read = installationSchema.safeParse(object);
   if (!read.success)
-    return refusal("NotAllowed", `The body is not an Installation with an integer installationID.`);
+    return errorBody("NotAllowed", `The body is not an Installation with an integer installationID.`);
   if (user === undefined) return notConnected;
   const { installationID, repositories, repositoryIDs, permissions, apiPermissions } = read.data.spec;
   const installations = await github.installations(user.token, signal);
   const installation = installations.find(({ id }) => id === installationID);
   if (installation === undefined) {
-    return refusal(
+    return errorBody(
       "NotYourInstallation",
       `${user.login} cannot see the installation ${installationID} on GitHub. Choose another one, or ask its owner.`,
     );
   }
-  if (!repositories?.length && !repositoryIDs?.length) return ofAll(installation, user.login);
-  const seen = await seenIn(github, user.token, installation, signal);
-  const wanted = [
+  if (!repositories?.length && !repositoryIDs?.length) return denialOfAll(installation, user.login);
+  const seen = await visibleRepositories(github, user.token, installation, signal);
+  const requested = [
     ...(repositories ?? []).map(
-      (name) => [name, seen.find((one) => isCalled(one, installation, name))] as const,
+      (name) => [name, seen.find((one) => isNamed(one, installation, name))] as const,
     ),
     ...(repositoryIDs ?? []).map((id) => [id, seen.find((one) => one.id === id)] as const),
   ];
-  const missing = wanted.filter(([, found]) => found === undefined).map(([named]) => named);
+  const missing = requested.filter(([, found]) => found === undefined).map(([named]) => named);
   if (missing.length > 0) {
-    return refusal(
+    return errorBody(
       "NotYourRepository",
       `${user.login} cannot see these repositories of ${installation.account} on GitHub: ${missing.join(", ")}.`,
     );
   }
-  const readOnly = wanted.filter(([, found]) => !found?.canPush).map(([named]) => named);
+  const readOnly = requested.filter(([, found]) => !found?.canPush).map(([named]) => named);
   const isReading = onlyReads(permissions ?? apiPermissions) && onlyReads(apiPermissions ?? permissions);
   return isReading || readOnly.length === 0
     ? undefined
-    : refusal(
+    : errorBody(
         "ReadOnlyRepository",
         `${user.login} may not push to these repositories: ${readOnly.join(", ")}. Choose permissions that only read, or other repositories.`,
       );
@@ -84,20 +84,20 @@ const onlyReads = (permissions: Readonly<Record<string, string>> | null | undefi
 };
 
 /** GitHub does not report whether a user can see all repositories of an organization, including future ones. */
-function ofAll({ account, accountType }: SeenInstallation, login: string): Refusal | undefined {
+function denialOfAll({ account, accountType }: VisibleInstallation, login: string): ErrorBody | undefined {
   if (accountType === "User" && account.toLowerCase() === login.toLowerCase()) return undefined;
-  return refusal(
+  return errorBody(
     "AllRepositories",
     `Without repository names, the Installation covers all repositories of ${account}. Name the repositories.`,
   );
 }
 
-async function seenIn(
+async function visibleRepositories(
   github: GitHubClient,
   token: string,
-  { id }: SeenInstallation,
+  { id }: VisibleInstallation,
   signal: AbortSignal,
-): Promise<readonly SeenRepository[]> {
+): Promise<readonly VisibleRepository[]> {
   try {
     return await github.repositories(token, id, signal);
   } catch (error) {
@@ -108,5 +108,5 @@ async function seenIn(
 }
 
 /** GitHub names are case-insensitive. */
-const isCalled = ({ fullName }: SeenRepository, { account }: SeenInstallation, name: string): boolean =>
+const isNamed = ({ fullName }: VisibleRepository, { account }: VisibleInstallation, name: string): boolean =>
   fullName.toLowerCase() === `${account}/${name}`.toLowerCase();

@@ -4,9 +4,9 @@ import type { Dispatcher } from "undici";
 import { GitHubError } from "../../../bus/github/errors.ts";
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
 import type { Env, Parts } from "../env.ts";
-import { refusal } from "../refusal.ts";
-import { whyNot } from "./grants.ts";
-import { troubledBy } from "./troubles.ts";
+import { errorBody } from "../refusal.ts";
+import { denialOf } from "./grants.ts";
+import { errorResponse } from "./troubles.ts";
 
 /** A write from the page. */
 export interface InstallationWrite {
@@ -20,39 +20,41 @@ export interface InstallationWrite {
 const contentTypes = { create: "application/json", patch: "application/merge-patch+json" } as const;
 
 /** Returns the body to send, or else the response to give: our own, or the API server's. */
-export async function lookedAt(
+export async function checkInstallationWrite(
   c: Context<Env>,
   { github }: Pick<Parts, "github">,
   { verb, contentType, body, dryRun }: InstallationWrite,
 ): Promise<
-  { readonly send: string } | { readonly own: Response } | { readonly given: Dispatcher.ResponseData }
+  | { readonly body: string }
+  | { readonly response: Response }
+  | { readonly apiResponse: Dispatcher.ResponseData }
 > {
-  const written = recordIn(body);
-  if (contentType !== contentTypes[verb] || written === undefined) {
+  const parsed = parseRecord(body);
+  if (contentType !== contentTypes[verb] || parsed === undefined) {
     const message = `The body is not an object of type ${contentTypes[verb]}.`;
-    return { own: c.json(refusal("NotAllowed", message), 400) };
+    return { response: c.json(errorBody("NotAllowed", message), 400) };
   }
-  let becomes: Record<string, unknown> = written;
-  let sent = written;
+  let result: Record<string, unknown> = parsed;
+  let sent = parsed;
   if (verb === "patch") {
-    const given = await dryRun(body);
-    if (given.statusCode !== 200) return { given };
-    const object = (await given.body.json()) as Stored<KubeObject>;
-    becomes = { ...object };
+    const apiResponse = await dryRun(body);
+    if (apiResponse.statusCode !== 200) return { apiResponse };
+    const object = (await apiResponse.body.json()) as Stored<KubeObject>;
+    result = { ...object };
     // Send the checked version, so that a concurrent write makes this one fail.
     const { resourceVersion } = object.metadata;
-    sent = { ...written, metadata: { ...(written.metadata as object | undefined), resourceVersion } };
+    sent = { ...parsed, metadata: { ...(parsed.metadata as object | undefined), resourceVersion } };
   }
   try {
-    const reason = await whyNot(github, c.get("session").session, becomes, c.req.raw.signal);
-    return reason === undefined ? { send: JSON.stringify(sent) } : { own: c.json(reason, 403) };
+    const denial = await denialOf(github, c.get("session").session, result, c.req.raw.signal);
+    return denial === undefined ? { body: JSON.stringify(sent) } : { response: c.json(denial, 403) };
   } catch (error) {
-    if (error instanceof GitHubError) return { own: troubledBy(c, error) };
+    if (error instanceof GitHubError) return { response: errorResponse(c, error) };
     throw error;
   }
 }
 
-function recordIn(text: string): Record<string, unknown> | undefined {
+function parseRecord(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;

@@ -1,13 +1,13 @@
 /** Connects GitHub accounts, and lists what they can see. The token is stored in the encrypted session. */
 import { Hono } from "hono";
 import { githubCookie } from "../auth/cookies.ts";
-import { ofSession, ownRequests } from "../auth/guard.ts";
+import { rejectCrossSite, requireSession } from "../auth/guard.ts";
 import { pathWithin } from "../auth/pathwithin.ts";
 import type { OpenSession, Session } from "../auth/sessions.ts";
 import type { Env, Parts } from "../env.ts";
-import { refusal } from "../refusal.ts";
+import { errorBody } from "../refusal.ts";
 import type { ConnectedUser } from "./client.ts";
-import { notConnected, notSetUp, troubledBy } from "./troubles.ts";
+import { errorResponse, notConnected, notSetUp } from "./troubles.ts";
 
 const callbackPath = "/auth/github/callback";
 /** The session may be written concurrently, for example by a token refresh. */
@@ -18,32 +18,35 @@ export function githubRoutes(parts: Parts): Hono<Env> {
   const { url, github, log } = parts;
   const app = new Hono<Env>();
 
-  app.get("/auth/github/login", ownRequests(parts), ofSession(parts), async (c) => {
+  app.get("/auth/github/login", rejectCrossSite(parts), requireSession(parts), async (c) => {
     if (github === undefined) return c.json(notSetUp, 404);
-    const { url: there, begun } = await github.begin(`${url}${callbackPath}`);
+    const { url: location, connection } = await github.begin(`${url}${callbackPath}`);
     const { id: session } = c.get("session");
-    await githubCookie.set(c, parts, { ...begun, session, to: pathWithin(url, c.req.query("to")) });
-    return c.redirect(there.href, 303);
+    await githubCookie.set(c, parts, { ...connection, session, to: pathWithin(url, c.req.query("to")) });
+    return c.redirect(location.href, 303);
   });
 
-  app.get(callbackPath, ofSession(parts), async (c) => {
+  app.get(callbackPath, requireSession(parts), async (c) => {
     if (github === undefined) return c.json(notSetUp, 404);
-    const begun = await githubCookie.read(c, parts);
+    const pending = await githubCookie.read(c, parts);
     githubCookie.clear(c, parts);
     const open = c.get("session");
     // Started in another session, or more than ten minutes ago.
-    if (begun?.session !== open.id) return c.redirect(toldOf("/", "failed"), 303);
-    const came = new URL(c.req.url);
+    if (pending?.session !== open.id) return c.redirect(withOutcome("/", "failed"), 303);
+    const callbackUrl = new URL(c.req.url);
     let user: ConnectedUser;
     try {
-      user = await github.finish(new URL(`${url}${came.pathname}${came.search}`), begun);
+      user = await github.finish(new URL(`${url}${callbackUrl.pathname}${callbackUrl.search}`), pending);
     } catch (error) {
       log.warn({ err: error, user: open.session.user }, "connecting GitHub failed");
-      return c.redirect(toldOf(begun.to, came.searchParams.has("error") ? "refused" : "failed"), 303);
+      return c.redirect(
+        withOutcome(pending.to, callbackUrl.searchParams.has("error") ? "refused" : "failed"),
+        303,
+      );
     }
-    await keep(parts, open, user);
+    await storeUser(parts, open, user);
     log.info({ user: open.session.user, github: user.login }, "GitHub connected");
-    return c.redirect(toldOf(begun.to, "connected"), 303);
+    return c.redirect(withOutcome(pending.to, "connected"), 303);
   });
 
   app.get("/api/github", (c) => {
@@ -58,7 +61,7 @@ export function githubRoutes(parts: Parts): Hono<Env> {
     try {
       return c.json({ installations: await github.installations(token, c.req.raw.signal) });
     } catch (error) {
-      return troubledBy(c, error);
+      return errorResponse(c, error);
     }
   });
 
@@ -68,18 +71,18 @@ export function githubRoutes(parts: Parts): Hono<Env> {
     if (token === undefined) return c.json(notConnected, 403);
     const id = c.req.param("id");
     if (!/^[1-9]\d{0,14}$/.test(id))
-      return c.json(refusal("NotAllowed", `"${id}" is not the ID of an installation.`), 400);
+      return c.json(errorBody("NotAllowed", `"${id}" is not the ID of an installation.`), 400);
     try {
       return c.json({ repositories: await github.repositories(token, Number(id), c.req.raw.signal) });
     } catch (error) {
-      return troubledBy(c, error);
+      return errorResponse(c, error);
     }
   });
 
   app.post("/api/github/disconnect", async (c) => {
     const open = c.get("session");
     const { github: user } = open.session;
-    await keep(parts, open, undefined);
+    await storeUser(parts, open, undefined);
     if (user !== undefined && github !== undefined) {
       // The session has already forgotten the token.
       await github
@@ -94,14 +97,14 @@ export function githubRoutes(parts: Parts): Hono<Env> {
 }
 
 /** Adds the outcome of the connection to the path. */
-function toldOf(path: string, outcome: "connected" | "refused" | "failed"): string {
+function withOutcome(path: string, outcome: "connected" | "refused" | "failed"): string {
   const { pathname, searchParams, hash } = new URL(path, "http://dashboard");
   searchParams.set("github", outcome);
   return `${pathname}?${searchParams}${hash}`;
 }
 
 /** Stores the user in the current version of the session. Throws after several concurrent writes. */
-async function keep(
+async function storeUser(
   { sessions }: Pick<Parts, "sessions">,
   open: OpenSession,
   user: ConnectedUser | undefined,

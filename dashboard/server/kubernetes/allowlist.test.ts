@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { functions } from "../../../functions/index.ts";
 import { kpack } from "../../../functions/paas/names.ts";
-import { judge, ours, type Rule, rebuild, restart, rules, targetOf } from "./allowlist.ts";
+import { checkRequest, parseTarget, projectKinds, type Rule, rebuild, restart, rules } from "./allowlist.ts";
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE", "get", ""];
 const name = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,20}[a-z0-9])?$/);
@@ -86,7 +86,7 @@ describe("a forwarded request", () => {
   test("matches a rule, and has exactly the path of the rule's resource", () => {
     fc.assert(
       fc.property(fc.constantFrom(...methods), anyPath, (method, path) => {
-        const judged = judge(method, path);
+        const judged = checkRequest(method, path);
         if ("status" in judged) return;
         const { rule, target, verb } = judged;
         expect(rules).toContain(rule);
@@ -109,7 +109,7 @@ describe("a forwarded request", () => {
       fc.assert(
         fc.property(name, name, (namespace, object) => {
           const isMany = verb === "list" || verb === "create";
-          const judged = judge(methodOf[verb], pathOf(rule, namespace, isMany ? undefined : object));
+          const judged = checkRequest(methodOf[verb], pathOf(rule, namespace, isMany ? undefined : object));
           expect(judged).toMatchObject({
             rule,
             verb,
@@ -120,7 +120,10 @@ describe("a forwarded request", () => {
           });
           // With a namespace for a cluster-scoped resource, or without one for a namespaced resource.
           const elsewhere: Rule = { ...rule, scope: rule.scope === "Cluster" ? "Namespaced" : "Cluster" };
-          const there = judge(methodOf[verb], pathOf(elsewhere, namespace, isMany ? undefined : object));
+          const there = checkRequest(
+            methodOf[verb],
+            pathOf(elsewhere, namespace, isMany ? undefined : object),
+          );
           if (verb === "list" && rule.scope === "Namespaced") expect(there).toMatchObject({ rule, verb });
           else expect(there).toMatchObject({ status: expect.any(Number) });
         }),
@@ -164,7 +167,7 @@ describe("a forwarded request", () => {
     ["GET", "", 400],
     ["GET", `/api/v1/namespaces/${"a".repeat(254)}`, 400],
   ])("%s %s is rejected", (method, path, status) => {
-    expect(judge(method, path)).toMatchObject({ status });
+    expect(checkRequest(method, path)).toMatchObject({ status });
   });
 });
 
@@ -174,7 +177,7 @@ describe("the rules", () => {
       .flatMap((fn) => [fn.for, ...(fn.owns ?? []), ...(fn.watches ?? []).map(({ kind }) => kind)])
       .filter(({ definition }) => definition !== undefined);
     const text = ({ group, plural }: { group: string; plural: string }) => `${plural}.${group}`;
-    expect(new Set(ours.map(text))).toEqual(new Set(defined.map(text)));
+    expect(new Set(projectKinds.map(text))).toEqual(new Set(defined.map(text)));
     const places = rules.map(({ group, version, resource }) => `${group}/${version}/${resource}`);
     expect(new Set(places).size).toBe(places.length);
   });
@@ -189,8 +192,8 @@ describe("the rules", () => {
   });
 
   test("parse the path of a namespace and of a resource in it differently", () => {
-    expect(targetOf("/api/v1/namespaces/a")).toMatchObject({ resource: "namespaces", name: "a" });
-    expect(targetOf("/api/v1/namespaces/a/pods")).toMatchObject({ resource: "pods", namespace: "a" });
+    expect(parseTarget("/api/v1/namespaces/a")).toMatchObject({ resource: "namespaces", name: "a" });
+    expect(parseTarget("/api/v1/namespaces/a/pods")).toMatchObject({ resource: "pods", namespace: "a" });
   });
 });
 

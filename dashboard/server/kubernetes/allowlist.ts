@@ -25,7 +25,7 @@ export interface Target {
 export type Verb = "get" | "list" | "watch" | "create" | "patch" | "delete";
 
 /** Why a request is rejected. */
-export interface Refusal {
+export interface Rejection {
   readonly status: 400 | 403 | 405;
   readonly message: string;
 }
@@ -38,8 +38,8 @@ export interface Rule {
   readonly resource: string;
   readonly scope: Scope;
   readonly verbs: readonly Verb[];
-  /** Restricts the body of a change. `does` completes "a change that …". */
-  readonly body?: { readonly schema: z.ZodType; readonly does: string };
+  /** Restricts the body of a change. `effect` completes "a change that …". */
+  readonly body?: { readonly schema: z.ZodType; readonly effect: string };
 }
 
 const reading: readonly Verb[] = ["get", "list", "watch"];
@@ -65,7 +65,7 @@ export const rebuild = z.strictObject({
 });
 
 /** The kinds of this project. Read from the modules that declare them, which do not import the functions. */
-export const ours: readonly Kind[] = [ghapp, paas, pipecd, zundoko]
+export const projectKinds: readonly Kind[] = [ghapp, paas, pipecd, zundoko]
   .flatMap((module): unknown[] => Object.values(module))
   .filter(isOurs);
 
@@ -90,17 +90,17 @@ const apps = { group: "apps", version: "v1", scope: "Namespaced" } as const;
 const core = { group: "", version: "v1", scope: "Namespaced" } as const;
 const deployments: Rule = {
   ...rule({ ...apps, plural: "deployments" }, [...reading, "patch"]),
-  body: { schema: restart, does: "restarts a Deployment" },
+  body: { schema: restart, effect: "restarts a Deployment" },
 };
 const builds: Rule = {
   ...rule(kpack.Build, [...reading, "patch"]),
-  body: { schema: rebuild, does: "rebuilds a Build" },
+  body: { schema: rebuild, effect: "rebuilds a Build" },
 };
 
 /** All allowed resources, each once. */
 export const rules: readonly Rule[] = [
-  ...ours.map((kind) => rule(kind, all)),
-  ...ours
+  ...projectKinds.map((kind) => rule(kind, all)),
+  ...projectKinds
     .filter(({ definition }) => definition?.scale !== undefined)
     .map((kind) => rule({ ...kind, plural: `${kind.plural}/scale` }, scaling)),
   rule(kpack.Image, reading),
@@ -119,7 +119,7 @@ export const rules: readonly Rule[] = [
 const segment = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /** Parses a path of the Kubernetes API: `/apis/<group>/<version>/namespaces/<namespace>/<resource>/<name>/<subresource>`. */
-export function targetOf(path: string): Target | undefined {
+export function parseTarget(path: string): Target | undefined {
   const [empty, root, ...rest] = path.split("/");
   if (empty !== "" || rest.some((part) => !segment.test(part))) return undefined;
   if (root !== "api" && root !== "apis") return undefined;
@@ -147,11 +147,11 @@ const verbs: Readonly<Record<string, { readonly one?: Verb; readonly many?: Verb
 };
 
 /** Returns the matching rule, or why the request is rejected. */
-export function judge(
+export function checkRequest(
   method: string,
   path: string,
-): { readonly target: Target; readonly rule: Rule; readonly verb: Verb } | Refusal {
-  const target = targetOf(path);
+): { readonly target: Target; readonly rule: Rule; readonly verb: Verb } | Rejection {
+  const target = parseTarget(path);
   if (target === undefined) return { status: 400, message: "Not a path of the Kubernetes API." };
   const rule = rules.find(
     ({ group, version, resource }) =>
@@ -170,12 +170,16 @@ export function judge(
       message: `The dashboard does not allow ${method} on ${target.resource}.`,
     };
   }
-  const misplaced = outOfPlace(target, rule, verb);
-  return misplaced === undefined ? { target, rule, verb } : { status: 400, message: misplaced };
+  const problem = scopeProblem(target, rule, verb);
+  return problem === undefined ? { target, rule, verb } : { status: 400, message: problem };
 }
 
 /** Checks the scope: a namespaced object needs a namespace, but a list may cover all of them. */
-function outOfPlace({ namespace, name, resource }: Target, { scope }: Rule, verb: Verb): string | undefined {
+function scopeProblem(
+  { namespace, name, resource }: Target,
+  { scope }: Rule,
+  verb: Verb,
+): string | undefined {
   if (scope === "Cluster")
     return namespace === undefined
       ? undefined

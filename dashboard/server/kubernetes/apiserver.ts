@@ -3,7 +3,7 @@ import { Agent, type Dispatcher, ProxyAgent, request } from "undici";
 import { type KubeconfigSource, loadKubeconfig } from "../../../bus/kube/kubeconfig.ts";
 
 /** A request on behalf of a user. */
-export interface AskedFor {
+export interface ApiRequest {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   /** Including the query. */
   readonly path: string;
@@ -18,7 +18,7 @@ export interface AskedFor {
 /** The client. */
 export interface ApiServer {
   readonly server: string;
-  ask(request: AskedFor): Promise<Dispatcher.ResponseData>;
+  request(request: ApiRequest): Promise<Dispatcher.ResponseData>;
   close(): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export async function openApiServer(source: KubeconfigSource): Promise<ApiServer
       : new ProxyAgent({ uri: proxy, requestTls: connect });
   return {
     server,
-    ask: ({ method, path, token, headers, body, signal, lasts }) =>
+    request: ({ method, path, token, headers, body, signal, lasts }) =>
       request(`${server}${path}`, {
         method,
         dispatcher,

@@ -4,24 +4,28 @@ import { Hono } from "hono";
 import pino from "pino";
 import { Registry } from "prom-client";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { beatMillis } from "../auth/lifetime.ts";
+import { heartbeatMillis } from "../auth/lifetime.ts";
 import type { OpenSession, Sessions } from "../auth/sessions.ts";
 import type { Env } from "../env.ts";
 import { dashboardMetrics } from "../metrics.ts";
-import { type Places, places } from "../places.ts";
-import { type EventStream, eventStream, type Onward } from "./eventstream.ts";
+import { type ConcurrencyLimiter, concurrencyLimiter } from "../places.ts";
+import { type AfterRun, type EventStream, eventStream } from "./eventstream.ts";
 
 /** The stored session. Undefined unless a test sets it, so that no next token is available. */
 let known: OpenSession | undefined;
-const ground = {
+const parts = {
   log: pino({ level: "silent" }),
   metrics: dashboardMetrics(new Registry()),
   stopping: new AbortController().signal,
   sessions: { find: async () => known } as unknown as Sessions,
-  fresh: async (open: OpenSession) => open,
+  refresh: async (open: OpenSession) => open,
 };
 
-function serve(run: (stream: EventStream) => Promise<Onward>, streams: Places = places(1), seconds = 60) {
+function serve(
+  run: (stream: EventStream) => Promise<AfterRun>,
+  streams: ConcurrencyLimiter = concurrencyLimiter(1),
+  seconds = 60,
+) {
   const app = new Hono<Env>();
   app.get("/", (c) => {
     const now = Date.now();
@@ -37,7 +41,7 @@ function serve(run: (stream: EventStream) => Promise<Onward>, streams: Places = 
       sequence: 1,
       writtenAt: now,
     });
-    return eventStream(c, { ...ground, streams }, run);
+    return eventStream(c, { ...parts, streams }, run);
   });
   return (user = "alice") => app.request(`/?user=${user}`);
 }
@@ -48,19 +52,19 @@ async function settle(): Promise<void> {
 }
 
 test("an event is sent only after the reader has taken the former ones", async () => {
-  let told = 0;
-  const open = serve(async ({ tell, signal }) => {
-    for (; told < 1000 && !signal.aborted; told++) await tell({ event: "line", data: { told } });
+  let sent = 0;
+  const open = serve(async ({ send, signal }) => {
+    for (; sent < 1000 && !signal.aborted; sent++) await send({ event: "line", data: { sent } });
     return "over";
   });
   const reader = ((await open()).body as ReadableStream<Uint8Array>).getReader();
   await settle();
-  const before = told;
+  const before = sent;
   expect(before).toBeLessThan(5);
   for (let count = 0; count < 10; count++) await reader.read();
   await settle();
-  expect(told).toBeLessThan(before + 15);
-  expect(told).toBeGreaterThanOrEqual(10);
+  expect(sent).toBeLessThan(before + 15);
+  expect(sent).toBeGreaterThanOrEqual(10);
   await reader.cancel();
 });
 
@@ -88,8 +92,8 @@ test("a stream holds a slot until it ends or its reader leaves, and users have s
 test("a stream ends when the session's token expires", async () => {
   const open = serve(
     ({ signal }) =>
-      new Promise<Onward>((resolve) => signal.addEventListener("abort", () => resolve("again"))),
-    places(1),
+      new Promise<AfterRun>((resolve) => signal.addEventListener("abort", () => resolve("again"))),
+    concurrencyLimiter(1),
     0,
   );
   expect(await (await open()).text()).toBe("");
@@ -107,13 +111,13 @@ test("a stream ends with its session, even if its token is still valid", async (
   let isOver = false;
   const open = serve(
     ({ signal }) =>
-      new Promise<Onward>((resolve) =>
+      new Promise<AfterRun>((resolve) =>
         signal.addEventListener("abort", () => {
           isOver = true;
           resolve("again");
         }),
       ),
-    places(1),
+    concurrencyLimiter(1),
     3600,
   );
   const text = (await open()).text();
@@ -121,7 +125,7 @@ test("a stream ends with its session, even if its token is still valid", async (
   for (const session of [known, undefined]) {
     expect(isOver).toBe(false);
     known = session;
-    vi.advanceTimersByTime(beatMillis);
+    vi.advanceTimersByTime(heartbeatMillis);
     await settle();
   }
   expect(isOver).toBe(true);

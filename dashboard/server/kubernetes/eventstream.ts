@@ -4,13 +4,13 @@
  */
 import type { Context } from "hono";
 import { streamSSE } from "hono/streaming";
-import { following, lifetime } from "../auth/lifetime.ts";
+import { lifetime, nextSession } from "../auth/lifetime.ts";
 import type { OpenSession } from "../auth/sessions.ts";
 import type { Env, Parts } from "../env.ts";
-import { crowded } from "../limited.ts";
+import { tooManyRequests } from "../limited.ts";
 
 /** A client that does not read for this long is disconnected. Milliseconds. */
-const patienceMillis = 60_000;
+const writeTimeoutMillis = 60_000;
 
 /** A server-sent event. */
 export interface StreamedEvent {
@@ -26,60 +26,60 @@ export interface EventStream {
   /** Aborts when the client disconnects, when the token or session ends, and when the dashboard stops. */
   readonly signal: AbortSignal;
   /** Resolves when the event is written, so that events do not pile up for a slow reader. */
-  tell(event: StreamedEvent): Promise<void>;
+  send(event: StreamedEvent): Promise<void>;
 }
 
 /** What to do when the token has expired: run `again` with the next token, or end the stream and let the browser reconnect. */
-export type Onward = "again" | "over";
+export type AfterRun = "again" | "over";
 
 /** Dependencies of a stream. */
-export type StreamGround = Pick<Parts, "sessions" | "fresh" | "streams" | "metrics" | "stopping" | "log">;
+export type StreamParts = Pick<Parts, "sessions" | "refresh" | "streams" | "metrics" | "stopping" | "log">;
 
 /** Responds with a stream that lasts as long as `run`. */
 export function eventStream(
   c: Context<Env>,
-  parts: StreamGround,
-  run: (stream: EventStream) => Promise<Onward>,
+  parts: StreamParts,
+  run: (stream: EventStream) => Promise<AfterRun>,
 ): Response {
   const { streams, metrics, log } = parts;
-  const leave = streams.take(c.get("session").session.user);
-  if (leave === undefined) return crowded(c, "streams", streams);
+  const release = streams.acquire(c.get("session").session.user);
+  if (release === undefined) return tooManyRequests(c, "streams", streams);
   c.header("x-accel-buffering", "no");
   return streamSSE(c, async (sse) => {
-    const patiently = async (write: Promise<unknown>) => {
-      const timer = setTimeout(() => sse.abort(), patienceMillis);
+    const withTimeout = async (write: Promise<unknown>) => {
+      const timer = setTimeout(() => sse.abort(), writeTimeoutMillis);
       await write.finally(() => clearTimeout(timer));
     };
-    let isBeating = false;
-    const beat = () => {
-      if (isBeating) return;
-      isBeating = true;
-      void patiently(sse.write(": \n\n")).then(() => {
-        isBeating = false;
+    let isHeartbeatPending = false;
+    const heartbeat = () => {
+      if (isHeartbeatPending) return;
+      isHeartbeatPending = true;
+      void withTimeout(sse.write(": \n\n")).then(() => {
+        isHeartbeatPending = false;
       });
     };
-    const tell = ({ data, ...event }: StreamedEvent) =>
-      patiently(sse.writeSSE({ ...event, data: JSON.stringify(data) }));
+    const send = ({ data, ...event }: StreamedEvent) =>
+      withTimeout(sse.writeSSE({ ...event, data: JSON.stringify(data) }));
     metrics.streams.inc();
     try {
       let open: OpenSession | undefined = c.get("session");
       while (open !== undefined && !sse.aborted) {
-        const { signal, over } = lifetime(parts, open, beat);
-        sse.onAbort(over);
+        const { signal, stop } = lifetime(parts, open, heartbeat);
+        sse.onAbort(stop);
         try {
-          const onward = await run({ token: open.session.idToken, signal, tell });
-          const isNext = onward === "again" && signal.aborted && !sse.aborted;
-          open = isNext ? await following(parts, open) : undefined;
+          const after = await run({ token: open.session.idToken, signal, send });
+          const isNext = after === "again" && signal.aborted && !sse.aborted;
+          open = isNext ? await nextSession(parts, open) : undefined;
         } catch (error) {
           if (!signal.aborted) log.error({ err: error, path: c.req.path }, "stream failed");
           return;
         } finally {
-          over();
+          stop();
         }
       }
     } finally {
       metrics.streams.dec();
-      leave();
+      release();
     }
   });
 }

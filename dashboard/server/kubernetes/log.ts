@@ -10,12 +10,19 @@
 import { Hono } from "hono";
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
 import type { Env, Parts } from "../env.ts";
-import { refusal } from "../refusal.ts";
-import { judge } from "./allowlist.ts";
-import { ask, RefusedError, refused, troubleOf } from "./answers.ts";
+import { errorBody } from "../refusal.ts";
+import { checkRequest } from "./allowlist.ts";
+import { pageErrorOf, RejectedError, rejectedError, requestJson } from "./answers.ts";
 import { type EventStream, eventStream } from "./eventstream.ts";
-import { type LogPlace, linesBehind, logLines, type PlacedLine, placeIn, placeText } from "./loglines.ts";
-import { pauses } from "./pauses.ts";
+import {
+  type LogPosition,
+  linesAfter,
+  logLines,
+  type PositionedLine,
+  parsePosition,
+  positionText,
+} from "./loglines.ts";
+import { backoff } from "./pauses.ts";
 
 const defaultTailLines = 500;
 const maxTailLines = 10_000;
@@ -29,29 +36,29 @@ export function logRoutes(parts: Parts): Hono<Env> {
   app.get("/api/log", (c) => {
     const { namespace = "", pod = "", container = "", previous, tailLines, since } = c.req.query();
     const path = `/api/v1/namespaces/${namespace}/pods/${pod}`;
-    const judged = judge("GET", `${path}/log`);
-    if ("status" in judged || judged.rule.resource !== "pods/log" || !containerName.test(container))
+    const checked = checkRequest("GET", `${path}/log`);
+    if ("status" in checked || checked.rule.resource !== "pods/log" || !containerName.test(container))
       return c.json(
-        refusal("NotAllowed", "The query needs the names of a namespace, a pod, and a container."),
+        errorBody("NotAllowed", "The query needs the names of a namespace, a pod, and a container."),
         400,
       );
     const tail = Number(tailLines ?? defaultTailLines);
     if (!Number.isInteger(tail) || tail < 0 || tail > maxTailLines)
       return c.json(
-        refusal("NotAllowed", `tailLines must be between 0 and ${maxTailLines}, but is "${tailLines}".`),
+        errorBody("NotAllowed", `tailLines must be between 0 and ${maxTailLines}, but is "${tailLines}".`),
         400,
       );
-    const place = placeIn(c.req.header("last-event-id") ?? since);
+    const position = parsePosition(c.req.header("last-event-id") ?? since);
     const run = previous === "true" ? "previous" : "present";
     return eventStream(c, parts, async (stream) => {
-      await follow(parts, { path, container, run, tail, stream }, place);
+      await follow(parts, { path, container, run, tail, stream }, position);
       return "over";
     });
   });
   return app;
 }
 
-interface Asked {
+interface LogRequest {
   /** Path of the pod. */
   readonly path: string;
   readonly container: string;
@@ -61,67 +68,67 @@ interface Asked {
 }
 
 /** Streams lines until the container has ended or the client disconnects. Reconnects to the API server after failures. */
-async function follow(parts: Parts, asked: Asked, from: LogPlace | undefined): Promise<void> {
-  const { stream } = asked;
+async function follow(parts: Parts, request: LogRequest, from: LogPosition | undefined): Promise<void> {
+  const { stream } = request;
   const { signal } = stream;
-  let place = from;
-  let troubled = 0;
-  const { pause, reset } = pauses(signal);
-  const told = async ({ text, at, isCut, ...line }: PlacedLine) => {
-    place = line.place ?? place;
-    const id = place && placeText(place);
-    await stream.tell({ event: "line", data: { at, text, isCut }, ...(id !== undefined && { id }) });
+  let position = from;
+  let reportedStatus = 0;
+  const { wait, reset } = backoff(signal);
+  const sendLine = async ({ text, at, isCut, ...line }: PositionedLine) => {
+    position = line.position ?? position;
+    const id = position && positionText(position);
+    await stream.send({ event: "line", data: { at, text, isCut }, ...(id !== undefined && { id }) });
   };
   while (!signal.aborted) {
     try {
-      const body = await open(parts, asked, place);
-      if (troubled !== 0) await stream.tell({ event: "trouble", data: { status: 0 } });
-      troubled = 0;
-      let rest: PlacedLine | undefined;
-      for await (const line of linesBehind(logLines(body), place)) {
+      const body = await open(parts, request, position);
+      if (reportedStatus !== 0) await stream.send({ event: "trouble", data: { status: 0 } });
+      reportedStatus = 0;
+      let rest: PositionedLine | undefined;
+      for await (const line of linesAfter(logLines(body), position)) {
         reset();
-        if (line.isWhole) await told(line);
+        if (line.isWhole) await sendLine(line);
         else rest = line;
       }
-      if (await hasEnded(parts, asked, place)) {
-        if (rest !== undefined) await told(rest);
-        return await stream.tell({ event: "end", data: {} });
+      if (await hasEnded(parts, request, position)) {
+        if (rest !== undefined) await sendLine(rest);
+        return await stream.send({ event: "end", data: {} });
       }
     } catch (error) {
       if (signal.aborted) return;
-      const trouble = troubleOf(error);
-      if (trouble.status !== troubled) await stream.tell({ event: "trouble", data: trouble });
-      troubled = trouble.status;
+      const pageError = pageErrorOf(error);
+      if (pageError.status !== reportedStatus) await stream.send({ event: "trouble", data: pageError });
+      reportedStatus = pageError.status;
       // These cannot change: a missing pod, and a missing previous run. A 403 can, because RBAC caches fill late after a start.
-      if (trouble.status === 404 || (asked.run === "previous" && trouble.status === 400)) return;
+      if (pageError.status === 404 || (request.run === "previous" && pageError.status === 400)) return;
     }
-    await pause();
+    await wait();
   }
 }
 
 async function open(
   { apiServer }: Pick<Parts, "apiServer">,
-  { path, container, run, tail, stream }: Asked,
-  place: LogPlace | undefined,
+  { path, container, run, tail, stream }: LogRequest,
+  position: LogPosition | undefined,
 ): Promise<AsyncIterable<Uint8Array>> {
   const query = new URLSearchParams({ container, timestamps: "true" });
   if (run === "previous") query.set("previous", "true");
   else query.set("follow", "true");
-  if (place === undefined) query.set("tailLines", String(tail));
-  else query.set("sinceTime", secondBefore(place));
-  const response = await apiServer.ask({
+  if (position === undefined) query.set("tailLines", String(tail));
+  else query.set("sinceTime", secondBefore(position));
+  const response = await apiServer.request({
     method: "GET",
     path: `${path}/log?${query}`,
     token: stream.token,
     signal: stream.signal,
     lasts: "endless",
   });
-  if (response.statusCode !== 200) throw await refused(`GET ${path}/log`, response);
+  if (response.statusCode !== 200) throw await rejectedError(`GET ${path}/log`, response);
   return response.body;
 }
 
 /** `sinceTime` has whole seconds, and a line may have a slightly earlier time than the lines before it. */
-const secondBefore = ({ at }: LogPlace): string =>
+const secondBefore = ({ at }: LogPosition): string =>
   `${new Date(Date.parse(at) - 1000).toISOString().slice(0, 19)}Z`;
 
 interface ContainerStatus {
@@ -141,15 +148,15 @@ type Pod = KubeObject<
 /** A log stream ends in the same way when the container has ended and when the kubelet is unreachable. */
 async function hasEnded(
   { apiServer }: Pick<Parts, "apiServer">,
-  { path, container, run, stream }: Asked,
-  place: LogPlace | undefined,
+  { path, container, run, stream }: LogRequest,
+  position: LogPosition | undefined,
 ): Promise<boolean> {
   if (run === "previous") return true;
   let pod: Stored<Pod>;
   try {
-    pod = await ask<Stored<Pod>>(apiServer, { path, token: stream.token, signal: stream.signal });
+    pod = await requestJson<Stored<Pod>>(apiServer, { path, token: stream.token, signal: stream.signal });
   } catch (error) {
-    if (error instanceof RefusedError && error.status === 404) return true;
+    if (error instanceof RejectedError && error.status === 404) return true;
     throw error;
   }
   const {
@@ -161,5 +168,5 @@ async function hasEnded(
   const running = all.find(({ name }) => name === container)?.state?.running;
   if (running === undefined) return true;
   // A container that started after the last line is another run.
-  return place !== undefined && Date.parse(running.startedAt ?? "") > Date.parse(place.at);
+  return position !== undefined && Date.parse(running.startedAt ?? "") > Date.parse(position.at);
 }

@@ -1,7 +1,7 @@
 /** Parsing log lines, and continuing after one of them. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type LogLine, linesBehind, logLines, maxLineBytes, placeIn, placeText } from "./loglines.ts";
+import { type LogLine, linesAfter, logLines, maxLineBytes, parsePosition, positionText } from "./loglines.ts";
 
 async function* chunks(bytes: Uint8Array, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
   for (let from = 0, at = 0; from < bytes.length; at++) {
@@ -93,14 +93,14 @@ describe("continuing after a line", () => {
           return line(now - late, index);
         });
         const cut = cutAt % lines.length;
-        const before = await all(linesBehind(each(lines), undefined));
-        const place = before[cut]?.place;
-        const since = Math.floor((Date.parse(place?.at ?? "") - Date.UTC(2026, 0, 2)) / 1000) - 1;
+        const before = await all(linesAfter(each(lines), undefined));
+        const position = before[cut]?.position;
+        const since = Math.floor((Date.parse(position?.at ?? "") - Date.UTC(2026, 0, 2)) / 1000) - 1;
         const answered = lines.filter((one) => (one.at ?? "") >= at(since * 1000));
-        const behind = await all(linesBehind(each(answered), place));
+        const behind = await all(linesAfter(each(answered), position));
         expect(behind.map(({ text }) => text)).toEqual(lines.slice(cut + 1).map(({ text }) => text));
         // Positions stay the same, so that it can be continued again.
-        expect(behind.map((one) => one.place)).toEqual(before.slice(cut + 1).map((one) => one.place));
+        expect(behind.map((one) => one.position)).toEqual(before.slice(cut + 1).map((one) => one.position));
       }),
       { numRuns: 1000 },
     );
@@ -108,13 +108,13 @@ describe("continuing after a line", () => {
 
   test("yields the later lines if the line no longer exists", async () => {
     const lines = [line(0, 1), line(5000, 2), line(5000, 3)];
-    const behind = await all(linesBehind(each(lines), { at: at(1000), count: 4 }));
+    const behind = await all(linesAfter(each(lines), { at: at(1000), count: 4 }));
     expect(behind.map(({ text }) => text)).toEqual(["2", "3"]);
   });
 
   test("a position is parsed from its own text, and from no other", () => {
-    const place = { at: at(1), count: 3 };
-    expect(placeIn(placeText(place))).toEqual(place);
+    const position = { at: at(1), count: 3 };
+    expect(parsePosition(positionText(position))).toEqual(position);
     for (const text of [
       undefined,
       "",
@@ -124,6 +124,6 @@ describe("continuing after a line", () => {
       `${at(1)}/1 `,
       `${at(1)}`,
     ])
-      expect(placeIn(text)).toBeUndefined();
+      expect(parsePosition(text)).toBeUndefined();
   });
 });

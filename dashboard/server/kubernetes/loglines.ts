@@ -18,21 +18,21 @@ export interface LogLine {
 }
 
 /** The position of a line: its time, and its ordinal among the lines with this time. */
-export interface LogPlace {
+export interface LogPosition {
   readonly at: string;
   readonly count: number;
 }
 
 /** A line with its position. A line without a timestamp has the position of the line before it. */
-export interface PlacedLine extends LogLine {
-  readonly place: LogPlace | undefined;
+export interface PositionedLine extends LogLine {
+  readonly position: LogPosition | undefined;
 }
 
 /** `2026-01-02T03:04:05.000000006Z/1` */
-export const placeText = ({ at, count }: LogPlace): string => `${at}/${count}`;
+export const positionText = ({ at, count }: LogPosition): string => `${at}/${count}`;
 
 /** Parses a position; undefined if the text is not one. */
-export function placeIn(text: string | undefined): LogPlace | undefined {
+export function parsePosition(text: string | undefined): LogPosition | undefined {
   const [, at, count] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z)\/([1-9]\d{0,8})$/.exec(text ?? "") ?? [];
   return at === undefined || Number.isNaN(Date.parse(at)) ? undefined : { at, count: Number(count) };
 }
@@ -92,35 +92,35 @@ const laterSeconds = 1;
  * its time, because lines that are written at the same moment may be out of order. If the line no longer exists, yields the lines
  * with a later time.
  */
-export async function* linesBehind(
+export async function* linesAfter(
   lines: AsyncIterable<LogLine>,
-  place: LogPlace | undefined,
-): AsyncGenerator<PlacedLine> {
+  position: LogPosition | undefined,
+): AsyncGenerator<PositionedLine> {
   const counts = new Map<string, number>();
-  let last = place;
-  let isFound = place === undefined;
-  let held: PlacedLine[] = [];
-  const placed = (line: LogLine): PlacedLine => {
-    if (line.at === undefined) return { ...line, place: last };
+  let last = position;
+  let isFound = position === undefined;
+  let held: PositionedLine[] = [];
+  const positioned = (line: LogLine): PositionedLine => {
+    if (line.at === undefined) return { ...line, position: last };
     const count = (counts.get(line.at) ?? 0) + 1;
     counts.set(line.at, count);
     if (counts.size > maxTimes) counts.delete(counts.keys().next().value ?? "");
     last = { at: line.at, count };
-    return { ...line, place: last };
+    return { ...line, position: last };
   };
   for await (const read of lines) {
-    const line = placed(read);
-    if (isFound || place === undefined) {
+    const line = positioned(read);
+    if (isFound || position === undefined) {
       yield line;
       continue;
     }
     const at = line.at ?? "";
-    if (at === place.at && line.place?.count === place.count) {
+    if (at === position.at && line.position?.count === position.count) {
       isFound = true;
       held = [];
-    } else if (at > place.at || (line.at === undefined && held.length > 0)) {
+    } else if (at > position.at || (line.at === undefined && held.length > 0)) {
       held.push(line);
-      if (Date.parse(at) < Date.parse(place.at) + laterSeconds * 1000 || line.at === undefined) continue;
+      if (Date.parse(at) < Date.parse(position.at) + laterSeconds * 1000 || line.at === undefined) continue;
       isFound = true;
       yield* held;
       held = [];

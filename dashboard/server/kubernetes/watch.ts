@@ -11,11 +11,11 @@ import { isGone } from "../../../bus/kube/errors.ts";
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
 import { watchEvents } from "../../../bus/kube/watchstream.ts";
 import type { Env, Parts } from "../env.ts";
-import { refusal } from "../refusal.ts";
-import { judge } from "./allowlist.ts";
-import { ask, refused, troubleOf } from "./answers.ts";
+import { errorBody } from "../refusal.ts";
+import { checkRequest } from "./allowlist.ts";
+import { pageErrorOf, rejectedError, requestJson } from "./answers.ts";
 import { type EventStream, eventStream } from "./eventstream.ts";
-import { pauses } from "./pauses.ts";
+import { backoff } from "./pauses.ts";
 
 /** More than any page needs. */
 const maxPaths = 12;
@@ -29,17 +29,19 @@ export function watchRoutes(parts: Parts): Hono<Env> {
     const paths = c.req.queries("of") ?? [];
     if (paths.length === 0 || paths.length > maxPaths)
       return c.json(
-        refusal("NotAllowed", `The query needs 1 to ${maxPaths} paths, but has ${paths.length}.`),
+        errorBody("NotAllowed", `The query needs 1 to ${maxPaths} paths, but has ${paths.length}.`),
         400,
       );
-    const wanted = paths.map(asked);
-    for (const one of wanted)
-      if ("status" in one) return c.json(refusal("NotAllowed", one.message), one.status);
+    const watched = paths.map(parsePath);
+    for (const path of watched)
+      if ("status" in path) return c.json(errorBody("NotAllowed", path.message), path.status);
     const seen = versionsIn(c.req.header("last-event-id") ?? c.req.query("seen"), paths.length);
-    const troubled = wanted.map(() => 0);
+    const reportedStatus = watched.map(() => 0);
     return eventStream(c, parts, async (stream) => {
       await Promise.all(
-        wanted.map((path, at) => follow(parts, { path: path as Asked, at, seen, troubled, stream })),
+        watched.map((path, at) =>
+          follow(parts, { path: path as WatchedPath, at, seen, reportedStatus, stream }),
+        ),
       );
       return "again";
     });
@@ -47,16 +49,16 @@ export function watchRoutes(parts: Parts): Hono<Env> {
   return app;
 }
 
-interface Asked {
+interface WatchedPath {
   readonly path: string;
   readonly query: URLSearchParams;
 }
 
-function asked(text: string): Asked | Extract<ReturnType<typeof judge>, { status: number }> {
+function parsePath(text: string): WatchedPath | Extract<ReturnType<typeof checkRequest>, { status: number }> {
   const { pathname: path, searchParams } = new URL(text, "http://kubernetes");
-  const judged = judge("GET", text.split("?", 1)[0] ?? "");
-  if ("status" in judged) return judged;
-  if (judged.verb !== "list" || !judged.rule.verbs.includes("watch"))
+  const checked = checkRequest("GET", text.split("?", 1)[0] ?? "");
+  if ("status" in checked) return checked;
+  if (checked.verb !== "list" || !checked.rule.verbs.includes("watch"))
     return { status: 405, message: "Not the path of a list that can be watched." };
   return { path, query: new URLSearchParams([...searchParams].filter(([name]) => selectors.includes(name))) };
 }
@@ -69,68 +71,68 @@ const versionsIn = (id: string | undefined, count: number): string[] => {
 };
 
 interface Follower {
-  readonly path: Asked;
+  readonly path: WatchedPath;
   /** Index of the path. */
   readonly at: number;
   /** The last version sent for each path; empty before the list. */
   readonly seen: string[];
   /** The last error status sent for each path; 0 if none. */
-  readonly troubled: number[];
+  readonly reportedStatus: number[];
   readonly stream: EventStream;
 }
 
 /** Lists, watches, and resumes ended watches until the client disconnects. */
 async function follow(parts: Parts, follower: Follower): Promise<void> {
-  const { at, seen, troubled, stream } = follower;
+  const { at, seen, reportedStatus, stream } = follower;
   const { signal } = stream;
-  const tell: Tell = (event, data) => stream.tell({ event, data: { at, ...data }, id: seen.join(",") });
-  const { pause, reset } = pauses(signal);
-  const well = async () => {
+  const send: Send = (event, data) => stream.send({ event, data: { at, ...data }, id: seen.join(",") });
+  const { wait, reset } = backoff(signal);
+  const recovered = async () => {
     reset();
-    if (troubled[at] !== 0) await tell("trouble", { status: 0 });
-    troubled[at] = 0;
+    if (reportedStatus[at] !== 0) await send("trouble", { status: 0 });
+    reportedStatus[at] = 0;
   };
   while (!signal.aborted) {
     try {
-      if (seen[at] === "") await list(parts, follower, tell);
-      await watch(parts, follower, tell, well);
+      if (seen[at] === "") await list(parts, follower, send);
+      await watch(parts, follower, send, recovered);
     } catch (error) {
       if (signal.aborted) return;
       if (isGone(error)) {
         seen[at] = "";
         continue;
       }
-      const trouble = troubleOf(error);
-      if (trouble.status !== troubled[at]) await tell("trouble", trouble);
-      troubled[at] = trouble.status;
+      const pageError = pageErrorOf(error);
+      if (pageError.status !== reportedStatus[at]) await send("trouble", pageError);
+      reportedStatus[at] = pageError.status;
       // Retry a 403 or 404 too: the right may be granted, or the kind installed.
-      await pause();
+      await wait();
     }
   }
 }
 
-type Tell = (event: string, data: object) => Promise<void>;
+type Send = (event: string, data: object) => Promise<void>;
 
-async function list(parts: Parts, { path, at, seen, stream }: Follower, tell: Tell): Promise<void> {
+async function list(parts: Parts, { path, at, seen, stream }: Follower, send: Send): Promise<void> {
   const { token, signal } = stream;
   const items: Stored[] = [];
   for (let next = ""; ; ) {
     const query = new URLSearchParams(path.query);
     query.set("limit", String(pageSize));
     if (next !== "") query.set("continue", next);
-    const page = await ask<{ items: Stored[]; metadata: { resourceVersion: string; continue?: string } }>(
-      parts.apiServer,
-      {
-        path: `${path.path}?${query}`,
-        token,
-        signal,
-      },
-    );
+    const page = await requestJson<{
+      items: Stored[];
+      metadata: { resourceVersion: string; continue?: string };
+    }>(parts.apiServer, {
+      path: `${path.path}?${query}`,
+      token,
+      signal,
+    });
     items.push(...page.items.map(trimmed));
     next = page.metadata.continue ?? "";
     if (next === "") {
       seen[at] = page.metadata.resourceVersion;
-      return tell("list", { items });
+      return send("list", { items });
     }
   }
 }
@@ -139,25 +141,25 @@ async function list(parts: Parts, { path, at, seen, stream }: Follower, tell: Te
 async function watch(
   parts: Parts,
   { path, at, seen, stream }: Follower,
-  tell: Tell,
+  send: Send,
   began: () => Promise<void>,
 ): Promise<void> {
   const query = new URLSearchParams(path.query);
   query.set("watch", "1");
   query.set("allowWatchBookmarks", "true");
   query.set("resourceVersion", seen[at] ?? "");
-  const response = await parts.apiServer.ask({
+  const response = await parts.apiServer.request({
     method: "GET",
     path: `${path.path}?${query}`,
     token: stream.token,
     signal: stream.signal,
     lasts: "endless",
   });
-  if (response.statusCode !== 200) throw await refused("watch", response);
+  if (response.statusCode !== 200) throw await rejectedError("watch", response);
   await began();
   for await (const { type, object } of watchEvents<KubeObject>(response.body, path.path)) {
     seen[at] = object.metadata.resourceVersion;
-    if (type !== "BOOKMARK") await tell("change", { type, object: trimmed(object) });
+    if (type !== "BOOKMARK") await send("change", { type, object: trimmed(object) });
   }
 }
 

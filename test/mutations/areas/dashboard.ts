@@ -21,8 +21,8 @@ export const dashboard: readonly Mutation[] = [
   {
     name: "repeats-log-lines",
     file: "dashboard/server/kubernetes/loglines.ts",
-    find: "if (at === place.at && line.place?.count === place.count) {",
-    replace: "if (at === place.at) {",
+    find: "if (at === position.at && line.position?.count === position.count) {",
+    replace: "if (at === position.at) {",
     breaks: "After a reconnect the page shows lines of a log twice.",
     tests: ["dashboard/server/kubernetes/loglines.test.ts"],
   },
@@ -77,7 +77,7 @@ export const dashboard: readonly Mutation[] = [
   {
     name: "sessions-never-end",
     file: "dashboard/server/auth/sessions.ts",
-    find: "return session && endOf(session) > Date.now() ? session : undefined;",
+    find: "return session && expiryOf(session) > Date.now() ? session : undefined;",
     replace: "return session;",
     breaks: "A user who has left the company stays logged in for as long as the page is open.",
     tests: ["test/dashboard/sessions.test.ts"],
