@@ -1,17 +1,17 @@
 /** The server as a function from requests to responses. */
 import { Hono } from "hono";
-import { UnavailableError } from "./auth/away.ts";
 import { rejectCrossSite, requireOwnHost, requireSession, withFreshToken } from "./auth/guard.ts";
 import { loginRoutes } from "./auth/login.ts";
+import { UnavailableError } from "./auth/unavailable.ts";
 import { busRoutes } from "./bus/routes.ts";
 import type { Env, Parts } from "./env.ts";
+import { errorBody } from "./errorbody.ts";
 import { githubRoutes } from "./github/routes.ts";
 import { logRoutes } from "./kubernetes/log.ts";
 import { proxyRoutes } from "./kubernetes/proxy.ts";
 import { watchRoutes } from "./kubernetes/watch.ts";
 import { countFailures, countRequests } from "./metrics.ts";
 import { pageRoutes, securityHeaders } from "./page.ts";
-import { errorBody } from "./refusal.ts";
 
 /** Assembles the app. `pageFolder` holds the built page. */
 export async function dashboardApp(parts: Parts, pageFolder: string): Promise<Hono<Env>> {

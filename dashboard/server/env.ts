@@ -11,8 +11,8 @@ import type { OpenSession, Sessions } from "./auth/sessions.ts";
 import type { Live } from "./bus/live.ts";
 import type { GitHubClient } from "./github/client.ts";
 import type { ApiServer } from "./kubernetes/apiserver.ts";
+import type { ConcurrencyLimiter } from "./limiter.ts";
 import type { DashboardMetrics } from "./metrics.ts";
-import type { ConcurrencyLimiter } from "./places.ts";
 
 /** The bus and the platform on it. */
 export interface Platform {

@@ -21,8 +21,8 @@ import { openSessions } from "./auth/sessions.ts";
 import { startLive } from "./bus/live.ts";
 import { type GitHubSettings, openGitHub } from "./github/client.ts";
 import { openApiServer } from "./kubernetes/apiserver.ts";
+import { concurrencyLimiter } from "./limiter.ts";
 import { dashboardMetrics } from "./metrics.ts";
-import { concurrencyLimiter } from "./places.ts";
 
 /** Event streams that a user may have open on a replica, over all windows. */
 const maxStreams = 32;

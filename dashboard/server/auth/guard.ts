@@ -2,8 +2,8 @@
 import { timingSafeEqual } from "node:crypto";
 import type { MiddlewareHandler } from "hono";
 import type { Env, Parts } from "../env.ts";
-import { acquireSlot, tooManyRequests } from "../limited.ts";
-import { errorBody } from "../refusal.ts";
+import { errorBody } from "../errorbody.ts";
+import { acquireSlot, tooManyRequests } from "../requestlimit.ts";
 import { sessionCookie } from "./cookies.ts";
 import { SessionEndedError } from "./issuer.ts";
 

@@ -1,7 +1,7 @@
 /** The OpenID Connect issuer: authorization code flow with PKCE, nonce, and state. */
 import * as oidc from "openid-client";
-import { UnavailableError } from "./away.ts";
 import { type IssuerSettings, openDiscovery } from "./discovery.ts";
+import { UnavailableError } from "./unavailable.ts";
 
 /** State of a login in progress. The browser keeps it, encrypted. */
 export interface PendingLogin {

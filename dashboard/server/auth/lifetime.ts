@@ -1,9 +1,9 @@
 /** How long a stream may stay open: as long as its session and token are valid. */
 import type { Parts } from "../env.ts";
-import { UnavailableError } from "./away.ts";
 import { SessionEndedError } from "./issuer.ts";
 import { marginMillis } from "./refresh.ts";
 import type { OpenSession } from "./sessions.ts";
+import { UnavailableError } from "./unavailable.ts";
 
 type SessionParts = Pick<Parts, "sessions" | "refresh" | "stopping">;
 

@@ -2,14 +2,14 @@
 import { type Context, Hono } from "hono";
 import type { Env, Parts } from "../env.ts";
 import type { LoginOutcome } from "../metrics.ts";
-import { UnavailableError } from "./away.ts";
 import { githubCookie, loginCookie, sessionCookie } from "./cookies.ts";
 import { rejectCrossSite, requireSession } from "./guard.ts";
 import { LoginError } from "./issuer.ts";
-import { pathWithin } from "./pathwithin.ts";
+import { kubernetesUsername } from "./kubernetesusername.ts";
+import { pathWithin } from "./redirecttarget.ts";
 import { revokeToken } from "./refresh.ts";
 import { sessionOf } from "./sessions.ts";
-import { kubernetesUsername } from "./whoami.ts";
+import { UnavailableError } from "./unavailable.ts";
 
 const callbackPath = "/auth/callback";
 

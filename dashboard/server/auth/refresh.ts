@@ -6,10 +6,10 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { DashboardMetrics } from "../metrics.ts";
-import { UnavailableError } from "./away.ts";
 import { answerSeconds } from "./discovery.ts";
 import { type Issuer, SessionEndedError, type Tokens } from "./issuer.ts";
 import { type OpenSession, type Session, type Sessions, sessionOf } from "./sessions.ts";
+import { UnavailableError } from "./unavailable.ts";
 
 interface RefreshContext {
   readonly issuer: Pick<Issuer, "refresh" | "revoke">;

@@ -10,10 +10,10 @@ import { publishUntilAnswered } from "../../../bus/queue/publish.ts";
 import { emptyTtl } from "../../../bus/queue/replacelast.ts";
 import { sessionSubject, streams } from "../../../bus/subjects.ts";
 import { sessionHours } from "../../../bus/topology/streams.ts";
-import { UnavailableError } from "./away.ts";
 import type { Tokens } from "./issuer.ts";
 import type { Key } from "./keys.ts";
 import { type Sealer, sealer } from "./sealer.ts";
+import { UnavailableError } from "./unavailable.ts";
 
 /** Maximum age of a session, however much it is used, so that a former employee loses access within a day. Hours. */
 export const wholeSessionHours = 24;

@@ -5,7 +5,7 @@ import { ticketQueue } from "../../../bus/queue/queue.ts";
 import type { ObjectKey } from "../../../bus/subjects.ts";
 import type { ReconcileFunction } from "../../../bus/worker/function.ts";
 import type { DeadLetterDetail, DeadLetterItem } from "../../api/bus.ts";
-import { causeOf, objectOf, traceOf } from "./names.ts";
+import { causeOf, objectOf, traceOf } from "./apivalues.ts";
 
 /** Dependencies of these functions. */
 export interface DeadLetterContext {

@@ -6,9 +6,9 @@ import type { Bus } from "../../../bus/nats/connect.ts";
 import { keyText } from "../../../bus/subjects.ts";
 import type { ReconcileFunction } from "../../../bus/worker/function.ts";
 import type { EventEntry, History, HistoryEntry } from "../../api/bus.ts";
-import { requestJson } from "../kubernetes/answers.ts";
 import type { ApiServer } from "../kubernetes/apiserver.ts";
-import { causeOf, objectOf, timeText } from "./names.ts";
+import { requestJson } from "../kubernetes/responses.ts";
+import { causeOf, objectOf, timeText } from "./apivalues.ts";
 
 /** Dependencies of {@link historyOf}. */
 export interface HistoryContext {

@@ -6,7 +6,7 @@ import type { Bus } from "../../../bus/nats/connect.ts";
 import { activity, kindSubjects, parseKeySubject } from "../../../bus/subjects.ts";
 import { kindsOf, type ReconcileFunction } from "../../../bus/worker/function.ts";
 import type { FunctionSample, LiveSample } from "../../api/bus.ts";
-import { openWindow, type Window } from "./window.ts";
+import { openWindow, type Window } from "./percentiles.ts";
 
 /** Options of {@link startLive}. */
 export interface LiveOptions {

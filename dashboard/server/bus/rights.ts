@@ -5,8 +5,8 @@
  */
 import { domain } from "../../../bus/kube/domain.ts";
 import type { OpenSession } from "../auth/sessions.ts";
-import { requestJson } from "../kubernetes/answers.ts";
 import type { ApiServer } from "../kubernetes/apiserver.ts";
+import { requestJson } from "../kubernetes/responses.ts";
 
 /** The rights, as verbs on resources. */
 export const rights = {

@@ -6,15 +6,16 @@ import { CursorError } from "../../../bus/activity/timeline.ts";
 import { ApiError } from "../../../bus/kube/errors.ts";
 import type { BusRights, DeadLetterList, LivePast, Replayed } from "../../api/bus.ts";
 import type { Env, Parts } from "../env.ts";
+import { errorBody } from "../errorbody.ts";
 import { type EventStream, eventStream } from "../kubernetes/eventstream.ts";
-import { limitConcurrency } from "../limited.ts";
-import { concurrencyLimiter } from "../places.ts";
-import { errorBody } from "../refusal.ts";
+import { concurrencyLimiter } from "../limiter.ts";
+import { limitConcurrency } from "../requestlimit.ts";
+import { namespaceIn } from "./apivalues.ts";
 import { getDeadLetter, listDeadLetters, NoDeadLetterError, replayDeadLetter } from "./deadletters.ts";
 import { figuresOf } from "./figures.ts";
 import { historyOf } from "./history.ts";
+import { reconcilesInFlight } from "./inflight.ts";
 import { type Live, windowSeconds } from "./live.ts";
-import { namespaceIn } from "./names.ts";
 import {
   accessReviews,
   ForbiddenError,
@@ -23,7 +24,6 @@ import {
   requireRight,
   visibleNamespaces,
 } from "./rights.ts";
-import { reconcilesInFlight } from "./working.ts";
 
 type C = Context<Env>;
 

@@ -2,12 +2,12 @@
 import { Hono } from "hono";
 import { githubCookie } from "../auth/cookies.ts";
 import { rejectCrossSite, requireSession } from "../auth/guard.ts";
-import { pathWithin } from "../auth/pathwithin.ts";
+import { pathWithin } from "../auth/redirecttarget.ts";
 import type { OpenSession, Session } from "../auth/sessions.ts";
 import type { Env, Parts } from "../env.ts";
-import { errorBody } from "../refusal.ts";
+import { errorBody } from "../errorbody.ts";
 import type { ConnectedUser } from "./client.ts";
-import { errorResponse, notConnected, notSetUp } from "./troubles.ts";
+import { errorResponse, notConnected, notSetUp } from "./errorresponses.ts";
 
 const callbackPath = "/auth/github/callback";
 /** The session may be written concurrently, for example by a token refresh. */

@@ -7,8 +7,8 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { heartbeatMillis } from "../auth/lifetime.ts";
 import type { OpenSession, Sessions } from "../auth/sessions.ts";
 import type { Env } from "../env.ts";
+import { type ConcurrencyLimiter, concurrencyLimiter } from "../limiter.ts";
 import { dashboardMetrics } from "../metrics.ts";
-import { type ConcurrencyLimiter, concurrencyLimiter } from "../places.ts";
 import { type AfterRun, type EventStream, eventStream } from "./eventstream.ts";
 
 /** The stored session. Undefined unless a test sets it, so that no next token is available. */

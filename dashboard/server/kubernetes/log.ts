@@ -10,9 +10,9 @@
 import { Hono } from "hono";
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
 import type { Env, Parts } from "../env.ts";
-import { errorBody } from "../refusal.ts";
+import { errorBody } from "../errorbody.ts";
 import { checkRequest } from "./allowlist.ts";
-import { pageErrorOf, RejectedError, rejectedError, requestJson } from "./answers.ts";
+import { backoff } from "./backoff.ts";
 import { type EventStream, eventStream } from "./eventstream.ts";
 import {
   type LogPosition,
@@ -22,7 +22,7 @@ import {
   parsePosition,
   positionText,
 } from "./loglines.ts";
-import { backoff } from "./pauses.ts";
+import { pageErrorOf, RejectedError, rejectedError, requestJson } from "./responses.ts";
 
 const defaultTailLines = 500;
 const maxTailLines = 10_000;

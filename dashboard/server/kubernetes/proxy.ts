@@ -3,13 +3,13 @@ import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { Dispatcher } from "undici";
 import type { Env, Parts } from "../env.ts";
-import { isInstallation } from "../github/grants.ts";
-import { checkInstallationWrite } from "../github/installations.ts";
-import { limitConcurrency } from "../limited.ts";
-import { concurrencyLimiter } from "../places.ts";
-import { errorBody } from "../refusal.ts";
+import { errorBody } from "../errorbody.ts";
+import { isInstallation } from "../github/installationaccess.ts";
+import { checkInstallationWrite } from "../github/installationwrites.ts";
+import { concurrencyLimiter } from "../limiter.ts";
+import { limitConcurrency } from "../requestlimit.ts";
 import { checkRequest } from "./allowlist.ts";
-import { apiServerUnavailable, type PageError, tokenRejected } from "./answers.ts";
+import { apiServerUnavailable, type PageError, tokenRejected } from "./responses.ts";
 
 /** More than etcd accepts. Bytes. */
 const maxBody = 2 * 1024 * 1024;

@@ -11,11 +11,11 @@ import { isGone } from "../../../bus/kube/errors.ts";
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
 import { watchEvents } from "../../../bus/kube/watchstream.ts";
 import type { Env, Parts } from "../env.ts";
-import { errorBody } from "../refusal.ts";
+import { errorBody } from "../errorbody.ts";
 import { checkRequest } from "./allowlist.ts";
-import { pageErrorOf, rejectedError, requestJson } from "./answers.ts";
+import { backoff } from "./backoff.ts";
 import { type EventStream, eventStream } from "./eventstream.ts";
-import { backoff } from "./pauses.ts";
+import { pageErrorOf, rejectedError, requestJson } from "./responses.ts";
 
 /** More than any page needs. */
 const maxPaths = 12;

@@ -4,11 +4,11 @@ import type { Mutation } from "../mutation.ts";
 export const dashboard: readonly Mutation[] = [
   {
     name: "redirects-anywhere",
-    file: "dashboard/server/auth/pathwithin.ts",
+    file: "dashboard/server/auth/redirecttarget.ts",
     find: "if (origin !== url || ",
     replace: "if (",
     breaks: "A link to the login can send a user on to another site.",
-    tests: ["dashboard/server/auth/pathwithin.test.ts"],
+    tests: ["dashboard/server/auth/redirecttarget.test.ts"],
   },
   {
     name: "lets-the-page-exec",
@@ -28,11 +28,11 @@ export const dashboard: readonly Mutation[] = [
   },
   {
     name: "shortens-the-latency-window",
-    file: "dashboard/server/bus/window.ts",
+    file: "dashboard/server/bus/percentiles.ts",
     find: "if (added.length <= ticks) return;",
     replace: "if (added.length < ticks) return;",
     breaks: "Latency percentiles cover a second less than the page says.",
-    tests: ["dashboard/server/bus/window.test.ts"],
+    tests: ["dashboard/server/bus/percentiles.test.ts"],
   },
   {
     name: "skips-the-csrf-check",

@@ -2,8 +2,9 @@
  * The Kubernetes username, which can differ from the issuer's subject: the API server may be configured to use another claim.
  * https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/self-subject-review-v1/
  */
-import { requestJson } from "../kubernetes/answers.ts";
+
 import type { ApiServer } from "../kubernetes/apiserver.ts";
+import { requestJson } from "../kubernetes/responses.ts";
 
 interface SelfSubjectReview {
   readonly status?: { readonly userInfo?: { readonly username?: string } };

@@ -9,10 +9,10 @@ import { z } from "zod";
 import { GitHubError } from "../../../bus/github/errors.ts";
 import { Installation } from "../../../functions/ghapp/kinds.ts";
 import type { Session } from "../auth/sessions.ts";
+import { errorBody } from "../errorbody.ts";
 import type { Target } from "../kubernetes/allowlist.ts";
-import { errorBody } from "../refusal.ts";
 import type { GitHubClient, VisibleInstallation, VisibleRepository } from "./client.ts";
-import { notConnected, notSetUp } from "./troubles.ts";
+import { notConnected, notSetUp } from "./errorresponses.ts";
 
 /** Whether the request is for an Installation. */
 export const isInstallation = ({ group, resource }: Target): boolean =>

@@ -6,8 +6,8 @@ import { createAdaptorServer } from "@hono/node-server";
 import { Hono } from "hono";
 import { expect, onTestFinished, test } from "vitest";
 import type { Env } from "./env.ts";
-import { limitConcurrency } from "./limited.ts";
-import { concurrencyLimiter } from "./places.ts";
+import { concurrencyLimiter } from "./limiter.ts";
+import { limitConcurrency } from "./requestlimit.ts";
 
 /** A server with one slot per user, whose responses do not end. */
 async function serve() {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { openWindow } from "./window.ts";
+import { openWindow } from "./percentiles.ts";
 
 const millis = fc.nat(1000 * 86_400);
 

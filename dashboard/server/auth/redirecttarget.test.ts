@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { pathWithin } from "./pathwithin.ts";
+import { pathWithin } from "./redirecttarget.ts";
 
 const url = "https://denrei.example.com";
 

@@ -2,7 +2,7 @@
 import { askInHand } from "../../../bus/activity/inhand.ts";
 import type { Bus } from "../../../bus/connect.ts";
 import type { InHand, Working } from "../../api/bus.ts";
-import { timeText } from "./names.ts";
+import { timeText } from "./apivalues.ts";
 
 /** Asks all workers. Returns the reconciles in these namespaces. */
 export async function reconcilesInFlight(

@@ -1,7 +1,7 @@
 /** Error responses for requests to GitHub. */
 import type { Context } from "hono";
 import { GitHubError, GitHubRateLimitedError, GitHubUnreachableError } from "../../../bus/github/errors.ts";
-import { errorBody } from "../refusal.ts";
+import { errorBody } from "../errorbody.ts";
 
 /** The session has no GitHub account, or GitHub rejects its token. */
 export const notConnected = errorBody(

@@ -4,9 +4,9 @@ import type { Dispatcher } from "undici";
 import { GitHubError } from "../../../bus/github/errors.ts";
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
 import type { Env, Parts } from "../env.ts";
-import { errorBody } from "../refusal.ts";
-import { denialOf } from "./grants.ts";
-import { errorResponse } from "./troubles.ts";
+import { errorBody } from "../errorbody.ts";
+import { errorResponse } from "./errorresponses.ts";
+import { denialOf } from "./installationaccess.ts";
 
 /** A write from the page. */
 export interface InstallationWrite {

@@ -1,8 +1,8 @@
 /** Limits a user's concurrent requests. */
 import type { Context, MiddlewareHandler } from "hono";
 import type { Env } from "./env.ts";
-import type { ConcurrencyLimiter } from "./places.ts";
-import { errorBody } from "./refusal.ts";
+import { errorBody } from "./errorbody.ts";
+import type { ConcurrencyLimiter } from "./limiter.ts";
 
 const retrySeconds = 1;
 
