@@ -127,11 +127,11 @@ export interface WorkingReplica {
   readonly replica: string;
   readonly functions: readonly string[];
   /** Longest-running first. Capped at the number that a worker reports. */
-  readonly inHand: readonly InHand[];
+  readonly inHand: readonly InFlightReconcile[];
 }
 
 /** A reconcile in flight. */
-export interface InHand {
+export interface InFlightReconcile {
   readonly function: string;
   readonly object: ObjectName;
   readonly since: string;
@@ -141,7 +141,7 @@ export interface InHand {
 }
 
 /** The cause of a reconcile. */
-export type CauseOf =
+export type ReconcileCause =
   | { readonly type: "object"; readonly object: ObjectName; readonly resourceVersion: string }
   | { readonly type: "webhook"; readonly event: string; readonly delivery: string }
   | { readonly type: "timer" }
@@ -164,7 +164,7 @@ export interface DeadLetterItem {
   readonly attempts: number;
   readonly time: string;
   readonly replica: string;
-  readonly cause: CauseOf;
+  readonly cause: ReconcileCause;
   readonly trace: string | null;
   /** Whether the user may replay it. */
   readonly mayReplay: boolean;
@@ -255,7 +255,7 @@ export interface ReconcileEntry {
   readonly object: ObjectName;
   readonly replica: string;
   /** The first one triggered the reconcile. */
-  readonly causes: readonly CauseOf[];
+  readonly causes: readonly ReconcileCause[];
   /** Number of further causes that were not recorded. */
   readonly moreCauses: number;
   /** Failed attempts before this one. */
@@ -267,13 +267,13 @@ export interface ReconcileEntry {
   /** Delay until the next run, for `requeue_after`, `retry`, and `slowed_down`. */
   readonly nextInMillis: number | null;
   readonly error: { readonly name: string; readonly message: string } | null;
-  readonly writes: readonly WriteOf[];
+  readonly writes: readonly ReconcileWrite[];
   /** Number of further writes that were not recorded. */
   readonly moreWrites: number;
 }
 
 /** A write to the API server. */
-export interface WriteOf {
+export interface ReconcileWrite {
   readonly verb: "create" | "patch" | "apply" | "delete" | "status";
   readonly object: ObjectName;
   /** The version that it created, or for a deletion the version that was deleted. */

@@ -6,7 +6,7 @@ import { githubCookie, loginCookie, sessionCookie } from "./cookies.ts";
 import { rejectCrossSite, requireSession } from "./guard.ts";
 import { LoginError } from "./issuer.ts";
 import { kubernetesUsername } from "./kubernetesusername.ts";
-import { pathWithin } from "./redirecttarget.ts";
+import { redirectPath } from "./redirecttarget.ts";
 import { revokeToken } from "./refresh.ts";
 import { sessionOf } from "./sessions.ts";
 import { UnavailableError } from "./unavailable.ts";
@@ -27,7 +27,7 @@ export function loginRoutes(parts: Parts): Hono<Env> {
   }
 
   app.get("/auth/login", async (c) => {
-    const to = pathWithin(url, c.req.query("to"));
+    const to = redirectPath(url, c.req.query("to"));
     try {
       const { url: location, login } = await issuer.begin(`${url}${callbackPath}`);
       await loginCookie.set(c, parts, { ...login, to });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { pathWithin } from "./redirecttarget.ts";
+import { redirectPath } from "./redirecttarget.ts";
 
 const url = "https://denrei.example.com";
 
@@ -12,7 +12,7 @@ test.each([
   // Without slashes, there is no host: https://url.spec.whatwg.org/#scheme-state
   ["https:evil.example", "/evil.example"],
 ])("accepts %s as a page", (to, path) => {
-  expect(pathWithin(url, to)).toBe(path);
+  expect(redirectPath(url, to)).toBe(path);
 });
 
 test.each([
@@ -37,7 +37,7 @@ test.each([
   "/./auth/login",
   `/${"a".repeat(1000)}`,
 ])("rejects %s", (to) => {
-  expect(pathWithin(url, to)).toBe("/");
+  expect(redirectPath(url, to)).toBe("/");
 });
 
 const nasty = fc.constantFrom(
@@ -58,7 +58,7 @@ test("no redirect target leaves the dashboard's pages", () => {
   const text = fc.array(fc.oneof(nasty, fc.string({ maxLength: 3 })), { maxLength: 12 });
   fc.assert(
     fc.property(text, (parts) => {
-      const path = pathWithin(url, parts.join(""));
+      const path = redirectPath(url, parts.join(""));
       // As a browser resolves `Location`.
       const there = new URL(path, `${url}/auth/callback`);
       expect(there.origin).toBe(url);

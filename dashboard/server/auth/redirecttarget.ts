@@ -6,7 +6,7 @@ const maxLength = 1000;
 const notPages = /^\/(auth|api)(\/|$)/;
 
 /** The path if it is a page of this dashboard, else `/`, so that a link cannot redirect to another site. */
-export function pathWithin(url: string, to: string | undefined): string {
+export function redirectPath(url: string, to: string | undefined): string {
   if (to === undefined || !URL.canParse(to, url)) return "/";
   const { origin, username, password, pathname, search, hash } = new URL(to, url);
   const path = `${pathname}${search}${hash}`;

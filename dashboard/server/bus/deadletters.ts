@@ -5,7 +5,7 @@ import { ticketQueue } from "../../../bus/queue/queue.ts";
 import type { ObjectKey } from "../../../bus/subjects.ts";
 import type { ReconcileFunction } from "../../../bus/worker/function.ts";
 import type { DeadLetterDetail, DeadLetterItem } from "../../api/bus.ts";
-import { causeOf, objectOf, traceOf } from "./apivalues.ts";
+import { apiCause, apiObject, apiTrace } from "./apivalues.ts";
 
 /** Dependencies of these functions. */
 export interface DeadLetterContext {
@@ -45,9 +45,9 @@ async function itemOf(
 ): Promise<DeadLetterItem> {
   const { reason, message, attempts, time, replica, cause, traceparent } = letter;
   return {
-    ...{ function: fn, object: objectOf(functions, fn, key), reason, message, attempts, time, replica },
-    cause: causeOf(cause),
-    trace: traceOf(traceparent),
+    ...{ function: fn, object: apiObject(functions, fn, key), reason, message, attempts, time, replica },
+    cause: apiCause(cause),
+    trace: apiTrace(traceparent),
     mayReplay: await mayReplay(key.namespace),
   };
 }

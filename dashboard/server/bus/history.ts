@@ -8,7 +8,7 @@ import type { ReconcileFunction } from "../../../bus/worker/function.ts";
 import type { EventEntry, History, HistoryEntry } from "../../api/bus.ts";
 import type { ApiServer } from "../kubernetes/apiserver.ts";
 import { requestJson } from "../kubernetes/responses.ts";
-import { causeOf, objectOf, timeText } from "./apivalues.ts";
+import { apiCause, apiObject, apiTime } from "./apivalues.ts";
 
 /** Dependencies of {@link historyOf}. */
 export interface HistoryContext {
@@ -76,7 +76,7 @@ async function timedEntries(context: HistoryContext, happening: Happening): Prom
 }
 
 async function entryOf(context: HistoryContext, happening: Happening): Promise<HistoryEntry | undefined> {
-  const at = timeText(happening.at);
+  const at = apiTime(happening.at);
   switch (happening.type) {
     case "webhook": {
       const { event, type: eventType, delivery, owner, repository, subject, sequence } = happening.delivery;
@@ -98,7 +98,7 @@ async function entryOf(context: HistoryContext, happening: Happening): Promise<H
       const { reason, message, attempts } = letter;
       return {
         ...{ type: "deadletter", id: `deadletter-${fn}-${keyText(key)}-${letter.time}`, at, function: fn },
-        ...{ object: objectOf(context.functions, fn, key), reason, message, attempts },
+        ...{ object: apiObject(context.functions, fn, key), reason, message, attempts },
         mayReplay: await context.mayReplay(key.namespace),
       };
     }
@@ -110,7 +110,7 @@ async function entryOf(context: HistoryContext, happening: Happening): Promise<H
         ...{ type: "reconcile", id: `reconcile-${fn}-${sequence}`, at, function: fn },
         object: { group, kind, ...key },
         ...{ replica, attempt, waitedMillis, tookMillis, outcome, moreCauses, moreWrites },
-        causes: record.causes.map(causeOf),
+        causes: record.causes.map(apiCause),
         nextInMillis: record.nextInMillis ?? null,
         error: record.error ?? null,
         writes: record.writes.map(({ verb, resourceVersion, ...object }) => ({
@@ -163,7 +163,7 @@ function timedEvent(event: KubernetesEvent): TimedEntry {
   const time = series?.lastObservedTime ?? lastTimestamp ?? eventTime ?? metadata.creationTimestamp;
   const at = Date.parse(time ?? "") || 0;
   const entry: EventEntry = {
-    ...{ type: "event", id: `event-${metadata.uid}`, at: timeText(at) },
+    ...{ type: "event", id: `event-${metadata.uid}`, at: apiTime(at) },
     severity: event.type === "Warning" ? "Warning" : "Normal",
     reason: event.reason ?? "",
     note: event.message ?? "",

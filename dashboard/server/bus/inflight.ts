@@ -1,8 +1,8 @@
 /** Reconciles in flight, as the workers report them. */
 import { askInHand } from "../../../bus/activity/inhand.ts";
 import type { Bus } from "../../../bus/connect.ts";
-import type { InHand, Working } from "../../api/bus.ts";
-import { timeText } from "./apivalues.ts";
+import type { InFlightReconcile, Working } from "../../api/bus.ts";
+import { apiTime } from "./apivalues.ts";
 
 /** Asks all workers. Returns the reconciles in these namespaces. */
 export async function reconcilesInFlight(
@@ -10,7 +10,7 @@ export async function reconcilesInFlight(
   cluster: string,
   namespaces: readonly string[] | "every",
 ): Promise<Working> {
-  const replicas = new Map<string, { functions: string[]; inHand: InHand[] }>();
+  const replicas = new Map<string, { functions: string[]; inHand: InFlightReconcile[] }>();
   for (const { replica, function: fn, group, kind, work } of await askInHand(bus, cluster)) {
     const found = replicas.get(replica) ?? { functions: [], inHand: [] };
     replicas.set(replica, found);
@@ -18,7 +18,7 @@ export async function reconcilesInFlight(
     for (const { namespace, name, since, attempt, trace } of work) {
       if (namespaces !== "every" && !namespaces.includes(namespace)) continue;
       const object = { group, kind, namespace, name };
-      found.inHand.push({ function: fn, object, since: timeText(since), attempt, trace: trace ?? null });
+      found.inHand.push({ function: fn, object, since: apiTime(since), attempt, trace: trace ?? null });
     }
   }
   for (const { inHand } of replicas.values()) inHand.sort((a, b) => a.since.localeCompare(b.since));

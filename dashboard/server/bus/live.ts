@@ -6,7 +6,7 @@ import type { Bus } from "../../../bus/nats/connect.ts";
 import { activity, kindSubjects, parseKeySubject } from "../../../bus/subjects.ts";
 import { kindsOf, type ReconcileFunction } from "../../../bus/worker/function.ts";
 import type { FunctionSample, LiveSample } from "../../api/bus.ts";
-import { openWindow, type Window } from "./percentiles.ts";
+import { percentileWindow, type Window } from "./percentiles.ts";
 
 /** Options of {@link startLive}. */
 export interface LiveOptions {
@@ -123,9 +123,9 @@ function countReconcile(
 const noCounts = (): FunctionCounts => ({
   reconciles: 0,
   errors: 0,
-  waited: openWindow(windowSeconds),
-  took: openWindow(windowSeconds),
-  total: openWindow(windowSeconds),
+  waited: percentileWindow(windowSeconds),
+  took: percentileWindow(windowSeconds),
+  total: percentileWindow(windowSeconds),
 });
 
 /** Ends the current second. */

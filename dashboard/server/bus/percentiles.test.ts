@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { openWindow } from "./percentiles.ts";
+import { percentileWindow } from "./percentiles.ts";
 
 const millis = fc.nat(1000 * 86_400);
 
 test("percentiles are accurate to five percent, or to a millisecond", () => {
   fc.assert(
     fc.property(fc.array(millis, { minLength: 1, maxLength: 300 }), (values) => {
-      const window = openWindow(3);
+      const window = percentileWindow(3);
       for (const value of values) window.add(value);
       const sorted = [...values].sort((a, b) => a - b);
       const spread = window.spread();
@@ -28,12 +28,12 @@ test("drops exactly the values that are older than the window", () => {
       fc.array(fc.array(millis, { maxLength: 5 }), { maxLength: 12 }),
       fc.integer({ min: 1, max: 4 }),
       (ticks, length) => {
-        const window = openWindow(length);
+        const window = percentileWindow(length);
         for (const [at, values] of ticks.entries()) {
           if (at > 0) window.tick();
           for (const value of values) window.add(value);
         }
-        const fresh = openWindow(length);
+        const fresh = percentileWindow(length);
         for (const value of ticks.slice(-length).flat()) fresh.add(value);
         expect(window.spread()).toEqual(fresh.spread());
       },

@@ -19,7 +19,7 @@ const classOf = (millis: number): number =>
 const millisOf = (at: number): number => Math.round(growth ** at - 1);
 
 /** Creates an empty window that is `ticks` long. */
-export function openWindow(ticks: number): Window {
+export function percentileWindow(ticks: number): Window {
   const counts = new Uint32Array(classes);
   const added: number[][] = [[]];
   let total = 0;

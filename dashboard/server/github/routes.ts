@@ -2,7 +2,7 @@
 import { Hono } from "hono";
 import { githubCookie } from "../auth/cookies.ts";
 import { rejectCrossSite, requireSession } from "../auth/guard.ts";
-import { pathWithin } from "../auth/redirecttarget.ts";
+import { redirectPath } from "../auth/redirecttarget.ts";
 import type { OpenSession, Session } from "../auth/sessions.ts";
 import type { Env, Parts } from "../env.ts";
 import { errorBody } from "../errorbody.ts";
@@ -22,7 +22,7 @@ export function githubRoutes(parts: Parts): Hono<Env> {
     if (github === undefined) return c.json(notSetUp, 404);
     const { url: location, connection } = await github.begin(`${url}${callbackPath}`);
     const { id: session } = c.get("session");
-    await githubCookie.set(c, parts, { ...connection, session, to: pathWithin(url, c.req.query("to")) });
+    await githubCookie.set(c, parts, { ...connection, session, to: redirectPath(url, c.req.query("to")) });
     return c.redirect(location.href, 303);
   });
 

@@ -81,7 +81,7 @@ async function follow(parts: Parts, request: LogRequest, from: LogPosition | und
   };
   while (!signal.aborted) {
     try {
-      const body = await open(parts, request, position);
+      const body = await openLog(parts, request, position);
       if (reportedStatus !== 0) await stream.send({ event: "trouble", data: { status: 0 } });
       reportedStatus = 0;
       let rest: PositionedLine | undefined;
@@ -106,7 +106,7 @@ async function follow(parts: Parts, request: LogRequest, from: LogPosition | und
   }
 }
 
-async function open(
+async function openLog(
   { apiServer }: Pick<Parts, "apiServer">,
   { path, container, run, tail, stream }: LogRequest,
   position: LogPosition | undefined,

@@ -1,5 +1,5 @@
 /** Objects, and why they are looked at, in words. */
-import type { CauseOf, ObjectName } from "../../../api/bus.ts";
+import type { ObjectName, ReconcileCause } from "../../../api/bus.ts";
 import { historyAddress } from "./addresses.ts";
 
 /** An object's name, and the way to what happened to it. */
@@ -16,7 +16,7 @@ const isSame = (a: ObjectName, b: ObjectName): boolean =>
   a.group === b.group && a.kind === b.kind && a.namespace === b.namespace && a.name === b.name;
 
 /** Why a reconcile of an object was wanted. */
-export function Cause({ of: cause, about }: { of: CauseOf; about: ObjectName }) {
+export function Cause({ of: cause, about }: { of: ReconcileCause; about: ObjectName }) {
   switch (cause.type) {
     case "object":
       return (

@@ -1,5 +1,5 @@
 /** Which worker has what in its hands. */
-import type { InHand, Working, WorkingReplica } from "../../../../api/bus.ts";
+import type { InFlightReconcile, Working, WorkingReplica } from "../../../../api/bus.ts";
 import { useAnswer } from "../../api/answer.ts";
 import { Age } from "../../ui/age.tsx";
 import { Answered } from "../../ui/answered.tsx";
@@ -72,7 +72,7 @@ export function WorkingTable() {
   );
 }
 
-const keyOf = ({ replica }: WorkingReplica, { function: fn, object }: InHand): string =>
+const keyOf = ({ replica }: WorkingReplica, { function: fn, object }: InFlightReconcile): string =>
   `${replica} ${fn} ${object.namespace}/${object.name}`;
 
 /** More names would be a wall of words; a worker of all functions has some dozen. */
@@ -99,7 +99,7 @@ function Row({
   of: { function: fn, object, since, attempt, trace },
 }: {
   replica: string;
-  of: InHand;
+  of: InFlightReconcile;
 }) {
   return (
     <tr>

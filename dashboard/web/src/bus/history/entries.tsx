@@ -5,8 +5,8 @@ import type {
   EventEntry,
   HistoryEntry,
   ReconcileEntry,
+  ReconcileWrite,
   WebhookEntry,
-  WriteOf,
 } from "../../../../api/bus.ts";
 import { Status, spaced, type Tone } from "../../ui/status.tsx";
 import { deadLetterPath } from "../addresses.ts";
@@ -125,7 +125,7 @@ function Reconcile({ of: entry }: { of: ReconcileEntry }) {
   );
 }
 
-const verbs: Readonly<Record<WriteOf["verb"], string>> = {
+const verbs: Readonly<Record<ReconcileWrite["verb"], string>> = {
   create: "Created",
   patch: "Patched",
   apply: "Applied",
@@ -133,7 +133,7 @@ const verbs: Readonly<Record<WriteOf["verb"], string>> = {
   status: "Wrote the status of",
 };
 
-function Write({ of: { verb, object, resourceVersion } }: { of: WriteOf }) {
+function Write({ of: { verb, object, resourceVersion } }: { of: ReconcileWrite }) {
   return (
     <li>
       {verbs[verb]} <ObjectLink of={object} />{" "}
