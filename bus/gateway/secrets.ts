@@ -5,7 +5,8 @@
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { ConfigError } from "../config/config.ts";
+import { ConfigError } from "../process/config.ts";
+import { reread } from "../process/reread.ts";
 
 /** Secrets by hook. */
 export type Secrets = ReadonlyMap<string, readonly string[]>;
@@ -26,31 +27,16 @@ class NoSecretsError extends ConfigError {}
  * too many files are open, stays as it was.
  */
 export async function openSecrets(folder: string, log: Logger, rereadMillis: number): Promise<SecretsFolder> {
-  let secrets = await readSecrets(folder);
-  let told: string | undefined;
-  let reading = false;
-  const again = async (): Promise<void> => {
-    if (reading) return;
-    reading = true;
-    try {
-      const found = await readSecrets(folder);
-      if (!sameSecrets(found, secrets))
-        log.info({ hooks: [...found.keys()] }, "secrets of webhooks have changed");
-      secrets = found;
-      told = undefined;
-    } catch (error) {
-      const { message } = error as Error;
-      if (message !== told) log.error({ err: error }, "secrets of webhooks can not be read");
-      told = message;
-      if (error instanceof NoSecretsError) secrets = new Map();
-    } finally {
-      reading = false;
-    }
-  };
-  const timer = setInterval(again, rereadMillis);
-  timer.unref();
-  log.info({ hooks: [...secrets.keys()] }, "secrets of webhooks read");
-  return { of: (hook) => secrets.get(hook), stop: () => clearInterval(timer) };
+  const secrets = await reread<Secrets>({
+    read: () => readSecrets(folder),
+    everyMillis: rereadMillis,
+    isSame: sameSecrets,
+    onChange: (found) => log.info({ hooks: [...found.keys()] }, "secrets of webhooks have changed"),
+    onError: (error) => log.error({ err: error }, "secrets of webhooks can not be read"),
+    afterError: (error, last) => (error instanceof NoSecretsError ? new Map() : last),
+  });
+  log.info({ hooks: [...secrets.current().keys()] }, "secrets of webhooks read");
+  return { of: (hook) => secrets.current().get(hook), stop: secrets.stop };
 }
 
 /**

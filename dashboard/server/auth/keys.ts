@@ -2,7 +2,8 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Logger } from "pino";
-import { ConfigError } from "../../../bus/config/config.ts";
+import { ConfigError } from "../../../bus/process/config.ts";
+import { reread } from "../../../bus/process/reread.ts";
 
 /** A key and its ID. */
 export interface Key {
@@ -23,28 +24,14 @@ const keyBytes = 32;
 
 /** Reads the file now and every `rereadMillis`. Keeps the current keys while the file is invalid. Throws like {@link readKeys}. */
 export async function openKeys(path: string, log: Logger, rereadMillis: number): Promise<Keys> {
-  let keys = await readKeys(path);
-  let told: string | undefined;
-  let reading = false;
-  const again = async (): Promise<void> => {
-    if (reading) return;
-    reading = true;
-    try {
-      const found = await readKeys(path);
-      if (idsOf(found) !== idsOf(keys)) log.info({ keys: idsOf(found) }, "session keys changed");
-      keys = found;
-      told = undefined;
-    } catch (error) {
-      const { message } = error as Error;
-      if (message !== told) log.error({ err: error }, "cannot read session keys, keeping the current ones");
-      told = message;
-    } finally {
-      reading = false;
-    }
-  };
-  const timer = setInterval(again, rereadMillis);
-  timer.unref();
-  return Object.assign(() => keys, { stop: () => clearInterval(timer) });
+  const keys = await reread({
+    read: () => readKeys(path),
+    everyMillis: rereadMillis,
+    isSame: (a, b) => idsOf(a) === idsOf(b),
+    onChange: (found) => log.info({ keys: idsOf(found) }, "session keys changed"),
+    onError: (error) => log.error({ err: error }, "cannot read session keys, keeping the current ones"),
+  });
+  return Object.assign(() => keys.current(), { stop: keys.stop });
 }
 
 /** Reads the file. Throws a `ConfigError` if a line is not a key, or the file has none. */
