@@ -15,8 +15,15 @@ const attempts = 5;
 
 /** `/auth/github/…` for browsers and `/api/github…` for the page. */
 export function githubRoutes(parts: Parts): Hono<Env> {
-  const { url, github, log } = parts;
   const app = new Hono<Env>();
+  addConnectRoutes(app, parts);
+  addListRoutes(app, parts);
+  addDisconnectRoute(app, parts);
+  return app;
+}
+
+function addConnectRoutes(app: Hono<Env>, parts: Parts): void {
+  const { url, github, log } = parts;
 
   app.get("/auth/github/login", rejectCrossSite(parts), requireSession(parts), async (c) => {
     if (github === undefined) return c.json(notSetUp, 404);
@@ -48,7 +55,9 @@ export function githubRoutes(parts: Parts): Hono<Env> {
     log.info({ user: open.session.user, github: user.login }, "GitHub connected");
     return c.redirect(withOutcome(pending.to, "connected"), 303);
   });
+}
 
+function addListRoutes(app: Hono<Env>, { github }: Parts): void {
   app.get("/api/github", (c) => {
     const login = c.get("session").session.github?.login;
     return c.json({ url: github?.url ?? null, login: login ?? null });
@@ -78,7 +87,10 @@ export function githubRoutes(parts: Parts): Hono<Env> {
       return errorResponse(c, error);
     }
   });
+}
 
+function addDisconnectRoute(app: Hono<Env>, parts: Parts): void {
+  const { github, log } = parts;
   app.post("/api/github/disconnect", async (c) => {
     const open = c.get("session");
     const { github: user } = open.session;
@@ -92,8 +104,6 @@ export function githubRoutes(parts: Parts): Hono<Env> {
     }
     return c.json({});
   });
-
-  return app;
 }
 
 /** Adds the outcome of the connection to the path. */

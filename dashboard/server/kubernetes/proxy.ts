@@ -8,7 +8,7 @@ import { isInstallation } from "../github/installationaccess.ts";
 import { checkInstallationWrite } from "../github/installationwrites.ts";
 import { concurrencyLimiter } from "../limiter.ts";
 import { limitConcurrency } from "../requestlimit.ts";
-import { checkRequest } from "./allowlist.ts";
+import { checkRequest, type Rejection, type Target, type Verb } from "./allowlist.ts";
 import { apiServerUnavailable, type PageError, tokenRejected } from "./responses.ts";
 
 /** More than etcd accepts. Bytes. */
@@ -42,92 +42,125 @@ const fieldManager = "denrei-dashboard";
 
 const prefix = "/api/kubernetes";
 
+type ProxyParts = Pick<Parts, "apiServer" | "github" | "log">;
+
 /** `/api/kubernetes/…`: the rest is a path of the Kubernetes API. */
-export function proxyRoutes(parts: Pick<Parts, "apiServer" | "github" | "log">): Hono<Env> {
-  const { apiServer, log } = parts;
+export function proxyRoutes(parts: ProxyParts): Hono<Env> {
   const app = new Hono<Env>();
-  const limiter = concurrencyLimiter(maxAtOnce);
   const tooLarge = (c: Context) =>
     c.json(errorBody("TooLarge", `The body is larger than the limit of ${maxBody} bytes.`), 413);
   app.all(
     `${prefix}/*`,
-    limitConcurrency(limiter),
+    limitConcurrency(concurrencyLimiter(maxAtOnce)),
     bodyLimit({ maxSize: maxBody, onError: tooLarge }),
     async (c) => {
-      // Not decoded, so that the checked path is the one that is sent.
-      const { pathname, searchParams } = new URL(c.req.raw.url);
-      const path = pathname.slice(prefix.length);
-      const checked = checkRequest(c.req.method, path);
-      if ("status" in checked) return c.json(errorBody("NotAllowed", checked.message), checked.status);
-      const query = new URLSearchParams([...searchParams].filter(([name]) => queries.has(name)));
-      let body: string | undefined;
-      const headers: Record<string, string> = { accept: "application/json" };
-      if (["POST", "PATCH"].includes(c.req.method)) {
-        const type = c.req.header("content-type") ?? "";
-        if (!bodyTypes.has(type))
-          return c.json(
-            errorBody("NotAllowed", `The content type "${type}" is not one of ${[...bodyTypes].join(", ")}.`),
-            400,
-          );
-        headers["content-type"] = type;
-        body = await c.req.text();
-        query.set("fieldManager", fieldManager);
-        if (checked.rule.body) {
-          const { schema, effect } = checked.rule.body;
-          const result = schema.safeParse(parsed(body));
-          if (!result.success)
-            return c.json(errorBody("NotAllowed", `Only a change that ${effect} is allowed.`), 403);
-          // Serialized again: of duplicate keys, the API server might use another one than this check.
-          body = JSON.stringify(result.data);
-        }
-      }
-      const send = (content: string | undefined, extraQuery: Record<string, string> = {}) => {
-        const fullQuery = new URLSearchParams([...query, ...Object.entries(extraQuery)]);
-        return apiServer.request({
-          method: c.req.method as "GET",
-          path: `${path}${fullQuery.size > 0 ? `?${fullQuery}` : ""}`,
-          token: c.get("session").session.idToken,
-          headers,
-          body: content,
-          signal: c.req.raw.signal,
-          lasts: "short",
-        });
-      };
-      let response: Dispatcher.ResponseData;
-      try {
-        const checkedWrite =
-          body !== undefined && isInstallation(checked.target)
-            ? await checkInstallationWrite(c, parts, {
-                verb: checked.verb as "create" | "patch",
-                contentType: headers["content-type"] ?? "",
-                body,
-                dryRun: (content) => send(content, { dryRun: "All" }),
-              })
-            : { body };
-        if ("response" in checkedWrite) return checkedWrite.response;
-        response = "apiResponse" in checkedWrite ? checkedWrite.apiResponse : await send(checkedWrite.body);
-      } catch (error) {
-        if (!c.req.raw.signal.aborted) log.warn({ err: error, path }, "API server unavailable");
-        return errorResponse(c, apiServerUnavailable);
-      }
-      if (response.statusCode === 401) {
-        await response.body.dump();
-        return errorResponse(c, tokenRejected);
-      }
-      const retryAfter = response.headers["retry-after"];
-      if (typeof retryAfter === "string") c.header("retry-after", retryAfter);
-      const type = String(response.headers["content-type"] ?? "application/octet-stream");
-      c.header("content-type", type.startsWith("application/json") ? type : "text/plain; charset=utf-8");
-      return c.body(toStream(response.body), response.statusCode as 200);
+      const request = await allowedRequest(c);
+      return "rejection" in request ? request.rejection : forward(c, parts, request);
     },
   );
   return app;
 }
 
+/** A request that the allow list permits. */
+interface AllowedRequest {
+  readonly path: string;
+  readonly target: Target;
+  readonly verb: Verb;
+  readonly query: URLSearchParams;
+  readonly contentType: string | undefined;
+  readonly body: string | undefined;
+}
+
+/** Checks the request and reads its body. */
+async function allowedRequest(c: Context<Env>): Promise<AllowedRequest | { readonly rejection: Response }> {
+  // Not decoded, so that the checked path is the one that is sent.
+  const { pathname, searchParams } = new URL(c.req.raw.url);
+  const path = pathname.slice(prefix.length);
+  const checked = checkRequest(c.req.method, path);
+  const reject = (status: Rejection["status"], message: string) => ({
+    rejection: c.json(errorBody("NotAllowed", message), status),
+  });
+  if ("status" in checked) return reject(checked.status, checked.message);
+  const { target, rule, verb } = checked;
+  const query = new URLSearchParams([...searchParams].filter(([name]) => queries.has(name)));
+  if (!["POST", "PATCH"].includes(c.req.method))
+    return { path, target, verb, query, contentType: undefined, body: undefined };
+  const contentType = c.req.header("content-type") ?? "";
+  if (!bodyTypes.has(contentType))
+    return reject(400, `The content type "${contentType}" is not one of ${[...bodyTypes].join(", ")}.`);
+  const body = await c.req.text();
+  query.set("fieldManager", fieldManager);
+  if (rule.body === undefined) return { path, target, verb, query, contentType, body };
+  const { schema, effect } = rule.body;
+  const result = schema.safeParse(parseJson(body));
+  if (!result.success) return reject(403, `Only a change that ${effect} is allowed.`);
+  // Serialized again: of duplicate keys, the API server might use another one than this check.
+  return { path, target, verb, query, contentType, body: JSON.stringify(result.data) };
+}
+
+async function forward(c: Context<Env>, parts: ProxyParts, request: AllowedRequest): Promise<Response> {
+  let response: Dispatcher.ResponseData;
+  try {
+    const checkedWrite = await checkedWriteOf(c, parts, request);
+    if ("response" in checkedWrite) return checkedWrite.response;
+    response =
+      "apiResponse" in checkedWrite
+        ? checkedWrite.apiResponse
+        : await send(c, parts, { ...request, body: checkedWrite.body });
+  } catch (error) {
+    if (!c.req.raw.signal.aborted)
+      parts.log.warn({ err: error, path: request.path }, "API server unavailable");
+    return errorResponse(c, apiServerUnavailable);
+  }
+  if (response.statusCode === 401) {
+    await response.body.dump();
+    return errorResponse(c, tokenRejected);
+  }
+  const retryAfter = response.headers["retry-after"];
+  if (typeof retryAfter === "string") c.header("retry-after", retryAfter);
+  const type = String(response.headers["content-type"] ?? "application/octet-stream");
+  c.header("content-type", type.startsWith("application/json") ? type : "text/plain; charset=utf-8");
+  return c.body(toStream(response.body), response.statusCode as 200);
+}
+
+/** Checks a write of an Installation; other requests pass. */
+async function checkedWriteOf(c: Context<Env>, parts: ProxyParts, request: AllowedRequest) {
+  const { target, verb, contentType = "", body } = request;
+  if (body === undefined || !isInstallation(target)) return { body };
+  return checkInstallationWrite(c, parts, {
+    verb: verb as "create" | "patch",
+    contentType,
+    body,
+    dryRun(content) {
+      const query = new URLSearchParams([...request.query, ["dryRun", "All"]]);
+      return send(c, parts, { ...request, query, body: content });
+    },
+  });
+}
+
+function send(
+  c: Context<Env>,
+  { apiServer }: ProxyParts,
+  { path, query, contentType, body }: AllowedRequest,
+): Promise<Dispatcher.ResponseData> {
+  return apiServer.request({
+    method: c.req.method as "GET",
+    path: `${path}${query.size > 0 ? `?${query}` : ""}`,
+    token: c.get("session").session.idToken,
+    headers: {
+      accept: "application/json",
+      ...(contentType !== undefined && { "content-type": contentType }),
+    },
+    body,
+    signal: c.req.raw.signal,
+    lasts: "short",
+  });
+}
+
 const errorResponse = (c: Context, { status, reason, message }: PageError): Response =>
   c.json(errorBody(reason, message), status as 503);
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
