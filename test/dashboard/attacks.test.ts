@@ -92,9 +92,9 @@ describe("another site", () => {
 });
 
 /** A page of a browser that has the cookie, with nothing of the dashboard open. */
-async function pageWithCookie(who: Visitor): Promise<Page> {
+async function pageWithCookie(client: Visitor): Promise<Page> {
   const context = await (await scene.browser()).newContext();
-  const cookie = { name: sessionCookieName, value: cookieOf(who) ?? "", url: scene.url };
+  const cookie = { name: sessionCookieName, value: cookieOf(client) ?? "", url: scene.url };
   await context.addCookies([{ ...cookie, httpOnly: true, sameSite: "Lax" }]);
   return context.newPage();
 }
@@ -108,15 +108,15 @@ test.each<[string, Record<string, string>, string]>([
   ["without a CSRF token", { "x-denrei-csrf": "" }, "NoCsrfToken"],
   ["with another CSRF token", { "x-denrei-csrf": "a".repeat(24) }, "NoCsrfToken"],
 ])("rejects a request %s", async (_, headers, reason) => {
-  const who = await scene.visitor(people.alice);
+  const client = await scene.visitor(people.alice);
   for (const [path, method, body] of [
     [list, "POST", application("forged")],
     ["/api/session", "DELETE", undefined],
   ] as const) {
-    const answer = await who.ask(path, { method, body, headers });
+    const answer = await client.ask(path, { method, body, headers });
     expect([answer.status, reasonOf(answer)]).toEqual([403, reason]);
   }
-  expect((await who.ask("/api/session")).status).toBe(200);
+  expect((await client.ask("/api/session")).status).toBe(200);
   expect(await scene.kit.list(Application, team)).toEqual([]);
 });
 
@@ -129,20 +129,20 @@ test("a CSRF token is valid only for its own session", async () => {
 
 test("a login always ends on a page of the dashboard", async () => {
   for (const to of ["//evil.example", "/\\evil.example", "https://evil.example", "/%09/evil.example/..//x"]) {
-    const who = visitor(scene.url);
+    const client = visitor(scene.url);
     const login = `/auth/login?${new URLSearchParams({ to })}`;
-    const callback = await toCallback(who, people.bob, { login });
-    const there = new URL(
-      String((await who.ask(callback)).headers.get("location")),
+    const callback = await toCallback(client, people.bob, { login });
+    const location = new URL(
+      String((await client.ask(callback)).headers.get("location")),
       `${scene.url}/auth/callback`,
     );
-    expect(there.origin).toBe(scene.url);
+    expect(location.origin).toBe(scene.url);
   }
 });
 
 test("a modified cookie is rejected", async () => {
-  const who = await scene.visitor(people.bob);
-  const cookie = cookieOf(who) ?? "";
+  const client = await scene.visitor(people.bob);
+  const cookie = cookieOf(client) ?? "";
   const ask = (value: string) =>
     visitor(scene.url).ask("/api/session", { headers: { cookie: `${sessionCookieName}=${value}` } });
   expect((await ask(cookie)).status).toBe(200);
@@ -161,10 +161,10 @@ test("a modified cookie is rejected", async () => {
 });
 
 test("a login cookie is not accepted as a session cookie", async () => {
-  const who = visitor(scene.url);
-  await who.ask("/auth/login");
-  const login = who.cookies.get(loginCookieName);
-  const answer = await who.ask("/api/session", { headers: { cookie: `${sessionCookieName}=${login}` } });
+  const client = visitor(scene.url);
+  await client.ask("/auth/login");
+  const login = client.cookies.get(loginCookieName);
+  const answer = await client.ask("/api/session", { headers: { cookie: `${sessionCookieName}=${login}` } });
   expect([answer.status, reasonOf(answer)]).toEqual([401, "LoggedOut"]);
 });
 
@@ -195,12 +195,12 @@ test("a login cannot be finished in a browser that did not start it", async () =
 });
 
 test("a login can be finished only once", async () => {
-  const who = visitor(scene.url);
-  const callback = await toCallback(who, people.bob);
-  const begun = who.cookies.get(loginCookieName) ?? "";
-  await who.ask(callback);
-  expect(who.cookies.has(loginCookieName)).toBe(false);
-  expect((await who.ask(callback)).headers.get("location")).toBe("/login-failed?why=interrupted&to=%2F");
+  const client = visitor(scene.url);
+  const callback = await toCallback(client, people.bob);
+  const begun = client.cookies.get(loginCookieName) ?? "";
+  await client.ask(callback);
+  expect(client.cookies.has(loginCookieName)).toBe(false);
+  expect((await client.ask(callback)).headers.get("location")).toBe("/login-failed?why=interrupted&to=%2F");
   const replayed = visitor(scene.url);
   replayed.cookies.set(loginCookieName, begun);
   expect((await replayed.ask(callback)).headers.get("location")).toBe("/login-failed?why=refused&to=%2F");
@@ -235,10 +235,10 @@ test("a failed login leads to a page of the dashboard that shows no text of the 
 });
 
 test("rejects requests for a foreign host name", async () => {
-  const who = await logIn(scene.url, people.alice);
+  const client = await logIn(scene.url, people.alice);
   for (const path of ["/", "/auth/login", "/api/session", list]) {
     const host = `evil.example:${new URL(scene.url).port}`;
-    const answer = await who.ask(path, { headers: { host } });
+    const answer = await client.ask(path, { headers: { host } });
     expect(answer.status).toBe(421);
     expect(answer.text).toBe(
       `wrong host: this dashboard is served at ${new URL(scene.url).host}. Open ${scene.url}\n`,

@@ -56,14 +56,14 @@ interface Answer<T> {
   readonly body: T & { readonly reason?: string; readonly message?: string };
 }
 
-async function get<T>(who: Visitor, path: string): Promise<Answer<T>> {
-  const response = await who.fetch(`/api/bus/${path}`);
+async function get<T>(user: Visitor, path: string): Promise<Answer<T>> {
+  const response = await user.fetch(`/api/bus/${path}`);
   return { status: response.status, body: (await response.json()) as Answer<T>["body"] };
 }
 
-async function replay(who: Visitor, name: string, headers = {}): Promise<Answer<object>> {
+async function replay(user: Visitor, name: string, headers = {}): Promise<Answer<object>> {
   const path = `/api/bus/deadletters/probe/${team}/${name}/replay`;
-  const response = await who.fetch(path, { method: "POST", headers });
+  const response = await user.fetch(path, { method: "POST", headers });
   return { status: response.status, body: (await response.json()) as object };
 }
 
@@ -80,18 +80,18 @@ const of = (kind: string, name: string, namespace = team) =>
   `history?${new URLSearchParams({ group, kind, namespace, name })}`;
 const entriesOf = ({ traces }: History): HistoryEntry[] => traces.flatMap(({ entries }) => entries);
 const isReconcile = (entry: HistoryEntry): entry is ReconcileEntry => entry.type === "reconcile";
-const reconciles = async (who: Visitor, path: string): Promise<ReconcileEntry[]> =>
-  entriesOf((await get<History>(who, path)).body).filter(isReconcile);
+const reconciles = async (user: Visitor, path: string): Promise<ReconcileEntry[]> =>
+  entriesOf((await get<History>(user, path)).body).filter(isReconcile);
 const figuresOf = async (name: string) =>
   (await get<BusFigures>(alice, "figures")).body.functions.find((one) => one.function === name);
-const lettersOf = async (who: Visitor) =>
-  (await get<DeadLetterList>(who, `deadletters?namespace=${team}&function=probe`)).body.items;
+const lettersOf = async (user: Visitor) =>
+  (await get<DeadLetterList>(user, `deadletters?namespace=${team}&function=probe`)).body.items;
 
 const replicas = async () => (await get<Working>(bob, `working?namespace=${team}`)).body.replicas;
 
 test("RBAC decides what a user may see", async () => {
-  const rights = async (who: Visitor, namespace = "") =>
-    (await get<BusRights>(who, `rights?namespace=${namespace}`)).body;
+  const rights = async (user: Visitor, namespace = "") =>
+    (await get<BusRights>(user, `rights?namespace=${namespace}`)).body;
   const none = { functions: false, activity: false, deadLetters: false, replay: false };
   expect(await rights(alice)).toEqual({ ...none, functions: true });
   expect(await rights(alice, team)).toEqual({
@@ -260,9 +260,9 @@ test("a reconcile that a stopping worker hands back is in flight on another work
   await worker?.stop();
   const other = first === "worker-1" ? "worker-2" : "worker-1";
   await expect.poll(holders, patience).toEqual([other]);
-  const told = async () =>
+  const records = async () =>
     (await reconciles(bob, of("Branch", "held"))).map(({ replica, outcome }) => [replica, outcome]);
-  await expect.poll(told, patience).toEqual([[first, "handed_back"]]);
+  await expect.poll(records, patience).toEqual([[first, "handed_back"]]);
   await worker?.start();
 });
 

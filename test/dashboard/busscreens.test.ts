@@ -187,20 +187,20 @@ test("objects are counted by state: in flight, parked, delayed, or retrying", {
 test("pointing at a chart shows the values at that time", async () => {
   await alice.goto(`${scene.url}/bus`);
   const chart = alice.getByRole("img", { name: /^Events per second of each kind/ });
-  const told = alice.locator(".then");
+  const tooltip = alice.locator(".then");
   const { width, height } = (await chart.boundingBox()) ?? { width: 0, height: 0 };
   // Near the right edge: the newest samples.
   await chart.hover({ position: { x: width - 30, y: height / 2 } });
   await expect
-    .poll(() => told.innerText(), patience)
+    .poll(() => tooltip.innerText(), patience)
     .toMatch(/^\d\d:\d\d:\d\d\nBranch.test.denrei.dev\n[\d.]+\nProbe.test.denrei.dev\n[\d.]+$/);
   await expectAccessible(alice);
   const small = alice.getByRole("img", { name: /^Reconciles per second of probe/ });
   // Near the left edge: 15 minutes ago the dashboard was not running yet.
   await small.hover({ position: { x: 2, y: 16 } });
-  await expect.poll(() => told.innerText(), patience).toMatch(/^\d\d:\d\d:\d\d\nno figure$/);
+  await expect.poll(() => tooltip.innerText(), patience).toMatch(/^\d\d:\d\d:\d\d\nno figure$/);
   await alice.getByRole("heading", { level: 1 }).hover();
-  await told.waitFor({ state: "detached" });
+  await tooltip.waitFor({ state: "detached" });
 });
 
 test("the bus screens violate no policy", () => {

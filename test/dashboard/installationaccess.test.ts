@@ -192,9 +192,9 @@ describe("an Installation", () => {
     const changed = Promise.withResolvers<void>();
     onTestFinished(() => changed.resolve());
     const fault = github.fault({ path: /^\/user\/installations\?/ }, { heldUntil: changed.promise }, 1);
-    const asked = github.requests().length;
+    const before = github.requests().length;
     const slow = patch("raced", { spec: { repositoryIDs: null } });
-    await expect.poll(() => github.requests().length, { timeout: 60_000 }).toBeGreaterThan(asked);
+    await expect.poll(() => github.requests().length, { timeout: 60_000 }).toBeGreaterThan(before);
     await scene.kit.client.mergePatch(
       Installation,
       { namespace: team, name: "raced" },

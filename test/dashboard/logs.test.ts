@@ -87,7 +87,7 @@ test("a client that reconnects gets each line once, even if many were written at
   write(0, 5);
   write(700, 3);
   let id: string | undefined;
-  const told: string[] = [];
+  const received: string[] = [];
   for (const [millis, count, taken] of [
     [700, 4, 2],
     [700, 0, 6],
@@ -98,14 +98,14 @@ test("a client that reconnects gets each line once, even if many were written at
   ] as const) {
     write(millis, count);
     const reader = await follow("resumes", "", id);
-    told.push(...(await next(reader, taken)));
+    received.push(...(await next(reader, taken)));
     id = reader.all.at(-1)?.id;
     reader.close();
   }
   const rest = await follow("resumes", `&since=${id}`);
   await log.end();
   await rest.nextOf("end");
-  expect([...told, ...linesOf(rest)]).toEqual(written);
+  expect([...received, ...linesOf(rest)]).toEqual(written);
 });
 
 test("reports an unreachable kubelet, and resumes the log afterwards", async () => {

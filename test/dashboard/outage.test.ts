@@ -164,10 +164,10 @@ test("reports an API server outage, then resumes requests, changes, and logs wit
   const states = seen().map(({ replicas }) => replicas);
   expect(states).toEqual(states.toSorted((one, other) => one - other));
   // A restarted API server may have lost its watch history: then the stream lists the current state again.
-  const told = seen().flatMap(({ event, replicas }) => (event === "change" ? [replicas] : []));
-  expect(told.slice(0, 2)).toEqual([11, 12]);
-  expect(told.slice(2)).toEqual([13, 14, 15].slice(3 - (told.length - 2)));
-  expect(new Set(told).size).toBe(told.length);
+  const received = seen().flatMap(({ event, replicas }) => (event === "change" ? [replicas] : []));
+  expect(received.slice(0, 2)).toEqual([11, 12]);
+  expect(received.slice(2)).toEqual([13, 14, 15].slice(3 - (received.length - 2)));
+  expect(new Set(received).size).toBe(received.length);
   // Each error is reported once, and its end last.
   const statuses = changes.all
     .filter(({ event }) => event === "trouble")

@@ -145,7 +145,7 @@ test("blocks inline scripts", async () => {
 });
 
 test("every response has the security headers, and only API responses are JSON", async () => {
-  const who = await scene.visitor(people.bob);
+  const user = await scene.visitor(people.bob);
   const nobody = visitor(scene.url);
   const html = (await nobody.ask("/")).text;
   const asset = /\/assets\/[^"]+\.js/.exec(html)?.[0] ?? "";
@@ -162,11 +162,11 @@ test("every response has the security headers, and only API responses are JSON",
     [421, text, await nobody.ask("/", { headers: { host: "evil.example" } })],
     [404, text, await nobody.ask("/applications", { method: "POST", headers: { "x-denrei-csrf": "" } })],
     [401, json, await nobody.ask("/api/session")],
-    [200, json, await who.ask("/api/session")],
-    [200, json, await who.ask(list)],
-    [403, json, await who.ask("/api/kubernetes/api/v1/secrets")],
-    [403, json, await who.ask("/api/session", { method: "DELETE", headers: { origin: "null" } })],
-    [404, json, await who.ask("/api/none")],
+    [200, json, await user.ask("/api/session")],
+    [200, json, await user.ask(list)],
+    [403, json, await user.ask("/api/kubernetes/api/v1/secrets")],
+    [403, json, await user.ask("/api/session", { method: "DELETE", headers: { origin: "null" } })],
+    [404, json, await user.ask("/api/none")],
   ] as const;
   for (const [status, type, { status: found, headers }] of answers) {
     expect([found, headers.get("content-type")?.split(";")[0]]).toEqual([status, type]);

@@ -179,7 +179,7 @@ async function overTheWire(
 
 describe("disguised paths", () => {
   const pods = `/api/kubernetes/api/v1/namespaces/${team}/pods`;
-  const there = `/api/kubernetes/api/v1/namespaces/${team}/secrets`;
+  const secrets = `/api/kubernetes/api/v1/namespaces/${team}/secrets`;
   test.each([
     `${pods}/../secrets`,
     `${pods}/../secrets/token`,
@@ -201,15 +201,15 @@ describe("disguised paths", () => {
     `/api/kubernetes/x/..//api/v1/namespaces/${team}/secrets`,
     `/api/kubernetes/api/v1/namespaces/${team}/pods/../../../../../api/v1/namespaces/${team}/secrets`,
     `//api/kubernetes/api/v1/namespaces/${team}/secrets`,
-    `${there}`,
-    `${there}/token`,
-    `${there}/`,
-    there.replace("secrets", "SECRETS"),
-    there.replace("secrets", "s%65crets"),
-    there.replace("secrets", "%73ecrets"),
-    `${there}%20`,
-    `${there}#`,
-    `${there}?limit=1`,
+    `${secrets}`,
+    `${secrets}/token`,
+    `${secrets}/`,
+    secrets.replace("secrets", "SECRETS"),
+    secrets.replace("secrets", "s%65crets"),
+    secrets.replace("secrets", "%73ecrets"),
+    `${secrets}%20`,
+    `${secrets}#`,
+    `${secrets}?limit=1`,
     `/api/kubernetes/api/v1/secrets`,
     `/api/kubernetes/api/v1/watch/namespaces/${team}/secrets`,
     `/api/watch?of=/api/v1/namespaces/${team}/secrets`,
@@ -221,22 +221,25 @@ describe("disguised paths", () => {
     "https://127.0.0.1/api/kubernetes/api/v1/secrets",
   ])("%s reveals no Secret", async (target) => {
     const absolute = `${scene.url}${target}`;
-    for (const asked of target.startsWith("/") ? [target, absolute] : [target]) {
-      const { status, body } = await overTheWire("GET", asked, alice);
+    for (const requestTarget of target.startsWith("/") ? [target, absolute] : [target]) {
+      const { status, body } = await overTheWire("GET", requestTarget, alice);
       // Paths outside the API return the page.
-      expect([asked, status >= 400 || body.includes("<!doctype html>")]).toEqual([asked, true]);
+      expect([requestTarget, status >= 400 || body.includes("<!doctype html>")]).toEqual([
+        requestTarget,
+        true,
+      ]);
       expect(body).not.toContain(Buffer.from(secret).toString("base64"));
       expect(body).not.toContain("SecretList");
     }
   });
 
   test("the API server never received a user's request for a Secret", async () => {
-    const asked = (await auditEvents(scene.kit.platform)).filter(
+    const requests = (await auditEvents(scene.kit.platform)).filter(
       ({ user, impersonatedUser }) =>
         Object.keys(people).includes(user.username) || impersonatedUser !== undefined,
     );
-    expect(asked.length).toBeGreaterThan(10);
-    for (const { objectRef, impersonatedUser } of asked) {
+    expect(requests.length).toBeGreaterThan(10);
+    for (const { objectRef, impersonatedUser } of requests) {
       expect(impersonatedUser).toBeUndefined();
       // A login reads the Kubernetes username.
       expect(["applications", "pods", "selfsubjectreviews"]).toContain(objectRef?.resource);

@@ -80,8 +80,8 @@ const outcome = (status: number, text: string): Outcome => {
 };
 
 /** The API server's response to the user's token, as kubectl would get it. */
-async function directly(who: Visitor, { method, path, body, type }: Request): Promise<Outcome> {
-  const { session } = await records.of(who.cookies.get(sessionCookieName));
+async function directly(user: Visitor, { method, path, body, type }: Request): Promise<Outcome> {
+  const { session } = await records.of(user.cookies.get(sessionCookieName));
   const answer = await apiServer.request({
     method,
     path,
@@ -97,8 +97,8 @@ async function directly(who: Visitor, { method, path, body, type }: Request): Pr
   return outcome(answer.statusCode, await answer.body.text());
 }
 
-async function byDashboard(who: Visitor, { method, path, body, type }: Request): Promise<Outcome> {
-  const { status, text } = await who.ask(`/api/kubernetes${path}`, {
+async function byDashboard(user: Visitor, { method, path, body, type }: Request): Promise<Outcome> {
+  const { status, text } = await user.ask(`/api/kubernetes${path}`, {
     method,
     body,
     ...(type !== undefined && { headers: { "content-type": type } }),
@@ -108,13 +108,13 @@ async function byDashboard(who: Visitor, { method, path, body, type }: Request):
 
 describe.each(names)("%s", (name) => {
   test("gets the same responses from the dashboard as from the API server", async () => {
-    const who = visitors[name];
+    const user = visitors[name];
     const answers: { request: string; direct: Outcome; dashboard: Outcome }[] = [];
     for (const request of requests)
       answers.push({
         request: `${request.method} ${request.path}`,
-        direct: await directly(who, request),
-        dashboard: await byDashboard(who, request),
+        direct: await directly(user, request),
+        dashboard: await byDashboard(user, request),
       });
     for (const { request, direct, dashboard } of answers)
       expect({ request, ...dashboard }).toEqual({ request, ...direct });

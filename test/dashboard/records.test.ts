@@ -94,13 +94,13 @@ test("a record expires after twelve idle hours, or at the session's maximum age"
 });
 
 test("a record that an older key encrypted is encrypted with the first key when it is written", async () => {
-  const young = newKey("b");
-  const both = openSessions(local.bus, () => [young, key]);
+  const newest = newKey("b");
+  const both = openSessions(local.bus, () => [newest, key]);
   const found = (await both.find(open.id)) as OpenSession;
   expect(found.session).toEqual(open.session);
   await both.update(found, found.session);
   expect(await sessions.find(open.id)).toBeUndefined();
-  expect((await openSessions(local.bus, () => [young]).find(open.id))?.session).toEqual(open.session);
+  expect((await openSessions(local.bus, () => [newest]).find(open.id))?.session).toEqual(open.session);
 });
 
 test("a record with an unknown schema is ignored", async () => {

@@ -29,9 +29,9 @@ const cookieOf = ({ cookies }: Visitor) => cookies.get(sessionCookieName) ?? "";
 const streams = () => metricSum([scene.dashboard, second], /^denrei_dashboard_streams_open /);
 
 /** Opens a stream of a user, and waits for its first event. */
-async function openStream(who: Visitor, at: string) {
+async function openStream(user: Visitor, at: string) {
   const { statusCode, body } = await request(`${at}${watch}`, {
-    headers: { host: new URL(scene.url).host, cookie: cookieHeader(who.cookies) },
+    headers: { host: new URL(scene.url).host, cookie: cookieHeader(user.cookies) },
     bodyTimeout: 0,
   });
   expect(statusCode).toBe(200);
@@ -49,17 +49,17 @@ async function openStream(who: Visitor, at: string) {
 }
 
 test("a logout takes effect on all replicas, at the issuer, and for open streams", async () => {
-  const who = await scene.visitor(people.alice);
-  const cookie = cookieOf(who);
+  const user = await scene.visitor(people.alice);
+  const cookie = cookieOf(user);
   const { refreshToken } = (await records.of(cookie)).session;
-  await who.ask("/auth/login");
+  await user.ask("/auth/login");
   // Its token ends soon. dashboard/server/kubernetes/eventstream.test.ts covers a token with time left.
   await records.change(cookie, { expiresAt: Date.now() + 15_000 });
-  const stream = await openStream(who, second.url);
+  const stream = await openStream(user, second.url);
   expect(await streams()).toBe(1);
   const before = scene.issuer.tally.revocations;
 
-  const answer = await who.ask("/api/session", { method: "DELETE" });
+  const answer = await user.ask("/api/session", { method: "DELETE" });
   expect(answer.status).toBe(200);
   const goTo = new URL(answer.json<{ goTo: string }>().goTo);
   expect(goTo.pathname).toBe("/session/end");
@@ -70,7 +70,7 @@ test("a logout takes effect on all replicas, at the issuer, and for open streams
   });
   const cleared = answer.headers.getSetCookie().map((line) => line.split("=", 1)[0]);
   expect(cleared.sort()).toEqual(["denrei-github", loginCookieName, sessionCookieName]);
-  expect(who.cookies).toEqual(new Map());
+  expect(user.cookies).toEqual(new Map());
   expect(scene.issuer.tally.revocations).toBe(before + 1);
   expect(refreshToken).toBeDefined();
 
@@ -85,14 +85,14 @@ test("a logout takes effect on all replicas, at the issuer, and for open streams
 });
 
 test("a logout while another replica refreshes leaves no token behind", async () => {
-  const who = await scene.visitor(people.alice);
-  const cookie = cookieOf(who);
+  const user = await scene.visitor(people.alice);
+  const cookie = cookieOf(user);
   await records.age(cookie);
   const { asked, goOn } = scene.issuer.hesitate();
-  const refreshing = who.ask(list, { at: second.url });
+  const refreshing = user.ask(list, { at: second.url });
   await asked;
   const before = scene.issuer.tally.revocations;
-  expect((await who.ask("/api/session", { method: "DELETE" })).status).toBe(200);
+  expect((await user.ask("/api/session", { method: "DELETE" })).status).toBe(200);
   goOn();
   expect((await refreshing).status).toBe(401);
   await expect(records.of(cookie)).rejects.toThrow("found none");
@@ -101,13 +101,13 @@ test("a logout while another replica refreshes leaves no token behind", async ()
 });
 
 test("a stream continues with the next token, and no event is lost", async () => {
-  const who = await scene.visitor(people.alice);
+  const user = await scene.visitor(people.alice);
   const before = scene.issuer.tally.refreshes;
   // Valid for one second longer than the refresh margin.
-  await records.change(cookieOf(who), { expiresAt: Date.now() + 11_000 });
-  const stream = await openStream(who, scene.url);
+  await records.change(cookieOf(user), { expiresAt: Date.now() + 11_000 });
+  const stream = await openStream(user, scene.url);
   await expect.poll(() => scene.issuer.tally.refreshes, { timeout: 60_000 }).toBe(before + 1);
-  expect((await who.ask(list, { method: "POST", body: application("after-refresh") })).status).toBe(201);
+  expect((await user.ask(list, { method: "POST", body: application("after-refresh") })).status).toBe(201);
   await expect.poll(() => stream.text(), { timeout: 60_000 }).toContain("after-refresh");
   expect(stream.text().match(/event: list/g)).toHaveLength(1);
   stream.leave();
@@ -122,20 +122,20 @@ const application = (name: string) => ({
 });
 
 test("a restart ends streams cleanly, answers pending requests, and keeps sessions", async () => {
-  const who = await scene.visitor(people.alice);
-  await records.age(cookieOf(who));
+  const user = await scene.visitor(people.alice);
+  await records.age(cookieOf(user));
   const { asked, goOn } = scene.issuer.hesitate();
-  const begun = who.ask(list, { at: second.url });
+  const request = user.ask(list, { at: second.url });
   await asked;
   const stopped = second.stop();
   goOn();
-  expect((await begun).status).toBe(200);
+  expect((await request).status).toBe(200);
   await stopped;
   expect(second.log.records().at(-1)).toMatchObject({ msg: "stopped" });
   await second.start();
-  expect((await who.ask(list, { at: second.url })).status).toBe(200);
+  expect((await user.ask(list, { at: second.url })).status).toBe(200);
 
-  const stream = await openStream(who, second.url);
+  const stream = await openStream(user, second.url);
   await second.stop();
   // A clean end, not a broken connection.
   await stream.ended;
@@ -146,7 +146,7 @@ test("a restart ends streams cleanly, answers pending requests, and keeps sessio
 test("keys can be rotated while sessions continue, and a removed key no longer decrypts", async () => {
   const [used, unused] = [await scene.visitor(people.alice), await scene.visitor(people.alice)];
   const [old] = (await readFile(scene.keysPath, "utf8")).split("\n");
-  const young = newKey();
+  const newest = newKey();
   const exchange = async (...keys: string[]) => {
     const lives = [scene.dashboard, second].map(({ log }) => ({ log, from: log.all.length }));
     await writeFile(`${scene.keysPath}.new`, `${keys.join("\n")}\n`);
@@ -154,13 +154,13 @@ test("keys can be rotated while sessions continue, and a removed key no longer d
     for (const { log, from } of lives)
       await log.until((line) => line.includes("session keys changed"), 60_000, from);
   };
-  await exchange(`${old}`, young);
-  await exchange(young, `${old}`);
+  await exchange(`${old}`, newest);
+  await exchange(newest, `${old}`);
   const before = cookieOf(used);
   await records.age(before);
   expect((await used.ask(list, { at: second.url })).status).toBe(200);
   expect(cookieOf(used)).not.toBe(before);
-  await exchange(young);
+  await exchange(newest);
   for (const at of [scene.url, second.url]) {
     expect((await used.ask(list, { at })).status).toBe(200);
     const answer = await unused.ask(list, { at });
@@ -170,9 +170,9 @@ test("keys can be rotated while sessions continue, and a removed key no longer d
 });
 
 test("probes and responses report an unavailable bus, which ends no session", async () => {
-  const who = await scene.visitor(people.alice);
-  const begun = visitor(scene.url);
-  const callback = await toCallback(begun, people.bob);
+  const user = await scene.visitor(people.alice);
+  const loggingIn = visitor(scene.url);
+  const callback = await toCallback(loggingIn, people.bob);
   expect(await scene.dashboard.probe("/readyz")).toEqual({ status: 200, text: "ok" });
   await scene.kit.platform.nats.stop("SIGKILL");
   try {
@@ -180,13 +180,13 @@ test("probes and responses report an unavailable bus, which ends no session", as
       .poll(async () => (await scene.dashboard.probe("/readyz")).status, { timeout: 60_000 })
       .toBe(503);
     expect((await scene.dashboard.probe("/readyz")).text).toMatch(/bus/);
-    const answer = await who.ask(list);
+    const answer = await user.ask(list);
     expect(answer.status).toBe(503);
     expect(answer.json()).toEqual({
       reason: "BusAway",
       message: expect.stringMatching(/^The bus, which stores the sessions, does not answer \(/),
     });
-    expect((await begun.ask(callback)).headers.get("location")).toBe("/login-failed?why=bus-away&to=%2F");
+    expect((await loggingIn.ask(callback)).headers.get("location")).toBe("/login-failed?why=bus-away&to=%2F");
     expect((await visitor(scene.url).ask("/")).status).toBe(200);
   } finally {
     await scene.kit.platform.nats.start();
@@ -194,7 +194,7 @@ test("probes and responses report an unavailable bus, which ends no session", as
   await expect
     .poll(async () => (await scene.dashboard.probe("/readyz")).status, { timeout: 60_000 })
     .toBe(200);
-  expect((await who.ask(list)).status).toBe(200);
+  expect((await user.ask(list)).status).toBe(200);
 });
 
 test("counts logins, refreshes, and requests", async () => {
@@ -208,11 +208,11 @@ test("counts logins, refreshes, and requests", async () => {
     'requests_total{route="page",code="200"}',
   ];
   const before = await Promise.all(samples.map(count));
-  const who = await scene.visitor(people.alice);
-  await records.age(cookieOf(who));
-  await who.ask(list);
-  await who.ask("/applications");
-  await who.ask("/auth/callback");
+  const user = await scene.visitor(people.alice);
+  await records.age(cookieOf(user));
+  await user.ask(list);
+  await user.ask("/applications");
+  await user.ask("/auth/callback");
   const after = await Promise.all(samples.map(count));
   expect(after.map((value, at) => value - (before[at] ?? 0))).toEqual([1, 1, 1, 2, 1, 1]);
 });

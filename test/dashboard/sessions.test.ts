@@ -42,34 +42,34 @@ test("an expired token is refreshed without the user noticing", async () => {
 });
 
 test("one of two replicas refreshes the token, and both continue", async () => {
-  const who = await scene.visitor(people.alice);
+  const user = await scene.visitor(people.alice);
   for (let round = 0; round < 5; round++) {
-    const { refreshToken } = (await records.of(cookieOf(who))).session;
+    const { refreshToken } = (await records.of(cookieOf(user))).session;
     const before = scene.issuer.tally.refreshes;
-    await records.age(cookieOf(who));
+    await records.age(cookieOf(user));
     const asked = [scene.url, second.url].flatMap((at) =>
-      Array.from({ length: 5 }, () => who.ask(list, { at })),
+      Array.from({ length: 5 }, () => user.ask(list, { at })),
     );
     const answers = await Promise.all(asked);
     expect(answers.map(({ status }) => status)).toEqual(asked.map(() => 200));
     expect(scene.issuer.tally.refreshes).toBe(before + 1);
-    const { session } = await records.of(cookieOf(who));
+    const { session } = await records.of(cookieOf(user));
     expect(session.refreshToken).not.toBe(refreshToken);
     expect(session.lease).toBeUndefined();
   }
 });
 
 test("a replica that waits for another's refresh continues with the new token", async () => {
-  const who = await scene.visitor(people.alice);
+  const user = await scene.visitor(people.alice);
   const before = scene.issuer.tally.refreshes;
-  await records.age(cookieOf(who));
+  await records.age(cookieOf(user));
   const { asked, goOn } = scene.issuer.hesitate();
-  const first = who.ask(list);
+  const first = user.ask(list);
   await asked;
-  expect((await records.of(cookieOf(who))).session.lease).toBeDefined();
-  const other = who.ask(list, { at: second.url });
+  expect((await records.of(cookieOf(user))).session.lease).toBeDefined();
+  const other = user.ask(list, { at: second.url });
   // It keeps waiting during other requests.
-  expect((await who.ask("/api/session", { at: second.url })).status).toBe(200);
+  expect((await user.ask("/api/session", { at: second.url })).status).toBe(200);
   goOn();
   expect((await first).status).toBe(200);
   expect((await other).status).toBe(200);
@@ -77,37 +77,37 @@ test("a replica that waits for another's refresh continues with the new token", 
 });
 
 test("a session survives a replica that crashes during a refresh", async () => {
-  const who = await scene.visitor(people.alice);
-  await records.age(cookieOf(who));
+  const user = await scene.visitor(people.alice);
+  await records.age(cookieOf(user));
   const { asked, goOn } = scene.issuer.hesitate();
-  const lost = who.ask(list, { at: second.url }).catch((error: Error) => error);
+  const lost = user.ask(list, { at: second.url }).catch((error: Error) => error);
   await asked;
   await second.kill();
   expect(await lost).toBeInstanceOf(Error);
   goOn();
-  const { lease } = (await records.of(cookieOf(who))).session;
+  const { lease } = (await records.of(cookieOf(user))).session;
   const left = (lease?.endsAt ?? 0) - Date.now();
   expect(left).toBeGreaterThan(0);
   expect(left).toBeLessThanOrEqual(30_000);
-  const waiting = who.ask(list);
-  await records.change(cookieOf(who), { lease: { holder: lease?.holder ?? "", endsAt: Date.now() } });
+  const waiting = user.ask(list);
+  await records.change(cookieOf(user), { lease: { holder: lease?.holder ?? "", endsAt: Date.now() } });
   expect((await waiting).status).toBe(200);
   await second.start();
 });
 
 test("an unavailable issuer ends no session, and is used again when it is back", async () => {
-  const who = await scene.visitor(people.alice);
-  await records.age(cookieOf(who));
+  const user = await scene.visitor(people.alice);
+  await records.age(cookieOf(user));
   const comeBack = await scene.issuer.leave();
   try {
-    const answer = await who.ask(list);
+    const answer = await user.ask(list);
     expect(answer.status).toBe(503);
     expect(answer.json()).toEqual({
       reason: "IssuerAway",
       message: expect.stringMatching(/^The issuer https:.* is unavailable: .*Sessions stay valid/),
     });
-    expect((await who.ask("/api/session")).json()).toMatchObject({ user: "alice" });
-    expect((await records.of(cookieOf(who))).session.lease).toBeUndefined();
+    expect((await user.ask("/api/session")).json()).toMatchObject({ user: "alice" });
+    expect((await records.of(cookieOf(user))).session.lease).toBeUndefined();
     // One replica has cached the configuration, the other one has not.
     for (const at of [scene.url, second.url]) {
       const { status, headers } = await visitor(scene.url).ask("/auth/login?to=/applications", { at });
@@ -119,41 +119,41 @@ test("an unavailable issuer ends no session, and is used again when it is back",
   } finally {
     await comeBack();
   }
-  for (const at of [scene.url, second.url]) expect((await who.ask(list, { at })).status).toBe(200);
+  for (const at of [scene.url, second.url]) expect((await user.ask(list, { at })).status).toBe(200);
   const { headers } = await visitor(scene.url).ask("/auth/login", { at: second.url });
   expect(headers.get("location")).toContain("code_challenge_method=S256");
 });
 
 test("a new signing key of the issuer is accepted", async () => {
-  const who = await scene.visitor(people.alice);
+  const user = await scene.visitor(people.alice);
   await scene.issuer.rotateKeys();
-  await records.age(cookieOf(who));
-  expect((await who.ask(list)).status).toBe(200);
+  await records.age(cookieOf(user));
+  expect((await user.ask(list)).status).toBe(200);
   expect((await (await scene.visitor(people.bob)).ask(list)).status).toBe(200);
 });
 
 test("a token of another user ends the session, and is revoked", async () => {
-  const who = await scene.visitor(people.carol);
+  const user = await scene.visitor(people.carol);
   const before = scene.issuer.tally.revocations;
-  await records.age(cookieOf(who));
+  await records.age(cookieOf(user));
   scene.issuer.confuse("carol", "alice");
   try {
-    const answer = await who.ask(list);
+    const answer = await user.ask(list);
     expect([answer.status, reasonOf(answer)]).toEqual([401, "SessionEnded"]);
   } finally {
     scene.issuer.confuse("carol", "carol");
   }
-  expect(who.cookies.has(sessionCookieName)).toBe(false);
+  expect(user.cookies.has(sessionCookieName)).toBe(false);
   expect(scene.issuer.tally.revocations).toBe(before + 1);
 });
 
 test("a session ends after a day, even if it is in use", async () => {
-  const who = await scene.visitor(people.alice);
+  const user = await scene.visitor(people.alice);
   const hour = 3_600_000;
-  await records.change(cookieOf(who), { startedAt: Date.now() - 24 * hour + 60_000 });
-  expect((await who.ask(list)).status).toBe(200);
-  await records.change(cookieOf(who), { startedAt: Date.now() - 24 * hour });
-  const answer = await who.ask(list);
+  await records.change(cookieOf(user), { startedAt: Date.now() - 24 * hour + 60_000 });
+  expect((await user.ask(list)).status).toBe(200);
+  await records.change(cookieOf(user), { startedAt: Date.now() - 24 * hour });
+  const answer = await user.ask(list);
   expect([answer.status, reasonOf(answer)]).toEqual([401, "LoggedOut"]);
 });
 

@@ -48,9 +48,9 @@ test("with TLS, only this host can set the cookies, and scripts cannot read them
   const session = await set("/session/set");
   expect(session.name).toBe("__Host-denrei-session");
   expect(session.attributes).toEqual(["HttpOnly", "Path=/", "SameSite=Lax", "Secure"]);
-  const begun = await set("/login/set");
-  expect(begun.name).toBe("__Host-denrei-login");
-  expect(begun.attributes).toEqual(["HttpOnly", "Max-Age=600", "Path=/", "SameSite=Lax", "Secure"]);
+  const pending = await set("/login/set");
+  expect(pending.name).toBe("__Host-denrei-login");
+  expect(pending.attributes).toEqual(["HttpOnly", "Max-Age=600", "Path=/", "SameSite=Lax", "Secure"]);
   const cleared = await set("/session/clear");
   expect(cleared).toEqual({
     name: "__Host-denrei-session",
@@ -68,10 +68,10 @@ test("a local dashboard can use cookies without TLS", async () => {
 
 test("a cookie is not accepted in place of another one", async () => {
   const { set, read } = serve("http://127.0.0.1:8090");
-  const [session, begun] = [await set("/session/set"), await set("/login/set")];
+  const [session, pending] = [await set("/session/set"), await set("/login/set")];
   expect(await read("/session", `denrei-session=${session.value}`)).toEqual({ id: "an id" });
-  expect(await read("/login", `denrei-login=${begun.value}`)).toMatchObject(login);
-  expect(await read("/session", `denrei-session=${begun.value}`)).toBeNull();
+  expect(await read("/login", `denrei-login=${pending.value}`)).toMatchObject(login);
+  expect(await read("/session", `denrei-session=${pending.value}`)).toBeNull();
   expect(await read("/login", `denrei-login=${session.value}`)).toBeNull();
   // Not even with the same content.
   const of = (name: string) => sealer(() => [key], { name }).seal(JSON.stringify({ id: "forged" }));
@@ -83,11 +83,11 @@ test("a cookie that an older key encrypted is encrypted again, and outlives that
   const url = "http://127.0.0.1:8090";
   const cookie = `denrei-session=${(await serve(url).set("/session/set")).value}`;
   expect((await serve(url).ask("/session/renew", cookie)).headers.get("set-cookie")).toBeNull();
-  const young = newKey("b");
-  const renewed = (await serve(url, () => [young, key]).ask("/session/renew", cookie)).headers;
-  const [anew = ""] = (renewed.get("set-cookie") ?? "").split(";");
-  expect(await serve(url, () => [young]).read("/session", anew)).toEqual({ id: "an id" });
-  expect(await serve(url, () => [young]).read("/session", cookie)).toBeNull();
+  const newest = newKey("b");
+  const renewed = (await serve(url, () => [newest, key]).ask("/session/renew", cookie)).headers;
+  const [renewedCookie = ""] = (renewed.get("set-cookie") ?? "").split(";");
+  expect(await serve(url, () => [newest]).read("/session", renewedCookie)).toEqual({ id: "an id" });
+  expect(await serve(url, () => [newest]).read("/session", cookie)).toBeNull();
 });
 
 test("a login must finish within ten minutes", async () => {

@@ -60,13 +60,13 @@ test("rereads the file of a mounted Secret that is replaced", async () => {
     await symlink(name, join(folder, "..new"));
     await rename(join(folder, "..new"), join(folder, "..data"));
   };
-  const [old, young] = [newKey(), newKey()];
+  const [old, newest] = [newKey(), newKey()];
   await version("..1", `${old}\n`);
   await symlink("..data/keys", path);
   keys = await openKeys(path, log, 5);
   const now = keys;
   const [before] = now();
-  await version("..2", `${young}\n${old}\n`);
+  await version("..2", `${newest}\n${old}\n`);
   await vi.waitFor(() => expect(now()).toHaveLength(2), { timeout: 30_000 });
   expect(now()[1]).toEqual(before);
   expect(logged.map(({ msg }) => msg)).toEqual(["session keys changed"]);

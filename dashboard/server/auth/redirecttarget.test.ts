@@ -60,11 +60,11 @@ test("no redirect target leaves the dashboard's pages", () => {
     fc.property(text, (parts) => {
       const path = redirectPath(url, parts.join(""));
       // As a browser resolves `Location`.
-      const there = new URL(path, `${url}/auth/callback`);
-      expect(there.origin).toBe(url);
-      expect(there.username).toBe("");
+      const location = new URL(path, `${url}/auth/callback`);
+      expect(location.origin).toBe(url);
+      expect(location.username).toBe("");
       expect(path).toMatch(/^\/(?![/\\])[\x21-\x7e]*$/);
-      expect(there.pathname).not.toMatch(/^\/(auth|api)(\/|$)/);
+      expect(location.pathname).not.toMatch(/^\/(auth|api)(\/|$)/);
     }),
     { numRuns: 5000 },
   );
