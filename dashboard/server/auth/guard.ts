@@ -35,8 +35,8 @@ export const rejectCrossSite =
   };
 
 /**
- * Requires a session, and the CSRF token for a change. Also counts the request against the user's limit: such connections are the
- * last to be closed when there are too many.
+ * Requires a session, and the CSRF token for a change. Counts the request against the user's limit, and marks its connection: those
+ * of logged-in users are the last to be closed when there are too many.
  */
 export const requireSession =
   (parts: Pick<Parts, "url" | "keys" | "sessions" | "connections" | "requests">): MiddlewareHandler<Env> =>

@@ -47,15 +47,15 @@ export async function historyOf(context: HistoryContext, query: HistoryQuery): P
   );
   const [found, events] = await Promise.all([
     timeline(bus, {
-      ...{ cluster, namespaces: namespaces, searched, before },
+      ...{ cluster, namespaces, searched, before },
       functions: functions.map(({ name }) => name),
       reconciledBy: about.map(({ name }) => name),
     }),
     object === undefined ? [] : eventsOf(context, object),
   ]);
   const [from, to] = found.between;
-  const placed = await Promise.all(found.happenings.map((happening) => timedEntries(context, happening)));
-  const seen = [...placed.flat(), ...events.filter(({ at }) => at >= from && at < to)];
+  const timed = await Promise.all(found.happenings.map((happening) => timedEntries(context, happening)));
+  const seen = [...timed.flat(), ...events.filter(({ at }) => at >= from && at < to)];
   seen.sort((a, b) => a.at - b.at);
   const traces = new Map<string | null, HistoryEntry[]>();
   for (const { trace = null, entry } of seen) {

@@ -41,7 +41,7 @@ export async function denialOf(
   if (github === undefined) return notSetUp;
   const read = installationSchema.safeParse(object);
   if (!read.success)
-    return errorBody("NotAllowed", `The body is not an Installation with an integer installationID.`);
+    return errorBody("NotAllowed", "The body is not an Installation with an integer installationID.");
   if (user === undefined) return notConnected;
   const { installationID, repositories, repositoryIDs, permissions, apiPermissions } = read.data.spec;
   const installations = await github.installations(user.token, signal);

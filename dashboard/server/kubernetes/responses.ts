@@ -37,8 +37,8 @@ export const apiServerUnavailable: PageError = {
 /** Maps an error to what the page shows. */
 export function pageErrorOf(error: unknown): PageError {
   if (!(error instanceof RejectedError)) return apiServerUnavailable;
-  const { status, reason, apiMessage: said } = error;
-  return status === 401 ? tokenRejected : { status, reason, message: said };
+  const { status, reason, apiMessage } = error;
+  return status === 401 ? tokenRejected : { status, reason, message: apiMessage };
 }
 
 /** Sends a request and parses the response. Throws a {@link RejectedError} if the status is not a success. */
