@@ -66,7 +66,7 @@ export const withFreshToken =
     } catch (error) {
       if (!(error instanceof SessionEndedError)) throw error;
       sessionCookie.clear(c, parts);
-      return c.json(errorBody("SessionEnded", "Your session has ended. Log in again."), 401);
+      return c.json(errorBody("SessionEnded", "The session has expired. Log in again."), 401);
     }
     return next();
   };
