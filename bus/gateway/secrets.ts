@@ -5,7 +5,7 @@
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { ConfigError } from "../process/config.ts";
+import { ConfigError } from "../config/config.ts";
 import { reread } from "../process/reread.ts";
 
 /** Secrets by hook. */

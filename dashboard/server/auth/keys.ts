@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Logger } from "pino";
-import { ConfigError } from "../../../bus/process/config.ts";
+import { ConfigError } from "../../../bus/config/config.ts";
 import { reread } from "../../../bus/process/reread.ts";
 
 /** A key and its ID. */

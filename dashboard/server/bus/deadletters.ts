@@ -1,5 +1,5 @@
 /** Lists, shows, and replays dead letters. */
-import type { Bus } from "../../../bus/connect.ts";
+import type { Bus } from "../../../bus/nats/connect.ts";
 import { type AddressedDeadLetter, type DeadLetters, deadLetters } from "../../../bus/queue/deadletters.ts";
 import { ticketQueue } from "../../../bus/queue/queue.ts";
 import type { ObjectKey } from "../../../bus/subjects.ts";

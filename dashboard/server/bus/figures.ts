@@ -1,5 +1,6 @@
 /** Figures of queues and kinds, as in `denrei status`. */
-import type { Bus } from "../../../bus/connect.ts";
+import { functionStatus, kindStatuses } from "../../../bus/inspect/status.ts";
+import type { Bus } from "../../../bus/nats/connect.ts";
 import type { ReconcileFunction } from "../../../bus/worker/function.ts";
 import type { BusFigures } from "../../api/bus.ts";
 

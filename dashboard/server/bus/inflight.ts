@@ -1,6 +1,6 @@
 /** Reconciles in flight, as the workers report them. */
-import { askInHand } from "../../../bus/activity/inhand.ts";
-import type { Bus } from "../../../bus/connect.ts";
+import { askInHand } from "../../../bus/activity/inflight.ts";
+import type { Bus } from "../../../bus/nats/connect.ts";
 import type { InFlightReconcile, Working } from "../../api/bus.ts";
 import { apiTime } from "./apivalues.ts";
 
