@@ -4,7 +4,7 @@ import { build } from "vite";
 
 const root = fileURLToPath(new URL(".", import.meta.url));
 
-/** Builds it. Throws when it can not be built. */
+/** Builds the page. Throws if the build fails. */
 export async function buildPage(): Promise<void> {
   await build({
     root,
@@ -14,11 +14,11 @@ export async function buildPage(): Promise<void> {
     oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
     build: {
       target: "es2024",
-      // No inline code or pictures: the page's policy refuses them.
+      // The page's content security policy blocks inline code and images.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       reportCompressedSize: false,
-      // Which file has which screen, for whoever wants to know how large it is.
+      // Maps screens to files, so that a test can measure them.
       manifest: "manifest.json",
     },
   });

@@ -1,7 +1,4 @@
-/**
- * What the page has for `zod`: the same, told before any schema is made that there is a policy which lets nobody make code of
- * text, so that it does not even try.
- */
+/** The page's `zod`: generates no code, because the page's content security policy forbids `eval`. */
 import { config, z } from "zod/v4";
 
 config({ jitless: true });

@@ -115,11 +115,11 @@ describe("a form", () => {
       { spec: { image: "shared:other" } },
       { fieldManager: "other" },
     );
-    await alice.getByText("Somebody has changed it since you began.").waitFor();
+    await alice.getByText("The object changed since you started editing.").waitFor();
     await alice.getByRole("button", { name: "Save" }).click();
-    await alice.getByText("Begin anew with what is there now.").first().waitFor();
+    await alice.getByText("Start over from the current version.").first().waitFor();
     expect((await scene.kit.client.get(Application, at("shared"))).spec.image).toBe("shared:other");
-    await alice.getByRole("button", { name: "Begin anew with what is there now" }).click();
+    await alice.getByRole("button", { name: "Start over from the current version" }).click();
     await expect.poll(() => alice.getByLabel("Image", { exact: true }).inputValue()).toBe("shared:other");
   });
 });
@@ -142,7 +142,7 @@ test("environment variables can be changed and removed", async () => {
     { name: "TOKEN", valueFrom: { secretKeyRef: { name: "tokens", key: "api" } } },
   ]);
   expect(both.spec.envFrom).toEqual([{ configMapRef: { name: "settings" } }]);
-  await alice.getByText("web is changed.").waitFor();
+  await alice.getByText("Saved web.").waitFor();
   await alice.getByRole("button", { name: "Remove variable 1" }).click();
   await alice.getByRole("button", { name: "Save" }).click();
   await until("web", ({ spec }) => spec.env?.length === 1 && spec.env[0]?.name === "TOKEN");
@@ -151,7 +151,7 @@ test("environment variables can be changed and removed", async () => {
 test("an Application can be scaled, and restarted as kubectl does it", async () => {
   await open(alice, "web");
   await alice.getByRole("button", { name: "Scale" }).click();
-  await alice.getByLabel("How many pods").fill("2");
+  await alice.getByLabel("Number of pods").fill("2");
   await expectAccessible(alice);
   await alice.getByRole("dialog").getByRole("button", { name: "Scale" }).click();
   await until("web", ({ spec, status }) => spec.replicas === 2 && status?.readyReplicas === 2);
@@ -193,12 +193,12 @@ test("a log stays visible when its pod is deleted, and the page offers the new p
   await log.getByText("listening on 8080").waitFor();
   const read = (await alice.getByRole("combobox", { name: "Pod" }).inputValue()).split(" ")[0] ?? "";
   await scene.kit.client.delete(Pod, at(read), {});
-  await alice.getByText("This pod is gone.").waitFor();
+  await alice.getByText("This pod no longer exists.").waitFor();
   expect(await log.getAttribute("aria-label")).toContain(read);
   expect(await log.getByText("listening on 8080").count()).toBe(1);
   await expectAccessible(alice);
   await alice.getByRole("button", { name: "Show the newest pod" }).click();
-  await alice.getByText("This pod is gone.").waitFor({ state: "detached" });
+  await alice.getByText("This pod no longer exists.").waitFor({ state: "detached" });
   await log.getByText("listening on 8080").waitFor();
   expect(await log.getAttribute("aria-label")).not.toContain(read);
   const pods = alice.getByRole("combobox", { name: "Pod" }).getByRole("option");
@@ -217,9 +217,9 @@ test("an Application can be rolled back to a former image, and forward again", a
   await alice.getByRole("button", { name: "Roll back to web:1" }).click();
   await alice.getByRole("dialog").getByRole("button", { name: "Roll back" }).click();
   await until("web", ({ status }) => status?.currentImage === "web:1");
-  await alice.getByText("It is pinned to web:1").waitFor();
+  await alice.getByText("Pinned to web:1").waitFor();
   await expectAccessible(alice);
-  await alice.getByRole("button", { name: "Run the newest image" }).click();
+  await alice.getByRole("button", { name: "Deploy the newest image" }).click();
   await until("web", ({ status }) => status?.currentImage === "web:2");
 });
 
@@ -227,7 +227,7 @@ test("a viewer sees everything, and changes are reported as forbidden", async ()
   await open(bob, "web");
   await bob.getByText("2 of 2 ready").waitFor();
   await bob.getByRole("button", { name: "Scale" }).click();
-  await bob.getByLabel("How many pods").fill("0");
+  await bob.getByLabel("Number of pods").fill("0");
   await bob.getByRole("dialog").getByRole("button", { name: "Scale" }).click();
   await bob.getByText(/User "bob" cannot patch resource "applications\/scale"/).waitFor();
   await open(bob, "web", "settings");
@@ -268,14 +268,14 @@ test("an Application is deleted after its name is typed, and disappears from the
   await open(alice, "doomed");
   await alice.getByRole("button", { name: "Delete" }).click();
   const confirm = alice.getByRole("dialog").getByRole("button", { name: "Delete" });
-  await alice.getByLabel("Type doomed to delete it").fill("doome");
+  await alice.getByLabel("Type doomed to confirm").fill("doome");
   expect(await confirm.isDisabled()).toBe(true);
-  await alice.getByLabel("Type doomed to delete it").fill("doomed");
+  await alice.getByLabel("Type doomed to confirm").fill("doomed");
   await confirm.click();
   await scene.kit.untilGone(Application, at("doomed"));
   await bob.getByRole("link", { name: "doomed", exact: true }).waitFor({ state: "detached" });
   await open(alice, "doomed");
-  await alice.getByRole("heading", { name: "There is no Application doomed" }).waitFor();
+  await alice.getByRole("heading", { name: "Application doomed not found" }).waitFor();
 });
 
 test("text from objects is never rendered as HTML", async () => {

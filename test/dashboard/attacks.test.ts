@@ -223,7 +223,7 @@ test("a failed login leads to a page of the dashboard that shows no text of the 
       iss: scene.issuer.url,
     });
     await page.goto(`${scene.url}/auth/callback?${said}`);
-    await page.getByRole("alert").getByText("the issuer does not let you in").waitFor();
+    await page.getByRole("alert").getByText("the identity provider denied it").waitFor();
     expect(page.url()).toBe(`${scene.url}/login-failed?why=denied&to=%2Fapplications`);
     expect(await page.content()).not.toContain("0900");
     expect(await page.getByRole("link", { name: "Log in" }).getAttribute("href")).toBe(

@@ -54,10 +54,10 @@ async function fill(page: Page, texts: Readonly<Record<string, string>>): Promis
 }
 
 const needed = {
-  "Owner of the repository": "acme",
+  "Repository owner": "acme",
   Repository: "web",
-  "Secret with the token of GitHub": "acme-web",
-  "Where the images go": "registry.example.com/acme/web",
+  "GitHub token Secret": "acme-web",
+  "Image repository": "registry.example.com/acme/web",
 };
 
 /** The suggestions of a field, once there are any. */
@@ -70,7 +70,7 @@ async function suggestions(of: Locator): Promise<string[]> {
 /** Adds a name and a value to a group of pairs. */
 async function addTo(page: Page, group: string, name: string, value: string): Promise<void> {
   const pairs = page.getByRole("group", { name: group });
-  await pairs.getByRole("button", { name: "Add one" }).click();
+  await pairs.getByRole("button", { name: "Add" }).click();
   await pairs
     .getByLabel(/^Name \d+ of/)
     .last()
@@ -84,10 +84,10 @@ async function addTo(page: Page, group: string, name: string, value: string): Pr
 /** Fills in the build settings, which both forms share. */
 async function sayHowItIsBuilt(page: Page): Promise<void> {
   await field(page, "Builder").selectOption("Builder");
-  await fill(page, { "Name of the builder": "own", "Size of the build's cache": "4G" });
-  await fill(page, { "How long a build may take, in seconds": "900" });
-  await addTo(page, "Resources that a build asks for", "cpu", "500m");
-  await addTo(page, "Most that a build gets", "memory", "3Gi");
+  await fill(page, { "Builder name": "own", "Build cache size": "4G" });
+  await fill(page, { "Build timeout in seconds": "900" });
+  await addTo(page, "Build resource requests", "cpu", "500m");
+  await addTo(page, "Build resource limits", "memory", "3Gi");
 }
 
 const howItIsBuilt = {
@@ -107,18 +107,18 @@ test("a RemoteSync's build settings are folded, and unfold if one of them is inv
   const more = page.getByText("More: folder, builder");
   await more.click();
   await builder.selectOption("ClusterBuilder");
-  await addTo(page, "Most that a build gets", "memory", "a lot");
+  await addTo(page, "Build resource limits", "memory", "a lot");
   await expectAccessible(page);
   await more.click();
   await page.getByRole("button", { name: "Create" }).click();
   await page.getByText("expected a quantity, such as 500m for CPUs or 512Mi for memory").waitFor();
-  const name = field(page, "Name of the builder");
+  const name = field(page, "Builder name");
   expect(await name.getAttribute("aria-invalid")).toBe("true");
   await expect.poll(() => name.evaluate((element) => element.matches(":focus"))).toBe(true);
   expect(await page.getByRole("alert").count()).toBe(0);
   await expectAccessible(page);
 
-  await page.getByRole("button", { name: "Remove memory of Most that a build gets" }).click();
+  await page.getByRole("button", { name: "Remove memory of Build resource limits" }).click();
   await sayHowItIsBuilt(page);
   await page.getByRole("button", { name: "Create" }).click();
   await page.getByRole("heading", { level: 1, name: "web" }).waitFor();
@@ -128,9 +128,9 @@ test("a RemoteSync's build settings are folded, and unfold if one of them is inv
   await more.click();
   expect(await builder.inputValue()).toBe("Builder");
   await builder.selectOption("");
-  await page.getByRole("button", { name: "Remove cpu of Resources that a build asks for" }).click();
+  await page.getByRole("button", { name: "Remove cpu of Build resource requests" }).click();
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("web is changed.").waitFor();
+  await page.getByText("Saved web.").waitFor();
   const { spec } = await scene.kit.client.get(RemoteSync, at("web"));
   expect(spec.builder).toBeUndefined();
   expect(spec.build).toEqual({ ...howItIsBuilt.build, resources: { limits: { memory: "3Gi" } } });
@@ -138,11 +138,11 @@ test("a RemoteSync's build settings are folded, and unfold if one of them is inv
 
 test("an AppPipeline has the same build settings for its previews", async () => {
   const page = await open("/previews/new");
-  await fill(page, { Name: "web", ...needed, "Domain of the previews": "preview.example.com" });
-  await page.getByText("More: port, pods, folder, how it is built").click();
+  await fill(page, { Name: "web", ...needed, "Preview domain": "preview.example.com" });
+  await page.getByText("More: port, pods, folder, build settings").click();
   await sayHowItIsBuilt(page);
-  await field(page, "Which commit of a pull request").selectOption("Head");
-  const variables = page.getByRole("group", { name: "Environment variables of builds" });
+  await field(page, "Commit to build").selectOption("Head");
+  const variables = page.getByRole("group", { name: "Build environment variables" });
   await variables.getByRole("button", { name: "Add a variable" }).click();
   await variables.getByLabel("Name of variable 1").fill("BP_NODE_VERSION");
   await variables.getByLabel("Value of variable 1").fill("24");
@@ -156,13 +156,13 @@ test("an AppPipeline has the same build settings for its previews", async () => 
 
 test("suggests owners and repositories after GitHub is connected, and accepts others", async () => {
   const page = await open("/builds/new?application=docs");
-  const owner = field(page, "Owner of the repository");
+  const owner = field(page, "Repository owner");
   await fill(page, { Name: "begun" });
   await page.getByRole("link", { name: "Connect GitHub" }).click();
   await page.getByRole("button", { name: "Cancel" }).click();
-  // This notice disappears after some seconds; the alert stays.
-  await page.getByText("What you had typed is here again.").waitFor();
-  await page.getByRole("alert").getByText("You have not allowed it at GitHub").waitFor();
+  // It goes after some seconds; the alert stays.
+  await page.getByText("Your unsaved input was restored.").waitFor();
+  await page.getByRole("alert").getByText("You did not give consent at GitHub").waitFor();
   expect(await field(page, "Name").inputValue()).toBe("begun");
   await expectAccessible(page);
   await page.getByRole("link", { name: "Connect GitHub" }).click();
@@ -185,9 +185,9 @@ test("suggests owners and repositories after GitHub is connected, and accepts ot
   expect((await suggestions(repository)).sort()).toEqual(["docs", "web"]);
   github.fault({ path: /^\/user\/installations\/816/ }, "reset", 1);
   await owner.fill("octo");
-  await page.getByText(/^Its name, without the owner\. .*GitHub/).waitFor();
-  await fill(page, { Name: "typed", ...needed, "Domain of the previews": "preview.example.com" });
-  await fill(page, { "Owner of the repository": "somebody", Repository: "else" });
+  await page.getByText(/^The name without the owner\. .*GitHub/).waitFor();
+  await fill(page, { Name: "typed", ...needed, "Preview domain": "preview.example.com" });
+  await fill(page, { "Repository owner": "somebody", Repository: "else" });
   await page.getByRole("button", { name: "Create" }).click();
   await page.getByRole("heading", { level: 1, name: "typed" }).waitFor();
   const { spec } = await scene.kit.client.get(AppPipeline, at("typed"));
@@ -217,13 +217,13 @@ test("suggests the git Secrets of the Installations in the object's namespace", 
     );
   for (const path of ["/builds/new", "/previews/new", "/builds/team-a/web/settings"]) {
     const page = await open(path);
-    expect(await suggestions(field(page, "Secret with the token of GitHub")), path).toEqual(["acme-git"]);
+    expect(await suggestions(field(page, "GitHub token Secret")), path).toEqual(["acme-git"]);
   }
   const page = await open("/builds/new");
-  const secret = field(page, "Secret with the token of GitHub");
+  const secret = field(page, "GitHub token Secret");
   expect(await suggestions(secret)).toEqual(["acme-git"]);
   const refused = page.waitForResponse((answer) => answer.url().includes(`${foreign}/installations`));
-  await field(page, "In the namespace").fill(foreign);
+  await field(page, "Target namespace").fill(foreign);
   expect((await refused).status()).toBe(403);
   const list = page.locator(`datalist[id="${await secret.getAttribute("list")}"] option`);
   expect(await list.count()).toBe(0);

@@ -88,7 +88,7 @@ test("the page shows the build of a commit live, and opens the step that fails",
   const { client, until } = scene.kit;
   await create(Application, "web", { spec: { domains: ["web.example.com"], replicas: 1 } });
   const page = await open("/builds");
-  await page.getByRole("heading", { name: "Nothing is built here yet" }).waitFor();
+  await page.getByRole("heading", { name: "No RemoteSyncs here yet" }).waitFor();
   await expectAccessible(page);
   await page.getByRole("link", { name: "Build the first repository" }).click();
   await fillIn(page, "web");
@@ -111,7 +111,7 @@ test("the page shows the build of a commit live, and opens the step that fails",
   await page.getByRole("link", { name: "Settings" }).click();
   await page.getByLabel("Commit", { exact: true }).fill(second);
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("web is changed.").waitFor();
+  await page.getByText("Saved web.").waitFor();
   await page.getByRole("link", { name: "Overview" }).click();
 
   const steps = page.getByRole("region", { name: "Build 2, step by step" });
@@ -156,9 +156,9 @@ test("the page shows the build of a commit live, and opens the step that fails",
   await log.getByText("ERROR: failed to build: exit status 1").waitFor();
   expect(await steps.getByRole("log").count()).toBe(1);
 
-  const failure = page.getByRole("region", { name: "The last failure" });
+  const failure = page.getByRole("region", { name: "Last failure" });
   await failure.getByText("failed in the step build").waitFor();
-  await failure.getByText("The end of its log").click();
+  await failure.getByText("End of its log").click();
   await failure.getByText("ERROR: failed to build: exit status 1", { exact: false }).last().waitFor();
   await page.getByRole("region", { name: "Events" }).getByText("Build failed").waitFor();
   await expectAccessible(page);
@@ -180,7 +180,7 @@ test("steps open and close with the keyboard, and former builds can be shown", a
   const steps = page.getByRole("region", { name: "Build 1, step by step" });
   await steps.getByRole("button", { name: /^build Done/, expanded: false }).waitFor();
   await scene.kit.client.delete(Pod, at("modoki-web-build-1-build-pod"), {});
-  await steps.getByText("Its pod is not there, and so no log.").waitFor();
+  await steps.getByText("Its pod no longer exists, so there is no log.").waitFor();
   expect(await steps.textContent()).toContain("These steps were done: prepare, analyze, detect");
 });
 
@@ -205,7 +205,7 @@ test("a RemoteSync can be paused, resumed, refreshed, and deleted after its name
   const dialog = page.getByRole("dialog", { name: "Delete RemoteSync short?" });
   await expectAccessible(page);
   expect(await dialog.getByRole("button", { name: "Delete" }).isDisabled()).toBe(true);
-  await dialog.getByLabel("Type short to delete it").fill("short");
+  await dialog.getByLabel("Type short to confirm").fill("short");
   await dialog.getByRole("button", { name: "Delete" }).click();
   await untilGone(RemoteSync, at("short"));
   await page.getByRole("heading", { level: 1, name: "Builds" }).waitFor();
@@ -225,7 +225,7 @@ test("a viewer sees builds and their steps, and pausing is reported as forbidden
 
 test("reports a missing RemoteSync, and nothing is wider than a phone's screen", async () => {
   const page = await open("/builds/team-a/nothing");
-  await page.getByRole("heading", { name: "There is no RemoteSync nothing" }).waitFor();
+  await page.getByRole("heading", { name: "RemoteSync nothing not found" }).waitFor();
   await page.setViewportSize({ width: 390, height: 800 });
   for (const [path, text] of [
     ["/builds", "commit 2222222"],
@@ -257,8 +257,8 @@ test("the last commit can be rebuilt after its build has ended, by a user with t
   const page = await open("/builds/team-a/web");
   const again = page.getByRole("button", { name: "Build again" });
   await again.click();
-  await page.getByText("The commit of build 2 is built again.").waitFor();
-  await page.getByRole("row", { name: /#3 step by step Running asked for 2222222/ }).waitFor();
+  await page.getByText("Building the commit of build 2 again.").waitFor();
+  await page.getByRole("row", { name: /#3 step by step Running requested 2222222/ }).waitFor();
   expect(await again.isDisabled()).toBe(true);
   await expectAccessible(page);
   const { status } = await until(Build, at(`${imageName}-build-3`), (build) =>
@@ -266,7 +266,7 @@ test("the last commit can be rebuilt after its build has ended, by a user with t
   );
   const released = { metadata: { annotations: { "sim.kpk/hold-step": null } } };
   await client.mergePatch(Pod, at(status?.podName ?? ""), released, manager);
-  await page.getByRole("row", { name: /#3 step by step Succeeded asked for 2222222/ }).waitFor();
+  await page.getByRole("row", { name: /#3 step by step Succeeded requested 2222222/ }).waitFor();
   await until(RemoteSync, at("web"), ({ status }) => status?.buildNumber === 3);
   await page.getByRole("button", { name: "Build again", disabled: false }).waitFor();
 });

@@ -39,11 +39,11 @@ test("sends the chosen source: a branch, a pull request, a commit, or none of th
   await fillIn(page, "choice");
   await page.getByRole("radio", { name: "A branch" }).check();
   await page.getByRole("button", { name: "Create" }).click();
-  await page.getByText("expected the name of a branch").waitFor();
+  await page.getByText("Enter the name of a branch.").waitFor();
   expect((await scene.kit.list(RemoteSync, team)).map(({ metadata }) => metadata.name)).toEqual([]);
   await page.getByLabel("Branch", { exact: true }).fill("release/1.2");
   await page.getByText("More: folder, builder").click();
-  await page.getByLabel("Folder of the repository").fill("services/web");
+  await page.getByLabel("Repository folder").fill("services/web");
   // This dashboard has no GitHub App.
   expect(await page.getByRole("link", { name: "Connect GitHub" }).count()).toBe(0);
   await page.getByRole("button", { name: "Add a variable" }).click();
@@ -63,9 +63,9 @@ test("sends the chosen source: a branch, a pull request, a commit, or none of th
   const bare = specOf("choice").base.github;
   const save = async () => {
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("choice is changed.").waitFor();
+    await page.getByText("Saved choice.").waitFor();
     await page
-      .locator(".notice", { hasText: "choice is changed." })
+      .locator(".notice", { hasText: "Saved choice." })
       .getByRole("button", { name: "Close" })
       .click();
   };
@@ -73,13 +73,13 @@ test("sends the chosen source: a branch, a pull request, a commit, or none of th
   expect(await page.getByRole("radio", { name: "A branch" }).isChecked()).toBe(true);
   await expectAccessible(page);
   await page.getByRole("radio", { name: "A pull request" }).check();
-  await page.getByLabel("Number of the pull request").fill("12");
+  await page.getByLabel("Pull request number").fill("12");
   await save();
   expect(await github()).toEqual({ ...bare, pullRequest: 12 });
   await page.getByRole("radio", { name: "A commit" }).check();
   await page.getByLabel("Commit", { exact: true }).fill("1234");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("expected a whole commit id of 40 hexadecimal digits").waitFor();
+  await page.getByText("Enter a full commit ID of 40 hexadecimal digits.").waitFor();
   await page.getByLabel("Commit", { exact: true }).fill(commit);
   await save();
   expect(await github()).toEqual({ ...bare, sha: commit });

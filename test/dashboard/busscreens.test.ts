@@ -43,7 +43,7 @@ test("figures and charts follow changes of objects", { timeout: 300_000 }, async
   await alice.goto(`${scene.url}/bus`);
   const functions = card(alice, "Functions");
   await functions.waitFor();
-  expect(await textOf(functions, "probe", "Reconcile, p50 / p99")).toBe("none lately");
+  expect(await textOf(functions, "probe", "Reconcile, p50 / p99")).toBe("no data");
   await scene.create(Probe, "first", { mode: "ok" });
   const events = card(alice, "Events per second");
   const ofProbes = async () => Number(await textOf(events, "Probe.test.denrei.dev", "In 15 minutes"));
@@ -93,11 +93,11 @@ test("inspecting and replaying a dead letter need separate rights", {
 }, async () => {
   await bob.goto(`${scene.url}/bus/deadletters`);
   await bob.getByRole("link", { name: "ends", exact: true }).click();
-  await card(bob, "What happened").getByText("the probe was told to give up", { exact: true }).waitFor();
+  await card(bob, "Error").getByText("the probe was told to give up", { exact: true }).waitFor();
   const refused = bob.getByRole("button", { name: "Replay" });
   expect(await refused.isDisabled()).toBe(true);
   const why = await bob.locator(`[id="${await refused.getAttribute("aria-describedby")}"]`).innerText();
-  expect(why).toMatch(/^You may not replay in team-a: .*deadletters\/replay/);
+  expect(why).toMatch(/^You cannot replay dead letters in team-a\. .*deadletters\/replay/);
   await expectAccessible(bob);
 
   await alice.goto(`${scene.url}/bus`);
@@ -105,7 +105,7 @@ test("inspecting and replaying a dead letter need separate rights", {
   expect(await alice.getByRole("combobox", { name: "Function", exact: true }).inputValue()).toBe("probe");
   await alice.getByRole("link", { name: "ends", exact: true }).click();
   await alice.getByText(/^TerminalError: the probe was told to give up/).waitFor();
-  expect(await card(alice, "The request").innerText()).toMatch(/It changed resource version \d+/);
+  expect(await card(alice, "Request").innerText()).toMatch(/It changed resource version \d+/);
   await expectAccessible(alice);
   expect(probings("ends")).toBe(1);
   await alice.getByRole("button", { name: "Replay" }).click();
@@ -114,11 +114,11 @@ test("inspecting and replaying a dead letter need separate rights", {
   const after = card(alice, "After the replay");
   await after.getByText("Given up").waitFor();
   expect(await after.getByRole("listitem").filter({ hasText: "Reconcile by probe" }).count()).toBe(1);
-  expect(await after.innerText()).toMatch(/Somebody replayed its dead letter/);
+  expect(await after.innerText()).toMatch(/Dead letter replayed/);
   expect(probings("ends")).toBe(2);
   await expectAccessible(alice);
-  await after.getByRole("button", { name: "Look at the new dead letter" }).click();
-  await card(alice, "The request").getByText("Somebody replayed its dead letter").waitFor();
+  await after.getByRole("button", { name: "Open the new dead letter" }).click();
+  await card(alice, "Request").getByText("Dead letter replayed").waitFor();
   await alice.getByRole("button", { name: "Replay" }).waitFor();
 });
 
@@ -130,7 +130,7 @@ test("all shown dead letters can be replayed at once", async () => {
   const before = ["ends", "ends-too"].map(probings);
   await alice.getByRole("button", { name: "Replay all 2 shown" }).click();
   await alice.getByRole("dialog").getByRole("button", { name: "Replay" }).click();
-  await alice.getByText("Asked for 2 reconciles again.").waitFor();
+  await alice.getByText("Requested 2 reconciles.").waitFor();
   await expect
     .poll(() => ["ends", "ends-too"].map(probings), patience)
     .toEqual(before.map((times) => times + 1));
@@ -143,20 +143,18 @@ test("a user of one namespace sees its part, and which role shows more", async (
   const held = () =>
     Promise.all(["Function", "Object", "Attempt"].map((column) => textOf(workers, "worker-1", column)));
   await expect.poll(held, patience).toEqual(["branches", `Branch held ${team}`, "1st"]);
-  await bob.getByText("It takes the role denrei-bus-viewer in the whole cluster").waitFor();
+  await bob.getByText("You need the role denrei-bus-viewer in the whole cluster").waitFor();
   expect(await card(bob, "Functions").count()).toBe(0);
   await expectAccessible(bob);
   for (const namespace of [foreign, ""]) {
     await bob.getByLabel("Namespace", { exact: true }).fill(namespace);
     await bob.keyboard.press("Enter");
     await bob
-      .getByText(
-        `You may not see who works on what. It takes the role view in ${namespace || "the whole cluster"}`,
-      )
+      .getByText(`You cannot view the workers. You need the role view in ${namespace || "the whole cluster"}`)
       .waitFor();
   }
   await bob.goto(`${scene.url}/bus/deadletters`);
-  await bob.getByRole("heading", { name: "You may not see dead letters" }).waitFor();
+  await bob.getByRole("heading", { name: "You cannot view dead letters" }).waitFor();
   await expectAccessible(bob);
   await bob.getByLabel("Namespace", { exact: true }).fill(team);
   await bob.keyboard.press("Enter");
@@ -198,7 +196,7 @@ test("pointing at a chart shows the values at that time", async () => {
   const small = alice.getByRole("img", { name: /^Reconciles per second of probe/ });
   // Near the left edge: 15 minutes ago the dashboard was not running yet.
   await small.hover({ position: { x: 2, y: 16 } });
-  await expect.poll(() => tooltip.innerText(), patience).toMatch(/^\d\d:\d\d:\d\d\nno figure$/);
+  await expect.poll(() => tooltip.innerText(), patience).toMatch(/^\d\d:\d\d:\d\d\nno data$/);
   await alice.getByRole("heading", { level: 1 }).hover();
   await tooltip.waitFor({ state: "detached" });
 });

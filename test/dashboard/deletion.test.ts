@@ -72,7 +72,7 @@ test("each object says what it waits for", () => {
     "For Application a, Application b.",
   ]);
   expect(sentences(leaving("Piped", "p", stalled))).toEqual(["no answer"]);
-  expect(sentences(leaving("Piped", "p"))).toEqual(["For its function, which takes away pipecd."]);
+  expect(sentences(leaving("Piped", "p"))).toEqual(["For its function to remove pipecd."]);
   const foreground = { deletionTimestamp, finalizers: ["foregroundDeletion"] };
-  expect(sentences(object("ControlPlane", "cp", foreground))).toEqual(["For what belongs to it."]);
+  expect(sentences(object("ControlPlane", "cp", foreground))).toEqual(["For its dependents."]);
 });

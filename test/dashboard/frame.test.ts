@@ -106,7 +106,7 @@ test("removing the focused row moves the focus to the button that adds one", asy
   await go("/applications/new");
   await page.getByRole("button", { name: "Add a source" }).click();
   expect(await page.locator(":focus").getAttribute("aria-label")).toBe("Kind of source 1");
-  await page.getByRole("button", { name: "Take away source 1" }).focus();
+  await page.getByRole("button", { name: "Remove source 1" }).focus();
   await page.keyboard.press("Enter");
   await page.getByLabel("Kind of source 1").waitFor({ state: "detached" });
   expect(await page.locator(":focus").innerText()).toBe("Add a source");
@@ -117,7 +117,7 @@ test("on a phone the navigation is behind a button, and nothing is wider than th
   await page.setViewportSize({ width: 390, height: 800 });
   await go("/applications");
   await link("keys").waitFor();
-  const places = page.getByRole("navigation", { name: "Places" });
+  const places = page.getByRole("navigation", { name: "Main" });
   expect(await places.isVisible()).toBe(false);
   const menu = page.getByRole("button", { name: "Menu" });
   expect(await menu.getAttribute("aria-expanded")).toBe("false");
@@ -154,12 +154,12 @@ test("the chosen theme is remembered, and defaults to the system's", async () =>
 test("the page reports a missing right and what the user can do", async () => {
   await go("/applications");
   await choose(foreign);
-  await page.getByRole("heading", { name: `You may not see this in ${foreign}` }).waitFor();
+  await page.getByRole("heading", { name: `You cannot view this in ${foreign}` }).waitFor();
   await expectAccessible(page);
   await choose("");
-  await page.getByRole("heading", { name: "You may not see this in all namespaces" }).waitFor();
+  await page.getByRole("heading", { name: "You cannot view this in all namespaces" }).waitFor();
   await page.getByLabel("Another namespace").fill(team);
-  await page.getByRole("button", { name: "Look there" }).click();
+  await page.getByRole("button", { name: "Switch namespace" }).click();
   await link("keys").waitFor();
 });
 
@@ -167,17 +167,17 @@ test("the page reports a lost connection, and afterwards shows what it missed", 
   await go("/applications");
   await link("keys").waitFor();
   await scene.dashboard.stop();
-  await page.getByText("Not live at the moment").waitFor();
+  await page.getByText("Live updates are interrupted").waitFor();
   await expectAccessible(page);
   await create("meanwhile");
   await scene.dashboard.start();
   await link("meanwhile").waitFor();
-  await page.getByText("Not live at the moment").waitFor({ state: "detached" });
+  await page.getByText("Live updates are interrupted").waitFor({ state: "detached" });
   expect(await page.getByRole("rowheader").allInnerTexts()).toEqual(["keys", "meanwhile", "typed"]);
 });
 
 test("an unknown path leads back", async () => {
   await go("/nothing/here");
-  await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+  await page.getByRole("heading", { name: "Page not found" }).waitFor();
   await expectAccessible(page);
 });

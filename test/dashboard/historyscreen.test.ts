@@ -45,9 +45,9 @@ test("an object's history begins with the webhook and ends with the write, as do
     .toEqual(expect.arrayContaining(["Application", "Sticker", "stickers"]));
 
   await alice.getByLabel("Kind or function").fill("stickers");
-  expect(await alice.getByLabel("In namespace").inputValue()).toBe(team);
-  await alice.getByLabel("Object name").fill("web");
-  await alice.getByRole("button", { name: "Show its history" }).click();
+  expect(await alice.getByLabel("Object namespace").inputValue()).toBe(team);
+  await alice.getByLabel("Object name", { exact: true }).fill("web");
+  await alice.getByRole("button", { name: "Show history" }).click();
   await expect.poll(() => traces(alice).count(), patience).toBe(1);
   expect(new URL(alice.url()).search).toBe(`?group=test.denrei.dev&kind=Sticker&namespace=${team}&name=web`);
 
@@ -65,7 +65,7 @@ test("an object's history begins with the webhook and ends with the write, as do
   const [webhook, reconcile] = await newest.locator("ol.timeline > li").allInnerTexts();
   expect(webhook).toContain(`Delivery ${hook.delivery}`);
   expect(reconcile).toContain("Done");
-  expect(reconcile).toContain(`A webhook push came delivery ${hook.delivery}`);
+  expect(reconcile).toContain(`Webhook push received delivery ${hook.delivery}`);
   expect(reconcile).toMatch(/1st attempt, by worker-1: waited .+, took .+/);
   const write = newest.getByRole("list", { name: "Writes" }).getByRole("listitem");
   expect(await write.allInnerTexts()).toEqual([
@@ -81,8 +81,8 @@ test("an object's history begins with the webhook and ends with the write, as do
   await expectAccessible(alice);
 
   await bob.goto(`${scene.url}/bus/history`);
-  await bob.getByLabel("Trace id").fill(`00-${id}-0123456789abcdef-01`);
-  await bob.getByRole("button", { name: "Show the trace" }).click();
+  await bob.getByLabel("Trace ID").fill(`00-${id}-0123456789abcdef-01`);
+  await bob.getByRole("button", { name: "Show trace" }).click();
   await expect.poll(() => traces(bob).count(), patience).toBe(1);
   expect(await headlines(traces(bob))).toEqual(["Webhook", "Reconcile by stickers"]);
 });
@@ -96,7 +96,7 @@ test("suggests the names of objects that the user may list", async () => {
 
 test("an Application's screen links to its history, and back", async () => {
   await bob.goto(`${scene.url}/applications/${team}/shop/history`);
-  await bob.getByRole("link", { name: "All that happened to it on the bus" }).click();
+  await bob.getByRole("link", { name: "Show its history on the bus" }).click();
   await bob.getByRole("heading", { name: "History of Application shop", level: 1 }).waitFor();
   await bob.getByRole("link", { name: "Open the Application shop" }).click();
   await bob.getByRole("heading", { name: "shop", level: 1 }).waitFor();
@@ -109,11 +109,11 @@ test("the history has failed attempts, the dead letter, and Kubernetes Events", 
     .poll(async () => headlines(traces(alice).first()), patience)
     .toEqual(["Reconcile by probe", "Dead letter of probe"]);
   await expect
-    .poll(() => headlines(alice.getByRole("region", { name: "Without a trace" })), patience)
+    .poll(() => headlines(alice.getByRole("region", { name: "No trace" })), patience)
     .toEqual(["Event"]);
   await expectAccessible(alice);
   await alice.getByRole("link", { name: "Inspect it" }).click();
-  await alice.getByRole("region", { name: "What happened" }).waitFor();
+  await alice.getByRole("region", { name: "Error" }).waitFor();
 });
 
 test("a long history is shown from its end, and loads older entries on demand", async () => {
@@ -149,7 +149,7 @@ test("a long history is shown from its end, and loads older entries on demand", 
   await expect.poll(stored, patience).toBeGreaterThanOrEqual(before + 2 * each);
   await bus.nc.close();
   await alice.goto(`${scene.url}/bus/history?kind=Probe&group=test.denrei.dev&namespace=${team}&name=busy`);
-  const earlier = alice.getByRole("button", { name: "Show what was earlier" });
+  const earlier = alice.getByRole("button", { name: "Show earlier entries" });
   await earlier.waitFor();
   const reconciles = () => alice.getByText(/^Reconcile by (probe|stickers)$/).count();
   expect(await reconciles()).toBe(200);
@@ -164,13 +164,13 @@ test("a long history is shown from its end, and loads older entries on demand", 
 
 test("reports an unknown object, and a missing right", async () => {
   await bob.goto(`${scene.url}/bus/history?kind=Application&namespace=${team}&name=never`);
-  await bob.getByRole("heading", { name: "Nothing is known of Application never" }).waitFor();
+  await bob.getByRole("heading", { name: "No history of Application never" }).waitFor();
   await expectAccessible(bob);
   await bob.goto(`${scene.url}/bus/history?kind=Application&namespace=${foreign}&name=web`);
-  await bob.getByRole("heading", { name: "You may not see this history" }).waitFor();
+  await bob.getByRole("heading", { name: "You cannot view this history" }).waitFor();
   await expectAccessible(bob);
   await bob.goto(`${scene.url}/bus/history?trace=nonsense`);
-  await bob.getByRole("heading", { name: "Nothing is known of this trace" }).waitFor();
+  await bob.getByRole("heading", { name: "No history of this trace" }).waitFor();
 });
 
 test("the history screen violates no policy", () => {

@@ -101,8 +101,8 @@ test("shows Installations and Apps live, with a countdown to the expiry of each 
   const page = await scene.loggedIn(people.bob);
   await atGitHub(page);
   await page.getByText("No Installations here yet").waitFor();
-  await page.getByText("There are no GitHubApps here.").waitFor();
-  await page.getByText("You may not list ClusterGitHubApps.").waitFor();
+  await page.getByText("No GitHubApps here.").waitFor();
+  await page.getByText("You cannot list ClusterGitHubApps.").waitFor();
   await expectAccessible(page);
   await scene.kit.client.create(
     GitHubApp,
@@ -117,7 +117,7 @@ test("shows Installations and Apps live, with a countdown to the expiry of each 
   await createInstallation("acme", 3000);
   const row = page.getByRole("row", { name: "acme" });
   for (const text of ["Ready", "builder", "815", "web, docs"]) await row.getByText(text).waitFor();
-  await page.getByRole("region", { name: "Apps of a namespace" }).getByText("4711").waitFor();
+  await page.getByRole("region", { name: "GitHubApps", exact: true }).getByText("4711").waitFor();
   const left = async () => {
     const [minutes = 0, seconds = 0] = (await row.getByText(/^\d+:\d\d$/).innerText()).split(":").map(Number);
     return minutes * 60 + seconds;
@@ -134,7 +134,7 @@ test("shows Installations and Apps live, with a countdown to the expiry of each 
   await page.getByText("the Secret has a token").waitFor();
   await expectAccessible(page);
   await setEnd("acme", -120);
-  await page.getByText(/^Ended 2 min ago$/).waitFor();
+  await page.getByText(/^Expired 2 min ago$/).waitFor();
 });
 
 test("suggests what the connected user can see at GitHub, and shows rejections next to the field", async () => {
@@ -145,23 +145,23 @@ test("suggests what the connected user can see at GitHub, and shows rejections n
   await expectAccessible(page);
   await page.getByRole("link", { name: "Connect GitHub" }).click();
   await page.getByRole("button", { name: "Cancel" }).click();
-  await page.getByText("You have not allowed it at GitHub").waitFor();
+  await page.getByText("You did not give consent at GitHub").waitFor();
   await page.getByRole("link", { name: "Connect GitHub" }).click();
   await page.getByRole("button", { name: "Authorize as octo" }).click();
   await page.getByText("Connected to GitHub as octo.").waitFor();
 
   await page.getByRole("button", { name: "Create" }).click();
-  for (const label of ["Name", "App", "Installation at GitHub"])
+  for (const label of ["Name", "App", "GitHub installation"])
     expect(await page.getByLabel(label, { exact: true }).getAttribute("aria-invalid"), label).toBe("true");
   await expectAccessible(page);
-  const installation = page.getByLabel("Installation at GitHub");
+  const installation = page.getByLabel("GitHub installation");
   expect(await installation.getByRole("option").allInnerTexts()).toEqual(["Choose one", "acme (815)"]);
   await installation.selectOption("acme (815)");
   const repositories = page.getByRole("group", { name: "Repositories" });
   await repositories.getByLabel("acme/web").waitFor();
   expect(await repositories.getByRole("checkbox").count()).toBe(2);
   await page.getByLabel("Name", { exact: true }).fill("made-here");
-  await page.getByLabel("Kind of the App").selectOption("GitHubApp");
+  await page.getByLabel("App kind").selectOption("GitHubApp");
   await page.getByLabel("App", { exact: true }).fill("builder");
   await page.getByLabel("Pull requests").selectOption("read");
   await page.getByLabel("Format").selectOption("raw");
@@ -193,10 +193,10 @@ test("an Installation is deleted after its name is typed, and disappears from th
   await atGitHub(page);
   await page.getByRole("link", { name: "leaving" }).click();
   await page.getByRole("button", { name: "Delete" }).click();
-  await page.getByText("The Secret leaving goes with it").waitFor();
-  await page.getByLabel("Type leaving to delete it").fill("leaving");
+  await page.getByText("The Secret leaving is deleted too").waitFor();
+  await page.getByLabel("Type leaving to confirm").fill("leaving");
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-  await page.getByRole("heading", { name: "There is no Installation leaving" }).waitFor();
+  await page.getByRole("heading", { name: "Installation leaving not found" }).waitFor();
   await scene.kit.untilGone(Installation as never, { name: "leaving", namespace: team });
 });
 
@@ -236,7 +236,7 @@ test("a user with the right to list ClusterGitHubApps sees them, with links to G
   const page = await scene.loggedIn(people.bob);
   await atGitHub(page);
   const row = page
-    .getByRole("region", { name: "Apps of the cluster" })
+    .getByRole("region", { name: "ClusterGitHubApps" })
     .getByRole("row", { name: "everybodys" });
   expect(await row.getByRole("link").getAttribute("href")).toBe("https://github.com/apps/acme-denrei");
   await row.getByText("1 in spec.allowed").waitFor();

@@ -54,7 +54,7 @@ test("the page shows the user name that roles and refusals of the API server use
   const page = await scene.loggedIn(people.alice, foreign);
   await page.getByText(`Logged in as ${prefix}alice`).waitFor();
   await page.getByText(`User "${prefix}alice" cannot list resource "applications"`).waitFor();
-  expect(await page.getByRole("heading", { name: `You may not see this in ${foreign}` }).count()).toBe(1);
+  expect(await page.getByRole("heading", { name: `You cannot view this in ${foreign}` }).count()).toBe(1);
 });
 
 test("reports a kind that is not installed, and its objects once it is", async () => {

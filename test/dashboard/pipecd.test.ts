@@ -97,7 +97,7 @@ test("shows a stack coming up, with the parts of its control plane and everythin
   await expectAccessible(page);
 
   await page.getByRole("link", { name: plane }).click();
-  const children = page.getByRole("region", { name: "What runs for it" });
+  const children = page.getByRole("region", { name: "Workloads" });
   for (const part of ["gateway", "server", "cache", "ops"])
     await children
       .getByRole("row", { name: `${plane}-${part}` })
@@ -137,7 +137,7 @@ test("an EventRegistration is shown with its event, source, and conditions, and 
   await expectAccessible(page);
   await page.getByRole("button", { name: "Delete" }).click();
   const dialog = page.getByRole("dialog", { name: "Delete EventRegistration web?" });
-  await dialog.getByText("PipeCD keeps those that it has.").waitFor();
+  await dialog.getByText("PipeCD keeps the registered ones.").waitFor();
   await dialog.getByRole("textbox").fill("web");
   await dialog.getByRole("button", { name: "Delete" }).click();
   await kit.untilGone(EventRegistration as Kind, { namespace: team, name: "web" });
@@ -178,13 +178,13 @@ test("shows the order of a deletion live, with what each object waits for, and k
   await page.goto(`${url}/pipecd/controlplanes/${team}/${plane}`);
   await page.getByRole("button", { name: "Delete" }).click();
   const dialog = page.getByRole("dialog", { name: `Delete ControlPlane ${plane}?` });
-  await dialog.getByText(/It stays while Applications, Pipeds and Environments need it/).waitFor();
+  await dialog.getByText(/The deletion waits while Applications, Pipeds, or Environments need it/).waitFor();
   await dialog.getByRole("textbox").fill(plane);
   await dialog.getByRole("button", { name: "Delete" }).click();
   await untilSteps(page, [
-    /^Applications In the way .* Application application-sample in the way Nobody has deleted it/,
-    /^Pipeds In the way/,
-    /^Environments In the way/,
+    /^Applications Blocking .* Application application-sample blocking Later steps wait for it, but it is not being deleted/,
+    /^Pipeds Blocking/,
+    /^Environments Blocking/,
     /^Control plane Waiting .* For Application application-sample, Piped piped-sample, Environment environment-sample/,
   ]);
   await expectAccessible(page);
@@ -196,7 +196,7 @@ test("shows the order of a deletion live, with what each object waits for, and k
   ] as const)
     await kit.client.delete(kind as Kind, at(name), {});
   await untilSteps(page, [
-    /^Applications In the way/,
+    /^Applications Blocking/,
     /^Pipeds Waiting .* For Application application-sample\.$/,
     /^Environments Waiting .* For Piped piped-sample, Application application-sample\.$/,
     /^Control plane Waiting/,
@@ -222,19 +222,19 @@ test("shows the order of a deletion live, with what each object waits for, and k
     for (const [kind, name] of objects)
       await changeFinalizers(kind as Kind, name, (all) => all.filter((one) => one !== finalizer));
   }
-  await page.getByRole("status").getByText("All of it is gone").waitFor({ timeout: 90_000 });
+  await page.getByRole("status").getByText("Deletion complete").waitFor({ timeout: 90_000 });
   for (const states of await seen.evaluate<string[], { all: Promise<string[]> }>(({ all }) => all))
     expect(states, "what is done comes before what is not").toMatch(
       /^(gone ?)*((going|stalled) ?)?((waiting|kept|going) ?)*$/,
     );
   await untilSteps(page, [
-    /^Applications Done .* Application application-sample is gone$/,
+    /^Applications Done .* Application application-sample deleted$/,
     /^Pipeds Done/,
     /^Environments Done/,
     /^Control plane Done/,
-    /^Stores Done .* Minio minio-sample is gone Mysql mysql-sample is gone$/,
+    /^Stores Done .* Minio minio-sample deleted Mysql mysql-sample deleted$/,
   ]);
-  await page.getByRole("heading", { name: `There is no ControlPlane ${plane}` }).waitFor();
+  await page.getByRole("heading", { name: `ControlPlane ${plane} not found` }).waitFor();
   await expectAccessible(page);
   await kit.untilGone(ControlPlane as Kind, at(plane));
 });
@@ -251,9 +251,9 @@ test("reports why a deletion is forbidden", async () => {
   await page.goto(`${url}/pipecd/pipeds/${team}/lonely`);
   await page.getByRole("heading", { name: "lonely", level: 1 }).waitFor();
   await page.getByRole("button", { name: "Delete" }).click();
-  await page.getByLabel("Type lonely to delete it").fill("lonely");
+  await page.getByLabel("Type lonely to confirm").fill("lonely");
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await page.getByText(/cannot delete resource "pipeds"/).waitFor();
   await page.goto(`${url}/pipecd/elsewhere/${team}/lonely`);
-  await page.getByText("There is no such page").waitFor();
+  await page.getByText("Page not found").waitFor();
 });

@@ -118,7 +118,7 @@ test("a board shows previews by phase, and moves them live", async () => {
   expect(await build.getAttribute("href")).toBe("/builds/team-a/modoki-pipeline-web-pr-3");
   await card(5).getByText("in the step build: <b>exit</b> status 1").waitFor();
   await card(8).getByText("aaaaaaa").waitFor();
-  await card(8).getByText("8888888 came later and is not approved yet.").waitFor();
+  await card(8).getByText("The newer commit 8888888 is not approved yet.").waitFor();
   await card(8).getByText("javascript:alert(1)").waitFor();
   expect(await card(8).getByRole("link").count()).toBe(0);
   await expectAccessible(page);
@@ -143,7 +143,7 @@ test("on a phone the columns are stacked, and nothing is wider than the screen",
   for (const [path, text] of [
     ["/previews", "acme/web"],
     ["/previews/team-a/web", "feature/4"],
-    ["/previews/new", "Which pull requests"],
+    ["/previews/new", "Pull request filter"],
   ] as const) {
     await open(path);
     await page.getByText(text).first().waitFor();
@@ -166,12 +166,12 @@ test("describes what was reported to GitHub, with links if GitHub's URL is known
     ],
   });
   const page = await open("/previews/team-a/told");
-  const told = page.getByRole("region", { name: "What GitHub was told" }).getByRole("listitem");
+  const told = page.getByRole("region", { name: "Reports to GitHub" }).getByRole("listitem");
   expect(await told.first().innerText()).toBe(
-    "#1 The status of its last commit is set. There is a deployment of 1111111. A comment is written.",
+    "#1 Status of the last commit set. Deployment of 1111111 created. Comment posted.",
   );
   expect((await told.last().innerText()).replaceAll(/\s+/g, " ")).toMatch(
-    /^#2 The status of 2222222 is set, and still pending\. Refused GitHub does not take the comment\. It is tried again in (\d+ min|1 h)\.$/,
+    /^#2 Status of 2222222 set, still pending\. Refused GitHub rejected the comment\. Next attempt: in (\d+ min|1 h)\.$/,
   );
   expect(await told.getByRole("link").count()).toBe(0);
   const url = "https://github.example.com/acme/told";
@@ -190,7 +190,7 @@ test("describes what was reported to GitHub, with links if GitHub's URL is known
     },
     manager,
   );
-  const link = told.getByRole("link", { name: "A comment" });
+  const link = told.getByRole("link", { name: "Comment" });
   expect(await link.getAttribute("href")).toBe(`${url}/pull/1#issuecomment-77`);
   await expectAccessible(page);
 });
@@ -203,19 +203,19 @@ test("an AppPipeline can be created with the form, and errors of the API server 
   await expectAccessible(page);
   const texts = {
     Name: "made",
-    "Owner of the repository": "acme",
+    "Repository owner": "acme",
     Repository: "made",
-    "Secret with the token of GitHub": "acme-web",
-    "Domain of the previews": "preview.example.com",
-    "Where the images go": "registry.example.com/acme/web",
+    "GitHub token Secret": "acme-web",
+    "Preview domain": "preview.example.com",
+    "Image repository": "registry.example.com/acme/web",
     Labels: "preview\nready",
-    "At most so many previews": "3",
-    "How long after its last commit a preview goes": "three days",
+    "Maximum number of previews": "3",
+    "Lifetime after the last commit": "three days",
   };
   for (const [label, text] of Object.entries(texts)) await page.getByLabel(label, { exact: true }).fill(text);
-  await page.getByLabel("From forks").selectOption("Never");
-  await page.getByRole("switch", { name: "Drafts as well" }).uncheck();
-  await page.getByRole("switch", { name: "A deployment" }).check();
+  await page.getByLabel("Forks").selectOption("Never");
+  await page.getByRole("switch", { name: "Include drafts" }).uncheck();
+  await page.getByRole("switch", { name: "Deployment" }).check();
   for (const [number, value] of [
     [1, "one"],
     [2, "two"],
@@ -224,7 +224,7 @@ test("an AppPipeline can be created with the form, and errors of the API server 
     await page.getByLabel(`Name of variable ${number}`).fill("MODE");
     await page.getByLabel(`Value of variable ${number}`).fill(`${value}`);
   }
-  const ttl = page.getByLabel("How long after its last commit a preview goes");
+  const ttl = page.getByLabel("Lifetime after the last commit");
   expect(await ttl.getAttribute("aria-invalid")).toBe("true");
   await ttl.fill("72h");
   await page.getByRole("button", { name: "Create" }).click();
@@ -251,29 +251,29 @@ test("an AppPipeline can be created with the form, and errors of the API server 
     report: { deployment: true },
     ttl: "72h",
   });
-  await page.getByText("those labelled preview and ready; no drafts; none from forks").waitFor();
+  await page.getByText("labeled preview and ready; no drafts; no forks").waitFor();
 });
 
 test("an AppPipeline can be changed, but not over a concurrent change", async () => {
   const { client } = scene.kit;
   const page = await open("/previews/team-a/made/settings");
-  await page.getByLabel("At most so many previews").fill("5");
+  await page.getByLabel("Maximum number of previews").fill("5");
   await page.getByRole("button", { name: "Remove variable 1" }).click();
   await page.getByRole("button", { name: "Remove variable 1" }).click();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("made is changed.").waitFor();
+  await page.getByText("Saved made.").waitFor();
   expect((await get("made")).spec).toMatchObject({ applicationTemplate: {}, maxPreviews: 5, ttl: "72h" });
   expect((await get("made")).spec.applicationTemplate.spec?.env).toBeUndefined();
 
-  await page.getByLabel("At most so many previews").fill("6");
+  await page.getByLabel("Maximum number of previews").fill("6");
   await client.mergePatch(AppPipeline, at("made"), { spec: { ttl: "24h", maxPreviews: 1 } }, manager);
-  await page.getByText("Somebody has changed it since you began.").first().waitFor();
+  await page.getByText("The object changed since you started editing.").first().waitFor();
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByRole("alert").getByText("Begin anew with what is there now.").waitFor();
+  await page.getByRole("alert").getByText("Start over from the current version.").waitFor();
   expect((await get("made")).spec.maxPreviews).toBe(1);
-  await page.getByRole("button", { name: "Begin anew with what is there now" }).click();
-  const most = page.getByLabel("At most so many previews");
+  await page.getByRole("button", { name: "Start over from the current version" }).click();
+  const most = page.getByLabel("Maximum number of previews");
   await expect.poll(() => most.inputValue()).toBe("1");
   await most.fill("6");
   await page.getByRole("button", { name: "Save" }).click();
@@ -282,7 +282,7 @@ test("an AppPipeline can be changed, but not over a concurrent change", async ()
 
 test("a refresh can be requested, and a deletion needs the name to be typed", async () => {
   const page = await open("/previews/team-a/made");
-  await page.getByText("GitHub was not asked yet which pull requests are open.").waitFor();
+  await page.getByText("The open pull requests have not been listed yet.").waitFor();
   await page.getByRole("button", { name: "Refresh now" }).click();
   const refreshed = await scene.kit.until(
     AppPipeline,
@@ -292,14 +292,14 @@ test("a refresh can be requested, and a deletion needs the name to be typed", as
   expect(refreshed.metadata.annotations?.[annotations.refreshedAt]).toMatch(/^\d{4}-\d\d-\d\dT[\d:]{8}Z$/);
   await page.getByRole("button", { name: "Delete" }).click();
   const dialog = page.getByRole("dialog", { name: "Delete AppPipeline made?" });
-  await dialog.getByLabel("Type made to delete it").fill("mad");
+  await dialog.getByLabel("Type made to confirm").fill("mad");
   expect(await dialog.getByRole("button", { name: "Delete" }).isDisabled()).toBe(true);
-  await dialog.getByLabel("Type made to delete it").fill("made");
+  await dialog.getByLabel("Type made to confirm").fill("made");
   await dialog.getByRole("button", { name: "Delete" }).click();
   await scene.kit.untilGone(AppPipeline, at("made"));
   await page.getByRole("heading", { level: 1, name: "Previews" }).waitFor();
   await open("/previews/team-a/made");
-  await page.getByRole("heading", { name: "There is no AppPipeline made" }).waitFor();
+  await page.getByRole("heading", { name: "AppPipeline made not found" }).waitFor();
 });
 
 test("the page violates no policy and throws no error", () => {

@@ -176,7 +176,7 @@ test("a session ends when the issuer revokes it, and a new login returns to the 
 describe("a form whose session ends", () => {
   let page: Page;
   const field = (label: string) => page.getByRole("main").getByLabel(label, { exact: true });
-  const back = () => page.getByText("What you had typed is here again.");
+  const back = () => page.getByText("Your unsaved input was restored.");
   beforeAll(async () => {
     page = await scene.loggedInByHand(people.alice, team);
   });
@@ -219,7 +219,7 @@ describe("a form whose session ends", () => {
     const at = { namespace: team, name: "begun" };
     await scene.kit.client.mergePatch(Application, at, { spec: { replicas: 3 } }, { fieldManager: "test" });
     await logInAgain();
-    await page.getByText("It was changed meanwhile").waitFor();
+    await page.getByText("The object changed in the meantime").waitFor();
     expect([await field("Image").inputValue(), await field("Pods").inputValue()]).toEqual(["begun:1", "3"]);
   });
 

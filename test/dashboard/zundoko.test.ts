@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => scene?.stop());
 
 const said = (page: Page): Promise<string[]> =>
-  page.getByRole("log", { name: "What is said" }).getByRole("strong").allInnerTexts();
+  page.getByRole("log", { name: "Words" }).getByRole("strong").allInnerTexts();
 
 /** Records what the browser would speak. */
 async function listen(page: Page): Promise<() => Promise<string[]>> {
@@ -50,12 +50,12 @@ test("a Hikawa created in the browser appears there word by word, and ends with 
   await page.getByLabel("Namespace", { exact: true }).fill(team);
   await page.keyboard.press("Enter");
   await page.getByRole("link", { name: "Zundoko" }).click();
-  await page.getByText("Nobody sings here yet").waitFor();
+  await page.getByText("No Hikawas here yet").waitFor();
   await expectAccessible(page);
   await page.getByRole("link", { name: "Create a Hikawa" }).click();
   await page.getByLabel("Pause").fill("-1");
   await page.getByRole("button", { name: "Create" }).click();
-  await page.getByText("expected a name").waitFor();
+  await page.getByText("Enter a name.").waitFor();
   expect(await page.getByLabel("Pause").getAttribute("aria-invalid")).toBe("true");
   await expectAccessible(page);
   await page.getByLabel("Name", { exact: true }).fill("kiyoshi");
@@ -63,7 +63,7 @@ test("a Hikawa created in the browser appears there word by word, and ends with 
   await page.getByRole("button", { name: "Create" }).click();
   await page.getByRole("heading", { name: "kiyoshi", level: 1 }).waitFor();
   const spoken = await listen(page);
-  await page.getByText("Nothing was said yet").waitFor();
+  await page.getByText("No words yet").waitFor();
   await page.getByLabel("Read aloud").check();
 
   // Start the worker only when the page is watching.
@@ -102,7 +102,7 @@ test("deleting is reported as forbidden to a viewer, and an editor has to type t
   const looking = await scene.loggedIn(people.bob);
   await looking.goto(`${scene.url}/zundoko/${team}/kiyoshi`);
   await looking.getByRole("button", { name: "Delete" }).click();
-  await looking.getByLabel("Type kiyoshi to delete it").fill("kiyoshi");
+  await looking.getByLabel("Type kiyoshi to confirm").fill("kiyoshi");
   await looking.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await looking.getByText(/cannot delete resource "hikawas"/).waitFor();
 
@@ -113,12 +113,12 @@ test("deleting is reported as forbidden to a viewer, and an editor has to type t
   await page.getByRole("link", { name: "kiyoshi", exact: true }).click();
   await page.getByRole("button", { name: "Delete" }).click();
   const dialog = page.getByRole("dialog", { name: "Delete Hikawa kiyoshi?" });
-  await dialog.getByLabel("Type kiyoshi to delete it").fill("kiyosh");
+  await dialog.getByLabel("Type kiyoshi to confirm").fill("kiyosh");
   expect(await dialog.getByRole("button", { name: "Delete" }).isDisabled()).toBe(true);
-  await dialog.getByLabel("Type kiyoshi to delete it").fill("kiyoshi");
+  await dialog.getByLabel("Type kiyoshi to confirm").fill("kiyoshi");
   await expectAccessible(page);
   await dialog.getByRole("button", { name: "Delete" }).click();
-  await page.getByRole("heading", { name: "There is no Hikawa kiyoshi" }).waitFor();
+  await page.getByRole("heading", { name: "Hikawa kiyoshi not found" }).waitFor();
   await page.getByRole("link", { name: "Back to the list" }).click();
   await page.getByRole("link", { name: "quiet" }).waitFor();
   expect(await page.getByRole("link", { name: "kiyoshi", exact: true }).count()).toBe(0);
@@ -127,7 +127,7 @@ test("deleting is reported as forbidden to a viewer, and an editor has to type t
 test("without a GitHub App, the form for an Installation explains how to add one and cannot be submitted", async () => {
   const page = await scene.loggedIn(people.alice);
   await page.goto(`${scene.url}/github/new`);
-  await page.getByText("Whoever runs the dashboard can set DENREI_GITHUB_*").waitFor();
+  await page.getByText("Its operator can set DENREI_GITHUB_*").waitFor();
   expect(await page.getByRole("button", { name: "Create" }).isDisabled()).toBe(true);
   expect(await page.getByLabel("Name", { exact: true }).isDisabled()).toBe(true);
   await expectAccessible(page);

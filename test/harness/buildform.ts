@@ -14,11 +14,11 @@ export async function fillIn(page: Page, name: string): Promise<void> {
   const texts = {
     Name: name,
     Application: name,
-    "Owner of the repository": "acme",
+    "Repository owner": "acme",
     Repository: "web",
-    "Secret with the token of GitHub": "acme-web",
-    "Where the images go": "registry.example.com/acme/web",
-    "Secret with the credentials of the registry": "regcred",
+    "GitHub token Secret": "acme-web",
+    "Image repository": "registry.example.com/acme/web",
+    "Registry credentials Secret": "regcred",
   };
   for (const [label, text] of Object.entries(texts))
     await page.getByRole("main").getByLabel(label, { exact: true }).fill(text);

@@ -45,7 +45,7 @@ async function show(page: Page, path: string): Promise<void> {
   const loading = page.locator("main .loading");
   while ((await loading.count()) > 0) await loading.first().waitFor({ state: "detached" });
   // The page requests a log when it shows it.
-  const waiting = page.getByText("Waiting for lines");
+  const waiting = page.getByText("Waiting for log lines");
   while ((await waiting.count()) > 0) await waiting.first().waitFor({ state: "detached" });
 }
 

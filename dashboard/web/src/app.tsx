@@ -1,4 +1,4 @@
-/** The page: who may see it, and which screen an address is of. */
+/** The root component: login state and routing. */
 import { ErrorBoundary, LocationProvider, Route, Router } from "preact-iso";
 import { session } from "./api/session.ts";
 import { screens } from "./screens.ts";
@@ -7,16 +7,15 @@ import { Frame } from "./ui/frame.tsx";
 import { Notices, notify } from "./ui/notices.tsx";
 import { Home, NotFound } from "./ui/states.tsx";
 
-/** Everything. */
 export function App() {
   const known = session.value;
   if (known === undefined) return null;
   if (known === "away") return <Unreachable />;
   if (known === "none") return <Welcome />;
   return (
-    // Logging in, here and at GitHub, is for the server and not for a screen.
+    // The server handles paths below /auth/.
     <LocationProvider scope={/^\/(?!auth\/)/}>
-      <ErrorBoundary onError={(error) => notify("bad", `This screen can not be shown: ${error.message}`)}>
+      <ErrorBoundary onError={(error) => notify("bad", `Cannot show this screen: ${error.message}`)}>
         <Frame>
           <Router>
             {screens.map(({ path, component }) => (

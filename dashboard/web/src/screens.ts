@@ -1,23 +1,22 @@
-/** Every place of the page: its name, and what is loaded when somebody goes there. */
+/** All screens of the page, each loaded on first use. */
 import type { FunctionComponent } from "preact";
 import { lazy } from "preact-iso";
 
-/** A screen. One without a name is reached from another. What its address says, the component asks the router for. */
+/** A screen. Its component reads path parameters from the router. */
 export interface Screen {
   readonly path: string;
-  /** As it stands among the places. */
+  /** Label in the navigation; screens without a name are reached from other screens. */
   readonly name?: string;
   readonly component: FunctionComponent;
 }
 
-/** Loaded when it is needed: what somebody does not look at is not waited for. */
 const screen = (path: string, load: () => Promise<FunctionComponent>, name?: string): Screen => ({
   path,
   component: lazy(load),
   ...(name !== undefined && { name }),
 });
 
-/** In the order in which they stand among the places. */
+/** In navigation order. */
 export const screens: readonly Screen[] = [
   screen(
     "/applications",

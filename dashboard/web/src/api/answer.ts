@@ -1,14 +1,14 @@
-/** What the server says when it is asked, once or again and again. */
+/** Requests to the server, sent once or polled. */
 import { useEffect, useState } from "preact/hooks";
 import { RequestError, request } from "./session.ts";
 
-/** What is known of an answer. */
+/** The state of a request. */
 export interface Answer<T> {
-  /** `refused`: asking again does not help; `away`: it does, and what was known before is still there. */
+  /** `refused`: retrying does not help. `away`: retrying may help, and the last value is kept. */
   readonly state: "loading" | "there" | "refused" | "away";
   readonly value?: T | undefined;
   readonly trouble?: { readonly status: number; readonly message: string } | undefined;
-  /** Asks now. */
+  /** Sends the request again now. */
   readonly ask: () => void;
 }
 
@@ -17,8 +17,8 @@ type Known<T> = Omit<Answer<T>, "ask">;
 const loading = { state: "loading" } as const;
 
 /**
- * Asks for as long as the component is there: once, or `everyMillis` after each answer while somebody looks at the page. Without
- * a path nothing is asked.
+ * Requests `path` while the component is mounted: once, or `everyMillis` after each response while the page is visible. Without a
+ * path it sends nothing.
  */
 export function useAnswer<T>(path: string | undefined, everyMillis?: number): Answer<T> {
   const [known, setKnown] = useState<{ path: string; of: Known<T> }>();
@@ -66,7 +66,7 @@ function troubled<T>(error: unknown, value: T | undefined): Known<T> {
   if (!(error instanceof RequestError)) throw error;
   const { status, message } = error;
   const isFinal = status >= 400 && status < 500 && status !== 401 && status !== 429;
-  // What was there is not shown to whoever may see it no more.
+  // After a loss of permission, drop the previous value.
   return {
     state: isFinal ? "refused" : "away",
     value: isFinal ? undefined : value,

@@ -1,4 +1,4 @@
-/** Reading and writing objects, as whoever is logged in. */
+/** Reads and writes Kubernetes objects as the logged-in user. */
 import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
 import { type Place, pathOf, type Resource } from "./resource.ts";
 import { RequestError, request } from "./session.ts";
@@ -6,14 +6,14 @@ import { RequestError, request } from "./session.ts";
 const prefix = "/api/kubernetes";
 const mergePatch = "application/merge-patch+json";
 
-/** An object that is there. */
+/** The name of an object. */
 export interface ObjectPlace {
-  /** Missing where the kind is of the cluster. */
+  /** Undefined for cluster-scoped kinds. */
   readonly namespace?: string | undefined;
   readonly name: string;
 }
 
-/** Where an object is. */
+/** The name and namespace of an object. */
 export const placeOf = ({ metadata: { namespace, name } }: KubeObject): ObjectPlace => ({ namespace, name });
 
 /** Lists objects once. */
@@ -28,7 +28,7 @@ export async function listOf<T extends KubeObject>(
 export const get = <T extends KubeObject>(resource: Resource<T>, place: ObjectPlace): Promise<Stored<T>> =>
   request(prefix + pathOf(resource, place));
 
-/** Creates an object; with `dryRun` the API server says what it would say, and nothing is created. */
+/** Creates an object. With `dryRun`, the API server only validates it. */
 export const create = <T extends KubeObject>(
   resource: Resource<T>,
   object: T,
@@ -39,10 +39,7 @@ export const create = <T extends KubeObject>(
     { method: "POST", body: object },
   );
 
-/**
- * Changes what is in the patch (RFC 7386: `null` takes a field away). With `metadata.resourceVersion` in it, it is refused when
- * somebody else has changed the object meanwhile.
- */
+/** Applies a merge patch (RFC 7386). With `metadata.resourceVersion` in it, a concurrent change makes it fail with a conflict. */
 export const patch = <T extends KubeObject>(
   resource: Resource<T>,
   place: ObjectPlace & Pick<Place, "subresource">,
@@ -54,12 +51,12 @@ export const patch = <T extends KubeObject>(
     contentType: mergePatch,
   });
 
-/** A status is written all the time: so often somebody else may come between. */
+/** Status writes conflict with the patch often, so several tries are needed. */
 const maxTries = 5;
 
 /**
- * Changes an object that nobody has specified otherwise since it was read, whatever became of its status. Throws a
- * {@link RequestError} with the reason `Changed` when somebody has.
+ * Patches an object whose specification has not changed since `read`; status changes do not matter. Throws a {@link RequestError}
+ * with the reason `Changed` if the specification changed.
  */
 export async function patchUnchanged<T extends KubeObject>(
   resource: Resource<T>,
@@ -72,7 +69,7 @@ export async function patchUnchanged<T extends KubeObject>(
       throw new RequestError(
         409,
         "Changed",
-        "Somebody has changed it since you began. Begin anew with what is there now.",
+        "The object changed since you started editing. Start over from the current version.",
       );
     try {
       const { resourceVersion } = metadata;
@@ -83,6 +80,6 @@ export async function patchUnchanged<T extends KubeObject>(
   }
 }
 
-/** Deletes an object, and what belongs to it after it. */
+/** Deletes an object; its dependents follow in the background. */
 export const remove = (resource: Resource, place: ObjectPlace): Promise<unknown> =>
   request(`${prefix}${pathOf(resource, place)}?propagationPolicy=Background`, { method: "DELETE" });

@@ -1,7 +1,7 @@
-/** Objects of Kubernetes' own kinds, as far as they are shown. */
+/** Types of built-in Kubernetes kinds. */
 import type { KubeObject } from "../../../../bus/kube/object.ts";
 
-/** An Event of `events.k8s.io/v1`, as far as it is shown. */
+/** An Event of `events.k8s.io/v1`: the fields that the page shows. */
 export interface EventObject extends KubeObject {
   readonly type?: "Normal" | "Warning";
   readonly reason?: string;
@@ -13,7 +13,7 @@ export interface EventObject extends KubeObject {
   readonly regarding?: { readonly kind?: string; readonly name?: string; readonly uid?: string };
 }
 
-/** What a container is doing. */
+/** An entry of `containerStatuses`. */
 export interface ContainerStatus {
   readonly name: string;
   readonly image?: string;
@@ -32,7 +32,7 @@ export interface ContainerStatus {
   };
 }
 
-/** A Pod. */
+/** A Pod: the fields that the page shows. */
 export type PodObject = KubeObject<
   {
     readonly nodeName?: string;

@@ -1,4 +1,4 @@
-/** Where objects are in the Kubernetes API. */
+/** Kinds and their paths in the Kubernetes API. */
 
 import type { KubeObject } from "../../../../bus/kube/object.ts";
 import type { Deployment, StatefulSet } from "../../../../bus/kube/workloads.ts";
@@ -7,16 +7,16 @@ import type { Application, AppPipeline, RemoteSync } from "../../../../functions
 import { group as modoki, version as modokiVersion } from "../../../../functions/paas/names.ts";
 import type { EventObject, PodObject } from "./others.ts";
 
-/** A kind, as far as addresses need it. Carries the type of its objects, which is never there. */
+/** A kind and its place in the API. */
 export interface Resource<T extends KubeObject = KubeObject> {
   readonly group: string;
   readonly version: string;
   readonly plural: string;
   readonly kind: string;
-  readonly example?: T;
+  /** Carries the type of the objects; always undefined. */ readonly example?: T;
 }
 
-/** Names a kind. */
+/** Declares a kind. */
 export const resource = <T extends KubeObject>(
   group: string,
   version: string,
@@ -40,9 +40,9 @@ export const deployments = resource<Deployment>("apps", "v1", "Deployment", "dep
 export const statefulSets = resource<StatefulSet>("apps", "v1", "StatefulSet", "statefulsets");
 export const namespaces = resource("", "v1", "Namespace", "namespaces");
 
-/** Which objects. */
+/** Selects one object or a list. */
 export interface Place {
-  /** All of them unless given. */
+  /** Defaults to all namespaces. */
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
   readonly subresource?: string | undefined;
@@ -50,7 +50,7 @@ export interface Place {
   readonly fieldSelector?: string | undefined;
 }
 
-/** The path of a list, or of an object. */
+/** The API path of an object or a list. */
 export function pathOf({ group, version, plural }: Resource, place: Place = {}): string {
   const { namespace, name, subresource, ...selectors } = place;
   const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
@@ -61,6 +61,6 @@ export function pathOf({ group, version, plural }: Resource, place: Place = {}):
   return `${parts.filter((part) => part !== undefined).join("/")}${query.size > 0 ? `?${query}` : ""}`;
 }
 
-/** `apiVersion` of its objects. */
+/** The `apiVersion` of a kind's objects. */
 export const apiVersionOf = ({ group, version }: Resource): string =>
   group === "" ? version : `${group}/${version}`;

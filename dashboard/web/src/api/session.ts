@@ -1,24 +1,27 @@
-/** Who is logged in, and requests in their name. */
+/** The session, and requests that carry it. */
 import { signal } from "@preact/signals";
 
-/** Somebody who is logged in. The token that says so stays with the server. */
+/** A logged-in user. The server keeps the user's tokens. */
 export interface Session {
   readonly user: string;
-  /** Shown with every request that changes something. */
+  /** Sent with every request that changes something. */
   readonly csrf: string;
 }
 
-/** `undefined` until it is known, `away` while nobody can say; `none` when nobody is logged in; `ended` when somebody was. */
+/**
+ * `undefined` until the first response; `away` if the server does not respond; `none` if no user is logged in; `ended` if the session
+ * expired while the page was open.
+ */
 export const session = signal<Session | "none" | "ended" | "away" | undefined>(undefined);
 
-/** A field of an object that the API server does not take as it is. */
+/** An invalid field of an object. */
 export interface FieldProblem {
   /** `spec.domains[0]` */
   readonly field: string;
   readonly message: string;
 }
 
-/** An answer that is no success. The status is 0 when there was no answer at all. */
+/** A failed request. The status is 0 if there was no response. */
 export class RequestError extends Error {
   override readonly name = "RequestError";
   readonly status: number;
@@ -33,7 +36,7 @@ export class RequestError extends Error {
   }
 }
 
-/** What is asked of the server. */
+/** Options of a request. */
 export interface ServerRequest {
   readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
   readonly body?: unknown;
@@ -41,7 +44,7 @@ export interface ServerRequest {
   readonly signal?: AbortSignal;
 }
 
-/** Asks the server, and reads its JSON. Throws a {@link RequestError}. */
+/** Sends a request and parses the JSON response. Throws a {@link RequestError}. */
 export async function request<T>(path: string, options: ServerRequest = {}): Promise<T> {
   const { method = "GET", body, contentType = "application/json", signal: aborted } = options;
   const known = session.value;
@@ -59,7 +62,7 @@ export async function request<T>(path: string, options: ServerRequest = {}): Pro
     });
   } catch (error) {
     if (aborted?.aborted) throw error;
-    throw new RequestError(0, "Offline", "The dashboard does not answer. Look whether you are online.");
+    throw new RequestError(0, "Offline", "The dashboard does not respond. Check your network connection.");
   }
   const text = await response.text();
   if (response.ok) return (text === "" ? undefined : JSON.parse(text)) as T;
@@ -77,18 +80,23 @@ function refused(status: number, text: string): RequestError {
   try {
     body = JSON.parse(text) as Refusal;
   } catch {
-    // Whatever stands between has answered with a page of its own.
+    // A proxy responded with a page of its own.
   }
-  // The session is gone. An API server that has just started takes no token for a moment, which is another thing.
+  // The session ended. TokenRefused is different: an API server rejects all tokens for a moment after its start.
   if (status === 401 && body.reason !== "TokenRefused" && typeof session.value === "object")
     session.value = "ended";
   const fields = (body.details?.causes ?? []).flatMap(({ field, message }) =>
     field && message ? [{ field, message }] : [],
   );
-  return new RequestError(status, body.reason ?? "", body.message ?? `The answer was ${status}.`, fields);
+  return new RequestError(
+    status,
+    body.reason ?? "",
+    body.message ?? `The server responded with status ${status}.`,
+    fields,
+  );
 }
 
-/** Finds out who is logged in. Whoever was keeps the page, and what is typed there, when they are no more. */
+/** Loads the session. If the user was logged in before, the page and its forms stay. */
 export async function loadSession(): Promise<void> {
   try {
     session.value = await request<Session>("/api/session");
@@ -99,11 +107,11 @@ export async function loadSession(): Promise<void> {
   }
 }
 
-/** Where to log in, to come back to this address. */
+/** The login URL; it leads back to the current address. */
 export const loginUrl = (): string =>
   `/auth/login?to=${encodeURIComponent(location.pathname + location.search)}`;
 
-/** Ends the session, here and at the issuer. */
+/** Ends the session here and at the identity provider. */
 export async function logOut(): Promise<void> {
   const { goTo } = await request<{ goTo: string }>("/api/session", { method: "DELETE" });
   session.value = "none";

@@ -1,20 +1,20 @@
 /** Server-sent events: https://html.spec.whatwg.org/multipage/server-sent-events.html */
 import { loadSession, session } from "./session.ts";
 
-/** What is listened to. */
+/** Options of a stream. */
 export interface StreamOptions {
-  /** Asked for whenever the page opens the stream; a browser that opens it again itself does so at the same address. */
+  /** Called whenever the page opens the stream. A reconnect by the browser itself uses the previous address. */
   readonly address: () => string;
-  /** By the event's name. Data is JSON. */
+  /** Handlers by event name. Data is JSON. */
   readonly on: Readonly<Record<string, (data: never, id: string) => void>>;
   readonly opened: () => void;
-  /** It has broken off, or was refused. It is opened again, for as long as there is a session. */
+  /** Called when the stream broke or was refused. It reopens while the session lasts. */
   readonly broken: () => void;
 }
 
 const retryMillis = 2000;
 
-/** Listens until the returned function is called. */
+/** Opens a stream. The returned function closes it. */
 export function openStream({ address, on, opened, broken }: StreamOptions): () => void {
   let source: EventSource | undefined;
   let timer = 0;
@@ -29,7 +29,7 @@ export function openStream({ address, on, opened, broken }: StreamOptions): () =
     source.onopen = opened;
     source.onerror = () => {
       broken();
-      // A stream that broke is opened again by the browser; one that was refused is not.
+      // The browser reopens a broken stream, but not a refused one.
       if (source?.readyState === EventSource.CLOSED) void again();
     };
   }

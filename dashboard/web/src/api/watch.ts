@@ -1,26 +1,26 @@
-/** Objects as they are now: listed once, and changed as the API server tells, over one stream for all that a screen looks at. */
+/** Live lists of objects. All lists of a screen share one stream. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
 import { type Place, pathOf, type Resource } from "./resource.ts";
 import { openStream } from "./stream.ts";
 
-/** What is known of a list. */
+/** The state of a list. */
 export interface Watched<T extends KubeObject = KubeObject> {
   readonly state: "loading" | "live" | "refused" | "away";
-  /** By namespace and name. */
+  /** Sorted by namespace and name. */
   readonly items: readonly Stored<T>[];
-  /** Why it is refused, or away. */
+  /** Set if the state is `refused` or `away`. */
   readonly trouble?: { readonly status: number; readonly message: string } | undefined;
 }
 
-/** What is looked at. */
+/** A kind, and optionally which of its objects. */
 export type Wanted<T extends KubeObject = KubeObject> = readonly [resource: Resource<T>, place?: Place];
 
 type Lists<W extends readonly Wanted[]> = {
   [K in keyof W]: W[K] extends Wanted<infer T> ? Watched<T> : never;
 };
 
-/** Looks at lists for as long as the component is there. */
+/** Watches lists while the component is mounted. */
 export function useWatch<const W extends readonly Wanted[]>(...wanted: W): Lists<W> {
   const paths = wanted.map(([resource, place]) => pathOf(resource, place));
   const key = paths.join("\n");
@@ -30,7 +30,7 @@ export function useWatch<const W extends readonly Wanted[]>(...wanted: W): Lists
   return (lists.key === key ? lists.of : nothing) as Lists<W>;
 }
 
-/** Follows paths until the returned function is called; `tell` is called at most once per frame. */
+/** Watches paths until the returned function is called. Calls `tell` at most once per frame. */
 function follow(paths: readonly string[], tell: (lists: readonly Watched[]) => void): () => void {
   const lists = paths.map(() => new ObjectList());
   let seen = "";
@@ -77,7 +77,7 @@ function follow(paths: readonly string[], tell: (lists: readonly Watched[]) => v
 
 const keyOf = ({ metadata: { namespace = "", name } }: KubeObject): string => `${namespace}/${name}`;
 
-/** One list, as it is told. */
+/** One list, built from stream events. */
 class ObjectList {
   private items = new Map<string, Stored>();
   private state: Watched["state"] = "loading";
@@ -107,7 +107,7 @@ class ObjectList {
 
   away(): void {
     if (this.state !== "refused") this.state = "away";
-    this.trouble ??= { status: 0, message: "The dashboard does not answer." };
+    this.trouble ??= { status: 0, message: "The dashboard does not respond." };
   }
 
   back(): void {

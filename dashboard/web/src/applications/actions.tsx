@@ -1,4 +1,4 @@
-/** What can be done with an Application from each part of its screen. */
+/** The buttons of an Application's screen. */
 
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
@@ -10,7 +10,6 @@ import { ConfirmDelete, Dialog } from "../ui/dialog.tsx";
 import { doing } from "../ui/doing.ts";
 import { deploymentsOf, restart, scale } from "./write.ts";
 
-/** The buttons. */
 export function Actions({ app }: { app: Stored<Application> }) {
   const [open, setOpen] = useState<"scale" | "delete">();
   const { route } = useLocation();
@@ -24,7 +23,7 @@ export function Actions({ app }: { app: Stored<Application> }) {
       <button
         type="button"
         disabled={deploymentsOf(app).length === 0}
-        onClick={() => void doing(restart(app), `${name} restarts, one pod after the other.`)}
+        onClick={() => void doing(restart(app), `Restarting ${name}, one pod at a time.`)}
       >
         Restart
       </button>
@@ -36,11 +35,11 @@ export function Actions({ app }: { app: Stored<Application> }) {
         <ConfirmDelete
           kind="Application"
           name={name}
-          consequence="Its pods stop, and what was made for it goes as well; its hosts lead nowhere."
+          consequence="Its pods stop, its resources are deleted, and its hosts no longer respond."
           onClose={close}
           onConfirm={() => {
             close();
-            void doing(remove(applications, placeOf(app)), `${name} is deleted.`).then(
+            void doing(remove(applications, placeOf(app)), `Deleting ${name}.`).then(
               (outcome) => outcome === "done" && route("/applications"),
             );
           }}
@@ -61,12 +60,12 @@ function Scale({ app, onClose }: { app: Stored<Application>; onClose: () => void
           onClose();
           void doing(
             scale(app, replicas),
-            `${name} is to have ${replicas} ${replicas === 1 ? "pod" : "pods"}.`,
+            `Scaling ${name} to ${replicas} ${replicas === 1 ? "pod" : "pods"}.`,
           );
         }}
       >
         <label class="field">
-          How many pods
+          Number of pods
           <input
             type="number"
             min={0}
@@ -76,7 +75,7 @@ function Scale({ app, onClose }: { app: Stored<Application>; onClose: () => void
             onInput={({ currentTarget }) => setReplicas(currentTarget.valueAsNumber)}
           />
         </label>
-        {replicas === 0 && <p class="notice busy">With none, nobody answers at its hosts.</p>}
+        {replicas === 0 && <p class="notice busy">Without pods, its hosts do not respond.</p>}
         <div class="actions">
           <button type="button" onClick={onClose}>
             Cancel

@@ -1,4 +1,4 @@
-/** One Application: how it is, what it says, and what can be done with it. */
+/** The screen of an Application. */
 import { useRoute } from "preact-iso";
 import type { Stored } from "../../../../bus/kube/object.ts";
 import type { Application } from "../../../../functions/paas/kinds.ts";
@@ -23,7 +23,6 @@ const tabs = [
   ["settings", "Settings"],
 ] as const;
 
-/** The screen. */
 export function ApplicationDetail() {
   const { namespace = "", name = "", tab = "" } = useRoute().params;
   const [found, running, said, syncs] = useWatch(

@@ -1,4 +1,4 @@
-/** The form of an Application. */
+/** The form for Applications. */
 import { z } from "zod";
 import { Application } from "../../../../functions/paas/kinds/application.ts";
 import { applications } from "../api/resource.ts";
@@ -11,7 +11,7 @@ import { More } from "../ui/form/group.tsx";
 import type { ObjectForm } from "../ui/form/object.tsx";
 import { PairsField } from "../ui/form/pairs.tsx";
 
-/** Paths of what is shown. */
+/** Paths of the shown fields. */
 const shownFields: readonly Path[] = [
   "domains",
   "image",
@@ -28,7 +28,7 @@ const shownFields: readonly Path[] = [
   "serviceAccount",
 ].map((name) => ["spec", name]);
 
-/** What the forms of Applications are made of. */
+/** Creates and edits Applications. */
 export const applicationForm: ObjectForm<Application> = {
   resource: applications,
   place: ["/applications", "Applications"],
@@ -40,7 +40,6 @@ export const applicationForm: ObjectForm<Application> = {
   content: (form) => <SpecFields form={form} />,
 };
 
-/** The fields. */
 function SpecFields({ form }: { form: Form }) {
   const field = (...path: string[]) => ({ form, path: ["spec", ...path] });
   return (
@@ -49,45 +48,45 @@ function SpecFields({ form }: { form: Form }) {
         {...field("domains")}
         label="Hosts"
         rows={2}
-        hint="One in each line: web.example.com, *.example.com"
+        hint="One per line, such as web.example.com or *.example.com."
       />
       <TextField
         {...field("image")}
         label="Image"
         placeholder="registry.example.com/team/web:1.0"
-        hint="Left empty, a page says that nothing is deployed yet. A RemoteSync fills it in."
+        hint="If empty, visitors see a placeholder page. A RemoteSync sets it."
       />
       <EnvField {...field("env")} label="Environment variables" />
-      <EnvFromField {...field("envFrom")} label="Variables from all keys of" />
+      <EnvFromField {...field("envFrom")} label="Variables from Secrets and ConfigMaps" />
       <NumberField {...field("replicas")} label="Pods" />
       <NumberField
         {...field("port")}
         label="Port"
         min={1}
-        hint="Where it listens, also in the variable PORT. 8080 unless given."
+        hint="The port it listens on, also passed as PORT. Defaults to 8080."
       />
       <More what="command, health check, resources, attributes">
         <LinesField
           {...field("command")}
           label="Command"
-          hint="Words, one in each line. That of the image unless given."
+          hint="One word per line. Defaults to the image's command."
         />
-        <LinesField {...field("args")} label="Arguments" hint="One in each line." />
+        <LinesField {...field("args")} label="Arguments" hint="One per line." />
         <TextField
           {...field("healthCheck", "path")}
-          label="Path of the health check"
+          label="Health check path"
           placeholder="/healthz"
-          hint="Answers 200 when all is well. Without one, it is enough to listen."
+          hint="Must return 200 if the application is healthy. Defaults to a TCP check of the port."
         />
         <PairsField
           {...field("resources", "requests")}
-          label="Resources that it asks for"
+          label="Resource requests"
           hint="cpu: 100m, memory: 128Mi"
         />
-        <PairsField {...field("resources", "limits")} label="Most that it gets" />
-        <PairsField {...field("attributes")} label="Attributes" hint="Parameters of the chart." />
-        <TextField {...field("imagePullSecret")} label="Secret to pull the image with" />
-        <TextField {...field("serviceAccount")} label="ServiceAccount of its pods" />
+        <PairsField {...field("resources", "limits")} label="Resource limits" />
+        <PairsField {...field("attributes")} label="Attributes" hint="Chart parameters." />
+        <TextField {...field("imagePullSecret")} label="Image pull Secret" />
+        <TextField {...field("serviceAccount")} label="Pod ServiceAccount" />
       </More>
     </>
   );

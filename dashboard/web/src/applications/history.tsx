@@ -1,4 +1,4 @@
-/** Images that have run, and the way back to them. */
+/** The images that an Application has run, and rollbacks to them. */
 import { useState } from "preact/hooks";
 import type { Stored } from "../../../../bus/kube/object.ts";
 import type { Application } from "../../../../functions/paas/kinds.ts";
@@ -10,7 +10,7 @@ import { doing } from "../ui/doing.ts";
 import { Status } from "../ui/status.tsx";
 import { rollBack, unpin } from "./write.ts";
 
-/** The third part of the screen. */
+/** The history tab. */
 export function History({ app }: { app: Stored<Application> }) {
   const [asked, ask] = useState<string>();
   const { spec, status, metadata } = app;
@@ -20,20 +20,20 @@ export function History({ app }: { app: Stored<Application> }) {
       {spec.pinnedImage !== undefined && (
         <div class="notice busy row">
           <span>
-            It is pinned to <code>{spec.pinnedImage}</code>; what is built meanwhile waits.
+            Pinned to <code>{spec.pinnedImage}</code>. Newer builds are not deployed.
           </span>
           <button
             type="button"
-            onClick={() => void doing(unpin(app), `${metadata.name} runs the newest image again.`)}
+            onClick={() => void doing(unpin(app), `Deploying the newest image of ${metadata.name}.`)}
           >
-            Run the newest image
+            Deploy the newest image
           </button>
         </div>
       )}
       {history.length === 0 ? (
         <div class="empty">
-          <h2>No image has run yet</h2>
-          <p>Each image that all pods have run is kept here, to go back to.</p>
+          <h2>No images yet</h2>
+          <p>Images that ran on all pods appear here. You can roll back to any of them.</p>
         </div>
       ) : (
         <div class="table">
@@ -60,7 +60,7 @@ export function History({ app }: { app: Stored<Application> }) {
                   </td>
                   <td>
                     {image === status?.currentImage ? (
-                      <Status tone="good">Runs now</Status>
+                      <Status tone="good">Running</Status>
                     ) : (
                       <button type="button" onClick={() => ask(image)}>
                         Roll back
@@ -78,15 +78,15 @@ export function History({ app }: { app: Stored<Application> }) {
         <a
           href={historyAddress({ ...applications, namespace: metadata.namespace ?? "", name: metadata.name })}
         >
-          All that happened to it on the bus
+          Show its history on the bus
         </a>
       </p>
       {asked !== undefined && (
         <Dialog title={`Roll ${metadata.name} back?`} onClose={() => ask(undefined)}>
           <div class="stack">
             <p>
-              Its pods will run <code>{asked}</code>, one after the other. Newer builds wait until you run the
-              newest image again.
+              Its pods will run <code>{asked}</code>, one at a time. Newer builds are not deployed until you
+              deploy the newest image.
             </p>
             <div class="actions">
               <button type="button" onClick={() => ask(undefined)}>
@@ -97,7 +97,7 @@ export function History({ app }: { app: Stored<Application> }) {
                 class="primary"
                 onClick={() => {
                   ask(undefined);
-                  void doing(rollBack(app, asked), `${metadata.name} is rolled back.`);
+                  void doing(rollBack(app, asked), `Rolling ${metadata.name} back.`);
                 }}
               >
                 Roll back

@@ -1,4 +1,4 @@
-/** All Applications, live. */
+/** The list of Applications. */
 import type { Stored } from "../../../../bus/kube/object.ts";
 import type { Application } from "../../../../functions/paas/kinds.ts";
 import { applications } from "../api/resource.ts";
@@ -12,7 +12,6 @@ import { Loaded } from "../ui/states.tsx";
 import { Health, healthOf } from "../ui/status.tsx";
 import { type Column, ObjectTable } from "../ui/table.tsx";
 
-/** The screen. */
 export function ApplicationList() {
   const [found] = useWatch([applications, { namespace: namespace.value || undefined }]);
   return (
@@ -27,7 +26,7 @@ export function ApplicationList() {
         empty={
           <>
             <h2>No Applications here yet</h2>
-            <p>An Application is an image that runs, and the hosts where it is reached.</p>
+            <p>An Application runs an image and serves it at its hosts.</p>
             <a href="/applications/new">Create the first one</a>
           </>
         }

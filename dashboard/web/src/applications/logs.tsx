@@ -1,4 +1,4 @@
-/** What an Application's pods and the builds of its image write. */
+/** The logs of an Application's pods and of the builds of its image. */
 import { useEffect, useState } from "preact/hooks";
 import type { Stored } from "../../../../bus/kube/object.ts";
 import type { RemoteSync } from "../../../../functions/paas/kinds.ts";
@@ -18,7 +18,7 @@ interface Choice {
 
 const age = ({ metadata }: Stored<PodObject>): string => metadata.creationTimestamp ?? "";
 
-/** The newest pod first: after a change, it is the one to look at. */
+/** Newest pod first: after a change, its log matters most. */
 const choicesOf = (pods: readonly Stored<PodObject>[]): readonly Choice[] =>
   pods
     .toSorted((a, b) => age(b).localeCompare(age(a)))
@@ -32,7 +32,7 @@ const choicesOf = (pods: readonly Stored<PodObject>[]): readonly Choice[] =>
       })),
     );
 
-/** The second part of the screen. */
+/** The logs tab. */
 export function Logs({
   namespace,
   pods,
@@ -46,14 +46,14 @@ export function Logs({
     <div class="stack">
       <section class="card" aria-labelledby="runtime">
         <header>
-          <h2 id="runtime">What its pods write</h2>
+          <h2 id="runtime">Pod logs</h2>
         </header>
         <PodLogs namespace={namespace} pods={pods} />
       </section>
       {builds.length > 0 && (
         <section class="card" aria-labelledby="builds">
           <header>
-            <h2 id="builds">What the builds of its image write</h2>
+            <h2 id="builds">Build logs</h2>
           </header>
           <NewestBuilds namespace={namespace} of={builds} />
         </section>
@@ -62,7 +62,7 @@ export function Logs({
   );
 }
 
-/** Whoever reads a log goes on reading it while pods come and go, and has what was written when its own pod is gone. */
+/** Keeps showing the selected log while pods come and go, even after its pod is deleted. */
 function PodLogs({ namespace, pods }: { namespace: string; pods: Watched<PodObject> }) {
   const [read, setRead] = useState<Choice>();
   const [run, setRun] = useState<"present" | "previous">("present");
@@ -72,7 +72,7 @@ function PodLogs({ namespace, pods }: { namespace: string; pods: Watched<PodObje
   useEffect(() => setRead(shown), [shown?.value]);
   if (shown === undefined)
     return (
-      <Loaded watched={pods} empty={<p>No pods, and so nothing is written.</p>}>
+      <Loaded watched={pods} empty={<p>No pods, so there are no logs.</p>}>
         {() => null}
       </Loaded>
     );
@@ -89,7 +89,7 @@ function PodLogs({ namespace, pods }: { namespace: string; pods: Watched<PodObje
           }
         >
           {there === undefined && (
-            <option value={shown.value}>{`${shown.name}${isGone ? " (gone)" : ""}`}</option>
+            <option value={shown.value}>{`${shown.name}${isGone ? " (deleted)" : ""}`}</option>
           )}
           {choices.map(({ value, name }) => (
             <option key={value} value={value}>
@@ -100,7 +100,7 @@ function PodLogs({ namespace, pods }: { namespace: string; pods: Watched<PodObje
       </label>
       {isGone && (
         <div class="notice row" role="status">
-          <span>This pod is gone. What was read of it stays here until another one is chosen.</span>
+          <span>This pod no longer exists. Its log stays here until you choose another pod.</span>
           {newest && (
             <button type="button" onClick={() => setRead(newest)}>
               Show the newest pod
@@ -115,7 +115,7 @@ function PodLogs({ namespace, pods }: { namespace: string; pods: Watched<PodObje
             checked={run === "previous"}
             onChange={({ currentTarget }) => setRun(currentTarget.checked ? "previous" : "present")}
           />
-          What it wrote before it was started again
+          Show the log from before the last restart
         </label>
       )}
       <Log

@@ -1,4 +1,4 @@
-/** How an Application is: in facts, in its own words, and in what belongs to it. */
+/** The state of an Application: summary, conditions, pods, resources, and events. */
 import type { Stored } from "../../../../bus/kube/object.ts";
 import type { Application, RemoteSync } from "../../../../functions/paas/kinds.ts";
 import type { EventObject, PodObject } from "../api/others.ts";
@@ -11,7 +11,7 @@ import { Pods } from "../ui/pods.tsx";
 import { Health } from "../ui/status.tsx";
 import { deploymentsOf } from "./write.ts";
 
-/** The first part of the screen. */
+/** The overview tab. */
 export function Overview({
   app,
   pods,
@@ -51,7 +51,7 @@ function Facts({ app, builds }: { app: Stored<Application>; builds: readonly Sto
   return (
     <section class="card" aria-labelledby="facts">
       <header>
-        <h2 id="facts">What it is</h2>
+        <h2 id="facts">Summary</h2>
       </header>
       <dl class="facts">
         <dt>Address</dt>
@@ -67,7 +67,9 @@ function Facts({ app, builds }: { app: Stored<Application>; builds: readonly Sto
         <dt>Image</dt>
         <dd>
           <code>{status?.currentImage || spec.image || "none yet"}</code>
-          {spec.pinnedImage !== undefined && <p class="quiet small">Pinned: newer builds wait.</p>}
+          {spec.pinnedImage !== undefined && (
+            <p class="quiet small">Pinned. Newer builds are not deployed.</p>
+          )}
         </dd>
         <dt>Pods</dt>
         <dd>
@@ -76,7 +78,7 @@ function Facts({ app, builds }: { app: Stored<Application>; builds: readonly Sto
         <dt>Built from</dt>
         <dd>
           {builds.length === 0
-            ? "an image that somebody names"
+            ? "no repository: the image is set by hand"
             : builds.map((build) => (
                 <span class="row" key={build.metadata.uid}>
                   <a href={`/builds/${build.metadata.namespace}/${build.metadata.name}`}>
@@ -100,10 +102,10 @@ function Children({ app }: { app: Stored<Application> }) {
   return (
     <section class="card" aria-labelledby="children">
       <header>
-        <h2 id="children">What belongs to it</h2>
+        <h2 id="children">Resources</h2>
       </header>
       {resources.length === 0 ? (
-        <p class="quiet">Nothing yet.</p>
+        <p class="quiet">None yet.</p>
       ) : (
         <ul class="plain">
           {resources.map(({ apiVersion, kind, name }) => (

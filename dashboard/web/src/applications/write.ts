@@ -1,4 +1,4 @@
-/** What people do with an Application. */
+/** Changes that users make to an Application. */
 import type { Stored } from "../../../../bus/kube/object.ts";
 import type { Application } from "../../../../functions/paas/kinds.ts";
 import { patch, placeOf } from "../api/objects.ts";
@@ -6,25 +6,25 @@ import { applications, deployments } from "../api/resource.ts";
 
 type App = Stored<Application>;
 
-/** Says how many pods there are to be. */
+/** Sets the number of pods. */
 export const scale = (app: App, replicas: number): Promise<unknown> =>
   patch(applications, { ...placeOf(app), subresource: "scale" }, { spec: { replicas } });
 
-/** Has its pods made anew, one after the other: as `kubectl rollout restart` does. */
+/** Replaces its pods one at a time, as `kubectl rollout restart` does. */
 export async function restart(app: App): Promise<void> {
   const annotations = { "kubectl.kubernetes.io/restartedAt": new Date().toISOString() };
   const change = { spec: { template: { metadata: { annotations } } } };
   await Promise.all(deploymentsOf(app).map((name) => patch(deployments, { ...placeOf(app), name }, change)));
 }
 
-/** Names of its Deployments. */
+/** The names of its Deployments. */
 export const deploymentsOf = ({ status }: App): readonly string[] =>
   (status?.resources ?? []).flatMap(({ kind, name }) => (kind === "Deployment" ? [name] : []));
 
-/** Runs an image of before, whatever is built meanwhile. */
+/** Pins an earlier image. Newer builds are not deployed. */
 export const rollBack = (app: App, image: string): Promise<unknown> =>
   patch(applications, placeOf(app), { spec: { pinnedImage: image } });
 
-/** Runs the newest image again. */
+/** Lets the newest image run again. */
 export const unpin = (app: App): Promise<unknown> =>
   patch(applications, placeOf(app), { spec: { pinnedImage: null } });

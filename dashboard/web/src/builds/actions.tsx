@@ -1,4 +1,4 @@
-/** What can be done with a RemoteSync. */
+/** The buttons of a RemoteSync's screen. */
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { Stored } from "../../../../bus/kube/object.ts";
@@ -11,7 +11,6 @@ import { doing } from "../ui/doing.ts";
 import { endOf, isAskedAgain, newestFirst, numberOf } from "./build.ts";
 import { rebuilt, refreshed } from "./refresh.ts";
 
-/** The buttons. */
 export function Actions({ sync, builds }: { sync: Stored<RemoteSync>; builds: readonly Stored<Build>[] }) {
   const [asked, setAsked] = useState(false);
   const { route } = useLocation();
@@ -22,20 +21,17 @@ export function Actions({ sync, builds }: { sync: Stored<RemoteSync>; builds: re
       <button
         type="button"
         disabled={spec.paused === true}
-        onClick={() => change(refreshed(), "GitHub is asked again. A newer commit is built.")}
+        onClick={() => change(refreshed(), "Checking GitHub for a newer commit.")}
       >
         Refresh now
       </button>
       <BuildAgain sync={sync} newest={newestFirst(builds)[0]} />
       {spec.paused ? (
-        <button type="button" onClick={() => change({ spec: { paused: null } }, `${metadata.name} goes on.`)}>
+        <button type="button" onClick={() => change({ spec: { paused: null } }, `Resumed ${metadata.name}.`)}>
           Resume
         </button>
       ) : (
-        <button
-          type="button"
-          onClick={() => change({ spec: { paused: true } }, `${metadata.name} is paused.`)}
-        >
+        <button type="button" onClick={() => change({ spec: { paused: true } }, `Paused ${metadata.name}.`)}>
           Pause
         </button>
       )}
@@ -46,11 +42,11 @@ export function Actions({ sync, builds }: { sync: Stored<RemoteSync>; builds: re
         <ConfirmDelete
           kind="RemoteSync"
           name={metadata.name}
-          consequence={`Its builds and their logs go with it. ${spec.applicationRef.name} runs on with the image that it has.`}
+          consequence={`Its builds and their logs are deleted too. ${spec.applicationRef.name} keeps running its current image.`}
           onClose={() => setAsked(false)}
           onConfirm={() => {
             setAsked(false);
-            void doing(remove(remoteSyncs, placeOf(sync)), `${metadata.name} is deleted.`).then(
+            void doing(remove(remoteSyncs, placeOf(sync)), `Deleting ${metadata.name}.`).then(
               (outcome) => outcome === "done" && route("/builds"),
             );
           }}
@@ -60,7 +56,7 @@ export function Actions({ sync, builds }: { sync: Stored<RemoteSync>; builds: re
   );
 }
 
-/** What is built again is what was built last, also where that has failed. */
+/** Repeats the newest build, even a failed one. */
 function BuildAgain({ sync, newest }: { sync: Stored<RemoteSync>; newest: Stored<Build> | undefined }) {
   if (newest === undefined) return null;
   const isUnderWay = endOf(newest) === undefined || isAskedAgain(newest);
@@ -71,7 +67,7 @@ function BuildAgain({ sync, newest }: { sync: Stored<RemoteSync>; newest: Stored
       onClick={() =>
         void doing(
           patch(buildResource, placeOf(newest), rebuilt()),
-          `The commit of build ${numberOf(newest)} is built again.`,
+          `Building the commit of build ${numberOf(newest)} again.`,
         )
       }
     >

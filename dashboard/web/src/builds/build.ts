@@ -1,13 +1,13 @@
-/** What a Build of kpack says of itself. */
+/** Reads a kpack Build. Pure. */
 import type { Stored } from "../../../../bus/kube/object.ts";
 import type { Build, KpackCondition } from "../../../../functions/paas/kinds/kpack.ts";
 import { kpack } from "../../../../functions/paas/names.ts";
 import type { Tone } from "../ui/status.tsx";
 
-/** Its number among those of its Image. */
+/** The number of a build among those of its Image. */
 export const numberOf = ({ metadata }: Build): number => Number(metadata.labels?.[kpack.buildNumber] ?? 0);
 
-/** The newest first. */
+/** Sorts builds, newest first. */
 export const newestFirst = (builds: readonly Stored<Build>[]): readonly Stored<Build>[] =>
   builds.toSorted(
     (a, b) =>
@@ -21,10 +21,10 @@ const reasons: Readonly<Record<string, string>> = {
   COMMIT: "new commit",
   BUILDPACK: "new buildpacks",
   STACK: "new stack",
-  TRIGGER: "asked for",
+  TRIGGER: "requested",
 };
 
-/** Why it was made. */
+/** Why kpack started the build. */
 export const reasonOf = ({ metadata }: Build): string =>
   (metadata.annotations?.[kpack.reason] ?? "")
     .split(",")
@@ -34,7 +34,7 @@ export const reasonOf = ({ metadata }: Build): string =>
 const succeeded = ({ status }: Build): KpackCondition | undefined =>
   status?.conditions?.find(({ type }) => type === "Succeeded");
 
-/** What it has come to. */
+/** The result of a build. */
 export function resultOf(build: Build): readonly [Tone, string] {
   const { status } = succeeded(build) ?? {};
   if (status === "True") return ["good", "Succeeded"];
@@ -42,21 +42,21 @@ export function resultOf(build: Build): readonly [Tone, string] {
   return build.status?.podName === undefined ? ["off", "Waiting"] : ["busy", "Running"];
 }
 
-/** Why it has failed, in kpack's words. */
+/** kpack's error message of a failed build. */
 export const failureOf = (build: Build): string | undefined => {
   const { status, message } = succeeded(build) ?? {};
   return status === "False" ? message : undefined;
 };
 
-/** When it ended; undefined while it runs. */
+/** When the build ended; undefined while it runs. */
 export function endOf(build: Build): string | undefined {
   const { status, lastTransitionTime } = succeeded(build) ?? {};
   return status === "True" || status === "False" ? lastTransitionTime : undefined;
 }
 
-/** Whether another one is to be made of the same. */
+/** Whether another build of the same commit was requested. */
 export const isAskedAgain = ({ metadata }: Build): boolean =>
   metadata.annotations?.[kpack.rebuild] !== undefined;
 
-/** The digest of an image: what stands behind the `@`. */
+/** The digest in an image reference: the part after the `@`. */
 export const digestOf = (image: string | undefined): string => image?.split("@")[1] ?? "";

@@ -1,4 +1,4 @@
-/** How images are built, which RemoteSyncs and AppPipelines say alike. */
+/** The build fields that the forms of RemoteSyncs and AppPipelines share. */
 import type { Path } from "../ui/form/draft.ts";
 import { ChoiceField, NumberField, TextField } from "../ui/form/field.tsx";
 import type { Form } from "../ui/form/form.ts";
@@ -8,40 +8,40 @@ const builder: Path = ["spec", "builder"];
 const builderKind: Path = [...builder, "kind"];
 const build: Path = ["spec", "build"];
 
-/** Paths of what is shown. */
+/** Paths of the shown fields. */
 export const shownBuildFields: readonly Path[] = [
   builder,
   ...["resources", "cacheSize", "timeoutSeconds"].map((name) => [...build, name]),
 ];
 
-/** What of a pull request is built. */
+/** Which commit of a pull request is built. */
 export const commitsOfPullRequest = [
-  ["", "What comes of merging it now (the default)"],
-  ["Merge", "What comes of merging it now"],
+  ["", "The result of merging it now (default)"],
+  ["Merge", "The result of merging it now"],
   ["Head", "Its last commit"],
 ] as const;
 
-/** Where the images go. */
+/** The fields for the image repository. */
 export function ImageFields({ form }: { form: Form }) {
   const field = (name: string) => ({ form, path: ["spec", "image", name] });
   return (
     <>
       <TextField
         {...field("name")}
-        label="Where the images go"
+        label="Image repository"
         placeholder="registry.example.com/acme/web"
-        hint="A repository of a registry, without a tag."
+        hint="A repository in a registry, without a tag."
       />
       <TextField
         {...field("secretName")}
-        label="Secret with the credentials of the registry"
-        hint="To push and to pull. None where the registry asks for none."
+        label="Registry credentials Secret"
+        hint="Used to push and pull. Leave empty if the registry needs no credentials."
       />
     </>
   );
 }
 
-/** The fields, but for the variables of the build. */
+/** All other build fields except the variables. */
 export function BuildFields({ form }: { form: Form }) {
   const field = (...path: string[]) => ({ form, path: [...build, ...path] });
   return (
@@ -50,35 +50,30 @@ export function BuildFields({ form }: { form: Form }) {
         form={form}
         path={builderKind}
         label="Builder"
-        hint="What of kpack makes images of sources."
+        hint="The kpack builder that turns sources into images."
         choices={[
-          ["", "That of this site (the default)"],
-          ["ClusterBuilder", "ClusterBuilder, of the whole cluster"],
-          ["Builder", "Builder, of this namespace"],
+          ["", "The site's builder (default)"],
+          ["ClusterBuilder", "ClusterBuilder (cluster-wide)"],
+          ["Builder", "Builder (this namespace)"],
         ]}
         choose={(kind) => form.set(builder, kind && { ...(form.value(builder) as object | undefined), kind })}
       />
       {form.value(builderKind) !== undefined && (
-        <TextField
-          form={form}
-          path={[...builder, "name"]}
-          label="Name of the builder"
-          placeholder="default"
-        />
+        <TextField form={form} path={[...builder, "name"]} label="Builder name" placeholder="default" />
       )}
       <PairsField
         {...field("resources", "requests")}
-        label="Resources that a build asks for"
+        label="Build resource requests"
         hint="cpu: 100m, memory: 512Mi"
       />
-      <PairsField {...field("resources", "limits")} label="Most that a build gets" hint="memory: 2Gi" />
+      <PairsField {...field("resources", "limits")} label="Build resource limits" hint="memory: 2Gi" />
       <TextField
         {...field("cacheSize")}
-        label="Size of the build's cache"
+        label="Build cache size"
         placeholder="2G"
-        hint="Of the volume with what builds keep for the next one. kpack decides unless given."
+        hint="Size of the volume that builds share as a cache. kpack decides if empty."
       />
-      <NumberField {...field("timeoutSeconds")} label="How long a build may take, in seconds" min={1} />
+      <NumberField {...field("timeoutSeconds")} label="Build timeout in seconds" min={1} />
     </>
   );
 }

@@ -1,4 +1,4 @@
-/** The builds of a RemoteSync, of which one is shown step by step. */
+/** The builds of a RemoteSync, with the steps of the selected one. */
 import type { Stored } from "../../../../bus/kube/object.ts";
 import type { Build } from "../../../../functions/paas/kinds/kpack.ts";
 import type { RemoteSync } from "../../../../functions/paas/kinds.ts";
@@ -18,11 +18,10 @@ interface Shown {
   readonly builds: Watched<Build>;
   readonly pods: Watched<PodObject>;
   readonly url: string | undefined;
-  /** The number of the one that somebody looks at; the newest unless given. */
+  /** Number of the selected build. Defaults to the newest. */
   readonly selected: string | undefined;
 }
 
-/** The list, and the steps of one of them. */
 export function Builds({ sync, builds, pods, url, selected }: Shown) {
   return (
     <section class="card" aria-labelledby="builds">
@@ -31,8 +30,8 @@ export function Builds({ sync, builds, pods, url, selected }: Shown) {
       </header>
       {builds.state === "refused" && builds.trouble?.status === 404 ? (
         <p>
-          kpack is not installed in this cluster, so nothing can be built.{" "}
-          <OutLink to="https://github.com/buildpacks-community/kpack">How it is installed</OutLink>
+          kpack is not installed in this cluster, so builds cannot run.{" "}
+          <OutLink to="https://github.com/buildpacks-community/kpack">Read how to install it</OutLink>
         </p>
       ) : (
         <Loaded watched={builds} empty={<Nothing sync={sync} />}>
@@ -65,13 +64,13 @@ function Nothing({ sync }: { sync: RemoteSync }) {
   const why = conditionsOf(sync).find(({ type, status }) => type === "Ready" && status !== "True");
   return (
     <>
-      <h3>Nothing was built yet</h3>
-      <p>{why?.message || "A build begins when the commit is known."}</p>
+      <h3>No builds yet</h3>
+      <p>{why?.message || "A build starts when the commit is known."}</p>
     </>
   );
 }
 
-/** `at` is the address of the screen, `url` that of the repository. */
+/** `at` is the address of the screen, `url` the one of the repository. */
 const columnsWith = (
   at: string,
   url: string | undefined,
@@ -97,7 +96,7 @@ const columnsWith = (
   ["Revision", ({ spec }) => <Commit sha={spec.source?.git?.revision} url={url} />],
   ["Duration", (build) => <Lasting from={build.metadata.creationTimestamp} to={endOf(build)} />],
   ["Image", ({ status }) => <Digest image={status?.latestImage} />],
-  ["Begun", ({ metadata }) => <Age of={metadata.creationTimestamp} />],
+  ["Started", ({ metadata }) => <Age of={metadata.creationTimestamp} />],
 ];
 
 function Digest({ image }: { image: string | undefined }) {

@@ -1,4 +1,4 @@
-/** One RemoteSync: what it follows, and what its builds come to, step by step. */
+/** The screen of a RemoteSync. */
 import { useRoute } from "preact-iso";
 import type { Stored } from "../../../../bus/kube/object.ts";
 import type { RemoteSync } from "../../../../functions/paas/kinds.ts";
@@ -24,7 +24,6 @@ const tabs = [
   ["settings", "Settings"],
 ] as const;
 
-/** The screen. */
 export function RemoteSyncDetail() {
   const { params, query } = useRoute();
   const { namespace = "", name = "", tab = "" } = params;

@@ -1,10 +1,9 @@
-/** What a RemoteSync is told to do, and how far it is. */
+/** The summary of a RemoteSync. */
 import type { Stored } from "../../../../bus/kube/object.ts";
 import type { RemoteSync } from "../../../../functions/paas/kinds.ts";
 import { Age } from "../ui/age.tsx";
 import { Commit, Followed, Named } from "./repository.tsx";
 
-/** The facts. */
 export function Facts({ sync, url }: { sync: Stored<RemoteSync>; url: string | undefined }) {
   const { metadata, spec, status } = sync;
   const { owner, repo, secretName } = spec.base.github;
@@ -13,7 +12,7 @@ export function Facts({ sync, url }: { sync: Stored<RemoteSync>; url: string | u
   return (
     <section class="card" aria-labelledby="facts">
       <header>
-        <h2 id="facts">What is built</h2>
+        <h2 id="facts">Summary</h2>
       </header>
       <dl class="facts">
         <dt>Application</dt>
@@ -33,19 +32,19 @@ export function Facts({ sync, url }: { sync: Stored<RemoteSync>; url: string | u
         <dd>
           <Followed sync={sync} url={url} />
           {spec.revision !== undefined && `, ${spec.revision === "Head" ? "its last commit" : "as merged"}`}
-          {status?.baseBranch && `, to be merged into ${status.baseBranch}`}
+          {status?.baseBranch && `, targeting ${status.baseBranch}`}
         </dd>
         <dt>Revision</dt>
         <dd>{status?.revision ? <Commit sha={status.revision} url={url} /> : "not known yet"}</dd>
         <dt>Newest image</dt>
         <dd>{status?.latestImage ? <code>{status.latestImage}</code> : "none yet"}</dd>
-        <dt>Images go to</dt>
+        <dt>Image repository</dt>
         <dd>
           <code>{spec.image.name}</code>
-          {spec.image.secretName && <> with the Secret {spec.image.secretName}</>}
+          {spec.image.secretName && <>, Secret {spec.image.secretName}</>}
         </dd>
-        <dt>Token of GitHub</dt>
-        <dd>in the Secret {secretName}</dd>
+        <dt>GitHub token</dt>
+        <dd>Secret {secretName}</dd>
         {spec.builder && (
           <>
             <dt>Builder</dt>

@@ -1,14 +1,14 @@
-/** The last build that failed, which is remembered when the build itself is gone. */
+/** The last failed build. The RemoteSync remembers it after the Build is deleted. */
 import type { RemoteSync } from "../../../../functions/paas/kinds.ts";
 import { Age } from "../ui/age.tsx";
 import { conditionsOf } from "../ui/status.tsx";
 
 type Failure = NonNullable<NonNullable<RemoteSync["status"]>["lastFailure"]>;
 
-/** The end of its log is there at once, or when somebody asks: for as long as the build's own log is shown elsewhere. */
+/** Whether the end of the log is unfolded. It stays folded while the build's own log is available. */
 type LogShown = "shown" | "folded";
 
-/** Shown at once while it is the newest of builds, and else when somebody asks. */
+/** Unfolded if the newest build is the failed one. */
 export function LastFailure({ sync, log }: { sync: RemoteSync; log: LogShown }) {
   const failure = sync.status?.lastFailure;
   if (failure === undefined) return null;
@@ -16,7 +16,7 @@ export function LastFailure({ sync, log }: { sync: RemoteSync; log: LogShown }) 
   return (
     <section class="card" aria-labelledby="failure">
       <header>
-        <h2 id="failure">The last failure</h2>
+        <h2 id="failure">Last failure</h2>
       </header>
       {isLast ? (
         <About failure={failure} log={log} />
@@ -48,10 +48,10 @@ function About({ failure, log: shown }: { failure: Failure; log: LogShown }) {
       </p>
       {log && (
         <details open={shown === "shown"}>
-          <summary>The end of its log</summary>
+          <summary>End of its log</summary>
           <section
             class="log"
-            // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached with a keyboard
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must be able to scroll it
             tabIndex={0}
             aria-label={`End of the log of ${step ?? build}`}
           >

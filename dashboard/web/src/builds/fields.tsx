@@ -1,4 +1,4 @@
-/** The form of a RemoteSync. */
+/** The form for RemoteSyncs. */
 import { z } from "zod";
 import { RemoteSync } from "../../../../functions/paas/kinds/remotesync.ts";
 import { applications, remoteSyncs } from "../api/resource.ts";
@@ -23,18 +23,18 @@ const sources = [
 ] as const;
 type Source = (typeof sources)[number][0];
 
-/** Of several, the first one counts. */
+/** Error messages by source. If a specification has several sources, the first of these counts. */
 const expectations = {
-  sha: "expected a whole commit id of 40 hexadecimal digits",
-  pullRequest: "expected the number of a pull request",
-  branch: "expected the name of a branch",
+  sha: "Enter a full commit ID of 40 hexadecimal digits.",
+  pullRequest: "Enter the number of a pull request.",
+  branch: "Enter the name of a branch.",
 } as const;
 
-/** The API server accepts deprecated forms of a commit as well; the form writes none. */
+/** Stricter than the API server, which still accepts deprecated forms of a commit. */
 const isValid = (source: string, value: unknown): boolean =>
   source === "sha" ? /^[0-9a-f]{40}$/.test(String(value)) : value !== undefined;
 
-/** What is chosen and left empty would be the default branch. */
+/** Requires a value for the chosen source: without one, the default branch would be built. */
 function schemaOfDraft(): z.ZodType {
   const shape = { source: z.enum(sources.map(([source]) => source)) };
   const spec = RemoteSync.definition?.spec ?? z.object();
@@ -47,7 +47,7 @@ function schemaOfDraft(): z.ZodType {
   return schema;
 }
 
-/** The same draft with another source: what was typed for the one before is not sent. */
+/** The draft with another source and without the values of the previous one. */
 function withSource(draft: unknown, source: Source): unknown {
   const bare = Object.keys(expectations).reduce<unknown>(
     (left, name) => withValueAt(left, [...github, name], undefined),
@@ -59,7 +59,7 @@ function withSource(draft: unknown, source: Source): unknown {
 const sourceOf = (spec: object): Source =>
   (Object.keys(expectations) as Source[]).find((name) => valueAt({ spec }, [...github, name])) ?? "default";
 
-/** What the forms of RemoteSyncs are made of. */
+/** Creates and edits RemoteSyncs. */
 export const remoteSyncForm: ObjectForm<RemoteSync> = {
   resource: remoteSyncs,
   place: ["/builds", "Builds"],
@@ -94,15 +94,15 @@ function Fields({ form, namespace }: { form: Form; namespace: string }) {
       <RadioField
         form={form}
         path={["source"]}
-        label="What of it"
+        label="Source"
         choices={sources}
         choose={(chosen) => form.set([], withSource(form.value([]), chosen))}
       />
       {source === "branch" && <TextField {...of("branch")} label="Branch" placeholder="main" />}
       {source === "pullRequest" && (
         <>
-          <NumberField {...of("pullRequest")} label="Number of the pull request" min={1} />
-          <ChoiceField {...field("revision")} label="Which commit of it" choices={commitsOfPullRequest} />
+          <NumberField {...of("pullRequest")} label="Pull request number" min={1} />
+          <ChoiceField {...field("revision")} label="Commit to build" choices={commitsOfPullRequest} />
         </>
       )}
       {source === "sha" && (
@@ -110,18 +110,18 @@ function Fields({ form, namespace }: { form: Form; namespace: string }) {
           {...of("sha")}
           label="Commit"
           placeholder="0123456789abcdef0123456789abcdef01234567"
-          hint="The whole id: 40 hexadecimal digits."
+          hint="The full ID: 40 hexadecimal digits."
         />
       )}
       <TokenSecretField form={form} at={github} namespace={namespace} />
       <ImageFields form={form} />
-      <EnvField {...field("build", "env")} label="Environment variables of the build" from="values" />
-      <More what="folder, builder, resources and time of a build">
+      <EnvField {...field("build", "env")} label="Build environment variables" from="values" />
+      <More what="folder, builder, build resources, timeout">
         <TextField
           {...field("base", "subPath")}
-          label="Folder of the repository"
+          label="Repository folder"
           placeholder="services/web"
-          hint="The whole repository unless given."
+          hint="Defaults to the whole repository."
         />
         <BuildFields form={form} />
       </More>
@@ -129,7 +129,7 @@ function Fields({ form, namespace }: { form: Form; namespace: string }) {
   );
 }
 
-/** Whoever may not list Applications can still name one. */
+/** Suggests Applications that the user may list; any name can be typed. */
 function ApplicationField({ form, namespace }: { form: Form; namespace: string }) {
   const found = useListed(applications, namespace);
   return (
@@ -138,7 +138,7 @@ function ApplicationField({ form, namespace }: { form: Form; namespace: string }
       path={["spec", "applicationRef", "name"]}
       label="Application"
       placeholder="web"
-      hint="The one that gets the image. It is in the same namespace."
+      hint="The Application in the same namespace that runs the image."
       suggestions={found.map(({ metadata }) => metadata.name)}
     />
   );

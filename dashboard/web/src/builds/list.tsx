@@ -1,4 +1,4 @@
-/** All RemoteSyncs, live. */
+/** The list of RemoteSyncs. */
 import { useMemo } from "preact/hooks";
 import type { Stored } from "../../../../bus/kube/object.ts";
 import type { RemoteSync } from "../../../../functions/paas/kinds.ts";
@@ -14,7 +14,6 @@ import { conditionsOf, Health, healthOf, Status, spaced, type Tone } from "../ui
 import { type Column, ObjectTable } from "../ui/table.tsx";
 import { Commit, Followed, Named, type UrlOf, useUrlOf } from "./repository.tsx";
 
-/** The screen. */
 export function RemoteSyncList() {
   const place = { namespace: namespace.value || undefined };
   const [found, cloned] = useWatch(
@@ -34,10 +33,10 @@ export function RemoteSyncList() {
         watched={found}
         empty={
           <>
-            <h2>Nothing is built here yet</h2>
+            <h2>No RemoteSyncs here yet</h2>
             <p>
-              A RemoteSync builds an Application's image from a branch, a pull request or a commit, and anew
-              with each commit that comes.
+              A RemoteSync builds an Application's image from a branch, pull request, or commit, and rebuilds
+              it for each new commit.
             </p>
             <a href="/builds/new">Build the first repository</a>
           </>
@@ -100,7 +99,7 @@ function ApplicationLink({ sync: { metadata, spec } }: { sync: Sync }) {
 
 const tones: Readonly<Record<string, Tone>> = { True: "good", False: "bad", Unknown: "busy" };
 
-/** The state of the newest build; of one that runs, the step as well: `build 3: detect`. */
+/** The state of the newest build, and its step while it runs. */
 function BuildState({ sync }: { sync: RemoteSync }) {
   const built = conditionsOf(sync).find(({ type }) => type === "Built");
   if (built === undefined || built.reason === "Waiting") return <span class="quiet">none yet</span>;

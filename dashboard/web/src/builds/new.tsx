@@ -1,9 +1,8 @@
-/** Creating a RemoteSync. */
 import { useRoute } from "preact-iso";
 import { NewObject } from "../ui/form/object.tsx";
 import { remoteSyncForm } from "./fields.tsx";
 
-/** The screen. `?application=` names the Application that it is for. */
+/** The screen that creates a RemoteSync, for the Application in `?application=`. */
 export function NewRemoteSync() {
   const { application } = useRoute().query;
   return (

@@ -1,4 +1,4 @@
-/** The newest builds of RemoteSyncs, where something else is looked at. */
+/** The newest build of each of several RemoteSyncs. */
 import type { Stored } from "../../../../bus/kube/object.ts";
 import type { RemoteSync } from "../../../../functions/paas/kinds.ts";
 import { labels } from "../../../../functions/paas/names.ts";
@@ -8,7 +8,7 @@ import { Loaded } from "../ui/states.tsx";
 import { newestFirst } from "./build.ts";
 import { Steps } from "./steps.tsx";
 
-/** Of each of these RemoteSyncs of a namespace: the steps with their logs, and the way to the builds before. One stream tells of all. */
+/** Steps and logs of the newest build of each RemoteSync, and a link to all its builds. One stream serves all of them. */
 export function NewestBuilds({
   namespace,
   of: syncs,

@@ -1,4 +1,4 @@
-/** Where repositories are looked at, and what of them is built. */
+/** Links to repositories, branches, pull requests, and commits. */
 import { useMemo } from "preact/hooks";
 import type { Image } from "../../../../functions/paas/kinds/kpack.ts";
 import type { RemoteSync } from "../../../../functions/paas/kinds.ts";
@@ -11,8 +11,8 @@ export interface RepositoryName {
 }
 
 /**
- * The address of a repository, as kpack's Images say where they are cloned from: which GitHub it is, only the site's settings
- * tell. Undefined where none of the Images is of it.
+ * The address of a repository, from the clone URLs of kpack Images: the page does not know which GitHub the site uses. Undefined if no
+ * Image is of this repository.
  */
 export function repositoryUrl(images: readonly Image[], { owner, repo }: RepositoryName): string | undefined {
   const ending = `/${owner}/${repo}`.toLowerCase();
@@ -20,25 +20,25 @@ export function repositoryUrl(images: readonly Image[], { owner, repo }: Reposit
   return urls.find((url) => url.toLowerCase().endsWith(ending));
 }
 
-/** Says where a repository is, if that is known. */
+/** Finds the address of a repository, if known. */
 export type UrlOf = (name: RepositoryName) => string | undefined;
 
-/** {@link repositoryUrl} of these Images: another function only when other repositories are known. */
+/** {@link repositoryUrl} of these Images. The function stays the same while the known repositories do. */
 export function useUrlOf(images: readonly Image[]): UrlOf {
   const urls = images.map(({ spec }) => spec.source.git.url).join("\n");
   return useMemo(() => (name) => repositoryUrl(images, name), [urls]);
 }
 
-/** Adds to an address, if it is known. */
+/** Appends a path to an address, if known. */
 export const within = (url: string | undefined, path: string): string | undefined =>
   url === undefined ? undefined : `${url}/${path.split("/").map(encodeURIComponent).join("/")}`;
 
-/** A name that leads somewhere, if it is known where. */
+/** A name, linked if its address is known. */
 export function Named({ to, children }: { to: string | undefined; children: string }) {
   return to === undefined ? children : <OutLink to={to}>{children}</OutLink>;
 }
 
-/** What of the repository a RemoteSync follows. */
+/** The branch, pull request, or commit that a RemoteSync follows. */
 export function Followed({ sync: { spec, status }, url }: { sync: RemoteSync; url: string | undefined }) {
   const { sha, pullRequest, branch } = spec.base.github;
   if (sha)
@@ -62,7 +62,7 @@ export function Followed({ sync: { spec, status }, url }: { sync: RemoteSync; ur
   return <>default branch{status?.ref ? ` (${status.ref})` : ""}</>;
 }
 
-/** A commit, as short as GitHub shows it. */
+/** A commit, abbreviated as on GitHub. */
 export function Commit({ sha, url }: { sha: string | undefined; url: string | undefined }) {
   if (!sha) return null;
   return (

@@ -1,4 +1,4 @@
-/** A build, step by step: each container of its pod with its log. */
+/** The steps of a build: the containers of its pod with their logs. */
 import { useId, useState } from "preact/hooks";
 import type { Stored } from "../../../../bus/kube/object.ts";
 import type { Build } from "../../../../functions/paas/kinds/kpack.ts";
@@ -9,7 +9,6 @@ import { Log, type LogPlace } from "../ui/log.tsx";
 import { Status, type Tone } from "../ui/status.tsx";
 import { failureOf, numberOf } from "./build.ts";
 
-/** The steps of a build. */
 export function Steps({ build, pods }: { build: Stored<Build>; pods: Watched<PodObject> }) {
   const id = useId();
   const pod = pods.items.find(({ metadata }) => metadata.name === build.status?.podName);
@@ -45,19 +44,21 @@ export function Steps({ build, pods }: { build: Stored<Build>; pods: Watched<Pod
   );
 }
 
-/** What is known of a build whose pod is not there. */
+/** The message for a build without a visible pod. */
 function withoutPod({ status }: Build, pods: Watched<PodObject>): string {
-  if (pods.state === "refused") return "You may not see the pods in which it is built.";
-  if (status?.podName === undefined) return "Its pod is yet to be made.";
+  if (pods.state === "refused") return "You cannot view the pods of this build.";
+  if (status?.podName === undefined) return "Its pod has not been created yet.";
   const done = status.stepsCompleted ?? [];
-  const was = done.length === 0 ? "" : ` These steps were done: ${done.join(", ")}.`;
-  return pods.state === "loading" ? "Looking for its pod…" : `Its pod is not there, and so no log.${was}`;
+  const was = done.length === 0 ? "" : ` Completed steps: ${done.join(", ")}.`;
+  return pods.state === "loading"
+    ? "Looking for its pod…"
+    : `Its pod no longer exists, so there is no log.${was}`;
 }
 
 interface StepState {
   readonly tone: Tone;
   readonly word: string;
-  /** Whether it is shown before anybody asks. */
+  /** When its log is shown. */
   readonly opens: "by itself" | "when asked" | "never";
 }
 

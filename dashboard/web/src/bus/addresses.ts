@@ -1,33 +1,33 @@
-/** Addresses of the bus's screens, for links from anywhere. */
+/** Addresses of the bus screens. */
 import { group as ghapp } from "../../../../functions/ghapp/names.ts";
 import { group as modoki } from "../../../../functions/paas/names.ts";
 import { group as zundoko } from "../../../../functions/zundoko/names.ts";
 import type { ObjectName } from "../../../api/bus.ts";
 import * as pipecd from "../pipecd/resources.ts";
 
-/** Objects of the cluster have no namespace, and an address has no empty part. */
+/** Stands for the missing namespace of cluster-scoped objects in an address. */
 export const noNamespace = "-";
 
-/** Everything that happened to an object. */
+/** The history of an object. */
 export function historyAddress({ group, kind, namespace, name }: ObjectName): string {
   const query = new URLSearchParams({ ...(group && { group }), kind, ...(namespace && { namespace }), name });
   return `/bus/history?${query}`;
 }
 
-/** Everything of a trace. */
+/** The history of a trace. */
 export const traceAddress = (trace: string): string => `/bus/history?${new URLSearchParams({ trace })}`;
 
-/** The dead letters, of one function if it is given. */
+/** The dead letters of one function or of all. */
 export const deadLettersAddress = (fn?: string): string =>
   fn === undefined ? "/bus/deadletters" : `/bus/deadletters?${new URLSearchParams({ function: fn })}`;
 
-/** One dead letter, below `/bus` or `/api/bus`. */
+/** The path of a dead letter below `/bus` and `/api/bus`. */
 export const deadLetterPath = (
   fn: string,
   { namespace, name }: Pick<ObjectName, "namespace" | "name">,
 ): string => ["", "deadletters", fn, namespace || noNamespace, name].map(encodeURIComponent).join("/");
 
-/** Kinds of ours that have a screen of their own, and where: by group and kind. */
+/** Screens of kinds, by group and kind. */
 const screens: Readonly<Record<string, string>> = {
   [`${modoki} Application`]: "applications",
   [`${modoki} RemoteSync`]: "builds",
@@ -39,7 +39,7 @@ const screens: Readonly<Record<string, string>> = {
   ),
 };
 
-/** The screen of an object; undefined where it has none. */
+/** The address of an object's screen, or undefined. */
 export function objectAddress({ group, kind, namespace, name }: ObjectName): string | undefined {
   const place = screens[`${group} ${kind}`];
   return place && `/${place}/${namespace}/${name}`;

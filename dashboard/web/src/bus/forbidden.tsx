@@ -1,29 +1,29 @@
-/** What is shown to whoever may not see a part of the bus: which role would let them, and where. */
+/** Messages for users who may not see a part of the bus. They name the missing role. */
 import { namespace } from "../ui/namespace.tsx";
 
-/** A role that lets see a part of the bus. Those of namespaces have others in them: who may edit may view. */
+/** A role that grants access to a part of the bus. `view` is also part of `edit` and `admin`. */
 export type BusRole = "denrei-bus-viewer" | "view";
 
-/** A sentence. */
+/** Says which role the user needs. */
 export function NeedsRole({ of: role }: { of: BusRole }) {
   if (role === "denrei-bus-viewer")
     return (
       <>
-        It takes the role <code>{role}</code> in the whole cluster: ask whoever administers it.
+        You need the role <code>{role}</code> in the whole cluster. Ask a cluster administrator.
       </>
     );
   return (
     <>
-      It takes the role <code>{role}</code>
+      You need the role <code>{role}</code>{" "}
       {namespace.value === ""
-        ? " in the whole cluster: choose a namespace in which you have it"
-        : ` in ${namespace.value}: choose a namespace in which you have it`}
-      , or ask whoever administers the cluster.
+        ? " in the whole cluster. Choose a namespace in which you have it"
+        : ` in ${namespace.value}. Choose a namespace in which you have it`}
+      , or ask a cluster administrator.
     </>
   );
 }
 
-/** A part that the server does not show, on a screen of its own. */
+/** Replaces a screen that the server refuses to show. */
 export function BusRefused({
   what,
   needs = "view",
@@ -36,7 +36,7 @@ export function BusRefused({
   const isForbidden = trouble.status === 403;
   return (
     <div role="alert" class="empty">
-      <h2>{isForbidden ? `You may not see ${what}` : "That is not to be had"}</h2>
+      <h2>{isForbidden ? `You cannot view ${what}` : "Not available"}</h2>
       {isForbidden && (
         <p>
           <NeedsRole of={needs} />

@@ -1,6 +1,4 @@
-/** The name of a kind. */
-
-/** `Kind.group` as it is on the bus, with the group less loud than the kind. */
+/** A `Kind.group` as on the bus, with the group in a quieter color. */
 export function KindName({ of: name }: { of: string }) {
   const [kind = "", ...group] = name.split(".");
   return (

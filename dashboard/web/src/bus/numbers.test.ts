@@ -9,7 +9,7 @@ test.each([
   [9.94, "9.9"],
   [9.96, "10"],
   [1234.5, "1,235"],
-])("%f per second is said as %s", (perSecond, text) => {
+])("shows %f per second as %s", (perSecond, text) => {
   expect(rate(perSecond)).toBe(text);
 });
 
@@ -21,15 +21,15 @@ test.each([
   [59_000, "59 s"],
   [90_000, "1.5 min"],
   [7_200_000, "2 h"],
-])("%f milliseconds are said as %s", (millis, text) => {
+])("shows %f milliseconds as %s", (millis, text) => {
   expect(duration(millis)).toBe(text);
 });
 
-test("a number that is not known is no zero", () => {
+test("distinguishes an unknown number from zero", () => {
   expect([count(null), count(0), count(12_345)]).toEqual(["–", "0", "12,345"]);
 });
 
-test("positions and plurals are English", () => {
+test("forms English ordinals and plurals", () => {
   expect([1, 2, 3, 4, 11, 21].map(ordinal)).toEqual(["1st", "2nd", "3rd", "4th", "11th", "21st"]);
   expect([plural(1, "object"), plural(2, "object")]).toEqual(["1 object", "2 objects"]);
 });

@@ -1,13 +1,13 @@
-/** Figures, as people read them. */
+/** Formats numbers. Pure. */
 
-/** What is not known. */
+/** Stands for an unknown number. */
 export const unknown = "–";
 
-/** A number of things. */
+/** A count, or {@link unknown} for null. */
 export const count = (things: number | null): string =>
   things === null ? unknown : things.toLocaleString("en-US");
 
-/** So many per second: with one decimal place where that says something. */
+/** A rate per second, with one decimal place below 10. */
 export function rate(perSecond: number): string {
   if (perSecond > 0 && perSecond < 0.05) return "< 0.1";
   if (perSecond < 9.95) return String(Number(perSecond.toFixed(1)));
@@ -20,7 +20,7 @@ const units = [
   [1000, "s"],
 ] as const;
 
-/** Milliseconds, with two or three digits and the unit that suits. */
+/** Milliseconds in a suitable unit, with two or three digits. */
 export function duration(millis: number): string {
   if (millis < 1) return "< 1 ms";
   if (millis < 999.5) return `${Math.round(millis)} ms`;

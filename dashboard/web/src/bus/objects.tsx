@@ -1,8 +1,8 @@
-/** Objects, and why they are looked at, in words. */
-import type { ObjectName, ReconcileCause } from "../../../api/bus.ts";
+/** Links to objects, and causes of reconciles. */
+import type { ReconcileCause, ObjectName } from "../../../api/bus.ts";
 import { historyAddress } from "./addresses.ts";
 
-/** An object's name, and the way to what happened to it. */
+/** An object's name, linked to its history. */
 export function ObjectLink({ of: object }: { of: ObjectName }) {
   return (
     <span>
@@ -15,7 +15,7 @@ export function ObjectLink({ of: object }: { of: ObjectName }) {
 const isSame = (a: ObjectName, b: ObjectName): boolean =>
   a.group === b.group && a.kind === b.kind && a.namespace === b.namespace && a.name === b.name;
 
-/** Why a reconcile of an object was wanted. */
+/** The cause of a reconcile of `about`. */
 export function Cause({ of: cause, about }: { of: ReconcileCause; about: ObjectName }) {
   switch (cause.type) {
     case "object":
@@ -28,13 +28,13 @@ export function Cause({ of: cause, about }: { of: ReconcileCause; about: ObjectN
     case "webhook":
       return (
         <>
-          A webhook <strong>{cause.event}</strong> came{" "}
+          Webhook <strong>{cause.event}</strong> received{" "}
           <span class="quiet small">delivery {cause.delivery}</span>
         </>
       );
     case "timer":
-      return <>Its time had come</>;
+      return <>Timer fired</>;
     case "replay":
-      return <>Somebody replayed its dead letter</>;
+      return <>Dead letter replayed</>;
   }
 }

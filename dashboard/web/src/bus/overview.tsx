@@ -1,4 +1,4 @@
-/** The bus as a whole: what comes in, what waits, who works on it, and where the bridge is. */
+/** The overview of the bus: events, functions, workers, and the bridge. */
 import type { BusFigures, BusRights } from "../../../api/bus.ts";
 import { useAnswer } from "../api/answer.ts";
 import { Answered } from "../ui/answered.tsx";
@@ -13,7 +13,6 @@ import { EventsChart } from "./live/events.tsx";
 import { useLive } from "./live/live.ts";
 import { BusTabs } from "./tabs.tsx";
 
-/** The screen. */
 export function BusOverview() {
   const query = new URLSearchParams(namespace.value ? { namespace: namespace.value } : {});
   const rights = useAnswer<BusRights>(`/api/bus/rights?${query}`);
@@ -51,13 +50,13 @@ function Everything() {
   );
 }
 
-/** What belongs to namespaces. */
+/** The part that namespace roles allow. */
 function Part() {
   return (
     <div class="stack">
       <p class="notice">
-        You see the part of {namespace.value === "" ? "your namespaces" : `the namespace ${namespace.value}`},
-        and not the figures of the whole bus. <NeedsRole of="denrei-bus-viewer" />
+        You see only {namespace.value === "" ? "your namespaces" : `the namespace ${namespace.value}`}, not
+        the figures of the whole bus. <NeedsRole of="denrei-bus-viewer" />
       </p>
       <WorkingTable />
     </div>

@@ -7,7 +7,7 @@ const tabs = [
   ["history", "History"],
 ] as const;
 
-/** The screens of the bus, beside each other. */
+/** The tabs of the bus screens. */
 export function BusTabs({ current }: { current: (typeof tabs)[number][0] }) {
   return <Tabs at="/bus" tabs={tabs} current={current} label="The bus" />;
 }

@@ -1,43 +1,43 @@
-/** What GitHub shows whoever is logged in: asked by the server, in their name. */
+/** The user's GitHub account. The server queries GitHub on the user's behalf. */
 import { useEffect, useState } from "preact/hooks";
 import { type RequestError, request } from "../api/session.ts";
 
-/** An installation of the App that the dashboard is at GitHub. */
+/** An installation of the dashboard's GitHub App. */
 export interface ShownInstallation {
   readonly id: number;
-  /** Of whom. */
+  /** Login of the owner. */
   readonly account: string;
 }
 
 /** A repository of an installation. */
 export interface ShownRepository {
   readonly id: number;
-  /** Without the owner. */
+  /** The name without the owner. */
   readonly name: string;
   readonly fullName: string;
   readonly private: boolean;
 }
 
-/** The answer to `GET /api/github`. */
+/** The response to `GET /api/github`. */
 interface Connection {
-  /** Of the GitHub that can be connected; null where there is none. */
+  /** The GitHub that users can connect; null if none is configured. */
   readonly url: string | null;
   readonly login: string | null;
 }
 
-/** What is known of the account. `apart` is one that is not connected, or not any more. */
+/** The state of the account. `none`: no GitHub is configured; `apart`: not connected. */
 export type Account =
   | { readonly state: "loading" | "apart" | "none" }
   | { readonly state: "away"; readonly message: string }
   | {
       readonly state: "connected";
-      /** Of the GitHub. */
+      /** Address of GitHub. */
       readonly url: string;
       readonly login: string;
       readonly installations: readonly ShownInstallation[];
     };
 
-/** Where somebody connects their account, to come back to the form at that address of the page. */
+/** The address that connects the user's account and leads back to the form. */
 export const connectAddress = (form: string): string =>
   `/auth/github/login?${new URLSearchParams({ to: form })}`;
 
@@ -52,7 +52,7 @@ async function ask(signal: AbortSignal): Promise<Account> {
   return { state: "connected", url, login, installations };
 }
 
-/** Asks once whose account it is. */
+/** Loads the account once. */
 export function useAccount(): Account {
   const [account, setAccount] = useState<Account>({ state: "loading" });
   useEffect(() => {
@@ -67,7 +67,7 @@ export function useAccount(): Account {
   return account;
 }
 
-/** The repositories of an installation: undefined until they are known, a sentence where they can not be had. */
+/** The repositories of an installation: undefined while loading, an error message on failure. */
 export function useRepositories(id: number | undefined): readonly ShownRepository[] | string | undefined {
   const [found, setFound] = useState<{ id: number; is: readonly ShownRepository[] | string }>();
   useEffect(() => {

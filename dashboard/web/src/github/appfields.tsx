@@ -1,11 +1,11 @@
-/** Of which App a token is to be. */
+/** The fields for an Installation's App. */
 import { useWatch } from "../api/watch.ts";
 import { ChoiceField, TextField } from "../ui/form/field.tsx";
 import type { Form } from "../ui/form/form.ts";
 import { paths } from "./paths.ts";
 import { clusterGitHubApps, gitHubApps } from "./resources.ts";
 
-/** Its kind, and its name: those that somebody may list are offered, and any can be named. */
+/** Kind and name. Suggests Apps that the user may list; any name can be typed. */
 export function AppFields({ form }: { form: Form }) {
   const namespace = String(form.value(paths.namespace) ?? "");
   const isOfCluster = form.value(paths.appKind) === "ClusterGitHubApp";
@@ -19,10 +19,10 @@ export function AppFields({ form }: { form: Form }) {
       <ChoiceField
         form={form}
         path={paths.appKind}
-        label="Kind of the App"
+        label="App kind"
         choices={[
-          ["ClusterGitHubApp", "ClusterGitHubApp, of the whole cluster"],
-          ["GitHubApp", "GitHubApp, of this namespace"],
+          ["ClusterGitHubApp", "ClusterGitHubApp (cluster-wide)"],
+          ["GitHubApp", "GitHubApp (this namespace)"],
         ]}
       />
       <TextField
@@ -31,8 +31,8 @@ export function AppFields({ form }: { form: Form }) {
         label="App"
         hint={
           isOfCluster
-            ? "It has to allow this namespace. Whoever administers the cluster knows its name."
-            : "One of the same namespace."
+            ? "It must allow this namespace. Ask a cluster administrator for its name."
+            : "A GitHubApp in the same namespace."
         }
         suggestions={known.map(({ metadata }) => metadata.name)}
       />

@@ -1,15 +1,15 @@
-/** How long a token is still good. */
+/** Countdowns to a token's expiry. */
 import { now, span } from "../ui/age.tsx";
 import { Status } from "../ui/status.tsx";
 import "./countdown.css";
 
-/** Counts down to a time (RFC 3339), to the second; behind it says for how long it has been over. */
+/** Counts down to a time (RFC 3339) by the second. After it, shows how long ago it was. */
 export function Countdown({ to: time }: { to: string | undefined }) {
   if (time === undefined) return null;
   const seconds = Math.floor((Date.parse(time) - now.value) / 1000);
   return (
     <time dateTime={time} title={new Date(time).toLocaleString()} class="ticking">
-      {seconds > 0 ? clock(seconds) : <Status tone="bad">Ended {span(-seconds)} ago</Status>}
+      {seconds > 0 ? clock(seconds) : <Status tone="bad">Expired {span(-seconds)} ago</Status>}
     </time>
   );
 }

@@ -1,23 +1,23 @@
-/** What an Installation and an App say, in words. Pure. */
+/** Installations and Apps in words. Pure. */
 import type { GitHubApp, Installation } from "../../../../functions/ghapp/kinds.ts";
 
 type Spec = Installation["spec"];
 
-/** Which repositories its token is good for. */
+/** The repositories that the token covers. */
 export function repositoriesOf({ repositories, repositoryIDs }: Spec): string {
   if (repositories?.length) return repositories.join(", ");
-  if (repositoryIDs?.length) return `by id: ${repositoryIDs.join(", ")}`;
+  if (repositoryIDs?.length) return `IDs ${repositoryIDs.join(", ")}`;
   return "all of the installation";
 }
 
-/** What its token may do. */
+/** The permissions of the token. */
 export function permissionsOf({ permissions }: Spec): string {
   const named = Object.entries(permissions ?? {});
   return named.length === 0
-    ? "all that the installation may"
+    ? "all permissions of the installation"
     : named.map(([name, level]) => `${name}: ${level}`).join(", ");
 }
 
-/** Where an App shows itself, on github.com or on a server of one's own. */
+/** The public page of an App, on github.com or on a GitHub Enterprise server. */
 export const appPage = ({ url }: GitHubApp["spec"], slug: string | undefined): string | undefined =>
   slug && (url ? `${url.replace(/\/$/, "")}/github-apps/${slug}` : `https://github.com/apps/${slug}`);

@@ -1,4 +1,4 @@
-/** An Installation. */
+/** The screen of an Installation. */
 import { useRoute } from "preact-iso";
 import { events } from "../api/resource.ts";
 import { useWatch } from "../api/watch.ts";
@@ -16,7 +16,6 @@ import { installations } from "./resources.ts";
 
 const trail = ["/github", "GitHub"] as const;
 
-/** The screen. */
 export function InstallationScreen() {
   const { namespace = "", name = "" } = useRoute().params;
   const [found, told] = useWatch(
@@ -33,7 +32,7 @@ export function InstallationScreen() {
               <DeleteButton
                 resource={installations}
                 object={installation}
-                consequence={`The Secret ${status?.secret ?? name} goes with it, and whatever builds with its token can not any more.`}
+                consequence={`The Secret ${status?.secret ?? name} is deleted too, and builds that use its token stop working.`}
               />
             </Head>
             <div class="stack">
@@ -41,7 +40,7 @@ export function InstallationScreen() {
                 <Facts
                   title="Token"
                   of={[
-                    ["Ends in", <Countdown key="end" to={status?.expiresAt} />],
+                    ["Expires in", <Countdown key="end" to={status?.expiresAt} />],
                     ["Next refresh", <Age key="refresh" of={status?.refreshAt} />],
                     ["Secret", status?.secret && <code>{status.secret}</code>],
                     ["Format", spec.format ?? "raw"],
@@ -58,7 +57,7 @@ export function InstallationScreen() {
                     ["App", `${spec.appRef.kind} ${spec.appRef.name}`],
                     ["Installation", <code key="id">{spec.installationID}</code>],
                     ["Created", <Age key="created" of={metadata.creationTimestamp} />],
-                    ["Trouble", status?.ready === false && status.message],
+                    ["Error", status?.ready === false && status.message],
                   ]}
                 />
               </div>

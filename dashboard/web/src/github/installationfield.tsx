@@ -1,12 +1,12 @@
-/** Which installation at GitHub. */
+/** The field for the installation at GitHub. */
 import { Field, NumberField } from "../ui/form/field.tsx";
 import type { Form } from "../ui/form/form.ts";
 import type { Account } from "./account.ts";
 import { paths } from "./paths.ts";
 
-const label = "Installation at GitHub";
+const label = "GitHub installation";
 
-/** Those that GitHub shows are offered; where it shows none, an id is typed. */
+/** A choice of the installations that GitHub shows, or an input for an ID if it shows none. */
 export function InstallationField({ form, account }: { form: Form; account: Account }) {
   const path = paths.installationID;
   if (account.state !== "connected" || account.installations.length === 0)
@@ -18,8 +18,8 @@ export function InstallationField({ form, account }: { form: Form; account: Acco
         label={label}
         hint={
           account.state === "connected"
-            ? "GitHub shows you no installation of the App: install it for an account of yours first."
-            : "Its id: the number at the end of the address of the installation's settings."
+            ? "You have no installation of the App. Install it for one of your accounts first."
+            : "The ID: the number at the end of the address of the installation's settings."
         }
       />
     );
@@ -33,7 +33,7 @@ export function InstallationField({ form, account }: { form: Form; account: Acco
           {...tied}
           value={String(form.value(path) ?? "")}
           onChange={({ currentTarget: { value } }) =>
-            // Those of another one are none of this one's.
+            // Repositories of another installation do not apply.
             form.set(["spec"], {
               ...(form.value(["spec"]) as object),
               installationID: value === "" ? undefined : Number(value),

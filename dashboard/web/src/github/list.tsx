@@ -1,4 +1,4 @@
-/** GitHub: Installations with their tokens, and the Apps that these are of. */
+/** The lists of Installations and GitHub Apps. */
 import type { ClusterGitHubApp, GitHubApp } from "../../../../functions/ghapp/kinds.ts";
 import { useWatch, type Watched } from "../api/watch.ts";
 import { Age } from "../ui/age.tsx";
@@ -12,7 +12,6 @@ import { Countdown } from "./countdown.tsx";
 import { appPage, repositoriesOf } from "./facts.ts";
 import { clusterGitHubApps, gitHubApps, installations } from "./resources.ts";
 
-/** The screen. */
 export function GitHubList() {
   const place = { namespace: namespace.value || undefined };
   const [found, apps, clusterApps] = useWatch(
@@ -34,8 +33,8 @@ export function GitHubList() {
             <>
               <h2>No Installations here yet</h2>
               <p>
-                An Installation keeps a token of a GitHub App in a Secret, and has a new one there before the
-                old one ends. Builds read repositories with it.
+                An Installation keeps a GitHub App's token in a Secret and renews it before it expires. Builds
+                read repositories with it.
               </p>
               <a href="/github/new">Create the first one</a>
             </>
@@ -57,30 +56,30 @@ export function GitHubList() {
                 ],
                 ["Repositories", ({ spec }) => repositoriesOf(spec)],
                 ["Secret", ({ status }) => status?.secret],
-                ["Token ends", ({ status }) => <Countdown to={status?.expiresAt} />],
+                ["Token expires", ({ status }) => <Countdown to={status?.expiresAt} />],
                 ["Next refresh", ({ status }) => <Age of={status?.refreshAt} />],
               ]}
             />
           )}
         </Loaded>
-        <Apps title="Apps of a namespace" watched={apps} none="There are no GitHubApps here." />
+        <Apps title="GitHubApps" watched={apps} none="No GitHubApps here." />
         <Apps
-          title="Apps of the cluster"
+          title="ClusterGitHubApps"
           watched={clusterApps}
-          none="There are no ClusterGitHubApps."
-          refused="You may not list ClusterGitHubApps. An Installation can name one that allows its namespace all the same: whoever administers the cluster knows their names."
+          none="No ClusterGitHubApps."
+          refused="You cannot list ClusterGitHubApps. An Installation can still use one that allows its namespace: ask a cluster administrator for its name."
         />
       </div>
     </>
   );
 }
 
-/** Apps stand beside what this screen is about: whoever may not see them is told so in a line. */
+/** Apps are secondary on this screen, so a missing permission is one line. */
 function Apps({
   title,
   watched,
   none,
-  refused = "You may not list them.",
+  refused = "You cannot list them.",
 }: {
   title: string;
   watched: Watched<GitHubApp | ClusterGitHubApp>;
@@ -95,7 +94,7 @@ function Apps({
       {state === "loading" ? (
         <Loading />
       ) : state === "refused" ? (
-        <p class="quiet">{trouble?.status === 403 ? refused : trouble?.message}</p>
+        <p class="quiet">{trouble?.status === 403 ? refused : `Not available: ${trouble?.message}`}</p>
       ) : items.length === 0 ? (
         <p class="quiet">{none}</p>
       ) : (

@@ -1,4 +1,3 @@
-/** A new Installation. */
 import { useLocation } from "preact-iso";
 import { z } from "zod";
 import { Installation } from "../../../../functions/ghapp/kinds.ts";
@@ -23,14 +22,14 @@ import { RepositoriesField } from "./repositoriesfield.tsx";
 import { installations } from "./resources.ts";
 import "./form.css";
 
-/** A Secret that nothing else is wanted of has a template all the same. */
+/** The API server requires a template, even an empty one. */
 const withTemplate = (draft: unknown): unknown => {
   const { spec, ...rest } = draft as { readonly spec?: object };
   return { ...rest, spec: { template: {}, ...spec } };
 };
 const schema = z.preprocess(withTemplate, newObject(Installation, 253));
 
-/** The least that builds need: a token for git that can read. */
+/** The minimum for builds: a token for git with read access. */
 const specFor = (gitHost: string): object => ({
   appRef: { kind: "ClusterGitHubApp" },
   format: "basic-auth",
@@ -38,7 +37,7 @@ const specFor = (gitHost: string): object => ({
   template: { metadata: { annotations: { "kpack.io/git": gitHost } } },
 });
 
-/** The field that a refusal of the dashboard's own is about, by its reason. */
+/** Fields by the reason with which the dashboard refuses them. */
 const refusedFields: Readonly<Record<string, string>> = {
   NotYourInstallation: pathText(paths.installationID),
   NotYourRepository: pathText(paths.repositories),
@@ -46,7 +45,7 @@ const refusedFields: Readonly<Record<string, string>> = {
   AllRepositories: pathText(paths.repositories),
 };
 
-/** Throws the error again, with the field that it is about. */
+/** Rethrows the error with the field that it is about. */
 function named(error: unknown): never {
   const field = error instanceof RequestError && refusedFields[error.reason];
   if (!field) throw error;
@@ -54,7 +53,7 @@ function named(error: unknown): never {
   throw new RequestError(status, reason, message, [{ field, message }]);
 }
 
-/** The screen. */
+/** The screen that creates an Installation. */
 export function NewInstallation() {
   const account = useAccount();
   return (
@@ -67,8 +66,8 @@ export function NewInstallation() {
           <h2 id="connect">Connect GitHub first</h2>
           <Outcome />
           <p>
-            A token is made only for installations and repositories that GitHub shows you. So the dashboard
-            has to ask GitHub in your name, and you are asked whether it may.
+            You can create tokens only for installations and repositories that you can see on GitHub. To check
+            this, the dashboard queries GitHub on your behalf, and GitHub asks for your consent.
           </p>
           <div class="actions">
             <a class="button primary" href={connectAddress("/github/new")}>
@@ -87,7 +86,7 @@ export function NewInstallation() {
   );
 }
 
-/** What the fields can offer, and why not more. */
+/** Which suggestions the fields have, and why not more. */
 function Known({ account }: { account: Account }) {
   switch (account.state) {
     case "connected":
@@ -100,16 +99,15 @@ function Known({ account }: { account: Account }) {
       return (
         <div role="status" class="notice busy">
           <p>
-            Installations can not be created here: whoever makes one has its token, and this dashboard can not
-            ask GitHub whether you see what it is for. Whoever runs the dashboard can set{" "}
-            <code>DENREI_GITHUB_*</code>; until then it takes kubectl.
+            You cannot create Installations here: this dashboard cannot check which repositories you can see
+            on GitHub. Its operator can set <code>DENREI_GITHUB_*</code>; until then, use kubectl.
           </p>
         </div>
       );
     case "away":
       return (
         <p role="status" class="notice busy">
-          Installations and repositories can not be offered at the moment. {account.message}
+          Installations and repositories cannot be suggested right now. {account.message}
         </p>
       );
     default:
@@ -130,7 +128,7 @@ function InstallationForm({ account }: { account: Account }) {
       const object = { apiVersion: apiVersionOf(installations), kind: installations.kind };
       const created = { ...object, ...(withTemplate(draft) as object) } as Installation;
       const { metadata } = await create(installations, created).catch(named);
-      notify("good", `Installation ${metadata.name} was created`);
+      notify("good", `Created Installation ${metadata.name}.`);
       route(`/github/${metadata.namespace}/${metadata.name}`);
     },
   });
@@ -138,8 +136,8 @@ function InstallationForm({ account }: { account: Account }) {
   return (
     <form class="card" onSubmit={form.submit} noValidate>
       <fieldset class="whole" disabled={account.state === "none"}>
-        <TextField form={form} path={paths.name} label="Name" hint="The Secret has the same name." />
-        <TextField form={form} path={paths.namespace} label="Namespace of the Installation" />
+        <TextField form={form} path={paths.name} label="Name" hint="Also the name of the Secret." />
+        <TextField form={form} path={paths.namespace} label="Target namespace" />
         <AppFields form={form} />
         <InstallationField form={form} account={account} />
         <RepositoriesField form={form} account={account} />
@@ -159,7 +157,7 @@ function InstallationForm({ account }: { account: Account }) {
             form={form}
             path={paths.key}
             label="Key"
-            hint="Which key of the Secret gets the token."
+            hint="The key of the Secret that holds the token."
           />
         )}
         {format === "dockerconfigjson" && (
@@ -169,8 +167,8 @@ function InstallationForm({ account }: { account: Account }) {
           <TextField
             form={form}
             path={paths.gitHost}
-            label="Used by builds for"
-            hint="Where kpack clones from with it. Empty: builds do not use it."
+            label="Git host"
+            hint="The host from which kpack clones with this token. If empty, builds do not use the token."
           />
         )}
         <Send form={form} label="Create">

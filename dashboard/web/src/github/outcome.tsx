@@ -1,15 +1,14 @@
-/** What has become of a connection with GitHub. */
 import { useRoute } from "preact-iso";
 
-/** Trouble is said; the address that GitHub sends the browser back to tells of it. */
+/** The error of a failed connection with GitHub, from the parameter with which the server redirects back. */
 export function Outcome() {
   const { github } = useRoute().query;
   if (github !== "refused" && github !== "failed") return null;
   return (
     <p role="alert" class="notice bad">
       {github === "refused"
-        ? "You have not allowed it at GitHub, so nothing was connected."
-        : "GitHub was not connected. Try it again; if that does not help, the dashboard's log says why."}
+        ? "You did not give consent at GitHub, so your account is not connected."
+        : "GitHub was not connected. Try again. If it keeps failing, see the dashboard's log."}
     </p>
   );
 }

@@ -1,4 +1,4 @@
-/** Where the fields of the form are in an Installation. */
+/** Paths of the form's fields in an Installation. */
 import type { Path } from "../ui/form/draft.ts";
 
 export const paths = {

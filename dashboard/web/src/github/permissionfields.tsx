@@ -1,10 +1,10 @@
-/** What a token may do. */
+/** The fields for a token's permissions. */
 import { ChoiceField } from "../ui/form/field.tsx";
 import type { Form } from "../ui/form/form.ts";
 import { Group } from "../ui/form/group.tsx";
 import { paths } from "./paths.ts";
 
-/** Those that builds, previews and their reports need; others can be named with kubectl. */
+/** The permissions that builds, previews, and reports need; kubectl can set others. */
 const permissions = [
   ["contents", "Contents"],
   ["pull_requests", "Pull requests"],
@@ -17,7 +17,7 @@ const permissions = [
 ] as const;
 
 const choices = [
-  ["", "not at all"],
+  ["", "none"],
   ["read", "read"],
   ["write", "write"],
 ] as const;
@@ -27,7 +27,7 @@ export function PermissionFields({ form }: { form: Form }) {
   return (
     <Group
       label="Permissions"
-      hint="What the token may do. Without any, all that the installation may. An App can allow less."
+      hint="If empty, the token has all permissions of the installation. An App can allow less."
     >
       <div class="permissions">
         {permissions.map(([name, label]) => (

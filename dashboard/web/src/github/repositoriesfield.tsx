@@ -1,4 +1,4 @@
-/** Which repositories a token is good for. */
+/** The field for a token's repositories. */
 import { useState } from "preact/hooks";
 import { LinesField } from "../ui/form/field.tsx";
 import type { Form } from "../ui/form/form.ts";
@@ -7,12 +7,12 @@ import { type Account, type ShownRepository, useRepositories } from "./account.t
 import { paths } from "./paths.ts";
 
 const label = "Repositories";
-const all = "Without any, the token is good for all repositories of the installation.";
+const all = "If empty, the token covers all repositories of the installation.";
 
-/** More than so many are looked through by name. */
+/** Lists up to this length need no filter. */
 const few = 8;
 
-/** Those that GitHub shows are offered; where it shows none, names are typed. */
+/** A choice of the repositories that GitHub shows, or an input for names if it shows none. */
 export function RepositoriesField({ form, account }: { form: Form; account: Account }) {
   const id = form.value(paths.installationID);
   const found = useRepositories(account.state === "connected" && typeof id === "number" ? id : undefined);
@@ -20,7 +20,7 @@ export function RepositoriesField({ form, account }: { form: Form; account: Acco
   if (account.state === "connected" && found === undefined)
     return (
       <p role="status" class="quiet">
-        Asking GitHub for the repositories…
+        Loading repositories from GitHub…
       </p>
     );
   if (found === undefined || typeof found === "string")
@@ -29,7 +29,7 @@ export function RepositoriesField({ form, account }: { form: Form; account: Acco
         form={form}
         path={paths.repositories}
         label={label}
-        hint={`One name in each line, without the owner. ${all} ${found ?? ""}`}
+        hint={`One name per line, without the owner. ${all} ${found ?? ""}`}
       />
     );
   return <Picker form={form} of={found} />;
@@ -79,7 +79,7 @@ function Picker({ form, of: repositories }: { form: Form; of: readonly ShownRepo
           </li>
         ))}
       </ul>
-      {shown.length === 0 && <p class="quiet">None of that name.</p>}
+      {shown.length === 0 && <p class="quiet">No matches.</p>}
     </Group>
   );
 }

@@ -1,4 +1,4 @@
-/** Which repository something is about, and the token to read it with. */
+/** The fields for a repository and for the token that reads it. */
 import { useLocation } from "preact-iso";
 import type { Path } from "../ui/form/draft.ts";
 import { TextField } from "../ui/form/field.tsx";
@@ -8,7 +8,7 @@ import { connectAddress, useAccount, useRepositories } from "./account.ts";
 import { Outcome } from "./outcome.tsx";
 import { installations } from "./resources.ts";
 
-/** Owner and name. What GitHub shows somebody whose account is connected is offered, and any can be typed. */
+/** Owner and name. Suggests what GitHub shows to a connected user; any name can be typed. */
 export function RepositoryFields({ form, at }: { form: Form; at: Path }) {
   const account = useAccount();
   const { url } = useLocation();
@@ -21,12 +21,12 @@ export function RepositoryFields({ form, at }: { form: Form; at: Path }) {
       <TextField
         form={form}
         path={[...at, "owner"]}
-        label="Owner of the repository"
+        label="Repository owner"
         placeholder="acme"
         hint={
           account.state === "apart" ? (
             <>
-              <a href={connectAddress(url)}>Connect GitHub</a> first, and you are offered what it shows you.
+              <a href={connectAddress(url)}>Connect GitHub</a> to get suggestions.
             </>
           ) : (
             account.state === "away" && account.message
@@ -39,22 +39,22 @@ export function RepositoryFields({ form, at }: { form: Form; at: Path }) {
         path={[...at, "repo"]}
         label="Repository"
         placeholder="web"
-        hint={`Its name, without the owner. ${typeof repositories === "string" ? repositories : ""}`}
+        hint={`The name without the owner. ${typeof repositories === "string" ? repositories : ""}`}
         suggestions={Array.isArray(repositories) ? repositories.map(({ name }) => name) : []}
       />
     </>
   );
 }
 
-/** The Secret with the token: those of Installations in the namespace are offered. */
+/** The Secret with the token. Suggests the Secrets of Installations in the namespace. */
 export function TokenSecretField({ form, at, namespace }: { form: Form; at: Path; namespace: string }) {
   const found = useListed(installations, namespace);
   return (
     <TextField
       form={form}
       path={[...at, "secretName"]}
-      label="Secret with the token of GitHub"
-      hint="As an Installation with the format basic-auth keeps it, annotated with kpack.io/git."
+      label="GitHub token Secret"
+      hint="The Secret of an Installation with the format basic-auth, annotated with kpack.io/git."
       suggestions={found
         .filter(({ spec }) => spec.format === "basic-auth")
         .map(({ metadata, status }) => status?.secret ?? metadata.name)}

@@ -1,4 +1,4 @@
-/** Where the kinds of GitHub Apps are. */
+/** The GitHub kinds in the Kubernetes API. */
 import type { ClusterGitHubApp, GitHubApp, Installation } from "../../../../functions/ghapp/kinds.ts";
 import { group, version } from "../../../../functions/ghapp/names.ts";
 import { resource } from "../api/resource.ts";

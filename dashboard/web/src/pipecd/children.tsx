@@ -1,4 +1,4 @@
-/** What runs for an object: its Deployments and StatefulSets. */
+/** The Deployments and StatefulSets of an object. */
 import { controllerOf, type KubeObject, type Stored } from "../../../../bus/kube/object.ts";
 import type { Deployment, StatefulSet } from "../../../../bus/kube/workloads.ts";
 import type { Watched } from "../api/watch.ts";
@@ -7,10 +7,10 @@ import { Loaded } from "../ui/states.tsx";
 import { Status } from "../ui/status.tsx";
 import { ObjectTable } from "../ui/table.tsx";
 
-/** What runs pods. */
+/** A kind that runs pods. */
 export type Workload = Deployment | StatefulSet;
 
-/** A table of them. */
+/** A table of the workloads that the object controls. */
 export function Children({ of: owner, watched }: { of: Stored; watched: Watched<Workload> }) {
   const items = watched.items.filter(
     (object: KubeObject) => controllerOf(object)?.uid === owner.metadata.uid,
@@ -18,15 +18,15 @@ export function Children({ of: owner, watched }: { of: Stored; watched: Watched<
   return (
     <section class="card" aria-labelledby="children">
       <header>
-        <h2 id="children">What runs for it</h2>
+        <h2 id="children">Workloads</h2>
       </header>
-      <Loaded watched={{ ...watched, items }} empty={<p>Nothing runs for it: not yet, or not any more.</p>}>
+      <Loaded watched={{ ...watched, items }} empty={<p>No workloads.</p>}>
         {(workloads) => (
           <ObjectTable
             objects={workloads}
             columns={[
               ["Kind", ({ kind }) => kind],
-              ["Part", ({ metadata }) => metadata.labels?.["app.kubernetes.io/component"] ?? ""],
+              ["Component", ({ metadata }) => metadata.labels?.["app.kubernetes.io/component"] ?? ""],
               ["Pods", (workload) => <Pods of={workload} />],
               ["Created", ({ metadata }) => <Age of={metadata.creationTimestamp} />],
             ]}
@@ -43,7 +43,7 @@ function Pods({ of: { metadata, spec, status } }: { of: Stored<Workload> }) {
   const isGoing = metadata.deletionTimestamp !== undefined;
   return (
     <Status tone={isGoing || available < wanted ? "busy" : "good"}>
-      {isGoing ? "Going" : `${available}/${wanted} available`}
+      {isGoing ? "Deleting" : `${available}/${wanted} available`}
     </Status>
   );
 }

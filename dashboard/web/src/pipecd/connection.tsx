@@ -1,14 +1,14 @@
-/** Whether an agent reports to its control plane. */
+/** The connection of a Piped to its control plane. */
 import type { Piped } from "../../../../functions/pipecd/kinds.ts";
 import { Status } from "../ui/status.tsx";
 
 const connections = {
   ONLINE: ["good", "Online"],
   OFFLINE: ["bad", "Offline"],
-  UNKNOWN: ["off", "Not known"],
+  UNKNOWN: ["off", "Unknown"],
 } as const;
 
-/** A word for it. PipeCD knows it minutes later. */
+/** PipeCD reports the connection minutes late. */
 export function Connection({ of: { status } }: { of: Piped }) {
   const [tone, word] = connections[status?.connection ?? "UNKNOWN"];
   return <Status tone={tone}>{word}</Status>;

@@ -1,54 +1,62 @@
-/** The deletion of a stack, as far as it is: each goes when what needs it is gone. Pure. */
+/** The progress of a stack's deletion. An object is deleted after all objects that need it. Pure. */
 import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
 import { usersIn } from "../../../../functions/pipecd/kubernetes/usersmessage.ts";
 import { conditionsOf } from "../ui/health.ts";
 
-/** How far an object is. One that nobody has deleted is `kept`. */
+/** The progress of an object. `kept`: later steps wait for it, but no user has deleted it. */
 export type State = "gone" | "going" | "waiting" | "stalled" | "kept";
 
-/** An object of a step. */
+/** An object in a step. */
 export interface Leaving {
   readonly object: Stored;
   readonly state: State;
-  /** What it waits for, as a sentence. */
+  /** What the object waits for, as a sentence. */
   readonly waitsFor: string;
 }
 
-/** Some of a stack, which goes together. */
+/** Objects of a stack that are deleted in the same step. */
 export interface Step {
   readonly name: string;
-  /** What happens in it. */
+  /** What the step does. */
   readonly does: string;
   readonly state: State;
   readonly objects: readonly Leaving[];
 }
 
-/** In their order. */
+/** All steps in order. */
 const stages = [
-  { name: "Applications", kinds: ["Application"], does: "PipeCD is told to delete them." },
-  { name: "Pipeds", kinds: ["Piped"], does: "Their pods end, PipeCD disables them, and their rights go." },
+  { name: "Applications", kinds: ["Application"], does: "PipeCD deletes them too." },
+  {
+    name: "Pipeds",
+    kinds: ["Piped"],
+    does: "Their pods stop, PipeCD disables them, and their RBAC rights are removed.",
+  },
   {
     name: "Environments",
     kinds: ["Environment"],
-    does: "Nobody is told: PipeCD can not delete them, or has none.",
+    does: "PipeCD is not involved: it cannot delete environments, or has none.",
   },
-  { name: "Control plane", kinds: ["ControlPlane"], does: "Gateway, server, cache and ops go with it." },
+  {
+    name: "Control plane",
+    kinds: ["ControlPlane"],
+    does: "Gateway, server, cache, and ops are deleted too.",
+  },
   {
     name: "Stores",
     kinds: ["Mysql", "Mongo", "Minio"],
-    does: "Their pods go; what a volume claim keeps stays.",
+    does: "Their pods are deleted. Data in volume claims stays.",
   },
 ] as const;
 
-/** The more of it that is in the way, the further a step is from being done. */
+/** The state of a step is the first of these that one of its objects has. */
 const worstFirst = ["stalled", "going", "kept", "waiting", "gone"] as const;
 
 const nameOf = ({ kind, metadata }: KubeObject): string => `${kind} ${metadata.name}`;
 
-/** Whether any of it is being deleted. */
+/** Whether an object is being deleted. */
 export const isLeaving = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined;
 
-/** The steps in their order, without those in which nothing happens and that nothing waits for. */
+/** The steps in order. Steps without deleted or awaited objects are left out. */
 export function stepsOf(present: readonly Stored[], gone: readonly Stored[]): readonly Step[] {
   const needed = new Set(present.filter(isLeaving).flatMap(usersOf));
   const steps: Step[] = [];
@@ -69,7 +77,7 @@ export function stepsOf(present: readonly Stored[], gone: readonly Stored[]): re
 
 const readyOf = (object: KubeObject) => conditionsOf(object).find(({ type }) => type === "Ready");
 
-/** Those that it names as what it waits for. */
+/** The objects that still use this one, from its Ready condition. */
 function usersOf(object: KubeObject): readonly string[] {
   const ready = readyOf(object);
   return ready?.reason === "InUse" ? usersIn(ready.message) : [];
@@ -78,15 +86,15 @@ function usersOf(object: KubeObject): readonly string[] {
 function leaving(object: Stored, turn: "next" | "later"): Leaving {
   const { finalizers = [] } = object.metadata;
   if (!isLeaving(object))
-    return { object, state: "kept", waitsFor: "Nobody has deleted it, and what comes after waits for it." };
+    return { object, state: "kept", waitsFor: "Later steps wait for it, but it is not being deleted." };
   const stalled = conditionsOf(object).find(({ type, status }) => type === "Stalled" && status === "True");
   if (stalled) return { object, state: "stalled", waitsFor: stalled.message };
   const users = usersOf(object);
   if (users.length > 0) return { object, state: "waiting", waitsFor: `For ${users.join(", ")}.` };
   if (finalizers.includes("foregroundDeletion"))
-    return { object, state: "going", waitsFor: "For what belongs to it." };
-  // Its function has not looked at it yet, and would say so.
-  if (turn === "later") return { object, state: "waiting", waitsFor: "For the steps before." };
+    return { object, state: "going", waitsFor: "For its dependents." };
+  // Its function has not set a condition yet.
+  if (turn === "later") return { object, state: "waiting", waitsFor: "For earlier steps." };
   if (finalizers.length === 0) return { object, state: "going", waitsFor: "" };
-  return { object, state: "going", waitsFor: `For its function, which takes away ${finalizers.join(", ")}.` };
+  return { object, state: "going", waitsFor: `For its function to remove ${finalizers.join(", ")}.` };
 }

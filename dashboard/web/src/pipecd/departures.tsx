@@ -1,4 +1,4 @@
-/** The order of a deletion, as it happens. */
+/** The live progress of deletions, step by step. */
 import { useId, useRef } from "preact/hooks";
 import type { Stored } from "../../../../bus/kube/object.ts";
 import { Status, type Tone } from "../ui/status.tsx";
@@ -6,16 +6,16 @@ import { isLeaving, type State, type Step, stepsOf } from "./deletion.ts";
 import { screenOf } from "./kinds.ts";
 import "./deletion.css";
 
-/** What a step or an object is called that is so far. */
+/** Tone and label by state. */
 const words: Readonly<Record<State, readonly [Tone, string]>> = {
   gone: ["good", "Done"],
-  going: ["busy", "Under way"],
+  going: ["busy", "In progress"],
   waiting: ["off", "Waiting"],
   stalled: ["bad", "Stalled"],
-  kept: ["bad", "In the way"],
+  kept: ["bad", "Blocking"],
 };
 
-/** Those that were there while `place` was looked at, and are not any more. One that was made anew is not gone. */
+/** The objects that were deleted since the user opened `place`. A recreated object does not count as deleted. */
 export function useGone(objects: readonly Stored[], place: string): readonly Stored[] {
   const seen = useRef({ place, objects: new Map<string, Stored>() });
   if (seen.current.place !== place) seen.current = { place, objects: new Map() };
@@ -27,7 +27,7 @@ export function useGone(objects: readonly Stored[], place: string): readonly Sto
 
 const keyOf = ({ kind, metadata }: Stored): string => `${kind}/${metadata.namespace}/${metadata.name}`;
 
-/** A panel for each namespace in which something goes, or is gone. */
+/** A panel for each namespace with deleted objects. */
 export function Departures({ present, gone }: { present: readonly Stored[]; gone: readonly Stored[] }) {
   const namespaces = Map.groupBy(
     [...gone, ...present.filter(isLeaving)],
@@ -57,7 +57,7 @@ function Panel({ namespace, steps }: { namespace: string; steps: readonly Step[]
       <header>
         <h2 id={id}>Deletion in {namespace}</h2>
         <span role="status" class="quiet small">
-          {done === steps.length ? "All of it is gone" : `${done} of ${steps.length} steps done`}
+          {done === steps.length ? "Deletion complete" : `${done} of ${steps.length} steps done`}
         </span>
       </header>
       <ol class="steps">
@@ -80,7 +80,7 @@ function Panel({ namespace, steps }: { namespace: string; steps: readonly Step[]
                       {object.kind} {object.metadata.name}
                     </a>
                   )}
-                  <span>{own === "gone" ? "is gone" : words[own][1].toLowerCase()}</span>
+                  <span>{own === "gone" ? "deleted" : words[own][1].toLowerCase()}</span>
                   <span class="quiet">{waitsFor}</span>
                 </li>
               ))}

@@ -1,4 +1,4 @@
-/** What is known of an object of each kind of PipeCD. */
+/** Summaries of the PipeCD kinds. */
 import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
 import type {
   Application,
@@ -30,9 +30,9 @@ const stores = { minio: minios, mongo: mongoes, mysql: mysqls } satisfies Record
 const link = ({ metadata }: KubeObject, { plural }: { readonly plural: string }, name: string | undefined) =>
   name && <a href={`/pipecd/${plural}/${metadata.namespace}/${name}`}>{name}</a>;
 
-/** A store of the namespace, or whatever else the configuration names. */
+/** A link to the store, if the configuration names one of the namespace. */
 const store = (plane: ControlPlane, found: StoreName | undefined) =>
-  found ? link(plane, stores[found.kind], found.name) : "not of this namespace";
+  found ? link(plane, stores[found.kind], found.name) : "external";
 
 const ofPlane = (plane: ControlPlane): readonly Fact[] => [
   ["Parts", <Parts key="parts" of={plane} />],
@@ -48,7 +48,9 @@ const ofStore = ({ spec, status }: Minio | Mongo | Mysql): readonly Fact[] => [
   ["Pods", `${status?.availableReplicas ?? 0} of 1 available`],
   [
     "Data",
-    spec.storage?.emptyDir || !spec.storage?.volumeClaimTemplate ? "goes with the pod" : "in a volume claim",
+    spec.storage?.emptyDir || !spec.storage?.volumeClaimTemplate
+      ? "deleted with the pod"
+      : "in a volume claim",
   ],
 ];
 
@@ -113,5 +115,5 @@ const facts: Readonly<Record<string, (object: never) => readonly Fact[]>> = {
   EventRegistration: ofEventRegistration,
 };
 
-/** What is known of it. */
+/** The summary of an object. */
 export const factsOf = (object: Stored): readonly Fact[] => facts[object.kind]?.(object as never) ?? [];

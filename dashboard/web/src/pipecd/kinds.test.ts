@@ -1,4 +1,3 @@
-/** Each kind of PipeCD has a place in the dashboard. */
 import { expect, test } from "vitest";
 import type { Kind } from "../../../../bus/kube/kind.ts";
 import type { Stored } from "../../../../bus/kube/object.ts";
@@ -10,7 +9,7 @@ const kinds = (Object.values(pipecd) as unknown[]).filter(
   (value): value is Kind => typeof value === "object" && value !== null && "definition" in value,
 );
 
-test.each(kinds)("$kind is listed, has a screen, and says what its deletion does", (kind) => {
+test.each(kinds)("$kind is listed, has a screen, and explains the consequence of its deletion", (kind) => {
   const { group, plural } = kind;
   const place = { namespace: "team", name: "one" };
   expect(stackIn({}).map(([resource]) => resource)).toContainEqual(

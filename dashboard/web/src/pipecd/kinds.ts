@@ -1,4 +1,4 @@
-/** The kinds of a stack of PipeCD, in the order in which they go, and what goes with each. */
+/** The kinds of a PipeCD stack. */
 import type { KubeObject } from "../../../../bus/kube/object.ts";
 import type { Place, Resource } from "../api/resource.ts";
 import {
@@ -12,7 +12,7 @@ import {
   pipeds,
 } from "./resources.ts";
 
-/** The kinds of a stack, in the order of its deletion. No kind waits for EventRegistrations, and they wait for none. */
+/** The kinds in the order of deletion. EventRegistrations neither wait for another kind nor delay one. */
 export const stackIn = (place: Place) =>
   [
     [eventRegistrations, place],
@@ -33,25 +33,25 @@ export function screenOf({ kind, metadata }: KubeObject): string {
 
 const resources: readonly Resource[] = stackIn({}).map(([resource]) => resource);
 
-/** The kind that an address names. */
+/** The kind in an address. */
 export const resourceOf = (plural: string): Resource | undefined =>
   resources.find((resource) => resource.plural === plural);
 
 const storeGoes =
-  "Its pod goes, and the data with it unless a volume claim keeps that. It stays while a ControlPlane uses it.";
+  "Its pod is deleted, and the data too unless it is in a volume claim. The deletion waits while a ControlPlane uses it.";
 
 const goesWithIt: Readonly<Record<string, string>> = {
-  EventRegistration: "No more events are registered. PipeCD keeps those that it has.",
-  Application: "PipeCD is told to delete it as well.",
+  EventRegistration: "It registers no more events. PipeCD keeps the registered ones.",
+  Application: "PipeCD deletes it too.",
   Piped:
-    "Its pod ends, PipeCD disables it, and its rights in the cluster are taken away. It stays while there are Applications of it.",
-  Environment: "It stays while Pipeds and Applications are in it.",
+    "Its pod stops, PipeCD disables it, and its RBAC rights are removed. The deletion waits while it has Applications.",
+  Environment: "The deletion waits while Pipeds or Applications use it.",
   ControlPlane:
-    "Gateway, server, cache and ops go, and the Secret with the encryption key if it was made for them. It stays while Applications, Pipeds and Environments need it.",
+    "Gateway, server, cache, and ops are deleted, and so is a generated Secret with the encryption key. The deletion waits while Applications, Pipeds, or Environments need it.",
   Mysql: storeGoes,
   Mongo: storeGoes,
   Minio: storeGoes,
 };
 
-/** What somebody is told who wants to delete one. */
+/** The consequence of deleting an object of a kind, for the confirmation. */
 export const consequenceOf = ({ kind }: Resource): string => goesWithIt[kind] ?? "";

@@ -1,4 +1,4 @@
-/** PipeCD: its control planes, and what belongs to them. */
+/** The list of PipeCD objects by kind. */
 import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
 import type { Minio, Mongo, Mysql } from "../../../../functions/pipecd/kinds.ts";
 import { useWatch, type Watched } from "../api/watch.ts";
@@ -15,7 +15,6 @@ import { screenOf, stackIn } from "./kinds.ts";
 import { Parts } from "./parts.tsx";
 import { together } from "./together.ts";
 
-/** The screen. */
 export function PipecdList() {
   const [registrations, applications, pipeds, environments, planes, ...stores] = useWatch(
     ...stackIn({ namespace: namespace.value || undefined }),
@@ -33,8 +32,8 @@ export function PipecdList() {
             <>
               <h2>No PipeCD here</h2>
               <p>
-                A ControlPlane is PipeCD's gateway, server, cache and ops; Pipeds are its agents. They are
-                made with kubectl, from the samples that come with Denrei:
+                A ControlPlane runs PipeCD's gateway, server, cache, and ops. Pipeds are its agents. Create
+                them with kubectl from Denrei's samples:
               </p>
               <code>
                 kubectl apply -n {namespace.value || "<namespace>"} -f functions/pipecd/samples/c.yaml

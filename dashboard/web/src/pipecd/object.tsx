@@ -1,4 +1,4 @@
-/** An object of PipeCD. */
+/** The screen of a PipeCD object. */
 import { useRoute } from "preact-iso";
 import type { KubeObject } from "../../../../bus/kube/object.ts";
 import type { Resource } from "../api/resource.ts";
@@ -20,7 +20,6 @@ import { together } from "./together.ts";
 
 const trail = ["/pipecd", "PipeCD"] as const;
 
-/** The screen. */
 export function PipecdObject() {
   const { kind = "", namespace = "", name = "" } = useRoute().params;
   const resource = resourceOf(kind);

@@ -1,5 +1,3 @@
-/** The parts of a control plane, and how many pods of each are available. */
-
 import {
   type Component,
   components,
@@ -15,7 +13,7 @@ const availableOf = ({ status = {} }: ControlPlane): Readonly<Record<Component, 
   ops: status.availableOpsReplicas ?? 0,
 });
 
-/** All four of them. */
+/** The components of a control plane with their available pods. */
 export function Parts({ of: plane }: { of: ControlPlane }) {
   return (
     <span class="row">

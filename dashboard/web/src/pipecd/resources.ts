@@ -1,4 +1,4 @@
-/** Where the kinds of PipeCD are. */
+/** The PipeCD kinds in the Kubernetes API. */
 import type {
   Application,
   ControlPlane,

@@ -1,8 +1,7 @@
-/** Several lists of objects as one. */
 import type { KubeObject } from "../../../../bus/kube/object.ts";
 import type { Watched } from "../api/watch.ts";
 
-/** On its way, refused or away when one of them is. */
+/** Several lists as one. It is refused, loading, or away if one of them is. */
 export function together<T extends KubeObject>(lists: readonly Watched<T>[]): Watched<T> {
   const of = (state: Watched["state"]) => lists.find((list) => list.state === state);
   const worst = of("refused") ?? of("loading") ?? of("away");

@@ -1,4 +1,4 @@
-/** What can be done with an AppPipeline. */
+/** The buttons of an AppPipeline's screen. */
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { Stored } from "../../../../bus/kube/object.ts";
@@ -9,7 +9,6 @@ import { refreshed } from "../builds/refresh.ts";
 import { ConfirmDelete } from "../ui/dialog.tsx";
 import { doing } from "../ui/doing.ts";
 
-/** The buttons. */
 export function Actions({ pipeline }: { pipeline: Stored<AppPipeline> }) {
   const [isAsked, setAsked] = useState(false);
   const { route } = useLocation();
@@ -21,7 +20,7 @@ export function Actions({ pipeline }: { pipeline: Stored<AppPipeline> }) {
         onClick={() =>
           void doing(
             patch(appPipelines, placeOf(pipeline), refreshed()),
-            "GitHub is asked again which pull requests are open.",
+            "Listing the open pull requests again.",
           )
         }
       >
@@ -34,11 +33,11 @@ export function Actions({ pipeline }: { pipeline: Stored<AppPipeline> }) {
         <ConfirmDelete
           kind="AppPipeline"
           name={name}
-          consequence="All its previews go with it: their Applications, their builds, and what runs."
+          consequence="All its previews are deleted too: their Applications, builds, and pods."
           onClose={() => setAsked(false)}
           onConfirm={() => {
             setAsked(false);
-            void doing(remove(appPipelines, placeOf(pipeline)), `${name} is deleted.`).then(
+            void doing(remove(appPipelines, placeOf(pipeline)), `Deleting ${name}.`).then(
               (outcome) => outcome === "done" && route("/previews"),
             );
           }}

@@ -1,4 +1,4 @@
-/** Previews by how far they are. */
+/** A board of previews with a column per phase. */
 import { useId } from "preact/hooks";
 import type { Stored } from "../../../../bus/kube/object.ts";
 import type { AppPipeline, Preview } from "../../../../functions/paas/kinds.ts";
@@ -31,7 +31,6 @@ interface Shown {
   readonly url: string | undefined;
 }
 
-/** The board. */
 export function Board({ pipeline, url }: Shown) {
   const { spec, status } = pipeline;
   const previews = status?.previews;
@@ -42,8 +41,8 @@ export function Board({ pipeline, url }: Shown) {
       {!previews?.length ? (
         <p class="empty">
           {previews === undefined
-            ? "GitHub was not asked yet which pull requests are open."
-            : `No pull request of ${owner}/${repo} is open, or none that the filter lets through. Open one, and it is shown here.`}
+            ? "The open pull requests have not been listed yet."
+            : `No open pull request of ${owner}/${repo} matches the filter. New ones appear here.`}
         </p>
       ) : (
         <div class="board">
@@ -98,7 +97,7 @@ function Card({ preview, pipeline: { metadata }, url }: Shown & { preview: Previ
       {fork && <p class="small quiet">from a fork: {fork}</p>}
       {isBehind && (
         <p class="small">
-          <Commit sha={headSHA} url={url} /> came later and is not approved yet.
+          The newer commit <Commit sha={headSHA} url={url} /> is not approved yet.
         </p>
       )}
       {message && <p class="small message">{message}</p>}

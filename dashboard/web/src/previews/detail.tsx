@@ -1,4 +1,4 @@
-/** One AppPipeline: the previews of its pull requests, and what GitHub was told of them. */
+/** The screen of an AppPipeline. */
 import { useRoute } from "preact-iso";
 import { labels } from "../../../../functions/paas/names.ts";
 import { appPipelines, events, images } from "../api/resource.ts";
@@ -22,7 +22,6 @@ const tabs = [
   ["settings", "Settings"],
 ] as const;
 
-/** The screen. */
 export function PipelineDetail() {
   const { namespace = "", name = "", tab = "" } = useRoute().params;
   const [found, cloned, said] = useWatch(

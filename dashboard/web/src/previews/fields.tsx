@@ -1,4 +1,4 @@
-/** The form of an AppPipeline. */
+/** The form for AppPipelines. */
 import { z } from "zod";
 import { AppPipeline } from "../../../../functions/paas/kinds/apppipeline.ts";
 import { appPipelines } from "../api/resource.ts";
@@ -40,7 +40,7 @@ const fields: readonly Path[] = [
   ["build", "env"],
 ].map((path) => ["spec", ...path]);
 
-/** What the forms of AppPipelines are made of. */
+/** Creates and edits AppPipelines. */
 export const pipelineForm: ObjectForm<AppPipeline> = {
   resource: appPipelines,
   place: ["/previews", "Previews"],
@@ -48,7 +48,7 @@ export const pipelineForm: ObjectForm<AppPipeline> = {
   skeleton: { spec: { applicationTemplate: {}, base: { github: {} }, image: {} } },
   fields: [...fields, ...shownBuildFields],
   draftOf: (spec) => ({ spec }),
-  // A template of which nothing is said is one all the same.
+  // The API server requires a template, even an empty one.
   specOf: ({ spec = {} }: Draft) => ({ applicationTemplate: {}, ...spec }),
   content: (form, namespace) => <Fields form={form} namespace={namespace} />,
 };
@@ -61,85 +61,77 @@ function Fields({ form, namespace }: { form: Form; namespace: string }) {
       <TokenSecretField form={form} at={github} namespace={namespace} />
       <TextField
         {...field("domainBase")}
-        label="Domain of the previews"
+        label="Preview domain"
         placeholder="preview.example.com"
-        hint="Each preview has a host of its own below it."
+        hint="Each preview gets a subdomain."
       />
       <ImageFields form={form} />
-      <Group label="Which pull requests">
+      <Group label="Pull request filter">
         <LinesField
           {...field("filter", "labels")}
           label="Labels"
           rows={2}
-          hint="One in each line: those that have all of them."
+          hint="One per line. A pull request must have all of them."
         />
         <LinesField
           {...field("filter", "baseBranches")}
-          label="Branches that they are to be merged into"
+          label="Target branches"
           rows={2}
-          hint="One in each line; * stands for any letters."
+          hint="One per line. * matches any characters."
         />
-        <SwitchField {...field("filter", "drafts")} label="Drafts as well" unset="on" />
+        <SwitchField {...field("filter", "drafts")} label="Include drafts" unset="on" />
         <ChoiceField
           {...field("filter", "forks")}
-          label="From forks"
+          label="Forks"
           choices={[
-            ["", "When a commit is approved by a label (the default)"],
-            ["Approved", "When a commit is approved by a label"],
+            ["", "When a label approves the commit (default)"],
+            ["Approved", "When a label approves the commit"],
             ["Never", "Never"],
-            ["Always", "Always: strangers' code runs unseen"],
+            ["Always", "Always: unreviewed code of strangers runs"],
           ]}
         />
         <TextField
           {...field("filter", "approvalLabel")}
-          label="Label that approves"
+          label="Approval label"
           placeholder="preview-approved"
         />
       </Group>
-      <Group label="How many, and how long">
+      <Group label="Limits">
         <NumberField
           {...field("maxPreviews")}
-          label="At most so many previews"
-          hint="Others wait. Any number unless given."
+          label="Maximum number of previews"
+          hint="Further pull requests wait. No limit if empty."
         />
         <TextField
           {...field("ttl")}
-          label="How long after its last commit a preview goes"
+          label="Lifetime after the last commit"
           placeholder="72h"
-          hint="Such as 72h or 7d. Until the pull request is closed unless given."
+          hint="Such as 72h or 7d. If empty, previews stay until the pull request is closed."
         />
         <TextField
           {...field("pollInterval")}
-          label="How often GitHub is asked"
+          label="Poll interval"
           placeholder="5m"
-          hint="Whatever becomes of webhooks."
+          hint="How often to list pull requests, in addition to webhooks."
         />
       </Group>
-      <Group label="What GitHub is told">
-        <SwitchField {...field("report", "commitStatus")} label="A status of the last commit" unset="on" />
-        <SwitchField {...field("report", "comment")} label="A comment on the pull request" unset="on" />
-        <SwitchField {...field("report", "deployment")} label="A deployment" unset="off" />
+      <Group label="Reports to GitHub">
+        <SwitchField {...field("report", "commitStatus")} label="Commit status" unset="on" />
+        <SwitchField {...field("report", "comment")} label="Pull request comment" unset="on" />
+        <SwitchField {...field("report", "deployment")} label="Deployment" unset="off" />
       </Group>
-      <EnvField {...field("applicationTemplate", "spec", "env")} label="Environment variables of previews" />
-      <More what="port, pods, folder, how it is built">
+      <EnvField {...field("applicationTemplate", "spec", "env")} label="Preview environment variables" />
+      <More what="port, pods, folder, build settings">
         <NumberField
           {...field("applicationTemplate", "spec", "port")}
           label="Port"
           min={1}
-          hint="Where previews listen. 8080 unless given."
+          hint="The port that previews listen on. Defaults to 8080."
         />
-        <NumberField {...field("applicationTemplate", "spec", "replicas")} label="Pods of each preview" />
-        <TextField
-          {...field("base", "subPath")}
-          label="Folder of the repository"
-          placeholder="services/web"
-        />
-        <ChoiceField
-          {...field("revision")}
-          label="Which commit of a pull request"
-          choices={commitsOfPullRequest}
-        />
-        <EnvField {...field("build", "env")} label="Environment variables of builds" from="values" />
+        <NumberField {...field("applicationTemplate", "spec", "replicas")} label="Pods per preview" />
+        <TextField {...field("base", "subPath")} label="Repository folder" placeholder="services/web" />
+        <ChoiceField {...field("revision")} label="Commit to build" choices={commitsOfPullRequest} />
+        <EnvField {...field("build", "env")} label="Build environment variables" from="values" />
         <BuildFields form={form} />
       </More>
     </>

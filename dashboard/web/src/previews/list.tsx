@@ -1,4 +1,4 @@
-/** All AppPipelines, live. */
+/** The list of AppPipelines. */
 import { useMemo } from "preact/hooks";
 import type { Stored } from "../../../../bus/kube/object.ts";
 import type { AppPipeline } from "../../../../functions/paas/kinds.ts";
@@ -14,7 +14,6 @@ import { Loaded } from "../ui/states.tsx";
 import { Health, healthOf } from "../ui/status.tsx";
 import { type Column, ObjectTable } from "../ui/table.tsx";
 
-/** The screen. */
 export function PipelineList() {
   const place = { namespace: namespace.value || undefined };
   const [found, cloned] = useWatch(
@@ -34,10 +33,10 @@ export function PipelineList() {
         watched={found}
         empty={
           <>
-            <h2>Nothing is previewed here yet</h2>
+            <h2>No AppPipelines here yet</h2>
             <p>
-              An AppPipeline builds and runs each open pull request of a repository, at an address of its own,
-              and tells GitHub where that is.
+              An AppPipeline builds and runs each open pull request of a repository at its own address, and
+              reports the address to GitHub.
             </p>
             <a href="/previews/new">Preview the first repository</a>
           </>

@@ -1,6 +1,5 @@
-/** Creating an AppPipeline. */
 import { NewObject } from "../ui/form/object.tsx";
 import { pipelineForm } from "./fields.tsx";
 
-/** The screen. */
+/** The screen that creates an AppPipeline. */
 export const NewPipeline = () => <NewObject kind={pipelineForm} title="Preview a repository" />;

@@ -1,4 +1,4 @@
-/** What GitHub was told of previews. */
+/** The reports of an AppPipeline to GitHub. */
 import type { AppPipeline } from "../../../../functions/paas/kinds.ts";
 import { Commit, Named, within } from "../builds/repository.tsx";
 import { Age } from "../ui/age.tsx";
@@ -7,20 +7,20 @@ import { Status } from "../ui/status.tsx";
 
 type Report = NonNullable<NonNullable<AppPipeline["status"]>["reports"]>[number];
 
-/** Pieces of a report, as they are called in it. */
+/** Labels of the parts of a report. */
 const pieces: Readonly<Record<string, string>> = {
   commitStatus: "the commit status",
   deployment: "the deployment",
   comment: "the comment",
 };
 
-/** All that was told, pull request by pull request. */
+/** The reports by pull request. */
 export function Reports({ pipeline: { status }, url }: { pipeline: AppPipeline; url: string | undefined }) {
   const reports = status?.reports ?? [];
   return (
     <section class="card" aria-labelledby="reports">
       <header>
-        <h2 id="reports">What GitHub was told</h2>
+        <h2 id="reports">Reports to GitHub</h2>
       </header>
       {status?.reportContext && (
         <p>
@@ -29,11 +29,11 @@ export function Reports({ pipeline: { status }, url }: { pipeline: AppPipeline; 
       )}
       {status?.nextReportAt && (
         <p class="notice busy">
-          GitHub could not be told all, and is told more <Age of={status.nextReportAt} />.
+          Some reports are not sent yet. Next attempt: <Age of={status.nextReportAt} />.
         </p>
       )}
       {reports.length === 0 ? (
-        <p class="quiet">Nothing yet.</p>
+        <p class="quiet">None yet.</p>
       ) : (
         <ul class="plain">
           {reports.map((report) => (
@@ -57,31 +57,31 @@ function Told({ report, url }: { report: Report; url: string | undefined }) {
     <>
       {pending ? (
         <>
-          The status of <Commit sha={pending.sha} url={url} /> is set, and still pending.{" "}
+          Status of <Commit sha={pending.sha} url={url} /> set, still pending.{" "}
         </>
       ) : (
-        statuses.length > 0 && "The status of its last commit is set. "
+        statuses.length > 0 && "Status of the last commit set. "
       )}
       {deployment !== undefined && (
         <>
-          There is a deployment of <Commit sha={deployedSHA} url={url} />.{" "}
+          Deployment of <Commit sha={deployedSHA} url={url} /> created.{" "}
         </>
       )}
       {comment !== undefined && (
         <>
           {url === undefined ? (
-            "A comment is written."
+            "Comment posted."
           ) : (
-            <OutLink to={`${url}/pull/${number}#issuecomment-${comment}`}>A comment</OutLink>
+            <OutLink to={`${url}/pull/${number}#issuecomment-${comment}`}>Comment</OutLink>
           )}
-          {url !== undefined && " is written."}{" "}
+          {url !== undefined && " posted."}{" "}
         </>
       )}
       {Object.entries(refused).map(([piece, at]) => (
         <span key={piece} class="row">
           <Status tone="bad">Refused</Status>
           <span>
-            GitHub does not take {pieces[piece] ?? piece}. It is tried again <Age of={at} />.
+            GitHub rejected {pieces[piece] ?? piece}. Next attempt: <Age of={at} />.
           </span>
         </span>
       ))}

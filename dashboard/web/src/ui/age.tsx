@@ -1,7 +1,7 @@
-/** Times, as people say them; the clock of all of them ticks once a second while somebody looks. */
+/** Relative times, updated once a second while the page is visible. */
 import { signal } from "@preact/signals";
 
-/** The time, in milliseconds since 1970. */
+/** The current time in milliseconds since 1970. */
 export const now = signal(Date.now());
 setInterval(() => {
   if (!document.hidden) now.value = Date.now();
@@ -14,13 +14,13 @@ const units = [
   [1, "s"],
 ] as const;
 
-/** A number of seconds in its largest unit: `90` is `1 min`. */
+/** Seconds in their largest unit: `90` is `1 min`. */
 export function span(seconds: number): string {
   const [size, unit] = units.find(([size]) => seconds >= size) ?? [1, "s"];
   return `${Math.floor(seconds / size)} ${unit}`;
 }
 
-/** How long ago a time was, or how soon it will be (RFC 3339). */
+/** A time (RFC 3339) relative to now: `5 min ago`, `in 2 h`. */
 export function Age({ of: time }: { of: string | undefined }) {
   if (time === undefined) return null;
   const seconds = Math.round((now.value - Date.parse(time)) / 1000);
@@ -32,7 +32,17 @@ export function Age({ of: time }: { of: string | undefined }) {
   );
 }
 
-/** A number of seconds in its two largest units: `75` is `1 min 15 s`. */
+/** How long ago a time (RFC 3339) was, without a preposition: `5 min`. */
+export function Elapsed({ since: time }: { since: string | undefined }) {
+  if (time === undefined) return null;
+  return (
+    <time dateTime={time} title={new Date(time).toLocaleString()}>
+      {span(Math.max(0, Math.round((now.value - Date.parse(time)) / 1000)))}
+    </time>
+  );
+}
+
+/** Seconds in their two largest units: `75` is `1 min 15 s`. */
 export function duration(seconds: number): string {
   const [size, unit] = units.find(([size]) => seconds >= size) ?? [1, "s"];
   const rest = seconds % size;
@@ -40,7 +50,7 @@ export function duration(seconds: number): string {
   return size === 1 || rest < 1 ? first : `${first} ${span(rest)}`;
 }
 
-/** How long something took, or has taken so far where it has no end (RFC 3339). */
+/** The duration between two times (RFC 3339); without `to`, the duration until now. */
 export function Lasting({ from, to }: { from: string | undefined; to: string | undefined }) {
   if (from === undefined) return null;
   const end = to === undefined ? now.value : Date.parse(to);

@@ -1,16 +1,15 @@
-/** An answer of the server, or why there is none. */
+/** The result or error of a request. */
 import type { ComponentChildren } from "preact";
 import type { Answer } from "../api/answer.ts";
 import { Away, Loading } from "./states.tsx";
 
-/** Shows what was answered. */
 export function Answered<T>({
   answer,
   refused,
   children,
 }: {
   answer: Answer<T>;
-  /** What is shown to whoever asked for what is not to be had. */
+  /** Shown if the server refuses the request. */
   refused: (trouble: { readonly status: number; readonly message: string }) => ComponentChildren;
   children: (value: T) => ComponentChildren;
 }) {
@@ -26,7 +25,7 @@ export function Answered<T>({
   if (state !== "away") return <Loading />;
   return (
     <div role="alert" class="empty">
-      <h2>There is no answer at the moment</h2>
+      <h2>The server does not respond</h2>
       <p>{trouble?.message}</p>
       <button type="button" onClick={ask}>
         Try again

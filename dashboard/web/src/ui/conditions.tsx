@@ -1,21 +1,21 @@
-/** Conditions, as sentences. */
+/** An object's conditions. */
 import type { Condition, KubeObject } from "../../../../bus/kube/object.ts";
-import { Age } from "./age.tsx";
+import { Elapsed } from "./age.tsx";
 import { conditionsOf, isUnderWay, spaced, type Tone } from "./health.ts";
 import { Status } from "./status.tsx";
 
-/** Conditions that say that something is wrong when they are true. */
+/** Condition types for which `True` is bad. */
 const isTrouble = (type: string): boolean => ["Stalled", "Deleting", "HotLoop"].includes(type);
 
 function toneOf({ type, status, reason }: Condition): Tone {
   if (status === "Unknown" || (status === "False" && isUnderWay(reason))) return "busy";
   if (reason === "Paused") return "off";
-  // Neither is better than the other.
+  // Neither value is bad.
   if (type === "Progressing") return status === "True" ? "busy" : "off";
   return (status === "True") === isTrouble(type) ? "bad" : "good";
 }
 
-/** What an object says of itself. */
+/** A card with all conditions of an object. */
 export function Conditions({ of: object }: { of: KubeObject }) {
   const conditions = conditionsOf(object);
   return (
@@ -24,7 +24,7 @@ export function Conditions({ of: object }: { of: KubeObject }) {
         <h2 id="conditions">Conditions</h2>
       </header>
       {conditions.length === 0 ? (
-        <p class="quiet">Nobody has looked at it yet.</p>
+        <p class="quiet">Not reconciled yet.</p>
       ) : (
         <ul class="plain">
           {conditions.map((condition) => {
@@ -34,8 +34,7 @@ export function Conditions({ of: object }: { of: KubeObject }) {
                 <span class="row">
                   <Status tone={toneOf(condition)}>{spaced(type)}</Status>
                   <span class="quiet small">
-                    {status === "True" ? "yes" : status === "False" ? "no" : "not known"}, since{" "}
-                    <Age of={lastTransitionTime} />
+                    {status} for <Elapsed since={lastTransitionTime} />
                   </span>
                 </span>
                 <p>{message || `${spaced(reason)}.`}</p>

@@ -1,4 +1,3 @@
-/** Deleting an object, after its name was typed. */
 import { useState } from "preact/hooks";
 import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
 import { placeOf, remove } from "../api/objects.ts";
@@ -6,7 +5,7 @@ import type { Resource } from "../api/resource.ts";
 import { ConfirmDelete } from "./dialog.tsx";
 import { doing } from "./doing.ts";
 
-/** A button that asks first. An object that is being deleted already is not deleted again. */
+/** A button that deletes an object after a confirmation. Disabled if the object is already being deleted. */
 export function DeleteButton({
   resource,
   object,
@@ -14,7 +13,7 @@ export function DeleteButton({
 }: {
   resource: Resource;
   object: Stored<KubeObject>;
-  /** What goes with it. */
+  /** What the deletion affects. */
   consequence: string;
 }) {
   const [isAsking, setAsking] = useState(false);
@@ -38,7 +37,7 @@ export function DeleteButton({
           onClose={() => setAsking(false)}
           onConfirm={() => {
             setAsking(false);
-            void doing(remove(resource, placeOf(object)), `${what} is being deleted`);
+            void doing(remove(resource, placeOf(object)), `Deleting ${what}.`);
           }}
         />
       )}

@@ -1,8 +1,8 @@
-/** Questions in front of the page. */
+/** Modal dialogs. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 
-/** A dialog that is open for as long as it is there. Escape closes it. */
+/** A modal dialog, open while it is mounted. Escape closes it. */
 export function Dialog({
   title,
   onClose,
@@ -23,7 +23,7 @@ export function Dialog({
   );
 }
 
-/** Asks for an object's name to be typed before it is deleted. */
+/** Confirms a deletion: the user must type the object's name. */
 export function ConfirmDelete({
   kind,
   name,
@@ -33,7 +33,7 @@ export function ConfirmDelete({
 }: {
   kind: string;
   name: string;
-  /** What goes with it. */
+  /** What the deletion affects. */
   consequence: string;
   onConfirm: () => void;
   onClose: () => void;
@@ -47,10 +47,10 @@ export function ConfirmDelete({
           if (typed === name) onConfirm();
         }}
       >
-        <p>{consequence} This can not be undone.</p>
+        <p>{consequence} This cannot be undone.</p>
         <label class="field">
           <span>
-            Type <strong>{name}</strong> to delete it
+            Type <strong>{name}</strong> to confirm
           </span>
           <input
             autocomplete="off"

@@ -1,14 +1,14 @@
 /** Saying what has come of something. */
-import { notify } from "./notices.tsx";
+import { notify, withLead } from "./notices.tsx";
 
-/** Waits for something that somebody wanted, and says that it went well, or why not. */
+/** Waits for an action of the user and shows its outcome. */
 export async function doing(work: Promise<unknown>, done: string): Promise<"done" | "failed"> {
   try {
     await work;
     notify("good", done);
     return "done";
   } catch (error) {
-    notify("bad", (error as Error).message);
+    notify("bad", withLead("Request failed:", (error as Error).message));
     return "failed";
   }
 }

@@ -1,20 +1,17 @@
-/** What is seen by whoever is not logged in. */
+/** Screens and notices about the login. */
 import { loadSession, loginUrl } from "../api/session.ts";
 import icon from "../icon.svg";
 
-/** What there is to say about a login that failed; the server names it by one of these words. */
+/** Messages by the `why` parameter with which the server redirects after a failed login. */
 const troubles = new Map([
-  ["denied", "The login was broken off, or the issuer does not let you in."],
-  [
-    "interrupted",
-    "The login took too long, or another one was begun. Your browser has to take cookies for it.",
-  ],
-  ["issuer-away", "Where you log in does not answer at the moment. Try it again in a while."],
-  ["bus-away", "The dashboard can not keep who is logged in at the moment. Try it again in a while."],
+  ["denied", "You canceled it, or the identity provider denied it."],
+  ["interrupted", "It took too long, or you started another one. Your browser must accept cookies."],
+  ["issuer-away", "The identity provider does not respond. Try again in a few minutes."],
+  ["bus-away", "The dashboard cannot store sessions right now. Try again in a few minutes."],
 ]);
-const otherTrouble = "Try it again; if that does not help, the dashboard's log says why.";
+const otherTrouble = "Try again. If it keeps failing, see the dashboard's log.";
 
-/** The first thing that is seen. */
+/** The screen before the login, and after a failed one. */
 export function Welcome() {
   const failed = location.pathname === "/login-failed";
   const query = new URLSearchParams(failed ? location.search : "");
@@ -26,7 +23,7 @@ export function Welcome() {
       <p class="quiet">Applications, their builds and previews, and the bus at work.</p>
       {failed && (
         <p role="alert" class="notice bad">
-          The login did not succeed. {troubles.get(query.get("why") ?? "") ?? otherTrouble}
+          Login failed. {troubles.get(query.get("why") ?? "") ?? otherTrouble}
         </p>
       )}
       <a class="button primary" href={failed ? again : loginUrl()}>
@@ -36,13 +33,13 @@ export function Welcome() {
   );
 }
 
-/** Nobody can say who is logged in. */
+/** The screen while the dashboard does not respond. */
 export function Unreachable() {
   return (
     <main class="door">
       <h1>Denrei</h1>
       <p role="alert" class="notice bad">
-        The dashboard does not answer at the moment. Nobody is logged out by it.
+        The dashboard does not respond. You are not logged out.
       </p>
       <button type="button" class="button primary" onClick={() => void loadSession()}>
         Try again
@@ -51,13 +48,13 @@ export function Unreachable() {
   );
 }
 
-/** In front of the page when the session has ended: what was typed is still there behind it, and after the login as well. */
+/** A notice in front of the page when the session has ended. Unsaved input survives the new login. */
 export function SessionEnded() {
   return (
     <div class="notices" role="alert">
       <div class="notice busy">
         <span>Your session has ended.</span>
-        {/* With a target it is the browser that goes there: the router takes it for a screen of the page. */}
+        {/* The target makes the browser follow the link: the router would take it for a screen. */}
         <a href={loginUrl()} target="_top">
           Log in again
         </a>

@@ -1,4 +1,4 @@
-/** Kubernetes Events: what was said about objects, the newest first. */
+/** Kubernetes Events, newest first. */
 import type { Stored } from "../../../../bus/kube/object.ts";
 import type { EventObject } from "../api/others.ts";
 import type { Watched } from "../api/watch.ts";
@@ -16,16 +16,16 @@ const timeOf = ({
 }: Stored<EventObject>): string | undefined =>
   series?.lastObservedTime ?? eventTime ?? deprecatedLastTimestamp ?? metadata.creationTimestamp;
 
-/** The events among a namespace's that are about one of these objects. */
+/** The events of a namespace that are about certain objects. */
 export function Events({
   watched,
   about,
   deployments = [],
 }: {
   watched: Watched<EventObject>;
-  /** By uid. */
+  /** UIDs of the objects. */
   about: ReadonlySet<string>;
-  /** Names of Deployments: why there are no pods is said of their ReplicaSets. */
+  /** Names of Deployments; events about their ReplicaSets say why pods are missing. */
   deployments?: readonly string[];
 }) {
   const isOfDeployment = ({ kind, name = "" }: Regarding) =>
@@ -39,7 +39,7 @@ export function Events({
       <header>
         <h2 id="events">Events</h2>
       </header>
-      <Loaded watched={{ ...watched, items: sorted }} empty={<p>Nothing was said in the last hour.</p>}>
+      <Loaded watched={{ ...watched, items: sorted }} empty={<p>No events in the last hour.</p>}>
         {(events) => (
           <ul class="plain">
             {events.slice(0, 50).map((event) => (

@@ -1,8 +1,8 @@
-/** What is known of something, each with its name. */
+/** Cards of labeled values. */
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 
-/** A name, and what is known. Without that, the fact is left out. */
+/** A label and its value. A fact without a value is left out. */
 export type Fact = readonly [name: string, value: ComponentChildren];
 
 /** A card of facts. */

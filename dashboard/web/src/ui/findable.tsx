@@ -1,12 +1,12 @@
-/** Finding some among many. */
+/** A text filter for lists. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { having } from "./having.ts";
 
-/** Fewer are seen at a glance. */
+/** Lists up to this length need no filter. */
 const few = 8;
 
-/** A field to find items by their text, above those that are found. */
+/** A search field above the items that match it. */
 export function Findable<T>({
   items,
   text,
@@ -14,9 +14,9 @@ export function Findable<T>({
   children,
 }: {
   items: readonly T[];
-  /** All that an item is found by. */
+  /** The text that is searched. */
   text: (item: T) => string;
-  /** What they are: `Applications`. */
+  /** Plural noun for the items: `Applications`. */
   what: string;
   children: (found: readonly T[]) => ComponentChildren;
 }) {
@@ -37,7 +37,7 @@ export function Findable<T>({
           {words === "" ? `${items.length} ${what}` : `${found.length} of ${items.length} ${what}`}
         </span>
       </search>
-      {found.length === 0 ? <p class="quiet">None has all of these words.</p> : children(found)}
+      {found.length === 0 ? <p class="quiet">No matches.</p> : children(found)}
     </>
   );
 }

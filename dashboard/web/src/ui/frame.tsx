@@ -1,4 +1,4 @@
-/** What is around every screen: where one can go, which namespace is looked at, and as whom. */
+/** The frame around every screen: navigation, namespace, and user. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
@@ -6,10 +6,9 @@ import { logOut, RequestError, session } from "../api/session.ts";
 import icon from "../icon.svg";
 import { screens } from "../screens.ts";
 import { NamespacePicker } from "./namespace.tsx";
-import { notify } from "./notices.tsx";
+import { notify, withLead } from "./notices.tsx";
 import { ThemePicker } from "./theme.tsx";
 
-/** The frame. */
 export function Frame({ children }: { children: ComponentChildren }) {
   const { path } = useLocation();
   const [open, setOpen] = useState(false);
@@ -17,7 +16,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
   const shown = useRef(path);
   useEffect(() => {
     setOpen(false);
-    // Whoever goes on to another screen with a keyboard or a reader begins there.
+    // Keyboard and screen reader users start at the content of a new screen.
     if (shown.current !== path) content.current?.focus();
     shown.current = path;
   }, [path]);
@@ -38,7 +37,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
           </button>
         </div>
         <NamespacePicker />
-        <nav class="places" aria-label="Places">
+        <nav class="places" aria-label="Main">
           {screens.map(
             ({ path: to, name }) =>
               name && (
@@ -74,6 +73,6 @@ async function leave(): Promise<void> {
     await logOut();
   } catch (error) {
     if (error instanceof RequestError && error.status === 401) location.assign("/");
-    else notify("bad", (error as Error).message);
+    else notify("bad", withLead("Logout failed:", (error as Error).message));
   }
 }

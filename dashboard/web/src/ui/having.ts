@@ -1,6 +1,4 @@
-/** Finding some among many by words. */
-
-/** Those whose text has each of the words. */
+/** The items whose text contains all words, ignoring case. */
 export function having<T>(items: readonly T[], text: (item: T) => string, words: string): readonly T[] {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   return items.filter((item) => {

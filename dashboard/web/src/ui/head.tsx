@@ -1,8 +1,8 @@
-/** The head of a screen: what it is of, and what can be done there. */
+/** The head of a screen. */
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 
-/** A head. `trail` leads back to where this is one of many; the title is that of the window as well. */
+/** The title, also of the window, with a link back to the list (`trail`) and the screen's buttons. */
 export function Head({
   title,
   trail,

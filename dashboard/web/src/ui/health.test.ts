@@ -18,43 +18,43 @@ const object = (conditions: readonly Condition[], more: object = {}, status: obj
 });
 
 test.each([
-  ["nobody has looked at it", object([]), "off", "Waiting"],
-  ["it is ready", object([condition("Ready", "True", "Deployed")]), "good", "Ready"],
-  ["it is on its way", object([condition("Ready", "False", "Progressing")]), "busy", "Progressing"],
+  ["not reconciled yet", object([]), "off", "Waiting"],
+  ["ready", object([condition("Ready", "True", "Deployed")]), "good", "Ready"],
+  ["in progress", object([condition("Ready", "False", "Progressing")]), "busy", "Progressing"],
   [
-    "something that it needs is not ready",
+    "a dependency is not ready",
     object([condition("Ready", "False", "EnvironmentNotReady")]),
     "busy",
     "Environment not ready",
   ],
-  ["somebody has to act", object([condition("Ready", "False", "SecretNotFound")]), "bad", "Secret not found"],
-  ["nobody knows", object([condition("Ready", "Unknown", "Redelivering")]), "busy", "Redelivering"],
-  ["it is paused", object([condition("Ready", "False", "Paused")]), "off", "Paused"],
+  ["a user error", object([condition("Ready", "False", "SecretNotFound")]), "bad", "Secret not found"],
+  ["an unknown state", object([condition("Ready", "Unknown", "Redelivering")]), "busy", "Redelivering"],
+  ["paused", object([condition("Ready", "False", "Paused")]), "off", "Paused"],
   [
-    "the platform has given up",
+    "stalled",
     object([condition("Ready", "True", "Deployed"), condition("Stalled", "True", "RetriesExhausted")]),
     "bad",
     "Stalled",
   ],
   [
-    "it is being deleted",
+    "being deleted",
     object([condition("Ready", "True", "Deployed")], { deletionTimestamp: "2026-01-01T00:00:00Z" }),
     "busy",
-    "Going",
+    "Deleting",
   ],
   [
-    "what is said is of the specification before",
+    "the status describes an older generation",
     object([condition("Ready", "True", "Deployed")], {}, { observedGeneration: 1 }),
     "busy",
-    "Changing",
+    "Updating",
   ],
   [
-    "what is said is of this one",
+    "the status describes the current generation",
     object([condition("Ready", "True", "Deployed")], {}, { observedGeneration: 2 }),
     "good",
     "Ready",
   ],
-])("%s", (_, thing, tone, word) => {
+])("summarizes an object's health: %s", (_, thing, tone, word) => {
   expect(healthOf(thing)).toEqual([tone, word]);
 });
 
@@ -63,6 +63,6 @@ test.each([
   ["ProgressDeadlineExceeded", "Progress deadline exceeded"],
   ["HTTPRouteNotAccepted", "HTTPRoute not accepted"],
   ["", ""],
-])("%s is written %s", (reason, text) => {
+])("writes the reason %s as %s", (reason, text) => {
   expect(spaced(reason)).toBe(text);
 });

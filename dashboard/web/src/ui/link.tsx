@@ -1,6 +1,6 @@
-/** Links to other sites, whose addresses come from objects. */
+/** Links to other sites. */
 
-/** A link to a page of the web; any other address is text. */
+/** A link to an address from an object. Only http and https become links; any other address is plain text. */
 export function OutLink({ to, children }: { to: string | undefined; children?: string }) {
   if (to === undefined) return null;
   const isPage = URL.canParse(to) && ["http:", "https:"].includes(new URL(to).protocol);

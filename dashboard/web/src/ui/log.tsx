@@ -1,20 +1,20 @@
-/** A container's log, as it is written. */
+/** A container's log, live. */
 import { useEffect, useRef, useState } from "preact/hooks";
 
-/** Which log. */
+/** Identifies a log. */
 export interface LogPlace {
   readonly namespace: string;
   readonly pod: string;
   readonly container: string;
-  /** The run before the present one, of a container that was started again. */
+  /** `previous`: the log before the container's last restart. */
   readonly run?: "present" | "previous";
 }
 
 interface Line {
-  /** When it was written: RFC 3339; no kubelet leaves it out. */
+  /** Time of writing (RFC 3339). */
   readonly at?: string;
   readonly text: string;
-  /** It was longer. */
+  /** Whether the server truncated the line. */
   readonly isCut?: boolean;
 }
 
@@ -23,22 +23,22 @@ interface Trouble {
   readonly message: string;
 }
 
-/** More would make the page slow; who needs all of it has `kubectl logs`. */
+/** More lines would make the page slow; `kubectl logs` shows all. */
 const maxLines = 5000;
-/** Waiting helps against the others: a container is started, somebody is granted rights. */
+/** Whether waiting cannot help. Other errors go away when a container starts or a permission is granted. */
 const isFinal = ({ status }: Trouble, run: LogPlace["run"]): boolean =>
   status === 404 || (status === 400 && run === "previous");
 
-/** What a log is at the moment. */
+/** The current content of a log. */
 interface Told {
   readonly lines: readonly Line[];
-  /** What is to be said beside the lines. */
+  /** A message below the lines. */
   readonly state: string;
 }
 
-/** Follows a log by `GET /api/log` for as long as the component is there. */
+/** Follows a log by `GET /api/log` while the component is mounted. */
 function useLog({ namespace, pod, container, run = "present" }: LogPlace): Told {
-  const [told, setTold] = useState<Told>({ lines: [], state: "Waiting for lines…" });
+  const [told, setTold] = useState<Told>({ lines: [], state: "Waiting for log lines…" });
   useEffect(() => {
     const query = new URLSearchParams({ namespace, pod, container, previous: String(run === "previous") });
     const source = new EventSource(`/api/log?${query}`);
@@ -59,14 +59,14 @@ function useLog({ namespace, pod, container, run = "present" }: LogPlace): Told 
     });
     on("end", () => {
       source.close();
-      requestAnimationFrame(() => say("It has ended."));
+      requestAnimationFrame(() => say("End of log."));
     });
     on<Trouble>("trouble", (trouble) => {
       say(trouble.status === 0 ? "" : trouble.message);
       if (isFinal(trouble, run)) source.close();
     });
     source.onerror = () => {
-      if (source.readyState === EventSource.CLOSED) say("There is no log to be had at the moment.");
+      if (source.readyState === EventSource.CLOSED) say("The log is not available right now.");
     };
     return () => {
       cancelAnimationFrame(frame);
@@ -76,7 +76,7 @@ function useLog({ namespace, pod, container, run = "present" }: LogPlace): Told 
   return told;
 }
 
-/** Shows the last lines and what comes after them. */
+/** Shows the last lines and follows the log. */
 export function Log(place: LogPlace) {
   const { lines, state } = useLog(place);
   const shown = useRef<HTMLPreElement>(null);
@@ -89,7 +89,7 @@ export function Log(place: LogPlace) {
       <pre
         class="log"
         ref={shown}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached with a keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must be able to scroll it
         tabIndex={0}
         role="log"
         aria-label={`Log of ${place.container} in ${place.pod}`}

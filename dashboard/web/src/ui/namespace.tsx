@@ -1,4 +1,4 @@
-/** Which namespace is looked at. */
+/** The selected namespace. */
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import type { KubeObject } from "../../../../bus/kube/object.ts";
@@ -7,22 +7,22 @@ import { namespaces } from "../api/resource.ts";
 
 const storedAs = "denrei.namespace";
 
-/** Empty for all of them. */
+/** Empty for all namespaces. */
 export const namespace = signal(localStorage.getItem(storedAs) ?? "");
 
-/** Looks at another one. */
+/** Selects a namespace and remembers it. */
 export function chooseNamespace(name: string): void {
   localStorage.setItem(storedAs, name);
   namespace.value = name;
 }
 
-/** Where it is chosen: whoever may not list namespaces can still name one. */
+/** The input for the namespace. It accepts any name, because most users may not list namespaces. */
 export function NamespacePicker() {
   const [names, setNames] = useState<readonly string[]>([]);
   useEffect(() => {
     listOf(namespaces).then(
       (found) => setNames(found.map(({ metadata }: KubeObject) => metadata.name)),
-      // Most people may not, and can name the one that is theirs.
+      // No suggestions without the permission to list namespaces.
       () => undefined,
     );
   }, []);
@@ -41,7 +41,7 @@ export function NamespacePicker() {
         list="namespaces"
         autocomplete="off"
         spellcheck={false}
-        placeholder="all of them"
+        placeholder="All namespaces"
         value={namespace.value}
         onChange={({ currentTarget }) => chooseNamespace(currentTarget.value.trim())}
       />

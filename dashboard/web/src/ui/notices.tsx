@@ -1,4 +1,4 @@
-/** What has come of something that somebody did, said at the edge of the page and to screen readers. */
+/** Notices at the edge of the page, announced to screen readers. */
 import { signal } from "@preact/signals";
 
 interface Notice {
@@ -10,21 +10,27 @@ interface Notice {
 const notices = signal<readonly Notice[]>([]);
 let last = 0;
 
-/** What went well needs to be seen for a moment only. Milliseconds. */
+/** How long a success notice stays, in milliseconds. */
 const goodMillis = 6000;
 
-/** Says something. Trouble stays until it is closed. */
+/** Shows a notice. Errors stay until the user closes them. */
 export function notify(tone: Notice["tone"], text: string): void {
   const id = ++last;
   notices.value = [...notices.value, { id, tone, text }].slice(-4);
   if (tone === "good") setTimeout(() => close(id), goodMillis);
 }
 
+/**
+ * Puts a lead such as `Request failed:` in front of a message of Kubernetes, a schema, or a server. Complete sentences get no lead.
+ */
+export const withLead = (lead: string, message: string): string =>
+  /^[A-Z].*\.$/s.test(message) ? message : `${lead} ${message.replace(/^Invalid (input|value): /, "")}`;
+
 function close(id: number): void {
   notices.value = notices.value.filter((notice) => notice.id !== id);
 }
 
-/** Where it is said. */
+/** The area in which notices appear. */
 export function Notices() {
   return (
     <div class="notices" role="status" aria-live="polite">

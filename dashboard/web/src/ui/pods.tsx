@@ -1,4 +1,4 @@
-/** Pods, and what they are doing. */
+/** A table of pods with their states. */
 import type { Stored } from "../../../../bus/kube/object.ts";
 import type { PodObject } from "../api/others.ts";
 import type { Watched } from "../api/watch.ts";
@@ -7,9 +7,9 @@ import { Loaded } from "./states.tsx";
 import { Status, spaced, type Tone } from "./status.tsx";
 import { type Column, Table } from "./table.tsx";
 
-/** What a pod is doing: the trouble of its containers comes before its phase. */
+/** The state of a pod. Container errors take precedence over the phase. */
 export function podState({ metadata, status }: PodObject): readonly [Tone, string] {
-  if (metadata.deletionTimestamp !== undefined) return ["busy", "Going"];
+  if (metadata.deletionTimestamp !== undefined) return ["busy", "Deleting"];
   const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
   const waiting = containers.find(
     ({ state }) => state?.waiting?.reason && !/Initializing|Creating/.test(state.waiting.reason),
@@ -31,7 +31,7 @@ export function Pods({ watched }: { watched: Watched<PodObject> }) {
       <header>
         <h2 id="pods">Pods</h2>
       </header>
-      <Loaded watched={watched} empty={<p>No pods: nothing is to run, or nothing could be started yet.</p>}>
+      <Loaded watched={watched} empty={<p>No pods. Either 0 are requested, or none could be created yet.</p>}>
         {(pods) => <Table rows={pods} keyOf={({ metadata }) => metadata.uid ?? ""} columns={columns} />}
       </Loaded>
     </section>

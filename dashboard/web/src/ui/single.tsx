@@ -1,11 +1,11 @@
-/** The screen of one object, or why there is none. */
+/** The screen of one object. */
 import type { ComponentChildren } from "preact";
 import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
 import type { Watched } from "../api/watch.ts";
 import { Head } from "./head.tsx";
 import { Away, Gone, Loading, Refused } from "./states.tsx";
 
-/** Shows the object of that name among those of a list. */
+/** Shows the object with the given name, or why it cannot be shown. */
 export function Single<T extends KubeObject>({
   watched: { state, items, trouble },
   kind,
@@ -16,7 +16,7 @@ export function Single<T extends KubeObject>({
   watched: Watched<T>;
   kind: string;
   name: string;
-  /** Where it is one of many. */
+  /** Link to the list. */
   trail: readonly [to: string, name: string];
   children: (object: Stored<T>) => ComponentChildren;
 }) {

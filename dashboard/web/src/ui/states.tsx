@@ -1,4 +1,4 @@
-/** What is shown where there is nothing to show: not yet, not at all, not to this user, or not at the moment. */
+/** Replacements for content that is loading, stale, forbidden, or missing. */
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso";
@@ -6,14 +6,14 @@ import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
 import type { Watched } from "../api/watch.ts";
 import { chooseNamespace, namespace } from "./namespace.tsx";
 
-/** Shows a list's objects, or why there are none. */
+/** Shows the objects of a list, or the reason for their absence. */
 export function Loaded<T extends KubeObject>({
   watched,
   empty,
   children,
 }: {
   watched: Watched<T>;
-  /** What to do where there are none. */
+  /** Shown for an empty list. */
   empty: ComponentChildren;
   children: (items: readonly Stored<T>[]) => ComponentChildren;
 }) {
@@ -29,7 +29,6 @@ export function Loaded<T extends KubeObject>({
   );
 }
 
-/** Something is on its way. */
 export function Loading() {
   return (
     <p role="status" class="loading">
@@ -38,24 +37,23 @@ export function Loading() {
   );
 }
 
-/** What is shown may be old. */
+/** A notice that the content may be stale. */
 export function Away({ message = "" }: { message?: string | undefined }) {
   return (
     <p role="status" class="notice busy">
-      Not live at the moment; what is shown is as it was. {message}
+      Live updates are interrupted. Showing the last known state. {message}
     </p>
   );
 }
 
-/** The API server says no. */
+/** Shown if the API server refuses to list a kind. */
 export function Refused({ status, message }: { status: number; message: string }) {
   if (status === 404) {
     return (
       <div role="alert" class="empty">
-        <h2>The cluster does not know this kind</h2>
+        <h2>This kind is not installed</h2>
         <p>
-          Its definition is not installed. Whoever administers the cluster can:{" "}
-          <code>denrei crds | kubectl apply -f -</code>
+          A cluster administrator can install it: <code>denrei crds | kubectl apply -f -</code>
         </p>
         <p class="detail">{message}</p>
       </div>
@@ -63,8 +61,8 @@ export function Refused({ status, message }: { status: number; message: string }
   }
   return (
     <div role="alert" class="empty">
-      <h2>You may not see this{namespace.value === "" ? " in all namespaces" : ` in ${namespace.value}`}</h2>
-      <p>Name a namespace that you have a role in, or ask whoever administers the cluster for one.</p>
+      <h2>You cannot view this{namespace.value === "" ? " in all namespaces" : ` in ${namespace.value}`}</h2>
+      <p>Choose a namespace in which you have a role, or ask a cluster administrator for access.</p>
       <form
         class="row"
         onSubmit={(event) => {
@@ -76,37 +74,37 @@ export function Refused({ status, message }: { status: number; message: string }
           Another namespace
           <input name="other" required autocomplete="off" spellcheck={false} />
         </label>
-        <button type="submit">Look there</button>
+        <button type="submit">Switch namespace</button>
       </form>
       <p class="detail">{message}</p>
     </div>
   );
 }
 
-/** An object that is not there, or not any more. */
+/** Shown for an object that does not exist. */
 export function Gone({ kind, name, backTo }: { kind: string; name: string; backTo: string }) {
   return (
     <div class="empty">
       <h2>
-        There is no {kind} {name}
+        {kind} {name} not found
       </h2>
-      <p>It was deleted, or it was never in this namespace.</p>
+      <p>It was deleted, or never existed in this namespace.</p>
       <a href={backTo}>Back to the list</a>
     </div>
   );
 }
 
-/** An address of no screen. */
+/** Shown for an unknown address. */
 export function NotFound() {
   return (
     <div class="empty">
-      <h1>There is no such page</h1>
+      <h1>Page not found</h1>
       <a href="/applications">Applications</a>
     </div>
   );
 }
 
-/** The first address leads to the first screen. */
+/** Redirects `/` to the Applications. */
 export function Home() {
   const { route } = useLocation();
   useEffect(() => route("/applications", true), [route]);

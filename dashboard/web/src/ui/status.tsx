@@ -1,11 +1,11 @@
-/** How something is, in a word. */
+/** A status as a colored word. */
 import type { ComponentChildren } from "preact";
 import type { KubeObject } from "../../../../bus/kube/object.ts";
 import { healthOf, type Tone } from "./health.ts";
 
 export { conditionsOf, healthOf, spaced, type Tone } from "./health.ts";
 
-/** A word with a shape and a colour. */
+/** A word with a shape and a color. */
 export function Status({ tone, children }: { tone: Tone; children: ComponentChildren }) {
   return <span class={`status ${tone}`}>{children}</span>;
 }

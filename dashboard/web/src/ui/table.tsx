@@ -1,14 +1,14 @@
-/** Rows under the names of their columns, and objects in rows, each with a link to its screen. */
+/** Tables of rows, and of Kubernetes objects. */
 import type { ComponentChildren } from "preact";
 import { memo } from "preact/compat";
 import { useMemo } from "preact/hooks";
 import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
 import { namespace } from "./namespace.tsx";
 
-/** A column: its name, what is in it, and whether that is a number. */
+/** A column: its name, its cell for a row, and whether it holds numbers. */
 export type Column<Row> = readonly [name: string, cell: (row: Row) => ComponentChildren, is?: "number"];
 
-/** A table. Its rows are drawn anew only when they are others, for as long as the columns stay the same list. */
+/** A table. Unchanged rows are not rendered again if `columns` stays the same array. */
 export function Table<Row>({
   rows,
   keyOf,
@@ -18,11 +18,11 @@ export function Table<Row>({
 }: {
   rows: readonly Row[];
   keyOf: (row: Row) => string;
-  /** The first says what a row is about. */
+  /** The first column is the row header. */
   columns: readonly Column<Row>[];
-  /** For whoever does not see it. */
+  /** For screen readers. */
   caption?: string;
-  /** The row that somebody looks at. */
+  /** The selected row. */
   current?: Row | undefined;
 }) {
   return (
@@ -73,19 +73,18 @@ function TableRow<Row>({
   );
 }
 
-/** Of a thousand, one changes. */
 const MemoRow = memo(TableRow) as typeof TableRow;
 
 const uidOf = ({ metadata }: Stored): string => metadata.uid ?? "";
 
-/** A table of objects. The first column is the name, with the namespace where all of them are looked at. */
+/** A table of objects. The first column is the name, with the namespace if all namespaces are shown. */
 export function ObjectTable<T extends KubeObject>({
   objects,
   to,
   columns,
 }: {
   objects: readonly Stored<T>[];
-  /** The address of an object's screen; without it there is none. */
+  /** The address of an object's screen. */
   to?: (object: Stored<T>) => string;
   columns: readonly Column<Stored<T>>[];
 }) {

@@ -1,6 +1,6 @@
-/** Parts of a screen, each with an address of its own. */
+/** Tabs of a screen. */
 
-/** Links to the parts. The first has the address of the screen itself. */
+/** Tabs as links. An empty path is the address of the screen itself. */
 export function Tabs({
   at,
   tabs,

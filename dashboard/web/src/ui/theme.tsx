@@ -1,4 +1,4 @@
-/** Light or dark: as the system has it, unless somebody says otherwise. */
+/** The color theme. Defaults to the system's. */
 import { effect, signal } from "@preact/signals";
 
 const themes = ["system", "light", "dark"] as const;
@@ -16,7 +16,7 @@ effect(() => {
   localStorage.setItem(storedAs, theme.value);
 });
 
-/** Where it is chosen. */
+/** The input for the theme. */
 export function ThemePicker() {
   return (
     <label class="field small">

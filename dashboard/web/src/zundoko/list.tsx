@@ -1,4 +1,4 @@
-/** All Hikawas, and how far their songs are. */
+/** The list of Hikawas. */
 import { useWatch } from "../api/watch.ts";
 import { Age } from "../ui/age.tsx";
 import { Head } from "../ui/head.tsx";
@@ -8,7 +8,6 @@ import { Health } from "../ui/status.tsx";
 import { ObjectTable } from "../ui/table.tsx";
 import { hikawas } from "./resources.ts";
 
-/** The screen. */
 export function HikawaList() {
   const [found] = useWatch([hikawas, { namespace: namespace.value || undefined }]);
   return (
@@ -22,10 +21,10 @@ export function HikawaList() {
         watched={found}
         empty={
           <>
-            <h2>Nobody sings here yet</h2>
+            <h2>No Hikawas here yet</h2>
             <p>
-              A Hikawa says Zun and Doko, each an object, until the last five words are Zun, Zun, Zun, Zun,
-              Doko. Then it is time for Kiyoshi.
+              A Hikawa says Zun or Doko, one object per word, until the last five words are Zun, Zun, Zun,
+              Zun, Doko. Then comes Kiyoshi.
             </p>
             <a href="/zundoko/new">Create the first one</a>
           </>

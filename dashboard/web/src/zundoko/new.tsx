@@ -1,4 +1,3 @@
-/** A new Hikawa. */
 import { z } from "zod";
 import { Hikawa } from "../../../../functions/zundoko/kinds.ts";
 import { wordSuffix } from "../../../../functions/zundoko/names.ts";
@@ -13,7 +12,7 @@ const hikawaForm: ObjectForm<Hikawa> = {
   place: ["/zundoko", "Zundoko"],
   schema: z.object({ spec: Hikawa.definition?.spec ?? z.object() }),
   skeleton: { spec: {} },
-  // Names have 253 characters at most, and those of its words are longer than its own.
+  // The names of its words are longer than its own and must fit into 253 characters.
   longestName: 253 - wordSuffix(100_000).length - 1,
   fields: [pause],
   draftOf: (spec) => ({ spec }),
@@ -23,7 +22,7 @@ const hikawaForm: ObjectForm<Hikawa> = {
   ),
 };
 
-/** The screen. */
+/** The screen that creates a Hikawa. */
 export const NewHikawa = () => (
   <NewObject kind={hikawaForm} title="Create a Hikawa" spec={{ intervalMillis: 500 }} />
 );

@@ -1,4 +1,4 @@
-/** Where the kinds of a song are. */
+/** The Zundoko kinds in the Kubernetes API. */
 import type { Hikawa, Kiyoshi, Zundoko } from "../../../../functions/zundoko/kinds.ts";
 import { group, version } from "../../../../functions/zundoko/names.ts";
 import { resource } from "../api/resource.ts";

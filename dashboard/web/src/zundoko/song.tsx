@@ -1,4 +1,4 @@
-/** A Hikawa, heard as it sings. */
+/** The screen of a Hikawa: its song, live. */
 import { useMemo, useState } from "preact/hooks";
 import { useRoute } from "preact-iso";
 import type { Stored } from "../../../../bus/kube/object.ts";
@@ -20,10 +20,9 @@ import "./song.css";
 
 const trail = ["/zundoko", "Zundoko"] as const;
 
-/** A long song would make the page slow. */
+/** More words would make the page slow. */
 const mostShown = 300;
 
-/** The screen. */
 export function Song() {
   const { namespace = "", name = "" } = useRoute().params;
   const [found, said, ended, told] = useWatch(
@@ -61,7 +60,7 @@ function SongOf({
         <DeleteButton
           resource={hikawas}
           object={hikawa}
-          consequence="The song ends, and all its words go with it."
+          consequence="The song ends, and all its words are deleted."
         />
       </Head>
       <div class="stack">
@@ -110,19 +109,19 @@ function Words({ song }: { song: readonly SaidWord[] }) {
             onChange={({ currentTarget }) => setAloud(currentTarget.checked)}
           />
           Read aloud
-          {!canSpeak && <span class="quiet small">(this browser can not)</span>}
+          {!canSpeak && <span class="quiet small">(not supported by this browser)</span>}
         </label>
       </header>
-      {before > 0 && <p class="quiet small">{before} words before these</p>}
-      <div role="log" aria-label="What is said">
+      {before > 0 && <p class="quiet small">{before} earlier words</p>}
+      <div role="log" aria-label="Words">
         {song.length === 0 ? (
-          <p class="quiet">Nothing was said yet. Words appear here as they are said.</p>
+          <p class="quiet">No words yet. New words appear here.</p>
         ) : (
           <ol class="song">
             {song.slice(before).map(({ name, say, by }) => (
               <li key={name} data-say={say}>
                 <strong>{say}</strong>
-                {/* With each word it would be too much to hear; the facts have it. */}
+                {/* Hidden from screen readers, which would read it with each word; the facts list the singers. */}
                 <span class="small quiet" aria-hidden="true">
                   {by}
                 </span>

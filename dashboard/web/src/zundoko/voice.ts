@@ -5,7 +5,7 @@ import type { SaidWord } from "./words.ts";
 /** Whether this browser can speak at all. */
 export const canSpeak = "speechSynthesis" in window && "SpeechSynthesisUtterance" in window;
 
-/** Speaks what is said from now on, for as long as it is wanted. */
+/** Speaks new words while `mode` is `aloud`. */
 export function useVoice(song: readonly SaidWord[], wanted: "aloud" | "silent"): void {
   const heard = useRef(new Set<string>());
   useEffect(() => {

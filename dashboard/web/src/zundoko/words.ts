@@ -1,11 +1,11 @@
-/** What was said, in its order. Pure. */
+/** The words of a song. Pure. */
 import { controllerOf, type KubeObject, type Stored } from "../../../../bus/kube/object.ts";
 import type { Hikawa, Kiyoshi, Zundoko } from "../../../../functions/zundoko/kinds.ts";
 import { numberOf, saidByAnnotation } from "../../../../functions/zundoko/names.ts";
 
-/** A word that was said. */
+/** A word of a song. */
 export interface SaidWord {
-  /** Of its object. */
+  /** Name of its object. */
   readonly name: string;
   readonly say: string;
   /** The replica that said it. */
@@ -18,7 +18,7 @@ const said = ({ metadata, spec }: Stored<Zundoko | Kiyoshi>): SaidWord => ({
   by: metadata.annotations?.[saidByAnnotation] ?? "",
 });
 
-/** The words of a Hikawa as their numbers have them, and Kiyoshi behind them. */
+/** The words of a Hikawa by number, followed by Kiyoshi. */
 export function songOf(
   hikawa: Stored<Hikawa>,
   zundokos: readonly Stored<Zundoko>[],
@@ -31,8 +31,8 @@ export function songOf(
   return [...words, ...kiyoshis.filter(isOurs)].map(said);
 }
 
-/** How many words each replica has said, by its name. */
+/** The number of words of each replica, sorted by name. */
 export const singersOf = (song: readonly SaidWord[]): readonly (readonly [by: string, words: number])[] =>
   [...Map.groupBy(song, ({ by }) => by)]
-    .map(([by, words]) => [by || "not known", words.length] as const)
+    .map(([by, words]) => [by || "unknown", words.length] as const)
     .sort(([a], [b]) => a.localeCompare(b));

@@ -1,4 +1,4 @@
-/** Functions: what waits for them, and how fast they are. */
+/** Queues and latencies of functions. */
 import { useMemo } from "preact/hooks";
 import type { FunctionFigures, FunctionSample, LiveSample } from "../../../../api/bus.ts";
 import { deadLettersAddress } from "../addresses.ts";
@@ -10,14 +10,14 @@ import { count, duration, rate } from "../numbers.ts";
 
 const stepSeconds = 15;
 
-/** Counts of objects, in the order in which they go through them. */
+/** The queues, in the order in which objects pass through them. */
 const queues = [
-  ["events", "Unseen", "Events, webhooks and due requests that no worker has looked at yet"],
-  ["pending", "Pending", "Objects that wait for a free worker"],
-  ["inFlight", "In flight", "Objects in a worker's hands"],
-  ["parked", "Parked", "Objects that changed while they were reconciled"],
-  ["delayed", "Delayed", "Objects that wait for their time"],
-  ["retrying", "Retrying", "Of the delayed, those that failed and are tried again"],
+  ["events", "Unseen", "Events, webhooks, and due requests that no worker has routed yet"],
+  ["pending", "Pending", "Objects waiting for a free worker"],
+  ["inFlight", "In flight", "Objects being reconciled"],
+  ["parked", "Parked", "Objects that changed during their reconcile"],
+  ["delayed", "Delayed", "Objects waiting for a timer"],
+  ["retrying", "Retrying", "Delayed objects that failed and will be retried"],
 ] as const;
 
 /** A table with a row per function. */
@@ -27,8 +27,8 @@ export function Functions({ functions, live }: { functions: readonly FunctionFig
       <header>
         <h2 id="functions">Functions</h2>
         <span class="quiet small">
-          Percentiles are of the last {live.windowSeconds > 0 ? `${live.windowSeconds} s` : "seconds"}, charts
-          of the last 15 minutes
+          Percentiles cover the last {live.windowSeconds > 0 ? `${live.windowSeconds} s` : "seconds"}, charts
+          the last 15 minutes
         </span>
       </header>
       <div class="table dense">
@@ -41,7 +41,7 @@ export function Functions({ functions, live }: { functions: readonly FunctionFig
                   {name}
                 </th>
               ))}
-              <th scope="col" class="number" title="Requests that were given up">
+              <th scope="col" class="number" title="Requests that the function gave up">
                 Dead letters
               </th>
               <th scope="col">Reconciles per second</th>
@@ -117,9 +117,9 @@ const waiting: Pick = { p50: ({ waited }) => waited.p50, p99: ({ waited }) => wa
 const working: Pick = { p50: ({ took }) => took.p50, p99: ({ took }) => took.p99 };
 
 const spreadText = (spread: FunctionSample["took"] | undefined): string =>
-  spread === undefined ? "none lately" : `${duration(spread.p50)} / ${duration(spread.p99)}`;
+  spread === undefined ? "no data" : `${duration(spread.p50)} / ${duration(spread.p99)}`;
 
-/** A figure, and how it was. */
+/** A number with its recent history. */
 function Trend({
   fn,
   samples,

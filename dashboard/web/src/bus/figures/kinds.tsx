@@ -1,11 +1,11 @@
-/** Kinds, and where the bridge is with each. */
+/** Watched kinds and the bridge's progress with each. */
 import type { BridgePosition, KindFigures } from "../../../../api/bus.ts";
 import { Age } from "../../ui/age.tsx";
 import { Status, spaced, type Tone } from "../../ui/status.tsx";
 import { KindName } from "../kindname.tsx";
 import { count } from "../numbers.ts";
 
-/** A table with a row per kind, and per namespace where these are watched one by one; put away while there is nothing to it. */
+/** A row per kind, or per namespace if the bridge watches single namespaces. Folded while all kinds are watched. */
 export function Kinds({ kinds }: { kinds: readonly KindFigures[] }) {
   const isWatched = ({ bridges }: KindFigures) =>
     bridges.length > 0 && bridges.every(({ state }) => toneOf(state) !== "busy");
@@ -14,7 +14,7 @@ export function Kinds({ kinds }: { kinds: readonly KindFigures[] }) {
     <section class="card" aria-labelledby="kinds">
       <header>
         <h2 id="kinds">Kinds</h2>
-        <span class="quiet small">Objects on the bus, and up to where the bridge has published them</span>
+        <span class="quiet small">Objects on the bus and the bridge's progress</span>
       </header>
       <details open={watched < kinds.length}>
         <summary>
@@ -99,7 +99,7 @@ function Row({
 
 const capital = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1);
 
-/** The bridge's own words for what it does; what is absent has no definition in the cluster. */
+/** The tone of a bridge's state. `absent`: the kind is not installed. */
 function toneOf(state: string): Tone {
   if (state === "absent") return "off";
   return state === "watching" ? "good" : "busy";

@@ -1,4 +1,4 @@
-/** Which worker has what in its hands. */
+/** Workers and their in-flight objects. */
 import type { InFlightReconcile, Working, WorkingReplica } from "../../../../api/bus.ts";
 import { useAnswer } from "../../api/answer.ts";
 import { Age } from "../../ui/age.tsx";
@@ -12,7 +12,7 @@ import { ObjectLink } from "../objects.tsx";
 
 const everyMillis = 2000;
 
-/** A table with a row per object. */
+/** A row per in-flight object and per idle worker. */
 export function WorkingTable() {
   const query = new URLSearchParams(namespace.value ? { namespace: namespace.value } : {});
   const answer = useAnswer<Working>(`/api/bus/working?${query}`, everyMillis);
@@ -20,7 +20,7 @@ export function WorkingTable() {
     <section class="card" aria-labelledby="working">
       <header>
         <h2 id="working">Workers</h2>
-        <span class="quiet small">Who has what in hand</span>
+        <span class="quiet small">Objects in flight</span>
       </header>
       <Answered
         answer={answer}
@@ -28,7 +28,7 @@ export function WorkingTable() {
           <p role="status" class="quiet">
             {status === 403 ? (
               <>
-                You may not see who works on what. <NeedsRole of="view" />
+                You cannot view the workers. <NeedsRole of="view" />
               </>
             ) : (
               message
@@ -39,7 +39,7 @@ export function WorkingTable() {
         {({ replicas }) =>
           replicas.length === 0 ? (
             <p class="quiet">
-              No worker has answered. What waits is reconciled as soon as one starts:{" "}
+              No worker responded. Pending objects are reconciled once you start one:{" "}
               <code>denrei worker</code>
             </p>
           ) : (
@@ -75,7 +75,7 @@ export function WorkingTable() {
 const keyOf = ({ replica }: WorkingReplica, { function: fn, object }: InFlightReconcile): string =>
   `${replica} ${fn} ${object.namespace}/${object.name}`;
 
-/** More names would be a wall of words; a worker of all functions has some dozen. */
+/** A worker with more functions shows their number; a worker of all functions has about a dozen. */
 const mostNamed = 3;
 
 function Idle({ of: { replica, functions } }: { of: WorkingReplica }) {
@@ -88,7 +88,7 @@ function Idle({ of: { replica, functions } }: { of: WorkingReplica }) {
         {functions.length > mostNamed ? `${functions.length} functions` : functions.join(", ")}
       </td>
       <td data-label="Object" colSpan={3}>
-        <Status tone="off">Nothing in hand</Status>
+        <Status tone="off">Idle</Status>
       </td>
     </tr>
   );

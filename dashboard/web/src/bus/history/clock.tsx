@@ -1,4 +1,4 @@
-/** Times of the day, to the millisecond: what happened in a trace is a matter of these. */
+/** Milliseconds matter within a trace. */
 const clock: Intl.DateTimeFormatOptions = {
   hour: "2-digit",
   minute: "2-digit",
@@ -7,7 +7,7 @@ const clock: Intl.DateTimeFormatOptions = {
   hourCycle: "h23",
 };
 
-/** A time (RFC 3339) without its day, which is on its title. */
+/** The time of day of a time (RFC 3339), with the date as its title. */
 export function Clock({ of: time }: { of: string }) {
   const date = new Date(time);
   return (

@@ -1,4 +1,4 @@
-/** Things that happened, one after the other. */
+/** The entries of a history. */
 import type { ComponentChildren } from "preact";
 import type {
   DeadLetterEntry,
@@ -15,7 +15,7 @@ import { Cause, ObjectLink } from "../objects.tsx";
 import { Clock } from "./clock.tsx";
 import { nextOf, outcomeOf } from "./outcomes.ts";
 
-/** A list in their order. */
+/** A list of entries in the given order. */
 export function Entries({ of: entries }: { of: readonly HistoryEntry[] }) {
   return (
     <ol class="timeline">
@@ -42,7 +42,7 @@ function Entry({ of: entry }: { of: HistoryEntry }) {
   }
 }
 
-/** What all of them have: what it is, how it is, and more. */
+/** The layout that all entries share. */
 function Told({
   what,
   tone,
@@ -159,7 +159,7 @@ function Said({ of: { severity, reason, note, count: times, reporter } }: { of: 
     <Told what="Event" tone={severity === "Warning" ? "bad" : "off"} word={spaced(reason)}>
       <p>{note}</p>
       <p class="quiet small">
-        Said by {reporter}
+        Reported by {reporter}
         {times > 1 && `, ${count(times)} times`}
       </p>
     </Told>

@@ -1,4 +1,4 @@
-/** What happened to an object, or in a trace: from the webhook to the writes. */
+/** The history of an object or a trace, from the webhook to the writes. */
 
 import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
@@ -8,7 +8,7 @@ import { RequestError, request } from "../../api/session.ts";
 import { Answered } from "../../ui/answered.tsx";
 import { Head } from "../../ui/head.tsx";
 import { namespace } from "../../ui/namespace.tsx";
-import { notify } from "../../ui/notices.tsx";
+import { notify, withLead } from "../../ui/notices.tsx";
 import { objectAddress } from "../addresses.ts";
 import { BusRefused } from "../forbidden.tsx";
 import { BusTabs } from "../tabs.tsx";
@@ -19,7 +19,6 @@ import { Timeline } from "./timeline.tsx";
 
 const everyMillis = 5000;
 
-/** The screen. */
 export function HistoryScreen() {
   const { query } = useLocation();
   const wanted: Wanted = query;
@@ -41,7 +40,7 @@ function titleOf({ trace, kind, name }: Wanted): string {
   return kind !== undefined && name !== undefined ? `History of ${kind} ${name}` : "History";
 }
 
-/** What the server is asked; undefined while something is missing. */
+/** The query for the server; undefined while the search is incomplete. */
 function askedOf({
   trace,
   group,
@@ -52,7 +51,7 @@ function askedOf({
   if (trace !== undefined)
     return new URLSearchParams({ trace, ...(namespace.value && { namespace: namespace.value }) });
   if (kind === undefined || name === undefined) return undefined;
-  // Links may leave out the group of a kind that the page knows.
+  // Links may omit the group of known kinds.
   const called = group === undefined ? kindCalled(kind, namedKinds([])) : { group, kind };
   return new URLSearchParams({ ...called, namespace: inNamespace, name });
 }
@@ -65,7 +64,7 @@ function Found({ asked, wanted }: { asked: URLSearchParams; wanted: Wanted }) {
   const [earlier, setEarlier] = useState<readonly History[]>([]);
   const [first, setFirst] = useState<History>();
   const [isAsking, setAsking] = useState(false);
-  // What somebody has begun to read on from stays, however much comes on top of it.
+  // Keeps the page from which earlier entries continue while newer ones arrive.
   useEffect(() => setFirst((known) => known ?? answer.value), [answer.value]);
 
   async function more(before: string): Promise<void> {
@@ -75,7 +74,7 @@ function Found({ asked, wanted }: { asked: URLSearchParams; wanted: Wanted }) {
       setEarlier((parts) => [...parts, part]);
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
-      notify("bad", error.message);
+      notify("bad", withLead("Cannot load earlier entries:", error.message));
     } finally {
       setAsking(false);
     }
@@ -101,7 +100,7 @@ function Found({ asked, wanted }: { asked: URLSearchParams; wanted: Wanted }) {
             {before !== null && (
               <div class="actions">
                 <button type="button" disabled={isAsking} onClick={() => void more(before)}>
-                  Show what was earlier
+                  Show earlier entries
                 </button>
               </div>
             )}
@@ -119,8 +118,8 @@ function linkOf({ group = "", kind, namespace: inNamespace = "", name }: Wanted)
 function Nothing({ wanted: { trace, kind, name } }: { wanted: Wanted }) {
   return (
     <div class="empty">
-      <h2>Nothing is known of {trace === undefined ? `${kind} ${name}` : "this trace"}</h2>
-      <p>Nothing has happened to it while it was kept, or it is called differently.</p>
+      <h2>No history of {trace === undefined ? `${kind} ${name}` : "this trace"}</h2>
+      <p>Nothing happened in the retention period, or the name is different.</p>
       <KeptWords />
     </div>
   );
@@ -131,8 +130,8 @@ function Kept() {
     <div class="empty">
       <h2>From the webhook to the API write</h2>
       <p>
-        Name an object or a trace to see what woke it, which worker reconciled it, how that ended, and what it
-        wrote.
+        Enter an object or a trace to see what triggered a reconcile, which worker ran it, how it ended, and
+        what it wrote.
       </p>
       <KeptWords />
     </div>
@@ -142,8 +141,8 @@ function Kept() {
 function KeptWords() {
   return (
     <p class="small">
-      Reconciles and their writes are kept for a day, webhooks for three days, dead letters until they are
-      replayed, and Events of Kubernetes for an hour unless the cluster says otherwise.
+      Reconciles and their writes are kept for one day, webhooks for three days, dead letters until they are
+      replayed, and Kubernetes Events for one hour by default.
     </p>
   );
 }

@@ -14,11 +14,11 @@ test.each([
   ["Application", { group: "modoki.tsuzu.dev", kind: "Application" }],
   ["Application.example.com", { group: "example.com", kind: "Application" }],
   ["Secret", { group: "", kind: "Secret" }],
-])("whoever says %j means %j", (text, kind) => {
+])("resolves %j to %j", (text, kind) => {
   expect(kindCalled(text, named)).toEqual(kind);
 });
 
-test("each kind is suggested once, with the functions that are for it", () => {
+test("suggests each kind once, and its functions", () => {
   const called = named.map(({ called }) => called);
   expect(called.filter((name) => name === "Application")).toHaveLength(1);
   expect(called).toContain("modoki-application");

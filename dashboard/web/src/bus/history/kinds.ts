@@ -1,20 +1,20 @@
-/** Kinds that can be searched for, by what people call them. */
+/** Kinds by the names that users search for. Pure. */
 import type { FunctionFigures, KindName } from "../../../../api/bus.ts";
 import type { Resource } from "../../api/resource.ts";
 import * as resources from "../../api/resource.ts";
 
 /** A kind by one of its names. */
 export interface NamedKind extends KindName {
-  /** That of the kind, or of a function that is for it. */
+  /** Name of the kind, or of a function that reconciles it. */
   readonly called: string;
 }
 
-/** Kinds that the page knows by itself. */
+/** The kinds that the page has screens or lists for. */
 export const knownResources: readonly Resource[] = Object.values(resources).filter(
   (exported): exported is Resource => typeof exported === "object",
 );
 
-/** All that is known by a name, with what functions are for; by name. */
+/** All known kinds and the kinds of these functions, sorted by name. */
 export function namedKinds(
   functions: readonly Pick<FunctionFigures, "function" | "for">[],
 ): readonly NamedKind[] {
@@ -27,7 +27,7 @@ export function namedKinds(
   return [...each.values()].sort((a, b) => (a.called < b.called ? -1 : 1));
 }
 
-/** What somebody means by a kind, a function, or a `Kind.group`: a kind that nobody knows is one of Kubernetes' own. */
+/** Resolves the name of a kind or function, or a `Kind.group`. An unknown kind counts as one of the Kubernetes core group. */
 export function kindCalled(text: string, named: readonly NamedKind[]): KindName {
   const [kind = "", ...group] = text.trim().split(".");
   if (group.length > 0) return { group: group.join("."), kind };

@@ -16,7 +16,7 @@ const entry = (id: string, second: number): EventEntry => ({
 const idsOf = (traces: ReturnType<typeof merged>) =>
   traces.map(({ trace, entries }) => [trace, entries.map(({ id }) => id).join("")]);
 
-test("a trace that is in two parts is there once, with its entries in their order", () => {
+test("merges the parts of a trace and sorts its entries", () => {
   const newer = { traces: [{ trace: "x", entries: [entry("c", 3), entry("d", 4)] }] };
   const older = {
     traces: [
@@ -30,13 +30,13 @@ test("a trace that is in two parts is there once, with its entries in their orde
   ]);
 });
 
-test("what two parts both have is there once", () => {
+test("removes duplicate entries", () => {
   const before = { traces: [{ trace: "x", entries: [entry("a", 1)] }] };
   const now = { traces: [{ trace: "x", entries: [entry("a", 1), entry("b", 2)] }] };
   expect(idsOf(merged([now, before]))).toEqual([["x", "ab"]]);
 });
 
-test("the trace in which something happened last comes first", () => {
+test("sorts traces by their last entry, newest first", () => {
   const traces = [
     { trace: "long", entries: [entry("a", 1), entry("d", 9)] },
     { trace: "short", entries: [entry("b", 2), entry("c", 3)] },

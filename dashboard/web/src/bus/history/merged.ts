@@ -1,9 +1,8 @@
-/** Parts of a history, put together. */
 import type { History, HistoryEntry, HistoryTrace } from "../../../../api/bus.ts";
 
 /**
- * The traces of several parts, each once: the one in which something happened last comes first, and its entries with the oldest
- * first. A part may begin in the middle of a trace, and parts may overlap.
+ * Merges parts of a history. Traces are sorted by their last entry, newest first; entries oldest first. Parts may overlap, and a part may
+ * begin in the middle of a trace.
  */
 export function merged(parts: readonly Pick<History, "traces">[]): readonly HistoryTrace[] {
   const traces = Map.groupBy(

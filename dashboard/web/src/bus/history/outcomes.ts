@@ -1,11 +1,11 @@
-/** How reconciles end, in words. */
+/** Outcomes of reconciles in words. Pure. */
 import type { ReconcileEntry, ReconcileOutcome } from "../../../../api/bus.ts";
 import type { Tone } from "../../ui/status.tsx";
 import { duration } from "../numbers.ts";
 
 const words: Readonly<Record<ReconcileOutcome, readonly [Tone, string]>> = {
   success: ["good", "Done"],
-  requeue_after: ["good", "Done for now"],
+  requeue_after: ["good", "Requeued"],
   retry: ["bad", "Failed"],
   dead_lettered: ["bad", "Given up"],
   slowed_down: ["busy", "Slowed down"],
@@ -13,11 +13,11 @@ const words: Readonly<Record<ReconcileOutcome, readonly [Tone, string]>> = {
   lost: ["off", "Lost"],
 };
 
-/** A tone and a word or two. */
+/** The tone and label of an outcome. */
 export const outcomeOf = ({ outcome }: Pick<ReconcileEntry, "outcome">): readonly [Tone, string] =>
   words[outcome];
 
-/** What comes next, where the outcome says so; a sentence. */
+/** What happens next, as a sentence; undefined after a success. */
 export function nextOf({
   outcome,
   nextInMillis,
@@ -27,16 +27,16 @@ export function nextOf({
     case "success":
       return undefined;
     case "requeue_after":
-      return `It wants to be called again ${after}.`;
+      return `Next reconcile ${after}.`;
     case "retry":
-      return `It is tried again ${after}.`;
+      return `Retry ${after}.`;
     case "dead_lettered":
-      return "It is a dead letter.";
+      return "Moved to the dead letters.";
     case "slowed_down":
-      return `What it writes wakes it again and again: it goes on ${after}.`;
+      return `Its own writes keep triggering it. Next reconcile ${after}.`;
     case "handed_back":
-      return "The worker was shutting down: another one does it.";
+      return "The worker was shutting down. Another worker takes over.";
     case "lost":
-      return "Another worker may have the object by now.";
+      return "Another worker may own the object by now.";
   }
 }

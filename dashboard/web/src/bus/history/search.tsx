@@ -1,4 +1,4 @@
-/** What to look for: an object, or a trace. */
+/** The search for an object or a trace. */
 import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { BusFigures, ObjectName } from "../../../../api/bus.ts";
@@ -8,10 +8,10 @@ import { namespace } from "../../ui/namespace.tsx";
 import { historyAddress, traceAddress } from "../addresses.ts";
 import { kindCalled, knownResources, namedKinds } from "./kinds.ts";
 
-/** What is looked for. Not everything is named yet. */
+/** A search, possibly incomplete. */
 export type Wanted = Partial<ObjectName> & { readonly trace?: string };
 
-/** Two forms; whoever sends one goes to the address of what is found. */
+/** Two forms that lead to the address of a history. */
 export function Search({ wanted }: { wanted: Wanted }) {
   return (
     <div class="columns searches">
@@ -39,13 +39,13 @@ function ObjectSearch({ wanted }: { wanted: Wanted }) {
       onSubmit={(event) => {
         event.preventDefault();
         const name = String(new FormData(event.currentTarget).get("name")).trim();
-        // The group that the address named is that of its kind alone.
+        // The group in the address belongs to the kind in the address.
         const group = kind === wanted.kind ? wanted.group : undefined;
         const called = kindCalled(kind, named);
         route(historyAddress({ ...called, ...(group && { group }), namespace: inNamespace.trim(), name }));
       }}
     >
-      <h2 id="by-object">An object</h2>
+      <h2 id="by-object">Object</h2>
       <div class="fields">
         <label class="field">
           <span class="label">Kind or function</span>
@@ -59,7 +59,7 @@ function ObjectSearch({ wanted }: { wanted: Wanted }) {
           />
         </label>
         <label class="field">
-          <span class="label">In namespace</span>
+          <span class="label">Object namespace</span>
           <input
             list="namespaces"
             autocomplete="off"
@@ -94,14 +94,14 @@ function ObjectSearch({ wanted }: { wanted: Wanted }) {
       </datalist>
       <div class="actions">
         <button type="submit" class="primary">
-          Show its history
+          Show history
         </button>
       </div>
     </form>
   );
 }
 
-/** Names of objects that whoever looks may list. */
+/** Names of objects that the user may list. */
 function useNames({ group, kind }: { group: string; kind: string }, inNamespace: string): readonly string[] {
   const [names, setNames] = useState<readonly string[]>([]);
   useEffect(() => {
@@ -114,7 +114,7 @@ function useNames({ group, kind }: { group: string; kind: string }, inNamespace:
     else
       listOf(resource, { namespace: inNamespace || undefined }).then(
         (items) => know(items.map(({ metadata }) => metadata.name)),
-        // What may not be listed can be typed.
+        // Without the permission to list, the user can type a name.
         () => know([]),
       );
     return () => {
@@ -135,9 +135,9 @@ function TraceSearch({ trace }: { trace: string }) {
         route(traceAddress(String(new FormData(event.currentTarget).get("trace")).trim()));
       }}
     >
-      <h2 id="by-trace">A trace</h2>
+      <h2 id="by-trace">Trace</h2>
       <label class="field">
-        <span class="label">Trace id</span>
+        <span class="label">Trace ID</span>
         <input
           key={trace}
           name="trace"
@@ -151,7 +151,7 @@ function TraceSearch({ trace }: { trace: string }) {
       </label>
       <div class="actions">
         <button type="submit" class="primary">
-          Show the trace
+          Show trace
         </button>
       </div>
     </form>

@@ -1,24 +1,20 @@
-/** Traces, each with what happened in it. */
+/** Traces with their entries. */
 import type { HistoryEntry, HistoryTrace } from "../../../../api/bus.ts";
 import { Age } from "../../ui/age.tsx";
 import { traceAddress } from "../addresses.ts";
 import { duration, plural } from "../numbers.ts";
 import { Entries } from "./entries.tsx";
 
-/** A section per trace: the one in which something happened last comes first. */
+/** A section per trace. */
 export function Timeline({ traces }: { traces: readonly HistoryTrace[] }) {
   return (
     <div class="stack">
       {traces.map(({ trace, entries }) => (
-        <section
-          key={trace ?? ""}
-          class="card"
-          aria-label={trace === null ? "Without a trace" : `Trace ${trace}`}
-        >
+        <section key={trace ?? ""} class="card" aria-label={trace === null ? "No trace" : `Trace ${trace}`}>
           <header>
             <h2 class="trace">
               {trace === null ? (
-                "Without a trace"
+                "No trace"
               ) : (
                 <>
                   Trace{" "}

@@ -1,4 +1,4 @@
-/** What has come of a replay. */
+/** The result of a replay. */
 import type { DeadLetterDetail, History, ReconcileEntry } from "../../../../api/bus.ts";
 import { useAnswer } from "../../api/answer.ts";
 import { Answered } from "../../ui/answered.tsx";
@@ -8,13 +8,13 @@ import { Entries } from "../history/entries.tsx";
 
 const everyMillis = 2000;
 
-/** Follows what the function does with the object after the letter was written. */
+/** Follows the reconciles of the object after the replay. */
 export function Afterwards({
   of: { function: fn, object, time },
   onAgain,
 }: {
   of: DeadLetterDetail;
-  /** Looks at the letter that has come of it. */
+  /** Opens the dead letter that the replay led to. */
   onAgain: () => void;
 }) {
   const answer = useAnswer<History>(`/api${historyAddress(object)}`, everyMillis);
@@ -22,17 +22,17 @@ export function Afterwards({
     <section class="card afterwards" aria-labelledby="afterwards">
       <header>
         <h2 id="afterwards">After the replay</h2>
-        <a href={historyAddress(object)}>All that happened to {object.name}</a>
+        <a href={historyAddress(object)}>History of {object.name}</a>
       </header>
       <Answered
         answer={answer}
-        refused={(trouble) => <BusRefused what="what came of it" trouble={trouble} />}
+        refused={(trouble) => <BusRefused what="the result of the replay" trouble={trouble} />}
       >
         {(history) => {
           const since = reconcilesSince(history, fn, time);
           return since.length === 0 ? (
             <p role="status" class="quiet">
-              The reconcile was asked for. Waiting for a worker to do it…
+              Reconcile requested. Waiting for a worker…
             </p>
           ) : (
             <>
@@ -40,7 +40,7 @@ export function Afterwards({
               {since.at(-1)?.outcome === "dead_lettered" && (
                 <div class="actions">
                   <button type="button" onClick={onAgain}>
-                    Look at the new dead letter
+                    Open the new dead letter
                   </button>
                 </div>
               )}
@@ -52,7 +52,7 @@ export function Afterwards({
   );
 }
 
-/** Reconciles of a function that began after a time, the oldest first. */
+/** The reconciles of a function that started after a time, oldest first. */
 export const reconcilesSince = ({ traces }: History, fn: string, time: string): readonly ReconcileEntry[] =>
   traces
     .flatMap(({ entries }) => entries)

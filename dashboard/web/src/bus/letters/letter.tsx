@@ -1,4 +1,4 @@
-/** One dead letter: why it was given up, and what comes of it when it is replayed. */
+/** The screen of a dead letter. */
 
 import { useState } from "preact/hooks";
 import { useRoute } from "preact-iso";
@@ -23,7 +23,6 @@ import { Replay } from "./replay.tsx";
 
 const everyMillis = 5000;
 
-/** The screen. */
 export function DeadLetterScreen() {
   const { function: fn = "", namespace = "", name = "" } = useRoute().params;
   const path = deadLetterPath(fn, { namespace: namespace === noNamespace ? "" : namespace, name });
@@ -68,9 +67,9 @@ function Missing({ fn, name }: { fn: string; name: string }) {
   return (
     <div class="empty">
       <h2>
-        {fn} has given up nothing about {name}
+        No dead letter of {fn} for {name}
       </h2>
-      <p>It was replayed meanwhile, or its object has changed and was reconciled.</p>
+      <p>It was replayed, or its object changed and was reconciled.</p>
       <a href={deadLettersAddress()}>All dead letters</a>
     </div>
   );
@@ -82,7 +81,7 @@ function Letter({ of: letter }: { of: DeadLetterDetail }) {
   return (
     <div class="columns">
       <section class="card" aria-labelledby="what">
-        <h2 id="what">What happened</h2>
+        <h2 id="what">Error</h2>
         <p class="said">{message}</p>
         {stack && (
           <details open>
@@ -92,7 +91,7 @@ function Letter({ of: letter }: { of: DeadLetterDetail }) {
         )}
       </section>
       <section class="card" aria-labelledby="request">
-        <h2 id="request">The request</h2>
+        <h2 id="request">Request</h2>
         <dl class="facts">
           <dt>Function</dt>
           <dd>
@@ -108,7 +107,7 @@ function Letter({ of: letter }: { of: DeadLetterDetail }) {
               </>
             )}
           </dd>
-          <dt>Wanted because</dt>
+          <dt>Cause</dt>
           <dd>
             <Cause of={cause} about={object} />
           </dd>

@@ -1,4 +1,4 @@
-/** Requests that were given up, until somebody replays them. */
+/** The list of dead letters. */
 import { useLocation } from "preact-iso";
 import type { DeadLetterItem, DeadLetterList } from "../../../../api/bus.ts";
 import { useAnswer } from "../../api/answer.ts";
@@ -16,7 +16,6 @@ import { Replay } from "./replay.tsx";
 
 const everyMillis = 5000;
 
-/** The screen. */
 export function DeadLetters() {
   const { query, route } = useLocation();
   const fn = query.function ?? "";
@@ -68,10 +67,14 @@ function Empty({ fn }: { fn: string }) {
     <div class="empty">
       <h2>No dead letters{fn && ` of ${fn}`}</h2>
       <p>
-        What a function gives up because trying again would not help comes here, with the reason. It stays
-        until it is replayed, or until its object has been reconciled after a change.
+        A request becomes a dead letter when retrying would not help. It stays until you replay it, or until
+        its object is reconciled after a change.
       </p>
-      {fn ? <a href={deadLettersAddress()}>Those of all functions</a> : <a href="/bus">The bus as a whole</a>}
+      {fn ? (
+        <a href={deadLettersAddress()}>Dead letters of all functions</a>
+      ) : (
+        <a href="/bus">Bus overview</a>
+      )}
     </div>
   );
 }
@@ -89,7 +92,7 @@ function FunctionFilter({
     <label class="row">
       Function
       <select class="narrow" value={chosen} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
-        <option value="">all of them</option>
+        <option value="">All functions</option>
         {names.map((name) => (
           <option key={name} value={name}>
             {name}

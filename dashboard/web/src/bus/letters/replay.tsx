@@ -1,13 +1,13 @@
-/** Having dead letters tried again. */
+/** Replays of dead letters. */
 import { useId, useState } from "preact/hooks";
 import type { DeadLetterItem, Replayed } from "../../../../api/bus.ts";
 import { RequestError, request } from "../../api/session.ts";
 import { Dialog } from "../../ui/dialog.tsx";
-import { notify } from "../../ui/notices.tsx";
+import { notify, withLead } from "../../ui/notices.tsx";
 import { deadLetterPath } from "../addresses.ts";
 import { plural } from "../numbers.ts";
 
-/** A button that asks before it does it. Who may replay none of the letters is told why instead. */
+/** A button that replays dead letters after a confirmation. Disabled with a reason if the user may replay none of them. */
 export function Replay({
   letters,
   label,
@@ -15,7 +15,7 @@ export function Replay({
 }: {
   letters: readonly DeadLetterItem[];
   label: string;
-  /** Called when at least one was replayed. */
+  /** Called if at least one was replayed. */
   onDone: () => void;
 }) {
   const [isAsking, setAsking] = useState(false);
@@ -35,8 +35,8 @@ export function Replay({
       </button>
       {!isAllowed && (
         <p id={why} class="quiet small">
-          You may not replay {namesOf(letters)}: that takes the right to create{" "}
-          <code>deadletters/replay</code> there, which whoever may edit the namespace has.
+          You cannot replay dead letters {namesOf(letters)}. You need the right to create{" "}
+          <code>deadletters/replay</code> there, which the role <code>edit</code> includes.
         </p>
       )}
       {isAsking && (
@@ -51,7 +51,7 @@ export function Replay({
   );
 }
 
-/** The namespaces of letters: `in team-a and team-b`. */
+/** The namespaces of dead letters: `in team-a and team-b`. */
 function namesOf(letters: readonly DeadLetterItem[]): string {
   const names = [...new Set(letters.map(({ object }) => object.namespace || "the cluster"))].sort();
   return `in ${new Intl.ListFormat("en-US").format(names)}`;
@@ -64,7 +64,7 @@ function Question({
   onDone,
 }: {
   letters: readonly DeadLetterItem[];
-  /** How many may not be replayed. */
+  /** Number of dead letters that the user may not replay. */
   left: number;
   onClose: () => void;
   onDone: () => void;
@@ -78,11 +78,11 @@ function Question({
     const failures = await replay(letters);
     const done = letters.length - failures.length;
     if (done > 0) {
-      notify("good", `Asked for ${done === 1 ? "the reconcile" : plural(done, "reconcile")} again.`);
+      notify("good", `Requested ${done === 1 ? "the reconcile" : plural(done, "reconcile")}.`);
       onDone();
     }
     for (const [message, of] of Map.groupBy(failures, ({ message }) => message))
-      notify("bad", of.length === 1 ? message : `${plural(of.length, "dead letter")}: ${message}`);
+      notify("bad", withLead(`Cannot replay ${plural(of.length, "dead letter")}:`, message));
     onClose();
   }
 
@@ -95,9 +95,9 @@ function Question({
         }}
       >
         <p>
-          {letters.length === 1 ? "It is" : "They are"} reconciled again, with the object as it is by then.
-          What fails again for the same reason becomes a dead letter again.
-          {left > 0 && ` ${plural(left, "other")} you may not replay.`}
+          {letters.length === 1 ? "The object is" : "The objects are"} reconciled again in the current state.
+          A reconcile that fails again becomes a dead letter again.{" "}
+          {left > 0 && ` You cannot replay ${plural(left, "other")}.`}
         </p>
         <div class="actions">
           <button type="button" onClick={onClose}>
@@ -112,7 +112,7 @@ function Question({
   );
 }
 
-/** One after the other, so that a few hundred do not hinder what else the page asks. Resolves with those that were refused. */
+/** Replays one at a time, so that hundreds do not block other requests of the page. Resolves with the refusals. */
 async function replay(letters: readonly DeadLetterItem[]): Promise<readonly RequestError[]> {
   const failures: RequestError[] = [];
   for (const { function: fn, object } of letters) {

@@ -1,29 +1,29 @@
-/** Lines over time, drawn by uPlot: https://github.com/leeoniya/uPlot */
+/** Line charts, drawn by uPlot: https://github.com/leeoniya/uPlot */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import "./charts.css";
 import type { Series } from "./series.ts";
 
-/** How lines are told apart without their colours: lengths of dashes and gaps. */
+/** Lengths of dashes and gaps, which distinguish lines without their colors. */
 const dashes: readonly (readonly number[])[] = [[], [7, 4], [2, 3], [12, 3, 2, 3], [5, 2], [1, 5]];
 
-/** More would not be told apart. */
+/** More lines could not be distinguished. */
 export const mostLines = dashes.length;
 
 const dashOf = (at: number): number[] => [...(dashes[at % mostLines] ?? [])];
 
-/** `large` has axes; `small` is for a cell of a table. */
+/** `large` has axes; `small` fits into a table cell. */
 export type ChartSize = "large" | "small";
 
-/** What somebody points at: a step, and where it is on the screen. Pixels. */
+/** The step under the pointer and its position on the screen, in pixels. */
 interface Pointed {
   readonly index: number;
   readonly left: number;
   readonly top: number;
 }
 
-/** Draws lines, and tells what was when somebody points there. What they say is said in words by `label`, or in a table beside it. */
+/** A chart with a tooltip. `label` or a table next to it describes the data in words. */
 export function Chart({
   series,
   size,
@@ -33,14 +33,14 @@ export function Chart({
   series: Series;
   size: ChartSize;
   label: string;
-  /** A value. */
+  /** Formats a value. */
   format: (value: number) => string;
 }) {
   const host = useRef<HTMLDivElement>(null);
   const [pointed, setPointed] = useState<Pointed>();
   const plot = useRef<uPlot>(undefined);
   const names = series.lines.map(({ name }) => name).join("\n");
-  // Data of the same lines is given to the chart that is there.
+  // New data of the same lines does not recreate the chart.
   useLayoutEffect(() => {
     const element = host.current;
     if (element === null) return undefined;
@@ -65,7 +65,7 @@ export function Chart({
   );
 }
 
-/** What was at a time. For those who point: others have it in words. */
+/** The tooltip. Hidden from screen readers, which have the data in words. */
 function Then({
   pointed: { index, left, top },
   series: { times, lines },
@@ -81,7 +81,7 @@ function Then({
     <div
       class="then"
       aria-hidden="true"
-      // Never beyond the edge of the screen.
+      // Keeps it on the screen.
       style={{ left: `clamp(9rem, ${left}px, 100vw - 9rem)`, top: `${top}px` }}
     >
       <span class="quiet">{clock(time, "with seconds")}</span>
@@ -97,9 +97,9 @@ function Then({
 }
 
 const textOf = (value: number | null | undefined, format: (value: number) => string): string =>
-  value === null || value === undefined ? "no figure" : format(value);
+  value === null || value === undefined ? "no data" : format(value);
 
-/** A piece of a line, as it is in the chart. */
+/** A sample of a line for legends. */
 export function Swatch({ at }: { at: number }) {
   return (
     <svg class={`swatch line-${at % mostLines}`} viewBox="0 0 28 8" width="28" height="8" aria-hidden="true">
@@ -149,11 +149,11 @@ function optionsOf({
     width: element.clientWidth,
     height: heights[size],
     legend: { show: false },
-    // Nothing is chosen or enlarged: the newest minutes are always all there.
+    // No selection or zoom: charts always show all of the last minutes.
     cursor: { y: false, drag: { x: false, y: false }, points: { show: size === "large" } },
     hooks: { setCursor: [(drawn) => onPoint(pointedAt(drawn))] },
     ...(size === "small" && { padding: [2, 0, 2, 0] as uPlot.Padding }),
-    // A line that is 0 all the time is at the bottom.
+    // Keeps a line of zeros at the bottom.
     scales: { y: { range: (_, __, most) => [0, Math.max(most * 1.05, Number.MIN_VALUE) || 1] } },
     axes: [
       { ...axis, space: 90, size: 28, values: (_, times) => times.map((time) => clock(time)) },
@@ -172,7 +172,7 @@ function optionsOf({
   };
 }
 
-/** The step that the pointer is nearest to; undefined where there is no pointer. */
+/** The step nearest to the pointer; undefined without a pointer. */
 function pointedAt({ cursor: { idx, left = -1 }, over }: uPlot): Pointed | undefined {
   if (left < 0 || typeof idx !== "number") return undefined;
   const place = over.getBoundingClientRect();
@@ -195,7 +195,7 @@ function onResize(element: HTMLElement, drawn: uPlot): () => void {
   return () => observer.disconnect();
 }
 
-/** A canvas does not change its colours by itself. */
+/** Redraws after a theme change: a canvas does not follow CSS. */
 function onOtherColours(redraw: () => void): () => void {
   const scheme = matchMedia("(prefers-color-scheme: dark)");
   scheme.addEventListener("change", redraw);

@@ -1,4 +1,4 @@
-/** How many events of each kind there are. */
+/** Events per second by kind. */
 import { useMemo } from "preact/hooks";
 import type { LiveSample } from "../../../../api/bus.ts";
 import { type Column, Table } from "../../ui/table.tsx";
@@ -9,10 +9,10 @@ import type { Live } from "./live.ts";
 import { eventSeries, type Line, others, recent, total } from "./series.ts";
 
 const stepSeconds = 5;
-/** What is now is the mean of so many seconds. */
+/** Current rates are the mean of these seconds. */
 export const nowSeconds = 10;
 
-/** A chart, and its figures as a table. */
+/** A chart and its numbers as a table. */
 export function EventsChart({ live: { samples } }: { live: Live }) {
   const series = useMemo(() => eventSeries(samples, { stepSeconds, most: mostLines }), [samples]);
   return (
@@ -42,7 +42,7 @@ export function EventsChart({ live: { samples } }: { live: Live }) {
   );
 }
 
-/** `named` are the kinds that have a line of their own. */
+/** `named` are the kinds with their own line. */
 function columnsWith(
   samples: readonly LiveSample[],
   named: ReadonlySet<string>,

@@ -1,21 +1,21 @@
-/** The bus as it is now, second by second. */
+/** Live figures of the bus, one sample per second. */
 import { useEffect, useState } from "preact/hooks";
 import type { LivePast, LiveSample } from "../../../../api/bus.ts";
 import { openStream } from "../../api/stream.ts";
 import { withSample } from "./series.ts";
 
-/** What is known of the last 15 minutes. */
+/** The samples of the last 15 minutes. */
 export interface Live {
   readonly state: "loading" | "live" | "away";
-  /** The oldest first. */
+  /** Oldest first. */
   readonly samples: readonly LiveSample[];
-  /** Percentiles are of so many seconds. */
+  /** The period that percentiles cover. */
   readonly windowSeconds: number;
 }
 
 const nothing: Live = { state: "loading", samples: [], windowSeconds: 0 };
 
-/** Follows the bus for as long as the component is there. Whoever may not see figures is refused. */
+/** Follows the bus while the component is mounted. The server refuses users without access to figures. */
 export function useLive(): Live {
   const [live, setLive] = useState(nothing);
   useEffect(
@@ -27,7 +27,7 @@ export function useLive(): Live {
           sample: (sample: LiveSample) =>
             setLive((before) => ({ ...before, samples: withSample(before.samples, sample) })),
         },
-        // What was before is told anew.
+        // The server sends the past again.
         opened: () => undefined,
         broken: () => setLive((before) => ({ ...before, state: "away" })),
       }),

@@ -30,7 +30,7 @@ const second = (
   functions,
 });
 
-test("a second that comes takes away what is too long ago, and one that comes twice is there once", () => {
+test("a new sample drops old ones and replaces one of the same second", () => {
   const past = [second(0, { A: 1 }), second(1, { A: 2 }), second(spanSeconds - 1, { A: 3 })];
   const next = withSample(past, second(spanSeconds, { A: 4 }));
   expect(next.map(({ at }) => at - start)).toEqual([1, spanSeconds - 1, spanSeconds]);
@@ -38,7 +38,7 @@ test("a second that comes takes away what is too long ago, and one that comes tw
   expect(withSample(next, second(spanSeconds, { A: 5 }))).toHaveLength(3);
 });
 
-test("a chart covers 15 minutes up to the newest second, and what is not known is a gap and no zero", () => {
+test("a chart covers the 15 minutes up to the newest second, with gaps for missing samples", () => {
   const { times, lines } = eventSeries([second(0, { A: 10 }), second(1, {}), second(10, { A: 5 })], {
     stepSeconds: 5,
     most: 6,
@@ -48,7 +48,7 @@ test("a chart covers 15 minutes up to the newest second, and what is not known i
   expect(lines).toEqual([{ name: "A", values: [...Array(177).fill(null), 5, null, 5] }]);
 });
 
-test("steps stay where they are while seconds come", () => {
+test("steps keep their times as samples arrive", () => {
   const options = { stepSeconds: 5, most: 6 };
   const before = eventSeries([second(3, { A: 1 })], options);
   const after = eventSeries([second(3, { A: 1 }), second(4, { A: 1 })], options);
@@ -56,7 +56,7 @@ test("steps stay where they are while seconds come", () => {
   expect(eventSeries([second(3, { A: 1 }), second(5, { A: 1 })], options).times.at(-1)).toBe(start + 5);
 });
 
-test("kinds without a line of their own are together in the last one", () => {
+test("the last line sums the kinds without their own line", () => {
   const events = { Pod: 9, Node: 8, Secret: 2, Lease: 1 };
   const { lines } = eventSeries([second(0, events)], { stepSeconds: 5, most: 3 });
   expect(lines.map(({ name, values }) => [name, values.at(-1)])).toEqual([
@@ -68,7 +68,7 @@ test("kinds without a line of their own are together in the last one", () => {
   expect(all.lines.map(({ name }) => name)).toEqual(["Lease", "Node", "Pod", "Secret"]);
 });
 
-test("a function that did nothing has reconciled 0 times, and took no time that is known", () => {
+test("an idle function has 0 reconciles and unknown latencies", () => {
   const samples = [second(0, {}, { web: did(4, 20) }), second(1, {})];
   const count = functionSeries(samples, "web", {
     pick: { reconciles: ({ reconciles }) => reconciles },
@@ -91,7 +91,7 @@ test("a function that did nothing has reconciled 0 times, and took no time that 
   expect(extent(idle)).toBeUndefined();
 });
 
-test("what is now is the mean of the last seconds that are known", () => {
+test("the current value is the mean of the last known seconds", () => {
   const samples = [second(0, { A: 100 }), second(7, { A: 4 }), second(10, { A: 2 })];
   const ofA = ({ events }: LiveSample) => events.A ?? 0;
   expect(recent(samples, 10, ofA)).toBe(3);

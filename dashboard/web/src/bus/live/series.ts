@@ -1,24 +1,24 @@
-/** What was told of each second, as lines of charts. */
+/** Samples as lines of charts. Pure. */
 import type { FunctionSample, LiveSample } from "../../../../api/bus.ts";
 
-/** What charts show: 15 minutes. */
+/** Charts cover 15 minutes. */
 export const spanSeconds = 900;
 
-/** Numbers over time, as a chart draws them. */
+/** The data of a chart. */
 export interface Series {
-  /** Seconds since the epoch: when each step began, at even distances. */
+  /** Start of each step in seconds since the epoch, evenly spaced. */
   readonly times: readonly number[];
   readonly lines: readonly Line[];
 }
 
-/** A line. */
+/** A line of a chart. */
 export interface Line {
   readonly name: string;
-  /** One per time; null where nothing is known. */
+  /** One value per time; null if unknown. */
   readonly values: readonly (number | null)[];
 }
 
-/** Adds a second, and takes away those that are too long ago. */
+/** Adds a sample and drops those that are too old. */
 export function withSample(samples: readonly LiveSample[], sample: LiveSample): readonly LiveSample[] {
   const kept = samples.filter(({ at }) => at > sample.at - spanSeconds && at < sample.at);
   return [...kept, sample];
@@ -29,7 +29,7 @@ interface Step {
   readonly samples: readonly LiveSample[];
 }
 
-/** Steps of so many seconds. They begin at multiples of that, so that what was drawn does not change but moves. */
+/** Groups samples into steps. Steps start at multiples of `seconds`, so drawn values move but do not change. */
 function steps(samples: readonly LiveSample[], seconds: number): readonly Step[] {
   const newest = samples.at(-1);
   if (newest === undefined) return [];
@@ -45,14 +45,14 @@ function steps(samples: readonly LiveSample[], seconds: number): readonly Step[]
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
-/** The mean; null of nothing. */
+/** The mean, or null for an empty list. */
 const mean = (numbers: readonly number[]): number | null =>
   numbers.length === 0 ? null : sum(numbers) / numbers.length;
 
-/** What kinds beyond those that a chart has lines for are called. */
+/** Name of the line that sums the kinds without their own line. */
 export const others = "all others";
 
-/** The names of all kinds of which there were events: those with the most first. */
+/** All kinds with events, the most frequent first. */
 function kindsOf(samples: readonly LiveSample[]): readonly string[] {
   const totals = new Map<string, number>();
   for (const { events } of samples)
@@ -60,7 +60,7 @@ function kindsOf(samples: readonly LiveSample[]): readonly string[] {
   return [...totals].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)).map(([kind]) => kind);
 }
 
-/** Events per second, by kind: so many lines at most. The last of them is of all other kinds where there are more. */
+/** Events per second in at most `most` lines. If there are more kinds, the last line sums the rest. */
 export function eventSeries(
   samples: readonly LiveSample[],
   { stepSeconds, most }: { readonly stepSeconds: number; readonly most: number },
@@ -84,10 +84,10 @@ export function eventSeries(
   };
 }
 
-/** Figures of a function, each by a name. */
+/** Numbers to take from a function's sample, by line name. */
 export type Pick = Readonly<Record<string, (sample: FunctionSample) => number>>;
 
-/** Means of a function's figures. What counts is 0 in a second in which the function did nothing; what measures is not known. */
+/** Means of a function's numbers. `absent` is the value of a second in which it did nothing: 0 for counts, null for latencies. */
 export function functionSeries(
   samples: readonly LiveSample[],
   fn: string,
@@ -112,7 +112,7 @@ export function functionSeries(
   return { times: all.map(({ time }) => time), lines };
 }
 
-/** What one second more or less does not change: the mean of the last ones. */
+/** The mean of the last seconds, which smooths single samples. */
 export function recent(
   samples: readonly LiveSample[],
   seconds: number,
@@ -123,11 +123,11 @@ export function recent(
   return mean(samples.filter(({ at }) => at > newest.at - seconds).map(figureOf)) ?? 0;
 }
 
-/** How many there were in all of it. */
+/** The sum over all samples. */
 export const total = (samples: readonly LiveSample[], figureOf: (sample: LiveSample) => number): number =>
   sum(samples.map(figureOf));
 
-/** The least and the most of all lines; undefined where nothing is known. */
+/** The minimum and maximum of all lines; undefined without data. */
 export function extent({ lines }: Series): readonly [least: number, most: number] | undefined {
   const known = lines.flatMap(({ values }) => values.filter((value) => value !== null));
   return known.length === 0 ? undefined : [Math.min(...known), Math.max(...known)];

@@ -1,9 +1,9 @@
-/** Choices of which all are seen: radio buttons and switches. */
+/** Radio buttons and switches. */
 import { useId } from "preact/hooks";
 import type { FieldOptions } from "./field.tsx";
 import { About, Group } from "./group.tsx";
 
-/** One of a few. What a choice does beside being noted, `choose` says. */
+/** Radio buttons. `choose` replaces the default, which stores the value. */
 export function RadioField<Value extends string>({
   form,
   path,
@@ -36,7 +36,7 @@ export function RadioField<Value extends string>({
   );
 }
 
-/** On or off. `unset` is what it is for as long as nobody has said. */
+/** A switch. `unset` is the state shown while the field has no value. */
 export function SwitchField({ form, path, label, hint, unset }: FieldOptions & { unset: "on" | "off" }) {
   const id = useId();
   const problem = form.problem(path);

@@ -4,14 +4,14 @@ import { mergePatched } from "../../../../../bus/worker/writes.ts";
 import { mergePatchOf, pathText, valueAt, withoutEmpty, withValueAt } from "./draft.ts";
 
 const name = fc.string({ minLength: 1, maxLength: 4 }).filter((text) => text !== "__proto__");
-/** What a specification is made of: RFC 7386 knows no null in an object. */
+/** JSON objects without null, which a merge patch (RFC 7386) cannot express. */
 const json = fc.letrec((tie) => ({
   value: fc.oneof({ maxDepth: 3 }, fc.string(), fc.integer(), fc.boolean(), tie("list"), tie("object")),
   list: fc.array(tie("value"), { maxLength: 3 }),
   object: fc.dictionary(name, tie("value"), { maxKeys: 4, noNullPrototype: true }),
 })).object as fc.Arbitrary<Record<string, unknown>>;
 
-test("the merge patch of two objects makes the one what the other is, as the API server applies it", () => {
+test("the merge patch of two objects turns the first into the second, applied as the API server does", () => {
   fc.assert(
     fc.property(json, json, (before, after) => {
       const patch = mergePatchOf(before, after);
@@ -20,7 +20,7 @@ test("the merge patch of two objects makes the one what the other is, as the API
   );
 });
 
-test("what is the same makes no patch", () => {
+test("equal objects make no patch", () => {
   fc.assert(
     fc.property(json, (value) => {
       expect(mergePatchOf(value, structuredClone(value))).toBeUndefined();
@@ -28,7 +28,7 @@ test("what is the same makes no patch", () => {
   );
 });
 
-test("what is put at a path is found there, and nothing else has changed", () => {
+test("setting a value at a path changes nothing else", () => {
   const path = fc.array(name, { minLength: 1, maxLength: 4 });
   fc.assert(
     fc.property(path, fc.integer(), (at, value) => {
@@ -41,7 +41,7 @@ test("what is put at a path is found there, and nothing else has changed", () =>
   );
 });
 
-test("what is taken away is gone: an item closes the gap, a field has no name left", () => {
+test("setting undefined removes a list item or a field", () => {
   const draft = { env: [{ name: "A" }, { name: "B" }, { name: "C" }], image: "web" };
   expect(withValueAt(draft, ["env", 1], undefined)).toEqual({
     env: [{ name: "A" }, { name: "C" }],
@@ -50,14 +50,14 @@ test("what is taken away is gone: an item closes the gap, a field has no name le
   expect(Object.keys(withValueAt(draft, ["image"], undefined) as object)).toEqual(["env"]);
 });
 
-test("paths are written as the API server writes them", () => {
+test("writes paths as the API server does", () => {
   expect(pathText(["spec", "env", 0, "valueFrom", "secretKeyRef"])).toBe(
     "spec.env[0].valueFrom.secretKeyRef",
   );
   expect(pathText([])).toBe("");
 });
 
-test("what was left empty is not sent, and zero and false are not empty", () => {
+test("removes empty values, but keeps zero and false", () => {
   const draft = {
     image: "",
     domains: ["a", ""],

@@ -1,6 +1,6 @@
-/** What somebody is typing into a form: an object, and the way to each of its values. */
+/** Drafts of objects in forms. Pure. */
 
-/** Names of fields and positions in lists, from the outside in. */
+/** Field names and list indexes, outermost first. */
 export type Path = readonly (string | number)[];
 
 /** A path as the API server writes it: `spec.domains[0]`. */
@@ -12,11 +12,11 @@ export const pathText = (path: Path): string =>
 
 type Holder = Readonly<Record<string | number, unknown>>;
 
-/** The value at a path; undefined where there is none. */
+/** The value at a path, or undefined. */
 export const valueAt = (draft: unknown, path: Path): unknown =>
   path.reduce<unknown>((value, step) => (value as Holder | undefined)?.[step], draft);
 
-/** A copy with another value at a path. Undefined takes it away, from a list as well. */
+/** A copy with another value at a path. Undefined removes the field or list item. */
 export function withValueAt(draft: unknown, path: Path, value: unknown): unknown {
   const [step, ...rest] = path;
   if (step === undefined) return value;
@@ -31,7 +31,7 @@ export function withValueAt(draft: unknown, path: Path, value: unknown): unknown
   return inner === undefined ? others : { ...others, [step]: inner };
 }
 
-/** Without what is empty: an object without fields, a list without items, a text without letters. */
+/** Removes empty objects, lists, and strings. */
 export function withoutEmpty(value: unknown): unknown {
   if (value === "" || value === null) return undefined;
   if (Array.isArray(value)) {
@@ -46,17 +46,14 @@ export function withoutEmpty(value: unknown): unknown {
   return fields.length === 0 ? undefined : Object.fromEntries(fields);
 }
 
-/** With the objects of a skeleton wherever the draft has none: what is missing is then missing in a field, and not around it. */
+/** Adds the objects of a skeleton that the draft lacks, so that a schema reports the missing fields and not their parents. */
 export function withSkeleton(draft: unknown, skeleton: object): unknown {
   if (draft !== undefined && !isPlain(draft)) return draft;
   const inner = Object.entries(skeleton).map(([name, within]) => [name, withSkeleton(draft?.[name], within)]);
   return { ...draft, ...Object.fromEntries(inner) };
 }
 
-/**
- * A merge patch (RFC 7386) that makes `before` what `after` is: what is gone is `null`, lists are replaced as a whole. Undefined
- * where nothing is different.
- */
+/** The merge patch (RFC 7386) from `before` to `after`, or undefined if they are equal. Lists are replaced as a whole. */
 export function mergePatchOf(before: unknown, after: unknown): unknown {
   if (isPlain(before) && isPlain(after)) {
     const names = new Set([...Object.keys(before), ...Object.keys(after)]);

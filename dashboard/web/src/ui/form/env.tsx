@@ -1,4 +1,4 @@
-/** Environment variables: a value, or a key of a Secret or a ConfigMap. Values of Secrets never come here. */
+/** Environment variables: a value, or a key of a Secret or ConfigMap. The form never reads the values of Secrets. */
 import type { Path } from "./draft.ts";
 import type { Form } from "./form.ts";
 import { Group } from "./group.tsx";
@@ -26,13 +26,13 @@ type Source = (typeof sources)[number][0];
 const sourceOf = ({ valueFrom }: Variable): Source =>
   valueFrom === undefined ? "value" : valueFrom.configMapKeyRef ? "configMapKeyRef" : "secretKeyRef";
 
-/** What a variable becomes when another source is chosen for it. */
+/** The variable with another source. */
 const from = ({ name }: Variable, source: Source): Variable => ({
   ...(name !== undefined && { name }),
   ...(source === "value" ? { value: "" } : { valueFrom: { [source]: { name: "", key: "" } } }),
 });
 
-/** A list of variables. A build takes values alone: `from="values"`. */
+/** A list of variables. Builds accept only values: `from="values"`. */
 export function EnvField({
   form,
   path,
@@ -50,8 +50,8 @@ export function EnvField({
       label={label}
       hint={
         taken === "anywhere"
-          ? "What is secret belongs into a Secret: values here can be read by whoever may see the object."
-          : "They can be read by whoever may see the object."
+          ? "Store sensitive values in a Secret. Values entered here are visible to all who can read the object."
+          : "Values are visible to all who can read the object."
       }
     >
       <Rows

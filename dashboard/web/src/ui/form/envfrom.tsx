@@ -1,4 +1,4 @@
-/** Secrets and ConfigMaps all of whose keys become environment variables. */
+/** Secrets and ConfigMaps whose keys all become environment variables. */
 import type { Path } from "./draft.ts";
 import type { Form } from "./form.ts";
 import { Group } from "./group.tsx";
@@ -23,7 +23,7 @@ type Kind = (typeof kinds)[number][0];
 
 const kindOf = ({ configMapRef }: Source): Kind => (configMapRef ? "configMapRef" : "secretRef");
 
-/** A list of them. */
+/** A list of such sources. */
 export function EnvFromField({ form, path, label }: { form: Form; path: Path; label: string }) {
   const sources = (form.value(path) ?? []) as readonly Source[];
   return (
@@ -60,7 +60,7 @@ export function EnvFromField({ form, path, label }: { form: Form; path: Path; la
               />
               <button
                 type="button"
-                aria-label={`Take away ${about}`}
+                aria-label={`Remove ${about}`}
                 onClick={() => form.set([...path, at], undefined)}
               >
                 Remove

@@ -1,11 +1,11 @@
-/** Fields of a form, each with its name, a hint, and what is wrong with it. */
+/** Form fields with a label, a hint, and a problem. */
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 import type { Path } from "./draft.ts";
 import type { Form } from "./form.ts";
 import { About } from "./group.tsx";
 
-/** What every field is given. */
+/** Props of every field. */
 export interface FieldOptions {
   readonly form: Form;
   readonly path: Path;
@@ -13,14 +13,14 @@ export interface FieldOptions {
   readonly hint?: ComponentChildren;
 }
 
-/** What ties a control to its name, hint and problem. */
+/** Attributes that tie a control to its label, hint, and problem. */
 interface Tied {
   readonly id: string;
   readonly "aria-describedby": string;
   readonly "aria-invalid": boolean;
 }
 
-/** The frame of a field. */
+/** The frame of a field with one control. */
 export function Field({
   form,
   path,
@@ -39,7 +39,7 @@ export function Field({
   );
 }
 
-/** A line of text. */
+/** A text input. */
 export function TextField({
   placeholder,
   disabled,
@@ -75,7 +75,7 @@ export function TextField({
   );
 }
 
-/** A whole number. */
+/** An input for an integer. */
 export function NumberField({ min = 0, ...field }: FieldOptions & { min?: number }) {
   const { form, path } = field;
   return (
@@ -97,14 +97,14 @@ export function NumberField({ min = 0, ...field }: FieldOptions & { min?: number
   );
 }
 
-/** One of a few. What a choice does beside being noted, `choose` says. */
+/** A select. `choose` replaces the default, which stores the value. */
 export function ChoiceField({
   choices,
   choose = (value) => field.form.set(field.path, value),
   ...field
 }: FieldOptions & {
   choices: readonly (readonly [value: string, name: string])[];
-  /** Gets undefined for the empty one. */
+  /** Called with undefined for the empty choice. */
   choose?: (value: string | undefined) => void;
 }) {
   const { form, path } = field;
@@ -128,7 +128,7 @@ export function ChoiceField({
   );
 }
 
-/** Texts, one in each line. */
+/** A list of strings, one per line. */
 export function LinesField({ rows = 3, ...field }: FieldOptions & { rows?: number }) {
   const { form, path } = field;
   const lines = (form.value(path) ?? []) as readonly string[];
@@ -150,7 +150,7 @@ export function LinesField({ rows = 3, ...field }: FieldOptions & { rows?: numbe
   );
 }
 
-/** What is wrong with no field in particular, and the button that sends the form. */
+/** The problems that belong to no shown field, and the send button. */
 export function Send({ form, label, children }: { form: Form; label: string; children?: ComponentChildren }) {
   return (
     <>

@@ -1,38 +1,39 @@
-/** A form for an object: checked by the schema that its CRD is made of before the API server checks it, and then by that. */
+/** The state of a form, validated with the schema of the CRD before the API server validates it. */
 import { useState } from "preact/hooks";
 import type { z } from "zod";
 import { type FieldProblem, RequestError } from "../../api/session.ts";
+import { withLead } from "../notices.tsx";
 import { type Path, pathText, valueAt, withoutEmpty, withValueAt } from "./draft.ts";
 import { useKeptDraft } from "./kept.ts";
 
-/** A form under way. */
+/** A form being edited. */
 export interface Form {
-  /** What was typed at a path; undefined where nothing was. */
+  /** The input at a path, or undefined. */
   value(path: Path): unknown;
   set(path: Path, value: unknown): void;
-  /** What is wrong at a path or below it, once somebody has tried to send it. */
+  /** The first problem at or below a path. Empty until the first attempt to send. */
   problem(path: Path): string | undefined;
-  /** What is wrong with no field of the form in particular. */
+  /** Problems of fields that the form does not show. */
   readonly problems: readonly string[];
   readonly isSending: boolean;
-  /** For `onSubmit`. */
+  /** Handler for `onSubmit`. */
   submit(event: Event): void;
 }
 
-/** What a form is made with. */
+/** Options of a form. */
 export interface FormOptions {
   readonly initial: unknown;
-  /** What it is a change of, such that another text is another base; nothing for what is new. */
+  /** Identifies the version that is edited. Not set for new objects. */
   readonly base?: string;
-  /** Of the whole draft: `{ metadata, spec }`, say. */
+  /** Schema of the whole draft, such as `{ metadata, spec }`. */
   readonly schema: z.ZodType;
-  /** The paths of the fields that are shown; what is wrong elsewhere is said above them. */
+  /** Paths of the shown fields. Problems of other fields appear above the send button. */
   readonly fields: readonly Path[];
-  /** Sends it, without what is empty. A `RequestError` of it is shown next to the fields that it names. */
+  /** Sends the draft without empty values. A `RequestError` appears next to the fields it names. */
   send(draft: unknown): Promise<void>;
 }
 
-/** Begins a form. */
+/** Creates the state of a form. */
 export function useForm({ initial, base = "", schema, fields, send }: FormOptions): Form {
   const [draft, setDraft] = useKeptDraft(initial, base);
   const [found, setFound] = useState<readonly FieldProblem[]>([]);
@@ -54,7 +55,11 @@ export function useForm({ initial, base = "", schema, fields, send }: FormOption
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       const { fields: named, message } = error;
-      setFound(named.length > 0 ? named : [{ field: "", message }]);
+      setFound(
+        named.length > 0
+          ? named.map((problem) => ({ ...problem, message: withLead("Invalid value:", problem.message) }))
+          : [{ field: "", message: withLead("Not saved:", message) }],
+      );
       focusProblem();
     } finally {
       setSending(false);
@@ -86,8 +91,8 @@ export function useForm({ initial, base = "", schema, fields, send }: FormOption
 const isWithin = (field: string, path: string): boolean =>
   field === path || field.startsWith(`${path}.`) || field.startsWith(`${path}[`);
 
-/** What is none of several says nothing of itself; the last of them is the one that people type. */
-const told = (issue: z.core.$ZodIssue): Pick<z.core.$ZodIssue, "path" | "message"> => {
+/** A failed union has no useful message of its own. Uses the message of its last option, which is the one users type. */
+const problemOf = (issue: z.core.$ZodIssue): Pick<z.core.$ZodIssue, "path" | "message"> => {
   const of = issue.code === "invalid_union" ? issue.errors.at(-1)?.[0] : undefined;
   return { path: issue.path, message: of?.message ?? issue.message };
 };
@@ -95,13 +100,13 @@ const told = (issue: z.core.$ZodIssue): Pick<z.core.$ZodIssue, "path" | "message
 function check(schema: z.ZodType, draft: unknown): readonly FieldProblem[] {
   const result = schema.safeParse(draft);
   if (result.success) return [];
-  return result.error.issues.map(told).map(({ path, message }) => ({
+  return result.error.issues.map(problemOf).map(({ path, message }) => ({
     field: pathText(path as Path),
-    message: message.endsWith("received undefined") ? "This is needed." : message,
+    message: message.endsWith("received undefined") ? "Enter a value." : withLead("Invalid value:", message),
   }));
 }
 
-/** Whoever can not see the form is led to what is wrong with it, which is unfolded. */
+/** Moves the focus to the first problem and unfolds all sections with problems. */
 function focusProblem(): void {
   requestAnimationFrame(() => {
     const wrong = document.querySelectorAll<HTMLElement>('[aria-invalid="true"], [data-problems]');

@@ -1,8 +1,8 @@
-/** Several controls that are one field, and what folds them away. */
+/** Groups of controls. */
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 
-/** What is said of a field: a hint, and what is wrong with it. */
+/** The hint and problem of a field. */
 export function About({
   id,
   hint,
@@ -20,7 +20,7 @@ export function About({
   );
 }
 
-/** The frame of several controls. */
+/** A labeled group of controls. */
 export function Group({
   label,
   hint,
@@ -48,7 +48,7 @@ export function Group({
   );
 }
 
-/** What is optional and seldom: folded away until somebody opens it, or something in it is wrong. */
+/** Rarely used fields, folded until the user opens them or one has a problem. */
 export function More({ what, children }: { what: string; children: ComponentChildren }) {
   return (
     <details>

@@ -1,6 +1,6 @@
 /**
- * What is typed outlives the way to where people log in, or connect an account, and back: it is kept in this window when the
- * page is left, and given once to the same form and the same person.
+ * Unsaved input survives a login or the connection of an account: it is stored when the page is left and restored once, to the same
+ * form and the same user.
  * https://html.spec.whatwg.org/multipage/webstorage.html#the-sessionstorage-attribute
  */
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -11,16 +11,16 @@ const storedAs = "denrei.form";
 
 interface Kept {
   readonly user: string;
-  /** Path of the screen. */
+  /** Path of the form's screen. */
   readonly at: string;
-  /** What it is a change of. */
+  /** Version of the object that was edited. */
   readonly base: string;
   readonly draft: unknown;
 }
 
 const user = (): string => (typeof session.value === "object" ? session.value.user : "");
 
-/** What was kept for this form. */
+/** Takes the draft that was stored for this form. */
 function takeBack(): Kept | undefined {
   try {
     const kept = JSON.parse(sessionStorage.getItem(storedAs) ?? "null") as Kept | null;
@@ -32,25 +32,22 @@ function takeBack(): Kept | undefined {
   }
 }
 
-/**
- * A draft, and how to exchange it. `base` tells what it is a change of: what was typed over something older is not given
- * back, because it would undo what somebody else has done since.
- */
+/** The draft of a form and its setter. A stored draft of another `base` is discarded: it would undo another user's change. */
 export function useKeptDraft(initial: unknown, base: string): [unknown, (draft: unknown) => void] {
   const [kept] = useState(takeBack);
   const back = kept?.base === base ? kept.draft : undefined;
   const [draft, setDraft] = useState(back ?? initial);
   const typed = useRef(back);
   useEffect(() => {
-    if (back !== undefined) notify("good", "What you had typed is here again.");
-    else if (kept) notify("bad", "It was changed meanwhile: what you had typed is not here any more.");
+    if (back !== undefined) notify("good", "Your unsaved input was restored.");
+    else if (kept) notify("bad", "The object changed in the meantime. Your unsaved input was discarded.");
     const of = { user: user(), at: location.pathname, base };
     const keep = () => {
-      // Whoever logs out leaves nothing behind.
+      // A logout leaves nothing behind.
       if (typed.current === undefined || session.value === "none") return;
       sessionStorage.setItem(storedAs, JSON.stringify({ ...of, draft: typed.current } satisfies Kept));
     };
-    // Whoever goes back to a page that the browser has kept as it was needs nothing else.
+    // A page from the browser's back/forward cache still has its input.
     const forget = ({ persisted }: PageTransitionEvent) => persisted && sessionStorage.removeItem(storedAs);
     addEventListener("pagehide", keep);
     addEventListener("pageshow", forget);

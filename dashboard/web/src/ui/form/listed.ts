@@ -1,13 +1,13 @@
-/** Objects that a field can suggest. */
+/** Objects as suggestions for a field. */
 import { useEffect, useState } from "preact/hooks";
 import type { KubeObject, Stored } from "../../../../../bus/kube/object.ts";
 import { listOf } from "../../api/objects.ts";
 import type { Resource } from "../../api/resource.ts";
 
-/** The name of the namespace may be on its way still. Milliseconds. */
+/** Wait for the user to finish typing the namespace. Milliseconds. */
 const typingMillis = 300;
 
-/** Those of a namespace, listed once: none where they may not be listed, as any name can be typed all the same. */
+/** Lists the objects of a namespace once. Empty if the user may not list them; any name can be typed. */
 export function useListed<T extends KubeObject>(
   resource: Resource<T>,
   namespace: string,

@@ -1,16 +1,16 @@
-/** Names of objects, as the API server takes them: RFC 1123 subdomains. */
+/** Names of objects: RFC 1123 subdomains. */
 import { z } from "zod";
 
 const dnsName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-const expected = "expected lower-case letters, digits and dashes, with a letter or a digit at both ends";
+const expected = "Use lowercase letters, digits, and dashes. Start and end with a letter or digit.";
 
-/** The metadata of an object of a namespace that is to be created. */
+/** Schema of the metadata of a new namespaced object. */
 export const newMetadata = (longest: number) =>
   z.object({
     name: z
-      .string("expected a name")
+      .string("Enter a name.")
       .regex(dnsName, expected)
-      .max(longest, `expected at most ${longest} characters`),
-    namespace: z.string("expected the namespace that it is to be in").regex(dnsName, expected).max(63),
+      .max(longest, `Use at most ${longest} characters.`),
+    namespace: z.string("Enter a namespace.").regex(dnsName, expected).max(63),
   });

@@ -1,4 +1,4 @@
-/** Screens with a form for an object of one kind: a new one, and one that is changed. */
+/** Forms that create or edit an object of one kind. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
@@ -14,29 +14,29 @@ import { Send, TextField } from "./field.tsx";
 import { type Form, useForm } from "./form.ts";
 import { newMetadata } from "./metadata.ts";
 
-/** What is typed beside the specification stays in the form. */
+/** A draft. Fields other than `spec` stay in the form. */
 export interface Draft {
   readonly spec?: object;
   readonly [beside: string]: unknown;
 }
 
-/** What the forms of a kind have in common. */
+/** What the create and edit forms of a kind share. */
 export interface ObjectForm<T extends KubeObject = KubeObject> {
   readonly resource: Resource<T>;
-  /** Its list's address and name. */
+  /** Address and name of the list screen. */
   readonly place: readonly [to: string, name: string];
-  /** Of the whole draft but for the metadata; gets each object of the skeleton, even where it is empty. */
+  /** Schema of the draft without metadata. It always gets the objects of the skeleton. */
   readonly schema: z.ZodType;
   readonly skeleton: object;
-  /** Characters; 63 unless given, for names that become values of labels. */
+  /** Maximum length of the name. Defaults to 63, the limit of label values. */
   readonly longestName?: number;
-  /** Paths of what is shown. */
+  /** Paths of the shown fields. */
   readonly fields: readonly Path[];
-  /** The draft of a specification. */
+  /** Turns a specification into a draft. */
   draftOf(spec: object): Draft;
-  /** The specification in a draft that has been checked. */
+  /** Extracts the specification from a valid draft. */
   specOf(draft: Draft): object;
-  /** What is typed into. The namespace is that of the object, as far as it is known. */
+  /** The fields. The namespace is the object's; empty while it is unknown. */
   readonly content: (form: Form, namespace: string) => ComponentChildren;
 }
 
@@ -45,7 +45,7 @@ const metadataFields: readonly Path[] = [
   ["metadata", "namespace"],
 ];
 
-/** Creates an object. */
+/** The screen that creates an object. */
 export function NewObject<T extends KubeObject>({
   kind: { resource, place, schema, skeleton, longestName = 63, fields, draftOf, specOf, content },
   title,
@@ -53,7 +53,7 @@ export function NewObject<T extends KubeObject>({
 }: {
   kind: ObjectForm<T>;
   title: string;
-  /** What is in it already. */
+  /** Initial specification. */
   spec?: object;
 }) {
   const { route } = useLocation();
@@ -68,7 +68,7 @@ export function NewObject<T extends KubeObject>({
       const { metadata } = draft as KubeObject;
       const object = { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata };
       await create(resource, { ...object, spec: specOf(draft as Draft) } as T);
-      notify("good", `${metadata.name} is created.`);
+      notify("good", `Created ${metadata.name}.`);
       route(`${place[0]}/${metadata.namespace}/${metadata.name}`);
     },
   });
@@ -77,7 +77,7 @@ export function NewObject<T extends KubeObject>({
       <Head title={title} trail={place} />
       <form class="card" onSubmit={form.submit} noValidate>
         <TextField form={form} path={["metadata", "name"]} label="Name" placeholder="web" />
-        <TextField form={form} path={["metadata", "namespace"]} label="In the namespace" />
+        <TextField form={form} path={["metadata", "namespace"]} label="Target namespace" />
         {content(form, String(form.value(["metadata", "namespace"]) ?? ""))}
         <Send form={form} label="Create">
           <a class="button" href={place[0]}>
@@ -89,7 +89,7 @@ export function NewObject<T extends KubeObject>({
   );
 }
 
-/** Changes an object. What somebody else changes meanwhile is said, and not written over. */
+/** The form that edits an object. It reports concurrent changes and does not overwrite them. */
 export function ChangedObject<T extends KubeObject>({
   kind,
   object,
@@ -104,9 +104,9 @@ export function ChangedObject<T extends KubeObject>({
     <div class="stack">
       {isOther && (
         <div class="notice busy row" role="status">
-          <span>Somebody has changed it since you began.</span>
+          <span>The object changed since you started editing.</span>
           <button type="button" onClick={() => setBegun(object)}>
-            Begin anew with what is there now
+            Start over from the current version
           </button>
         </div>
       )}
@@ -132,9 +132,9 @@ function ChangeForm<T extends KubeObject>({
     async send(draft) {
       const before = specOf((withoutEmpty(draftOf(begun.spec as object)) ?? {}) as Draft);
       const spec = mergePatchOf(before, specOf(draft as Draft));
-      if (spec === undefined) return notify("good", "Nothing is different.");
+      if (spec === undefined) return notify("good", "No changes to save.");
       onSaved(await patchUnchanged(resource, begun, { spec }));
-      notify("good", `${begun.metadata.name} is changed.`);
+      notify("good", `Saved ${begun.metadata.name}.`);
     },
   });
   return (

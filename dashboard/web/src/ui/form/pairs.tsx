@@ -1,4 +1,4 @@
-/** Names and values, of which an object has each once: labels, attributes, quantities. */
+/** Maps of names to values: labels, attributes, quantities. */
 import { useState } from "preact/hooks";
 import type { Path } from "./draft.ts";
 import type { Form } from "./form.ts";
@@ -7,7 +7,7 @@ import { Rows } from "./rows.tsx";
 
 type Pair = readonly [name: string, value: string];
 
-/** A map of texts. */
+/** A map of strings. */
 export function PairsField({
   form,
   path,
@@ -22,7 +22,7 @@ export function PairsField({
   const [pairs, setPairs] = useState<readonly Pair[]>(
     Object.entries((form.value(path) ?? {}) as Record<string, string>),
   );
-  // Two of the same name are two rows until one is named otherwise; the object has the last.
+  // Duplicate names stay separate rows; the object gets the last one.
   const change = (next: readonly Pair[]) => {
     setPairs(next);
     const named = next.filter(([name]) => name !== "");
@@ -30,7 +30,7 @@ export function PairsField({
   };
   return (
     <Group label={label} hint={hint} problem={form.problem(path)}>
-      <Rows count={pairs.length} name="Add one" add={() => setPairs([...pairs, ["", ""]])}>
+      <Rows count={pairs.length} name="Add" add={() => setPairs([...pairs, ["", ""]])}>
         {pairs.map(([name, value], at) => (
           <div key={at} class="variable">
             <input

@@ -1,17 +1,17 @@
-/** Rows of a form that are added and removed. */
+/** Rows that users add and remove. */
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
-/** The rows, and a button for one more. Whoever adds one is in its first field then, and whoever removes the last is at the button. */
+/** Rows and a button for another one. A new row gets the focus; after a removal without another focus, the button gets it. */
 export function Rows({
   count,
   name,
   add,
   children,
 }: {
-  /** Of the rows. */
+  /** Number of rows. */
   count: number;
-  /** Of the button. */
+  /** Label of the button. */
   name: string;
   add: () => void;
   children: ComponentChildren;
@@ -23,7 +23,7 @@ export function Rows({
   useLayoutEffect(() => {
     if (isAdding.current)
       rows.current?.lastElementChild?.querySelector<HTMLElement>("input, select")?.focus();
-    // What had the focus is gone with its row.
+    // The removed row had the focus.
     else if (count < before.current && document.activeElement === document.body) button.current?.focus();
     isAdding.current = false;
     before.current = count;
