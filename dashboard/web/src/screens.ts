@@ -52,10 +52,10 @@ export const screens: readonly Screen[] = [
   screen("/zundoko/new", async () => (await import("./zundoko/new.tsx")).NewHikawa),
   screen("/zundoko/:namespace/:name", async () => (await import("./zundoko/song.tsx")).Song),
   screen("/bus", async () => (await import("./bus/overview.tsx")).BusOverview, "The bus"),
-  screen("/bus/deadletters", async () => (await import("./bus/letters/list.tsx")).DeadLetters),
+  screen("/bus/deadletters", async () => (await import("./bus/deadletters/list.tsx")).DeadLetters),
   screen(
     "/bus/deadletters/:function/:namespace/:name",
-    async () => (await import("./bus/letters/letter.tsx")).DeadLetterScreen,
+    async () => (await import("./bus/deadletters/detail.tsx")).DeadLetterScreen,
   ),
   screen("/bus/history", async () => (await import("./bus/history/history.tsx")).HistoryScreen),
 ];

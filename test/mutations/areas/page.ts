@@ -20,11 +20,11 @@ export const page: readonly Mutation[] = [
   },
   {
     name: "history-starts-with-the-oldest",
-    file: "dashboard/web/src/bus/history/merged.ts",
+    file: "dashboard/web/src/bus/history/mergetraces.ts",
     find: "timeOf(b.entries.at(-1)) - timeOf(a.entries.at(-1))",
     replace: "timeOf(a.entries.at(-1)) - timeOf(b.entries.at(-1))",
     breaks: "The history of an object begins with the oldest trace.",
-    tests: ["dashboard/web/src/bus/history/merged.test.ts"],
+    tests: ["dashboard/web/src/bus/history/mergetraces.test.ts"],
   },
   {
     name: "deletes-without-the-name",
@@ -68,7 +68,7 @@ export const page: readonly Mutation[] = [
   },
   {
     name: "sends-the-former-source",
-    file: "dashboard/web/src/builds/fields.tsx",
+    file: "dashboard/web/src/builds/form.tsx",
     find: "(left, name) => withValueAt(left, [...github, name], undefined),",
     replace: "(left, name) => withValueAt(left, [...github, name], valueAt(left, [...github, name])),",
     breaks: "A RemoteSync builds the branch that the user typed before choosing a commit.",

@@ -5,7 +5,7 @@ import type { Deployment, StatefulSet } from "../../../../bus/kube/workloads.ts"
 import type { Build, Image } from "../../../../functions/paas/kinds/kpack.ts";
 import type { Application, AppPipeline, RemoteSync } from "../../../../functions/paas/kinds.ts";
 import { group as modoki, version as modokiVersion } from "../../../../functions/paas/names.ts";
-import type { EventObject, PodObject } from "./others.ts";
+import type { EventObject, PodObject } from "./kubernetes.ts";
 
 /** A kind and its place in the API. */
 export interface Resource<T extends KubeObject = KubeObject> {

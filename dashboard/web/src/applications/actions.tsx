@@ -8,7 +8,7 @@ import { placeOf, remove } from "../api/objects.ts";
 import { applications } from "../api/resource.ts";
 import { ConfirmDelete, Dialog } from "../ui/dialog.tsx";
 import { doing } from "../ui/doing.ts";
-import { deploymentsOf, restart, scale } from "./write.ts";
+import { deploymentsOf, restart, scale } from "./changes.ts";
 
 export function Actions({ app }: { app: Stored<Application> }) {
   const [open, setOpen] = useState<"scale" | "delete">();

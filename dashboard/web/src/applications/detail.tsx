@@ -11,7 +11,7 @@ import { Away, Gone, Loading, Refused } from "../ui/states.tsx";
 import { Health } from "../ui/status.tsx";
 import { Tabs } from "../ui/tabs.tsx";
 import { Actions } from "./actions.tsx";
-import { applicationForm } from "./fields.tsx";
+import { applicationForm } from "./form.tsx";
 import { History } from "./history.tsx";
 import { Logs } from "./logs.tsx";
 import { Overview } from "./overview.tsx";

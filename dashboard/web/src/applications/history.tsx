@@ -8,7 +8,7 @@ import { Age } from "../ui/age.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { doing } from "../ui/doing.ts";
 import { Status } from "../ui/status.tsx";
-import { rollBack, unpin } from "./write.ts";
+import { rollBack, unpin } from "./changes.ts";
 
 /** The history tab. */
 export function History({ app }: { app: Stored<Application> }) {

@@ -4,7 +4,7 @@ import type { Application } from "../../../../functions/paas/kinds.ts";
 import { applications } from "../api/resource.ts";
 import { useWatch } from "../api/watch.ts";
 import { Age } from "../ui/age.tsx";
-import { Findable } from "../ui/findable.tsx";
+import { Findable } from "../ui/searchable.tsx";
 import { Head } from "../ui/head.tsx";
 import { OutLink } from "../ui/link.tsx";
 import { namespace } from "../ui/namespace.tsx";

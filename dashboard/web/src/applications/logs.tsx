@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Stored } from "../../../../bus/kube/object.ts";
 import type { RemoteSync } from "../../../../functions/paas/kinds.ts";
-import type { PodObject } from "../api/others.ts";
+import type { PodObject } from "../api/kubernetes.ts";
 import type { Watched } from "../api/watch.ts";
 import { NewestBuilds } from "../builds/newest.tsx";
 import { Log } from "../ui/log.tsx";

@@ -1,5 +1,5 @@
 import { NewObject } from "../ui/form/object.tsx";
-import { applicationForm } from "./fields.tsx";
+import { applicationForm } from "./form.tsx";
 
 /** The screen that creates an Application. */
 export const NewApplication = () => (

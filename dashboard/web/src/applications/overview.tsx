@@ -1,7 +1,7 @@
 /** The state of an Application: summary, conditions, pods, resources, and events. */
 import type { Stored } from "../../../../bus/kube/object.ts";
 import type { Application, RemoteSync } from "../../../../functions/paas/kinds.ts";
-import type { EventObject, PodObject } from "../api/others.ts";
+import type { EventObject, PodObject } from "../api/kubernetes.ts";
 import type { Watched } from "../api/watch.ts";
 import { Age } from "../ui/age.tsx";
 import { Conditions } from "../ui/conditions.tsx";
@@ -9,7 +9,7 @@ import { Events } from "../ui/events.tsx";
 import { OutLink } from "../ui/link.tsx";
 import { Pods } from "../ui/pods.tsx";
 import { Health } from "../ui/status.tsx";
-import { deploymentsOf } from "./write.ts";
+import { deploymentsOf } from "./changes.ts";
 
 /** The overview tab. */
 export function Overview({

@@ -9,7 +9,7 @@ import { builds as buildResource, remoteSyncs } from "../api/resource.ts";
 import { ConfirmDelete } from "../ui/dialog.tsx";
 import { doing } from "../ui/doing.ts";
 import { endOf, isAskedAgain, newestFirst, numberOf } from "./build.ts";
-import { rebuilt, refreshed } from "./refresh.ts";
+import { rebuilt, refreshed } from "./patches.ts";
 
 export function Actions({ sync, builds }: { sync: Stored<RemoteSync>; builds: readonly Stored<Build>[] }) {
   const [asked, setAsked] = useState(false);

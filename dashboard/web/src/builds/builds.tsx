@@ -2,7 +2,7 @@
 import type { Stored } from "../../../../bus/kube/object.ts";
 import type { Build } from "../../../../functions/paas/kinds/kpack.ts";
 import type { RemoteSync } from "../../../../functions/paas/kinds.ts";
-import type { PodObject } from "../api/others.ts";
+import type { PodObject } from "../api/kubernetes.ts";
 import type { Watched } from "../api/watch.ts";
 import { Age, Lasting } from "../ui/age.tsx";
 import { OutLink } from "../ui/link.tsx";

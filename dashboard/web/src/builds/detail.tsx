@@ -16,7 +16,7 @@ import { Actions } from "./actions.tsx";
 import { Builds } from "./builds.tsx";
 import { Facts } from "./facts.tsx";
 import { LastFailure } from "./failure.tsx";
-import { remoteSyncForm } from "./fields.tsx";
+import { remoteSyncForm } from "./form.tsx";
 import { repositoryUrl } from "./repository.tsx";
 
 const tabs = [

@@ -6,7 +6,7 @@ import { labels } from "../../../../functions/paas/names.ts";
 import { images, remoteSyncs } from "../api/resource.ts";
 import { useWatch } from "../api/watch.ts";
 import { Age } from "../ui/age.tsx";
-import { Findable } from "../ui/findable.tsx";
+import { Findable } from "../ui/searchable.tsx";
 import { Head } from "../ui/head.tsx";
 import { namespace } from "../ui/namespace.tsx";
 import { Loaded } from "../ui/states.tsx";

@@ -1,6 +1,6 @@
 import { useRoute } from "preact-iso";
 import { NewObject } from "../ui/form/object.tsx";
-import { remoteSyncForm } from "./fields.tsx";
+import { remoteSyncForm } from "./form.tsx";
 
 /** The screen that creates a RemoteSync, for the Application in `?application=`. */
 export function NewRemoteSync() {

@@ -2,7 +2,7 @@
 import { useId, useState } from "preact/hooks";
 import type { Stored } from "../../../../bus/kube/object.ts";
 import type { Build } from "../../../../functions/paas/kinds/kpack.ts";
-import type { ContainerStatus, PodObject } from "../api/others.ts";
+import type { ContainerStatus, PodObject } from "../api/kubernetes.ts";
 import type { Watched } from "../api/watch.ts";
 import { Lasting } from "../ui/age.tsx";
 import { Log, type LogPlace } from "../ui/log.tsx";

@@ -1,13 +1,13 @@
 /** The overview of the bus: events, functions, workers, and the bridge. */
 import type { BusFigures, BusRights } from "../../../api/bus.ts";
-import { useAnswer } from "../api/answer.ts";
-import { Answered } from "../ui/answered.tsx";
+import { useAnswer } from "../api/query.ts";
+import { Answered } from "../ui/queryresult.tsx";
 import { Head } from "../ui/head.tsx";
 import { namespace } from "../ui/namespace.tsx";
 import { Away, Loading } from "../ui/states.tsx";
 import { Functions } from "./figures/functions.tsx";
 import { Kinds } from "./figures/kinds.tsx";
-import { WorkingTable } from "./figures/working.tsx";
+import { WorkingTable } from "./figures/workers.tsx";
 import { BusRefused, NeedsRole } from "./forbidden.tsx";
 import { EventsChart } from "./live/events.tsx";
 import { useLive } from "./live/live.ts";

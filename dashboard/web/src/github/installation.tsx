@@ -8,7 +8,7 @@ import { DeleteButton } from "../ui/deletebutton.tsx";
 import { Events } from "../ui/events.tsx";
 import { Facts } from "../ui/facts.tsx";
 import { Head } from "../ui/head.tsx";
-import { Single } from "../ui/single.tsx";
+import { Single } from "../ui/objectscreen.tsx";
 import { Health } from "../ui/status.tsx";
 import { Countdown } from "./countdown.tsx";
 import { permissionsOf, repositoriesOf } from "./facts.ts";

@@ -15,7 +15,7 @@ import { Loading } from "../ui/states.tsx";
 import { type Account, connectAddress, useAccount } from "./account.ts";
 import { AppFields } from "./appfields.tsx";
 import { InstallationField } from "./installationfield.tsx";
-import { Outcome } from "./outcome.tsx";
+import { Outcome } from "./connectionerror.tsx";
 import { paths } from "./paths.ts";
 import { PermissionFields } from "./permissionfields.tsx";
 import { RepositoriesField } from "./repositoriesfield.tsx";

@@ -3,9 +3,9 @@ import { useLocation } from "preact-iso";
 import type { Path } from "../ui/form/draft.ts";
 import { TextField } from "../ui/form/field.tsx";
 import type { Form } from "../ui/form/form.ts";
-import { useListed } from "../ui/form/listed.ts";
+import { useListed } from "../ui/form/suggestions.ts";
 import { connectAddress, useAccount, useRepositories } from "./account.ts";
-import { Outcome } from "./outcome.tsx";
+import { Outcome } from "./connectionerror.tsx";
 import { installations } from "./resources.ts";
 
 /** Owner and name. Suggests what GitHub shows to a connected user; any name can be typed. */

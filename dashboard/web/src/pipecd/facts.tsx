@@ -21,7 +21,7 @@ import { objectAddress } from "../bus/addresses.ts";
 import { Age } from "../ui/age.tsx";
 import type { Fact } from "../ui/facts.tsx";
 import { Connection } from "./connection.tsx";
-import { EventState, sourceOf } from "./event.tsx";
+import { EventState, sourceOf } from "./status.tsx";
 import { Parts } from "./parts.tsx";
 import { environments, minios, mongoes, mysqls, pipeds } from "./resources.ts";
 

@@ -5,7 +5,7 @@ import type { Stored } from "../../../../bus/kube/object.ts";
 import type { AppPipeline } from "../../../../functions/paas/kinds.ts";
 import { patch, placeOf, remove } from "../api/objects.ts";
 import { appPipelines } from "../api/resource.ts";
-import { refreshed } from "../builds/refresh.ts";
+import { refreshed } from "../builds/patches.ts";
 import { ConfirmDelete } from "../ui/dialog.tsx";
 import { doing } from "../ui/doing.ts";
 

@@ -14,7 +14,7 @@ import { Tabs } from "../ui/tabs.tsx";
 import { Actions } from "./actions.tsx";
 import { Board } from "./board.tsx";
 import { Facts } from "./facts.tsx";
-import { pipelineForm } from "./fields.tsx";
+import { pipelineForm } from "./form.tsx";
 import { Reports } from "./reports.tsx";
 
 const tabs = [

@@ -7,7 +7,7 @@ import { appPipelines, images } from "../api/resource.ts";
 import { useWatch } from "../api/watch.ts";
 import { Named, type UrlOf, useUrlOf } from "../builds/repository.tsx";
 import { Age } from "../ui/age.tsx";
-import { Findable } from "../ui/findable.tsx";
+import { Findable } from "../ui/searchable.tsx";
 import { Head } from "../ui/head.tsx";
 import { namespace } from "../ui/namespace.tsx";
 import { Loaded } from "../ui/states.tsx";

@@ -1,6 +1,6 @@
 /** Kubernetes Events, newest first. */
 import type { Stored } from "../../../../bus/kube/object.ts";
-import type { EventObject } from "../api/others.ts";
+import type { EventObject } from "../api/kubernetes.ts";
 import type { Watched } from "../api/watch.ts";
 import { Age } from "./age.tsx";
 import { Loaded } from "./states.tsx";

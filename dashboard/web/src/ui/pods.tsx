@@ -1,6 +1,6 @@
 /** A table of pods with their states. */
 import type { Stored } from "../../../../bus/kube/object.ts";
-import type { PodObject } from "../api/others.ts";
+import type { PodObject } from "../api/kubernetes.ts";
 import type { Watched } from "../api/watch.ts";
 import { Age } from "./age.tsx";
 import { Loaded } from "./states.tsx";

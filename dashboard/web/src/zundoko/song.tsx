@@ -11,7 +11,7 @@ import { DeleteButton } from "../ui/deletebutton.tsx";
 import { Events } from "../ui/events.tsx";
 import { Facts } from "../ui/facts.tsx";
 import { Head } from "../ui/head.tsx";
-import { Single } from "../ui/single.tsx";
+import { Single } from "../ui/objectscreen.tsx";
 import { Health } from "../ui/status.tsx";
 import { hikawas, kiyoshis, zundokos } from "./resources.ts";
 import { canSpeak, useVoice } from "./voice.ts";

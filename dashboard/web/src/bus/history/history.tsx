@@ -3,17 +3,17 @@
 import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { History } from "../../../../api/bus.ts";
-import { useAnswer } from "../../api/answer.ts";
+import { useAnswer } from "../../api/query.ts";
 import { RequestError, request } from "../../api/session.ts";
-import { Answered } from "../../ui/answered.tsx";
+import { Answered } from "../../ui/queryresult.tsx";
 import { Head } from "../../ui/head.tsx";
 import { namespace } from "../../ui/namespace.tsx";
 import { notify, withLead } from "../../ui/notices.tsx";
 import { objectAddress } from "../addresses.ts";
 import { BusRefused } from "../forbidden.tsx";
 import { BusTabs } from "../tabs.tsx";
-import { kindCalled, namedKinds } from "./kinds.ts";
-import { merged } from "./merged.ts";
+import { kindCalled, namedKinds } from "./kindnames.ts";
+import { merged } from "./mergetraces.ts";
 import { Search, type Wanted } from "./search.tsx";
 import { Timeline } from "./timeline.tsx";
 

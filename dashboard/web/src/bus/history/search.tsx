@@ -2,11 +2,11 @@
 import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { BusFigures, ObjectName } from "../../../../api/bus.ts";
-import { useAnswer } from "../../api/answer.ts";
+import { useAnswer } from "../../api/query.ts";
 import { listOf } from "../../api/objects.ts";
 import { namespace } from "../../ui/namespace.tsx";
 import { historyAddress, traceAddress } from "../addresses.ts";
-import { kindCalled, knownResources, namedKinds } from "./kinds.ts";
+import { kindCalled, knownResources, namedKinds } from "./kindnames.ts";
 
 /** A search, possibly incomplete. */
 export type Wanted = Partial<ObjectName> & { readonly trace?: string };

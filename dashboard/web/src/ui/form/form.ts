@@ -4,7 +4,7 @@ import type { z } from "zod";
 import { type FieldProblem, RequestError } from "../../api/session.ts";
 import { withLead } from "../notices.tsx";
 import { type Path, pathText, valueAt, withoutEmpty, withValueAt } from "./draft.ts";
-import { useKeptDraft } from "./kept.ts";
+import { useKeptDraft } from "./saveddraft.ts";
 
 /** A form being edited. */
 export interface Form {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { kindCalled, namedKinds } from "./kinds.ts";
+import { kindCalled, namedKinds } from "./kindnames.ts";
 
 const hikawa = { group: "zundokokiyoshi.kaitoy.github.com", kind: "Hikawa" };
 const named = namedKinds([

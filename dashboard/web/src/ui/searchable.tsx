@@ -1,7 +1,7 @@
 /** A text filter for lists. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { having } from "./having.ts";
+import { having } from "./wordfilter.ts";
 
 /** Lists up to this length need no filter. */
 const few = 8;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { EventEntry } from "../../../../api/bus.ts";
-import { merged } from "./merged.ts";
+import { merged } from "./mergetraces.ts";
 
 const entry = (id: string, second: number): EventEntry => ({
   type: "event",

@@ -3,9 +3,9 @@
 import { useState } from "preact/hooks";
 import { useRoute } from "preact-iso";
 import type { DeadLetterDetail } from "../../../../api/bus.ts";
-import { useAnswer } from "../../api/answer.ts";
+import { useAnswer } from "../../api/query.ts";
 import { Age } from "../../ui/age.tsx";
-import { Answered } from "../../ui/answered.tsx";
+import { Answered } from "../../ui/queryresult.tsx";
 import { Head } from "../../ui/head.tsx";
 import { Status, spaced } from "../../ui/status.tsx";
 import "../bus.css";
@@ -18,7 +18,7 @@ import {
 } from "../addresses.ts";
 import { BusRefused } from "../forbidden.tsx";
 import { Cause, ObjectLink } from "../objects.tsx";
-import { Afterwards } from "./afterwards.tsx";
+import { Afterwards } from "./replayresult.tsx";
 import { Replay } from "./replay.tsx";
 
 const everyMillis = 5000;

@@ -1,8 +1,8 @@
 /** Workers and their in-flight objects. */
-import type { InFlightReconcile, Working, WorkingReplica } from "../../../../api/bus.ts";
-import { useAnswer } from "../../api/answer.ts";
+import type { InHand, Working, WorkingReplica } from "../../../../api/bus.ts";
+import { useAnswer } from "../../api/query.ts";
 import { Age } from "../../ui/age.tsx";
-import { Answered } from "../../ui/answered.tsx";
+import { Answered } from "../../ui/queryresult.tsx";
 import { namespace } from "../../ui/namespace.tsx";
 import { Status } from "../../ui/status.tsx";
 import { traceAddress } from "../addresses.ts";

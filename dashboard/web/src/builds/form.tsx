@@ -9,7 +9,7 @@ import { EnvField } from "../ui/form/env.tsx";
 import { ChoiceField, NumberField, TextField } from "../ui/form/field.tsx";
 import type { Form } from "../ui/form/form.ts";
 import { More } from "../ui/form/group.tsx";
-import { useListed } from "../ui/form/listed.ts";
+import { useListed } from "../ui/form/suggestions.ts";
 import type { Draft, ObjectForm } from "../ui/form/object.tsx";
 import { BuildFields, commitsOfPullRequest, ImageFields, shownBuildFields } from "./buildfields.tsx";
 

@@ -1,6 +1,6 @@
 /** The result or error of a request. */
 import type { ComponentChildren } from "preact";
-import type { Answer } from "../api/answer.ts";
+import type { Answer } from "../api/query.ts";
 import { Away, Loading } from "./states.tsx";
 
 export function Answered<T>({

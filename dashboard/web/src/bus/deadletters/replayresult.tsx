@@ -1,7 +1,7 @@
 /** The result of a replay. */
 import type { DeadLetterDetail, History, ReconcileEntry } from "../../../../api/bus.ts";
-import { useAnswer } from "../../api/answer.ts";
-import { Answered } from "../../ui/answered.tsx";
+import { useAnswer } from "../../api/query.ts";
+import { Answered } from "../../ui/queryresult.tsx";
 import { historyAddress } from "../addresses.ts";
 import { BusRefused } from "../forbidden.tsx";
 import { Entries } from "../history/entries.tsx";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { having } from "./having.ts";
+import { having } from "./wordfilter.ts";
 
 const texts = ["team-a web Ready", "team-b web Rollout failed", "team-b api Ready"];
 const found = (words: string) => having(texts, (text) => text, words);

@@ -1,9 +1,9 @@
 /** The list of dead letters. */
 import { useLocation } from "preact-iso";
 import type { DeadLetterItem, DeadLetterList } from "../../../../api/bus.ts";
-import { useAnswer } from "../../api/answer.ts";
+import { useAnswer } from "../../api/query.ts";
 import { Age } from "../../ui/age.tsx";
-import { Answered } from "../../ui/answered.tsx";
+import { Answered } from "../../ui/queryresult.tsx";
 import { Head } from "../../ui/head.tsx";
 import { namespace } from "../../ui/namespace.tsx";
 import { spaced } from "../../ui/status.tsx";
