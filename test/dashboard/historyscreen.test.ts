@@ -31,7 +31,7 @@ const suggested = async (page: Page, list: string): Promise<(string | null)[]> =
   Promise.all((await page.locator(`#${list} option`).all()).map((option) => option.getAttribute("value")));
 /** The first words of each entry, in order. */
 const headlines = (trace: Locator): Promise<string[]> =>
-  trace.locator(".told > p:first-child > strong").allInnerTexts();
+  trace.locator(".entry > p:first-child > strong").allInnerTexts();
 
 test("an object's history begins with the webhook and ends with the write, as does its trace", {
   timeout: 300_000,

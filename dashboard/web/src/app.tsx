@@ -2,8 +2,8 @@
 import { ErrorBoundary, LocationProvider, Route, Router } from "preact-iso";
 import { session } from "./api/session.ts";
 import { screens } from "./screens.ts";
-import { SessionEnded, Unreachable, Welcome } from "./ui/login.tsx";
 import { Frame } from "./ui/frame.tsx";
+import { SessionEnded, Unreachable, Welcome } from "./ui/login.tsx";
 import { Notices, notify } from "./ui/notices.tsx";
 import { Home, NotFound } from "./ui/states.tsx";
 

@@ -23,19 +23,19 @@ export const screens: readonly Screen[] = [
     async () => (await import("./applications/list.tsx")).ApplicationList,
     "Applications",
   ),
-  screen("/applications/new", async () => (await import("./applications/new.tsx")).NewApplication),
+  screen("/applications/new", async () => (await import("./applications/form.tsx")).NewApplication),
   screen(
     "/applications/:namespace/:name/:tab?",
     async () => (await import("./applications/detail.tsx")).ApplicationDetail,
   ),
   screen("/builds", async () => (await import("./builds/list.tsx")).RemoteSyncList, "Builds"),
-  screen("/builds/new", async () => (await import("./builds/new.tsx")).NewRemoteSync),
+  screen("/builds/new", async () => (await import("./builds/form.tsx")).NewRemoteSync),
   screen(
     "/builds/:namespace/:name/:tab?",
     async () => (await import("./builds/detail.tsx")).RemoteSyncDetail,
   ),
   screen("/previews", async () => (await import("./previews/list.tsx")).PipelineList, "Previews"),
-  screen("/previews/new", async () => (await import("./previews/new.tsx")).NewPipeline),
+  screen("/previews/new", async () => (await import("./previews/form.tsx")).NewPipeline),
   screen(
     "/previews/:namespace/:name/:tab?",
     async () => (await import("./previews/detail.tsx")).PipelineDetail,

@@ -3,66 +3,71 @@ import { useEffect, useState } from "preact/hooks";
 import { RequestError, request } from "./session.ts";
 
 /** The state of a request. */
-export interface Answer<T> {
+export interface Query<T> {
   /** `refused`: retrying does not help. `away`: retrying may help, and the last value is kept. */
-  readonly state: "loading" | "there" | "refused" | "away";
+  readonly state: "loading" | "done" | "refused" | "away";
   readonly value?: T | undefined;
-  readonly trouble?: { readonly status: number; readonly message: string } | undefined;
+  readonly error?: { readonly status: number; readonly message: string } | undefined;
   /** Sends the request again now. */
-  readonly ask: () => void;
+  readonly reload: () => void;
 }
 
-type Known<T> = Omit<Answer<T>, "ask">;
+type Result<T> = Omit<Query<T>, "reload">;
 
 const loading = { state: "loading" } as const;
+
+/** Poll interval for data that changes constantly. */
+export const fastPollMillis = 2000;
+/** Poll interval for data that changes rarely. */
+export const slowPollMillis = 5000;
 
 /**
  * Requests `path` while the component is mounted: once, or `everyMillis` after each response while the page is visible. Without a
  * path it sends nothing.
  */
-export function useAnswer<T>(path: string | undefined, everyMillis?: number): Answer<T> {
-  const [known, setKnown] = useState<{ path: string; of: Known<T> }>();
-  const [turn, setTurn] = useState(0);
+export function useQuery<T>(path: string | undefined, everyMillis?: number): Query<T> {
+  const [stored, setStored] = useState<{ path: string; result: Result<T> }>();
+  const [reloads, setReloads] = useState(0);
   useEffect(() => {
     if (path === undefined) return undefined;
-    const over = new AbortController();
-    const know = (next: (before: Known<T>) => Known<T>) =>
-      setKnown((before) => ({ path, of: next(before?.path === path ? before.of : loading) }));
+    const abort = new AbortController();
+    const update = (next: (before: Result<T>) => Result<T>) =>
+      setStored((before) => ({ path, result: next(before?.path === path ? before.result : loading) }));
     let timer = 0;
     let isDue = false;
 
-    async function ask(asked: string): Promise<void> {
+    async function send(to: string): Promise<void> {
       isDue = false;
       try {
-        const value = await request<T>(asked, { signal: over.signal });
-        know(() => ({ state: "there", value }));
+        const value = await request<T>(to, { signal: abort.signal });
+        update(() => ({ state: "done", value }));
       } catch (error) {
-        if (over.signal.aborted) return;
-        know(({ value }) => troubled(error, value));
+        if (abort.signal.aborted) return;
+        update(({ value }) => failed(error, value));
       }
-      if (everyMillis !== undefined && !over.signal.aborted) timer = setTimeout(due, everyMillis);
+      if (everyMillis !== undefined && !abort.signal.aborted) timer = setTimeout(poll, everyMillis);
     }
-    function due(): void {
+    function poll(): void {
       isDue = document.hidden;
-      if (!isDue) void ask(path as string);
+      if (!isDue) void send(path as string);
     }
-    const seen = () => {
-      if (isDue && !document.hidden) void ask(path);
+    const onVisible = () => {
+      if (isDue && !document.hidden) void send(path);
     };
 
-    document.addEventListener("visibilitychange", seen);
-    void ask(path);
+    document.addEventListener("visibilitychange", onVisible);
+    void send(path);
     return () => {
-      over.abort();
+      abort.abort();
       clearTimeout(timer);
-      document.removeEventListener("visibilitychange", seen);
+      document.removeEventListener("visibilitychange", onVisible);
     };
-  }, [path, everyMillis, turn]);
-  const of = known !== undefined && known.path === path ? known.of : loading;
-  return { ...of, ask: () => setTurn((before) => before + 1) };
+  }, [path, everyMillis, reloads]);
+  const result = stored !== undefined && stored.path === path ? stored.result : loading;
+  return { ...result, reload: () => setReloads((before) => before + 1) };
 }
 
-function troubled<T>(error: unknown, value: T | undefined): Known<T> {
+function failed<T>(error: unknown, value: T | undefined): Result<T> {
   if (!(error instanceof RequestError)) throw error;
   const { status, message } = error;
   const isFinal = status >= 400 && status < 500 && status !== 401 && status !== 429;
@@ -70,6 +75,6 @@ function troubled<T>(error: unknown, value: T | undefined): Known<T> {
   return {
     state: isFinal ? "refused" : "away",
     value: isFinal ? undefined : value,
-    trouble: { status, message },
+    error: { status, message },
   };
 }

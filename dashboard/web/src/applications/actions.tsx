@@ -7,7 +7,7 @@ import type { Application } from "../../../../functions/paas/kinds.ts";
 import { placeOf, remove } from "../api/objects.ts";
 import { applications } from "../api/resource.ts";
 import { ConfirmDelete, Dialog } from "../ui/dialog.tsx";
-import { doing } from "../ui/doing.ts";
+import { notifyOutcome } from "../ui/notices.tsx";
 import { deploymentsOf, restart, scale } from "./changes.ts";
 
 export function Actions({ app }: { app: Stored<Application> }) {
@@ -23,7 +23,7 @@ export function Actions({ app }: { app: Stored<Application> }) {
       <button
         type="button"
         disabled={deploymentsOf(app).length === 0}
-        onClick={() => void doing(restart(app), `Restarting ${name}, one pod at a time.`)}
+        onClick={() => void notifyOutcome(restart(app), `Restarting ${name}, one pod at a time.`)}
       >
         Restart
       </button>
@@ -39,7 +39,7 @@ export function Actions({ app }: { app: Stored<Application> }) {
           onClose={close}
           onConfirm={() => {
             close();
-            void doing(remove(applications, placeOf(app)), `Deleting ${name}.`).then(
+            void notifyOutcome(remove(applications, placeOf(app)), `Deleting ${name}.`).then(
               (outcome) => outcome === "done" && route("/applications"),
             );
           }}
@@ -58,7 +58,7 @@ function Scale({ app, onClose }: { app: Stored<Application>; onClose: () => void
         onSubmit={(event) => {
           event.preventDefault();
           onClose();
-          void doing(
+          void notifyOutcome(
             scale(app, replicas),
             `Scaling ${name} to ${replicas} ${replicas === 1 ? "pod" : "pods"}.`,
           );

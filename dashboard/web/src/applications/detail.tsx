@@ -5,7 +5,7 @@ import type { Application } from "../../../../functions/paas/kinds.ts";
 import { labels } from "../../../../functions/paas/names.ts";
 import { applications, events, pods, remoteSyncs } from "../api/resource.ts";
 import { useWatch } from "../api/watch.ts";
-import { ChangedObject } from "../ui/form/object.tsx";
+import { EditObject } from "../ui/form/object.tsx";
 import { Head } from "../ui/head.tsx";
 import { Away, Gone, Loading, Refused } from "../ui/states.tsx";
 import { Health } from "../ui/status.tsx";
@@ -25,7 +25,7 @@ const tabs = [
 
 export function ApplicationDetail() {
   const { namespace = "", name = "", tab = "" } = useRoute().params;
-  const [found, running, said, syncs] = useWatch(
+  const [found, running, eventList, syncs] = useWatch(
     [applications, { namespace, fieldSelector: `metadata.name=${name}` }],
     [pods, { namespace, labelSelector: `${labels.app}=${name}` }],
     [events, { namespace }],
@@ -43,9 +43,9 @@ export function ApplicationDetail() {
       >
         {app && <Actions app={app} />}
       </Head>
-      {found.state === "away" && <Away message={found.trouble?.message} />}
+      {found.state === "away" && <Away message={found.error?.message} />}
       {found.state === "refused" ? (
-        <Refused status={found.trouble?.status ?? 403} message={found.trouble?.message ?? ""} />
+        <Refused status={found.error?.status ?? 403} message={found.error?.message ?? ""} />
       ) : app === undefined ? (
         found.state === "loading" ? (
           <Loading />
@@ -55,12 +55,12 @@ export function ApplicationDetail() {
       ) : (
         <>
           <Tabs at={at} tabs={tabs} current={tab} label={`About ${name}`} />
-          {tab === "" && <Overview app={app} pods={running} events={said} builds={builds} />}
+          {tab === "" && <Overview app={app} pods={running} events={eventList} builds={builds} />}
           {tab === "logs" && (
             <Logs key={app.metadata.uid} namespace={namespace} pods={running} builds={builds} />
           )}
           {tab === "history" && <History app={app} />}
-          {tab === "settings" && <ChangedObject key={app.metadata.uid} kind={applicationForm} object={app} />}
+          {tab === "settings" && <EditObject key={app.metadata.uid} kind={applicationForm} object={app} />}
         </>
       )}
     </>

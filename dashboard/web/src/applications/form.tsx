@@ -8,7 +8,7 @@ import { EnvFromField } from "../ui/form/envfrom.tsx";
 import { LinesField, NumberField, TextField } from "../ui/form/field.tsx";
 import type { Form } from "../ui/form/form.ts";
 import { More } from "../ui/form/group.tsx";
-import type { ObjectForm } from "../ui/form/object.tsx";
+import { NewObject, type ObjectForm } from "../ui/form/object.tsx";
 import { PairsField } from "../ui/form/pairs.tsx";
 
 /** Paths of the shown fields. */
@@ -39,6 +39,11 @@ export const applicationForm: ObjectForm<Application> = {
   specOf: ({ spec = {} }) => spec,
   content: (form) => <SpecFields form={form} />,
 };
+
+/** The screen that creates an Application. */
+export const NewApplication = () => (
+  <NewObject kind={applicationForm} title="Create an Application" spec={{ replicas: 1 }} />
+);
 
 function SpecFields({ form }: { form: Form }) {
   const field = (...path: string[]) => ({ form, path: ["spec", ...path] });

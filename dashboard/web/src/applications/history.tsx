@@ -6,7 +6,7 @@ import { applications } from "../api/resource.ts";
 import { historyAddress } from "../bus/addresses.ts";
 import { Age } from "../ui/age.tsx";
 import { Dialog } from "../ui/dialog.tsx";
-import { doing } from "../ui/doing.ts";
+import { notifyOutcome } from "../ui/notices.tsx";
 import { Status } from "../ui/status.tsx";
 import { rollBack, unpin } from "./changes.ts";
 
@@ -24,7 +24,7 @@ export function History({ app }: { app: Stored<Application> }) {
           </span>
           <button
             type="button"
-            onClick={() => void doing(unpin(app), `Deploying the newest image of ${metadata.name}.`)}
+            onClick={() => void notifyOutcome(unpin(app), `Deploying the newest image of ${metadata.name}.`)}
           >
             Deploy the newest image
           </button>
@@ -97,7 +97,7 @@ export function History({ app }: { app: Stored<Application> }) {
                 class="primary"
                 onClick={() => {
                   ask(undefined);
-                  void doing(rollBack(app, asked), `Rolling ${metadata.name} back.`);
+                  void notifyOutcome(rollBack(app, asked), `Rolling ${metadata.name} back.`);
                 }}
               >
                 Roll back

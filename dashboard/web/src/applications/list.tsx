@@ -4,10 +4,10 @@ import type { Application } from "../../../../functions/paas/kinds.ts";
 import { applications } from "../api/resource.ts";
 import { useWatch } from "../api/watch.ts";
 import { Age } from "../ui/age.tsx";
-import { Findable } from "../ui/searchable.tsx";
 import { Head } from "../ui/head.tsx";
 import { OutLink } from "../ui/link.tsx";
 import { namespace } from "../ui/namespace.tsx";
+import { Searchable } from "../ui/searchable.tsx";
 import { Loaded } from "../ui/states.tsx";
 import { Health, healthOf } from "../ui/status.tsx";
 import { type Column, ObjectTable } from "../ui/table.tsx";
@@ -32,9 +32,9 @@ export function ApplicationList() {
         }
       >
         {(items) => (
-          <Findable items={items} text={textOf} what="Applications">
+          <Searchable items={items} text={textOf} what="Applications">
             {(found) => <ObjectTable objects={found} to={addressOf} columns={columns} />}
-          </Findable>
+          </Searchable>
         )}
       </Loaded>
     </>

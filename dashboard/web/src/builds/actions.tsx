@@ -7,21 +7,22 @@ import type { RemoteSync } from "../../../../functions/paas/kinds.ts";
 import { patch, placeOf, remove } from "../api/objects.ts";
 import { builds as buildResource, remoteSyncs } from "../api/resource.ts";
 import { ConfirmDelete } from "../ui/dialog.tsx";
-import { doing } from "../ui/doing.ts";
+import { notifyOutcome } from "../ui/notices.tsx";
 import { endOf, isAskedAgain, newestFirst, numberOf } from "./build.ts";
-import { rebuilt, refreshed } from "./patches.ts";
+import { rebuildPatch, refreshPatch } from "./patches.ts";
 
 export function Actions({ sync, builds }: { sync: Stored<RemoteSync>; builds: readonly Stored<Build>[] }) {
-  const [asked, setAsked] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const { route } = useLocation();
   const { metadata, spec } = sync;
-  const change = (body: object, done: string) => void doing(patch(remoteSyncs, placeOf(sync), body), done);
+  const change = (body: object, done: string) =>
+    void notifyOutcome(patch(remoteSyncs, placeOf(sync), body), done);
   return (
     <>
       <button
         type="button"
         disabled={spec.paused === true}
-        onClick={() => change(refreshed(), "Checking GitHub for a newer commit.")}
+        onClick={() => change(refreshPatch(), "Checking GitHub for a newer commit.")}
       >
         Refresh now
       </button>
@@ -35,18 +36,18 @@ export function Actions({ sync, builds }: { sync: Stored<RemoteSync>; builds: re
           Pause
         </button>
       )}
-      <button type="button" class="danger" onClick={() => setAsked(true)}>
+      <button type="button" class="danger" onClick={() => setConfirming(true)}>
         Delete
       </button>
-      {asked && (
+      {isConfirming && (
         <ConfirmDelete
           kind="RemoteSync"
           name={metadata.name}
           consequence={`Its builds and their logs are deleted too. ${spec.applicationRef.name} keeps running its current image.`}
-          onClose={() => setAsked(false)}
+          onClose={() => setConfirming(false)}
           onConfirm={() => {
-            setAsked(false);
-            void doing(remove(remoteSyncs, placeOf(sync)), `Deleting ${metadata.name}.`).then(
+            setConfirming(false);
+            void notifyOutcome(remove(remoteSyncs, placeOf(sync)), `Deleting ${metadata.name}.`).then(
               (outcome) => outcome === "done" && route("/builds"),
             );
           }}
@@ -65,8 +66,8 @@ function BuildAgain({ sync, newest }: { sync: Stored<RemoteSync>; newest: Stored
       type="button"
       disabled={sync.spec.paused === true || isUnderWay}
       onClick={() =>
-        void doing(
-          patch(buildResource, placeOf(newest), rebuilt()),
+        void notifyOutcome(
+          patch(buildResource, placeOf(newest), rebuildPatch()),
           `Building the commit of build ${numberOf(newest)} again.`,
         )
       }

@@ -28,7 +28,7 @@ export function Builds({ sync, builds, pods, url, selected }: Shown) {
       <header>
         <h2 id="builds">Builds</h2>
       </header>
-      {builds.state === "refused" && builds.trouble?.status === 404 ? (
+      {builds.state === "refused" && builds.error?.status === 404 ? (
         <p>
           kpack is not installed in this cluster, so builds cannot run.{" "}
           <OutLink to="https://github.com/buildpacks-community/kpack">Read how to install it</OutLink>

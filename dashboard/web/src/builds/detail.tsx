@@ -7,7 +7,7 @@ import { builds, events, images, pods, remoteSyncs } from "../api/resource.ts";
 import { useWatch } from "../api/watch.ts";
 import { Conditions } from "../ui/conditions.tsx";
 import { Events } from "../ui/events.tsx";
-import { ChangedObject } from "../ui/form/object.tsx";
+import { EditObject } from "../ui/form/object.tsx";
 import { Head } from "../ui/head.tsx";
 import { Gone, Loaded } from "../ui/states.tsx";
 import { Health } from "../ui/status.tsx";
@@ -28,7 +28,7 @@ export function RemoteSyncDetail() {
   const { params, query } = useRoute();
   const { namespace = "", name = "", tab = "" } = params;
   const own = { namespace, labelSelector: `${labels.remoteSync}=${name}` };
-  const [found, made, running, cloned, said] = useWatch(
+  const [found, made, running, cloned, eventList] = useWatch(
     [remoteSyncs, { namespace, fieldSelector: `metadata.name=${name}` }],
     [builds, own],
     [pods, own],
@@ -58,7 +58,7 @@ export function RemoteSyncDetail() {
             <div class="stack">
               <Tabs at={at} tabs={tabs} current={tab} label={`About ${name}`} />
               {tab === "settings" ? (
-                <ChangedObject key={sync.metadata.uid} kind={remoteSyncForm} object={sync} />
+                <EditObject key={sync.metadata.uid} kind={remoteSyncForm} object={sync} />
               ) : (
                 <>
                   <div class="columns">
@@ -76,7 +76,7 @@ export function RemoteSyncDetail() {
                     url={repositoryUrl(cloned.items, sync.spec.base.github)}
                     selected={query.build}
                   />
-                  <Events watched={said} about={about(sync)} />
+                  <Events watched={eventList} about={about(sync)} />
                 </>
               )}
             </div>

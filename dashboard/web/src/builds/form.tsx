@@ -1,4 +1,5 @@
 /** The form for RemoteSyncs. */
+import { useRoute } from "preact-iso";
 import { z } from "zod";
 import { RemoteSync } from "../../../../functions/paas/kinds/remotesync.ts";
 import { applications, remoteSyncs } from "../api/resource.ts";
@@ -9,8 +10,8 @@ import { EnvField } from "../ui/form/env.tsx";
 import { ChoiceField, NumberField, TextField } from "../ui/form/field.tsx";
 import type { Form } from "../ui/form/form.ts";
 import { More } from "../ui/form/group.tsx";
-import { useListed } from "../ui/form/suggestions.ts";
-import type { Draft, ObjectForm } from "../ui/form/object.tsx";
+import { type Draft, NewObject, type ObjectForm } from "../ui/form/object.tsx";
+import { useSuggestedObjects } from "../ui/form/suggestions.ts";
 import { BuildFields, commitsOfPullRequest, ImageFields, shownBuildFields } from "./buildfields.tsx";
 
 const github: Path = ["spec", "base", "github"];
@@ -70,6 +71,18 @@ export const remoteSyncForm: ObjectForm<RemoteSync> = {
   specOf: ({ spec = {} }: Draft) => spec,
   content: (form, namespace) => <Fields form={form} namespace={namespace} />,
 };
+
+/** The screen that creates a RemoteSync, for the Application in `?application=`. */
+export function NewRemoteSync() {
+  const { application } = useRoute().query;
+  return (
+    <NewObject
+      kind={remoteSyncForm}
+      title="Build a repository"
+      spec={application ? { applicationRef: { name: application } } : {}}
+    />
+  );
+}
 
 function fieldsOf(): Path[] {
   return [
@@ -131,7 +144,7 @@ function Fields({ form, namespace }: { form: Form; namespace: string }) {
 
 /** Suggests Applications that the user may list; any name can be typed. */
 function ApplicationField({ form, namespace }: { form: Form; namespace: string }) {
-  const found = useListed(applications, namespace);
+  const found = useSuggestedObjects(applications, namespace);
   return (
     <TextField
       form={form}

@@ -6,9 +6,9 @@ import { labels } from "../../../../functions/paas/names.ts";
 import { images, remoteSyncs } from "../api/resource.ts";
 import { useWatch } from "../api/watch.ts";
 import { Age } from "../ui/age.tsx";
-import { Findable } from "../ui/searchable.tsx";
 import { Head } from "../ui/head.tsx";
 import { namespace } from "../ui/namespace.tsx";
+import { Searchable } from "../ui/searchable.tsx";
 import { Loaded } from "../ui/states.tsx";
 import { conditionsOf, Health, healthOf, Status, spaced, type Tone } from "../ui/status.tsx";
 import { type Column, ObjectTable } from "../ui/table.tsx";
@@ -43,9 +43,9 @@ export function RemoteSyncList() {
         }
       >
         {(items) => (
-          <Findable items={items} text={textOf} what="RemoteSyncs">
+          <Searchable items={items} text={textOf} what="RemoteSyncs">
             {(shown) => <ObjectTable objects={shown} to={addressOf} columns={columns} />}
-          </Findable>
+          </Searchable>
         )}
       </Loaded>
     </>

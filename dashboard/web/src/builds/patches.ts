@@ -2,11 +2,11 @@
 import { annotations, kpack } from "../../../../functions/paas/names.ts";
 
 /** Requests a check of GitHub. */
-export const refreshed = (): object => ({
+export const refreshPatch = (): object => ({
   metadata: { annotations: { [annotations.refreshedAt]: new Date().toISOString().replace(/\.\d+Z$/, "Z") } },
 });
 
 /** Applied to the newest Build, makes kpack build the same commit again, as `kp image trigger` does. */
-export const rebuilt = (): object => ({
+export const rebuildPatch = (): object => ({
   metadata: { annotations: { [kpack.rebuild]: new Date().toISOString() } },
 });

@@ -27,13 +27,13 @@ export function NeedsRole({ of: role }: { of: BusRole }) {
 export function BusRefused({
   what,
   needs = "view",
-  trouble,
+  error,
 }: {
   what: string;
   needs?: BusRole;
-  trouble: { status: number; message: string };
+  error: { status: number; message: string };
 }) {
-  const isForbidden = trouble.status === 403;
+  const isForbidden = error.status === 403;
   return (
     <div role="alert" class="empty">
       <h2>{isForbidden ? `You cannot view ${what}` : "Not available"}</h2>
@@ -42,7 +42,7 @@ export function BusRefused({
           <NeedsRole of={needs} />
         </p>
       )}
-      <p class="detail">{trouble.message}</p>
+      <p class="detail">{error.message}</p>
     </div>
   );
 }

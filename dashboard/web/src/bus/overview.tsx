@@ -1,13 +1,13 @@
 /** The overview of the bus: events, functions, workers, and the bridge. */
 import type { BusFigures, BusRights } from "../../../api/bus.ts";
-import { useAnswer } from "../api/query.ts";
-import { Answered } from "../ui/queryresult.tsx";
+import { fastPollMillis, useQuery } from "../api/query.ts";
 import { Head } from "../ui/head.tsx";
 import { namespace } from "../ui/namespace.tsx";
+import { QueryResult } from "../ui/queryresult.tsx";
 import { Away, Loading } from "../ui/states.tsx";
 import { Functions } from "./figures/functions.tsx";
 import { Kinds } from "./figures/kinds.tsx";
-import { WorkingTable } from "./figures/workers.tsx";
+import { WorkersTable } from "./figures/workers.tsx";
 import { BusRefused, NeedsRole } from "./forbidden.tsx";
 import { EventsChart } from "./live/events.tsx";
 import { useLive } from "./live/live.ts";
@@ -15,38 +15,36 @@ import { BusTabs } from "./tabs.tsx";
 
 export function BusOverview() {
   const query = new URLSearchParams(namespace.value ? { namespace: namespace.value } : {});
-  const rights = useAnswer<BusRights>(`/api/bus/rights?${query}`);
+  const rights = useQuery<BusRights>(`/api/bus/rights?${query}`);
   return (
     <>
       <Head title="The bus" />
       <BusTabs current="" />
-      <Answered answer={rights} refused={(trouble) => <BusRefused what="the bus" trouble={trouble} />}>
+      <QueryResult result={rights} refused={(error) => <BusRefused what="the bus" error={error} />}>
         {({ functions }) => (functions ? <Everything /> : <Part />)}
-      </Answered>
+      </QueryResult>
     </>
   );
 }
 
-const everyMillis = 2000;
-
 function Everything() {
   const live = useLive();
-  const figures = useAnswer<BusFigures>("/api/bus/figures", everyMillis);
+  const figures = useQuery<BusFigures>("/api/bus/figures", fastPollMillis);
   return (
-    <Answered
-      answer={figures}
-      refused={(trouble) => <BusRefused what="the figures" needs="denrei-bus-viewer" trouble={trouble} />}
+    <QueryResult
+      result={figures}
+      refused={(error) => <BusRefused what="the figures" needs="denrei-bus-viewer" error={error} />}
     >
       {({ functions, kinds }) => (
         <>
           {live.state === "away" && <Away />}
           {live.state === "loading" ? <Loading /> : <EventsChart live={live} />}
           <Functions functions={functions} live={live} />
-          <WorkingTable />
+          <WorkersTable />
           <Kinds kinds={kinds} />
         </>
       )}
-    </Answered>
+    </QueryResult>
   );
 }
 
@@ -58,7 +56,7 @@ function Part() {
         You see only {namespace.value === "" ? "your namespaces" : `the namespace ${namespace.value}`}, not
         the figures of the whole bus. <NeedsRole of="denrei-bus-viewer" />
       </p>
-      <WorkingTable />
+      <WorkersTable />
     </div>
   );
 }

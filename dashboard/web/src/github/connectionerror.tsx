@@ -1,7 +1,7 @@
 import { useRoute } from "preact-iso";
 
 /** The error of a failed connection with GitHub, from the parameter with which the server redirects back. */
-export function Outcome() {
+export function ConnectionError() {
   const { github } = useRoute().query;
   if (github !== "refused" && github !== "failed") return null;
   return (

@@ -8,7 +8,7 @@ import { DeleteButton } from "../ui/deletebutton.tsx";
 import { Events } from "../ui/events.tsx";
 import { Facts } from "../ui/facts.tsx";
 import { Head } from "../ui/head.tsx";
-import { Single } from "../ui/objectscreen.tsx";
+import { ObjectScreen } from "../ui/objectscreen.tsx";
 import { Health } from "../ui/status.tsx";
 import { Countdown } from "./countdown.tsx";
 import { permissionsOf, repositoriesOf } from "./facts.ts";
@@ -18,12 +18,12 @@ const trail = ["/github", "GitHub"] as const;
 
 export function InstallationScreen() {
   const { namespace = "", name = "" } = useRoute().params;
-  const [found, told] = useWatch(
+  const [found, eventList] = useWatch(
     [installations, { namespace, fieldSelector: `metadata.name=${name}` }],
     [events, { namespace }],
   );
   return (
-    <Single watched={found} kind="Installation" name={name} trail={trail}>
+    <ObjectScreen watched={found} kind="Installation" name={name} trail={trail}>
       {(installation) => {
         const { metadata, spec, status } = installation;
         return (
@@ -62,11 +62,11 @@ export function InstallationScreen() {
                 />
               </div>
               <Conditions of={installation} />
-              <Events watched={told} about={new Set([metadata.uid])} />
+              <Events watched={eventList} about={new Set([metadata.uid])} />
             </div>
           </>
         );
       }}
-    </Single>
+    </ObjectScreen>
   );
 }

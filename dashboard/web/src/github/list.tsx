@@ -86,15 +86,15 @@ function Apps({
   none: string;
   refused?: string;
 }) {
-  const { state, items, trouble } = watched;
+  const { state, items, error } = watched;
   return (
     <section class="stack" aria-label={title}>
       <h2>{title}</h2>
-      {state === "away" && <Away message={trouble?.message} />}
+      {state === "away" && <Away message={error?.message} />}
       {state === "loading" ? (
         <Loading />
       ) : state === "refused" ? (
-        <p class="quiet">{trouble?.status === 403 ? refused : `Not available: ${trouble?.message}`}</p>
+        <p class="quiet">{error?.status === 403 ? refused : `Not available: ${error?.message}`}</p>
       ) : items.length === 0 ? (
         <p class="quiet">{none}</p>
       ) : (

@@ -7,15 +7,15 @@ import { RequestError } from "../api/session.ts";
 import { pathText } from "../ui/form/draft.ts";
 import { ChoiceField, Send, TextField } from "../ui/form/field.tsx";
 import { useForm } from "../ui/form/form.ts";
-import { newObject } from "../ui/form/newobject.ts";
+import { newMetadata } from "../ui/form/metadata.ts";
 import { Head } from "../ui/head.tsx";
 import { namespace } from "../ui/namespace.tsx";
 import { notify } from "../ui/notices.tsx";
 import { Loading } from "../ui/states.tsx";
 import { type Account, connectAddress, useAccount } from "./account.ts";
 import { AppFields } from "./appfields.tsx";
+import { ConnectionError } from "./connectionerror.tsx";
 import { InstallationField } from "./installationfield.tsx";
-import { Outcome } from "./connectionerror.tsx";
 import { paths } from "./paths.ts";
 import { PermissionFields } from "./permissionfields.tsx";
 import { RepositoriesField } from "./repositoriesfield.tsx";
@@ -27,7 +27,10 @@ const withTemplate = (draft: unknown): unknown => {
   const { spec, ...rest } = draft as { readonly spec?: object };
   return { ...rest, spec: { template: {}, ...spec } };
 };
-const schema = z.preprocess(withTemplate, newObject(Installation, 253));
+const schema = z.preprocess(
+  withTemplate,
+  z.object({ metadata: newMetadata(253), spec: Installation.definition?.spec ?? z.object() }),
+);
 
 /** The minimum for builds: a token for git with read access. */
 const specFor = (gitHost: string): object => ({
@@ -38,7 +41,7 @@ const specFor = (gitHost: string): object => ({
 });
 
 /** Fields by the reason with which the dashboard refuses them. */
-const refusedFields: Readonly<Record<string, string>> = {
+const fieldsByReason: Readonly<Record<string, string>> = {
   NotYourInstallation: pathText(paths.installationID),
   NotYourRepository: pathText(paths.repositories),
   ReadOnlyRepository: pathText(paths.repositories),
@@ -46,8 +49,8 @@ const refusedFields: Readonly<Record<string, string>> = {
 };
 
 /** Rethrows the error with the field that it is about. */
-function named(error: unknown): never {
-  const field = error instanceof RequestError && refusedFields[error.reason];
+function withField(error: unknown): never {
+  const field = error instanceof RequestError && fieldsByReason[error.reason];
   if (!field) throw error;
   const { status, reason, message } = error;
   throw new RequestError(status, reason, message, [{ field, message }]);
@@ -64,7 +67,7 @@ export function NewInstallation() {
       ) : account.state === "apart" ? (
         <section class="card" aria-labelledby="connect">
           <h2 id="connect">Connect GitHub first</h2>
-          <Outcome />
+          <ConnectionError />
           <p>
             You can create tokens only for installations and repositories that you can see on GitHub. To check
             this, the dashboard queries GitHub on your behalf, and GitHub asks for your consent.
@@ -77,8 +80,8 @@ export function NewInstallation() {
         </section>
       ) : (
         <div class="stack">
-          <Outcome />
-          <Known account={account} />
+          <ConnectionError />
+          <AccountNotice account={account} />
           <InstallationForm account={account} />
         </div>
       )}
@@ -87,7 +90,7 @@ export function NewInstallation() {
 }
 
 /** Which suggestions the fields have, and why not more. */
-function Known({ account }: { account: Account }) {
+function AccountNotice({ account }: { account: Account }) {
   switch (account.state) {
     case "connected":
       return (
@@ -127,7 +130,7 @@ function InstallationForm({ account }: { account: Account }) {
     async send(draft) {
       const object = { apiVersion: apiVersionOf(installations), kind: installations.kind };
       const created = { ...object, ...(withTemplate(draft) as object) } as Installation;
-      const { metadata } = await create(installations, created).catch(named);
+      const { metadata } = await create(installations, created).catch(withField);
       notify("good", `Created Installation ${metadata.name}.`);
       route(`/github/${metadata.namespace}/${metadata.name}`);
     },

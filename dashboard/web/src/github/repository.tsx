@@ -3,9 +3,9 @@ import { useLocation } from "preact-iso";
 import type { Path } from "../ui/form/draft.ts";
 import { TextField } from "../ui/form/field.tsx";
 import type { Form } from "../ui/form/form.ts";
-import { useListed } from "../ui/form/suggestions.ts";
+import { useSuggestedObjects } from "../ui/form/suggestions.ts";
 import { connectAddress, useAccount, useRepositories } from "./account.ts";
-import { Outcome } from "./connectionerror.tsx";
+import { ConnectionError } from "./connectionerror.tsx";
 import { installations } from "./resources.ts";
 
 /** Owner and name. Suggests what GitHub shows to a connected user; any name can be typed. */
@@ -17,7 +17,7 @@ export function RepositoryFields({ form, at }: { form: Form; at: Path }) {
   const repositories = useRepositories(shown.find((one) => one.account.toLowerCase() === owner)?.id);
   return (
     <>
-      {account.state === "apart" && <Outcome />}
+      {account.state === "apart" && <ConnectionError />}
       <TextField
         form={form}
         path={[...at, "owner"]}
@@ -48,7 +48,7 @@ export function RepositoryFields({ form, at }: { form: Form; at: Path }) {
 
 /** The Secret with the token. Suggests the Secrets of Installations in the namespace. */
 export function TokenSecretField({ form, at, namespace }: { form: Form; at: Path; namespace: string }) {
-  const found = useListed(installations, namespace);
+  const found = useSuggestedObjects(installations, namespace);
   return (
     <TextField
       form={form}

@@ -7,7 +7,7 @@ import { conditionsOf } from "../ui/health.ts";
 export type State = "gone" | "going" | "waiting" | "stalled" | "kept";
 
 /** An object in a step. */
-export interface Leaving {
+export interface DeletingObject {
   readonly object: Stored;
   readonly state: State;
   /** What the object waits for, as a sentence. */
@@ -20,7 +20,7 @@ export interface Step {
   /** What the step does. */
   readonly does: string;
   readonly state: State;
-  readonly objects: readonly Leaving[];
+  readonly objects: readonly DeletingObject[];
 }
 
 /** All steps in order. */
@@ -54,11 +54,11 @@ const worstFirst = ["stalled", "going", "kept", "waiting", "gone"] as const;
 const nameOf = ({ kind, metadata }: KubeObject): string => `${kind} ${metadata.name}`;
 
 /** Whether an object is being deleted. */
-export const isLeaving = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined;
+export const isDeleting = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined;
 
 /** The steps in order. Steps without deleted or awaited objects are left out. */
 export function stepsOf(present: readonly Stored[], gone: readonly Stored[]): readonly Step[] {
-  const needed = new Set(present.filter(isLeaving).flatMap(usersOf));
+  const needed = new Set(present.filter(isDeleting).flatMap(usersOf));
   const steps: Step[] = [];
   for (const { name, kinds, does } of stages) {
     const isHere = ({ kind }: KubeObject) => (kinds as readonly string[]).includes(kind);
@@ -66,8 +66,8 @@ export function stepsOf(present: readonly Stored[], gone: readonly Stored[]): re
     const objects = [
       ...gone.filter(isHere).map((object) => ({ object, state: "gone", waitsFor: "" }) as const),
       ...present
-        .filter((object) => isHere(object) && (isLeaving(object) || needed.has(nameOf(object))))
-        .map((object) => leaving(object, isLate ? "later" : "next")),
+        .filter((object) => isHere(object) && (isDeleting(object) || needed.has(nameOf(object))))
+        .map((object) => deletingObject(object, isLate ? "later" : "next")),
     ].sort((a, b) => nameOf(a.object).localeCompare(nameOf(b.object)));
     const state = worstFirst.find((one) => objects.some((object) => object.state === one));
     if (state !== undefined) steps.push({ name, does, state, objects });
@@ -83,9 +83,9 @@ function usersOf(object: KubeObject): readonly string[] {
   return ready?.reason === "InUse" ? usersIn(ready.message) : [];
 }
 
-function leaving(object: Stored, turn: "next" | "later"): Leaving {
+function deletingObject(object: Stored, turn: "next" | "later"): DeletingObject {
   const { finalizers = [] } = object.metadata;
-  if (!isLeaving(object))
+  if (!isDeleting(object))
     return { object, state: "kept", waitsFor: "Later steps wait for it, but it is not being deleted." };
   const stalled = conditionsOf(object).find(({ type, status }) => type === "Stalled" && status === "True");
   if (stalled) return { object, state: "stalled", waitsFor: stalled.message };

@@ -2,7 +2,7 @@
 import { useId, useRef } from "preact/hooks";
 import type { Stored } from "../../../../bus/kube/object.ts";
 import { Status, type Tone } from "../ui/status.tsx";
-import { isLeaving, type State, type Step, stepsOf } from "./deletion.ts";
+import { isDeleting, type State, type Step, stepsOf } from "./deletion.ts";
 import { screenOf } from "./kinds.ts";
 import "./deletion.css";
 
@@ -16,7 +16,7 @@ const words: Readonly<Record<State, readonly [Tone, string]>> = {
 };
 
 /** The objects that were deleted since the user opened `place`. A recreated object does not count as deleted. */
-export function useGone(objects: readonly Stored[], place: string): readonly Stored[] {
+export function useDeleted(objects: readonly Stored[], place: string): readonly Stored[] {
   const seen = useRef({ place, objects: new Map<string, Stored>() });
   if (seen.current.place !== place) seen.current = { place, objects: new Map() };
   const known = seen.current.objects;
@@ -28,9 +28,9 @@ export function useGone(objects: readonly Stored[], place: string): readonly Sto
 const keyOf = ({ kind, metadata }: Stored): string => `${kind}/${metadata.namespace}/${metadata.name}`;
 
 /** A panel for each namespace with deleted objects. */
-export function Departures({ present, gone }: { present: readonly Stored[]; gone: readonly Stored[] }) {
+export function DeletionProgress({ present, gone }: { present: readonly Stored[]; gone: readonly Stored[] }) {
   const namespaces = Map.groupBy(
-    [...gone, ...present.filter(isLeaving)],
+    [...gone, ...present.filter(isDeleting)],
     ({ metadata }) => metadata.namespace ?? "",
   );
   return (

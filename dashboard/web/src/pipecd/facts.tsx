@@ -20,10 +20,8 @@ import { remoteSyncs } from "../api/resource.ts";
 import { objectAddress } from "../bus/addresses.ts";
 import { Age } from "../ui/age.tsx";
 import type { Fact } from "../ui/facts.tsx";
-import { Connection } from "./connection.tsx";
-import { EventState, sourceOf } from "./status.tsx";
-import { Parts } from "./parts.tsx";
 import { environments, minios, mongoes, mysqls, pipeds } from "./resources.ts";
+import { Connection, EventState, Parts, sourceOf } from "./status.tsx";
 
 const stores = { minio: minios, mongo: mongoes, mysql: mysqls } satisfies Record<StoreKind, unknown>;
 

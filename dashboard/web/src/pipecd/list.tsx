@@ -1,31 +1,35 @@
 /** The list of PipeCD objects by kind. */
 import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
 import type { Minio, Mongo, Mysql } from "../../../../functions/pipecd/kinds.ts";
-import { useWatch, type Watched } from "../api/watch.ts";
+import { combineLists, useWatch, type Watched } from "../api/watch.ts";
 import { Age } from "../ui/age.tsx";
 import { Head } from "../ui/head.tsx";
 import { namespace } from "../ui/namespace.tsx";
 import { Loaded } from "../ui/states.tsx";
 import { Health } from "../ui/status.tsx";
 import { type Column, ObjectTable } from "../ui/table.tsx";
-import { Connection } from "./connection.tsx";
-import { Departures, useGone } from "./deletionprogress.tsx";
-import { EventState, sourceOf } from "./status.tsx";
+import { DeletionProgress, useDeleted } from "./deletionprogress.tsx";
 import { screenOf, stackIn } from "./kinds.ts";
-import { Parts } from "./parts.tsx";
-import { together } from "./together.ts";
+import { Connection, EventState, Parts, sourceOf } from "./status.tsx";
 
 export function PipecdList() {
   const [registrations, applications, pipeds, environments, planes, ...stores] = useWatch(
     ...stackIn({ namespace: namespace.value || undefined }),
   );
-  const all = together<KubeObject>([registrations, applications, pipeds, environments, planes, ...stores]);
-  const gone = useGone(all.items, namespace.value);
+  const all = combineLists<KubeObject>([
+    registrations,
+    applications,
+    pipeds,
+    environments,
+    planes,
+    ...stores,
+  ]);
+  const gone = useDeleted(all.items, namespace.value);
   return (
     <>
       <Head title="PipeCD" />
       <div class="stack">
-        <Departures present={all.items} gone={gone} />
+        <DeletionProgress present={all.items} gone={gone} />
         <Loaded
           watched={all}
           empty={
@@ -53,7 +57,7 @@ export function PipecdList() {
               />
               <Section
                 name="Stores"
-                of={together<Minio | Mongo | Mysql>(stores)}
+                of={combineLists<Minio | Mongo | Mysql>(stores)}
                 columns={[
                   ["Kind", ({ kind }) => kind],
                   ["Version", ({ spec }) => <code>{spec.version ?? "default"}</code>],

@@ -3,20 +3,19 @@ import { useRoute } from "preact-iso";
 import type { KubeObject } from "../../../../bus/kube/object.ts";
 import type { Resource } from "../api/resource.ts";
 import { deployments, events, statefulSets } from "../api/resource.ts";
-import { useWatch, type Watched } from "../api/watch.ts";
+import { combineLists, useWatch, type Watched } from "../api/watch.ts";
 import { Conditions } from "../ui/conditions.tsx";
 import { DeleteButton } from "../ui/deletebutton.tsx";
 import { Events } from "../ui/events.tsx";
 import { Facts } from "../ui/facts.tsx";
 import { Head } from "../ui/head.tsx";
-import { Single } from "../ui/objectscreen.tsx";
+import { ObjectScreen } from "../ui/objectscreen.tsx";
 import { NotFound } from "../ui/states.tsx";
 import { Health } from "../ui/status.tsx";
-import { Children, type Workload } from "./workloads.tsx";
-import { Departures, useGone } from "./deletionprogress.tsx";
+import { DeletionProgress, useDeleted } from "./deletionprogress.tsx";
 import { factsOf } from "./facts.tsx";
 import { consequenceOf, resourceOf, stackIn } from "./kinds.ts";
-import { together } from "./together.ts";
+import { type Workload, Workloads } from "./workloads.tsx";
 
 const trail = ["/pipecd", "PipeCD"] as const;
 
@@ -29,20 +28,20 @@ export function PipecdObject() {
 
 function ObjectOf({ resource, namespace, name }: { resource: Resource; namespace: string; name: string }) {
   const place = { namespace };
-  const [told, running, sets, ...stack] = useWatch(
+  const [eventList, running, sets, ...stack] = useWatch(
     [events, place],
     [deployments, place],
     [statefulSets, place],
     ...stackIn(place),
   );
-  const all = together<KubeObject>(stack);
+  const all = combineLists<KubeObject>(stack);
   const own: Watched = stack[stackIn(place).findIndex(([{ kind }]) => kind === resource.kind)] ?? all;
-  const gone = useGone(all.items, namespace);
-  const departures = <Departures present={all.items} gone={gone} />;
+  const gone = useDeleted(all.items, namespace);
+  const departures = <DeletionProgress present={all.items} gone={gone} />;
   const isHere = own.items.some(({ metadata }) => metadata.name === name);
   return (
     <div class={isHere ? undefined : "stack"}>
-      <Single watched={own} kind={resource.kind} name={name} trail={trail}>
+      <ObjectScreen watched={own} kind={resource.kind} name={name} trail={trail}>
         {(object) => (
           <>
             <Head title={name} trail={trail} status={<Health of={object} />}>
@@ -54,12 +53,12 @@ function ObjectOf({ resource, namespace, name }: { resource: Resource; namespace
                 <Facts title={resource.kind} of={[["Namespace", namespace], ...factsOf(object)]} />
                 <Conditions of={object} />
               </div>
-              <Children of={object} watched={together<Workload>([running, sets])} />
-              <Events watched={told} about={new Set([object.metadata.uid])} />
+              <Workloads of={object} watched={combineLists<Workload>([running, sets])} />
+              <Events watched={eventList} about={new Set([object.metadata.uid])} />
             </div>
           </>
         )}
-      </Single>
+      </ObjectScreen>
       {!isHere && departures}
     </div>
   );

@@ -11,7 +11,7 @@ import { ObjectTable } from "../ui/table.tsx";
 export type Workload = Deployment | StatefulSet;
 
 /** A table of the workloads that the object controls. */
-export function Children({ of: owner, watched }: { of: Stored; watched: Watched<Workload> }) {
+export function Workloads({ of: owner, watched }: { of: Stored; watched: Watched<Workload> }) {
   const items = watched.items.filter(
     (object: KubeObject) => controllerOf(object)?.uid === owner.metadata.uid,
   );
@@ -38,12 +38,12 @@ export function Children({ of: owner, watched }: { of: Stored; watched: Watched<
 }
 
 function Pods({ of: { metadata, spec, status } }: { of: Stored<Workload> }) {
-  const { replicas: wanted = 1 } = spec;
+  const { replicas: desired = 1 } = spec;
   const available = status?.availableReplicas ?? 0;
   const isGoing = metadata.deletionTimestamp !== undefined;
   return (
-    <Status tone={isGoing || available < wanted ? "busy" : "good"}>
-      {isGoing ? "Deleting" : `${available}/${wanted} available`}
+    <Status tone={isGoing || available < desired ? "busy" : "good"}>
+      {isGoing ? "Deleting" : `${available}/${desired} available`}
     </Status>
   );
 }

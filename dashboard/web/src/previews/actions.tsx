@@ -5,12 +5,12 @@ import type { Stored } from "../../../../bus/kube/object.ts";
 import type { AppPipeline } from "../../../../functions/paas/kinds.ts";
 import { patch, placeOf, remove } from "../api/objects.ts";
 import { appPipelines } from "../api/resource.ts";
-import { refreshed } from "../builds/patches.ts";
+import { refreshPatch } from "../builds/patches.ts";
 import { ConfirmDelete } from "../ui/dialog.tsx";
-import { doing } from "../ui/doing.ts";
+import { notifyOutcome } from "../ui/notices.tsx";
 
 export function Actions({ pipeline }: { pipeline: Stored<AppPipeline> }) {
-  const [isAsked, setAsked] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const { route } = useLocation();
   const { name } = pipeline.metadata;
   return (
@@ -18,26 +18,26 @@ export function Actions({ pipeline }: { pipeline: Stored<AppPipeline> }) {
       <button
         type="button"
         onClick={() =>
-          void doing(
-            patch(appPipelines, placeOf(pipeline), refreshed()),
+          void notifyOutcome(
+            patch(appPipelines, placeOf(pipeline), refreshPatch()),
             "Listing the open pull requests again.",
           )
         }
       >
         Refresh now
       </button>
-      <button type="button" class="danger" onClick={() => setAsked(true)}>
+      <button type="button" class="danger" onClick={() => setConfirming(true)}>
         Delete
       </button>
-      {isAsked && (
+      {isConfirming && (
         <ConfirmDelete
           kind="AppPipeline"
           name={name}
           consequence="All its previews are deleted too: their Applications, builds, and pods."
-          onClose={() => setAsked(false)}
+          onClose={() => setConfirming(false)}
           onConfirm={() => {
-            setAsked(false);
-            void doing(remove(appPipelines, placeOf(pipeline)), `Deleting ${name}.`).then(
+            setConfirming(false);
+            void notifyOutcome(remove(appPipelines, placeOf(pipeline)), `Deleting ${name}.`).then(
               (outcome) => outcome === "done" && route("/previews"),
             );
           }}

@@ -6,7 +6,7 @@ import { useWatch } from "../api/watch.ts";
 import { repositoryUrl } from "../builds/repository.tsx";
 import { Conditions } from "../ui/conditions.tsx";
 import { Events } from "../ui/events.tsx";
-import { ChangedObject } from "../ui/form/object.tsx";
+import { EditObject } from "../ui/form/object.tsx";
 import { Head } from "../ui/head.tsx";
 import { Gone, Loaded } from "../ui/states.tsx";
 import { Health } from "../ui/status.tsx";
@@ -24,7 +24,7 @@ const tabs = [
 
 export function PipelineDetail() {
   const { namespace = "", name = "", tab = "" } = useRoute().params;
-  const [found, cloned, said] = useWatch(
+  const [found, cloned, eventList] = useWatch(
     [appPipelines, { namespace, fieldSelector: `metadata.name=${name}` }],
     [images, { namespace, labelSelector: labels.remoteSync }],
     [events, { namespace }],
@@ -47,7 +47,7 @@ export function PipelineDetail() {
             <div class="stack">
               <Tabs at={`/previews/${namespace}/${name}`} tabs={tabs} current={tab} label={`About ${name}`} />
               {tab === "settings" ? (
-                <ChangedObject key={pipeline.metadata.uid} kind={pipelineForm} object={pipeline} />
+                <EditObject key={pipeline.metadata.uid} kind={pipelineForm} object={pipeline} />
               ) : (
                 <>
                   <Board pipeline={pipeline} url={url} />
@@ -56,7 +56,7 @@ export function PipelineDetail() {
                     <Conditions of={pipeline} />
                   </div>
                   <Reports pipeline={pipeline} url={url} />
-                  <Events watched={said} about={new Set([pipeline.metadata.uid])} />
+                  <Events watched={eventList} about={new Set([pipeline.metadata.uid])} />
                 </>
               )}
             </div>

@@ -11,7 +11,7 @@ const forks = {
 } as const;
 
 /** Which pull requests get a preview. */
-function whichOf({ filter = {} }: AppPipeline["spec"]): string {
+function filterOf({ filter = {} }: AppPipeline["spec"]): string {
   const { labels = [], baseBranches = [], drafts = true, forks: from = "Approved", approvalLabel } = filter;
   return [
     labels.length > 0 ? `labeled ${labels.join(" and ")}` : "all open",
@@ -22,14 +22,14 @@ function whichOf({ filter = {} }: AppPipeline["spec"]): string {
 }
 
 /** Which reports GitHub gets. */
-function toldOf({ report = {} }: AppPipeline["spec"]): string {
+function reportsOf({ report = {} }: AppPipeline["spec"]): string {
   const { commitStatus = true, deployment = false, comment = true } = report;
-  const told = [
+  const reports = [
     ...(commitStatus ? ["a commit status"] : []),
     ...(deployment ? ["a deployment"] : []),
     ...(comment ? ["a comment"] : []),
   ];
-  return told.join(", ") || "none";
+  return reports.join(", ") || "none";
 }
 
 export function Facts({ pipeline, url }: { pipeline: Stored<AppPipeline>; url: string | undefined }) {
@@ -51,7 +51,7 @@ export function Facts({ pipeline, url }: { pipeline: Stored<AppPipeline>; url: s
           )}
         </dd>
         <dt>Pull requests</dt>
-        <dd>{whichOf(spec)}</dd>
+        <dd>{filterOf(spec)}</dd>
         <dt>Limit</dt>
         <dd>{spec.maxPreviews === undefined ? "none" : `${spec.maxPreviews} previews at once`}</dd>
         <dt>Lifetime</dt>{" "}
@@ -64,7 +64,7 @@ export function Facts({ pipeline, url }: { pipeline: Stored<AppPipeline>; url: s
         </dd>
         <dt>GitHub token</dt> <dd>Secret {secretName}</dd>
         <dt>Reports to GitHub</dt>
-        <dd>{toldOf(spec)}</dd>
+        <dd>{reportsOf(spec)}</dd>
         <dt>Pull requests listed</dt>
         <dd>
           {status?.listedAt ? <Age of={status.listedAt} /> : "not yet"}

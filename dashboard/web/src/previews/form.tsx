@@ -10,7 +10,7 @@ import { EnvField } from "../ui/form/env.tsx";
 import { ChoiceField, LinesField, NumberField, TextField } from "../ui/form/field.tsx";
 import type { Form } from "../ui/form/form.ts";
 import { Group, More } from "../ui/form/group.tsx";
-import type { Draft, ObjectForm } from "../ui/form/object.tsx";
+import { type Draft, NewObject, type ObjectForm } from "../ui/form/object.tsx";
 
 const github: Path = ["spec", "base", "github"];
 
@@ -52,6 +52,9 @@ export const pipelineForm: ObjectForm<AppPipeline> = {
   specOf: ({ spec = {} }: Draft) => ({ applicationTemplate: {}, ...spec }),
   content: (form, namespace) => <Fields form={form} namespace={namespace} />,
 };
+
+/** The screen that creates an AppPipeline. */
+export const NewPipeline = () => <NewObject kind={pipelineForm} title="Preview a repository" />;
 
 function Fields({ form, namespace }: { form: Form; namespace: string }) {
   const field = (...path: string[]) => ({ form, path: ["spec", ...path] });

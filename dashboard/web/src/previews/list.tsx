@@ -7,9 +7,9 @@ import { appPipelines, images } from "../api/resource.ts";
 import { useWatch } from "../api/watch.ts";
 import { Named, type UrlOf, useUrlOf } from "../builds/repository.tsx";
 import { Age } from "../ui/age.tsx";
-import { Findable } from "../ui/searchable.tsx";
 import { Head } from "../ui/head.tsx";
 import { namespace } from "../ui/namespace.tsx";
+import { Searchable } from "../ui/searchable.tsx";
 import { Loaded } from "../ui/states.tsx";
 import { Health, healthOf } from "../ui/status.tsx";
 import { type Column, ObjectTable } from "../ui/table.tsx";
@@ -43,9 +43,9 @@ export function PipelineList() {
         }
       >
         {(items) => (
-          <Findable items={items} text={textOf} what="AppPipelines">
+          <Searchable items={items} text={textOf} what="AppPipelines">
             {(shown) => <ObjectTable objects={shown} to={addressOf} columns={columns} />}
-          </Findable>
+          </Searchable>
         )}
       </Loaded>
     </>

@@ -41,7 +41,7 @@ export function Reports({ pipeline: { status }, url }: { pipeline: AppPipeline; 
               <strong>
                 <Named to={within(url, `pull/${report.number}`)}>{`#${report.number}`}</Named>
               </strong>{" "}
-              <Told report={report} url={url} />
+              <ReportText report={report} url={url} />
             </li>
           ))}
         </ul>
@@ -50,7 +50,7 @@ export function Reports({ pipeline: { status }, url }: { pipeline: AppPipeline; 
   );
 }
 
-function Told({ report, url }: { report: Report; url: string | undefined }) {
+function ReportText({ report, url }: { report: Report; url: string | undefined }) {
   const { number, statuses = [], deployment, deployedSHA, comment, refused = {} } = report;
   const pending = statuses.find((status) => status.pending);
   return (

@@ -3,7 +3,7 @@ import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
 import { placeOf, remove } from "../api/objects.ts";
 import type { Resource } from "../api/resource.ts";
 import { ConfirmDelete } from "./dialog.tsx";
-import { doing } from "./doing.ts";
+import { notifyOutcome } from "./notices.tsx";
 
 /** A button that deletes an object after a confirmation. Disabled if the object is already being deleted. */
 export function DeleteButton({
@@ -16,7 +16,7 @@ export function DeleteButton({
   /** What the deletion affects. */
   consequence: string;
 }) {
-  const [isAsking, setAsking] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const { metadata } = object;
   const what = `${resource.kind} ${metadata.name}`;
   return (
@@ -25,19 +25,19 @@ export function DeleteButton({
         type="button"
         class="danger"
         disabled={metadata.deletionTimestamp !== undefined}
-        onClick={() => setAsking(true)}
+        onClick={() => setConfirming(true)}
       >
         Delete
       </button>
-      {isAsking && (
+      {isConfirming && (
         <ConfirmDelete
           kind={resource.kind}
           name={metadata.name}
           consequence={consequence}
-          onClose={() => setAsking(false)}
+          onClose={() => setConfirming(false)}
           onConfirm={() => {
-            setAsking(false);
-            void doing(remove(resource, placeOf(object)), `Deleting ${what}.`);
+            setConfirming(false);
+            void notifyOutcome(remove(resource, placeOf(object)), `Deleting ${what}.`);
           }}
         />
       )}

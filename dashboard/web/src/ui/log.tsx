@@ -18,7 +18,7 @@ interface Line {
   readonly isCut?: boolean;
 }
 
-interface Trouble {
+interface LogError {
   readonly status: number;
   readonly message: string;
 }
@@ -26,32 +26,32 @@ interface Trouble {
 /** More lines would make the page slow; `kubectl logs` shows all. */
 const maxLines = 5000;
 /** Whether waiting cannot help. Other errors go away when a container starts or a permission is granted. */
-const isFinal = ({ status }: Trouble, run: LogPlace["run"]): boolean =>
+const isFinal = ({ status }: LogError, run: LogPlace["run"]): boolean =>
   status === 404 || (status === 400 && run === "previous");
 
 /** The current content of a log. */
-interface Told {
+interface LogState {
   readonly lines: readonly Line[];
   /** A message below the lines. */
   readonly state: string;
 }
 
 /** Follows a log by `GET /api/log` while the component is mounted. */
-function useLog({ namespace, pod, container, run = "present" }: LogPlace): Told {
-  const [told, setTold] = useState<Told>({ lines: [], state: "Waiting for log lines…" });
+function useLog({ namespace, pod, container, run = "present" }: LogPlace): LogState {
+  const [log, setLog] = useState<LogState>({ lines: [], state: "Waiting for log lines…" });
   useEffect(() => {
     const query = new URLSearchParams({ namespace, pod, container, previous: String(run === "previous") });
     const source = new EventSource(`/api/log?${query}`);
     let waiting: Line[] = [];
     let frame = 0;
-    const say = (state: string) => setTold(({ lines }) => ({ lines, state }));
+    const setState = (state: string) => setLog(({ lines }) => ({ lines, state }));
     const on = <T,>(event: string, take: (data: T) => void) =>
       source.addEventListener(event, ({ data }: MessageEvent<string>) => take(JSON.parse(data) as T));
     const draw = () => {
       frame = 0;
-      const news = waiting;
+      const lines = waiting;
       waiting = [];
-      setTold(({ lines }) => ({ lines: [...lines, ...news].slice(-maxLines), state: "" }));
+      setLog((log) => ({ lines: [...log.lines, ...lines].slice(-maxLines), state: "" }));
     };
     on<Line>("line", (line) => {
       waiting.push(line);
@@ -59,21 +59,21 @@ function useLog({ namespace, pod, container, run = "present" }: LogPlace): Told 
     });
     on("end", () => {
       source.close();
-      requestAnimationFrame(() => say("End of log."));
+      requestAnimationFrame(() => setState("End of log."));
     });
-    on<Trouble>("trouble", (trouble) => {
-      say(trouble.status === 0 ? "" : trouble.message);
-      if (isFinal(trouble, run)) source.close();
+    on<LogError>("trouble", (error) => {
+      setState(error.status === 0 ? "" : error.message);
+      if (isFinal(error, run)) source.close();
     });
     source.onerror = () => {
-      if (source.readyState === EventSource.CLOSED) say("The log is not available right now.");
+      if (source.readyState === EventSource.CLOSED) setState("The log is not available right now.");
     };
     return () => {
       cancelAnimationFrame(frame);
       source.close();
     };
   }, [namespace, pod, container, run]);
-  return told;
+  return log;
 }
 
 /** Shows the last lines and follows the log. */

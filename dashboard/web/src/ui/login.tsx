@@ -3,13 +3,13 @@ import { loadSession, loginUrl } from "../api/session.ts";
 import icon from "../icon.svg";
 
 /** Messages by the `why` parameter with which the server redirects after a failed login. */
-const troubles = new Map([
+const messages = new Map([
   ["denied", "You canceled it, or the identity provider denied it."],
   ["interrupted", "It took too long, or you started another one. Your browser must accept cookies."],
   ["issuer-away", "The identity provider does not respond. Try again in a few minutes."],
   ["bus-away", "The dashboard cannot store sessions right now. Try again in a few minutes."],
 ]);
-const otherTrouble = "Try again. If it keeps failing, see the dashboard's log.";
+const defaultMessage = "Try again. If it keeps failing, see the dashboard's log.";
 
 /** The screen before the login, and after a failed one. */
 export function Welcome() {
@@ -23,7 +23,7 @@ export function Welcome() {
       <p class="quiet">Applications, their builds and previews, and the bus at work.</p>
       {failed && (
         <p role="alert" class="notice bad">
-          Login failed. {troubles.get(query.get("why") ?? "") ?? otherTrouble}
+          Login failed. {messages.get(query.get("why") ?? "") ?? defaultMessage}
         </p>
       )}
       <a class="button primary" href={failed ? again : loginUrl()}>

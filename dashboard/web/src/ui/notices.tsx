@@ -26,6 +26,18 @@ export function notify(tone: Notice["tone"], text: string): void {
 export const withLead = (lead: string, message: string): string =>
   /^[A-Z].*\.$/s.test(message) ? message : `${lead} ${message.replace(/^Invalid (input|value): /, "")}`;
 
+/** Waits for an action of the user and shows its outcome. */
+export async function notifyOutcome(work: Promise<unknown>, done: string): Promise<"done" | "failed"> {
+  try {
+    await work;
+    notify("good", done);
+    return "done";
+  } catch (error) {
+    notify("bad", withLead("Request failed:", (error as Error).message));
+    return "failed";
+  }
+}
+
 function close(id: number): void {
   notices.value = notices.value.filter((notice) => notice.id !== id);
 }

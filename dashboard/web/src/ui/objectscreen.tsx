@@ -6,8 +6,8 @@ import { Head } from "./head.tsx";
 import { Away, Gone, Loading, Refused } from "./states.tsx";
 
 /** Shows the object with the given name, or why it cannot be shown. */
-export function Single<T extends KubeObject>({
-  watched: { state, items, trouble },
+export function ObjectScreen<T extends KubeObject>({
+  watched: { state, items, error },
   kind,
   name,
   trail,
@@ -24,7 +24,7 @@ export function Single<T extends KubeObject>({
   if (found && state !== "refused")
     return (
       <>
-        {state === "away" && <Away message={trouble?.message} />}
+        {state === "away" && <Away message={error?.message} />}
         {children(found)}
       </>
     );
@@ -32,7 +32,7 @@ export function Single<T extends KubeObject>({
     <>
       <Head title={name} trail={trail} />
       {state === "refused" ? (
-        <Refused status={trouble?.status ?? 403} message={trouble?.message ?? ""} />
+        <Refused status={error?.status ?? 403} message={error?.message ?? ""} />
       ) : state === "live" ? (
         <Gone kind={kind} name={name} backTo={trail[0]} />
       ) : (

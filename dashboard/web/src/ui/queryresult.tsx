@@ -1,24 +1,24 @@
 /** The result or error of a request. */
 import type { ComponentChildren } from "preact";
-import type { Answer } from "../api/query.ts";
+import type { Query } from "../api/query.ts";
 import { Away, Loading } from "./states.tsx";
 
-export function Answered<T>({
-  answer,
+export function QueryResult<T>({
+  result,
   refused,
   children,
 }: {
-  answer: Answer<T>;
+  result: Query<T>;
   /** Shown if the server refuses the request. */
-  refused: (trouble: { readonly status: number; readonly message: string }) => ComponentChildren;
+  refused: (error: { readonly status: number; readonly message: string }) => ComponentChildren;
   children: (value: T) => ComponentChildren;
 }) {
-  const { state, value, trouble, ask } = answer;
-  if (state === "refused") return <>{refused(trouble ?? { status: 0, message: "" })}</>;
+  const { state, value, error, reload } = result;
+  if (state === "refused") return <>{refused(error ?? { status: 0, message: "" })}</>;
   if (value !== undefined)
     return (
       <div class="stack">
-        {state === "away" && <Away message={trouble?.message} />}
+        {state === "away" && <Away message={error?.message} />}
         {children(value)}
       </div>
     );
@@ -26,8 +26,8 @@ export function Answered<T>({
   return (
     <div role="alert" class="empty">
       <h2>The server does not respond</h2>
-      <p>{trouble?.message}</p>
-      <button type="button" onClick={ask}>
+      <p>{error?.message}</p>
+      <button type="button" onClick={reload}>
         Try again
       </button>
     </div>

@@ -1,13 +1,13 @@
 /** A text filter for lists. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { having } from "./wordfilter.ts";
+import { filterByWords } from "./wordfilter.ts";
 
 /** Lists up to this length need no filter. */
 const few = 8;
 
 /** A search field above the items that match it. */
-export function Findable<T>({
+export function Searchable<T>({
   items,
   text,
   what,
@@ -22,7 +22,7 @@ export function Findable<T>({
 }) {
   const [words, setWords] = useState("");
   if (items.length <= few && words === "") return <>{children(items)}</>;
-  const found = having(items, text, words);
+  const found = filterByWords(items, text, words);
   return (
     <>
       <search class="row">

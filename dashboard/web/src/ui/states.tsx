@@ -17,13 +17,12 @@ export function Loaded<T extends KubeObject>({
   empty: ComponentChildren;
   children: (items: readonly Stored<T>[]) => ComponentChildren;
 }) {
-  const { state, items, trouble } = watched;
-  if (state === "refused")
-    return <Refused status={trouble?.status ?? 403} message={trouble?.message ?? ""} />;
+  const { state, items, error } = watched;
+  if (state === "refused") return <Refused status={error?.status ?? 403} message={error?.message ?? ""} />;
   if (state === "loading") return <Loading />;
   return (
     <div class="stack">
-      {state === "away" && <Away message={trouble?.message} />}
+      {state === "away" && <Away message={error?.message} />}
       {items.length === 0 ? <div class="empty">{empty}</div> : children(items)}
     </div>
   );

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { having } from "./wordfilter.ts";
+import { filterByWords } from "./wordfilter.ts";
 
 const texts = ["team-a web Ready", "team-b web Rollout failed", "team-b api Ready"];
-const found = (words: string) => having(texts, (text) => text, words);
+const found = (words: string) => filterByWords(texts, (text) => text, words);
 
 test("finds items that contain all words, in any order and in any case", () => {
   expect(found("WEB team-b")).toEqual(["team-b web Rollout failed"]);

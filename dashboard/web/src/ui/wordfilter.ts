@@ -1,8 +1,12 @@
 /** The items whose text contains all words, ignoring case. */
-export function having<T>(items: readonly T[], text: (item: T) => string, words: string): readonly T[] {
-  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+export function filterByWords<T>(
+  items: readonly T[],
+  text: (item: T) => string,
+  words: string,
+): readonly T[] {
+  const needles = words.toLowerCase().split(/\s+/).filter(Boolean);
   return items.filter((item) => {
-    const found = text(item).toLowerCase();
-    return wanted.every((word) => found.includes(word));
+    const haystack = text(item).toLowerCase();
+    return needles.every((word) => haystack.includes(word));
   });
 }

@@ -1,5 +1,5 @@
 /** The screen of a Hikawa: its song, live. */
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useRoute } from "preact-iso";
 import type { Stored } from "../../../../bus/kube/object.ts";
 import type { Hikawa } from "../../../../functions/zundoko/kinds.ts";
@@ -11,11 +11,10 @@ import { DeleteButton } from "../ui/deletebutton.tsx";
 import { Events } from "../ui/events.tsx";
 import { Facts } from "../ui/facts.tsx";
 import { Head } from "../ui/head.tsx";
-import { Single } from "../ui/objectscreen.tsx";
+import { ObjectScreen } from "../ui/objectscreen.tsx";
 import { Health } from "../ui/status.tsx";
 import { hikawas, kiyoshis, zundokos } from "./resources.ts";
-import { canSpeak, useVoice } from "./voice.ts";
-import { type SaidWord, singersOf, songOf } from "./words.ts";
+import { singersOf, songOf, type Word } from "./words.ts";
 import "./song.css";
 
 const trail = ["/zundoko", "Zundoko"] as const;
@@ -25,32 +24,32 @@ const mostShown = 300;
 
 export function Song() {
   const { namespace = "", name = "" } = useRoute().params;
-  const [found, said, ended, told] = useWatch(
+  const [found, words, kiyoshi, eventList] = useWatch(
     [hikawas, { namespace, fieldSelector: `metadata.name=${name}` }],
     [zundokos, { namespace }],
     [kiyoshis, { namespace }],
     [events, { namespace }],
   );
   return (
-    <Single watched={found} kind="Hikawa" name={name} trail={trail}>
+    <ObjectScreen watched={found} kind="Hikawa" name={name} trail={trail}>
       {(hikawa) => (
         <SongOf
           hikawa={hikawa}
-          song={songOf(hikawa, said.items, ended.items)}
-          events={<Events watched={told} about={new Set([hikawa.metadata.uid])} />}
+          song={songOf(hikawa, words.items, kiyoshi.items)}
+          events={<Events watched={eventList} about={new Set([hikawa.metadata.uid])} />}
         />
       )}
-    </Single>
+    </ObjectScreen>
   );
 }
 
 function SongOf({
   hikawa,
   song,
-  events: told,
+  events: eventList,
 }: {
   hikawa: Stored<Hikawa>;
-  song: readonly SaidWord[];
+  song: readonly Word[];
   events: preact.JSX.Element;
 }) {
   const { metadata, spec } = hikawa;
@@ -86,13 +85,13 @@ function SongOf({
           />
           <Conditions of={hikawa} />
         </div>
-        {told}
+        {eventList}
       </div>
     </>
   );
 }
 
-function Words({ song }: { song: readonly SaidWord[] }) {
+function Words({ song }: { song: readonly Word[] }) {
   const [isAloud, setAloud] = useState(false);
   const spoken = useMemo(() => song, [song.map(({ name }) => name).join()]);
   useVoice(spoken, isAloud ? "aloud" : "silent");
@@ -132,4 +131,26 @@ function Words({ song }: { song: readonly SaidWord[] }) {
       </div>
     </section>
   );
+}
+
+/** Whether the browser can speak: https://developer.mozilla.org/docs/Web/API/SpeechSynthesis */
+const canSpeak = "speechSynthesis" in window && "SpeechSynthesisUtterance" in window;
+
+/** Speaks new words while `mode` is `aloud`. */
+function useVoice(song: readonly Word[], mode: "aloud" | "silent"): void {
+  const heard = useRef(new Set<string>());
+  useEffect(() => {
+    const newWords = song.filter(({ name }) => !heard.current.has(name));
+    for (const { name } of newWords) heard.current.add(name);
+    if (mode === "silent" || !canSpeak) return;
+    for (const { say } of newWords) {
+      const utterance = new SpeechSynthesisUtterance(say);
+      utterance.lang = "ja";
+      speechSynthesis.speak(utterance);
+    }
+  }, [song, mode]);
+  useEffect(() => {
+    if (mode === "silent" || !canSpeak) return;
+    return () => speechSynthesis.cancel();
+  }, [mode]);
 }

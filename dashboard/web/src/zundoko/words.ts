@@ -4,7 +4,7 @@ import type { Hikawa, Kiyoshi, Zundoko } from "../../../../functions/zundoko/kin
 import { numberOf, saidByAnnotation } from "../../../../functions/zundoko/names.ts";
 
 /** A word of a song. */
-export interface SaidWord {
+export interface Word {
   /** Name of its object. */
   readonly name: string;
   readonly say: string;
@@ -12,7 +12,7 @@ export interface SaidWord {
   readonly by: string;
 }
 
-const said = ({ metadata, spec }: Stored<Zundoko | Kiyoshi>): SaidWord => ({
+const wordOf = ({ metadata, spec }: Stored<Zundoko | Kiyoshi>): Word => ({
   name: metadata.name,
   say: spec.say,
   by: metadata.annotations?.[saidByAnnotation] ?? "",
@@ -23,16 +23,16 @@ export function songOf(
   hikawa: Stored<Hikawa>,
   zundokos: readonly Stored<Zundoko>[],
   kiyoshis: readonly Stored<Kiyoshi>[],
-): readonly SaidWord[] {
+): readonly Word[] {
   const isOurs = (object: KubeObject) => controllerOf(object)?.uid === hikawa.metadata.uid;
   const words = zundokos
     .filter(isOurs)
     .sort((a, b) => (numberOf(a.metadata.name) ?? 0) - (numberOf(b.metadata.name) ?? 0));
-  return [...words, ...kiyoshis.filter(isOurs)].map(said);
+  return [...words, ...kiyoshis.filter(isOurs)].map(wordOf);
 }
 
 /** The number of words of each replica, sorted by name. */
-export const singersOf = (song: readonly SaidWord[]): readonly (readonly [by: string, words: number])[] =>
+export const singersOf = (song: readonly Word[]): readonly (readonly [by: string, words: number])[] =>
   [...Map.groupBy(song, ({ by }) => by)]
     .map(([by, words]) => [by || "unknown", words.length] as const)
     .sort(([a], [b]) => a.localeCompare(b));

@@ -3,10 +3,10 @@
 import { useState } from "preact/hooks";
 import { useRoute } from "preact-iso";
 import type { DeadLetterDetail } from "../../../../api/bus.ts";
-import { useAnswer } from "../../api/query.ts";
+import { slowPollMillis, useQuery } from "../../api/query.ts";
 import { Age } from "../../ui/age.tsx";
-import { Answered } from "../../ui/queryresult.tsx";
 import { Head } from "../../ui/head.tsx";
+import { QueryResult } from "../../ui/queryresult.tsx";
 import { Status, spaced } from "../../ui/status.tsx";
 import "../bus.css";
 import {
@@ -18,20 +18,18 @@ import {
 } from "../addresses.ts";
 import { BusRefused } from "../forbidden.tsx";
 import { Cause, ObjectLink } from "../objects.tsx";
-import { Afterwards } from "./replayresult.tsx";
 import { Replay } from "./replay.tsx";
-
-const everyMillis = 5000;
+import { ReplayResult } from "./replayresult.tsx";
 
 export function DeadLetterScreen() {
   const { function: fn = "", namespace = "", name = "" } = useRoute().params;
   const path = deadLetterPath(fn, { namespace: namespace === noNamespace ? "" : namespace, name });
-  const answer = useAnswer<DeadLetterDetail>(`/api/bus${path}`, everyMillis);
+  const result = useQuery<DeadLetterDetail>(`/api/bus${path}`, slowPollMillis);
   const [replayed, setReplayed] = useState<DeadLetterDetail>();
-  const { value } = answer;
+  const { value } = result;
   const again = () => {
     setReplayed(undefined);
-    answer.ask();
+    result.reload();
   };
   return (
     <>
@@ -42,22 +40,22 @@ export function DeadLetterScreen() {
       >
         {value && !replayed && <Replay letters={[value]} label="Replay" onDone={() => setReplayed(value)} />}
       </Head>
-      {replayed && <Afterwards of={replayed} onAgain={again} />}
+      {replayed && <ReplayResult of={replayed} onAgain={again} />}
       {replayed ? (
         <Letter of={replayed} />
       ) : (
-        <Answered
-          answer={answer}
-          refused={(trouble) =>
-            trouble.status === 404 ? (
+        <QueryResult
+          result={result}
+          refused={(error) =>
+            error.status === 404 ? (
               <Missing fn={fn} name={name} />
             ) : (
-              <BusRefused what="this dead letter" trouble={trouble} />
+              <BusRefused what="this dead letter" error={error} />
             )
           }
         >
           {(letter) => <Letter of={letter} />}
-        </Answered>
+        </QueryResult>
       )}
     </>
   );
@@ -82,7 +80,7 @@ function Letter({ of: letter }: { of: DeadLetterDetail }) {
     <div class="columns">
       <section class="card" aria-labelledby="what">
         <h2 id="what">Error</h2>
-        <p class="said">{message}</p>
+        <p class="wrapped">{message}</p>
         {stack && (
           <details open>
             <summary>Stack</summary>

@@ -1,11 +1,11 @@
 /** The list of dead letters. */
 import { useLocation } from "preact-iso";
 import type { DeadLetterItem, DeadLetterList } from "../../../../api/bus.ts";
-import { useAnswer } from "../../api/query.ts";
+import { slowPollMillis, useQuery } from "../../api/query.ts";
 import { Age } from "../../ui/age.tsx";
-import { Answered } from "../../ui/queryresult.tsx";
 import { Head } from "../../ui/head.tsx";
 import { namespace } from "../../ui/namespace.tsx";
+import { QueryResult } from "../../ui/queryresult.tsx";
 import { spaced } from "../../ui/status.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { deadLetterPath, deadLettersAddress } from "../addresses.ts";
@@ -14,14 +14,12 @@ import { plural } from "../numbers.ts";
 import { BusTabs } from "../tabs.tsx";
 import { Replay } from "./replay.tsx";
 
-const everyMillis = 5000;
-
 export function DeadLetters() {
   const { query, route } = useLocation();
   const fn = query.function ?? "";
-  const asked = new URLSearchParams(namespace.value ? { namespace: namespace.value } : {});
-  const answer = useAnswer<DeadLetterList>(`/api/bus/deadletters?${asked}`, everyMillis);
-  const all = answer.value?.items ?? [];
+  const selection = new URLSearchParams(namespace.value ? { namespace: namespace.value } : {});
+  const result = useQuery<DeadLetterList>(`/api/bus/deadletters?${selection}`, slowPollMillis);
+  const all = result.value?.items ?? [];
   const shown = fn === "" ? all : all.filter((letter) => letter.function === fn);
   return (
     <>
@@ -30,12 +28,12 @@ export function DeadLetters() {
           <Replay
             letters={shown}
             label={shown.length === 1 ? "Replay the one shown" : `Replay all ${shown.length} shown`}
-            onDone={answer.ask}
+            onDone={result.reload}
           />
         )}
       </Head>
       <BusTabs current="deadletters" />
-      <Answered answer={answer} refused={(trouble) => <BusRefused what="dead letters" trouble={trouble} />}>
+      <QueryResult result={result} refused={(error) => <BusRefused what="dead letters" error={error} />}>
         {() => (
           <>
             {(all.length > 0 || fn !== "") && (
@@ -57,7 +55,7 @@ export function DeadLetters() {
             )}
           </>
         )}
-      </Answered>
+      </QueryResult>
     </>
   );
 }

@@ -18,7 +18,7 @@ export function Replay({
   /** Called if at least one was replayed. */
   onDone: () => void;
 }) {
-  const [isAsking, setAsking] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const why = useId();
   const allowed = letters.filter(({ mayReplay }) => mayReplay);
   const isAllowed = allowed.length > 0;
@@ -29,7 +29,7 @@ export function Replay({
         class="primary"
         disabled={!isAllowed}
         aria-describedby={isAllowed ? undefined : why}
-        onClick={() => setAsking(true)}
+        onClick={() => setConfirming(true)}
       >
         {label}
       </button>
@@ -39,11 +39,11 @@ export function Replay({
           <code>deadletters/replay</code> there, which the role <code>edit</code> includes.
         </p>
       )}
-      {isAsking && (
+      {isConfirming && (
         <Question
           letters={allowed}
           left={letters.length - allowed.length}
-          onClose={() => setAsking(false)}
+          onClose={() => setConfirming(false)}
           onDone={onDone}
         />
       )}

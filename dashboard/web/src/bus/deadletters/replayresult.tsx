@@ -1,15 +1,13 @@
 /** The result of a replay. */
 import type { DeadLetterDetail, History, ReconcileEntry } from "../../../../api/bus.ts";
-import { useAnswer } from "../../api/query.ts";
-import { Answered } from "../../ui/queryresult.tsx";
+import { fastPollMillis, useQuery } from "../../api/query.ts";
+import { QueryResult } from "../../ui/queryresult.tsx";
 import { historyAddress } from "../addresses.ts";
 import { BusRefused } from "../forbidden.tsx";
 import { Entries } from "../history/entries.tsx";
 
-const everyMillis = 2000;
-
 /** Follows the reconciles of the object after the replay. */
-export function Afterwards({
+export function ReplayResult({
   of: { function: fn, object, time },
   onAgain,
 }: {
@@ -17,16 +15,16 @@ export function Afterwards({
   /** Opens the dead letter that the replay led to. */
   onAgain: () => void;
 }) {
-  const answer = useAnswer<History>(`/api${historyAddress(object)}`, everyMillis);
+  const result = useQuery<History>(`/api${historyAddress(object)}`, fastPollMillis);
   return (
-    <section class="card afterwards" aria-labelledby="afterwards">
+    <section class="card replay-result" aria-labelledby="afterwards">
       <header>
         <h2 id="afterwards">After the replay</h2>
         <a href={historyAddress(object)}>History of {object.name}</a>
       </header>
-      <Answered
-        answer={answer}
-        refused={(trouble) => <BusRefused what="the result of the replay" trouble={trouble} />}
+      <QueryResult
+        result={result}
+        refused={(error) => <BusRefused what="the result of the replay" error={error} />}
       >
         {(history) => {
           const since = reconcilesSince(history, fn, time);
@@ -47,7 +45,7 @@ export function Afterwards({
             </>
           );
         }}
-      </Answered>
+      </QueryResult>
     </section>
   );
 }

@@ -1,29 +1,27 @@
 /** Workers and their in-flight objects. */
 import type { InHand, Working, WorkingReplica } from "../../../../api/bus.ts";
-import { useAnswer } from "../../api/query.ts";
+import { fastPollMillis, useQuery } from "../../api/query.ts";
 import { Age } from "../../ui/age.tsx";
-import { Answered } from "../../ui/queryresult.tsx";
 import { namespace } from "../../ui/namespace.tsx";
+import { QueryResult } from "../../ui/queryresult.tsx";
 import { Status } from "../../ui/status.tsx";
 import { traceAddress } from "../addresses.ts";
 import { NeedsRole } from "../forbidden.tsx";
 import { ordinal } from "../numbers.ts";
 import { ObjectLink } from "../objects.tsx";
 
-const everyMillis = 2000;
-
 /** A row per in-flight object and per idle worker. */
-export function WorkingTable() {
+export function WorkersTable() {
   const query = new URLSearchParams(namespace.value ? { namespace: namespace.value } : {});
-  const answer = useAnswer<Working>(`/api/bus/working?${query}`, everyMillis);
+  const result = useQuery<Working>(`/api/bus/working?${query}`, fastPollMillis);
   return (
     <section class="card" aria-labelledby="working">
       <header>
         <h2 id="working">Workers</h2>
         <span class="quiet small">Objects in flight</span>
       </header>
-      <Answered
-        answer={answer}
+      <QueryResult
+        result={result}
         refused={({ status, message }) => (
           <p role="status" class="quiet">
             {status === 403 ? (
@@ -57,7 +55,7 @@ export function WorkingTable() {
                 <tbody>
                   {replicas.flatMap((replica) =>
                     replica.inHand.length === 0
-                      ? [<Idle key={replica.replica} of={replica} />]
+                      ? [<IdleRow key={replica.replica} of={replica} />]
                       : replica.inHand.map((inHand) => (
                           <Row key={keyOf(replica, inHand)} replica={replica.replica} of={inHand} />
                         )),
@@ -67,7 +65,7 @@ export function WorkingTable() {
             </div>
           )
         }
-      </Answered>
+      </QueryResult>
     </section>
   );
 }
@@ -78,7 +76,7 @@ const keyOf = ({ replica }: WorkingReplica, { function: fn, object }: InFlightRe
 /** A worker with more functions shows their number; a worker of all functions has about a dozen. */
 const mostNamed = 3;
 
-function Idle({ of: { replica, functions } }: { of: WorkingReplica }) {
+function IdleRow({ of: { replica, functions } }: { of: WorkingReplica }) {
   return (
     <tr>
       <th scope="row" data-label="Replica">

@@ -12,7 +12,6 @@ import { Status, spaced, type Tone } from "../../ui/status.tsx";
 import { deadLetterPath } from "../addresses.ts";
 import { count, duration, ordinal, plural } from "../numbers.ts";
 import { Cause, ObjectLink } from "../objects.tsx";
-import { Clock } from "./clock.tsx";
 import { nextOf, outcomeOf } from "./outcomes.ts";
 
 /** A list of entries in the given order. */
@@ -29,6 +28,25 @@ export function Entries({ of: entries }: { of: readonly HistoryEntry[] }) {
   );
 }
 
+/** Milliseconds matter within a trace. */
+const clock: Intl.DateTimeFormatOptions = {
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  fractionalSecondDigits: 3,
+  hourCycle: "h23",
+};
+
+/** The time of day of a time (RFC 3339), with the date as its title. */
+function Clock({ of: time }: { of: string }) {
+  const date = new Date(time);
+  return (
+    <time class="clock" dateTime={time} title={date.toLocaleString()}>
+      {date.toLocaleTimeString([], clock)}
+    </time>
+  );
+}
+
 function Entry({ of: entry }: { of: HistoryEntry }) {
   switch (entry.type) {
     case "webhook":
@@ -38,12 +56,12 @@ function Entry({ of: entry }: { of: HistoryEntry }) {
     case "deadletter":
       return <Letter of={entry} />;
     case "event":
-      return <Said of={entry} />;
+      return <EventLine of={entry} />;
   }
 }
 
 /** The layout that all entries share. */
-function Told({
+function EntryBody({
   what,
   tone,
   word,
@@ -55,7 +73,7 @@ function Told({
   children?: ComponentChildren;
 }) {
   return (
-    <div class="told">
+    <div class="entry">
       <p class="row">
         <strong>{what}</strong>
         <Status tone={tone}>{word}</Status>
@@ -67,12 +85,12 @@ function Told({
 
 function Webhook({ of: { eventType, repository, subject, delivery } }: { of: WebhookEntry }) {
   return (
-    <Told what="Webhook" tone="off" word={eventType}>
+    <EntryBody what="Webhook" tone="off" word={eventType}>
       <p>
         {repository} {subject}
       </p>
       <p class="quiet small">Delivery {delivery}</p>
-    </Told>
+    </EntryBody>
   );
 }
 
@@ -92,7 +110,7 @@ function Reconcile({ of: entry }: { of: ReconcileEntry }) {
   const [tone, word] = outcomeOf(entry);
   const next = nextOf(entry);
   return (
-    <Told what={`Reconcile by ${entry.function}`} tone={tone} word={word}>
+    <EntryBody what={`Reconcile by ${entry.function}`} tone={tone} word={word}>
       <p>
         <ObjectLink of={object} />
         {causes.map((cause, at) => (
@@ -108,7 +126,7 @@ function Reconcile({ of: entry }: { of: ReconcileEntry }) {
         {duration(tookMillis)}
       </p>
       {error && (
-        <p class="said">
+        <p class="wrapped">
           {error.name}: {error.message}
         </p>
       )}
@@ -121,7 +139,7 @@ function Reconcile({ of: entry }: { of: ReconcileEntry }) {
         </ol>
       )}
       {next && <p>{next}</p>}
-    </Told>
+    </EntryBody>
   );
 }
 
@@ -144,24 +162,24 @@ function Write({ of: { verb, object, resourceVersion } }: { of: ReconcileWrite }
 
 function Letter({ of: { function: fn, object, reason, message, attempts } }: { of: DeadLetterEntry }) {
   return (
-    <Told what={`Dead letter of ${fn}`} tone="bad" word={spaced(reason)}>
-      <p class="said">{message}</p>
+    <EntryBody what={`Dead letter of ${fn}`} tone="bad" word={spaced(reason)}>
+      <p class="wrapped">{message}</p>
       <p>
         After {plural(attempts, "failed attempt")}.{" "}
         <a href={`/bus${deadLetterPath(fn, object)}`}>Inspect it</a>
       </p>
-    </Told>
+    </EntryBody>
   );
 }
 
-function Said({ of: { severity, reason, note, count: times, reporter } }: { of: EventEntry }) {
+function EventLine({ of: { severity, reason, note, count: times, reporter } }: { of: EventEntry }) {
   return (
-    <Told what="Event" tone={severity === "Warning" ? "bad" : "off"} word={spaced(reason)}>
+    <EntryBody what="Event" tone={severity === "Warning" ? "bad" : "off"} word={spaced(reason)}>
       <p>{note}</p>
       <p class="quiet small">
         Reported by {reporter}
         {times > 1 && `, ${count(times)} times`}
       </p>
-    </Told>
+    </EntryBody>
   );
 }

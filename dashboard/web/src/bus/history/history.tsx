@@ -3,103 +3,100 @@
 import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { History } from "../../../../api/bus.ts";
-import { useAnswer } from "../../api/query.ts";
+import { slowPollMillis, useQuery } from "../../api/query.ts";
 import { RequestError, request } from "../../api/session.ts";
-import { Answered } from "../../ui/queryresult.tsx";
 import { Head } from "../../ui/head.tsx";
 import { namespace } from "../../ui/namespace.tsx";
 import { notify, withLead } from "../../ui/notices.tsx";
+import { QueryResult } from "../../ui/queryresult.tsx";
 import { objectAddress } from "../addresses.ts";
 import { BusRefused } from "../forbidden.tsx";
 import { BusTabs } from "../tabs.tsx";
-import { kindCalled, namedKinds } from "./kindnames.ts";
-import { merged } from "./mergetraces.ts";
-import { Search, type Wanted } from "./search.tsx";
+import { kindAliases, resolveKind } from "./kindnames.ts";
+import { mergeTraces } from "./mergetraces.ts";
+import { type HistorySearch, Search } from "./search.tsx";
 import { Timeline } from "./timeline.tsx";
 
-const everyMillis = 5000;
-
 export function HistoryScreen() {
-  const { query } = useLocation();
-  const wanted: Wanted = query;
-  const asked = askedOf(wanted);
+  const search: HistorySearch = useLocation().query;
+  const query = queryOf(search);
   return (
     <>
-      <Head title={titleOf(wanted)} />
+      <Head title={titleOf(search)} />
       <BusTabs current="history" />
       <div class="stack">
-        <Search wanted={wanted} />
-        {asked === undefined ? <Kept /> : <Found key={String(asked)} asked={asked} wanted={wanted} />}
+        <Search search={search} />
+        {query === undefined ? <Introduction /> : <Found key={String(query)} query={query} search={search} />}
       </div>
     </>
   );
 }
 
-function titleOf({ trace, kind, name }: Wanted): string {
+function titleOf({ trace, kind, name }: HistorySearch): string {
   if (trace !== undefined) return `Trace ${trace.slice(0, 8)}`;
   return kind !== undefined && name !== undefined ? `History of ${kind} ${name}` : "History";
 }
 
 /** The query for the server; undefined while the search is incomplete. */
-function askedOf({
+function queryOf({
   trace,
   group,
   kind,
   namespace: inNamespace = "",
   name,
-}: Wanted): URLSearchParams | undefined {
+}: HistorySearch): URLSearchParams | undefined {
   if (trace !== undefined)
     return new URLSearchParams({ trace, ...(namespace.value && { namespace: namespace.value }) });
   if (kind === undefined || name === undefined) return undefined;
   // Links may omit the group of known kinds.
-  const called = group === undefined ? kindCalled(kind, namedKinds([])) : { group, kind };
-  return new URLSearchParams({ ...called, namespace: inNamespace, name });
+  const resolved = group === undefined ? resolveKind(kind, kindAliases([])) : { group, kind };
+  return new URLSearchParams({ ...resolved, namespace: inNamespace, name });
 }
 
-const pathOf = (asked: URLSearchParams, before?: string): string =>
-  `/api/bus/history?${new URLSearchParams([...asked, ...(before ? [["before", before]] : [])])}`;
+const pathOf = (query: URLSearchParams, before?: string): string =>
+  `/api/bus/history?${new URLSearchParams([...query, ...(before ? [["before", before]] : [])])}`;
 
-function Found({ asked, wanted }: { asked: URLSearchParams; wanted: Wanted }) {
-  const answer = useAnswer<History>(pathOf(asked), everyMillis);
+function Found({ query, search }: { query: URLSearchParams; search: HistorySearch }) {
+  const result = useQuery<History>(pathOf(query), slowPollMillis);
   const [earlier, setEarlier] = useState<readonly History[]>([]);
   const [first, setFirst] = useState<History>();
-  const [isAsking, setAsking] = useState(false);
+  const [isLoading, setLoading] = useState(false);
   // Keeps the page from which earlier entries continue while newer ones arrive.
-  useEffect(() => setFirst((known) => known ?? answer.value), [answer.value]);
+  useEffect(() => setFirst((known) => known ?? result.value), [result.value]);
 
-  async function more(before: string): Promise<void> {
-    setAsking(true);
+  async function loadEarlier(before: string): Promise<void> {
+    setLoading(true);
     try {
-      const part = await request<History>(pathOf(asked, before));
+      const part = await request<History>(pathOf(query, before));
       setEarlier((parts) => [...parts, part]);
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       notify("bad", withLead("Cannot load earlier entries:", error.message));
     } finally {
-      setAsking(false);
+      setLoading(false);
     }
   }
 
   return (
-    <Answered answer={answer} refused={(trouble) => <BusRefused what="this history" trouble={trouble} />}>
+    <QueryResult result={result} refused={(error) => <BusRefused what="this history" error={error} />}>
       {(newest) => {
         const begun = first ?? newest;
-        const traces = merged([newest, begun, ...earlier]);
+        const traces = mergeTraces([newest, begun, ...earlier]);
         const before = (earlier.at(-1) ?? begun).before;
-        const screen = linkOf(wanted);
+        const screen = linkOf(search);
         return (
           <>
             {screen && (
               <p>
                 <a href={screen}>
-                  Open the {wanted.kind} {wanted.name}
+                  Open the {search.kind} {search.name}
                 </a>
               </p>
             )}
-            {traces.length === 0 ? <Nothing wanted={wanted} /> : <Timeline traces={traces} />}
+            {traces.length === 0 ? <Nothing search={search} /> : <Timeline traces={traces} />}
             {before !== null && (
               <div class="actions">
-                <button type="button" disabled={isAsking} onClick={() => void more(before)}>
+                <button type="button" disabled={isLoading} onClick={() => void loadEarlier(before)}>
                   Show earlier entries
                 </button>
               </div>
@@ -107,25 +104,25 @@ function Found({ asked, wanted }: { asked: URLSearchParams; wanted: Wanted }) {
           </>
         );
       }}
-    </Answered>
+    </QueryResult>
   );
 }
 
-function linkOf({ group = "", kind, namespace: inNamespace = "", name }: Wanted): string | undefined {
+function linkOf({ group = "", kind, namespace: inNamespace = "", name }: HistorySearch): string | undefined {
   return kind && name ? objectAddress({ group, kind, namespace: inNamespace, name }) : undefined;
 }
 
-function Nothing({ wanted: { trace, kind, name } }: { wanted: Wanted }) {
+function Nothing({ search: { trace, kind, name } }: { search: HistorySearch }) {
   return (
     <div class="empty">
       <h2>No history of {trace === undefined ? `${kind} ${name}` : "this trace"}</h2>
       <p>Nothing happened in the retention period, or the name is different.</p>
-      <KeptWords />
+      <Retention />
     </div>
   );
 }
 
-function Kept() {
+function Introduction() {
   return (
     <div class="empty">
       <h2>From the webhook to the API write</h2>
@@ -133,12 +130,12 @@ function Kept() {
         Enter an object or a trace to see what triggered a reconcile, which worker ran it, how it ended, and
         what it wrote.
       </p>
-      <KeptWords />
+      <Retention />
     </div>
   );
 }
 
-function KeptWords() {
+function Retention() {
   return (
     <p class="small">
       Reconciles and their writes are kept for one day, webhooks for three days, dead letters until they are

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { kindCalled, namedKinds } from "./kindnames.ts";
+import { kindAliases, resolveKind } from "./kindnames.ts";
 
 const hikawa = { group: "zundokokiyoshi.kaitoy.github.com", kind: "Hikawa" };
-const named = namedKinds([
+const known = kindAliases([
   { function: "hikawa", for: hikawa },
   { function: "modoki-application", for: { group: "modoki.tsuzu.dev", kind: "Application" } },
 ]);
@@ -15,12 +15,12 @@ test.each([
   ["Application.example.com", { group: "example.com", kind: "Application" }],
   ["Secret", { group: "", kind: "Secret" }],
 ])("resolves %j to %j", (text, kind) => {
-  expect(kindCalled(text, named)).toEqual(kind);
+  expect(resolveKind(text, known)).toEqual(kind);
 });
 
 test("suggests each kind once, and its functions", () => {
-  const called = named.map(({ called }) => called);
-  expect(called.filter((name) => name === "Application")).toHaveLength(1);
-  expect(called).toContain("modoki-application");
-  expect(called).toEqual([...called].sort());
+  const aliases = known.map(({ alias }) => alias);
+  expect(aliases.filter((name) => name === "Application")).toHaveLength(1);
+  expect(aliases).toContain("modoki-application");
+  expect(aliases).toEqual([...aliases].sort());
 });

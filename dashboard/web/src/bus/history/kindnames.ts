@@ -4,9 +4,9 @@ import type { Resource } from "../../api/resource.ts";
 import * as resources from "../../api/resource.ts";
 
 /** A kind by one of its names. */
-export interface NamedKind extends KindName {
+export interface KindAlias extends KindName {
   /** Name of the kind, or of a function that reconciles it. */
-  readonly called: string;
+  readonly alias: string;
 }
 
 /** The kinds that the page has screens or lists for. */
@@ -15,23 +15,23 @@ export const knownResources: readonly Resource[] = Object.values(resources).filt
 );
 
 /** All known kinds and the kinds of these functions, sorted by name. */
-export function namedKinds(
+export function kindAliases(
   functions: readonly Pick<FunctionFigures, "function" | "for">[],
-): readonly NamedKind[] {
+): readonly KindAlias[] {
   const kinds = [...knownResources, ...functions.map(({ for: kind }) => kind)];
-  const named = [
-    ...kinds.map(({ group, kind }) => ({ called: kind, group, kind })),
-    ...functions.map(({ function: called, for: { group, kind } }) => ({ called, group, kind })),
+  const aliases = [
+    ...kinds.map(({ group, kind }) => ({ alias: kind, group, kind })),
+    ...functions.map(({ function: alias, for: { group, kind } }) => ({ alias, group, kind })),
   ];
-  const each = new Map(named.map((kind) => [`${kind.called} ${kind.group}`, kind]));
-  return [...each.values()].sort((a, b) => (a.called < b.called ? -1 : 1));
+  const unique = new Map(aliases.map((kind) => [`${kind.alias} ${kind.group}`, kind]));
+  return [...unique.values()].sort((a, b) => (a.alias < b.alias ? -1 : 1));
 }
 
 /** Resolves the name of a kind or function, or a `Kind.group`. An unknown kind counts as one of the Kubernetes core group. */
-export function kindCalled(text: string, named: readonly NamedKind[]): KindName {
+export function resolveKind(text: string, aliases: readonly KindAlias[]): KindName {
   const [kind = "", ...group] = text.trim().split(".");
   if (group.length > 0) return { group: group.join("."), kind };
-  const isCalled = ({ called }: NamedKind) => called.toLowerCase() === kind.toLowerCase();
-  const found = named.find(isCalled);
+  const matches = ({ alias }: KindAlias) => alias.toLowerCase() === kind.toLowerCase();
+  const found = aliases.find(matches);
   return found ? { group: found.group, kind: found.kind } : { group: "", kind };
 }

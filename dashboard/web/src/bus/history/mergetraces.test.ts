@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { EventEntry } from "../../../../api/bus.ts";
-import { merged } from "./mergetraces.ts";
+import { mergeTraces } from "./mergetraces.ts";
 
 const entry = (id: string, second: number): EventEntry => ({
   type: "event",
@@ -13,7 +13,7 @@ const entry = (id: string, second: number): EventEntry => ({
   reporter: "test",
 });
 
-const idsOf = (traces: ReturnType<typeof merged>) =>
+const idsOf = (traces: ReturnType<typeof mergeTraces>) =>
   traces.map(({ trace, entries }) => [trace, entries.map(({ id }) => id).join("")]);
 
 test("merges the parts of a trace and sorts its entries", () => {
@@ -24,7 +24,7 @@ test("merges the parts of a trace and sorts its entries", () => {
       { trace: "x", entries: [entry("b", 2)] },
     ],
   };
-  expect(idsOf(merged([newer, older]))).toEqual([
+  expect(idsOf(mergeTraces([newer, older]))).toEqual([
     ["x", "bcd"],
     ["y", "a"],
   ]);
@@ -33,7 +33,7 @@ test("merges the parts of a trace and sorts its entries", () => {
 test("removes duplicate entries", () => {
   const before = { traces: [{ trace: "x", entries: [entry("a", 1)] }] };
   const now = { traces: [{ trace: "x", entries: [entry("a", 1), entry("b", 2)] }] };
-  expect(idsOf(merged([now, before]))).toEqual([["x", "ab"]]);
+  expect(idsOf(mergeTraces([now, before]))).toEqual([["x", "ab"]]);
 });
 
 test("sorts traces by their last entry, newest first", () => {
@@ -42,5 +42,5 @@ test("sorts traces by their last entry, newest first", () => {
     { trace: "short", entries: [entry("b", 2), entry("c", 3)] },
     { trace: null, entries: [entry("e", 5)] },
   ];
-  expect(idsOf(merged([{ traces }])).map(([trace]) => trace)).toEqual(["long", null, "short"]);
+  expect(idsOf(mergeTraces([{ traces }])).map(([trace]) => trace)).toEqual(["long", null, "short"]);
 });

@@ -4,7 +4,7 @@ import type { History, HistoryEntry, HistoryTrace } from "../../../../api/bus.ts
  * Merges parts of a history. Traces are sorted by their last entry, newest first; entries oldest first. Parts may overlap, and a part may
  * begin in the middle of a trace.
  */
-export function merged(parts: readonly Pick<History, "traces">[]): readonly HistoryTrace[] {
+export function mergeTraces(parts: readonly Pick<History, "traces">[]): readonly HistoryTrace[] {
   const traces = Map.groupBy(
     parts.flatMap(({ traces }) => traces),
     ({ trace }) => trace,

@@ -2,36 +2,36 @@
 import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { BusFigures, ObjectName } from "../../../../api/bus.ts";
-import { useAnswer } from "../../api/query.ts";
 import { listOf } from "../../api/objects.ts";
+import { useQuery } from "../../api/query.ts";
 import { namespace } from "../../ui/namespace.tsx";
 import { historyAddress, traceAddress } from "../addresses.ts";
-import { kindCalled, knownResources, namedKinds } from "./kindnames.ts";
+import { kindAliases, knownResources, resolveKind } from "./kindnames.ts";
 
 /** A search, possibly incomplete. */
-export type Wanted = Partial<ObjectName> & { readonly trace?: string };
+export type HistorySearch = Partial<ObjectName> & { readonly trace?: string };
 
 /** Two forms that lead to the address of a history. */
-export function Search({ wanted }: { wanted: Wanted }) {
+export function Search({ search }: { search: HistorySearch }) {
   return (
     <div class="columns searches">
-      <ObjectSearch wanted={wanted} />
-      <TraceSearch trace={wanted.trace ?? ""} />
+      <ObjectSearch search={search} />
+      <TraceSearch trace={search.trace ?? ""} />
     </div>
   );
 }
 
-function ObjectSearch({ wanted }: { wanted: Wanted }) {
+function ObjectSearch({ search }: { search: HistorySearch }) {
   const { route } = useLocation();
-  const figures = useAnswer<BusFigures>("/api/bus/figures");
-  const named = namedKinds(figures.value?.functions ?? []);
-  const [kind, setKind] = useState(wanted.kind ?? "");
-  const [inNamespace, setNamespace] = useState(wanted.namespace ?? namespace.value);
-  const names = useNames(kindCalled(kind, named), inNamespace);
+  const figures = useQuery<BusFigures>("/api/bus/figures");
+  const aliases = kindAliases(figures.value?.functions ?? []);
+  const [kind, setKind] = useState(search.kind ?? "");
+  const [inNamespace, setNamespace] = useState(search.namespace ?? namespace.value);
+  const names = useNames(resolveKind(kind, aliases), inNamespace);
   useEffect(() => {
-    if (wanted.kind !== undefined) setKind(wanted.kind);
-    if (wanted.namespace !== undefined) setNamespace(wanted.namespace);
-  }, [wanted.kind, wanted.namespace]);
+    if (search.kind !== undefined) setKind(search.kind);
+    if (search.namespace !== undefined) setNamespace(search.namespace);
+  }, [search.kind, search.namespace]);
   return (
     <form
       class="card search"
@@ -40,9 +40,9 @@ function ObjectSearch({ wanted }: { wanted: Wanted }) {
         event.preventDefault();
         const name = String(new FormData(event.currentTarget).get("name")).trim();
         // The group in the address belongs to the kind in the address.
-        const group = kind === wanted.kind ? wanted.group : undefined;
-        const called = kindCalled(kind, named);
-        route(historyAddress({ ...called, ...(group && { group }), namespace: inNamespace.trim(), name }));
+        const group = kind === search.kind ? search.group : undefined;
+        const resolved = resolveKind(kind, aliases);
+        route(historyAddress({ ...resolved, ...(group && { group }), namespace: inNamespace.trim(), name }));
       }}
     >
       <h2 id="by-object">Object</h2>
@@ -72,19 +72,19 @@ function ObjectSearch({ wanted }: { wanted: Wanted }) {
         <label class="field">
           <span class="label">Object name</span>
           <input
-            key={wanted.name}
+            key={search.name}
             name="name"
             list="bus-names"
             required
             autocomplete="off"
             spellcheck={false}
-            defaultValue={wanted.name ?? ""}
+            defaultValue={search.name ?? ""}
           />
         </label>
       </div>
       <datalist id="bus-kinds">
-        {named.map(({ called, group }) => (
-          <option key={`${called} ${group}`} value={called} label={group} />
+        {aliases.map(({ alias, group }) => (
+          <option key={`${alias} ${group}`} value={alias} label={group} />
         ))}
       </datalist>
       <datalist id="bus-names">

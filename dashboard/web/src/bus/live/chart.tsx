@@ -50,7 +50,7 @@ export function Chart({
       element,
     );
     plot.current = drawn;
-    const forget = [onResize(element, drawn), onOtherColours(() => drawn.redraw(false))];
+    const forget = [onResize(element, drawn), onOtherColors(() => drawn.redraw(false))];
     return () => {
       for (const end of forget) end();
       drawn.destroy();
@@ -60,13 +60,13 @@ export function Chart({
   return (
     <>
       <div ref={host} class={`chart ${size}`} role="img" aria-label={label} />
-      {pointed && <Then pointed={pointed} series={series} format={format} />}
+      {pointed && <Tooltip pointed={pointed} series={series} format={format} />}
     </>
   );
 }
 
 /** The tooltip. Hidden from screen readers, which have the data in words. */
-function Then({
+function Tooltip({
   pointed: { index, left, top },
   series: { times, lines },
   format,
@@ -79,7 +79,7 @@ function Then({
   if (time === undefined) return null;
   return (
     <div
-      class="then"
+      class="tooltip"
       aria-hidden="true"
       // Keeps it on the screen.
       style={{ left: `clamp(9rem, ${left}px, 100vw - 9rem)`, top: `${top}px` }}
@@ -136,13 +136,13 @@ function optionsOf({
   element: HTMLElement;
   onPoint: (pointed: Pointed | undefined) => void;
 }): uPlot.Options {
-  const colour = (name: string) => () => getComputedStyle(element).getPropertyValue(name);
+  const color = (name: string) => () => getComputedStyle(element).getPropertyValue(name);
   const font = `12px ${getComputedStyle(element).fontFamily}`;
   const axis: uPlot.Axis = {
     show: size === "large",
     font,
-    stroke: colour("--chart-text"),
-    grid: { stroke: colour("--chart-grid"), width: 1 },
+    stroke: color("--chart-text"),
+    grid: { stroke: color("--chart-grid"), width: 1 },
     ticks: { show: false },
   };
   return {
@@ -163,7 +163,7 @@ function optionsOf({
       {},
       ...names.map((label, at) => ({
         label,
-        stroke: colour(`--chart-${at % mostLines}`),
+        stroke: color(`--chart-${at % mostLines}`),
         width: size === "large" ? 2 : 1.5,
         dash: dashOf(at),
         points: { show: false },
@@ -196,7 +196,7 @@ function onResize(element: HTMLElement, drawn: uPlot): () => void {
 }
 
 /** Redraws after a theme change: a canvas does not follow CSS. */
-function onOtherColours(redraw: () => void): () => void {
+function onOtherColors(redraw: () => void): () => void {
   const scheme = matchMedia("(prefers-color-scheme: dark)");
   scheme.addEventListener("change", redraw);
   const chosen = new MutationObserver(redraw);

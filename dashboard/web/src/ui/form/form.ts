@@ -4,7 +4,7 @@ import type { z } from "zod";
 import { type FieldProblem, RequestError } from "../../api/session.ts";
 import { withLead } from "../notices.tsx";
 import { type Path, pathText, valueAt, withoutEmpty, withValueAt } from "./draft.ts";
-import { useKeptDraft } from "./saveddraft.ts";
+import { useSavedDraft } from "./saveddraft.ts";
 
 /** A form being edited. */
 export interface Form {
@@ -35,8 +35,8 @@ export interface FormOptions {
 
 /** Creates the state of a form. */
 export function useForm({ initial, base = "", schema, fields, send }: FormOptions): Form {
-  const [draft, setDraft] = useKeptDraft(initial, base);
-  const [found, setFound] = useState<readonly FieldProblem[]>([]);
+  const [draft, setDraft] = useSavedDraft(initial, base);
+  const [problems, setFound] = useState<readonly FieldProblem[]>([]);
   const [wasSent, setWasSent] = useState(false);
   const [isSending, setSending] = useState(false);
   const shown = fields.map(pathText);
@@ -75,9 +75,9 @@ export function useForm({ initial, base = "", schema, fields, send }: FormOption
     },
     problem: (path) => {
       const text = pathText(path);
-      return found.find(({ field }) => isWithin(field, text))?.message;
+      return problems.find(({ field }) => isWithin(field, text))?.message;
     },
-    problems: found
+    problems: problems
       .filter((problem) => !isShown(problem))
       .map(({ field, message }) => (field ? `${field}: ${message}` : message)),
     isSending,

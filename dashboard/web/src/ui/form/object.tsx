@@ -90,7 +90,7 @@ export function NewObject<T extends KubeObject>({
 }
 
 /** The form that edits an object. It reports concurrent changes and does not overwrite them. */
-export function ChangedObject<T extends KubeObject>({
+export function EditObject<T extends KubeObject>({
   kind,
   object,
 }: {
@@ -110,12 +110,12 @@ export function ChangedObject<T extends KubeObject>({
           </button>
         </div>
       )}
-      <ChangeForm key={begun.metadata.generation} kind={kind} begun={begun} onSaved={setBegun} />
+      <EditForm key={begun.metadata.generation} kind={kind} begun={begun} onSaved={setBegun} />
     </div>
   );
 }
 
-function ChangeForm<T extends KubeObject>({
+function EditForm<T extends KubeObject>({
   kind: { resource, schema, skeleton, fields, draftOf, specOf, content },
   begun,
   onSaved,

@@ -9,7 +9,7 @@ import { notify } from "../notices.tsx";
 
 const storedAs = "denrei.form";
 
-interface Kept {
+interface SavedDraft {
   readonly user: string;
   /** Path of the form's screen. */
   readonly at: string;
@@ -21,9 +21,9 @@ interface Kept {
 const user = (): string => (typeof session.value === "object" ? session.value.user : "");
 
 /** Takes the draft that was stored for this form. */
-function takeBack(): Kept | undefined {
+function takeSaved(): SavedDraft | undefined {
   try {
-    const kept = JSON.parse(sessionStorage.getItem(storedAs) ?? "null") as Kept | null;
+    const kept = JSON.parse(sessionStorage.getItem(storedAs) ?? "null") as SavedDraft | null;
     if (kept === null || (kept.user === user() && kept.at !== location.pathname)) return undefined;
     sessionStorage.removeItem(storedAs);
     return kept.user === user() ? kept : undefined;
@@ -33,8 +33,8 @@ function takeBack(): Kept | undefined {
 }
 
 /** The draft of a form and its setter. A stored draft of another `base` is discarded: it would undo another user's change. */
-export function useKeptDraft(initial: unknown, base: string): [unknown, (draft: unknown) => void] {
-  const [kept] = useState(takeBack);
+export function useSavedDraft(initial: unknown, base: string): [unknown, (draft: unknown) => void] {
+  const [kept] = useState(takeSaved);
   const back = kept?.base === base ? kept.draft : undefined;
   const [draft, setDraft] = useState(back ?? initial);
   const typed = useRef(back);
@@ -45,7 +45,7 @@ export function useKeptDraft(initial: unknown, base: string): [unknown, (draft: 
     const keep = () => {
       // A logout leaves nothing behind.
       if (typed.current === undefined || session.value === "none") return;
-      sessionStorage.setItem(storedAs, JSON.stringify({ ...of, draft: typed.current } satisfies Kept));
+      sessionStorage.setItem(storedAs, JSON.stringify({ ...of, draft: typed.current } satisfies SavedDraft));
     };
     // A page from the browser's back/forward cache still has its input.
     const forget = ({ persisted }: PageTransitionEvent) => persisted && sessionStorage.removeItem(storedAs);

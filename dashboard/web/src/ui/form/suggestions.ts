@@ -8,7 +8,7 @@ import type { Resource } from "../../api/resource.ts";
 const typingMillis = 300;
 
 /** Lists the objects of a namespace once. Empty if the user may not list them; any name can be typed. */
-export function useListed<T extends KubeObject>(
+export function useSuggestedObjects<T extends KubeObject>(
   resource: Resource<T>,
   namespace: string,
 ): readonly Stored<T>[] {
