@@ -12,68 +12,12 @@ import { rollBack, unpin } from "./changes.ts";
 
 /** The history tab. */
 export function History({ app }: { app: Stored<Application> }) {
-  const [asked, ask] = useState<string>();
-  const { spec, status, metadata } = app;
-  const history = status?.history ?? [];
+  const [image, setImage] = useState<string>();
+  const { metadata, spec } = app;
   return (
     <div class="stack">
-      {spec.pinnedImage !== undefined && (
-        <div class="notice busy row">
-          <span>
-            Pinned to <code>{spec.pinnedImage}</code>. Newer builds are not deployed.
-          </span>
-          <button
-            type="button"
-            onClick={() => void notifyOutcome(unpin(app), `Deploying the newest image of ${metadata.name}.`)}
-          >
-            Deploy the newest image
-          </button>
-        </div>
-      )}
-      {history.length === 0 ? (
-        <div class="empty">
-          <h2>No images yet</h2>
-          <p>Images that ran on all pods appear here. You can roll back to any of them.</p>
-        </div>
-      ) : (
-        <div class="table">
-          <table>
-            <thead>
-              <tr>
-                <th>Image</th>
-                <th>Revision</th>
-                <th>Since</th>
-                <th>
-                  <span class="unseen">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {history.map(({ image, revision, time }) => (
-                <tr key={`${image} ${time}`}>
-                  <th scope="row" data-label="Image">
-                    <code>{image}</code>
-                  </th>
-                  <td data-label="Revision">{revision && <code>{revision.slice(0, 12)}</code>}</td>
-                  <td data-label="Since">
-                    <Age of={time} />
-                  </td>
-                  <td>
-                    {image === status?.currentImage ? (
-                      <Status tone="good">Running</Status>
-                    ) : (
-                      <button type="button" onClick={() => ask(image)}>
-                        Roll back
-                        <span class="unseen"> to {image}</span>
-                      </button>
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
+      {spec.pinnedImage !== undefined && <Pinned app={app} image={spec.pinnedImage} />}
+      <Images app={app} onRollBack={setImage} />
       <p>
         <a
           href={historyAddress({ ...applications, namespace: metadata.namespace ?? "", name: metadata.name })}
@@ -81,31 +25,102 @@ export function History({ app }: { app: Stored<Application> }) {
           Show its history on the bus
         </a>
       </p>
-      {asked !== undefined && (
-        <Dialog title={`Roll ${metadata.name} back?`} onClose={() => ask(undefined)}>
-          <div class="stack">
-            <p>
-              Its pods will run <code>{asked}</code>, one at a time. Newer builds are not deployed until you
-              deploy the newest image.
-            </p>
-            <div class="actions">
-              <button type="button" onClick={() => ask(undefined)}>
-                Cancel
-              </button>
-              <button
-                type="button"
-                class="primary"
-                onClick={() => {
-                  ask(undefined);
-                  void notifyOutcome(rollBack(app, asked), `Rolling ${metadata.name} back.`);
-                }}
-              >
-                Roll back
-              </button>
-            </div>
-          </div>
-        </Dialog>
-      )}
+      {image !== undefined && <RollBack app={app} image={image} onClose={() => setImage(undefined)} />}
     </div>
+  );
+}
+
+function Pinned({ app, image }: { app: Stored<Application>; image: string }) {
+  return (
+    <div class="notice busy row">
+      <span>
+        Pinned to <code>{image}</code>. Newer builds are not deployed.
+      </span>
+      <button
+        type="button"
+        onClick={() => void notifyOutcome(unpin(app), `Deploying the newest image of ${app.metadata.name}.`)}
+      >
+        Deploy the newest image
+      </button>
+    </div>
+  );
+}
+
+function Images({ app: { status }, onRollBack }: { app: Application; onRollBack: (image: string) => void }) {
+  const history = status?.history ?? [];
+  if (history.length === 0)
+    return (
+      <div class="empty">
+        <h2>No images yet</h2>
+        <p>Images that ran on all pods appear here. You can roll back to any of them.</p>
+      </div>
+    );
+  return (
+    <div class="table">
+      <table>
+        <thead>
+          <tr>
+            <th>Image</th>
+            <th>Revision</th>
+            <th>Since</th>
+            <th>
+              <span class="unseen">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {history.map(({ image, revision, time }) => (
+            <tr key={`${image} ${time}`}>
+              <th scope="row" data-label="Image">
+                <code>{image}</code>
+              </th>
+              <td data-label="Revision">{revision && <code>{revision.slice(0, 12)}</code>}</td>
+              <td data-label="Since">
+                <Age of={time} />
+              </td>
+              <td>
+                {image === status?.currentImage ? (
+                  <Status tone="good">Running</Status>
+                ) : (
+                  <button type="button" onClick={() => onRollBack(image)}>
+                    Roll back
+                    <span class="unseen"> to {image}</span>
+                  </button>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function RollBack({ app, image, onClose }: { app: Stored<Application>; image: string; onClose: () => void }) {
+  const { name } = app.metadata;
+  return (
+    <Dialog title={`Roll ${name} back?`} onClose={onClose}>
+      <div class="stack">
+        <p>
+          Its pods will run <code>{image}</code>, one at a time. Newer builds are not deployed until you
+          deploy the newest image.
+        </p>
+        <div class="actions">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button
+            type="button"
+            class="primary"
+            onClick={() => {
+              onClose();
+              void notifyOutcome(rollBack(app, image), `Rolling ${name} back.`);
+            }}
+          >
+            Roll back
+          </button>
+        </div>
+      </div>
+    </Dialog>
   );
 }

@@ -5,68 +5,45 @@ import type { RemoteSync } from "../../../../functions/paas/kinds.ts";
 import { labels } from "../../../../functions/paas/names.ts";
 import { images, remoteSyncs } from "../api/resource.ts";
 import { useWatch } from "../api/watch.ts";
-import { Age } from "../ui/age.tsx";
-import { Head } from "../ui/head.tsx";
+import { ListScreen, type ListSearch, type ListText } from "../ui/listscreen.tsx";
 import { namespace } from "../ui/namespace.tsx";
-import { Searchable } from "../ui/searchable.tsx";
-import { Loaded } from "../ui/states.tsx";
-import { conditionsOf, Health, healthOf, Status, spaced, type Tone } from "../ui/status.tsx";
-import { type Column, ObjectTable } from "../ui/table.tsx";
+import { conditionsOf, Status, spaced, type Tone } from "../ui/status.tsx";
+import { type Column, createdColumn, healthColumn } from "../ui/table.tsx";
 import { Commit, Followed, Named, type UrlOf, useUrlOf } from "./repository.tsx";
+
+const text: ListText = {
+  title: "Builds",
+  create: "Build a repository",
+  none: "No RemoteSyncs here yet",
+  about:
+    "A RemoteSync builds an Application's image from a branch, pull request, or commit, and rebuilds it for each new commit.",
+  createFirst: "Build the first repository",
+};
+
+const search: ListSearch<RemoteSync> = {
+  kinds: "RemoteSyncs",
+  textsOf({ spec, status }) {
+    const { owner, repo, branch, pullRequest } = spec.base.github;
+    const reference = [branch, pullRequest && `#${pullRequest}`, status?.revision];
+    return [spec.applicationRef.name, `${owner}/${repo}`, ...reference];
+  },
+};
 
 export function RemoteSyncList() {
   const place = { namespace: namespace.value || undefined };
-  const [found, cloned] = useWatch(
+  const [watched, cloned] = useWatch(
     [remoteSyncs, place],
     [images, { ...place, labelSelector: labels.remoteSync }],
   );
   const urlOf = useUrlOf(cloned.items);
   const columns = useMemo(() => columnsWith(urlOf), [urlOf]);
-  return (
-    <>
-      <Head title="Builds">
-        <a class="button primary" href="/builds/new">
-          Build a repository
-        </a>
-      </Head>
-      <Loaded
-        watched={found}
-        empty={
-          <>
-            <h2>No RemoteSyncs here yet</h2>
-            <p>
-              A RemoteSync builds an Application's image from a branch, pull request, or commit, and rebuilds
-              it for each new commit.
-            </p>
-            <a href="/builds/new">Build the first repository</a>
-          </>
-        }
-      >
-        {(items) => (
-          <Searchable items={items} text={textOf} what="RemoteSyncs">
-            {(shown) => <ObjectTable objects={shown} to={addressOf} columns={columns} />}
-          </Searchable>
-        )}
-      </Loaded>
-    </>
-  );
+  return <ListScreen path="/builds" text={text} watched={watched} columns={columns} search={search} />;
 }
 
 type Sync = Stored<RemoteSync>;
 
-const textOf = (sync: Sync): string => {
-  const { metadata, spec, status } = sync;
-  const { owner, repo, branch, pullRequest } = spec.base.github;
-  return [
-    ...[metadata.namespace, metadata.name, healthOf(sync)[1], spec.applicationRef.name],
-    ...[`${owner}/${repo}`, branch, pullRequest && `#${pullRequest}`, status?.revision],
-  ].join(" ");
-};
-
-const addressOf = ({ metadata }: Sync): string => `/builds/${metadata.namespace}/${metadata.name}`;
-
 const columnsWith = (urlOf: UrlOf): readonly Column<Sync>[] => [
-  ["Health", (sync) => <Health of={sync} />],
+  healthColumn,
   ["Application", (sync) => <ApplicationLink sync={sync} />],
   [
     "Repository",
@@ -85,7 +62,7 @@ const columnsWith = (urlOf: UrlOf): readonly Column<Sync>[] => [
   ],
   ["Revision", ({ spec, status }) => <Commit sha={status?.revision} url={urlOf(spec.base.github)} />],
   ["Build", (sync) => <BuildState sync={sync} />],
-  ["Created", ({ metadata }) => <Age of={metadata.creationTimestamp} />],
+  createdColumn,
 ];
 
 function ApplicationLink({ sync: { metadata, spec } }: { sync: Sync }) {

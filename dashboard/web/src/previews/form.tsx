@@ -56,87 +56,119 @@ export const pipelineForm: ObjectForm<AppPipeline> = {
 /** The screen that creates an AppPipeline. */
 export const NewPipeline = () => <NewObject kind={pipelineForm} title="Preview a repository" />;
 
+const specField = (form: Form, ...path: string[]) => ({ form, path: ["spec", ...path] });
+
 function Fields({ form, namespace }: { form: Form; namespace: string }) {
-  const field = (...path: string[]) => ({ form, path: ["spec", ...path] });
   return (
     <>
       <RepositoryFields form={form} at={github} />
       <TokenSecretField form={form} at={github} namespace={namespace} />
       <TextField
-        {...field("domainBase")}
+        {...specField(form, "domainBase")}
         label="Preview domain"
         placeholder="preview.example.com"
         hint="Each preview gets a subdomain."
       />
       <ImageFields form={form} />
-      <Group label="Pull request filter">
-        <LinesField
-          {...field("filter", "labels")}
-          label="Labels"
-          rows={2}
-          hint="One per line. A pull request must have all of them."
-        />
-        <LinesField
-          {...field("filter", "baseBranches")}
-          label="Target branches"
-          rows={2}
-          hint="One per line. * matches any characters."
-        />
-        <SwitchField {...field("filter", "drafts")} label="Include drafts" unset="on" />
-        <ChoiceField
-          {...field("filter", "forks")}
-          label="Forks"
-          choices={[
-            ["", "When a label approves the commit (default)"],
-            ["Approved", "When a label approves the commit"],
-            ["Never", "Never"],
-            ["Always", "Always: unreviewed code of strangers runs"],
-          ]}
-        />
-        <TextField
-          {...field("filter", "approvalLabel")}
-          label="Approval label"
-          placeholder="preview-approved"
-        />
-      </Group>
-      <Group label="Limits">
-        <NumberField
-          {...field("maxPreviews")}
-          label="Maximum number of previews"
-          hint="Further pull requests wait. No limit if empty."
-        />
-        <TextField
-          {...field("ttl")}
-          label="Lifetime after the last commit"
-          placeholder="72h"
-          hint="Such as 72h or 7d. If empty, previews stay until the pull request is closed."
-        />
-        <TextField
-          {...field("pollInterval")}
-          label="Poll interval"
-          placeholder="5m"
-          hint="How often to list pull requests, in addition to webhooks."
-        />
-      </Group>
-      <Group label="Reports to GitHub">
-        <SwitchField {...field("report", "commitStatus")} label="Commit status" unset="on" />
-        <SwitchField {...field("report", "comment")} label="Pull request comment" unset="on" />
-        <SwitchField {...field("report", "deployment")} label="Deployment" unset="off" />
-      </Group>
-      <EnvField {...field("applicationTemplate", "spec", "env")} label="Preview environment variables" />
-      <More what="port, pods, folder, build settings">
-        <NumberField
-          {...field("applicationTemplate", "spec", "port")}
-          label="Port"
-          min={1}
-          hint="The port that previews listen on. Defaults to 8080."
-        />
-        <NumberField {...field("applicationTemplate", "spec", "replicas")} label="Pods per preview" />
-        <TextField {...field("base", "subPath")} label="Repository folder" placeholder="services/web" />
-        <ChoiceField {...field("revision")} label="Commit to build" choices={commitsOfPullRequest} />
-        <EnvField {...field("build", "env")} label="Build environment variables" from="values" />
-        <BuildFields form={form} />
-      </More>
+      <FilterFields form={form} />
+      <LimitFields form={form} />
+      <ReportFields form={form} />
+      <EnvField
+        {...specField(form, "applicationTemplate", "spec", "env")}
+        label="Preview environment variables"
+      />
+      <MoreFields form={form} />
     </>
+  );
+}
+
+function FilterFields({ form }: { form: Form }) {
+  return (
+    <Group label="Pull request filter">
+      <LinesField
+        {...specField(form, "filter", "labels")}
+        label="Labels"
+        rows={2}
+        hint="One per line. A pull request must have all of them."
+      />
+      <LinesField
+        {...specField(form, "filter", "baseBranches")}
+        label="Target branches"
+        rows={2}
+        hint="One per line. * matches any characters."
+      />
+      <SwitchField {...specField(form, "filter", "drafts")} label="Include drafts" unset="on" />
+      <ChoiceField
+        {...specField(form, "filter", "forks")}
+        label="Forks"
+        choices={[
+          ["", "When a label approves the commit (default)"],
+          ["Approved", "When a label approves the commit"],
+          ["Never", "Never"],
+          ["Always", "Always: unreviewed code of strangers runs"],
+        ]}
+      />
+      <TextField
+        {...specField(form, "filter", "approvalLabel")}
+        label="Approval label"
+        placeholder="preview-approved"
+      />
+    </Group>
+  );
+}
+
+function LimitFields({ form }: { form: Form }) {
+  return (
+    <Group label="Limits">
+      <NumberField
+        {...specField(form, "maxPreviews")}
+        label="Maximum number of previews"
+        hint="Further pull requests wait. No limit if empty."
+      />
+      <TextField
+        {...specField(form, "ttl")}
+        label="Lifetime after the last commit"
+        placeholder="72h"
+        hint="Such as 72h or 7d. If empty, previews stay until the pull request is closed."
+      />
+      <TextField
+        {...specField(form, "pollInterval")}
+        label="Poll interval"
+        placeholder="5m"
+        hint="How often to list pull requests, in addition to webhooks."
+      />
+    </Group>
+  );
+}
+
+function ReportFields({ form }: { form: Form }) {
+  return (
+    <Group label="Reports to GitHub">
+      <SwitchField {...specField(form, "report", "commitStatus")} label="Commit status" unset="on" />
+      <SwitchField {...specField(form, "report", "comment")} label="Pull request comment" unset="on" />
+      <SwitchField {...specField(form, "report", "deployment")} label="Deployment" unset="off" />
+    </Group>
+  );
+}
+
+function MoreFields({ form }: { form: Form }) {
+  return (
+    <More what="port, pods, folder, build settings">
+      <NumberField
+        {...specField(form, "applicationTemplate", "spec", "port")}
+        label="Port"
+        min={1}
+        hint="The port that previews listen on. Defaults to 8080."
+      />
+      <NumberField {...specField(form, "applicationTemplate", "spec", "replicas")} label="Pods per preview" />
+      <TextField
+        {...specField(form, "base", "subPath")}
+        label="Repository folder"
+        placeholder="services/web"
+      />
+      <ChoiceField {...specField(form, "revision")} label="Commit to build" choices={commitsOfPullRequest} />
+      <EnvField {...specField(form, "build", "env")} label="Build environment variables" from="values" />
+      <BuildFields form={form} />
+    </More>
   );
 }

@@ -6,66 +6,40 @@ import { labels } from "../../../../functions/paas/names.ts";
 import { appPipelines, images } from "../api/resource.ts";
 import { useWatch } from "../api/watch.ts";
 import { Named, type UrlOf, useUrlOf } from "../builds/repository.tsx";
-import { Age } from "../ui/age.tsx";
-import { Head } from "../ui/head.tsx";
+import { ListScreen, type ListSearch, type ListText } from "../ui/listscreen.tsx";
 import { namespace } from "../ui/namespace.tsx";
-import { Searchable } from "../ui/searchable.tsx";
-import { Loaded } from "../ui/states.tsx";
-import { Health, healthOf } from "../ui/status.tsx";
-import { type Column, ObjectTable } from "../ui/table.tsx";
+import { type Column, createdColumn, healthColumn } from "../ui/table.tsx";
+
+const text: ListText = {
+  title: "Previews",
+  create: "Preview a repository",
+  none: "No AppPipelines here yet",
+  about:
+    "An AppPipeline builds and runs each open pull request of a repository at its own address, and reports the address to GitHub.",
+  createFirst: "Preview the first repository",
+};
+
+const search: ListSearch<AppPipeline> = {
+  kinds: "AppPipelines",
+  textsOf({ spec }) {
+    const { owner, repo } = spec.base.github;
+    return [`${owner}/${repo}`, spec.domainBase];
+  },
+};
 
 export function PipelineList() {
   const place = { namespace: namespace.value || undefined };
-  const [found, cloned] = useWatch(
+  const [watched, cloned] = useWatch(
     [appPipelines, place],
     [images, { ...place, labelSelector: labels.remoteSync }],
   );
   const urlOf = useUrlOf(cloned.items);
   const columns = useMemo(() => columnsWith(urlOf), [urlOf]);
-  return (
-    <>
-      <Head title="Previews">
-        <a class="button primary" href="/previews/new">
-          Preview a repository
-        </a>
-      </Head>
-      <Loaded
-        watched={found}
-        empty={
-          <>
-            <h2>No AppPipelines here yet</h2>
-            <p>
-              An AppPipeline builds and runs each open pull request of a repository at its own address, and
-              reports the address to GitHub.
-            </p>
-            <a href="/previews/new">Preview the first repository</a>
-          </>
-        }
-      >
-        {(items) => (
-          <Searchable items={items} text={textOf} what="AppPipelines">
-            {(shown) => <ObjectTable objects={shown} to={addressOf} columns={columns} />}
-          </Searchable>
-        )}
-      </Loaded>
-    </>
-  );
+  return <ListScreen path="/previews" text={text} watched={watched} columns={columns} search={search} />;
 }
 
-type Pipeline = Stored<AppPipeline>;
-
-const textOf = (pipeline: Pipeline): string => {
-  const { metadata, spec } = pipeline;
-  const { owner, repo } = spec.base.github;
-  return [metadata.namespace, metadata.name, healthOf(pipeline)[1], `${owner}/${repo}`, spec.domainBase].join(
-    " ",
-  );
-};
-
-const addressOf = ({ metadata }: Pipeline): string => `/previews/${metadata.namespace}/${metadata.name}`;
-
-const columnsWith = (urlOf: UrlOf): readonly Column<Pipeline>[] => [
-  ["Health", (pipeline) => <Health of={pipeline} />],
+const columnsWith = (urlOf: UrlOf): readonly Column<Stored<AppPipeline>>[] => [
+  healthColumn,
   [
     "Repository",
     ({ spec: { base } }) => (
@@ -81,5 +55,5 @@ const columnsWith = (urlOf: UrlOf): readonly Column<Pipeline>[] => [
     "number",
   ],
   ["Domain", ({ spec }) => spec.domainBase],
-  ["Created", ({ metadata }) => <Age of={metadata.creationTimestamp} />],
+  createdColumn,
 ];

@@ -3,7 +3,9 @@ import type { ComponentChildren } from "preact";
 import { memo } from "preact/compat";
 import { useMemo } from "preact/hooks";
 import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
+import { Age } from "./age.tsx";
 import { namespace } from "./namespace.tsx";
+import { Health } from "./status.tsx";
 
 /** A column: its name, its cell for a row, and whether it holds numbers. */
 export type Column<Row> = readonly [name: string, cell: (row: Row) => ComponentChildren, is?: "number"];
@@ -100,3 +102,12 @@ const nameTo =
       {namespace.value === "" && <span class="quiet small"> {object.metadata.namespace}</span>}
     </>
   );
+
+/** The health of an object. */
+export const healthColumn: Column<Stored> = ["Health", (object) => <Health of={object} />];
+
+/** The age of an object. */
+export const createdColumn: Column<Stored> = [
+  "Created",
+  ({ metadata }) => <Age of={metadata.creationTimestamp} />,
+];

@@ -1,48 +1,30 @@
 /** The list of Hikawas. */
+import type { Stored } from "../../../../bus/kube/object.ts";
+import type { Hikawa } from "../../../../functions/zundoko/kinds.ts";
 import { useWatch } from "../api/watch.ts";
-import { Age } from "../ui/age.tsx";
-import { Head } from "../ui/head.tsx";
+import { ListScreen, type ListText } from "../ui/listscreen.tsx";
 import { namespace } from "../ui/namespace.tsx";
-import { Loaded } from "../ui/states.tsx";
 import { Health } from "../ui/status.tsx";
-import { ObjectTable } from "../ui/table.tsx";
+import { type Column, createdColumn } from "../ui/table.tsx";
 import { hikawas } from "./resources.ts";
 
+const text: ListText = {
+  title: "Zundoko",
+  create: "Create a Hikawa",
+  none: "No Hikawas here yet",
+  about:
+    "A Hikawa says Zun or Doko, one object per word, until the last five words are Zun, Zun, Zun, Zun, Doko. Then comes Kiyoshi.",
+  createFirst: "Create the first one",
+};
+
+const columns: readonly Column<Stored<Hikawa>>[] = [
+  ["Song", (hikawa) => <Health of={hikawa} />],
+  ["Words", ({ status }) => status?.numZundokosSaid ?? 0],
+  ["Pause", ({ spec }) => `${spec.intervalMillis} ms`],
+  createdColumn,
+];
+
 export function HikawaList() {
-  const [found] = useWatch([hikawas, { namespace: namespace.value || undefined }]);
-  return (
-    <>
-      <Head title="Zundoko">
-        <a class="button primary" href="/zundoko/new">
-          Create a Hikawa
-        </a>
-      </Head>
-      <Loaded
-        watched={found}
-        empty={
-          <>
-            <h2>No Hikawas here yet</h2>
-            <p>
-              A Hikawa says Zun or Doko, one object per word, until the last five words are Zun, Zun, Zun,
-              Zun, Doko. Then comes Kiyoshi.
-            </p>
-            <a href="/zundoko/new">Create the first one</a>
-          </>
-        }
-      >
-        {(items) => (
-          <ObjectTable
-            objects={items}
-            to={({ metadata }) => `/zundoko/${metadata.namespace}/${metadata.name}`}
-            columns={[
-              ["Song", (hikawa) => <Health of={hikawa} />],
-              ["Words", ({ status }) => status?.numZundokosSaid ?? 0],
-              ["Pause", ({ spec }) => `${spec.intervalMillis} ms`],
-              ["Created", ({ metadata }) => <Age of={metadata.creationTimestamp} />],
-            ]}
-          />
-        )}
-      </Loaded>
-    </>
-  );
+  const [watched] = useWatch([hikawas, { namespace: namespace.value || undefined }]);
+  return <ListScreen path="/zundoko" text={text} watched={watched} columns={columns} />;
 }

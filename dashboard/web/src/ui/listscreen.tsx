@@ -1,0 +1,101 @@
+/** The screen that lists the objects of a kind. */
+import type { ComponentChildren } from "preact";
+import { useCallback } from "preact/hooks";
+import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
+import type { Watched } from "../api/watch.ts";
+import { Head } from "./head.tsx";
+import { Searchable } from "./searchable.tsx";
+import { Loaded } from "./states.tsx";
+import { healthOf } from "./status.tsx";
+import { type Column, ObjectTable } from "./table.tsx";
+
+/** The fixed texts of a list screen. */
+export interface ListText {
+  readonly title: string;
+  /** Label of the create button. */
+  readonly create: string;
+  /** Heading of an empty list. */
+  readonly none: string;
+  /** What the kind is for. Shown in an empty list. */
+  readonly about: string;
+  /** Label of the create link in an empty list. */
+  readonly createFirst: string;
+}
+
+/** What a search field finds. */
+export interface ListSearch<T extends KubeObject> {
+  /** Plural of the kind: `Applications`. */
+  readonly kinds: string;
+  /** Texts to search besides namespace, name, and health. */
+  textsOf(object: Stored<T>): readonly unknown[];
+}
+
+/** A title with a create button, and a table of the objects. `path` is the address of the list; objects are below it. */
+export function ListScreen<T extends KubeObject>({
+  path,
+  text: { title, create, none, about, createFirst },
+  watched,
+  columns,
+  search,
+  children,
+}: {
+  path: string;
+  text: ListText;
+  watched: Watched<T>;
+  columns: readonly Column<Stored<T>>[];
+  search?: ListSearch<T>;
+  /** Shown below the list. */
+  children?: ComponentChildren;
+}) {
+  const to = useCallback(
+    ({ metadata }: Stored<T>) => `${path}/${metadata.namespace}/${metadata.name}`,
+    [path],
+  );
+  const table = (objects: readonly Stored<T>[]) => (
+    <ObjectTable objects={objects} to={to} columns={columns} />
+  );
+  const list = (
+    <Loaded
+      watched={watched}
+      empty={
+        <>
+          <h2>{none}</h2>
+          <p>{about}</p>
+          <a href={`${path}/new`}>{createFirst}</a>
+        </>
+      }
+    >
+      {(items) =>
+        search ? (
+          <Searchable items={items} text={(object) => searchText(object, search)} what={search.kinds}>
+            {table}
+          </Searchable>
+        ) : (
+          table(items)
+        )
+      }
+    </Loaded>
+  );
+  return (
+    <>
+      <Head title={title}>
+        <a class="button primary" href={`${path}/new`}>
+          {create}
+        </a>
+      </Head>
+      {children === undefined ? (
+        list
+      ) : (
+        <div class="stack">
+          {list}
+          {children}
+        </div>
+      )}
+    </>
+  );
+}
+
+function searchText<T extends KubeObject>(object: Stored<T>, { textsOf }: ListSearch<T>): string {
+  const { namespace, name } = object.metadata;
+  return [namespace, name, healthOf(object)[1], ...textsOf(object)].join(" ");
+}
