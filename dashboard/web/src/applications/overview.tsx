@@ -6,6 +6,7 @@ import type { Watched } from "../api/watch.ts";
 import { Age } from "../ui/age.tsx";
 import { Conditions } from "../ui/conditions.tsx";
 import { Events } from "../ui/events.tsx";
+import { Facts } from "../ui/facts.tsx";
 import { OutLink } from "../ui/link.tsx";
 import { Pods } from "../ui/pods.tsx";
 import { Health } from "../ui/status.tsx";
@@ -33,51 +34,48 @@ export function Overview({
   return (
     <div class="stack">
       <div class="columns">
-        <Facts app={app} builds={builds} />
+        <Summary app={app} builds={builds} />
         <Conditions of={app} />
       </div>
       <Pods watched={pods} />
       <div class="columns">
-        <Children app={app} />
+        <Resources app={app} />
         <Events watched={events} about={about} deployments={deploymentsOf(app)} />
       </div>
     </div>
   );
 }
 
-function Facts({ app, builds }: { app: Stored<Application>; builds: readonly Stored<RemoteSync>[] }) {
+function Summary({ app, builds }: { app: Stored<Application>; builds: readonly Stored<RemoteSync>[] }) {
   const { spec, status, metadata } = app;
   const urls = status?.urls ?? [];
   return (
-    <section class="card" aria-labelledby="facts">
-      <header>
-        <h2 id="facts">Summary</h2>
-      </header>
-      <dl class="facts">
-        <dt>Address</dt>
-        <dd>
-          {urls.length === 0
+    <Facts
+      title="Summary"
+      of={[
+        [
+          "Address",
+          urls.length === 0
             ? spec.domains.join(", ")
             : urls.map((url) => (
                 <div key={url}>
                   <OutLink to={url} />
                 </div>
-              ))}
-        </dd>
-        <dt>Image</dt>
-        <dd>
-          <code>{status?.currentImage || spec.image || "none yet"}</code>
-          {spec.pinnedImage !== undefined && (
-            <p class="quiet small">Pinned. Newer builds are not deployed.</p>
-          )}
-        </dd>
-        <dt>Pods</dt>
-        <dd>
-          {status?.readyReplicas ?? 0} of {spec.replicas} ready
-        </dd>
-        <dt>Built from</dt>
-        <dd>
-          {builds.length === 0
+              )),
+        ],
+        [
+          "Image",
+          <>
+            <code>{status?.currentImage || spec.image || "none yet"}</code>
+            {spec.pinnedImage !== undefined && (
+              <p class="quiet small">Pinned. Newer builds are not deployed.</p>
+            )}
+          </>,
+        ],
+        ["Pods", `${status?.readyReplicas ?? 0} of ${spec.replicas} ready`],
+        [
+          "Built from",
+          builds.length === 0
             ? "no repository: the image is set by hand"
             : builds.map((build) => (
                 <span class="row" key={build.metadata.uid}>
@@ -86,18 +84,15 @@ function Facts({ app, builds }: { app: Stored<Application>; builds: readonly Sto
                   </a>
                   <Health of={build} />
                 </span>
-              ))}
-        </dd>
-        <dt>Created</dt>
-        <dd>
-          <Age of={metadata.creationTimestamp} />
-        </dd>
-      </dl>
-    </section>
+              )),
+        ],
+        ["Created", <Age key="created" of={metadata.creationTimestamp} />],
+      ]}
+    />
   );
 }
 
-function Children({ app }: { app: Stored<Application> }) {
+function Resources({ app }: { app: Stored<Application> }) {
   const resources = app.status?.resources ?? [];
   return (
     <section class="card" aria-labelledby="children">

@@ -14,7 +14,7 @@ import { Health } from "../ui/status.tsx";
 import { Tabs } from "../ui/tabs.tsx";
 import { Actions } from "./actions.tsx";
 import { Builds } from "./builds.tsx";
-import { Facts } from "./facts.tsx";
+import { Summary } from "./facts.tsx";
 import { LastFailure } from "./failure.tsx";
 import { remoteSyncForm } from "./form.tsx";
 import { repositoryUrl } from "./repository.tsx";
@@ -62,7 +62,7 @@ export function RemoteSyncDetail() {
               ) : (
                 <>
                   <div class="columns">
-                    <Facts sync={sync} url={repositoryUrl(cloned.items, sync.spec.base.github)} />
+                    <Summary sync={sync} url={repositoryUrl(cloned.items, sync.spec.base.github)} />
                     <Conditions of={sync} />
                   </div>
                   <LastFailure

@@ -38,6 +38,26 @@ export function Named({ to, children }: { to: string | undefined; children: stri
   return to === undefined ? children : <OutLink to={to}>{children}</OutLink>;
 }
 
+/** The repository of a `base`, and the folder in it. */
+export function Source({
+  of: { github, subPath },
+  url,
+}: {
+  of: RemoteSync["spec"]["base"];
+  url: string | undefined;
+}) {
+  return (
+    <>
+      <Named to={url}>{`${github.owner}/${github.repo}`}</Named>
+      {subPath && (
+        <>
+          , folder <code>{subPath}</code>
+        </>
+      )}
+    </>
+  );
+}
+
 /** The branch, pull request, or commit that a RemoteSync follows. */
 export function Followed({ sync: { spec, status }, url }: { sync: RemoteSync; url: string | undefined }) {
   const { sha, pullRequest, branch } = spec.base.github;

@@ -2,10 +2,9 @@
 import { controllerOf, type KubeObject, type Stored } from "../../../../bus/kube/object.ts";
 import type { Deployment, StatefulSet } from "../../../../bus/kube/workloads.ts";
 import type { Watched } from "../api/watch.ts";
-import { Age } from "../ui/age.tsx";
 import { Loaded } from "../ui/states.tsx";
 import { Status } from "../ui/status.tsx";
-import { ObjectTable } from "../ui/table.tsx";
+import { createdColumn, ObjectTable } from "../ui/table.tsx";
 
 /** A kind that runs pods. */
 export type Workload = Deployment | StatefulSet;
@@ -28,7 +27,7 @@ export function Workloads({ of: owner, watched }: { of: Stored; watched: Watched
               ["Kind", ({ kind }) => kind],
               ["Component", ({ metadata }) => metadata.labels?.["app.kubernetes.io/component"] ?? ""],
               ["Pods", (workload) => <Pods of={workload} />],
-              ["Created", ({ metadata }) => <Age of={metadata.creationTimestamp} />],
+              createdColumn,
             ]}
           />
         )}

@@ -13,7 +13,7 @@ import { Health } from "../ui/status.tsx";
 import { Tabs } from "../ui/tabs.tsx";
 import { Actions } from "./actions.tsx";
 import { Board } from "./board.tsx";
-import { Facts } from "./facts.tsx";
+import { Summary } from "./facts.tsx";
 import { pipelineForm } from "./form.tsx";
 import { Reports } from "./reports.tsx";
 
@@ -52,7 +52,7 @@ export function PipelineDetail() {
                 <>
                   <Board pipeline={pipeline} url={url} />
                   <div class="columns">
-                    <Facts pipeline={pipeline} url={url} />
+                    <Summary pipeline={pipeline} url={url} />
                     <Conditions of={pipeline} />
                   </div>
                   <Reports pipeline={pipeline} url={url} />

@@ -1,8 +1,9 @@
 /** The summary of an AppPipeline. */
 import type { Stored } from "../../../../bus/kube/object.ts";
 import type { AppPipeline } from "../../../../functions/paas/kinds.ts";
-import { Named } from "../builds/repository.tsx";
+import { Source } from "../builds/repository.tsx";
 import { Age } from "../ui/age.tsx";
+import { Facts } from "../ui/facts.tsx";
 
 const forks = {
   Never: "no forks",
@@ -32,53 +33,36 @@ function reportsOf({ report = {} }: AppPipeline["spec"]): string {
   return reports.join(", ") || "none";
 }
 
-export function Facts({ pipeline, url }: { pipeline: Stored<AppPipeline>; url: string | undefined }) {
+export function Summary({ pipeline, url }: { pipeline: Stored<AppPipeline>; url: string | undefined }) {
   const { metadata, spec, status } = pipeline;
-  const { owner, repo, secretName } = spec.base.github;
   return (
-    <section class="card" aria-labelledby="facts">
-      <header>
-        <h2 id="facts">Summary</h2>
-      </header>
-      <dl class="facts">
-        <dt>Repository</dt>
-        <dd>
-          <Named to={url}>{`${owner}/${repo}`}</Named>
-          {spec.base.subPath && (
-            <>
-              , folder <code>{spec.base.subPath}</code>
-            </>
-          )}
-        </dd>
-        <dt>Pull requests</dt>
-        <dd>{filterOf(spec)}</dd>
-        <dt>Limit</dt>
-        <dd>{spec.maxPreviews === undefined ? "none" : `${spec.maxPreviews} previews at once`}</dd>
-        <dt>Lifetime</dt>{" "}
-        <dd>until the pull request is closed{spec.ttl && `, or ${spec.ttl} after its last commit`}</dd>
-        <dt>Domain</dt>
-        <dd>{spec.domainBase}</dd>
-        <dt>Image repository</dt>
-        <dd>
-          <code>{spec.image.name}</code>
-        </dd>
-        <dt>GitHub token</dt> <dd>Secret {secretName}</dd>
-        <dt>Reports to GitHub</dt>
-        <dd>{reportsOf(spec)}</dd>
-        <dt>Pull requests listed</dt>
-        <dd>
-          {status?.listedAt ? <Age of={status.listedAt} /> : "not yet"}
-          {status?.nextListingAt && (
-            <>
-              , next time <Age of={status.nextListingAt} /> at the latest
-            </>
-          )}
-        </dd>
-        <dt>Created</dt>
-        <dd>
-          <Age of={metadata.creationTimestamp} />
-        </dd>
-      </dl>
-    </section>
+    <Facts
+      title="Summary"
+      of={[
+        ["Repository", <Source key="source" of={spec.base} url={url} />],
+        ["Pull requests", filterOf(spec)],
+        ["Limit", spec.maxPreviews === undefined ? "none" : `${spec.maxPreviews} previews at once`],
+        [
+          "Lifetime",
+          `until the pull request is closed${spec.ttl ? `, or ${spec.ttl} after its last commit` : ""}`,
+        ],
+        ["Domain", spec.domainBase],
+        ["Image repository", <code key="image">{spec.image.name}</code>],
+        ["GitHub token", `Secret ${spec.base.github.secretName}`],
+        ["Reports to GitHub", reportsOf(spec)],
+        [
+          "Pull requests listed",
+          <>
+            {status?.listedAt ? <Age of={status.listedAt} /> : "not yet"}
+            {status?.nextListingAt && (
+              <>
+                , next time <Age of={status.nextListingAt} /> at the latest
+              </>
+            )}
+          </>,
+        ],
+        ["Created", <Age key="created" of={metadata.creationTimestamp} />],
+      ]}
+    />
   );
 }

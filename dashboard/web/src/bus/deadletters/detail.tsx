@@ -5,6 +5,7 @@ import { useRoute } from "preact-iso";
 import type { DeadLetterDetail } from "../../../../api/bus.ts";
 import { slowPollMillis, useQuery } from "../../api/query.ts";
 import { Age } from "../../ui/age.tsx";
+import { Facts } from "../../ui/facts.tsx";
 import { Head } from "../../ui/head.tsx";
 import { QueryResult } from "../../ui/queryresult.tsx";
 import { Status, spaced } from "../../ui/status.tsx";
@@ -88,37 +89,38 @@ function Letter({ of: letter }: { of: DeadLetterDetail }) {
           </details>
         )}
       </section>
-      <section class="card" aria-labelledby="request">
-        <h2 id="request">Request</h2>
-        <dl class="facts">
-          <dt>Function</dt>
-          <dd>
-            <a href={deadLettersAddress(letter.function)}>{letter.function}</a>
-          </dd>
-          <dt>Object</dt>
-          <dd>
-            <ObjectLink of={object} />
-            {screen && (
-              <>
-                {" "}
-                <a href={screen}>Open the {object.kind}</a>
-              </>
-            )}
-          </dd>
-          <dt>Cause</dt>
-          <dd>
-            <Cause of={cause} about={object} />
-          </dd>
-          <dt>Failed attempts</dt>
-          <dd>{attempts}</dd>
-          <dt>Given up</dt>
-          <dd>
-            <Age of={time} /> by {replica}
-          </dd>
-          <dt>Trace</dt>
-          <dd>{trace === null ? "none" : <a href={traceAddress(trace)}>{trace}</a>}</dd>
-        </dl>
-      </section>
+      <Facts
+        title="Request"
+        of={[
+          [
+            "Function",
+            <a key="function" href={deadLettersAddress(letter.function)}>
+              {letter.function}
+            </a>,
+          ],
+          [
+            "Object",
+            <>
+              <ObjectLink of={object} />
+              {screen && (
+                <>
+                  {" "}
+                  <a href={screen}>Open the {object.kind}</a>
+                </>
+              )}
+            </>,
+          ],
+          ["Cause", <Cause key="cause" of={cause} about={object} />],
+          ["Failed attempts", attempts],
+          [
+            "Given up",
+            <>
+              <Age of={time} /> by {replica}
+            </>,
+          ],
+          ["Trace", trace === null ? "none" : <a href={traceAddress(trace)}>{trace}</a>],
+        ]}
+      />
     </div>
   );
 }
