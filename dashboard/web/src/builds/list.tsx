@@ -31,11 +31,11 @@ const search: ListSearch<RemoteSync> = {
 
 export function RemoteSyncList() {
   const place = { namespace: namespace.value || undefined };
-  const [watched, cloned] = useWatch(
+  const [watched, imageList] = useWatch(
     [remoteSyncs, place],
     [images, { ...place, labelSelector: labels.remoteSync }],
   );
-  const urlOf = useUrlOf(cloned.items);
+  const urlOf = useUrlOf(imageList.items);
   const columns = useMemo(() => columnsWith(urlOf), [urlOf]);
   return <ListScreen path="/builds" text={text} watched={watched} columns={columns} search={search} />;
 }

@@ -17,16 +17,16 @@ export function NewestBuilds({
   of: readonly Stored<RemoteSync>[];
 }) {
   const names = syncs.map(({ metadata }) => metadata.name).sort();
-  const theirs = { namespace, labelSelector: `${labels.remoteSync} in (${names.join(",")})` };
-  const [made, running] = useWatch([builds, theirs], [pods, theirs]);
+  const selection = { namespace, labelSelector: `${labels.remoteSync} in (${names.join(",")})` };
+  const [buildList, podList] = useWatch([builds, selection], [pods, selection]);
   return names.map((name) => {
-    const items = made.items.filter(({ metadata }) => metadata.labels?.[labels.remoteSync] === name);
+    const items = buildList.items.filter(({ metadata }) => metadata.labels?.[labels.remoteSync] === name);
     return (
       <div key={name} class="stack">
-        <Loaded watched={{ ...made, items }} empty={<p>{name} has not been built yet.</p>}>
+        <Loaded watched={{ ...buildList, items }} empty={<p>{name} has not been built yet.</p>}>
           {(found) => {
             const [newest] = newestFirst(found);
-            return newest && <Steps key={newest.metadata.uid} build={newest} pods={running} />;
+            return newest && <Steps key={newest.metadata.uid} build={newest} pods={podList} />;
           }}
         </Loaded>
         <p>

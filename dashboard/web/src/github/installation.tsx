@@ -18,12 +18,12 @@ const trail = ["/github", "GitHub"] as const;
 
 export function InstallationScreen() {
   const { namespace = "", name = "" } = useRoute().params;
-  const [found, eventList] = useWatch(
+  const [installationList, eventList] = useWatch(
     [installations, { namespace, fieldSelector: `metadata.name=${name}` }],
     [events, { namespace }],
   );
   return (
-    <ObjectScreen watched={found} kind="Installation" name={name} trail={trail}>
+    <ObjectScreen watched={installationList} kind="Installation" name={name} trail={trail}>
       {(installation) => {
         const { metadata, spec, status } = installation;
         return (

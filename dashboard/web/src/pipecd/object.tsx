@@ -28,7 +28,7 @@ export function PipecdObject() {
 
 function ObjectOf({ resource, namespace, name }: { resource: Resource; namespace: string; name: string }) {
   const place = { namespace };
-  const [eventList, running, sets, ...stack] = useWatch(
+  const [eventList, deploymentList, statefulSetList, ...stack] = useWatch(
     [events, place],
     [deployments, place],
     [statefulSets, place],
@@ -37,7 +37,7 @@ function ObjectOf({ resource, namespace, name }: { resource: Resource; namespace
   const all = combineLists<KubeObject>(stack);
   const own: Watched = stack[stackIn(place).findIndex(([{ kind }]) => kind === resource.kind)] ?? all;
   const gone = useDeleted(all.items, namespace);
-  const departures = <DeletionProgress present={all.items} gone={gone} />;
+  const progress = <DeletionProgress present={all.items} gone={gone} />;
   const isHere = own.items.some(({ metadata }) => metadata.name === name);
   return (
     <div class={isHere ? undefined : "stack"}>
@@ -48,18 +48,18 @@ function ObjectOf({ resource, namespace, name }: { resource: Resource; namespace
               <DeleteButton resource={resource} object={object} consequence={consequenceOf(resource)} />
             </Head>
             <div class="stack">
-              {departures}
+              {progress}
               <div class="columns">
                 <Facts title={resource.kind} of={[["Namespace", namespace], ...factsOf(object)]} />
                 <Conditions of={object} />
               </div>
-              <Workloads of={object} watched={combineLists<Workload>([running, sets])} />
+              <Workloads of={object} watched={combineLists<Workload>([deploymentList, statefulSetList])} />
               <Events watched={eventList} about={new Set([object.metadata.uid])} />
             </div>
           </>
         )}
       </ObjectScreen>
-      {!isHere && departures}
+      {!isHere && progress}
     </div>
   );
 }

@@ -29,11 +29,11 @@ const search: ListSearch<AppPipeline> = {
 
 export function PipelineList() {
   const place = { namespace: namespace.value || undefined };
-  const [watched, cloned] = useWatch(
+  const [watched, imageList] = useWatch(
     [appPipelines, place],
     [images, { ...place, labelSelector: labels.remoteSync }],
   );
-  const urlOf = useUrlOf(cloned.items);
+  const urlOf = useUrlOf(imageList.items);
   const columns = useMemo(() => columnsWith(urlOf), [urlOf]);
   return <ListScreen path="/previews" text={text} watched={watched} columns={columns} search={search} />;
 }

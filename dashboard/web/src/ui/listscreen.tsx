@@ -16,7 +16,7 @@ export interface ListText {
   readonly create: string;
   /** Heading of an empty list. */
   readonly none: string;
-  /** What the kind is for. Shown in an empty list. */
+  /** Purpose of the kind, shown in an empty list. */
   readonly about: string;
   /** Label of the create link in an empty list. */
   readonly createFirst: string;

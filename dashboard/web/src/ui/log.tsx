@@ -1,5 +1,6 @@
 /** A container's log, live. */
 import { useEffect, useRef, useState } from "preact/hooks";
+import { withLead } from "./notices.tsx";
 
 /** Identifies a log. */
 export interface LogPlace {
@@ -62,7 +63,7 @@ function useLog({ namespace, pod, container, run = "present" }: LogPlace): LogSt
       requestAnimationFrame(() => setState("End of log."));
     });
     on<LogError>("trouble", (error) => {
-      setState(error.status === 0 ? "" : error.message);
+      setState(error.status === 0 ? "" : withLead("Cannot read the log:", error.message));
       if (isFinal(error, run)) source.close();
     });
     source.onerror = () => {

@@ -24,18 +24,18 @@ const mostShown = 300;
 
 export function Song() {
   const { namespace = "", name = "" } = useRoute().params;
-  const [found, words, kiyoshi, eventList] = useWatch(
+  const [hikawaList, wordList, kiyoshiList, eventList] = useWatch(
     [hikawas, { namespace, fieldSelector: `metadata.name=${name}` }],
     [zundokos, { namespace }],
     [kiyoshis, { namespace }],
     [events, { namespace }],
   );
   return (
-    <ObjectScreen watched={found} kind="Hikawa" name={name} trail={trail}>
+    <ObjectScreen watched={hikawaList} kind="Hikawa" name={name} trail={trail}>
       {(hikawa) => (
         <SongOf
           hikawa={hikawa}
-          song={songOf(hikawa, words.items, kiyoshi.items)}
+          song={songOf(hikawa, wordList.items, kiyoshiList.items)}
           events={<Events watched={eventList} about={new Set([hikawa.metadata.uid])} />}
         />
       )}

@@ -80,9 +80,9 @@ function Found({ query, search }: { query: URLSearchParams; search: HistorySearc
   return (
     <QueryResult result={result} refused={(error) => <BusRefused what="this history" error={error} />}>
       {(newest) => {
-        const begun = first ?? newest;
-        const traces = mergeTraces([newest, begun, ...earlier]);
-        const before = (earlier.at(-1) ?? begun).before;
+        const start = first ?? newest;
+        const traces = mergeTraces([newest, start, ...earlier]);
+        const before = (earlier.at(-1) ?? start).before;
         const screen = linkOf(search);
         return (
           <>

@@ -36,7 +36,7 @@ export interface FormOptions {
 /** Creates the state of a form. */
 export function useForm({ initial, base = "", schema, fields, send }: FormOptions): Form {
   const [draft, setDraft] = useSavedDraft(initial, base);
-  const [problems, setFound] = useState<readonly FieldProblem[]>([]);
+  const [found, setFound] = useState<readonly FieldProblem[]>([]);
   const [wasSent, setWasSent] = useState(false);
   const [isSending, setSending] = useState(false);
   const shown = fields.map(pathText);
@@ -75,9 +75,9 @@ export function useForm({ initial, base = "", schema, fields, send }: FormOption
     },
     problem: (path) => {
       const text = pathText(path);
-      return problems.find(({ field }) => isWithin(field, text))?.message;
+      return found.find(({ field }) => isWithin(field, text))?.message;
     },
-    problems: problems
+    problems: found
       .filter((problem) => !isShown(problem))
       .map(({ field, message }) => (field ? `${field}: ${message}` : message)),
     isSending,

@@ -97,49 +97,49 @@ export function EditObject<T extends KubeObject>({
   kind: ObjectForm<T>;
   object: Stored<T>;
 }) {
-  const [begun, setBegun] = useState(object);
+  const [base, setBase] = useState(object);
   const generation = object.metadata.generation ?? 0;
-  const isOther = generation > (begun.metadata.generation ?? 0);
+  const hasChanged = generation > (base.metadata.generation ?? 0);
   return (
     <div class="stack">
-      {isOther && (
+      {hasChanged && (
         <div class="notice busy row" role="status">
           <span>The object changed since you started editing.</span>
-          <button type="button" onClick={() => setBegun(object)}>
+          <button type="button" onClick={() => setBase(object)}>
             Start over from the current version
           </button>
         </div>
       )}
-      <EditForm key={begun.metadata.generation} kind={kind} begun={begun} onSaved={setBegun} />
+      <EditForm key={base.metadata.generation} kind={kind} base={base} onSaved={setBase} />
     </div>
   );
 }
 
 function EditForm<T extends KubeObject>({
   kind: { resource, schema, skeleton, fields, draftOf, specOf, content },
-  begun,
+  base,
   onSaved,
 }: {
   kind: ObjectForm<T>;
-  begun: Stored<T>;
+  base: Stored<T>;
   onSaved: (saved: Stored<T>) => void;
 }) {
   const form = useForm({
-    initial: draftOf(begun.spec as object),
-    base: `${begun.metadata.uid} ${begun.metadata.generation}`,
+    initial: draftOf(base.spec as object),
+    base: `${base.metadata.uid} ${base.metadata.generation}`,
     schema: z.preprocess((draft) => withSkeleton(draft, skeleton), schema),
     fields,
     async send(draft) {
-      const before = specOf((withoutEmpty(draftOf(begun.spec as object)) ?? {}) as Draft);
+      const before = specOf((withoutEmpty(draftOf(base.spec as object)) ?? {}) as Draft);
       const spec = mergePatchOf(before, specOf(draft as Draft));
       if (spec === undefined) return notify("good", "No changes to save.");
-      onSaved(await patchUnchanged(resource, begun, { spec }));
-      notify("good", `Saved ${begun.metadata.name}.`);
+      onSaved(await patchUnchanged(resource, base, { spec }));
+      notify("good", `Saved ${base.metadata.name}.`);
     },
   });
   return (
     <form class="card" onSubmit={form.submit} noValidate>
-      {content(form, begun.metadata.namespace ?? "")}
+      {content(form, base.metadata.namespace ?? "")}
       <Send form={form} label="Save" />
     </form>
   );

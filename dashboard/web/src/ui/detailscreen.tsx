@@ -1,0 +1,60 @@
+/** The screen of an object with tabs. */
+import type { ComponentChildren } from "preact";
+import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
+import type { Watched } from "../api/watch.ts";
+import { EditObject, type ObjectForm } from "./form/object.tsx";
+import { Head } from "./head.tsx";
+import { Gone, Loaded } from "./states.tsx";
+import { Health } from "./status.tsx";
+import { Tabs } from "./tabs.tsx";
+
+/** The head, the tabs, and the tab `settings` with the form. `children` renders the other tabs. */
+export function DetailScreen<T extends KubeObject>({
+  watched,
+  form,
+  at: { namespace = "", name = "", tab = "" },
+  tabs = [],
+  actions,
+  children,
+}: {
+  /** A list of at most this one object. */
+  watched: Watched<T>;
+  form: ObjectForm<T>;
+  /** Parameters of the address. */
+  at: Readonly<Record<string, string>>;
+  /** Tabs between overview and settings. */
+  tabs?: readonly (readonly [path: string, name: string])[];
+  /** Buttons in the head. */
+  actions: (object: Stored<T>) => ComponentChildren;
+  children: (object: Stored<T>) => ComponentChildren;
+}) {
+  const { place, resource } = form;
+  const [path, list] = place;
+  const [object] = watched.items;
+  return (
+    <>
+      <Head title={name} trail={[path, `${list} in ${namespace}`]} status={object && <Health of={object} />}>
+        {object && actions(object)}
+      </Head>
+      <Loaded watched={watched} empty={<Gone kind={resource.kind} name={name} backTo={path} />}>
+        {([shown]) =>
+          shown && (
+            <div class="stack">
+              <Tabs
+                at={`${path}/${namespace}/${name}`}
+                tabs={[["", "Overview"], ...tabs, ["settings", "Settings"]]}
+                current={tab}
+                label={`About ${name}`}
+              />
+              {tab === "settings" ? (
+                <EditObject key={shown.metadata.uid} kind={form} object={shown} />
+              ) : (
+                children(shown)
+              )}
+            </div>
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
