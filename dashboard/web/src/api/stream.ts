@@ -18,7 +18,7 @@ const retryMillis = 2000;
 export function openStream({ address, on, opened, broken }: StreamOptions): () => void {
   let source: EventSource | undefined;
   let timer = 0;
-  let isOver = false;
+  let isCanceled = false;
 
   function open(): void {
     source = new EventSource(address());
@@ -36,12 +36,12 @@ export function openStream({ address, on, opened, broken }: StreamOptions): () =
 
   async function again(): Promise<void> {
     await loadSession();
-    if (!isOver && typeof session.value === "object") timer = setTimeout(open, retryMillis);
+    if (!isCanceled && typeof session.value === "object") timer = setTimeout(open, retryMillis);
   }
 
   open();
   return () => {
-    isOver = true;
+    isCanceled = true;
     clearTimeout(timer);
     source?.close();
   };

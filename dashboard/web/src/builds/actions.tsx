@@ -8,7 +8,7 @@ import { patch, placeOf, remove } from "../api/objects.ts";
 import { builds as buildResource, remoteSyncs } from "../api/resource.ts";
 import { ConfirmDelete } from "../ui/dialog.tsx";
 import { notifyOutcome } from "../ui/notices.tsx";
-import { endOf, isAskedAgain, newestFirst, numberOf } from "./build.ts";
+import { endOf, isRebuildRequested, newestFirst, numberOf } from "./build.ts";
 import { rebuildPatch, refreshPatch } from "./patches.ts";
 
 export function Actions({ sync, builds }: { sync: Stored<RemoteSync>; builds: readonly Stored<Build>[] }) {
@@ -60,11 +60,11 @@ export function Actions({ sync, builds }: { sync: Stored<RemoteSync>; builds: re
 /** Repeats the newest build, even a failed one. */
 function BuildAgain({ sync, newest }: { sync: Stored<RemoteSync>; newest: Stored<Build> | undefined }) {
   if (newest === undefined) return null;
-  const isUnderWay = endOf(newest) === undefined || isAskedAgain(newest);
+  const isInProgress = endOf(newest) === undefined || isRebuildRequested(newest);
   return (
     <button
       type="button"
-      disabled={sync.spec.paused === true || isUnderWay}
+      disabled={sync.spec.paused === true || isInProgress}
       onClick={() =>
         void notifyOutcome(
           patch(buildResource, placeOf(newest), rebuildPatch()),

@@ -55,7 +55,7 @@ export function endOf(build: Build): string | undefined {
 }
 
 /** Whether another build of the same commit was requested. */
-export const isAskedAgain = ({ metadata }: Build): boolean =>
+export const isRebuildRequested = ({ metadata }: Build): boolean =>
   metadata.annotations?.[kpack.rebuild] !== undefined;
 
 /** The digest in an image reference: the part after the `@`. */

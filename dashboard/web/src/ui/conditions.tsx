@@ -1,18 +1,18 @@
 /** An object's conditions. */
 import type { Condition, KubeObject } from "../../../../bus/kube/object.ts";
 import { Elapsed } from "./age.tsx";
-import { conditionsOf, isUnderWay, spaced, type Tone } from "./health.ts";
+import { conditionsOf, isInProgress, spaced, type Tone } from "./health.ts";
 import { Status } from "./status.tsx";
 
 /** Condition types for which `True` is bad. */
-const isTrouble = (type: string): boolean => ["Stalled", "Deleting", "HotLoop"].includes(type);
+const isBadWhenTrue = (type: string): boolean => ["Stalled", "Deleting", "HotLoop"].includes(type);
 
 function toneOf({ type, status, reason }: Condition): Tone {
-  if (status === "Unknown" || (status === "False" && isUnderWay(reason))) return "busy";
+  if (status === "Unknown" || (status === "False" && isInProgress(reason))) return "busy";
   if (reason === "Paused") return "off";
   // Neither value is bad.
   if (type === "Progressing") return status === "True" ? "busy" : "off";
-  return (status === "True") === isTrouble(type) ? "bad" : "good";
+  return (status === "True") === isBadWhenTrue(type) ? "bad" : "good";
 }
 
 /** A card with all conditions of an object. */

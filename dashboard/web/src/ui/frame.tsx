@@ -37,7 +37,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
           </button>
         </div>
         <NamespacePicker />
-        <nav class="places" aria-label="Main">
+        <nav class="navigation" aria-label="Main">
           {screens.map(
             ({ path: to, name }) =>
               name && (

@@ -30,12 +30,12 @@ export function healthOf(object: KubeObject): readonly [Tone, string] {
     return ["busy", "Updating"];
   if (ready.status === "True") return ["good", "Ready"];
   if (ready.reason === "Paused") return ["off", "Paused"];
-  const isTrouble = ready.status === "False" && !isUnderWay(ready.reason);
-  return [isTrouble ? "bad" : "busy", spaced(ready.reason)];
+  const isError = ready.status === "False" && !isInProgress(ready.reason);
+  return [isError ? "bad" : "busy", spaced(ready.reason)];
 }
 
 /** Whether the reason means work in progress that needs no action. */
-export const isUnderWay = (reason: string): boolean =>
+export const isInProgress = (reason: string): boolean =>
   /(ing|NotReady|NotStarted|NotListed)$|^(Queued|Pending|MergeabilityUnknown)$/.test(reason);
 
 /** Turns `RolloutFailed` into `Rollout failed`. */

@@ -20,7 +20,7 @@ import "./song.css";
 const trail = ["/zundoko", "Zundoko"] as const;
 
 /** More words would make the page slow. */
-const mostShown = 300;
+const maxShown = 300;
 
 export function Song() {
   const { namespace = "", name = "" } = useRoute().params;
@@ -95,7 +95,7 @@ function Words({ song }: { song: readonly Word[] }) {
   const [isAloud, setAloud] = useState(false);
   const spoken = useMemo(() => song, [song.map(({ name }) => name).join()]);
   useVoice(spoken, isAloud ? "aloud" : "silent");
-  const before = Math.max(0, song.length - mostShown);
+  const before = Math.max(0, song.length - maxShown);
   return (
     <section class="card" aria-labelledby="song">
       <header>

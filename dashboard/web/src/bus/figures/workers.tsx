@@ -74,7 +74,7 @@ const keyOf = ({ replica }: WorkingReplica, { function: fn, object }: InFlightRe
   `${replica} ${fn} ${object.namespace}/${object.name}`;
 
 /** A worker with more functions shows their number; a worker of all functions has about a dozen. */
-const mostNamed = 3;
+const maxNamed = 3;
 
 function IdleRow({ of: { replica, functions } }: { of: WorkingReplica }) {
   return (
@@ -83,7 +83,7 @@ function IdleRow({ of: { replica, functions } }: { of: WorkingReplica }) {
         {replica}
       </th>
       <td data-label="Function" title={functions.join(", ")}>
-        {functions.length > mostNamed ? `${functions.length} functions` : functions.join(", ")}
+        {functions.length > maxNamed ? `${functions.length} functions` : functions.join(", ")}
       </td>
       <td data-label="Object" colSpan={3}>
         <Status tone="off">Idle</Status>

@@ -106,19 +106,19 @@ function useNames({ group, kind }: { group: string; kind: string }, inNamespace:
   const [names, setNames] = useState<readonly string[]>([]);
   useEffect(() => {
     const resource = knownResources.find((known) => known.group === group && known.kind === kind);
-    let isOver = false;
-    const know = (found: readonly string[]) => {
-      if (!isOver) setNames(found);
+    let isCanceled = false;
+    const update = (found: readonly string[]) => {
+      if (!isCanceled) setNames(found);
     };
-    if (resource === undefined) know([]);
+    if (resource === undefined) update([]);
     else
       listOf(resource, { namespace: inNamespace || undefined }).then(
-        (items) => know(items.map(({ metadata }) => metadata.name)),
+        (items) => update(items.map(({ metadata }) => metadata.name)),
         // Without the permission to list, the user can type a name.
-        () => know([]),
+        () => update([]),
       );
     return () => {
-      isOver = true;
+      isCanceled = true;
     };
   }, [group, kind, inNamespace]);
   return names;

@@ -9,9 +9,9 @@ import type { Series } from "./series.ts";
 const dashes: readonly (readonly number[])[] = [[], [7, 4], [2, 3], [12, 3, 2, 3], [5, 2], [1, 5]];
 
 /** More lines could not be distinguished. */
-export const mostLines = dashes.length;
+export const maxLines = dashes.length;
 
-const dashOf = (at: number): number[] => [...(dashes[at % mostLines] ?? [])];
+const dashOf = (at: number): number[] => [...(dashes[at % maxLines] ?? [])];
 
 /** `large` has axes; `small` fits into a table cell. */
 export type ChartSize = "large" | "small";
@@ -102,7 +102,7 @@ const textOf = (value: number | null | undefined, format: (value: number) => str
 /** A sample of a line for legends. */
 export function Swatch({ at }: { at: number }) {
   return (
-    <svg class={`swatch line-${at % mostLines}`} viewBox="0 0 28 8" width="28" height="8" aria-hidden="true">
+    <svg class={`swatch line-${at % maxLines}`} viewBox="0 0 28 8" width="28" height="8" aria-hidden="true">
       <line
         x1="1"
         y1="4"
@@ -163,7 +163,7 @@ function optionsOf({
       {},
       ...names.map((label, at) => ({
         label,
-        stroke: color(`--chart-${at % mostLines}`),
+        stroke: color(`--chart-${at % maxLines}`),
         width: size === "large" ? 2 : 1.5,
         dash: dashOf(at),
         points: { show: false },

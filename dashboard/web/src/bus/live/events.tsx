@@ -4,7 +4,7 @@ import type { LiveSample } from "../../../../api/bus.ts";
 import { type Column, Table } from "../../ui/table.tsx";
 import { KindName } from "../kindname.tsx";
 import { count, rate } from "../numbers.ts";
-import { Chart, mostLines, Swatch } from "./chart.tsx";
+import { Chart, maxLines, Swatch } from "./chart.tsx";
 import type { Live } from "./live.ts";
 import { eventSeries, type Line, others, recent, total } from "./series.ts";
 
@@ -14,7 +14,7 @@ export const nowSeconds = 10;
 
 /** A chart and its numbers as a table. */
 export function EventsChart({ live: { samples } }: { live: Live }) {
-  const series = useMemo(() => eventSeries(samples, { stepSeconds, most: mostLines }), [samples]);
+  const series = useMemo(() => eventSeries(samples, { stepSeconds, most: maxLines }), [samples]);
   return (
     <section class="card" aria-labelledby="events-by-kind">
       <header>

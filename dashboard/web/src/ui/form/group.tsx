@@ -34,15 +34,15 @@ export function Group({
 }) {
   const id = useId();
   const isProblem = problem !== undefined;
-  const isSaid = isProblem || Boolean(hint);
+  const isDescribed = isProblem || Boolean(hint);
   return (
     <fieldset
-      aria-describedby={isSaid ? id : undefined}
+      aria-describedby={isDescribed ? id : undefined}
       tabIndex={isProblem ? -1 : undefined}
       data-problems={isProblem || undefined}
     >
       <legend>{label}</legend>
-      {isSaid && <About id={id} hint={hint} problem={problem} />}
+      {isDescribed && <About id={id} hint={hint} problem={problem} />}
       {children}
     </fieldset>
   );

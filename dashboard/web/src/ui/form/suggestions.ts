@@ -15,15 +15,15 @@ export function useSuggestedObjects<T extends KubeObject>(
   const [found, setFound] = useState<{ namespace: string; items: readonly Stored<T>[] }>();
   useEffect(() => {
     if (namespace === "") return;
-    let isOver = false;
+    let isCanceled = false;
     const timer = setTimeout(() => {
       listOf(resource, { namespace }).then(
-        (items) => !isOver && setFound({ namespace, items }),
+        (items) => !isCanceled && setFound({ namespace, items }),
         () => undefined,
       );
     }, typingMillis);
     return () => {
-      isOver = true;
+      isCanceled = true;
       clearTimeout(timer);
     };
   }, [resource, namespace]);
