@@ -4,7 +4,7 @@ import type { Build } from "../../../../functions/paas/kinds/kpack.ts";
 import type { RemoteSync } from "../../../../functions/paas/kinds.ts";
 import type { PodObject } from "../api/kubernetes.ts";
 import type { Watched } from "../api/watch.ts";
-import { Age, Lasting } from "../ui/age.tsx";
+import { Age, Duration } from "../ui/age.tsx";
 import { OutLink } from "../ui/link.tsx";
 import { Loaded } from "../ui/states.tsx";
 import { conditionsOf, Status } from "../ui/status.tsx";
@@ -34,7 +34,7 @@ export function Builds({ sync, builds, pods, url, selected }: Shown) {
           <OutLink to="https://github.com/buildpacks-community/kpack">Read how to install it</OutLink>
         </p>
       ) : (
-        <Loaded watched={builds} empty={<Nothing sync={sync} />}>
+        <Loaded watched={builds} empty={<NoBuilds sync={sync} />}>
           {(items) => {
             const sorted = newestFirst(items);
             const shown = sorted.find((build) => String(numberOf(build)) === selected) ?? sorted[0];
@@ -60,7 +60,7 @@ export function Builds({ sync, builds, pods, url, selected }: Shown) {
   );
 }
 
-function Nothing({ sync }: { sync: RemoteSync }) {
+function NoBuilds({ sync }: { sync: RemoteSync }) {
   const why = conditionsOf(sync).find(({ type, status }) => type === "Ready" && status !== "True");
   return (
     <>
@@ -94,7 +94,7 @@ const columnsWith = (
   ],
   ["Reason", reasonOf],
   ["Revision", ({ spec }) => <Commit sha={spec.source?.git?.revision} url={url} />],
-  ["Duration", (build) => <Lasting from={build.metadata.creationTimestamp} to={endOf(build)} />],
+  ["Duration", (build) => <Duration from={build.metadata.creationTimestamp} to={endOf(build)} />],
   ["Image", ({ status }) => <Digest image={status?.latestImage} />],
   ["Started", ({ metadata }) => <Age of={metadata.creationTimestamp} />],
 ];

@@ -7,9 +7,9 @@ import { images, remoteSyncs } from "../api/resource.ts";
 import { useWatch } from "../api/watch.ts";
 import { ListScreen, type ListSearch, type ListText } from "../ui/listscreen.tsx";
 import { namespace } from "../ui/namespace.tsx";
-import { conditionsOf, Status, spaced, type Tone } from "../ui/status.tsx";
+import { conditionsOf, humanize, Status, type Tone } from "../ui/status.tsx";
 import { type Column, createdColumn, healthColumn } from "../ui/table.tsx";
-import { Commit, Followed, Named, type UrlOf, useUrlOf } from "./repository.tsx";
+import { Commit, Followed, OptionalLink, type UrlOf, useUrlOf } from "./repository.tsx";
 
 const text: ListText = {
   title: "Builds",
@@ -51,7 +51,7 @@ const columnsWith = (urlOf: UrlOf): readonly Column<Sync>[] => [
       const { github } = sync.spec.base;
       return (
         <span>
-          <Named to={urlOf(github)}>{`${github.owner}/${github.repo}`}</Named>
+          <OptionalLink to={urlOf(github)}>{`${github.owner}/${github.repo}`}</OptionalLink>
           <span class="quiet small">
             <br />
             <Followed sync={sync} url={urlOf(github)} />
@@ -86,7 +86,7 @@ function BuildState({ sync }: { sync: RemoteSync }) {
     <span>
       <Status tone={tones[status] ?? "busy"}>
         {number !== undefined && `#${number} `}
-        {spaced(reason).toLowerCase()}
+        {humanize(reason).toLowerCase()}
       </Status>
       {status === "Unknown" && <span class="quiet small"> {message.replace(/^build \d+(: )?/, "")}</span>}
     </span>

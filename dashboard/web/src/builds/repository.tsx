@@ -30,11 +30,11 @@ export function useUrlOf(images: readonly Image[]): UrlOf {
 }
 
 /** Appends a path to an address, if known. */
-export const within = (url: string | undefined, path: string): string | undefined =>
+export const appendPath = (url: string | undefined, path: string): string | undefined =>
   url === undefined ? undefined : `${url}/${path.split("/").map(encodeURIComponent).join("/")}`;
 
 /** A name, linked if its address is known. */
-export function Named({ to, children }: { to: string | undefined; children: string }) {
+export function OptionalLink({ to, children }: { to: string | undefined; children: string }) {
   return to === undefined ? children : <OutLink to={to}>{children}</OutLink>;
 }
 
@@ -48,7 +48,7 @@ export function Source({
 }) {
   return (
     <>
-      <Named to={url}>{`${github.owner}/${github.repo}`}</Named>
+      <OptionalLink to={url}>{`${github.owner}/${github.repo}`}</OptionalLink>
       {subPath && (
         <>
           , folder <code>{subPath}</code>
@@ -70,13 +70,14 @@ export function Followed({ sync: { spec, status }, url }: { sync: RemoteSync; ur
   if (pullRequest !== undefined)
     return (
       <>
-        pull request <Named to={within(url, `pull/${pullRequest}`)}>{`#${pullRequest}`}</Named>
+        pull request{" "}
+        <OptionalLink to={appendPath(url, `pull/${pullRequest}`)}>{`#${pullRequest}`}</OptionalLink>
       </>
     );
   if (branch)
     return (
       <>
-        branch <Named to={within(url, `tree/${branch}`)}>{branch}</Named>
+        branch <OptionalLink to={appendPath(url, `tree/${branch}`)}>{branch}</OptionalLink>
       </>
     );
   return <>default branch{status?.ref ? ` (${status.ref})` : ""}</>;
@@ -87,7 +88,7 @@ export function Commit({ sha, url }: { sha: string | undefined; url: string | un
   if (!sha) return null;
   return (
     <code title={sha}>
-      <Named to={within(url, `commit/${sha}`)}>{sha.slice(0, 7)}</Named>
+      <OptionalLink to={appendPath(url, `commit/${sha}`)}>{sha.slice(0, 7)}</OptionalLink>
     </code>
   );
 }

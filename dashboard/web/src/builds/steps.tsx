@@ -4,7 +4,7 @@ import type { Stored } from "../../../../bus/kube/object.ts";
 import type { Build } from "../../../../functions/paas/kinds/kpack.ts";
 import type { ContainerStatus, PodObject } from "../api/kubernetes.ts";
 import type { Watched } from "../api/watch.ts";
-import { Lasting } from "../ui/age.tsx";
+import { Duration } from "../ui/age.tsx";
 import { Log, type LogPlace } from "../ui/log.tsx";
 import { Status, type Tone } from "../ui/status.tsx";
 import { failureOf, numberOf } from "./build.ts";
@@ -100,7 +100,7 @@ function Step({
         >
           {name} <Status tone={tone}>{word}</Status>{" "}
           <span class="took quiet small">
-            <Lasting from={startedAt} to={finishedAt} />
+            <Duration from={startedAt} to={finishedAt} />
           </span>
         </button>
       </h3>

@@ -4,7 +4,7 @@ import { fastPollMillis, useQuery } from "../api/query.ts";
 import { Head } from "../ui/head.tsx";
 import { namespace } from "../ui/namespace.tsx";
 import { QueryResult } from "../ui/queryresult.tsx";
-import { Away, Loading } from "../ui/states.tsx";
+import { Loading, StaleNotice } from "../ui/states.tsx";
 import { Functions } from "./figures/functions.tsx";
 import { Kinds } from "./figures/kinds.tsx";
 import { WorkersTable } from "./figures/workers.tsx";
@@ -21,13 +21,13 @@ export function BusOverview() {
       <Head title="The bus" />
       <BusTabs current="" />
       <QueryResult result={rights} refused={(error) => <BusRefused what="the bus" error={error} />}>
-        {({ functions }) => (functions ? <Everything /> : <Part />)}
+        {({ functions }) => (functions ? <WholeBus /> : <NamespacePart />)}
       </QueryResult>
     </>
   );
 }
 
-function Everything() {
+function WholeBus() {
   const live = useLive();
   const figures = useQuery<BusFigures>("/api/bus/figures", fastPollMillis);
   return (
@@ -37,7 +37,7 @@ function Everything() {
     >
       {({ functions, kinds }) => (
         <>
-          {live.state === "away" && <Away />}
+          {live.state === "away" && <StaleNotice />}
           {live.state === "loading" ? <Loading /> : <EventsChart live={live} />}
           <Functions functions={functions} live={live} />
           <WorkersTable />
@@ -49,7 +49,7 @@ function Everything() {
 }
 
 /** The part that namespace roles allow. */
-function Part() {
+function NamespacePart() {
   return (
     <div class="stack">
       <p class="notice">

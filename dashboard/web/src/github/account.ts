@@ -25,9 +25,9 @@ interface Connection {
   readonly login: string | null;
 }
 
-/** The state of the account. `none`: no GitHub is configured; `apart`: not connected. */
+/** The state of the account. `none`: no GitHub is configured; `disconnected`: not connected. */
 export type Account =
-  | { readonly state: "loading" | "apart" | "none" }
+  | { readonly state: "loading" | "disconnected" | "none" }
   | { readonly state: "away"; readonly message: string }
   | {
       readonly state: "connected";
@@ -44,7 +44,7 @@ export const connectAddress = (form: string): string =>
 async function ask(signal: AbortSignal): Promise<Account> {
   const { url, login } = await request<Connection>("/api/github", { signal });
   if (url === null) return { state: "none" };
-  if (login === null) return { state: "apart" };
+  if (login === null) return { state: "disconnected" };
   const { installations } = await request<{ installations: readonly ShownInstallation[] }>(
     "/api/github/installations",
     { signal },
@@ -60,7 +60,7 @@ export function useAccount(): Account {
     ask(over.signal).then(setAccount, (error: unknown) => {
       if (over.signal.aborted) return;
       const { reason, message } = error as RequestError;
-      setAccount(reason === "GitHubNotConnected" ? { state: "apart" } : { state: "away", message });
+      setAccount(reason === "GitHubNotConnected" ? { state: "disconnected" } : { state: "away", message });
     });
     return () => over.abort();
   }, []);

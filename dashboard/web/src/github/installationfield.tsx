@@ -28,9 +28,9 @@ export function InstallationField({ form, account }: { form: Form; account: Acco
       form={form}
       path={path}
       label={label}
-      control={(tied) => (
+      control={(attributes) => (
         <select
-          {...tied}
+          {...attributes}
           value={String(form.value(path) ?? "")}
           onChange={({ currentTarget: { value } }) =>
             // Repositories of another installation do not apply.

@@ -6,7 +6,7 @@ import { Age } from "../ui/age.tsx";
 import { OutLink } from "../ui/link.tsx";
 import { ListScreen, type ListText } from "../ui/listscreen.tsx";
 import { namespace } from "../ui/namespace.tsx";
-import { Away, Loading } from "../ui/states.tsx";
+import { Loading, StaleNotice } from "../ui/states.tsx";
 import { type Column, createdColumn, healthColumn, ObjectTable } from "../ui/table.tsx";
 import { Countdown } from "./countdown.tsx";
 import { appPage, repositoriesOf } from "./facts.ts";
@@ -81,7 +81,7 @@ function Apps({
   return (
     <section class="stack" aria-label={title}>
       <h2>{title}</h2>
-      {state === "away" && <Away message={error?.message} />}
+      {state === "away" && <StaleNotice message={error?.message} />}
       {state === "loading" ? (
         <Loading />
       ) : state === "refused" ? (

@@ -64,7 +64,7 @@ export function NewInstallation() {
       <Head title="Create an Installation" trail={["/github", "GitHub"]} />
       {account.state === "loading" ? (
         <Loading />
-      ) : account.state === "apart" ? (
+      ) : account.state === "disconnected" ? (
         <section class="card" aria-labelledby="connect">
           <h2 id="connect">Connect GitHub first</h2>
           <ConnectionError />

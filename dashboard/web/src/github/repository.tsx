@@ -17,14 +17,14 @@ export function RepositoryFields({ form, at }: { form: Form; at: Path }) {
   const repositories = useRepositories(shown.find((one) => one.account.toLowerCase() === owner)?.id);
   return (
     <>
-      {account.state === "apart" && <ConnectionError />}
+      {account.state === "disconnected" && <ConnectionError />}
       <TextField
         form={form}
         path={[...at, "owner"]}
         label="Repository owner"
         placeholder="acme"
         hint={
-          account.state === "apart" ? (
+          account.state === "disconnected" ? (
             <>
               <a href={connectAddress(url)}>Connect GitHub</a> to get suggestions.
             </>

@@ -2,10 +2,10 @@
 import { useId } from "preact/hooks";
 import type { Stored } from "../../../../bus/kube/object.ts";
 import type { AppPipeline, Preview } from "../../../../functions/paas/kinds.ts";
-import { Commit, Named, within } from "../builds/repository.tsx";
+import { appendPath, Commit, OptionalLink } from "../builds/repository.tsx";
 import { Age } from "../ui/age.tsx";
 import { OutLink } from "../ui/link.tsx";
-import { Status, spaced, type Tone } from "../ui/status.tsx";
+import { humanize, Status, type Tone } from "../ui/status.tsx";
 
 const columns: readonly (readonly [name: string, phases: readonly Preview["phase"][]])[] = [
   ["Waiting", ["Waiting", "NeedsApproval", "Expired"]],
@@ -86,9 +86,9 @@ function Card({ preview, pipeline: { metadata }, url }: Shown & { preview: Previ
     <li class="preview">
       <div class="row">
         <strong>
-          <Named to={within(url, `pull/${number}`)}>{`#${number}`}</Named>
+          <OptionalLink to={appendPath(url, `pull/${number}`)}>{`#${number}`}</OptionalLink>
         </strong>
-        <Status tone={tones[phase]}>{spaced(phase)}</Status>
+        <Status tone={tones[phase]}>{humanize(phase)}</Status>
       </div>
       {preview.url && phase === "Ready" && <OutLink to={preview.url} />}
       <p class="small">

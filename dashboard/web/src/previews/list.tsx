@@ -5,7 +5,7 @@ import type { AppPipeline } from "../../../../functions/paas/kinds.ts";
 import { labels } from "../../../../functions/paas/names.ts";
 import { appPipelines, images } from "../api/resource.ts";
 import { useWatch } from "../api/watch.ts";
-import { Named, type UrlOf, useUrlOf } from "../builds/repository.tsx";
+import { OptionalLink, type UrlOf, useUrlOf } from "../builds/repository.tsx";
 import { ListScreen, type ListSearch, type ListText } from "../ui/listscreen.tsx";
 import { namespace } from "../ui/namespace.tsx";
 import { type Column, createdColumn, healthColumn } from "../ui/table.tsx";
@@ -44,7 +44,7 @@ const columnsWith = (urlOf: UrlOf): readonly Column<Stored<AppPipeline>>[] => [
     "Repository",
     ({ spec: { base } }) => (
       <span>
-        <Named to={urlOf(base.github)}>{`${base.github.owner}/${base.github.repo}`}</Named>
+        <OptionalLink to={urlOf(base.github)}>{`${base.github.owner}/${base.github.repo}`}</OptionalLink>
       </span>
     ),
   ],

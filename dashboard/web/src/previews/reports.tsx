@@ -1,6 +1,6 @@
 /** The reports of an AppPipeline to GitHub. */
 import type { AppPipeline } from "../../../../functions/paas/kinds.ts";
-import { Commit, Named, within } from "../builds/repository.tsx";
+import { appendPath, Commit, OptionalLink } from "../builds/repository.tsx";
 import { Age } from "../ui/age.tsx";
 import { OutLink } from "../ui/link.tsx";
 import { Status } from "../ui/status.tsx";
@@ -39,7 +39,9 @@ export function Reports({ pipeline: { status }, url }: { pipeline: AppPipeline; 
           {reports.map((report) => (
             <li key={report.number}>
               <strong>
-                <Named to={within(url, `pull/${report.number}`)}>{`#${report.number}`}</Named>
+                <OptionalLink
+                  to={appendPath(url, `pull/${report.number}`)}
+                >{`#${report.number}`}</OptionalLink>
               </strong>{" "}
               <ReportText report={report} url={url} />
             </li>

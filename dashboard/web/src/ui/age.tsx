@@ -51,7 +51,7 @@ export function duration(seconds: number): string {
 }
 
 /** The duration between two times (RFC 3339); without `to`, the duration until now. */
-export function Lasting({ from, to }: { from: string | undefined; to: string | undefined }) {
+export function Duration({ from, to }: { from: string | undefined; to: string | undefined }) {
   if (from === undefined) return null;
   const end = to === undefined ? now.value : Date.parse(to);
   return <>{duration(Math.max(0, Math.round((end - Date.parse(from)) / 1000)))}</>;

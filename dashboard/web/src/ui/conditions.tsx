@@ -1,7 +1,7 @@
 /** An object's conditions. */
 import type { Condition, KubeObject } from "../../../../bus/kube/object.ts";
 import { Elapsed } from "./age.tsx";
-import { conditionsOf, isInProgress, spaced, type Tone } from "./health.ts";
+import { conditionsOf, humanize, isInProgress, type Tone } from "./health.ts";
 import { Status } from "./status.tsx";
 
 /** Condition types for which `True` is bad. */
@@ -32,12 +32,12 @@ export function Conditions({ of: object }: { of: KubeObject }) {
             return (
               <li key={type}>
                 <span class="row">
-                  <Status tone={toneOf(condition)}>{spaced(type)}</Status>
+                  <Status tone={toneOf(condition)}>{humanize(type)}</Status>
                   <span class="quiet small">
                     {status} for <Elapsed since={lastTransitionTime} />
                   </span>
                 </span>
-                <p>{message || `${spaced(reason)}.`}</p>
+                <p>{message || `${humanize(reason)}.`}</p>
               </li>
             );
           })}

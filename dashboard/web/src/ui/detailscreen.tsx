@@ -4,7 +4,7 @@ import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
 import type { Watched } from "../api/watch.ts";
 import { EditObject, type ObjectForm } from "./form/object.tsx";
 import { Head } from "./head.tsx";
-import { Gone, Loaded } from "./states.tsx";
+import { Loaded, ObjectNotFound } from "./states.tsx";
 import { Health } from "./status.tsx";
 import { Tabs } from "./tabs.tsx";
 
@@ -36,7 +36,7 @@ export function DetailScreen<T extends KubeObject>({
       <Head title={name} trail={[path, `${list} in ${namespace}`]} status={object && <Health of={object} />}>
         {object && actions(object)}
       </Head>
-      <Loaded watched={watched} empty={<Gone kind={resource.kind} name={name} backTo={path} />}>
+      <Loaded watched={watched} empty={<ObjectNotFound kind={resource.kind} name={name} backTo={path} />}>
         {([shown]) =>
           shown && (
             <div class="stack">

@@ -4,7 +4,7 @@ import type { EventObject } from "../api/kubernetes.ts";
 import type { Watched } from "../api/watch.ts";
 import { Age } from "./age.tsx";
 import { Loaded } from "./states.tsx";
-import { Status, spaced } from "./status.tsx";
+import { humanize, Status } from "./status.tsx";
 
 type Regarding = NonNullable<EventObject["regarding"]>;
 
@@ -46,7 +46,7 @@ export function Events({
               <li key={event.metadata.uid}>
                 <span class="row">
                   <Status tone={event.type === "Warning" ? "bad" : "off"}>
-                    {spaced(event.reason ?? "")}
+                    {humanize(event.reason ?? "")}
                   </Status>
                   <span class="quiet small">
                     {event.regarding?.kind} {event.regarding?.name}, <Age of={timeOf(event)} />

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Condition } from "../../../../bus/kube/object.ts";
-import { healthOf, spaced } from "./health.ts";
+import { healthOf, humanize } from "./health.ts";
 
 const condition = (type: string, status: Condition["status"], reason: string): Condition => ({
   type,
@@ -64,5 +64,5 @@ test.each([
   ["HTTPRouteNotAccepted", "HTTPRoute not accepted"],
   ["", ""],
 ])("writes the reason %s as %s", (reason, text) => {
-  expect(spaced(reason)).toBe(text);
+  expect(humanize(reason)).toBe(text);
 });

@@ -31,7 +31,7 @@ export function healthOf(object: KubeObject): readonly [Tone, string] {
   if (ready.status === "True") return ["good", "Ready"];
   if (ready.reason === "Paused") return ["off", "Paused"];
   const isError = ready.status === "False" && !isInProgress(ready.reason);
-  return [isError ? "bad" : "busy", spaced(ready.reason)];
+  return [isError ? "bad" : "busy", humanize(ready.reason)];
 }
 
 /** Whether the reason means work in progress that needs no action. */
@@ -39,7 +39,7 @@ export const isInProgress = (reason: string): boolean =>
   /(ing|NotReady|NotStarted|NotListed)$|^(Queued|Pending|MergeabilityUnknown)$/.test(reason);
 
 /** Turns `RolloutFailed` into `Rollout failed`. */
-export function spaced(reason: string): string {
+export function humanize(reason: string): string {
   const words = reason
     .replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2")
     .replaceAll("Git Hub", "GitHub")

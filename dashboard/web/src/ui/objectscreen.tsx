@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
 import type { Watched } from "../api/watch.ts";
 import { Head } from "./head.tsx";
-import { Away, Gone, Loading, Refused } from "./states.tsx";
+import { Forbidden, Loading, ObjectNotFound, StaleNotice } from "./states.tsx";
 
 /** Shows the object with the given name, or why it cannot be shown. */
 export function ObjectScreen<T extends KubeObject>({
@@ -24,7 +24,7 @@ export function ObjectScreen<T extends KubeObject>({
   if (found && state !== "refused")
     return (
       <>
-        {state === "away" && <Away message={error?.message} />}
+        {state === "away" && <StaleNotice message={error?.message} />}
         {children(found)}
       </>
     );
@@ -32,9 +32,9 @@ export function ObjectScreen<T extends KubeObject>({
     <>
       <Head title={name} trail={trail} />
       {state === "refused" ? (
-        <Refused status={error?.status ?? 403} message={error?.message ?? ""} />
+        <Forbidden status={error?.status ?? 403} message={error?.message ?? ""} />
       ) : state === "live" ? (
-        <Gone kind={kind} name={name} backTo={trail[0]} />
+        <ObjectNotFound kind={kind} name={name} backTo={trail[0]} />
       ) : (
         <Loading />
       )}

@@ -4,7 +4,7 @@ import type { PodObject } from "../api/kubernetes.ts";
 import type { Watched } from "../api/watch.ts";
 import { Age } from "./age.tsx";
 import { Loaded } from "./states.tsx";
-import { Status, spaced, type Tone } from "./status.tsx";
+import { humanize, Status, type Tone } from "./status.tsx";
 import { type Column, Table } from "./table.tsx";
 
 /** The state of a pod. Container errors take precedence over the phase. */
@@ -14,11 +14,11 @@ export function podState({ metadata, status }: PodObject): readonly [Tone, strin
   const waiting = containers.find(
     ({ state }) => state?.waiting?.reason && !/Initializing|Creating/.test(state.waiting.reason),
   );
-  if (waiting) return ["bad", spaced(waiting.state?.waiting?.reason ?? "")];
+  if (waiting) return ["bad", humanize(waiting.state?.waiting?.reason ?? "")];
   const failed = containers.find(({ state }) => (state?.terminated?.exitCode ?? 0) !== 0);
-  if (failed) return ["bad", spaced(failed.state?.terminated?.reason ?? "Failed")];
+  if (failed) return ["bad", humanize(failed.state?.terminated?.reason ?? "Failed")];
   const phase = status?.phase ?? "Pending";
-  if (phase === "Failed") return ["bad", spaced(status?.reason ?? phase)];
+  if (phase === "Failed") return ["bad", humanize(status?.reason ?? phase)];
   if (phase === "Succeeded") return ["off", "Succeeded"];
   if (phase !== "Running") return ["busy", phase];
   return status?.containerStatuses?.every(({ ready }) => ready) ? ["good", "Running"] : ["busy", "Not ready"];

@@ -1,7 +1,7 @@
 /** The result or error of a request. */
 import type { ComponentChildren } from "preact";
 import type { Query } from "../api/query.ts";
-import { Away, Loading } from "./states.tsx";
+import { Loading, StaleNotice } from "./states.tsx";
 
 export function QueryResult<T>({
   result,
@@ -18,7 +18,7 @@ export function QueryResult<T>({
   if (value !== undefined)
     return (
       <div class="stack">
-        {state === "away" && <Away message={error?.message} />}
+        {state === "away" && <StaleNotice message={error?.message} />}
         {children(value)}
       </div>
     );

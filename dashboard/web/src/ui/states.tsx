@@ -18,11 +18,11 @@ export function Loaded<T extends KubeObject>({
   children: (items: readonly Stored<T>[]) => ComponentChildren;
 }) {
   const { state, items, error } = watched;
-  if (state === "refused") return <Refused status={error?.status ?? 403} message={error?.message ?? ""} />;
+  if (state === "refused") return <Forbidden status={error?.status ?? 403} message={error?.message ?? ""} />;
   if (state === "loading") return <Loading />;
   return (
     <div class="stack">
-      {state === "away" && <Away message={error?.message} />}
+      {state === "away" && <StaleNotice message={error?.message} />}
       {items.length === 0 ? <div class="empty">{empty}</div> : children(items)}
     </div>
   );
@@ -37,7 +37,7 @@ export function Loading() {
 }
 
 /** A notice that the content may be stale. */
-export function Away({ message = "" }: { message?: string | undefined }) {
+export function StaleNotice({ message = "" }: { message?: string | undefined }) {
   return (
     <p role="status" class="notice busy">
       Live updates are interrupted. Showing the last known state. {message}
@@ -46,7 +46,7 @@ export function Away({ message = "" }: { message?: string | undefined }) {
 }
 
 /** Shown if the API server refuses to list a kind. */
-export function Refused({ status, message }: { status: number; message: string }) {
+export function Forbidden({ status, message }: { status: number; message: string }) {
   if (status === 404) {
     return (
       <div role="alert" class="empty">
@@ -81,7 +81,7 @@ export function Refused({ status, message }: { status: number; message: string }
 }
 
 /** Shown for an object that does not exist. */
-export function Gone({ kind, name, backTo }: { kind: string; name: string; backTo: string }) {
+export function ObjectNotFound({ kind, name, backTo }: { kind: string; name: string; backTo: string }) {
   return (
     <div class="empty">
       <h2>

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import type { KubeObject } from "../../../../bus/kube/object.ts";
 import { healthOf, type Tone } from "./health.ts";
 
-export { conditionsOf, healthOf, spaced, type Tone } from "./health.ts";
+export { conditionsOf, healthOf, humanize, type Tone } from "./health.ts";
 
 /** A word with a shape and a color. */
 export function Status({ tone, children }: { tone: Tone; children: ComponentChildren }) {

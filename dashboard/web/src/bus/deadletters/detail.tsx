@@ -8,7 +8,7 @@ import { Age } from "../../ui/age.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { Head } from "../../ui/head.tsx";
 import { QueryResult } from "../../ui/queryresult.tsx";
-import { Status, spaced } from "../../ui/status.tsx";
+import { humanize, Status } from "../../ui/status.tsx";
 import "../bus.css";
 import {
   deadLetterPath,
@@ -37,7 +37,7 @@ export function DeadLetterScreen() {
       <Head
         title={name}
         trail={[deadLettersAddress(), "Dead letters"]}
-        status={!replayed && value && <Status tone="bad">{spaced(value.reason)}</Status>}
+        status={!replayed && value && <Status tone="bad">{humanize(value.reason)}</Status>}
       >
         {value && !replayed && <Replay letters={[value]} label="Replay" onDone={() => setReplayed(value)} />}
       </Head>

@@ -6,7 +6,7 @@ import { Age } from "../../ui/age.tsx";
 import { Head } from "../../ui/head.tsx";
 import { namespace } from "../../ui/namespace.tsx";
 import { QueryResult } from "../../ui/queryresult.tsx";
-import { spaced } from "../../ui/status.tsx";
+import { humanize } from "../../ui/status.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { deadLetterPath, deadLettersAddress } from "../addresses.ts";
 import { BusRefused } from "../forbidden.tsx";
@@ -113,7 +113,7 @@ const columns: readonly Column<DeadLetterItem>[] = [
     ),
   ],
   ["Function", ({ function: fn }) => fn],
-  ["Reason", ({ reason }) => spaced(reason)],
+  ["Reason", ({ reason }) => humanize(reason)],
   ["Attempts", ({ attempts }) => attempts, "number"],
   ["Given up", ({ time }) => <Age of={time} />],
   [

@@ -1,7 +1,7 @@
 /** Watched kinds and the bridge's progress with each. */
 import type { BridgePosition, KindFigures } from "../../../../api/bus.ts";
 import { Age } from "../../ui/age.tsx";
-import { Status, spaced, type Tone } from "../../ui/status.tsx";
+import { humanize, Status, type Tone } from "../../ui/status.tsx";
 import { KindName } from "../kindname.tsx";
 import { count } from "../numbers.ts";
 
@@ -84,7 +84,7 @@ function Row({
         {count(objects)}
       </td>
       <td data-label="State">
-        <Status tone={toneOf(state)}>{spaced(capital(state))}</Status>
+        <Status tone={toneOf(state)}>{humanize(capital(state))}</Status>
       </td>
       <td data-label="Bridge">{holder}</td>
       <td class="number" data-label="Resource version">

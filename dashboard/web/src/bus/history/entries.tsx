@@ -8,7 +8,7 @@ import type {
   ReconcileWrite,
   WebhookEntry,
 } from "../../../../api/bus.ts";
-import { Status, spaced, type Tone } from "../../ui/status.tsx";
+import { humanize, Status, type Tone } from "../../ui/status.tsx";
 import { deadLetterPath } from "../addresses.ts";
 import { count, duration, ordinal, plural } from "../numbers.ts";
 import { Cause, ObjectLink } from "../objects.tsx";
@@ -162,7 +162,7 @@ function Write({ of: { verb, object, resourceVersion } }: { of: ReconcileWrite }
 
 function Letter({ of: { function: fn, object, reason, message, attempts } }: { of: DeadLetterEntry }) {
   return (
-    <EntryBody what={`Dead letter of ${fn}`} tone="bad" word={spaced(reason)}>
+    <EntryBody what={`Dead letter of ${fn}`} tone="bad" word={humanize(reason)}>
       <p class="wrapped">{message}</p>
       <p>
         After {plural(attempts, "failed attempt")}.{" "}
@@ -174,7 +174,7 @@ function Letter({ of: { function: fn, object, reason, message, attempts } }: { o
 
 function EventLine({ of: { severity, reason, note, count: times, reporter } }: { of: EventEntry }) {
   return (
-    <EntryBody what="Event" tone={severity === "Warning" ? "bad" : "off"} word={spaced(reason)}>
+    <EntryBody what="Event" tone={severity === "Warning" ? "bad" : "off"} word={humanize(reason)}>
       <p>{note}</p>
       <p class="quiet small">
         Reported by {reporter}

@@ -93,7 +93,7 @@ function Found({ query, search }: { query: URLSearchParams; search: HistorySearc
                 </a>
               </p>
             )}
-            {traces.length === 0 ? <Nothing search={search} /> : <Timeline traces={traces} />}
+            {traces.length === 0 ? <NoHistory search={search} /> : <Timeline traces={traces} />}
             {before !== null && (
               <div class="actions">
                 <button type="button" disabled={isLoading} onClick={() => void loadEarlier(before)}>
@@ -112,7 +112,7 @@ function linkOf({ group = "", kind, namespace: inNamespace = "", name }: History
   return kind && name ? objectAddress({ group, kind, namespace: inNamespace, name }) : undefined;
 }
 
-function Nothing({ search: { trace, kind, name } }: { search: HistorySearch }) {
+function NoHistory({ search: { trace, kind, name } }: { search: HistorySearch }) {
   return (
     <div class="empty">
       <h2>No history of {trace === undefined ? `${kind} ${name}` : "this trace"}</h2>

@@ -14,7 +14,7 @@ export interface FieldOptions {
 }
 
 /** Attributes that tie a control to its label, hint, and problem. */
-interface Tied {
+interface ControlAttributes {
   readonly id: string;
   readonly "aria-describedby": string;
   readonly "aria-invalid": boolean;
@@ -27,7 +27,7 @@ export function Field({
   label,
   hint,
   control,
-}: FieldOptions & { control: (tied: Tied) => ComponentChildren }) {
+}: FieldOptions & { control: (attributes: ControlAttributes) => ComponentChildren }) {
   const id = useId();
   const problem = form.problem(path);
   return (
@@ -50,20 +50,20 @@ export function TextField({
   return (
     <Field
       {...field}
-      control={(tied) => (
+      control={(attributes) => (
         <>
           <input
-            {...tied}
+            {...attributes}
             autocomplete="off"
             spellcheck={false}
             placeholder={placeholder}
             disabled={disabled}
-            list={suggestions && `${tied.id}-suggestions`}
+            list={suggestions && `${attributes.id}-suggestions`}
             value={String(form.value(path) ?? "")}
             onInput={({ currentTarget }) => form.set(path, currentTarget.value || undefined)}
           />
           {suggestions && (
-            <datalist id={`${tied.id}-suggestions`}>
+            <datalist id={`${attributes.id}-suggestions`}>
               {suggestions.map((text) => (
                 <option key={text} value={text} />
               ))}
@@ -81,9 +81,9 @@ export function NumberField({ min = 0, ...field }: FieldOptions & { min?: number
   return (
     <Field
       {...field}
-      control={(tied) => (
+      control={(attributes) => (
         <input
-          {...tied}
+          {...attributes}
           type="number"
           min={min}
           step={1}
@@ -111,9 +111,9 @@ export function ChoiceField({
   return (
     <Field
       {...field}
-      control={(tied) => (
+      control={(attributes) => (
         <select
-          {...tied}
+          {...attributes}
           value={String(form.value(path) ?? "")}
           onChange={({ currentTarget }) => choose(currentTarget.value || undefined)}
         >
@@ -135,9 +135,9 @@ export function LinesField({ rows = 3, ...field }: FieldOptions & { rows?: numbe
   return (
     <Field
       {...field}
-      control={(tied) => (
+      control={(attributes) => (
         <textarea
-          {...tied}
+          {...attributes}
           rows={rows}
           spellcheck={false}
           value={lines.join("\n")}
