@@ -230,7 +230,7 @@ test("reports a missing RemoteSync, and nothing is wider than a phone's screen",
   for (const [path, text] of [
     ["/builds", "commit 2222222"],
     ["/builds/team-a/web", "Build 2, step by step"],
-    ["/builds/new", "What of it"],
+    ["/builds/new", "Source"],
   ] as const) {
     await open(path);
     await page.getByText(text).first().waitFor();

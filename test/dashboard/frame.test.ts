@@ -78,7 +78,7 @@ test("a form can be filled in by keyboard: Tab reaches each field in turn", asyn
   }
   expect(come).toEqual([
     "Name",
-    "In the namespace",
+    "Target namespace",
     "Hosts",
     "Image",
     "Add a variable",
