@@ -185,7 +185,7 @@ test("objects are counted by state: in flight, parked, delayed, or retrying", {
 test("pointing at a chart shows the values at that time", async () => {
   await alice.goto(`${scene.url}/bus`);
   const chart = alice.getByRole("img", { name: /^Events per second of each kind/ });
-  const told = alice.locator(".tooltip");
+  const tooltip = alice.locator(".tooltip");
   const { width, height } = (await chart.boundingBox()) ?? { width: 0, height: 0 };
   // Near the right edge: the newest samples.
   await chart.hover({ position: { x: width - 30, y: height / 2 } });

@@ -1,5 +1,5 @@
 /** Links to objects, and causes of reconciles. */
-import type { ReconcileCause, ObjectName } from "../../../api/bus.ts";
+import type { ObjectName, ReconcileCause } from "../../../api/bus.ts";
 import { historyAddress } from "./addresses.ts";
 
 /** An object's name, linked to its history. */

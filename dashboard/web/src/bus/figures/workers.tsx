@@ -1,5 +1,5 @@
 /** Workers and their in-flight objects. */
-import type { InHand, Working, WorkingReplica } from "../../../../api/bus.ts";
+import type { InFlightReconcile, Working, WorkingReplica } from "../../../../api/bus.ts";
 import { fastPollMillis, useQuery } from "../../api/query.ts";
 import { Age } from "../../ui/age.tsx";
 import { namespace } from "../../ui/namespace.tsx";
