@@ -67,5 +67,5 @@ test("a site cannot list a kind of this project, so charts cannot create objects
       () =>
         parseConfig(`kinds: [{ group: ${group}, version: ${version}, kind: ${kind}, plural: ${plural} }]`),
       kind,
-    ).toThrow("charts may not make objects");
+    ).toThrow(`kinds.0: charts may not make ${kind}`);
 });

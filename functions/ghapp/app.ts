@@ -7,14 +7,13 @@ import type { ConditionUpdate } from "../../bus/kube/conditions.ts";
 import { type Kind, Secret } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { keyText } from "../../bus/subjects.ts";
+import { minutes } from "../../bus/values/durations.ts";
 import { redacted } from "../../bus/values/redact.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import { type Context, defineFunction, type ReconcileFunction } from "../../bus/worker/function.ts";
 import { backfill } from "./backfill.ts";
 import { clientOf, keyOf, keySecretOf } from "./connect.ts";
 import type { GitHubApp } from "./kinds.ts";
-
-const minutes = (n: number): number => n * 60_000;
 
 /** Interval of checks for webhooks that did not arrive. */
 const backfillMillis = minutes(5);

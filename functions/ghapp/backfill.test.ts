@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { GitHubAppClient, HookDelivery } from "../../bus/github/app.ts";
 import { GitHubRateLimitedError, GitHubRefusedError } from "../../bus/github/errors.ts";
+import { minutes } from "../../bus/values/durations.ts";
 import { backfill, backfillOf } from "./backfill.ts";
 
 const seconds = (n: number): number => n * 1000;
-const minutes = (n: number): number => n * 60_000;
 const hours = (n: number): number => n * 3_600_000;
 const days = (n: number): number => n * 24 * 3_600_000;
 

@@ -4,9 +4,8 @@
  */
 import type { GitHubAppClient, HookDelivery } from "../../bus/github/app.ts";
 import { GitHubRefusedError } from "../../bus/github/errors.ts";
+import { minutes } from "../../bus/values/durations.ts";
 import { refusedForGood } from "../../bus/webhooks/answers.ts";
-
-const minutes = (n: number): number => n * 60_000;
 
 /** GitHub redelivers webhooks up to this age. */
 const keptMillis = minutes(3 * 24 * 60);

@@ -11,7 +11,9 @@ import { blockedBy, patience } from "../../bus/github/blocked.ts";
 import { GitHubError, GitHubRefusedError } from "../../bus/github/errors.ts";
 import { Namespace, Secret } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
+import { timeText } from "../../bus/kube/timetext.ts";
 import { keyText, type ObjectKey } from "../../bus/subjects.ts";
+import { minutes } from "../../bus/values/durations.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import { type Context, defineFunction, type Result } from "../../bus/worker/function.ts";
 import { type App, clientOf, keyOf } from "./connect.ts";
@@ -32,8 +34,6 @@ import {
   TokenSecret,
 } from "./secret.ts";
 import { isRefusal, readSecret, writeSecret } from "./writesecret.ts";
-
-const minutes = (n: number): number => n * 60_000;
 
 /** Interval at which all Installations are checked, in case a timer was lost. */
 const sweepMillis = minutes(5);
@@ -146,14 +146,14 @@ async function reportReady(
   /** Null removes the recorded ones. */
   repositories?: IssuedToken["repositories"] | null,
 ): Promise<Result> {
-  const expiresAt = time(expires);
+  const expiresAt = timeText(expires);
   const message = `the token in the Secret ${installation.metadata.name} is valid until ${expiresAt}`;
   const status = {
     ready: true,
     secret: installation.metadata.name,
     message: "",
     expiresAt,
-    refreshAt: time(refresh),
+    refreshAt: timeText(refresh),
     ...(repositories !== undefined && { repositories }),
   };
   await ctx.status(Installation, installation, status as object, [
@@ -162,8 +162,6 @@ async function reportReady(
   ]);
   return { requeueAfter: Math.max(0, refresh - ctx.now()) };
 }
-
-const time = (millis: number): string => new Date(millis).toISOString().replace(/\.\d+Z$/, "Z");
 
 /** Reports why there is no valid token. The platform repeats the message in the condition Stalled. */
 async function reportNotReady(

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { minutes } from "../../bus/values/durations.ts";
 import { refreshTime } from "./refreshtime.ts";
 
 const seconds = (n: number): number => n * 1000;
-const minutes = (n: number): number => n * 60_000;
 const hours = (n: number): number => n * 3_600_000;
 
 const issued = Date.parse("2026-11-20T18:30:00Z");

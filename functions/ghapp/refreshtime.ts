@@ -1,3 +1,4 @@
+import { minutes } from "../../bus/values/durations.ts";
 /** Computes when to refresh a token. Pure. */
 
 /** Lifetime of a token, in milliseconds since the epoch. */
@@ -5,8 +6,6 @@ export interface Life {
   readonly issued: number;
   readonly expires: number;
 }
-
-const minutes = (n: number): number => n * 60_000;
 
 /** Minimum time before a refresh. A request to refresh an hour before the end results in a refresh at two thirds of the hour. */
 const leastUse = minutes(20);

@@ -2,14 +2,15 @@
  * Reports previews to GitHub: a status of the last commit, a deployment, and one comment that is edited. The pipeline's status
  * records what was reported, so nothing is reported twice.
  */
+
 import type { ConditionUpdate } from "../../bus/kube/conditions.ts";
 import { isConflict } from "../../bus/kube/errors.ts";
 import type { Stored } from "../../bus/kube/object.ts";
+import { timeText } from "../../bus/kube/timetext.ts";
 import type { Cause } from "../../bus/queue/request.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import { type Context, defineFunction, type Result } from "../../bus/worker/function.ts";
 import { apiTokenPermissions } from "../ghapp/apitoken.ts";
-import { seconds } from "./apppipeline/select.ts";
 import { hasNewCredentials, repositoryIndex, tokenIndexes, tokenWatches } from "./apppipeline/watches.ts";
 import { findAll, keysOfWebhook, knownAs } from "./identity.ts";
 import type { KnownRepository } from "./kinds/fields.ts";
@@ -215,7 +216,7 @@ async function recordReports(
       ...(repository !== undefined && { reportedRepository: repository.id }),
     }),
     ...(context !== undefined && { reportContext: context }),
-    nextReportAt: nextAt === undefined ? null : seconds(nextAt),
+    nextReportAt: nextAt === undefined ? null : timeText(nextAt),
   } as NonNullable<AppPipeline["status"]>;
   let found: Pipeline | undefined = pipeline;
   for (let conflicts = 0; found?.metadata.uid === pipeline.metadata.uid; conflicts++) {

@@ -81,7 +81,7 @@ describe("chart", () => {
     const bad = await runHere(["chart", "rbac", "--config", file("secret.yaml", secret)]);
     expect(bad).toMatchObject({ code: 2, stdout: "" });
     expect(bad.stderr).toContain(
-      "kinds.0: charts may not make objects of Secret: the platform has rights on",
+      "kinds.0: charts may not make Secret: the platform has rights for Secrets only in",
     );
   });
 

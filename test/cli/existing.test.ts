@@ -115,7 +115,7 @@ test("up prints how to get a dashboard, and a second Ctrl-C does not wait for a 
   const here = place();
   const running = start(["up", "--workers", "1"], { env: { ...here.env, ...env() } });
   expect(await printed(running, "No dashboard: ")).toBe(
-    "No dashboard: set DENREI_OIDC_ISSUER and DENREI_OIDC_CLIENT_ID, to an issuer that your API server trusts (docs/dashboard.md).",
+    "No dashboard: set DENREI_OIDC_ISSUER and DENREI_OIDC_CLIENT_ID to an issuer that your API server trusts (docs/dashboard.md).",
   );
   expect(here.processes().filter((line) => line.includes("denrei.js dashboard"))).toEqual([]);
   process.kill(pidOf(here, "denrei.js worker"), "SIGSTOP");

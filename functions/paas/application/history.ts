@@ -1,4 +1,6 @@
 /** History of images. Pure. */
+
+import { timeText } from "../../../bus/kube/timetext.ts";
 import type { Application } from "../kinds/application.ts";
 
 type History = NonNullable<NonNullable<Application["status"]>["history"]>;
@@ -21,7 +23,7 @@ export function historyWith(
       ? before
       : [{ ...newest, revision }, ...older];
   }
-  const time = now.time.toISOString().replace(/\.\d+Z$/, "Z");
+  const time = timeText(now.time);
   const entry = { image, ...(revision !== undefined && { revision }), time };
   return [entry, ...before.filter((old) => old.image !== image)].slice(0, historyLimit);
 }

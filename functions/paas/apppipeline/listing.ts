@@ -1,9 +1,11 @@
 /** Lists open pull requests. Between requests to GitHub, and when it does not answer, the last answer is used. */
+
 import { withGitHub } from "../../../bus/github/blocked.ts";
 import type { PullRequest } from "../../../bus/github/pullrequest.ts";
 import type { GitHubRepositoryClient } from "../../../bus/github/repository.ts";
 import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
+import { timeText } from "../../../bus/kube/timetext.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { repositoryOf, repositoryOfPull } from "../github.ts";
@@ -13,14 +15,7 @@ import { millisOf } from "../kinds/fields.ts";
 import { annotations } from "../names.ts";
 import { siteOf } from "../site/site.ts";
 import { type Approval, approvalOf } from "./approval.ts";
-import {
-  type Candidate,
-  candidateIn,
-  candidatesOf,
-  defaultApprovalLabel,
-  seconds,
-  toApprove,
-} from "./select.ts";
+import { type Candidate, candidateIn, candidatesOf, defaultApprovalLabel, toApprove } from "./select.ts";
 import { hasNewCredentials } from "./watches.ts";
 
 type Pipeline = Stored<AppPipeline>;
@@ -67,7 +62,7 @@ export async function list(pipeline: Pipeline, now: Date, ctx: Context): Promise
         note === undefined
           ? { type, status: "True", reason: "Listed", message: "" }
           : { type, status: "True", reason: renamed, message: note },
-      status: { ...handled, repository, listedAt: seconds(now), nextListingAt: seconds(new Date(nextAt)) },
+      status: { ...handled, repository, listedAt: timeText(now), nextListingAt: timeText(nextAt) },
       nextAt,
     };
   } catch (error) {
@@ -77,7 +72,7 @@ export async function list(pipeline: Pipeline, now: Date, ctx: Context): Promise
     return {
       candidates: known,
       condition: { type, status: "False", reason, message },
-      status: { ...handled, nextListingAt: seconds(new Date(nextAt)) },
+      status: { ...handled, nextListingAt: timeText(nextAt) },
       nextAt,
       failure: error,
     };

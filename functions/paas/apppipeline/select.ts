@@ -1,6 +1,7 @@
 /** Selects the pull requests that get a preview, from GitHub's list and earlier decisions. Pure. */
 
 import type { PullRequest } from "../../../bus/github/pullrequest.ts";
+import { timeText } from "../../../bus/kube/timetext.ts";
 import { matchesGlob } from "../../../bus/values/glob.ts";
 import type { AppPipeline, Preview } from "../kinds/apppipeline.ts";
 import { millisOf } from "../kinds/fields.ts";
@@ -48,9 +49,6 @@ function matchesFilter(
   return baseBranches === undefined || baseBranches.some((glob) => matchesGlob(glob, base.ref));
 }
 
-/** A time as Kubernetes formats it. */
-export const seconds = (at: Date): string => at.toISOString().replace(/\.\d+Z$/, "Z");
-
 /** The pull requests that pass the filter. */
 const selectedBy = (pulls: readonly PullRequest[], { filter = {} }: Spec): PullRequest[] =>
   pulls.filter(
@@ -81,7 +79,7 @@ export const candidatesOf = (
       headSHA: head.sha,
       headRef: head.ref,
       baseRef: base.ref,
-      since: last?.headSHA === head.sha ? last.since : seconds(now),
+      since: last?.headSHA === head.sha ? last.since : timeText(now),
       ...(fork !== undefined && { fork }),
       ...approvals.get(number),
     };

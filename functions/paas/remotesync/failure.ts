@@ -1,5 +1,6 @@
 /** Handles failed Builds: records the failure, and retries Builds that failed for reasons other than the code. */
 import type { Stored } from "../../../bus/kube/object.ts";
+import { timeText } from "../../../bus/kube/timetext.ts";
 import { redactorOf } from "../../../bus/values/redact.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { type Build, Build as BuildKind } from "../kinds/kpack.ts";
@@ -79,7 +80,7 @@ export async function noteFailure(
     uid,
     revision: failed.spec.source?.git?.revision ?? "",
     message,
-    time: new Date(ctx.now()).toISOString().replace(/\.\d+Z$/, "Z"),
+    time: timeText(ctx.now()),
     // Null removes the step of the previous failure.
     step: step ?? null,
     // Redact before cutting: half a credential would not be recognized.

@@ -1,5 +1,6 @@
 /** Reports of deleted previews: how long refused ones are retried, and when the record is dropped. Pure. */
 
+import { timeText } from "../../../bus/kube/timetext.ts";
 import type { Piece, Subject } from "./piece.ts";
 import { closingPieces } from "./pieces.ts";
 import type { Notes } from "./record.ts";
@@ -53,7 +54,7 @@ export function dropDeleted(
         all.delete(number);
         givenUp.push(number);
       } else if (!isDeleted && notes.closingUntil === undefined) {
-        notes.closingUntil = new Date(now.getTime() + longestMillis).toISOString().replace(/\.\d+Z$/, "Z");
+        notes.closingUntil = timeText(now.getTime() + longestMillis);
         postponed.push(number);
       }
     }

@@ -7,6 +7,7 @@ import {
 } from "../../../bus/github/errors.ts";
 import type { GitHubRepositoryClient } from "../../../bus/github/repository.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
+import { timeText } from "../../../bus/kube/timetext.ts";
 import type { AppPipeline } from "../kinds/apppipeline.ts";
 import type { Notes } from "./record.ts";
 
@@ -40,7 +41,7 @@ export const due = (now: Date, pieces: readonly Piece[]): Piece[] =>
 
 /** Records that a piece was refused, and when it is retried. */
 export function refuse({ name, notes }: Piece, until: Date): void {
-  notes.refused = { ...notes.refused, [name]: until.toISOString().replace(/\.\d+Z$/, "Z") };
+  notes.refused = { ...notes.refused, [name]: timeText(until) };
 }
 
 /** Records that a piece was accepted. */

@@ -5,6 +5,7 @@
 import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import type { Kind } from "../../../bus/kube/kind.ts";
 import type { Condition, Stored } from "../../../bus/kube/object.ts";
+import { timeText } from "../../../bus/kube/timetext.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { blockedBy, PipecdError, since } from "../api/errors.ts";
@@ -85,7 +86,7 @@ const readyPeriodOf = ({ metadata, status }: Stored<ControlPlane>): string => {
 
 /** Status fields that record a sync with the control plane. */
 export const syncedStatus = (plane: Stored<ControlPlane>, now: number) => ({
-  lastSyncTime: new Date(now).toISOString().replace(/\.\d+Z$/, "Z"),
+  lastSyncTime: timeText(now),
   syncedWith: readyPeriodOf(plane),
 });
 

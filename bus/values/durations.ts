@@ -1,0 +1,2 @@
+/** Durations in milliseconds. */
+export const minutes = (count: number): number => count * 60_000;
