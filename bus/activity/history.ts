@@ -28,7 +28,7 @@ export interface StoredActivity extends QueueScope {
 export type ObjectOfKind = GroupKind & ObjectKey;
 
 /** Whose records. */
-export interface ActivityPlaces {
+export interface ActivityScope {
   readonly cluster: string;
   /** Whose streams are read. */
   readonly functions: readonly string[];
@@ -37,9 +37,9 @@ export interface ActivityPlaces {
 }
 
 /** What is looked for. */
-export type Searched = { readonly object: ObjectOfKind } | { readonly trace: string };
+export type SearchTarget = { readonly object: ObjectOfKind } | { readonly trace: string };
 
-const filtersOf = ({ cluster, namespaces }: ActivityPlaces): string[] =>
+const filtersOf = ({ cluster, namespaces }: ActivityScope): string[] =>
   namespaces === "every"
     ? [activity.every(cluster)]
     : [...new Set(namespaces)].map((namespace) => activity.every(cluster, namespace));
@@ -71,8 +71,8 @@ const stretch = 8192;
  */
 export async function searchActivity(
   bus: Pick<Bus, "inbox" | "jsm">,
-  places: ActivityPlaces,
-  searched: Searched,
+  places: ActivityScope,
+  searched: SearchTarget,
   { before, limit, millis }: SearchLimits,
 ): Promise<FoundActivity> {
   const filters = filtersOf(places);
@@ -103,7 +103,7 @@ const newest = (times: readonly bigint[]): bigint => times.reduce((a, b) => (a >
 /** A stream that is read from the newest record on. */
 interface Backwards {
   /** Looks at the next stretch, and returns what is meant. */
-  next(filters: readonly string[], searched: Searched): Promise<StoredActivity[]>;
+  next(filters: readonly string[], searched: SearchTarget): Promise<StoredActivity[]>;
   /** Records from this time on were read; 0 when all were. Nanoseconds since the epoch. */
   floor(): bigint;
 }
@@ -167,9 +167,9 @@ interface Span {
 async function between(
   bus: Pick<Bus, "inbox">,
   { stream, filter, start, end }: Span,
-  searched: Searched,
+  searched: SearchTarget,
 ): Promise<StoredActivity[]> {
-  const isMeant = "object" in searched ? isAbout(searched.object) : isOf(searched.trace);
+  const matches = "object" in searched ? isAbout(searched.object) : isOf(searched.trace);
   // Most of what is read is something else, and parsing is what costs.
   const name = "object" in searched ? JSON.stringify(searched.object.name) : traceIn(searched.trace);
   const ending =
@@ -181,7 +181,7 @@ async function between(
       if (message.sequence >= end) return found;
       const isNamed = ending !== undefined && message.subject.endsWith(ending);
       const stored = isNamed || message.string().includes(name) ? storedIn(message) : undefined;
-      if (stored !== undefined && isMeant(stored)) found.push(stored);
+      if (stored !== undefined && matches(stored)) found.push(stored);
     }
     const last = page.at(-1);
     if (last === undefined) return found;

@@ -36,37 +36,37 @@ const answerSchema = z.object({
   more: z.int().min(0),
 });
 /** What one worker has in hand of one function. */
-export type InHand = Omit<z.infer<typeof answerSchema>, "question">;
+export type WorkInFlight = Omit<z.infer<typeof answerSchema>, "question">;
 
 /** A worker tells of so many objects of a function. */
-const toldOf = 100;
+const maxListed = 100;
 
 /** What one function of one process has in hand, by ticket. */
-export interface Hands {
+export interface InFlight {
   /** From now on it is in hand, until the result is called. */
-  take(key: ObjectKey, attempt: number, traceparent: string): () => void;
+  track(key: ObjectKey, attempt: number, traceparent: string): () => void;
   stop(): void;
 }
 
 /** Whose hands. */
-export interface HandsOptions {
+export interface InFlightOptions {
   readonly replica: string;
   readonly group: string;
   readonly kind: string;
 }
 
 /** Answers for one function of one process. */
-export function openHands(
+export function openInFlight(
   nc: NatsConnection,
   scope: QueueScope,
-  { replica, group, kind }: HandsOptions,
-): Hands {
+  { replica, group, kind }: InFlightOptions,
+): InFlight {
   const held = new Set<Work>();
   const answer = (question: string): void => {
-    const work = [...held].slice(0, toldOf);
+    const work = [...held].slice(0, maxListed);
     const more = held.size - work.length;
-    const told = { question, replica, function: scope.fn, group, kind, work, more };
-    nc.publish(working.answer(scope), JSON.stringify(told satisfies z.infer<typeof answerSchema>));
+    const report = { question, replica, function: scope.fn, group, kind, work, more };
+    nc.publish(working.answer(scope), JSON.stringify(report satisfies z.infer<typeof answerSchema>));
   };
   const subscription = nc.subscribe(working.asked(scope.cluster), {
     callback(error, message) {
@@ -75,7 +75,7 @@ export function openHands(
     },
   });
   return {
-    take(key, attempt, traceparent) {
+    track(key, attempt, traceparent) {
       const trace = traceId(traceparent);
       const work: Work = { ...key, since: Date.now(), attempt, ...(trace !== undefined && { trace }) };
       held.add(work);
@@ -88,24 +88,24 @@ export function openHands(
 }
 
 /** How long to wait for answers: for the first one, and for one more. Milliseconds. */
-export interface Patience {
+export interface AnswerTimeouts {
   readonly first: number;
   readonly next: number;
 }
 
-const glanceMillis = 50;
+const pollMillis = 50;
 
 /**
  * Asks all workers of a cluster, and resolves with what they have in hand, by replica and function. Throws a
  * `PermissionViolationError` when this user may not listen to the answers.
  */
-export async function askInHand(
+export async function askInFlight(
   { nc }: Pick<Bus, "nc">,
   cluster: string,
-  { first, next }: Patience = { first: 1000, next: 300 },
-): Promise<InHand[]> {
+  { first, next }: AnswerTimeouts = { first: 1000, next: 300 },
+): Promise<WorkInFlight[]> {
   const question = randomUUID();
-  const found = new Map<string, InHand>();
+  const found = new Map<string, WorkInFlight>();
   let until = performance.now() + first;
   let refusal: Error | undefined;
   const subscription = nc.subscribe(working.answers(cluster), {
@@ -123,7 +123,7 @@ export async function askInHand(
   });
   try {
     nc.publish(working.asked(cluster), question);
-    while (refusal === undefined && performance.now() < until) await sleep(glanceMillis);
+    while (refusal === undefined && performance.now() < until) await sleep(pollMillis);
   } finally {
     if (!subscription.isClosed()) subscription.unsubscribe();
   }
@@ -131,7 +131,7 @@ export async function askInHand(
   return [...found.values()].sort((a, b) => nameOf(a).localeCompare(nameOf(b)));
 }
 
-const nameOf = ({ replica, function: fn }: InHand): string => `${replica} ${fn}`;
+const nameOf = ({ replica, function: fn }: WorkInFlight): string => `${replica} ${fn}`;
 
 function answerIn(text: string): z.infer<typeof answerSchema> | undefined {
   try {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { maxActivityRecordBytes } from "../topology/streams.ts";
-import { activityIn, type Ended, keptWrites, outcomes, recordText } from "./record.ts";
+import { activityIn, type EndedReconcile, keptWrites, outcomes, recordText } from "./record.ts";
 
 const text = fc.oneof(
   fc.string(),
@@ -27,7 +27,7 @@ const write = fc.record({
   ...{ group: text, kind: text, namespace: text, name: text, resourceVersion: text },
 });
 const millis = fc.nat();
-const ended: fc.Arbitrary<Ended> = fc
+const ended: fc.Arbitrary<EndedReconcile> = fc
   .record({
     ...{
       replica: fc.string({ maxLength: 63 }),
@@ -70,7 +70,7 @@ test("a record fits into the stream and is read as it was written, with all that
   );
 });
 
-const plain: Ended = {
+const plain: EndedReconcile = {
   ...{ replica: "worker-1", group: "g", kind: "Thing", attempt: 0, outcome: "success" },
   ...{ startedAt: 1, waitedMillis: 2, tookMillis: 3, causes: [{ type: "timer" }], writes: [], writeCount: 0 },
   traceparent: `00-${"a".repeat(32)}-${"b".repeat(16)}-01`,

@@ -60,7 +60,7 @@ export const activitySchema = z.object({
 export type Activity = z.infer<typeof activitySchema>;
 
 /** What a worker knows when a reconcile has ended. */
-export interface Ended
+export interface EndedReconcile
   extends Omit<Activity, "causes" | "moreCauses" | "error" | "writes" | "moreWrites" | "traceparent"> {
   readonly causes: readonly Cause[];
   readonly error?: Pick<Error, "name" | "message">;
@@ -76,7 +76,7 @@ const keptCauses = 8;
 const messageLength = 300;
 
 /** The text of a record. What has no room in it is counted, and not named. */
-export function recordText(ended: Ended): string {
+export function recordText(ended: EndedReconcile): string {
   const { causes, error, writes, writeCount, ...facts } = ended;
   for (let room = keptWrites; ; room = Math.floor(room / 2)) {
     const named = { causes: causes.slice(0, Math.min(keptCauses, room)), writes: writes.slice(0, room) };

@@ -4,16 +4,16 @@
  */
 import { errors, type NatsConnection } from "@nats-io/transport-node";
 import { activity, type ObjectKey, type QueueScope } from "../subjects.ts";
-import { type Ended, recordText } from "./record.ts";
+import { type EndedReconcile, recordText } from "./record.ts";
 
 /** Tells that a reconcile has ended. */
-export type TellActivity = (scope: QueueScope, key: ObjectKey, ended: Ended) => void;
+export type ActivityReporter = (scope: QueueScope, key: ObjectKey, ended: EndedReconcile) => void;
 
 /** Servers whose users are those of an older version refuse it each time: then it is left for so long. Milliseconds. */
 const refusedMillis = 60_000;
 
 /** Opens it for one process. */
-export function activityTeller(nc: NatsConnection): TellActivity {
+export function activityReporter(nc: NatsConnection): ActivityReporter {
   let isConnected = true;
   let refusedUntil = Number.NEGATIVE_INFINITY;
   void (async () => {

@@ -8,15 +8,15 @@ import { keyText } from "../subjects.ts";
 import { activityHours } from "../topology/streams.ts";
 import { deliveries, type StoredDelivery } from "../webhooks/history.ts";
 import {
-  type ActivityPlaces,
-  type Searched,
+  type ActivityScope,
+  type SearchTarget,
   type StoredActivity,
   searchActivity,
   traceIn,
 } from "./history.ts";
 
 /** Something that happened. Times are milliseconds since the epoch. */
-export type Happening = { readonly at: number; readonly trace: string | undefined } & (
+export type TimelineEvent = { readonly at: number; readonly trace: string | undefined } & (
   | { readonly type: "webhook"; readonly delivery: StoredDelivery }
   | { readonly type: "reconcile"; readonly activity: StoredActivity }
   | { readonly type: "deadletter"; readonly letter: AddressedDeadLetter }
@@ -26,8 +26,8 @@ export type Happening = { readonly at: number; readonly trace: string | undefine
 export interface TimelineQuery {
   readonly cluster: string;
   /** Whose records are shown: namespaces of the objects that were reconciled. */
-  readonly namespaces: ActivityPlaces["namespaces"];
-  readonly searched: Searched;
+  readonly namespaces: ActivityScope["namespaces"];
+  readonly searched: SearchTarget;
   /** All functions. */
   readonly functions: readonly string[];
   /** Functions that reconcile the object. */
@@ -43,7 +43,7 @@ export interface TimelineQuery {
 /** A part of it. */
 export interface Timeline {
   /** The oldest first. */
-  readonly happenings: readonly Happening[];
+  readonly events: readonly TimelineEvent[];
   /** Cursor to what was before, which may be nothing that was looked for; undefined when all was looked at. */
   readonly before: string | undefined;
   /** Of what else happened, this is the part: milliseconds since the epoch, from the first to before the second. */
@@ -56,7 +56,7 @@ const defaultMillis = 2000;
 /** A webhook lies so long before the reconcile that it caused at the most: that may have been tried again meanwhile. */
 const webhookMillis = 2 * 3_600_000;
 /** Letters that are looked for at the most. */
-const maxLetters = 50;
+const maxDeadLetters = 50;
 
 /** A cursor that is none. */
 export class CursorError extends Error {
@@ -75,9 +75,9 @@ export async function timeline(
     ...{ limit, millis, before: end },
   });
   const between = [millisOf(before) ?? 0, millisOf(end) ?? Number.POSITIVE_INFINITY] as const;
-  const isWithin = ({ at }: Happening): boolean => at >= between[0] && at < between[1];
+  const isWithin = ({ at }: TimelineEvent): boolean => at >= between[0] && at < between[1];
   const reconciles = found.map(
-    (activity): Happening => ({
+    (activity): TimelineEvent => ({
       type: "reconcile",
       at: activity.record.startedAt,
       trace: traceId(activity.record.traceparent),
@@ -86,10 +86,10 @@ export async function timeline(
   );
   const [webhooks, letters] = await Promise.all([
     webhooksOf(bus, found, "trace" in searched && namespaces === "every" ? searched.trace : undefined),
-    lettersOf(bus, cluster, found, searched, reconciledBy),
+    deadLettersOf(bus, cluster, found, searched, reconciledBy),
   ]);
-  const happenings = [...webhooks, ...reconciles, ...letters.filter(isWithin)].sort((a, b) => a.at - b.at);
-  return { happenings, before: before === undefined ? undefined : String(before), between };
+  const events = [...webhooks, ...reconciles, ...letters.filter(isWithin)].sort((a, b) => a.at - b.at);
+  return { events, before: before === undefined ? undefined : String(before), between };
 }
 
 /** The last time that a program of this century can mean, in nanoseconds since the epoch. */
@@ -111,7 +111,7 @@ async function webhooksOf(
   bus: Pick<Bus, "inbox">,
   found: readonly StoredActivity[],
   trace: string | undefined,
-): Promise<Happening[]> {
+): Promise<TimelineEvent[]> {
   const wanted = new Map<string, string | undefined>();
   for (const { record } of found)
     for (const cause of record.causes)
@@ -121,24 +121,24 @@ async function webhooksOf(
   if (wanted.size === 0 && id === undefined) return [];
   const begin = Math.min(Date.now(), ...found.map(({ record }) => record.startedAt - record.waitedMillis));
   const since = new Date(id === undefined ? begin - webhookMillis : Date.now() - activityHours * 3_600_000);
-  const happenings: Happening[] = [];
+  const events: TimelineEvent[] = [];
   for await (const delivery of deliveries(bus, { since })) {
     const own = traceId(attribute(delivery.message.headers, "traceparent") || undefined);
     if (!wanted.has(delivery.delivery) && (id === undefined || own !== id)) continue;
     const at = Date.parse(delivery.time);
-    happenings.push({ type: "webhook", at, trace: own ?? wanted.get(delivery.delivery), delivery });
+    events.push({ type: "webhook", at, trace: own ?? wanted.get(delivery.delivery), delivery });
   }
-  return happenings;
+  return events;
 }
 
 /** The letters of the object, or of the objects that the trace was about. */
-async function lettersOf(
+async function deadLettersOf(
   bus: Pick<Bus, "inbox" | "stuck" | "jsm">,
   cluster: string,
   found: readonly StoredActivity[],
-  searched: Searched,
+  searched: SearchTarget,
   reconciledBy: readonly string[],
-): Promise<Happening[]> {
+): Promise<TimelineEvent[]> {
   const places = new Map<string, Pick<AddressedDeadLetter, "fn" | "key">>();
   if ("object" in searched) {
     const { namespace, name } = searched.object;
@@ -147,7 +147,7 @@ async function lettersOf(
   } else for (const { fn, key } of found) places.set(`${fn} ${keyText(key)}`, { fn, key });
   const id = "trace" in searched ? traceIn(searched.trace) : undefined;
   const letters = await Promise.all(
-    [...places.values()].slice(0, maxLetters).map(async ({ fn, key }): Promise<Happening[]> => {
+    [...places.values()].slice(0, maxDeadLetters).map(async ({ fn, key }): Promise<TimelineEvent[]> => {
       const letter = await deadLetters(bus, { fn, cluster }).get(key);
       if (letter === undefined) return [];
       const trace = traceId(letter.traceparent);

@@ -11,75 +11,78 @@ import { type ObjectKey, type QueueScope, streams, work } from "../subjects.ts";
 import { emptyTtl, replaceLast } from "./replacelast.ts";
 
 /** The starts of one function in one cluster. */
-export interface Starts {
+export interface CrashRecords {
   /**
    * Notes a start of a reconcile that reads the object at this version at least, and that may have written already. A worker
    * that lives on takes it back or forgets all; one that is killed by the object can not.
    */
-  note(key: ObjectKey, version?: ObjectVersion, wrote?: boolean): Promise<NotedStart>;
+  add(key: ObjectKey, version?: ObjectVersion, wrote?: boolean): Promise<CrashRecord>;
   /** The reconcile has written something: should its process die, the object got somewhere. */
-  wrote(key: ObjectKey, start: NotedStart): Promise<void>;
+  wrote(key: ObjectKey, start: CrashRecord): Promise<void>;
   /** The process lives: takes its start back, and no other's. */
-  takeBack(key: ObjectKey, start: NotedStart): Promise<void>;
+  remove(key: ObjectKey, start: CrashRecord): Promise<void>;
   /** A reconcile came to its end, whatever that was: all starts are history. */
-  forget(key: ObjectKey): Promise<void>;
+  clear(key: ObjectKey): Promise<void>;
 }
 
 /** Starts of which nobody came back. */
-export interface Deaths {
+export interface Crashes {
   readonly all: number;
   /** Those that had not written anything. */
-  readonly barren: number;
+  readonly withoutWrite: number;
 }
 
 /** A start that was noted. */
-export interface NotedStart {
+export interface CrashRecord {
   /** Tells it from the others. */
   readonly id: string;
   /** Those before it, of which nobody came back. */
-  readonly before: Deaths;
+  readonly before: Crashes;
   /** The newest version that those had read for certain. */
-  readonly killing: ObjectVersion | undefined;
+  readonly lastRead: ObjectVersion | undefined;
 }
 
 /** An old crash says nothing about the object of today. NATS duration text. */
 const crashTtl = "1h";
-const overtakenMillis = 20;
+const retryMillis = 20;
 
 const versionSchema: z.ZodType<ObjectVersion> = z.object({ uid: z.string(), resourceVersion: z.string() });
-const startsSchema = z.array(
+const recordsSchema = z.array(
   z.object({ id: z.string(), version: versionSchema.optional(), wrote: z.boolean().optional() }),
 );
-type Start = z.infer<typeof startsSchema>[number];
+type StoredRecord = z.infer<typeof recordsSchema>[number];
 
 /** The starts in a text. What can not be read says nothing about an object. */
-function startsIn(text: string): Start[] {
+function recordsIn(text: string): StoredRecord[] {
   try {
-    return startsSchema.parse(JSON.parse(text));
+    return recordsSchema.parse(JSON.parse(text));
   } catch {
     return [];
   }
 }
 
 /** Opens the starts of a function. */
-export function openStarts(bus: Pick<Bus, "inbox" | "stuck" | "jsm">, scope: QueueScope): Starts {
+export function openCrashRecords(bus: Pick<Bus, "inbox" | "stuck" | "jsm">, scope: QueueScope): CrashRecords {
   /** Changes the starts of a key, unless `to` says that nothing changes; returns those that there were. */
-  async function change(key: ObjectKey, to: (starts: Start[]) => Start[] | "as they are"): Promise<Start[]> {
+  async function change(
+    key: ObjectKey,
+    to: (starts: StoredRecord[]) => StoredRecord[] | "as they are",
+  ): Promise<StoredRecord[]> {
     const subject = work.crashes(scope, key);
     for (;;) {
       const message = await bus.jsm.direct.getMessage(streams.deadLetters, { last_by_subj: subject });
-      const before = message === null ? [] : startsIn(message.string());
+      const before = message === null ? [] : recordsIn(message.string());
       const after = to(before);
       if (after === "as they are") return before;
       const [text, ttl] = after.length === 0 ? ["", emptyTtl] : [JSON.stringify(after), crashTtl];
       if ((await replaceLast(bus, subject, message?.seq ?? 0, text, ttl)) === "replaced") return before;
       // Another worker was faster, or a replica of the stream lags behind.
-      await sleep(overtakenMillis);
+      await sleep(retryMillis);
     }
   }
 
   return {
-    async note(key, version, wrote = false) {
+    async add(key, version, wrote = false) {
       const id = randomUUID();
       const found = await change(key, (starts) =>
         // Noted already, where only the answer was lost: it is not a start of another one.
@@ -88,8 +91,8 @@ export function openStarts(bus: Pick<Bus, "inbox" | "stuck" | "jsm">, scope: Que
       const before = without(found, id);
       return {
         id,
-        before: { all: before.length, barren: before.filter((start) => !start.wrote).length },
-        killing: newestVersion(before.map((start) => start.version)),
+        before: { all: before.length, withoutWrite: before.filter((start) => !start.wrote).length },
+        lastRead: newestVersion(before.map((start) => start.version)),
       };
     },
     async wrote(key, { id }) {
@@ -99,14 +102,15 @@ export function openStarts(bus: Pick<Bus, "inbox" | "stuck" | "jsm">, scope: Que
           : "as they are",
       );
     },
-    async takeBack(key, { id }) {
+    async remove(key, { id }) {
       await change(key, (starts) => (has(starts, id) ? without(starts, id) : "as they are"));
     },
-    async forget(key) {
+    async clear(key) {
       await change(key, (starts) => (starts.length === 0 ? "as they are" : []));
     },
   };
 }
 
-const has = (starts: readonly Start[], id: string): boolean => starts.some((start) => start.id === id);
-const without = (starts: readonly Start[], id: string): Start[] => starts.filter((start) => start.id !== id);
+const has = (starts: readonly StoredRecord[], id: string): boolean => starts.some((start) => start.id === id);
+const without = (starts: readonly StoredRecord[], id: string): StoredRecord[] =>
+  starts.filter((start) => start.id !== id);

@@ -8,7 +8,7 @@ import { Recent } from "../values/recent.ts";
 import type { DeadLetters } from "./deadletters.ts";
 
 /** Cleans up the dead letters of one function. */
-export interface LetterCleanup {
+export interface DeadLetterCleanup {
   /** Removes the object's letter. Free when this process knows that the object has no letter. */
   remove(key: ObjectKey): Promise<void>;
   /** Asks the bus again, because messages may have been missed. */
@@ -23,19 +23,19 @@ export interface LetterCleanup {
 const remembered = { keptMillis: 3_600_000, limit: 5_000 };
 
 /** Opens the cleanup. It listens for letters, which any replica may write. */
-export function letterCleanup(
+export function deadLetterCleanup(
   nc: NatsConnection,
   scope: QueueScope,
   letters: Pick<DeadLetters, "remove">,
-): LetterCleanup {
-  const withoutLetter = new Recent<true>(remembered);
+): DeadLetterCleanup {
+  const withoutDeadLetter = new Recent<true>(remembered);
   let written = 0;
   const subscription = nc.subscribe(work.deadLetters(scope), {
     callback(error, { subject, data }) {
       if (error !== null || data.length === 0) return;
       written++;
       try {
-        withoutLetter.delete(keyText(parseKeySubject(subject).key));
+        withoutDeadLetter.delete(keyText(parseKeySubject(subject).key));
       } catch {
         // Names no object. What is thrown here would end the reading of the whole connection.
       }
@@ -44,12 +44,12 @@ export function letterCleanup(
   return {
     async remove(key) {
       const text = keyText(key);
-      if (withoutLetter.get(text)) return;
+      if (withoutDeadLetter.get(text)) return;
       const before = written;
       await letters.remove(key);
-      if (written === before) withoutLetter.set(text, true);
+      if (written === before) withoutDeadLetter.set(text, true);
     },
-    forget: () => withoutLetter.clear(),
+    forget: () => withoutDeadLetter.clear(),
     stop: () => subscription.unsubscribe(),
   };
 }

@@ -46,7 +46,7 @@ export interface DeadLetters {
 }
 
 /** The letter in a text. One that this version can not read is still there to be seen, and replayed. */
-function letterIn(text: string): DeadLetter {
+function parseDeadLetter(text: string): DeadLetter {
   try {
     return deadLetterSchema.parse(JSON.parse(text));
   } catch (error) {
@@ -67,28 +67,28 @@ function addressed({ subject, string }: Pick<LastValue, "subject" | "string">): 
   const text = string();
   if (text === "") return [];
   try {
-    return [{ ...parseKeySubject(subject), letter: letterIn(text) }];
+    return [{ ...parseKeySubject(subject), letter: parseDeadLetter(text) }];
   } catch {
     return [];
   }
 }
 
 /** How long an existing ticket may delay a request, and the interval of the attempts. Milliseconds. */
-const busy = { longestMillis: 10_000, everyMillis: 250 };
+const ticketWait = { longestMillis: 10_000, everyMillis: 250 };
 
 /**
  * Enqueues a request. A worker writes the dead letter before it acknowledges the ticket, so for a moment the ticket may belong to the failed
  * reconcile. A ticket that is still there after that belongs to a later reconcile, or waits for a worker, and replaces the request. No mark
  * is written: the permission to write marks would include timers.
  */
-async function requestAnew(
+async function requestReplay(
   queue: Pick<TicketQueue, "requestUnlessOwned">,
   key: ObjectKey,
   request: Request,
 ): Promise<void> {
-  const until = performance.now() + busy.longestMillis;
+  const until = performance.now() + ticketWait.longestMillis;
   while ((await queue.requestUnlessOwned(key, request)) === "owned" && performance.now() < until)
-    await sleep(busy.everyMillis);
+    await sleep(ticketWait.everyMillis);
 }
 
 /** Opens the dead letters of a function. */
@@ -107,7 +107,7 @@ export function deadLetters(bus: Pick<Bus, "inbox" | "stuck" | "jsm">, scope: Qu
     },
     async get(key) {
       const message = await last(work.deadLetter(scope, key));
-      return message && letterIn(message.string());
+      return message && parseDeadLetter(message.string());
     },
     async list() {
       return (await lastValues(work.deadLetters(scope))).flatMap(addressed);
@@ -120,9 +120,9 @@ export function deadLetters(bus: Pick<Bus, "inbox" | "stuck" | "jsm">, scope: Qu
     async replay(queue, key) {
       const subject = work.deadLetter(scope, key);
       const letter = await last(subject);
-      const { traceparent: follows } = letter === undefined ? {} : letterIn(letter.string());
+      const { traceparent: follows } = letter === undefined ? {} : parseDeadLetter(letter.string());
       const request = newRequest({ type: "replay" });
-      await requestAnew(queue, key, follows === undefined ? request : followUp(request, follows));
+      await requestReplay(queue, key, follows === undefined ? request : followUp(request, follows));
       if (letter !== undefined) await replaceLast(bus, subject, letter.seq, "", emptyTtl);
     },
   };

@@ -12,7 +12,7 @@ import type { BusClock } from "../nats/busclock.ts";
 import type { Bus } from "../nats/connect.ts";
 import { keyText, type MarkName, type ObjectKey, type QueueScope, timersStream, work } from "../subjects.ts";
 import { Recent } from "../values/recent.ts";
-import { forget } from "./forget.ts";
+import { deleteMessage } from "./deletemessage.ts";
 import { type PublishObserver, publishUntilAnswered } from "./publish.ts";
 import { type Cause, type Request, subjectOfCause } from "./request.ts";
 
@@ -44,7 +44,7 @@ interface StoredMark {
 }
 
 /** A mark that is to be left. */
-interface Turn {
+interface PendingMark {
   readonly key: ObjectKey;
   readonly request: Request;
   readonly name: MarkName;
@@ -54,7 +54,7 @@ interface Turn {
 
 /** An object whose mark is being written, and the newest of those that wait for that. */
 interface Lane {
-  waiting: { turn: Turn; readonly done: PromiseWithResolvers<void> } | undefined;
+  waiting: { turn: PendingMark; readonly done: PromiseWithResolvers<void> } | undefined;
 }
 
 /** Only so many objects are changed at once; of more, older marks stay beside newer ones. */
@@ -70,14 +70,17 @@ export function openMarks(
   const newest = new Recent<StoredMark>({ keptMillis: 2 * markMillis, limit: keptMarks });
   const lanes = new Map<string, Lane>();
 
-  async function store(object: string, { key, request, name, signal, dueMillis }: Turn): Promise<void> {
+  async function store(
+    object: string,
+    { key, request, name, signal, dueMillis }: PendingMark,
+  ): Promise<void> {
     const before = newest.get(object);
     const order = before === undefined ? 1 : compareVersions(name.version, before.version);
     // A newer one speaks for this one as well, whether it is there still or somebody has acted on it.
     if (order < 0) return;
     // Before and not after, so that there are never two. What is marked is a message that is not acknowledged yet: it comes
     // again if this process ends in between. The same version replaces itself.
-    if (before !== undefined && order > 0) await forget(bus, timersStream(scope.fn), before.sequence);
+    if (before !== undefined && order > 0) await deleteMessage(bus, timersStream(scope.fn), before.sequence);
     const sequence = await publishUntilAnswered(bus, work.mark(scope, key, name), JSON.stringify(request), {
       schedule: { at: new Date(clock.now() + dueMillis), target: work.markDue(scope, key, name) },
       signal,
@@ -86,7 +89,7 @@ export function openMarks(
     newest.set(object, { version: name.version, sequence });
   }
 
-  async function run(object: string, lane: Lane, turn: Turn): Promise<void> {
+  async function run(object: string, lane: Lane, turn: PendingMark): Promise<void> {
     try {
       await store(object, turn);
     } finally {
@@ -98,7 +101,7 @@ export function openMarks(
   }
 
   return (key, request, signal, dueMillis = markMillis) => {
-    const turn: Turn = { key, request, name: markName(request.cause, replica), signal, dueMillis };
+    const turn: PendingMark = { key, request, name: markName(request.cause, replica), signal, dueMillis };
     const object = `${keyText(key)} ${turn.name.object}`;
     const lane = lanes.get(object);
     if (lane === undefined) {

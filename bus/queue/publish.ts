@@ -51,8 +51,8 @@ function headersOf({
   ttl,
   schedule,
 }: PublishOptions): MsgHdrs | undefined {
-  const wishes = [given, lastSubjectSequence, messageId, ttl, schedule];
-  if (wishes.every((wish) => wish === undefined)) return undefined;
+  const values = [given, lastSubjectSequence, messageId, ttl, schedule];
+  if (values.every((wish) => wish === undefined)) return undefined;
   const all = given ?? headers();
   if (messageId !== undefined) all.set("Nats-Msg-Id", messageId);
   if (lastSubjectSequence !== undefined)

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { HeldTooLongError, handBackLater, held } from "./publishdeadline.ts";
+import { HeldTooLongError, handBackLater, publishDeadline } from "./publishdeadline.ts";
 
 afterEach(() => void vi.useRealTimers());
 
@@ -10,7 +10,7 @@ function holding(signal = new AbortController().signal) {
   vi.useFakeTimers();
   let extended = 0;
   const extend = async () => void extended++;
-  return { holder: held({ extend }, { ackWaitMillis, signal }), extended: () => extended };
+  return { holder: publishDeadline({ extend }, { ackWaitMillis, signal }), extended: () => extended };
 }
 
 const forever = (signal: AbortSignal) =>

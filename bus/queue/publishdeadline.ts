@@ -22,7 +22,7 @@ export function handBackLater(delivery: Pick<Delivery, "deliveries" | "handBack"
 }
 
 /** A message in the hands of its handler. */
-export interface Held {
+export interface PublishDeadline {
   /**
    * Runs what publishes. The signal that it gets aborts shortly before the AckWait is over, with a {@link HeldTooLongError}, or with
    * the reason of whatever ends the process. A message that was held for some time before is extended first.
@@ -31,14 +31,17 @@ export interface Held {
 }
 
 /** How long a message may be held, and what ends that before. */
-export interface HoldingOptions {
+export interface PublishDeadlineOptions {
   /** The AckWait of the consumer. */
   readonly ackWaitMillis: number;
   readonly signal: AbortSignal;
 }
 
 /** Begins to hold a delivery that has just arrived. */
-export function held(delivery: Pick<Delivery, "extend">, { ackWaitMillis, signal }: HoldingOptions): Held {
+export function publishDeadline(
+  delivery: Pick<Delivery, "extend">,
+  { ackWaitMillis, signal }: PublishDeadlineOptions,
+): PublishDeadline {
   const millis = share * ackWaitMillis;
   let since = performance.now();
   return {

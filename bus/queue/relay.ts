@@ -2,7 +2,12 @@
 import type { Bus } from "../nats/connect.ts";
 import type { Delivery } from "../nats/delivery.ts";
 import { consumers, type ObjectKey, parseKeySubject, sweeps, timersStream } from "../subjects.ts";
-import { HeldTooLongError, type HoldingOptions, handBackLater, held } from "./publishdeadline.ts";
+import {
+  HeldTooLongError,
+  handBackLater,
+  type PublishDeadlineOptions,
+  publishDeadline,
+} from "./publishdeadline.ts";
 import { type Pull, startPull } from "./pull.ts";
 import type { TicketQueue } from "./queue.ts";
 import { parseRequest, type Request } from "./request.ts";
@@ -16,12 +21,12 @@ export interface RelayOptions {
   /** The function's sweep, if it has one. */
   readonly sweep?: Sweep | undefined;
   /** How long a message is left to who has it, and what ends that: messages under way are handed back then. */
-  readonly holding: HoldingOptions;
+  readonly deadline: PublishDeadlineOptions;
   readonly onError: (error: unknown, subject: string) => void;
 }
 
 /** Starts the relay of one function; replicas share its consumer. */
-export function startRelay({ bus, queue, slots, sweep, holding, onError }: RelayOptions): Pull {
+export function startRelay({ bus, queue, slots, sweep, deadline, onError }: RelayOptions): Pull {
   async function swept(delivery: Delivery): Promise<void> {
     try {
       // A function that sweeps no more leaves the last one of its schedules behind.
@@ -44,10 +49,12 @@ export function startRelay({ bus, queue, slots, sweep, holding, onError }: Relay
     try {
       // Never dropped, even where a running reconcile seems to cover it: a timer may have been set anew when the old one
       // fired, and the server purges the subject of a schedule that fires. What fired stands for both.
-      await held(delivery, holding).attempt((signal) => queue.request(due.key, due.request, signal));
+      await publishDeadline(delivery, deadline).attempt((signal) =>
+        queue.request(due.key, due.request, signal),
+      );
       delivery.done();
     } catch (error) {
-      if (holding.signal.aborted) return delivery.handBack();
+      if (deadline.signal.aborted) return delivery.handBack();
       onError(error, delivery.subject);
       // Otherwise left unanswered: it is delivered again, to any replica.
       if (error instanceof HeldTooLongError) handBackLater(delivery);

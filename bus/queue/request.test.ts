@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Cause, followUp, newRequest, parseRequest, together } from "./request.ts";
+import { type Cause, followUp, mergeRequests, newRequest, parseRequest } from "./request.ts";
 
 const text = (more: object) => JSON.stringify({ ...newRequest({ type: "timer" }), ...more });
 
@@ -36,7 +36,7 @@ const webhook = (delivery: string): Cause => ({ type: "webhook", event: "push", 
 
 test("one for several knows all their causes, and the traces of those that were recorded", () => {
   const first = newRequest(webhook("1"), trace(1));
-  const one = together(first, [
+  const one = mergeRequests(first, [
     newRequest(webhook("2"), trace(2)),
     newRequest(webhook("3"), trace(3, "00")),
     newRequest(webhook("4")),
@@ -47,7 +47,7 @@ test("one for several knows all their causes, and the traces of those that were 
 
 test("one for very many remembers some of their traces", () => {
   const rest = Array.from({ length: 100 }, (_, at) => newRequest(webhook(String(at)), trace(at)));
-  const one = together(newRequest(webhook("first")), rest);
+  const one = mergeRequests(newRequest(webhook("first")), rest);
   expect(one.also).toHaveLength(100);
   expect(one.links).toHaveLength(16);
 });

@@ -33,12 +33,12 @@ const knownTypes: readonly string[] = ["object", "webhook", "timer", "replay"] s
  * A cause that a newer program has written. Whatever it is about, a reconcile that reads from the API server has seen it, so
  * who does not know it does what is done for a replay.
  */
-const newerCause = z
+const unknownCause = z
   .object({ type: z.string().refine((type) => !knownTypes.includes(type)) })
   .transform((): Cause => ({ type: "replay" }));
 
 /** Reads a cause, also one of another version. */
-export const readCause = z.union([causeSchema, newerCause]);
+export const readCause = z.union([causeSchema, unknownCause]);
 
 /** The body of a ticket, a timer or a mark. */
 export const requestSchema = z.object({
@@ -93,7 +93,7 @@ const maxLinks = 16;
 const maxCauseBytes = 65_536;
 
 /** How many of these requests fit into one, from the first on: at least one. */
-export function fittingTogether(requests: readonly Request[]): number {
+export function countMergeable(requests: readonly Request[]): number {
   let bytes = 0;
   const end = requests.findIndex(({ cause }) => {
     bytes += Buffer.byteLength(JSON.stringify(cause));
@@ -102,8 +102,8 @@ export function fittingTogether(requests: readonly Request[]): number {
   return end < 0 ? requests.length : Math.max(1, end);
 }
 
-/** One request for several, which {@link fittingTogether} has counted. */
-export function together(first: Request, rest: readonly Request[]): Request {
+/** One request for several, which {@link countMergeable} has counted. */
+export function mergeRequests(first: Request, rest: readonly Request[]): Request {
   const recorded = rest.flatMap(({ traceparent }) =>
     parseTrace(traceparent)?.isSampled ? [`${traceparent}`] : [],
   );

@@ -9,7 +9,7 @@ import { type BusClock, machineClock } from "../nats/busclock.ts";
 import type { Bus } from "../nats/connect.ts";
 import { type LastValue, readFrom } from "../nats/lastvalues.ts";
 import { consumers, parseKeySubject, sweeps, timersStream, work, workStream } from "../subjects.ts";
-import { forget } from "./forget.ts";
+import { deleteMessage } from "./deletemessage.ts";
 import type { TicketQueue } from "./queue.ts";
 import { requestOrReplay } from "./request.ts";
 
@@ -27,7 +27,7 @@ export interface StrandedOptions {
   /** What is found has to be found again after so long: it may have been on its way. Milliseconds. */
   readonly graceMillis?: number;
   /** Messages of a kind that are read at each look; where some are stranded, the next look follows at once. */
-  readonly atOnce?: number;
+  readonly pageSize?: number;
 }
 
 /** A message that seems to be stranded, and where. */
@@ -46,7 +46,7 @@ export async function searchStranded({
   clock = machineClock,
   everyMillis = 10_000,
   graceMillis = 5000,
-  atOnce = 250,
+  pageSize: atOnce = 250,
 }: StrandedOptions): Promise<void> {
   const { scope } = queue;
   const timers = timersStream(scope.fn);
@@ -64,24 +64,24 @@ export async function searchStranded({
    * What a consumer has left behind: it was acknowledged, and should be gone. Above the acknowledgement floor nobody can tell
    * that from what somebody has in hand; the floor rises as that is settled.
    */
-  async function left(stream: string, consumer: string, filter: string): Promise<Stranded[]> {
+  async function leftBehind(stream: string, consumer: string, filter: string): Promise<Stranded[]> {
     const { ack_floor: floor } = await bus.jsm.consumers.info(stream, consumer);
     const page = await readFrom(bus, stream, { filter, from: 1, limit: atOnce });
     return page.filter(({ sequence }) => sequence <= floor.stream_seq).map((value) => ({ stream, value }));
   }
 
-  async function look(from: number): Promise<{ found: Stranded[]; next: number }> {
+  async function search(from: number): Promise<{ found: Stranded[]; next: number }> {
     const [{ found, next }, ...rest] = await Promise.all([
       overdue(from),
-      left(tickets, consumers.worker(scope), work.tickets(scope)),
-      left(timers, consumers.relay(scope), work.due(scope)),
+      leftBehind(tickets, consumers.worker(scope), work.tickets(scope)),
+      leftBehind(timers, consumers.relay(scope), work.due(scope)),
     ]);
     return { found: [...found, ...rest.flat()], next };
   }
 
   async function request({ stream, value }: Stranded): Promise<void> {
     // The next sweep is planned already.
-    if (value.subject === sweeps.due(scope)) return forget(bus, stream, value.sequence);
+    if (value.subject === sweeps.due(scope)) return deleteMessage(bus, stream, value.sequence);
     try {
       const { key } = parseKeySubject(value.subject);
       // A ticket is in its own way: the request leaves a mark, which falls due when the ticket is gone.
@@ -93,20 +93,20 @@ export async function searchStranded({
       onError(error);
     }
     // After the request and not before: who dies in between leaves it to the next who looks.
-    await forget(bus, stream, value.sequence);
+    await deleteMessage(bus, stream, value.sequence);
   }
 
   for (let from = 1; ; ) {
     try {
       await sleep(everyMillis * (1 - Math.random() / 2), undefined, { signal });
       for (;;) {
-        const { found, next } = await look(from);
+        const { found, next } = await search(from);
         if (found.length === 0) {
           from = next;
           break;
         }
         await sleep(graceMillis, undefined, { signal });
-        const again = new Set((await look(from)).found.map(nameOf));
+        const again = new Set((await search(from)).found.map(nameOf));
         await Promise.all(found.filter((one) => again.has(nameOf(one))).map(request));
       }
     } catch (error) {

@@ -8,7 +8,7 @@ import { type BusClock, machineClock } from "../nats/busclock.ts";
 import type { Bus } from "../nats/connect.ts";
 import { keyText, type ObjectKey, timersStream, work } from "../subjects.ts";
 import { Recent } from "../values/recent.ts";
-import { forget } from "./forget.ts";
+import { deleteMessage } from "./deletemessage.ts";
 import { publishUntilAnswered } from "./publish.ts";
 import { isCovered, type Seen, type TicketQueue } from "./queue.ts";
 import { parseRequest, type Request } from "./request.ts";
@@ -108,7 +108,7 @@ export function timers(
         if (message === null || !request?.failed || !isSatisfied(request, covered)) return;
         clearTimeout(local.get(text));
         local.delete(text);
-        await forget(bus, timersStream(scope.fn), message.seq);
+        await deleteMessage(bus, timersStream(scope.fn), message.seq);
       } catch (error) {
         onError(error, key);
       }

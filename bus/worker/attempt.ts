@@ -151,7 +151,7 @@ async function tryOnce(
     const finalizers = [...(object.metadata.finalizers ?? []), fn.finalizer];
     object = await ctx.patch(fn.for, object, { metadata: { finalizers } });
   }
-  if (!fn.secondary && isLeftAlone(object) && !isReplay(request)) {
+  if (!fn.secondary && isQuarantined(object) && !isReplay(request)) {
     log.debug("skipped: this generation crashed its workers");
     return { requeueAfter: undefined, wasStalled: false, object: "quarantined" };
   }
@@ -167,7 +167,7 @@ async function tryOnce(
  * Whether it was given up because workers died over it, and nobody has changed it since. Whatever else wakes its key (a
  * timer, a child, an event that comes late or a second time) must not cost more of them.
  */
-function isLeftAlone(object: Stored): boolean {
+function isQuarantined(object: Stored): boolean {
   return conditionsOf(object).some(
     ({ type, status: value, reason, observedGeneration }) =>
       type === stalled &&

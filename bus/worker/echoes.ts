@@ -17,7 +17,7 @@ import { compareVersions } from "../kube/object.ts";
 import { objectVersionSchema } from "../queue/request.ts";
 import { echoSubject, keyText, type ObjectKey, type QueueScope } from "../subjects.ts";
 import { Recent } from "../values/recent.ts";
-import type { Doubt } from "./ownership.ts";
+import type { Staleness } from "./ownership.ts";
 
 /** Echoes of one function. */
 export interface Echoes {
@@ -37,7 +37,7 @@ export interface Echoes {
   /** The recent writes of all replicas for the key, including those of reconciles that failed. */
   written(key: ObjectKey): readonly Written[];
   /** Forgets what may not be true any more. */
-  forget(doubt: Doubt): void;
+  forget(doubt: Staleness): void;
   stop(): void;
 }
 

@@ -17,7 +17,7 @@ import type { ReconcileFunction } from "./function.ts";
 import { confirm, type Job } from "./job.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import type { Recorder } from "./recorder.ts";
-import { reportTrouble, type Trouble } from "./report.ts";
+import { reportStalled, type StalledReport } from "./report.ts";
 
 /** How retries are paced and when they end. */
 export interface RetryLimits {
@@ -38,7 +38,7 @@ export const defaultRetries: RetryLimits = {
 };
 
 /** From this failed attempt on the object says that it is being retried. */
-const toldFrom = 3;
+const reportedFrom = 3;
 
 /**
  * Longest pause between tries while something outside the object blocks it, even if the API server asks for a longer one.
@@ -60,7 +60,7 @@ export interface FailureOptions {
   readonly replica: string;
   readonly queue: TicketQueue;
   readonly timers: Timers;
-  readonly letters: DeadLetters;
+  readonly deadLetters: DeadLetters;
   readonly echoes: Pick<Echoes, "retract">;
   readonly retries: RetryLimits;
   readonly metrics: WorkerMetrics;
@@ -68,24 +68,29 @@ export interface FailureOptions {
 }
 
 /** What becomes of a failed reconcile. It is tried again after the pause, in milliseconds. */
-export type Outcome =
+export type FailureOutcome =
   | { readonly when: "soon" | "later"; readonly pauseMillis: number }
   | { readonly when: "given up" };
 
 /** Ways for a ticket to end that is not done. Each of them gives the ticket back. */
 export interface Failures {
   /** The reconcile threw: retry with backoff, or give up. Says when: `later` is when nobody believes its echoes any more. */
-  fail(job: Job, error: Error): Promise<Outcome>;
+  fail(job: Job, error: Error): Promise<FailureOutcome>;
   /** Dead letter and condition; nothing is retried. */
-  giveUp(job: Job, error: TerminalError): Promise<Outcome>;
+  giveUp(job: Job, error: TerminalError): Promise<FailureOutcome>;
   /** The object is in a hot loop: the request is delayed. Milliseconds. */
   slowDown(job: Job, by: Pacing, pauseMillis: number): Promise<void>;
   /** Stores a dead letter, and no more. */
-  bury(job: Pick<Job, "key" | "ticket">, request: Request, reason: string, error: Error): Promise<void>;
+  moveToDeadLetters(
+    job: Pick<Job, "key" | "ticket">,
+    request: Request,
+    reason: string,
+    error: Error,
+  ): Promise<void>;
 }
 
 /** What causes a hot loop, for the object's owner. */
-const loops: Readonly<Record<Pacing, string>> = {
+const loopCauses: Readonly<Record<Pacing, string>> = {
   event:
     "It wrote something each time: either the function writes a value that is never the same twice, or another client sets the same field back.",
   timer: "It asked each time to be called again at once (requeueAfter).",
@@ -99,7 +104,7 @@ export function failures({
   replica,
   queue,
   timers,
-  letters,
+  deadLetters,
   echoes,
   retries,
   metrics,
@@ -116,11 +121,11 @@ export function failures({
     job: Job,
     pause: number,
     request: Request & { readonly reason: string },
-    trouble?: Trouble,
-  ): Promise<Outcome> {
+    report?: StalledReport,
+  ): Promise<FailureOutcome> {
     const when = pause < believedMillis ? "soon" : "later";
     if (when === "soon") echoes.retract(job.key);
-    if (trouble !== undefined) await tell(job, trouble);
+    if (report !== undefined) await reportOnObject(job, report);
     // A retry is wanted whatever its event was.
     const { routed: _, ...again } = request;
     await timers.set(job.key, pause, { ...again, failed: true }, job.ticket.lost);
@@ -128,7 +133,7 @@ export function failures({
     return { when, pauseMillis: pause };
   }
 
-  async function fail(job: Job, error: Error): Promise<Outcome> {
+  async function fail(job: Job, error: Error): Promise<FailureOutcome> {
     const { key, request, span, log } = job;
     metrics.errors.inc(labels);
     metrics.reconciles.inc({ ...labels, result: "error" });
@@ -162,10 +167,15 @@ export function failures({
     log.warn({ err: error, failed, retryInMillis: Math.round(pause), ms: job.millis() }, "reconcile failed");
     metrics.retries.inc(name);
     // Without the number of the attempt: the same error again must not be another write.
-    const trouble: Trouble = { reason: "Retrying", message: error.message, severity: "stalled" };
+    const trouble: StalledReport = { reason: "Retrying", message: error.message, severity: "stalled" };
     const { blocked: _, ...again } = request;
     const reason = failureOf(error);
-    return retry(job, pause, { ...again, attempt: failed, reason }, failed >= toldFrom ? trouble : undefined);
+    return retry(
+      job,
+      pause,
+      { ...again, attempt: failed, reason },
+      failed >= reportedFrom ? trouble : undefined,
+    );
   }
 
   /** Not the object's fault, so it uses up none of its attempts: retried for as long as it takes. */
@@ -174,7 +184,7 @@ export function failures({
     error: Error,
     { reason, message, error: refusal }: Blocker,
     request: Request & { readonly blocked: number },
-  ): Promise<Outcome> {
+  ): Promise<FailureOutcome> {
     const isUnavailable = reason === apiServerUnavailable;
     const longest = blockedCapMillis[isUnavailable ? "unavailable" : "refused"];
     const capMillis = Math.min(retries.capMillis, longest);
@@ -185,9 +195,9 @@ export function failures({
     metrics.retries.inc(name);
     // An API server that does not answer, or does not know us, takes no condition either.
     const isSilent = answer ? answer.status === 401 : !(refusal instanceof ApiUnansweredError);
-    const isReported = request.blocked >= toldFrom && !(isUnavailable && isSilent);
+    const isReported = request.blocked >= reportedFrom && !(isUnavailable && isSilent);
     const limitMillis = isUnavailable ? unavailableReportMillis : undefined;
-    const trouble: Trouble = { reason, message, severity: "stalled", limitMillis };
+    const trouble: StalledReport = { reason, message, severity: "stalled", limitMillis };
     const again = { ...followUp(request, job.span.traceparent), reason };
     return retry(job, pause, again, isReported ? trouble : undefined);
   }
@@ -197,20 +207,24 @@ export function failures({
     job: Job,
     error: TerminalError,
     attempts = job.request.attempt + 1,
-  ): Promise<Outcome> {
+  ): Promise<FailureOutcome> {
     const { key, request, span, log } = job;
     echoes.retract(key);
     log.error({ err: error, reason: error.reason, ms: job.millis() }, "given up: dead letter");
     metrics.terminalErrors.inc(labels);
     // The letter first: whoever reads the condition finds it.
     const { traceparent } = span;
-    await bury(job, { ...request, attempt: attempts, traceparent }, error.reason, error);
-    await tell(job, { reason: error.reason, message: error.message, severity: "stalled-and-not-ready" });
+    await moveToDeadLetters(job, { ...request, attempt: attempts, traceparent }, error.reason, error);
+    await reportOnObject(job, {
+      reason: error.reason,
+      message: error.message,
+      severity: "stalled-and-not-ready",
+    });
     await confirm(job);
     return { when: "given up" };
   }
 
-  async function bury(
+  async function moveToDeadLetters(
     { key, ticket }: Pick<Job, "key" | "ticket">,
     request: Request,
     reason: string,
@@ -227,16 +241,16 @@ export function failures({
       replica,
       time: new Date(clock.now()).toISOString(),
     };
-    await letters.put(key, letter, ticket.lost);
+    await deadLetters.put(key, letter, ticket.lost);
   }
 
   async function slowDown(job: Job, by: Pacing, pause: number): Promise<void> {
     const { key, request, log } = job;
     metrics.braked.inc(name);
     log.warn({ pauseMillis: pause }, "hot loop: reconciled again and again");
-    await tell(job, {
+    await reportOnObject(job, {
       reason: "HotLoop",
-      message: `${fn.name} reconciled this object again and again, so it is slowed down. ${loops[by]}`,
+      message: `${fn.name} reconciled this object again and again, so it is slowed down. ${loopCauses[by]}`,
       severity: "stalled",
     });
     const also = [request.cause, ...(request.also ?? [])];
@@ -264,11 +278,11 @@ export function failures({
    *
    * A condition that can not be written must not keep the request from being settled.
    */
-  async function tell(job: Job, trouble: Trouble): Promise<void> {
+  async function reportOnObject(job: Job, trouble: StalledReport): Promise<void> {
     const { key, seen, span, ticket, log } = job;
     let hasSeenAll = true;
     try {
-      await reportTrouble(client, fn, key, trouble, {
+      await reportStalled(client, fn, key, trouble, {
         traceparent: span.traceparent,
         async onRead(object) {
           const change = changeOf(job, object);
@@ -282,7 +296,7 @@ export function failures({
           const event = hasSeenAll ? "echo" : "news";
           job.onWrite({ verb: "status", kind: fn.for, ...key, uid, resourceVersion, event });
         },
-        onNews: (object) => recorder.record(object, "Warning", trouble.reason, trouble.message, log),
+        onReported: (object) => recorder.record(object, "Warning", trouble.reason, trouble.message, log),
       });
     } catch (error) {
       if (error instanceof OwnershipLostError) throw error;
@@ -290,7 +304,7 @@ export function failures({
     }
   }
 
-  return { fail, giveUp, slowDown, bury };
+  return { fail, giveUp, slowDown, moveToDeadLetters };
 }
 
 /** Exponential with full jitter above the half, so that objects that failed together do not retry together. */

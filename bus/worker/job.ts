@@ -31,9 +31,9 @@ export interface Job {
   /** Writes so far. */
   readonly writes: number;
   /** The first of them, as they are told of. */
-  readonly written: readonly RecordedWrite[];
+  readonly recordedWrites: readonly RecordedWrite[];
   /** Resolves with the first write, if there is one. */
-  readonly wrote: Promise<void>;
+  readonly firstWrite: Promise<void>;
 }
 
 /**

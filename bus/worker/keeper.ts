@@ -7,12 +7,12 @@ import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "
 import type { BusAddress } from "../nats/connect.ts";
 
 /** A sign of life that the bus has confirmed, or the end of the connection over which they went. */
-export type KeeperNews =
+export type KeeperEvent =
   /** `sent` is in milliseconds of this thread's `performance.now()`. */
   { readonly reply: string; readonly sent: number } | "disconnected";
 
 /** What the thread is told: the reply subject of a delivery. */
-export type KeeperOrder = { readonly keep: string } | { readonly drop: string };
+export type KeeperCommand = { readonly keep: string } | { readonly drop: string };
 
 /** What the thread starts with. */
 export interface KeeperData {
@@ -20,7 +20,7 @@ export interface KeeperData {
   readonly everyMillis: number;
   /** What `process.hrtime` says, in milliseconds, when `performance.now()` of the process that asks is 0. */
   readonly epochMillis: number;
-  readonly news: MessagePort;
+  readonly events: MessagePort;
 }
 
 /** Keeps tickets. */
@@ -30,7 +30,7 @@ export interface Keeper {
   /** Whether its thread has died: it keeps nothing any more. */
   readonly isGone: boolean;
   /** What has happened since this was last asked, in its order. To be asked before a ticket is judged by its age. */
-  news(): Iterable<KeeperNews>;
+  news(): Iterable<KeeperEvent>;
   stop(): void;
 }
 
@@ -52,16 +52,16 @@ export async function startKeeper(
   ackWaitMillis: number,
   onGone: (error: Error) => void,
 ): Promise<Keeper> {
-  const { port1: mine, port2: news } = new MessageChannel();
+  const { port1: mine, port2: events } = new MessageChannel();
   const workerData: KeeperData = {
     address: { ...address, name: `${address.name}-keeper` },
     everyMillis: ackWaitMillis / 4,
     epochMillis: Number(process.hrtime.bigint()) / 1e6 - performance.now(),
-    news,
+    events,
   };
   const thread = new Worker(new URL("./keeperthread.ts", import.meta.url), {
     workerData,
-    transferList: [news],
+    transferList: [events],
   });
   await new Promise((resolve, reject) => {
     thread.once("message", resolve);
@@ -79,7 +79,7 @@ export async function startKeeper(
   });
   thread.unref();
   mine.unref();
-  const order = (text: KeeperOrder): void => thread.postMessage(text);
+  const order = (text: KeeperCommand): void => thread.postMessage(text);
   return {
     keep: (reply) => order({ keep: reply }),
     drop: (reply) => order({ drop: reply }),
@@ -89,7 +89,7 @@ export async function startKeeper(
     *news() {
       // Read here and not in an event: after a pause, code may run before any event is told.
       for (;;) {
-        const next = receiveMessageOnPort(mine) as { readonly message: KeeperNews } | undefined;
+        const next = receiveMessageOnPort(mine) as { readonly message: KeeperEvent } | undefined;
         if (next === undefined) break;
         yield next.message;
       }

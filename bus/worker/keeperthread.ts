@@ -1,16 +1,16 @@
 /** The thread of a keeper ({@link "./keeper.ts"}). */
 import { parentPort, workerData } from "node:worker_threads";
 import { connectBus } from "../nats/connect.ts";
-import type { KeeperData, KeeperNews, KeeperOrder } from "./keeper.ts";
+import type { KeeperCommand, KeeperData, KeeperEvent } from "./keeper.ts";
 
-const { address, everyMillis, epochMillis, news } = workerData as KeeperData;
+const { address, everyMillis, epochMillis, events } = workerData as KeeperData;
 /** How long the server may take to confirm, in milliseconds. */
 const confirmMillis = 2000;
 
 const { nc, inbox } = await connectBus(address);
 const kept = new Set<string>();
 
-const tell = (text: KeeperNews): void => news.postMessage(text);
+const tell = (text: KeeperEvent): void => events.postMessage(text);
 
 async function extend(reply: string): Promise<void> {
   const sent = Number(process.hrtime.bigint()) / 1e6 - epochMillis;
@@ -22,7 +22,7 @@ async function extend(reply: string): Promise<void> {
   }
 }
 
-parentPort?.on("message", (order: KeeperOrder) => {
+parentPort?.on("message", (order: KeeperCommand) => {
   if ("keep" in order) kept.add(order.keep);
   else kept.delete(order.drop);
 });

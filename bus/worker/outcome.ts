@@ -1,11 +1,11 @@
 /** How a job ended, as it is told of. */
-import type { Ended, Outcome } from "../activity/record.ts";
+import type { EndedReconcile, Outcome } from "../activity/record.ts";
 import type { AttemptTools } from "./attempt.ts";
 import { failureOf } from "./errors.ts";
 import type { Job } from "./job.ts";
 
 /** What the job does not know itself. */
-export interface Ending {
+export interface ReconcileEnd {
   readonly outcome: Outcome;
   /** When the reconcile began: milliseconds since the epoch. */
   readonly startedAt: number;
@@ -14,11 +14,11 @@ export interface Ending {
 }
 
 /** What is told of it. */
-export function endedOf(
+export function endedReconcile(
   { fn, replica, clock }: Pick<AttemptTools, "fn" | "replica" | "clock">,
-  { request, span, written, writes }: Pick<Job, "request" | "span" | "written" | "writes">,
-  { outcome, startedAt, nextInMillis, error }: Ending,
-): Ended {
+  { request, span, recordedWrites, writes }: Pick<Job, "request" | "span" | "recordedWrites" | "writes">,
+  { outcome, startedAt, nextInMillis, error }: ReconcileEnd,
+): EndedReconcile {
   const { group, kind } = fn.for;
   return {
     replica,
@@ -32,7 +32,7 @@ export function endedOf(
     outcome,
     ...(nextInMillis !== undefined && { nextInMillis: Math.round(nextInMillis) }),
     ...(error && { error: { name: failureOf(error), message: error.message } }),
-    writes: written,
+    writes: recordedWrites,
     writeCount: writes,
     traceparent: span.traceparent,
   };

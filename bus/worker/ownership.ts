@@ -21,7 +21,7 @@ export interface Ticket {
 }
 
 /** Why what this process knows may not be true any more. */
-export type Doubt = "paused" | "disconnected";
+export type Staleness = "paused" | "disconnected";
 
 /** Keeps the tickets of a worker process alive. */
 export interface Ownership {
@@ -30,14 +30,14 @@ export interface Ownership {
   /** Tickets in hand. */
   readonly size: number;
   /** Calls back when this process was paused or its connection broke: what it heard before may be out of date. */
-  onDoubt(callback: (doubt: Doubt) => void): void;
+  onStale(callback: (markStale: Staleness) => void): void;
   /** Loses the tickets of a stream: the bus no longer knows who has them. */
   loseAllOf(stream: string, why: string): void;
   stop(): void;
 }
 
 /** A ticket, as it is kept. */
-interface Held {
+interface HeldTicket {
   readonly delivery: Delivery;
   deadline: number;
   extended: number;
@@ -62,21 +62,21 @@ const tickMillis = 250;
  * dropped by a server that gets no answer from it.
  */
 export function keepOwnership(nc: NatsConnection, ackWaitMillis: number, keeper?: Keeper): Ownership {
-  const held = new Set<Held>();
+  const held = new Set<HeldTicket>();
   const ownMillis = ackWaitMillis - marginMillis;
   let lastTick = performance.now();
-  let suspicious = false;
-  const doubters: ((doubt: Doubt) => void)[] = [];
-  const doubt = (why: Doubt) => {
-    for (const callback of doubters) callback(why);
+  let fenced = false;
+  const staleCallbacks: ((doubt: Staleness) => void)[] = [];
+  const doubt = (why: Staleness) => {
+    for (const callback of staleCallbacks) callback(why);
   };
 
   /** After a pause: what arrives before the server answers a ping may have been delivered before the pause. */
   async function fence(): Promise<void> {
-    suspicious = true;
+    fenced = true;
     await nc.flush().catch(() => undefined);
     doubt("paused");
-    suspicious = false;
+    fenced = false;
   }
 
   const stalled = (): boolean => performance.now() - lastTick > stallMillis;
@@ -86,7 +86,7 @@ export function keepOwnership(nc: NatsConnection, ackWaitMillis: number, keeper?
   }
 
   /** Hears what the keeper did while this process may have been stopped. */
-  function hearKeeper(): void {
+  function applyKeeperEvents(): void {
     for (const news of keeper?.news() ?? []) {
       if (news === "disconnected") {
         doubt("disconnected");
@@ -97,7 +97,7 @@ export function keepOwnership(nc: NatsConnection, ackWaitMillis: number, keeper?
   }
 
   const timer = setInterval(() => {
-    hearKeeper();
+    applyKeeperEvents();
     if (stalled()) void fence();
     lastTick = performance.now();
     for (const ticket of held) {
@@ -108,13 +108,13 @@ export function keepOwnership(nc: NatsConnection, ackWaitMillis: number, keeper?
   timer.unref();
 
   /** A sign of life that was sent too late proves nothing: by then the ticket may have been somebody else's. */
-  function confirmed(ticket: Held, sent: number): void {
+  function confirmed(ticket: HeldTicket, sent: number): void {
     if (sent >= ticket.deadline) return;
     ticket.extended = sent;
     ticket.deadline = Math.max(ticket.deadline, sent + ownMillis);
   }
 
-  async function extend(ticket: Held): Promise<void> {
+  async function extend(ticket: HeldTicket): Promise<void> {
     const sent = performance.now();
     ticket.busy = true;
     try {
@@ -142,9 +142,9 @@ export function keepOwnership(nc: NatsConnection, ackWaitMillis: number, keeper?
       return held.size;
     },
     take(delivery) {
-      if (suspicious || stalled()) return undefined;
+      if (fenced || stalled()) return undefined;
       const controller = new AbortController();
-      const ticket: Held = {
+      const ticket: HeldTicket = {
         delivery,
         deadline: delivery.arrived + ownMillis,
         extended: delivery.arrived,
@@ -165,7 +165,7 @@ export function keepOwnership(nc: NatsConnection, ackWaitMillis: number, keeper?
         delivery,
         lost: controller.signal,
         assertOwned() {
-          hearKeeper();
+          applyKeeperEvents();
           // Compared here and not left to the timer: after a pause, code may run before any timer does.
           if (performance.now() >= ticket.deadline && !controller.signal.aborted) {
             ticket.lose("its deadline has passed");
@@ -173,13 +173,13 @@ export function keepOwnership(nc: NatsConnection, ackWaitMillis: number, keeper?
           controller.signal.throwIfAborted();
         },
         ownedMillis() {
-          hearKeeper();
+          applyKeeperEvents();
           return Math.max(0, ticket.deadline - performance.now());
         },
         release,
       };
     },
-    onDoubt: (callback) => doubters.push(callback),
+    onStale: (callback) => staleCallbacks.push(callback),
     loseAllOf(stream, why) {
       for (const ticket of held) if (ticket.delivery.stream === stream) ticket.lose(why);
     },

@@ -13,15 +13,15 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Kind } from "../kube/kind.ts";
-import type { Deaths, NotedStart, Starts } from "../queue/crashrecords.ts";
+import type { Crashes, CrashRecord, CrashRecords } from "../queue/crashrecords.ts";
 import { keyText } from "../subjects.ts";
 import { TerminalError, workerCrashed } from "./errors.ts";
 import type { Job } from "./job.ts";
 import { leastVersion } from "./reads.ts";
 
 /** What becomes of a suspect. */
-export interface SuspectOptions {
-  readonly starts: Starts;
+export interface QuarantineOptions {
+  readonly starts: CrashRecords;
   /** Workers that may die over one request that wrote nothing before. */
   readonly maxCrashes: number;
   /** Of the objects. */
@@ -31,71 +31,71 @@ export interface SuspectOptions {
 }
 
 /** Workers that may die over a request that writes something each time: so many times `maxCrashes`. */
-const gettingOn = 3;
+const progressFactor = 3;
 
 /** How long the next one waits for a suspect that does not end. Most of those that kill do it sooner. Milliseconds. */
-const patienceMillis = 200;
+const turnMillis = 200;
 
 /** Pauses while the bus can not be reached, in milliseconds, and how many of them. */
-const survivedPause = { millis: 1000, tries: 60 };
+const retryPause = { millis: 1000, tries: 60 };
 
 /** A suspect that runs. */
-interface Suspect {
+interface QuarantinedJob {
   readonly job: Job;
   /** Its noted start, unless that was taken back. */
-  start: Promise<NotedStart | undefined>;
+  start: Promise<CrashRecord | undefined>;
 }
 
 /** A lane for the suspects of one function in one process. */
-export function suspectLane({
+export function quarantine({
   starts,
   maxCrashes,
   kind,
   run,
   giveUp,
-}: SuspectOptions): (job: Job) => Promise<void> {
+}: QuarantineOptions): (job: Job) => Promise<void> {
   let lane: Promise<void> = Promise.resolve();
   let waiting = 0;
-  const running = new Set<Suspect>();
-  const areTooMany = ({ all, barren }: Deaths): boolean =>
-    barren >= maxCrashes || all >= maxCrashes * gettingOn;
+  const running = new Set<QuarantinedJob>();
+  const isCrashLoop = ({ all, withoutWrite }: Crashes): boolean =>
+    withoutWrite >= maxCrashes || all >= maxCrashes * progressFactor;
 
   /** Begins with a suspect; resolves when the next one may begin. */
   async function begin(job: Job): Promise<{ readonly ended: Promise<void> }> {
     job.ticket.assertOwned();
     await Promise.all([...running].map(takeBack));
     const start = await note(job);
-    const suspect: Suspect = { job, start: Promise.resolve(start) };
+    const suspect: QuarantinedJob = { job, start: Promise.resolve(start) };
     running.add(suspect);
-    void job.wrote.then(() => noteWrite(suspect));
+    void job.firstWrite.then(() => noteWrite(suspect));
     const ended = end(suspect, start);
     const settled = ended.catch(() => undefined);
-    const { all, barren } = start.before;
-    const lastChance = areTooMany({ all: all + 1, barren: barren + 1 });
-    await (lastChance ? settled : Promise.race([settled, sleep(patienceMillis)]));
+    const { all, withoutWrite } = start.before;
+    const lastChance = isCrashLoop({ all: all + 1, withoutWrite: withoutWrite + 1 });
+    await (lastChance ? settled : Promise.race([settled, sleep(turnMillis)]));
     if (waiting === 0) for (const one of running) noteAgain(one);
     return { ended };
   }
 
   /** Notes a start, and which version it will read. */
-  async function note({ key, request, firstRead, writes }: Job): Promise<NotedStart> {
+  async function note({ key, request, firstRead, writes }: Job): Promise<CrashRecord> {
     const read = await Promise.race([
       firstRead.catch(() => undefined),
-      sleep(patienceMillis).then(() => undefined),
+      sleep(turnMillis).then(() => undefined),
     ]);
-    return starts.note(key, read && leastVersion(kind, key, request, read), writes > 0);
+    return starts.add(key, read && leastVersion(kind, key, request, read), writes > 0);
   }
 
-  async function end(suspect: Suspect, { before, killing }: NotedStart): Promise<void> {
+  async function end(suspect: QuarantinedJob, { before, lastRead }: CrashRecord): Promise<void> {
     const { job } = suspect;
     // Broken off (a lost bus, a long pause), it has shown nothing: those who died before are not forgotten.
     let reconcile: "ended" | "broken off" = "broken off";
     try {
-      if (!areTooMany(before)) await run(job);
+      if (!isCrashLoop(before)) await run(job);
       else {
         // Nobody could tell what it had read.
-        if (killing) job.seen.set(killing.uid, killing.resourceVersion);
-        await giveUp(job, crashed(before.all));
+        if (lastRead) job.seen.set(lastRead.uid, lastRead.resourceVersion);
+        await giveUp(job, crashLoopError(before.all));
       }
       reconcile = "ended";
     } finally {
@@ -105,14 +105,14 @@ export function suspectLane({
     }
   }
 
-  async function takeBack(suspect: Suspect): Promise<void> {
+  async function takeBack(suspect: QuarantinedJob): Promise<void> {
     const noted = await suspect.start;
     if (noted === undefined) return;
-    await starts.takeBack(suspect.job.key, noted);
+    await starts.remove(suspect.job.key, noted);
     suspect.start = Promise.resolve(undefined);
   }
 
-  async function noteWrite({ job, start }: Suspect): Promise<void> {
+  async function noteWrite({ job, start }: QuarantinedJob): Promise<void> {
     try {
       const noted = await start;
       if (noted !== undefined) await starts.wrote(job.key, noted);
@@ -121,7 +121,7 @@ export function suspectLane({
     }
   }
 
-  function noteAgain(suspect: Suspect): void {
+  function noteAgain(suspect: QuarantinedJob): void {
     const { key, log } = suspect.job;
     suspect.start = suspect.start
       .then((noted) => noted ?? note(suspect.job))
@@ -132,16 +132,16 @@ export function suspectLane({
   }
 
   /** Takes the count back, as soon as the bus can be reached. */
-  async function survived({ job, start }: Suspect, reconcile: "ended" | "broken off"): Promise<void> {
+  async function survived({ job, start }: QuarantinedJob, reconcile: "ended" | "broken off"): Promise<void> {
     const noted = await start;
-    for (let tries = 0; tries < survivedPause.tries; tries++) {
+    for (let tries = 0; tries < retryPause.tries; tries++) {
       try {
-        if (reconcile === "ended") return await starts.forget(job.key);
-        if (noted !== undefined) await starts.takeBack(job.key, noted);
+        if (reconcile === "ended") return await starts.clear(job.key);
+        if (noted !== undefined) await starts.remove(job.key, noted);
         return;
       } catch (error) {
         job.log.debug({ err: error, key: keyText(job.key) }, "start not taken back yet");
-        await sleep(survivedPause.millis);
+        await sleep(retryPause.millis);
       }
     }
   }
@@ -160,7 +160,7 @@ export function suspectLane({
   };
 }
 
-const crashed = (workers: number): TerminalError =>
+const crashLoopError = (workers: number): TerminalError =>
   new TerminalError(
     workerCrashed,
     `${workers} workers died while they reconciled it, so it is left alone. See the workers' logs; after the ` +

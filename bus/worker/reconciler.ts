@@ -4,15 +4,15 @@
  */
 import { setMaxListeners } from "node:events";
 import type { Logger } from "pino";
-import type { Hands } from "../activity/inflight.ts";
+import type { InFlight } from "../activity/inflight.ts";
 import { keptWrites, type RecordedWrite } from "../activity/record.ts";
-import type { TellActivity } from "../activity/reporter.ts";
+import type { ActivityReporter } from "../activity/reporter.ts";
 import { afterRunning } from "../config/debugger.ts";
 import { traceId } from "../events/trace.ts";
 import { delayOf } from "../kube/pending.ts";
 import type { Delivery } from "../nats/delivery.ts";
-import type { Starts } from "../queue/crashrecords.ts";
-import type { LetterCleanup } from "../queue/deadlettercleanup.ts";
+import type { CrashRecords } from "../queue/crashrecords.ts";
+import type { DeadLetterCleanup } from "../queue/deadlettercleanup.ts";
 import type { DeadLetters } from "../queue/deadletters.ts";
 import type { Seen, TicketQueue } from "../queue/queue.ts";
 import { newRequest, parseRequest, type Request, timerRequest } from "../queue/request.ts";
@@ -27,9 +27,9 @@ import { failureOf, OwnershipLostError, ReconcileTimeoutError, ShutdownError } f
 import { failures, type RetryLimits } from "./failures.ts";
 import { confirm, type Job } from "./job.ts";
 import type { WorkerMetrics } from "./metrics.ts";
-import { type Ending, endedOf } from "./outcome.ts";
+import { endedReconcile, type ReconcileEnd } from "./outcome.ts";
 import type { Ownership, Ticket } from "./ownership.ts";
-import { suspectLane } from "./quarantine.ts";
+import { quarantine } from "./quarantine.ts";
 import { readFirst } from "./reads.ts";
 import { settleMarks } from "./settlemarks.ts";
 
@@ -41,15 +41,15 @@ export interface ReconcilerOptions {
   readonly tools: AttemptTools;
   readonly queue: TicketQueue;
   readonly timers: Timers;
-  readonly letters: DeadLetters;
-  readonly cleanup: Pick<LetterCleanup, "remove">;
-  readonly starts: Starts;
+  readonly deadLetters: DeadLetters;
+  readonly cleanup: Pick<DeadLetterCleanup, "remove">;
+  readonly crashRecords: CrashRecords;
   readonly ownership: Ownership;
   readonly echoes: Echoes;
   readonly brake: Brake;
   readonly retries: RetryLimits;
-  readonly tell: TellActivity;
-  readonly hands: Hands;
+  readonly report: ActivityReporter;
+  readonly inFlight: InFlight;
   readonly metrics: WorkerMetrics;
   readonly log: Logger;
 }
@@ -69,9 +69,9 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
   const name = { name: fn.name };
   const running = new Set<AbortController>();
   const settle = (job: Pick<Job, "key"> & Partial<Job>, seen: Seen) => settleMarks(queue, job, seen);
-  const { fail, giveUp, slowDown, bury } = failures({ ...options, ...tools });
-  const suspect = suspectLane({
-    starts: options.starts,
+  const { fail, giveUp, slowDown, moveToDeadLetters } = failures({ ...options, ...tools });
+  const suspect = quarantine({
+    starts: options.crashRecords,
     maxCrashes: options.retries.maxCrashes,
     kind: fn.for,
     run,
@@ -84,8 +84,8 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
     },
   });
 
-  function tell(job: Job, ending: Ending): void {
-    options.tell(queue.scope, job.key, endedOf(tools, job, ending));
+  function tell(job: Job, ending: ReconcileEnd): void {
+    options.report(queue.scope, job.key, endedReconcile(tools, job, ending));
   }
 
   async function handle(delivery: Delivery): Promise<void> {
@@ -128,7 +128,12 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       request = parseRequest(delivery.string());
     } catch (error) {
       const message = `expected a request in the ticket, found ${delivery.string().slice(0, 200)}: ${(error as Error).message}`;
-      await bury({ key, ticket }, newRequest({ type: "replay" }), "MalformedRequest", new Error(message));
+      await moveToDeadLetters(
+        { key, ticket },
+        newRequest({ type: "replay" }),
+        "MalformedRequest",
+        new Error(message),
+      );
       return delivery.confirmDone();
     }
     const written = echoIn(delivery, key, request);
@@ -155,7 +160,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
       trace_id: traceId(span.traceparent),
     });
     const job = jobOf({ ticket, key, request, firstRead, controller, seen: new Map(), span, log });
-    const release = options.hands.take(key, request.attempt, span.traceparent);
+    const release = options.inFlight.track(key, request.attempt, span.traceparent);
     try {
       await spanned(span, () => inSpan(span, () => (delivery.deliveries > 1 ? suspect(job) : run(job))));
     } catch (error) {
@@ -182,25 +187,25 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
   }
 
   function jobOf(
-    facts: Omit<Job, "writes" | "written" | "wrote" | "millis" | "onWrite" | "flushEchoes">,
+    facts: Omit<Job, "writes" | "recordedWrites" | "firstWrite" | "millis" | "onWrite" | "flushEchoes">,
   ): Job {
     const { ticket, key } = facts;
     let writes = 0;
-    const written: RecordedWrite[] = [];
+    const recordedWrites: RecordedWrite[] = [];
     const wrote = Promise.withResolvers<void>();
     const started = performance.now();
     return {
       ...facts,
       millis: () => Math.round(performance.now() - started),
-      wrote: wrote.promise,
+      firstWrite: wrote.promise,
       get writes() {
         return writes;
       },
-      written,
+      recordedWrites,
       onWrite({ verb, kind: { group, kind }, namespace, name, uid, resourceVersion, event }) {
         writes++;
         const write = { group, kind, namespace, name, resourceVersion };
-        if (written.length < keptWrites) written.push({ verb, ...write });
+        if (recordedWrites.length < keptWrites) recordedWrites.push({ verb, ...write });
         wrote.resolve();
         // News wakes the key, but whoever reconciles it then must not read an older version than this.
         echoes.announce(key, { ...write, uid }, event === "echo" ? ticket.ownedMillis() : 0);

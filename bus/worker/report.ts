@@ -12,7 +12,7 @@ import { keepsConditions, stalled } from "./platformconditions.ts";
 import { mergePatched } from "./writes.ts";
 
 /** What is said: the reason is one CamelCase word. */
-export interface Trouble {
+export interface StalledReport {
   readonly reason: string;
   readonly message: string;
   /** The object stays as it is until somebody acts: it is not ready either. */
@@ -24,11 +24,11 @@ export interface Trouble {
 const messageLimit = 2000;
 
 /** Sets `Stalled` (and `Ready`) on the object, if its kind has conditions; no write when they say so already. */
-export async function reportTrouble(
+export async function reportStalled(
   client: KubeClient,
   fn: ReconcileFunction,
   key: ObjectKey,
-  trouble: Trouble,
+  report: StalledReport,
   context: {
     readonly traceparent: string;
     /** Told of the object as the condition finds it: nobody else will be told of this version once it is written over. */
@@ -37,12 +37,12 @@ export async function reportTrouble(
     now(): number;
     onWrite(object: Stored): void;
     /** Told of the object when the condition was news. */
-    onNews(object: Stored): void;
+    onReported(object: Stored): void;
   },
 ): Promise<void> {
   if (!keepsConditions(fn)) return;
-  const message = redacted(trouble.message).slice(0, messageLimit);
-  const { reason, limitMillis } = trouble;
+  const message = redacted(report.message).slice(0, messageLimit);
+  const { reason, limitMillis } = report;
   const signal = limitMillis === undefined ? undefined : AbortSignal.timeout(limitMillis);
   for (let tries = 0; ; tries++) {
     try {
@@ -52,7 +52,7 @@ export async function reportTrouble(
       const conditions = withConditions(
         before.conditions,
         [
-          ...(trouble.severity === "stalled"
+          ...(report.severity === "stalled"
             ? []
             : [{ type: "Ready", status: "False" as const, reason, message }]),
           { type: stalled, status: "True", reason, message },
@@ -72,7 +72,7 @@ export async function reportTrouble(
         signal,
       });
       context.onWrite(written);
-      context.onNews(written);
+      context.onReported(written);
       return;
     } catch (error) {
       if (isNotFound(error)) return;

@@ -43,13 +43,13 @@ const is = (kind: Kind, at: { group: string; kind: string }): boolean =>
   kind.kind === at.kind && kind.group === at.group;
 
 /** A key that an event wakes. */
-export interface Waking {
+export interface EnqueueRequest {
   readonly key: ObjectKey;
   /** How long after the event, in milliseconds: what many objects depend on wakes them one after another. */
   readonly delayMillis: number;
 }
 
-/** What {@link wakingsOf} works with. */
+/** What {@link enqueueRequestsOf} works with. */
 export interface RoutingTools {
   readonly indexes: Pick<Indexes, "keep" | "find">;
   readonly live: ReadLive;
@@ -59,16 +59,16 @@ export interface RoutingTools {
  * The keys that an event wakes: the object itself, its controller, and what the watches say. An object of the function's own
  * kind is in its indexes before.
  */
-export async function wakingsOf(
+export async function enqueueRequestsOf(
   fn: ReconcileFunction,
   event: ObjectEvent,
   { indexes, live }: RoutingTools,
-): Promise<Waking[]> {
-  const wakings = new Map<string, Waking>();
+): Promise<EnqueueRequest[]> {
+  const requests = new Map<string, EnqueueRequest>();
   function add(key: ObjectKey, delayMillis = 0): void {
     const text = keyText(key);
-    if (delayMillis < (wakings.get(text)?.delayMillis ?? Number.POSITIVE_INFINITY))
-      wakings.set(text, { key, delayMillis });
+    if (delayMillis < (requests.get(text)?.delayMillis ?? Number.POSITIVE_INFINITY))
+      requests.set(text, { key, delayMillis });
   }
   const { namespace, name, owner } = event.at;
   const key = { namespace, name };
@@ -101,7 +101,7 @@ export async function wakingsOf(
       add(key, at * pauseMillis);
     });
   }
-  return [...wakings.values()];
+  return [...requests.values()];
 }
 
 /** Of a deleted large object only the metadata is left. A watch that needs more enqueues no requests. */

@@ -6,11 +6,11 @@ import type { BusClock } from "../nats/busclock.ts";
 import type { Delivery } from "../nats/delivery.ts";
 import type { Indexes } from "../objects/indexes.ts";
 import {
-  type Held,
   HeldTooLongError,
-  type HoldingOptions,
   handBackLater,
-  held,
+  type PublishDeadline,
+  type PublishDeadlineOptions,
+  publishDeadline,
 } from "../queue/publishdeadline.ts";
 import type { TicketQueue } from "../queue/queue.ts";
 import { keyText, type ObjectKey } from "../subjects.ts";
@@ -22,14 +22,14 @@ import type { Echoes } from "./echoes.ts";
 import type { ReconcileFunction } from "./function.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import {
+  type EnqueueRequest,
+  enqueueRequestsOf,
   keysOfWebhook,
   type ObjectEvent,
   objectEventOf,
   type ReadLive,
   requestOf,
   requestOfWebhook,
-  type Waking,
-  wakingsOf,
 } from "./router.ts";
 
 /** What routing needs. */
@@ -43,32 +43,32 @@ export interface RouteOptions {
   readonly metrics: WorkerMetrics;
   readonly log: Logger;
   /** How long a message is left to who has it, and what ends that: messages under way are handed back then. */
-  readonly holding: HoldingOptions;
+  readonly deadline: PublishDeadlineOptions;
 }
 
 /** What became of waking a key: nothing, a request, or a mark beside the one who owns it. */
-type Woken = "echo" | "accepted" | "owned";
+type EnqueueOutcome = "echo" | "accepted" | "owned";
 type Handle = (delivery: Delivery) => Promise<void>;
-type HandleHeld = (delivery: Delivery, holder: Held) => Promise<void>;
+type HandleHeld = (delivery: Delivery, holder: PublishDeadline) => Promise<void>;
 
 /** How long an event of an owned object waits for the owner's announcement. Milliseconds. */
 const announcementMillis = 25;
 /** What is to wait for less is not worth a message that waits. Milliseconds. */
-const nowMillis = 500;
+const minDelayMillis = 500;
 /** So many keys are woken at once. */
 const batch = 100;
 
 /** Handlers of a function's messages from OBJECTS and from WEBHOOKS. They answer each message, and do not throw. */
-export function routes({ fn, queue, echoes, indexes, live, clock, metrics, log, holding }: RouteOptions): {
+export function routes({ fn, queue, echoes, indexes, live, clock, metrics, log, deadline }: RouteOptions): {
   readonly change: Handle;
   readonly webhook: Handle;
 } {
   const name = { name: fn.name };
 
-  async function wake(key: ObjectKey, event: ObjectEvent, signal: AbortSignal): Promise<Woken> {
+  async function enqueue(key: ObjectKey, event: ObjectEvent, signal: AbortSignal): Promise<EnqueueOutcome> {
     const isEcho = () => echoes.has(key, event.uid, event.resourceVersion);
     const request = requestOf(event, clock);
-    let outcome: Woken = isEcho() ? "echo" : await queue.requestUnlessOwned(key, request, signal);
+    let outcome: EnqueueOutcome = isEcho() ? "echo" : await queue.requestUnlessOwned(key, request, signal);
     if (outcome === "owned") {
       // Most likely the owner has just written this, and its announcement is as fast as the event was.
       await sleep(announcementMillis);
@@ -80,22 +80,22 @@ export function routes({ fn, queue, echoes, indexes, live, clock, metrics, log, 
   }
 
   /** What is not due yet waits on the bus, as a mark does. */
-  async function wakeInTurn(
-    { key, delayMillis }: Waking,
+  async function enqueueInTurn(
+    { key, delayMillis }: EnqueueRequest,
     event: ObjectEvent,
     signal: AbortSignal,
-  ): Promise<Woken> {
-    if (delayMillis < nowMillis) return wake(key, event, signal);
+  ): Promise<EnqueueOutcome> {
+    if (delayMillis < minDelayMillis) return enqueue(key, event, signal);
     await queue.requestAfter(key, requestOf(event, clock), delayMillis, signal);
     metrics.adds.inc(name);
     return "accepted";
   }
 
-  async function routeChange(delivery: Delivery, holder: Held): Promise<void> {
+  async function routeChange(delivery: Delivery, holder: PublishDeadline): Promise<void> {
     const event = objectEventOf(delivery);
     const span = routeSpan(fn.name, event);
     try {
-      await wakeAll(holder, { ...event, traceparent: span.traceparent }, span);
+      await enqueueAll(holder, { ...event, traceparent: span.traceparent }, span);
     } catch (error) {
       span.fail((error as Error).name);
       throw error;
@@ -104,25 +104,27 @@ export function routes({ fn, queue, echoes, indexes, live, clock, metrics, log, 
     }
   }
 
-  async function wakeAll(holder: Held, event: ObjectEvent, span: Span): Promise<void> {
+  async function enqueueAll(holder: PublishDeadline, event: ObjectEvent, span: Span): Promise<void> {
     const keep: Indexes["keep"] = (key, object) =>
       holder.attempt((signal) => indexes.keep(key, object, signal));
-    const wakings = await wakingsOf(fn, event, { indexes: { keep, find: indexes.find }, live });
-    const outcomes = await inBatches(wakings, holder, (waking, signal) => wakeInTurn(waking, event, signal));
+    const wakings = await enqueueRequestsOf(fn, event, { indexes: { keep, find: indexes.find }, live });
+    const outcomes = await inBatches(wakings, holder, (waking, signal) =>
+      enqueueInTurn(waking, event, signal),
+    );
     span.set(() => {
-      const count = (outcome: Woken) => outcomes.filter((one) => one === outcome).length;
+      const count = (outcome: EnqueueOutcome) => outcomes.filter((one) => one === outcome).length;
       const [woken, marked, echoed] = [count("accepted"), count("owned"), count("echo")];
       return { "denrei.woken": woken, "denrei.marked": marked, "denrei.echoes": echoed };
     });
   }
 
-  async function routeWebhook(delivery: Delivery, holder: Held): Promise<void> {
+  async function routeWebhook(delivery: Delivery, holder: PublishDeadline): Promise<void> {
     const webhook = webhookIn(delivery);
     const span = routeWebhookSpan(fn.name, webhook);
-    await spanned(span, () => wakeWebhook({ ...webhook, traceparent: span.traceparent }, span, holder));
+    await spanned(span, () => enqueueWebhook({ ...webhook, traceparent: span.traceparent }, span, holder));
   }
 
-  async function wakeWebhook(webhook: Webhook, span: Span, holder: Held): Promise<void> {
+  async function enqueueWebhook(webhook: Webhook, span: Span, holder: PublishDeadline): Promise<void> {
     const keys = await keysOfWebhook(fn, webhook, indexes);
     const request = requestOfWebhook(webhook, clock);
     span.set(() => ({ "denrei.woken": keys.length }));
@@ -135,14 +137,14 @@ export function routes({ fn, queue, echoes, indexes, live, clock, metrics, log, 
     log.debug({ event, delivery: webhook.delivery, wakes: keys.map(keyText) }, "webhook routed");
   }
 
-  const answered =
+  const answering =
     (handle: HandleHeld): Handle =>
     async (delivery) => {
       try {
-        await handle(delivery, held(delivery, holding));
+        await handle(delivery, publishDeadline(delivery, deadline));
         delivery.done();
       } catch (error) {
-        if (holding.signal.aborted) return delivery.handBack();
+        if (deadline.signal.aborted) return delivery.handBack();
         if (error instanceof MalformedEventError) {
           log.warn({ err: error, subject: delivery.subject }, "not an event of the platform, ignored");
           return delivery.done();
@@ -155,13 +157,13 @@ export function routes({ fn, queue, echoes, indexes, live, clock, metrics, log, 
       }
     };
 
-  return { change: answered(routeChange), webhook: answered(routeWebhook) };
+  return { change: answering(routeChange), webhook: answering(routeWebhook) };
 }
 
 /** Wakes many in turns: waking all of them can take longer than a message may be held. */
 async function inBatches<T, R>(
   items: readonly T[],
-  holder: Held,
+  holder: PublishDeadline,
   wake: (item: T, signal: AbortSignal) => Promise<R>,
 ): Promise<R[]> {
   const results: R[] = [];

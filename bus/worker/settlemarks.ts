@@ -1,6 +1,6 @@
 /** Looks at the marks after a ticket is given back: requests what the reconcile has not seen, and drops the rest. */
 import { isCovered, type Mark, type Seen, type TicketQueue } from "../queue/queue.ts";
-import { fittingTogether, type Request, together } from "../queue/request.ts";
+import { countMergeable, mergeRequests, type Request } from "../queue/request.ts";
 import type { Job } from "./job.ts";
 
 /** An unreachable bus must not hold the worker's slot. Marks that are left fall due by themselves. Milliseconds. */
@@ -21,7 +21,7 @@ export async function settleMarks(
     isCovered(request, seen) ? "covered" : "open",
   );
   span?.link(...covered.map(({ request }) => request.traceparent));
-  const asked = open.slice(0, fittingTogether(open.map(({ request }) => request)));
+  const asked = open.slice(0, countMergeable(open.map(({ request }) => request)));
   const wanted = oneRequest(asked.map(({ request }) => request));
   if (wanted !== undefined) {
     const signal = AbortSignal.timeout(longestMillis);
@@ -32,7 +32,7 @@ export async function settleMarks(
 }
 
 function oneRequest([first, ...rest]: readonly Request[]): Request | undefined {
-  return first === undefined || rest.length === 0 ? first : together(first, rest);
+  return first === undefined || rest.length === 0 ? first : mergeRequests(first, rest);
 }
 
 /** The marks before this one; all of them without it. */

@@ -3,8 +3,8 @@ import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
-import { openHands } from "../activity/inflight.ts";
-import { activityTeller, type TellActivity } from "../activity/reporter.ts";
+import { openInFlight } from "../activity/inflight.ts";
+import { type ActivityReporter, activityReporter } from "../activity/reporter.ts";
 import { isDebugged } from "../config/debugger.ts";
 import type { KubeClient } from "../kube/client.ts";
 import type { Kind } from "../kube/kind.ts";
@@ -15,9 +15,9 @@ import { openIndexes } from "../objects/indexes.ts";
 import { keepIndexesTidy } from "../objects/indextidy.ts";
 import { objectStore } from "../objects/store.ts";
 import { startProcessClock } from "../process/clock.ts";
-import { openStarts } from "../queue/crashrecords.ts";
-import { letterCleanup } from "../queue/deadlettercleanup.ts";
-import { deadLetters } from "../queue/deadletters.ts";
+import { openCrashRecords } from "../queue/crashrecords.ts";
+import { deadLetterCleanup } from "../queue/deadlettercleanup.ts";
+import { deadLetters as openDeadLetters } from "../queue/deadletters.ts";
 import { type Pull, startPull } from "../queue/pull.ts";
 import { ticketQueue } from "../queue/queue.ts";
 import { startRelay } from "../queue/relay.ts";
@@ -95,10 +95,12 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const unshare = first && shareOrigins(bus.nc, { fn: first.name, cluster });
   const { ackWaitMillis } = options.busOptions;
   const ownership = keepOwnership(bus.nc, ackWaitMillis, await keeperOf(options));
-  const tell = activityTeller(bus.nc);
+  const report = activityReporter(bus.nc);
   const ending = new AbortController();
   const clock = await clockOf(options, ending.signal);
-  const running = functions.map((fn) => startFunction(fn, options, { metrics, ownership, tell, clock }));
+  const running = functions.map((fn) =>
+    startFunction(fn, options, { metrics, ownership, report: report, clock }),
+  );
   options.log.info({ functions: functions.map((fn) => fn.name), cluster }, "worker ready");
   return {
     notReady: () => running.map((fn) => fn.notReady()).find((reason) => reason !== undefined),
@@ -132,14 +134,14 @@ async function clockOf(
 interface Shared {
   readonly metrics: ReturnType<typeof workerMetrics>;
   readonly ownership: Ownership;
-  readonly tell: TellActivity;
+  readonly report: ActivityReporter;
   readonly clock: BusClock;
 }
 
 function startFunction(
   fn: ReconcileFunction,
   options: WorkerOptions,
-  { metrics, ownership, tell, clock }: Shared,
+  { metrics, ownership, report, clock }: Shared,
 ): Worker {
   const { bus, client, cluster, replica } = options;
   const log = options.log.child({ function: fn.name });
@@ -156,7 +158,7 @@ function startFunction(
       ),
   });
   const echoes = openEchoes(bus.nc, scope);
-  ownership.onDoubt(echoes.forget);
+  ownership.onStale(echoes.forget);
   const recorder = eventRecorder(client, `denrei.dev/${fn.name}`, replica);
   const timers = openTimers(
     bus,
@@ -167,12 +169,12 @@ function startFunction(
     },
     clock,
   );
-  const hands = openHands(bus.nc, scope, { replica, group: fn.for.group, kind: fn.for.kind });
+  const inFlight = openInFlight(bus.nc, scope, { replica, group: fn.for.group, kind: fn.for.kind });
   const store = objectStore(bus, cluster);
   const indexes = openIndexes(bus, scope, fn.for, fn.indexes, store);
-  const letters = deadLetters(bus, scope);
-  const cleanup = letterCleanup(bus.nc, scope, letters);
-  ownership.onDoubt(cleanup.forget);
+  const deadLetters = openDeadLetters(bus, scope);
+  const cleanup = deadLetterCleanup(bus.nc, scope, deadLetters);
+  ownership.onStale(cleanup.forget);
   const reconcile = reconciler({
     tools: {
       fn,
@@ -188,15 +190,15 @@ function startFunction(
     },
     queue,
     timers,
-    letters,
+    deadLetters,
     cleanup,
-    starts: openStarts(bus, scope),
+    crashRecords: openCrashRecords(bus, scope),
     ownership,
     echoes,
     brake: brake(options.brake ?? defaultBrake),
     retries: options.retries ?? defaultRetries,
-    tell,
-    hands,
+    report,
+    inFlight,
     metrics,
     log,
   });
@@ -232,12 +234,12 @@ function startFunction(
     ),
     onAdvisory(advisories.streamDeleted(streams.indexes), indexes.forget),
   ];
-  ownership.onDoubt(indexes.forget);
+  ownership.onStale(indexes.forget);
   const tickets = pull(workStream(fn.name), consumers.worker(scope), fn.concurrency, reconcile.handle);
   const live = (kind: Kind, key: ObjectKey) => readLive(client, kind, key, stopping.signal);
-  const holding = { ackWaitMillis: routeAckWaitMillis(options.busOptions), signal: stopping.signal };
+  const deadline = { ackWaitMillis: routeAckWaitMillis(options.busOptions), signal: stopping.signal };
   setMaxListeners(0, stopping.signal);
-  const route = routes({ fn, queue, echoes, indexes, live, clock, metrics, log, holding });
+  const route = routes({ fn, queue, echoes, indexes, live, clock, metrics, log, deadline });
   const router = consumers.router(interestOf(fn, cluster));
   const events = pull(streams.objects, router, routerSlots, route.change);
   const webhooks =
@@ -262,7 +264,7 @@ function startFunction(
     queue,
     sweep,
     slots: relaySlots,
-    holding,
+    deadline,
     onError: (error, subject) => log.error({ err: error, subject }, "not relayed"),
   });
   const tidied = keepIndexesTidy({
@@ -321,7 +323,7 @@ function startFunction(
       await late;
       echoes.stop();
       cleanup.stop();
-      hands.stop();
+      inFlight.stop();
       await recorder.flush();
     },
   };

@@ -133,7 +133,7 @@ export function reconcileWrites(
    * Applies what is wanted, on condition that the object still has the version in hand; after a conflict on the newer version,
    * whose change is then news. No call if the object is as wanted already, or came of applying just that.
    */
-  async function appliedAs<T extends KubeObject>(
+  async function applyDesired<T extends KubeObject>(
     kind: Kind<T>,
     found: Stored<T> | undefined,
     wanted: T,
@@ -201,7 +201,7 @@ export function reconcileWrites(
       // Whoever took the reference away has not made it somebody else's.
       const isLost = found && found.metadata.uid === uid && controllerOf(found) === undefined;
       if (found && !isOurs(found) && !isLost) throw nameTaken(kind, found);
-      return appliedAs(kind, found, object);
+      return applyDesired(kind, found, object);
     },
     async applyFields(kind, object, fields) {
       const { uid, name, namespace } = object.metadata;
@@ -216,7 +216,7 @@ export function reconcileWrites(
           annotations: { [appliedAnnotation(fn)]: digestOf(fields, 16) },
         },
       });
-      return appliedAs(kind, object, wanted as typeof object);
+      return applyDesired(kind, object, wanted as typeof object);
     },
     async delete(kind, object, { propagation } = {}) {
       tools.assertOwned();

@@ -1,6 +1,6 @@
 /** `denrei history` */
-import type { Searched } from "../../bus/activity/history.ts";
-import { type Happening, timeline } from "../../bus/activity/timeline.ts";
+import type { SearchTarget } from "../../bus/activity/history.ts";
+import { type TimelineEvent, timeline } from "../../bus/activity/timeline.ts";
 import { aligned } from "../../bus/kube/table.ts";
 import { keyText, parseKeyText, streams } from "../../bus/subjects.ts";
 import { kindsOf } from "../../bus/worker/function.ts";
@@ -29,7 +29,7 @@ export async function history(
 ): Promise<void> {
   const searched = searchedFor(what, object, trace);
   const { cluster } = settings;
-  const { happenings, before } = await withBus(settings, async (bus) =>
+  const { events, before } = await withBus(settings, async (bus) =>
     (await hasStream(bus, streams.deadLetters))
       ? timeline(bus, {
           cluster,
@@ -40,11 +40,11 @@ export async function history(
           limit,
           millis: searchMillis,
         })
-      : { happenings: [], before: undefined },
+      : { events: [], before: undefined },
   );
-  if (json) return say(JSON.stringify(happenings.map(fields), null, 2));
-  if (happenings.length === 0) return say("Nothing is known of it. What workers do is kept for a day.");
-  say(aligned([["TIME", "WHAT", "BY", "TRACE"], ...happenings.flatMap(rows)]));
+  if (json) return say(JSON.stringify(events.map(fields), null, 2));
+  if (events.length === 0) return say("Nothing is known of it. What workers do is kept for a day.");
+  say(aligned([["TIME", "WHAT", "BY", "TRACE"], ...events.flatMap(rows)]));
   if (before !== undefined) say(`\nThere is more before: --limit shows more than ${limit} reconciles.`);
 }
 
@@ -52,7 +52,7 @@ function searchedFor(
   what: string | undefined,
   object: string | undefined,
   trace: string | undefined,
-): Searched {
+): SearchTarget {
   if (trace !== undefined) {
     if (what !== undefined) throw new UsageError(`expected either an object or --trace, found both`);
     return { trace };
@@ -79,7 +79,7 @@ function kindNamed(name: string): { readonly group: string; readonly kind: strin
   return { group: kind.group, kind: kind.kind };
 }
 
-const functionsOf = (searched: Searched): string[] =>
+const functionsOf = (searched: SearchTarget): string[] =>
   "object" in searched
     ? functions
         .filter((fn) => fn.for.kind === searched.object.kind && fn.for.group === searched.object.group)
@@ -89,7 +89,7 @@ const functionsOf = (searched: Searched): string[] =>
 const time = (at: number): string => new Date(at).toISOString();
 
 /** What is told of one in JSON. */
-function fields(happening: Happening): object {
+function fields(happening: TimelineEvent): object {
   const { at, trace, type } = happening;
   const common = { type, time: time(at), ...(trace !== undefined && { trace }) };
   switch (happening.type) {
@@ -109,7 +109,7 @@ function fields(happening: Happening): object {
 }
 
 /** A line, and one for each write. */
-function rows(happening: Happening): string[][] {
+function rows(happening: TimelineEvent): string[][] {
   const { at, trace = "-" } = happening;
   const row = (what: string, by: string): string[] => [time(at), what, by, trace];
   switch (happening.type) {

@@ -1,5 +1,5 @@
 /** `denrei working` */
-import { askInHand } from "../../bus/activity/inflight.ts";
+import { askInFlight } from "../../bus/activity/inflight.ts";
 import { aligned } from "../../bus/kube/table.ts";
 import { keyText } from "../../bus/subjects.ts";
 import { age } from "./age.ts";
@@ -9,7 +9,7 @@ import { say } from "./output.ts";
 /** Prints what each worker has in hand, the longest under way first. */
 export async function working(settings: BusSettings, { json }: { json?: boolean }): Promise<void> {
   const { cluster } = settings;
-  const answers = await withBus(settings, (bus) => askInHand(bus, cluster));
+  const answers = await withBus(settings, (bus) => askInFlight(bus, cluster));
   if (json) return say(JSON.stringify(answers, null, 2));
   if (answers.length === 0)
     return say(`No worker of the cluster "${cluster}" answers (--cluster names another).`);

@@ -135,7 +135,7 @@ function startBare({ bus, log }: ProcessContext, queue: TicketQueue): Running {
     bus,
     queue,
     slots: 32,
-    holding: { ackWaitMillis: 5000, signal: new AbortController().signal },
+    deadline: { ackWaitMillis: 5000, signal: new AbortController().signal },
     onError: (error, subject) => log.error({ err: error, subject }, "not relayed"),
   });
   log.info("worker ready");

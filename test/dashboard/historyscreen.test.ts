@@ -1,7 +1,7 @@
 /** The history screen: from the webhook to the write, by object and by trace. */
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { activityTeller } from "../../bus/activity/reporter.ts";
+import { activityReporter } from "../../bus/activity/reporter.ts";
 import { connectBus } from "../../bus/nats/connect.ts";
 import { activityStream } from "../../bus/subjects.ts";
 import { Application } from "../../functions/paas/kinds.ts";
@@ -120,7 +120,7 @@ test("a long history is shown from its end, and loads older entries on demand", 
   // More than fits one response, of two functions, because at most 200 records per object and function are retained.
   const each = 150;
   const bus = await connectBus({ url: scene.kit.platform.natsUrl, name: "test" });
-  const tell = activityTeller(bus.nc);
+  const tell = activityReporter(bus.nc);
   const start = Date.now() - 2 * each * 1000;
   const lastOf = async (fn: string) => (await bus.jsm.streams.info(activityStream(fn))).state.last_seq;
   const stored = async () => (await lastOf("probe")) + (await lastOf("stickers"));

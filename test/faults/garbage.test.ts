@@ -11,7 +11,7 @@ import { leaseKey, positionKey } from "../../bus/bridge/position.ts";
 import { kindStatuses } from "../../bus/inspect/status.ts";
 import { controllerReference, type KubeObject, type Stored } from "../../bus/kube/object.ts";
 import { objectStore } from "../../bus/objects/store.ts";
-import { openStarts } from "../../bus/queue/crashrecords.ts";
+import { openCrashRecords } from "../../bus/queue/crashrecords.ts";
 import { deadLetters } from "../../bus/queue/deadletters.ts";
 import { ticketQueue } from "../../bus/queue/queue.ts";
 import { timers } from "../../bus/queue/timers.ts";
@@ -269,9 +269,9 @@ test("as a dead letter or a count of crashes: the others are listed, and nobody 
   await letters.replay(queue, at("unreadable"));
   expect(await letters.get(at("unreadable"))).toBeUndefined();
   await bus.js.publish(work.crashes(scope, at("counted")), "many");
-  const starts = openStarts(bus, scope);
-  expect((await starts.note(at("counted"))).before.all).toBe(0);
-  expect((await starts.note(at("counted"))).before.all).toBe(1);
+  const starts = openCrashRecords(bus, scope);
+  expect((await starts.add(at("counted"))).before.all).toBe(0);
+  expect((await starts.add(at("counted"))).before.all).toBe(1);
 });
 
 test("in the bridge's bucket: it lists, takes the lease when nobody renews it, and the status is told", async () => {

@@ -1,9 +1,9 @@
 /** Records of what workers do: what becomes of them when the bus is away, full of something else, or of another version. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { searchActivity } from "../../bus/activity/history.ts";
-import { askInHand, openHands } from "../../bus/activity/inflight.ts";
-import type { Ended } from "../../bus/activity/record.ts";
-import { activityTeller } from "../../bus/activity/reporter.ts";
+import { askInFlight, openInFlight } from "../../bus/activity/inflight.ts";
+import type { EndedReconcile } from "../../bus/activity/record.ts";
+import { activityReporter } from "../../bus/activity/reporter.ts";
 import { childTrace, newTrace, traceId } from "../../bus/events/trace.ts";
 import { connectBus } from "../../bus/nats/connect.ts";
 import { readAll } from "../../bus/nats/lastvalues.ts";
@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => local?.stop());
 
 const at = (name: string, namespace = "default"): ObjectKey => ({ namespace, name });
-const ended = (facts: Partial<Ended> = {}): Ended => ({
+const ended = (facts: Partial<EndedReconcile> = {}): EndedReconcile => ({
   ...{ replica: "worker-1", group: "g", kind: "Song", attempt: 0, outcome: "success" },
   ...{ startedAt: Date.now(), waitedMillis: 1, tookMillis: 1, causes: [{ type: "timer" }] },
   ...{ writes: [], writeCount: 0, traceparent: newTrace() },
@@ -48,7 +48,7 @@ async function names(): Promise<string[]> {
 }
 
 test("what is told while the bus is away is lost, nothing else is, and nobody waits for it", async () => {
-  const tell = activityTeller(local.bus.nc);
+  const tell = activityReporter(local.bus.nc);
   const statuses: string[] = [];
   void (async () => {
     for await (const { type } of local.bus.nc.status()) statuses.push(type);
@@ -77,7 +77,7 @@ test("where servers do not know the subject yet, it is left alone, and the conne
     void (async () => {
       for await (const status of bus.nc.status()) if (status.type === "error") refused.push(status.type);
     })();
-    const tell = activityTeller(bus.nc);
+    const tell = activityReporter(bus.nc);
     tell(scope, at("one"), ended());
     await expect.poll(() => refused.length, patience).toBe(1);
     for (let n = 0; n < 100; n++) tell(scope, at("another"), ended());
@@ -93,7 +93,7 @@ test("where servers do not know the subject yet, it is left alone, and the conne
 
 test("an object is found by what was done to it, a trace by its id; the newest, in their order", async () => {
   const { nc } = local.bus;
-  const tell = activityTeller(nc);
+  const tell = activityReporter(nc);
   const write = { verb: "create", group: "", kind: "Pod", resourceVersion: "7", ...at("pod") } as const;
   const trace = newTrace();
   tell(scope, at("song"), ended({ traceparent: trace }));
@@ -145,7 +145,7 @@ test("an object is found by what was done to it, a trace by its id; the newest, 
 });
 
 test("what is not found in time is looked for where the search has ended", async () => {
-  const tell = activityTeller(local.bus.nc);
+  const tell = activityReporter(local.bus.nc);
   tell(scope, at("needle"), ended());
   for (let n = 0; n < 20_000; n++) tell(scope, at(`hay-${n}`), ended());
   await local.bus.nc.flush();
@@ -171,7 +171,7 @@ test("what is not found in time is looked for where the search has ended", async
 });
 
 test("what is looped over does not push out the rest", async () => {
-  const tell = activityTeller(local.bus.nc);
+  const tell = activityReporter(local.bus.nc);
   for (let n = 0; n < 500; n++) tell(scope, at("loop"), ended({ attempt: n }));
   await local.bus.nc.flush();
   const kept = async () => (await names()).filter((name) => name === "loop").length;
@@ -184,13 +184,13 @@ test("what is looped over does not push out the rest", async () => {
 test("who asks is answered with what is in hand, for as long as it is", async () => {
   const { nc } = local.bus;
   const of = { group: "g", kind: "Song" };
-  const [one, two] = ["worker-1", "worker-2"].map((replica) => openHands(nc, scope, { replica, ...of }));
+  const [one, two] = ["worker-1", "worker-2"].map((replica) => openInFlight(nc, scope, { replica, ...of }));
   const traceparent = newTrace();
-  const release = one?.take(at("song"), 3, traceparent);
+  const release = one?.track(at("song"), 3, traceparent);
   // Workers answer at once, but a busy machine may not.
   const patient = { first: 20_000, next: 1000 };
   const inHand = async (patience?: typeof patient) =>
-    (await askInHand(local.bus, "default", patience)).map(({ replica, work }) => [
+    (await askInFlight(local.bus, "default", patience)).map(({ replica, work }) => [
       replica,
       work.map(({ name }) => name),
     ]);
@@ -198,17 +198,17 @@ test("who asks is answered with what is in hand, for as long as it is", async ()
     ["worker-1", ["song"]],
     ["worker-2", []],
   ]);
-  const [answer] = await askInHand(local.bus, "default", patient);
+  const [answer] = await askInFlight(local.bus, "default", patient);
   expect(answer).toEqual({
     ...{ replica: "worker-1", function: "songs", ...of, more: 0 },
     work: [{ ...at("song"), since: expect.any(Number), attempt: 3, trace: traceId(traceparent) }],
   });
   release?.();
-  for (let n = 0; n < 150; n++) two?.take(at(`many-${n}`), 0, newTrace());
-  const many = (await askInHand(local.bus, "default", patient))[1];
+  for (let n = 0; n < 150; n++) two?.track(at(`many-${n}`), 0, newTrace());
+  const many = (await askInFlight(local.bus, "default", patient))[1];
   expect(many?.work.map(({ name }) => name)).toEqual(Array.from({ length: 100 }, (_, n) => `many-${n}`));
   expect(many?.more).toBe(50);
-  expect(await askInHand(local.bus, "elsewhere", { first: 100, next: 100 })).toEqual([]);
+  expect(await askInFlight(local.bus, "elsewhere", { first: 100, next: 100 })).toEqual([]);
   one?.stop();
   two?.stop();
   expect(await inHand()).toEqual([]);

@@ -51,7 +51,7 @@ test("without it tickets are lost with the worker's own connection, as ever, and
   const doubts: string[] = [];
   const ownership = keepOwnership(nc, ackWaitMillis, keeper);
   onTestFinished(() => ownership.stop());
-  ownership.onDoubt((doubt) => doubts.push(doubt));
+  ownership.onStale((doubt) => doubts.push(doubt));
 
   const broken = () => doubts.filter((doubt) => doubt === "disconnected").length;
   async function take(): Promise<Ticket> {

@@ -3,7 +3,7 @@ import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Publisher } from "../../bus/bridge/publisher.ts";
-import { letterCleanup } from "../../bus/queue/deadlettercleanup.ts";
+import { deadLetterCleanup } from "../../bus/queue/deadlettercleanup.ts";
 import { type DeadLetter, deadLetters } from "../../bus/queue/deadletters.ts";
 import { streams } from "../../bus/subjects.ts";
 import { ensureTopology } from "../../bus/topology.ts";
@@ -85,7 +85,7 @@ test("a letter that another replica writes later is removed", async () => {
   const scope = { fn: "elsewhere", cluster: "test" };
   const key = { namespace: "default", name: "note" };
   const letters = deadLetters(local.bus, scope);
-  const cleanup = letterCleanup(local.bus.nc, scope, letters);
+  const cleanup = deadLetterCleanup(local.bus.nc, scope, letters);
   await cleanup.remove(key);
   const letter: DeadLetter = {
     ...{ reason: "Bad", message: "", attempts: 1, cause: { type: "timer" } },

@@ -82,7 +82,7 @@ async function searching(
     onError: (error) => errors.push(error),
     everyMillis: 100,
     graceMillis: 400,
-    atOnce: 7,
+    pageSize: 7,
   });
   try {
     await done();
@@ -165,7 +165,7 @@ test("tickets and what was due that came back after they were done are requested
     bus,
     queue,
     slots: 1,
-    holding: { ackWaitMillis: 5000, signal: stopping.signal },
+    deadline: { ackWaitMillis: 5000, signal: stopping.signal },
     onError: () => undefined,
   });
   const { found } = await searching(queue, () =>

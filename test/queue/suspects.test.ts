@@ -2,12 +2,12 @@
 import pino from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Bus } from "../../bus/nats/connect.ts";
-import { openStarts, type Starts } from "../../bus/queue/crashrecords.ts";
+import { type CrashRecords, openCrashRecords } from "../../bus/queue/crashrecords.ts";
 import { newRequest } from "../../bus/queue/request.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import type { Job } from "../../bus/worker/job.ts";
 import type { Ticket } from "../../bus/worker/ownership.ts";
-import { suspectLane } from "../../bus/worker/quarantine.ts";
+import { quarantine } from "../../bus/worker/quarantine.ts";
 import { Probe } from "../fixtures/functions/probe.ts";
 import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
 
@@ -26,20 +26,20 @@ const at = (name: string) => ({ namespace: "default", name });
 
 /** A lane whose suspects end on command, with a record of its actions. After `frozenAt` begins it notes nothing until `thaw`. */
 function laneOf(fn: string, frozenAt?: string) {
-  const starts = openStarts(bus, { fn, cluster: "local" });
+  const starts = openCrashRecords(bus, { fn, cluster: "local" });
   const thaw = Promise.withResolvers<void>();
   let frozen = false;
   const began: string[] = [];
   const givenUp: string[] = [];
   const ends = new Map<string, PromiseWithResolvers<void>>();
   const endOf = (name: string) => ends.get(name) ?? ends.set(name, Promise.withResolvers()).get(name);
-  const lane = suspectLane({
+  const lane = quarantine({
     starts: {
       ...starts,
-      async note(...args) {
+      async add(...args) {
         // Soon after the last suspect has begun all are noted again: not before the test has looked.
         if (frozen) await thaw.promise;
-        return starts.note(...args);
+        return starts.add(...args);
       },
     },
     maxCrashes,
@@ -73,15 +73,15 @@ function laneOf(fn: string, frozenAt?: string) {
 }
 
 /** Starts that nobody took back: what a process that died at this moment would leave. */
-async function blamed(starts: Starts, name: string): Promise<number> {
-  const start = await starts.note(at(name));
-  await starts.takeBack(at(name), start);
+async function blamed(starts: CrashRecords, name: string): Promise<number> {
+  const start = await starts.add(at(name));
+  await starts.remove(at(name), start);
   return start.before.all;
 }
 
 /** Workers died over it before, and it had written something by then or not. */
-async function diedOver(starts: Starts, name: string, count: number, wrote = false): Promise<void> {
-  for (let i = 0; i < count; i++) await starts.note(at(name), undefined, wrote);
+async function diedOver(starts: CrashRecords, name: string, count: number, wrote = false): Promise<void> {
+  for (let i = 0; i < count; i++) await starts.add(at(name), undefined, wrote);
 }
 
 test("one that hangs gives way, and is not blamed for what the next one does", async () => {
@@ -165,8 +165,8 @@ test("what a suspect writes while it is on trial is noted", async () => {
   const run = take("writes", wrote.promise);
   await expect.poll(() => began, patience).toEqual(["writes"]);
   const deaths = async () => {
-    const start = await starts.note(at("writes"));
-    await starts.takeBack(at("writes"), start);
+    const start = await starts.add(at("writes"));
+    await starts.remove(at("writes"), start);
     return start.before;
   };
   expect(await deaths()).toEqual({ all: 1, barren: 1 });

@@ -242,7 +242,7 @@ test("a function without a sweep takes away the one that is left of it, and rela
     bus,
     queue,
     slots: 4,
-    holding: { ackWaitMillis: 5000, signal: stopping.signal },
+    deadline: { ackWaitMillis: 5000, signal: stopping.signal },
     onError: (error) => errors.push(error),
   });
   sweeping.atEnd(() => relay.stop());

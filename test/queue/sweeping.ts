@@ -194,7 +194,7 @@ function startProcess(
         queue: real,
         sweep,
         slots: 4,
-        holding: { ackWaitMillis: 5000, signal: stopping.signal },
+        deadline: { ackWaitMillis: 5000, signal: stopping.signal },
         onError,
       })
     : undefined;

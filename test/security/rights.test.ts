@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { inboxPrefixOf, userOf } from "../../bus/nats/identity.ts";
 import { openInbox } from "../../bus/nats/inbox.ts";
 import { BusPermissionError } from "../../bus/nats/permissionerror.ts";
-import { openStarts } from "../../bus/queue/crashrecords.ts";
+import { openCrashRecords } from "../../bus/queue/crashrecords.ts";
 import { deadLetters } from "../../bus/queue/deadletters.ts";
 import { publishUntilAnswered } from "../../bus/queue/publish.ts";
 import { type Pull, startPull } from "../../bus/queue/pull.ts";
@@ -83,11 +83,11 @@ describe("a function with its rights", () => {
     expect(await letters.get(key)).toMatchObject(letter);
     await letters.remove(key);
     expect(await letters.get(key)).toBeUndefined();
-    const starts = openStarts(bus(), mine);
-    expect((await starts.note(key)).before.all).toBe(0);
-    expect((await starts.note(key)).before.all).toBe(1);
-    await starts.forget(key);
-    expect((await starts.note(key)).before.all).toBe(0);
+    const starts = openCrashRecords(bus(), mine);
+    expect((await starts.add(key)).before.all).toBe(0);
+    expect((await starts.add(key)).before.all).toBe(1);
+    await starts.clear(key);
+    expect((await starts.add(key)).before.all).toBe(0);
   });
 });
 

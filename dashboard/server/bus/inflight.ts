@@ -1,5 +1,5 @@
-/** Reconciles in flight, as the workers report them. */
-import { askInHand } from "../../../bus/activity/inflight.ts";
+/** Who works on what, asked of the workers. */
+import { askInFlight } from "../../../bus/activity/inflight.ts";
 import type { Bus } from "../../../bus/nats/connect.ts";
 import type { InFlightReconcile, Working } from "../../api/bus.ts";
 import { apiTime } from "./apivalues.ts";
@@ -10,8 +10,8 @@ export async function reconcilesInFlight(
   cluster: string,
   namespaces: readonly string[] | "every",
 ): Promise<Working> {
-  const replicas = new Map<string, { functions: string[]; inHand: InFlightReconcile[] }>();
-  for (const { replica, function: fn, group, kind, work } of await askInHand(bus, cluster)) {
+  const replicas = new Map<string, { functions: string[]; inHand: InHand[] }>();
+  for (const { replica, function: fn, group, kind, work } of await askInFlight(bus, cluster)) {
     const found = replicas.get(replica) ?? { functions: [], inHand: [] };
     replicas.set(replica, found);
     found.functions.push(fn);

@@ -3,7 +3,7 @@ import { ConfigMap, type ConfigMapObject } from "../../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
 import { platformNamespace } from "../../../bus/process/namespace.ts";
 import type { Context } from "../../../bus/worker/function.ts";
-import { wakingsOf } from "../../../bus/worker/router.ts";
+import { enqueueRequestsOf } from "../../../bus/worker/router.ts";
 import application from "../application.ts";
 import { siteOf } from "./site.ts";
 
@@ -69,7 +69,7 @@ test.each([
 
 const keys = Array.from({ length: 100 }, (_, index) => ({ namespace: "default", name: `app-${index}` }));
 const wakings = (object: Stored<KubeObject>) =>
-  wakingsOf(
+  enqueueRequestsOf(
     application,
     {
       at: {

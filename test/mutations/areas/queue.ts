@@ -61,7 +61,7 @@ export const queue: readonly Mutation[] = [
   {
     name: "leaves-stranded-messages",
     file: "bus/queue/stranded.ts",
-    find: "await forget(bus, stream, value.sequence);",
+    find: "await deleteMessage(bus, stream, value.sequence);",
     replace: "void value.sequence;",
     breaks: "After a crash of the NATS server, a stranded ticket blocks its object for good.",
     tests: ["test/queue/stranded.test.ts"],

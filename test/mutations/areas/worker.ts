@@ -159,8 +159,8 @@ export const worker: readonly Mutation[] = [
   {
     name: "quarantines-late",
     file: "bus/worker/quarantine.ts",
-    find: "barren >= maxCrashes ||",
-    replace: "barren > maxCrashes ||",
+    find: "withoutWrite >= maxCrashes ||",
+    replace: "withoutWrite > maxCrashes ||",
     breaks: "An object crashes one more worker than allowed before it is quarantined.",
     tests: ["test/queue/suspects.test.ts"],
   },
