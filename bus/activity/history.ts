@@ -1,4 +1,4 @@
-/** What workers did, read back: records of an object, of a trace, or since a time. */
+/** Reads activity records: of an object or of a trace. */
 import { JetStreamApiError, type StreamState } from "@nats-io/jetstream";
 import { parseTrace, traceId } from "../events/trace.ts";
 import { nanosOf } from "../nats/busclock.ts";
@@ -14,7 +14,7 @@ import {
 } from "../subjects.ts";
 import { type Activity, activityIn } from "./record.ts";
 
-/** A record, and whose it is. */
+/** A record with its function, cluster, and object. */
 export interface StoredActivity extends QueueScope {
   readonly key: ObjectKey;
   /** Position in the function's stream. */
@@ -27,16 +27,16 @@ export interface StoredActivity extends QueueScope {
 /** An object of a kind. */
 export type ObjectOfKind = GroupKind & ObjectKey;
 
-/** Whose records. */
+/** The streams and namespaces of a search. */
 export interface ActivityScope {
   readonly cluster: string;
-  /** Whose streams are read. */
+  /** Functions whose streams are read. */
   readonly functions: readonly string[];
-  /** Of the objects that were reconciled; empty for cluster-scoped ones. */
+  /** Namespaces of the reconciled objects; an empty string for cluster-scoped objects. */
   readonly namespaces: readonly string[] | "every";
 }
 
-/** What is looked for. */
+/** What to search for. */
 export type SearchTarget = { readonly object: ObjectOfKind } | { readonly trace: string };
 
 const filtersOf = ({ cluster, namespaces }: ActivityScope): string[] =>
@@ -44,30 +44,30 @@ const filtersOf = ({ cluster, namespaces }: ActivityScope): string[] =>
     ? [activity.every(cluster)]
     : [...new Set(namespaces)].map((namespace) => activity.every(cluster, namespace));
 
-/** How much to look at. */
+/** Limits of a search. */
 export interface SearchLimits {
-  /** Only what was stored before this time: nanoseconds since the epoch. */
+  /** Only records stored before this time: nanoseconds since the epoch. */
   readonly before?: bigint | undefined;
-  /** Records at the most. */
+  /** Maximum number of records. */
   readonly limit: number;
-  /** No more is begun to be looked at after so long, in milliseconds. */
+  /** After this time the search reads no further part of a stream. Milliseconds. */
   readonly millis: number;
 }
 
-/** What was found. */
+/** The result of a search. */
 export interface FoundActivity {
-  /** The oldest first. */
+  /** Oldest first. */
   readonly found: readonly StoredActivity[];
   /** The search ended at this time, and older records were not read; undefined after a full search. Nanoseconds since the epoch. */
   readonly before: bigint | undefined;
 }
 
-/** Positions in a stream that are read before the limits are checked again. */
+/** Positions of a stream to read before the limits are checked again. */
 const stretch = 8192;
 
 /**
- * The newest records that are about an object: it was reconciled, or written to. Or those of a trace, named by its id or a
- * `traceparent`. Nothing on the bus knows where they are, so each stream is read backwards, from the newest on.
+ * The newest records of an object (it was reconciled, or written), or of a trace, given by its id or a `traceparent`. There is
+ * no index of them on the bus, so each stream is read backwards from its newest record.
  */
 export async function searchActivity(
   bus: Pick<Bus, "inbox" | "jsm">,
@@ -81,7 +81,7 @@ export async function searchActivity(
   const backwards = opened.filter((stream) => stream !== undefined);
   let found: StoredActivity[] = [];
   let floor: bigint;
-  // Once in any case, or a caller that goes on from here would never get anywhere.
+  // At least once, or a caller that continues from the cursor would make no progress.
   do {
     const parts = await Promise.all(backwards.map((stream) => stream.next(filters, searched)));
     found = [...parts.flat(), ...found];
@@ -100,15 +100,15 @@ export async function searchActivity(
 
 const newest = (times: readonly bigint[]): bigint => times.reduce((a, b) => (a > b ? a : b), 0n);
 
-/** A stream that is read from the newest record on. */
+/** Reads a stream backwards from its newest record. */
 interface Backwards {
-  /** Looks at the next stretch, and returns what is meant. */
+  /** Reads the next part of the stream and returns the matching records. */
   next(filters: readonly string[], searched: SearchTarget): Promise<StoredActivity[]>;
-  /** Records from this time on were read; 0 when all were. Nanoseconds since the epoch. */
+  /** All records from this time on were read; 0 when the whole stream was. Nanoseconds since the epoch. */
   floor(): bigint;
 }
 
-/** Undefined where the function is not installed, or has not been yet. */
+/** Undefined if the function has no stream: it is not installed. */
 async function openBackwards(
   bus: Pick<Bus, "inbox" | "jsm">,
   fn: string,
@@ -156,7 +156,7 @@ const textOfNanos = (nanos: bigint): string => {
   return `${second}.${String(nanos % 1_000_000_000n).padStart(9, "0")}Z`;
 };
 
-/** Positions of a stream: from the first to before the second. */
+/** Positions of a stream: from `start` to before `end`. */
 interface Span {
   readonly stream: string;
   readonly filter: string;
@@ -170,7 +170,7 @@ async function between(
   searched: SearchTarget,
 ): Promise<StoredActivity[]> {
   const matches = "object" in searched ? isAbout(searched.object) : isOf(searched.trace);
-  // Most of what is read is something else, and parsing is what costs.
+  // Most records do not match and parsing is expensive, so compare the text first.
   const name = "object" in searched ? JSON.stringify(searched.object.name) : traceIn(searched.trace);
   const ending =
     "object" in searched ? `.${activity.of(anyScope, searched.object).split(".").at(-1)}` : undefined;
@@ -192,7 +192,7 @@ async function between(
 
 const anyScope: QueueScope = { fn: "", cluster: "" };
 
-/** The id in what somebody gives as the name of a trace. */
+/** The trace id in user input: an id or a `traceparent`. */
 export const traceIn = (text: string): string =>
   parseTrace(text.trim())?.traceId ?? text.trim().toLowerCase();
 

@@ -1,6 +1,6 @@
 /**
- * Who works on what: somebody asks, and each worker answers for each of its functions. Nobody knows how many there are, so
- * whoever asks waits until no more answers come. Nothing is sent while nobody asks.
+ * Lists the objects that are being reconciled. A client sends a question, and each worker answers for each of its functions.
+ * The number of workers is unknown, so the client waits until no more answers arrive. Workers send nothing unless asked.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -19,43 +19,43 @@ const workSchema = z.object({
   attempt: z.int().min(0),
   trace: z.string().optional(),
 });
-/** An object that a worker reconciles. */
+/** An object that is being reconciled. */
 export type Work = z.infer<typeof workSchema>;
 
 const answerSchema = z.object({
-  /** Of the question. */
+  /** The id of the question. */
   question: z.string(),
   replica: z.string(),
   function: z.string(),
-  /** Of the objects. */
+  /** Group and kind of the objects. */
   group: z.string(),
   kind: z.string(),
-  /** The longest under way first. */
+  /** Longest running first. */
   work: z.array(workSchema),
-  /** What it has in hand beside these. */
+  /** Number of further objects that are not listed. */
   more: z.int().min(0),
 });
-/** What one worker has in hand of one function. */
+/** The objects of one function that one worker is reconciling. */
 export type WorkInFlight = Omit<z.infer<typeof answerSchema>, "question">;
 
-/** A worker tells of so many objects of a function. */
+/** Objects that one answer lists. */
 const maxListed = 100;
 
-/** What one function of one process has in hand, by ticket. */
+/** Tracks the objects that one function in one process is reconciling. */
 export interface InFlight {
-  /** From now on it is in hand, until the result is called. */
+  /** The object counts as in flight until the returned function is called. */
   track(key: ObjectKey, attempt: number, traceparent: string): () => void;
   stop(): void;
 }
 
-/** Whose hands. */
+/** The worker, and the kind of its objects. */
 export interface InFlightOptions {
   readonly replica: string;
   readonly group: string;
   readonly kind: string;
 }
 
-/** Answers for one function of one process. */
+/** Starts answering for one function of one process. */
 export function openInFlight(
   nc: NatsConnection,
   scope: QueueScope,
@@ -87,7 +87,7 @@ export function openInFlight(
   };
 }
 
-/** How long to wait for answers: for the first one, and for one more. Milliseconds. */
+/** How long to wait for the first answer, and for each further one. Milliseconds. */
 export interface AnswerTimeouts {
   readonly first: number;
   readonly next: number;
@@ -96,8 +96,8 @@ export interface AnswerTimeouts {
 const pollMillis = 50;
 
 /**
- * Asks all workers of a cluster, and resolves with what they have in hand, by replica and function. Throws a
- * `PermissionViolationError` when this user may not listen to the answers.
+ * Asks all workers of a cluster for their objects in flight; the result is sorted by replica and function. Throws a
+ * `PermissionViolationError` if this user may not subscribe to the answers.
  */
 export async function askInFlight(
   { nc }: Pick<Bus, "nc">,

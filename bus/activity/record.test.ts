@@ -50,7 +50,7 @@ const ended: fc.Arbitrary<EndedReconcile> = fc
   })
   .map(({ more, ...facts }) => ({ ...facts, writeCount: facts.writes.length + more }));
 
-test("a record fits into the stream and is read as it was written, with all that it does not name counted", () => {
+test("a record fits into the stream, is read back unchanged, and counts the writes and causes that it omits", () => {
   fc.assert(
     fc.property(ended, (one) => {
       const line = recordText(one);
@@ -76,7 +76,7 @@ const plain: EndedReconcile = {
   traceparent: `00-${"a".repeat(32)}-${"b".repeat(16)}-01`,
 };
 
-test("what is short is named whole", () => {
+test("a short record lists all writes and causes", () => {
   const named = {
     verb: "create",
     group: "",
@@ -90,13 +90,13 @@ test("what is short is named whole", () => {
   expect(read).toMatchObject({ writes, moreWrites: 0, moreCauses: 0, causes: plain.causes });
 });
 
-test("a long message is cut, and says so", () => {
+test("a long error message ends with an ellipsis", () => {
   const { error } =
     activityIn(recordText({ ...plain, error: { name: "Error", message: "m".repeat(5000) } })) ?? {};
   expect(error?.message).toMatch(/^m{299}…$/);
 });
 
-test("a record of another version is read as far as it is known, and what is none is not", () => {
+test("reads the known fields of a record from another version, and rejects invalid records", () => {
   const line = JSON.parse(recordText(plain));
   expect(activityIn(JSON.stringify({ ...line, weather: "fine" }))).toMatchObject({ outcome: "success" });
   expect(activityIn(JSON.stringify({ ...line, causes: [{ type: "moon" }] }))?.causes).toEqual([
@@ -106,7 +106,7 @@ test("a record of another version is read as far as it is known, and what is non
   expect(activityIn("")).toBeUndefined();
 });
 
-test("an error's text is kept without credentials, also where it is cut", () => {
+test("redacts credentials in the error message, even where the message is cut", () => {
   const message = `${"m".repeat(290)} ghs_abcdefghijklmnop`;
   const { error } = activityIn(recordText({ ...plain, error: { name: "Error", message } })) ?? {};
   expect(error?.message).toBe(`${"m".repeat(290)} ***`);

@@ -1,4 +1,4 @@
-/** What a worker did with one request, as it is kept on the bus. Names and numbers, and an error's text; of objects nothing else. */
+/** Activity records: what a worker did with one request. They hold names, numbers, and an error's message, but no object content. */
 import { z } from "zod";
 import { type Cause, readCause } from "../queue/request.ts";
 import { maxActivityRecordBytes } from "../topology/streams.ts";
@@ -25,19 +25,19 @@ const writeSchema = z.object({
   kind: z.string(),
   namespace: z.string(),
   name: z.string(),
-  /** The version that it made; of a deletion the one that was deleted. */
+  /** The resulting version; for a deletion, the deleted version. */
   resourceVersion: z.string(),
 });
 /** A write that the API server has confirmed. */
 export type RecordedWrite = z.infer<typeof writeSchema>;
 
-/** A record, also one of another version: what this one does not know of is left out. */
+/** An activity record. Unknown fields of other versions are dropped. */
 export const activitySchema = z.object({
   replica: z.string(),
-  /** Of the object; its name is in the subject. */
+  /** Group and kind of the object; its name is in the subject. */
   group: z.string(),
   kind: z.string(),
-  /** The first is the one that asked for it. */
+  /** The first one made the request. */
   causes: z.array(readCause),
   moreCauses: z.int().min(0).default(0),
   /** Failed attempts before this one. */
@@ -48,9 +48,9 @@ export const activitySchema = z.object({
   waitedMillis: z.number().min(0),
   tookMillis: z.number().min(0),
   outcome: z.enum(outcomes),
-  /** When it goes on, where it is known. */
+  /** Delay until the next reconcile, if known. */
   nextInMillis: z.number().min(0).optional(),
-  /** The name is a CamelCase word: a reason, or what the error is called. */
+  /** The name is a CamelCase word: a reason, or the name of the error class. */
   error: z.object({ name: z.string(), message: z.string() }).optional(),
   writes: z.array(writeSchema).default([]),
   moreWrites: z.int().min(0).default(0),
@@ -59,23 +59,23 @@ export const activitySchema = z.object({
 });
 export type Activity = z.infer<typeof activitySchema>;
 
-/** What a worker knows when a reconcile has ended. */
+/** A reconcile that has ended. */
 export interface EndedReconcile
   extends Omit<Activity, "causes" | "moreCauses" | "error" | "writes" | "moreWrites" | "traceparent"> {
   readonly causes: readonly Cause[];
   readonly error?: Pick<Error, "name" | "message">;
   readonly writes: readonly RecordedWrite[];
-  /** Writes altogether: no more than {@link keptWrites} need be handed over. */
+  /** Total number of writes; `writes` needs no more than {@link keptWrites} of them. */
   readonly writeCount: number;
   readonly traceparent: string;
 }
 
-/** So many writes of a reconcile are named. */
+/** Writes that a record lists at most. */
 export const keptWrites = 16;
 const keptCauses = 8;
 const messageLength = 300;
 
-/** The text of a record. What has no room in it is counted, and not named. */
+/** The text of a record. Writes and causes that do not fit are counted, but not listed. */
 export function recordText(ended: EndedReconcile): string {
   const { causes, error, writes, writeCount, ...facts } = ended;
   for (let room = keptWrites; ; room = Math.floor(room / 2)) {
@@ -96,7 +96,7 @@ export function recordText(ended: EndedReconcile): string {
 const cut = (text: string): string =>
   text.length > messageLength ? `${text.slice(0, messageLength - 1)}…` : text;
 
-/** Reads a record; undefined for what is none. */
+/** Parses a record; undefined if the text is not a record. */
 export function activityIn(text: string): Activity | undefined {
   try {
     return activitySchema.parse(JSON.parse(text));

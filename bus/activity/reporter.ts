@@ -1,18 +1,18 @@
 /**
- * Telling what was done. Nobody waits for it and nothing fails with it: a record that the bus does not take is lost, and so
- * is one that is made while there is no connection.
+ * Publishes activity records, best effort: without waiting for an answer. A record is lost if the bus refuses it or the
+ * connection is down.
  */
 import { errors, type NatsConnection } from "@nats-io/transport-node";
 import { activity, type ObjectKey, type QueueScope } from "../subjects.ts";
 import { type EndedReconcile, recordText } from "./record.ts";
 
-/** Tells that a reconcile has ended. */
+/** Reports a reconcile that has ended. */
 export type ActivityReporter = (scope: QueueScope, key: ObjectKey, ended: EndedReconcile) => void;
 
-/** Servers whose users are those of an older version refuse it each time: then it is left for so long. Milliseconds. */
+/** Pause after a refusal: servers with permissions of an older version refuse every record. Milliseconds. */
 const refusedMillis = 60_000;
 
-/** Opens it for one process. */
+/** Opens the reporter of one process. */
 export function activityReporter(nc: NatsConnection): ActivityReporter {
   let isConnected = true;
   let refusedUntil = Number.NEGATIVE_INFINITY;
@@ -29,12 +29,12 @@ export function activityReporter(nc: NatsConnection): ActivityReporter {
     }
   })();
   return (scope, key, ended) => {
-    // What is published without a connection is kept in memory by the client library, and thrown away when there is one.
+    // Without a connection the client library would buffer the message and discard it on reconnect.
     if (!isConnected || performance.now() < refusedUntil) return;
     try {
       nc.publish(activity.of(scope, key), recordText(ended));
     } catch {
-      // The connection was closed meanwhile, or no message could be made of it.
+      // The connection is closed, or the record cannot be published.
     }
   };
 }

@@ -1,4 +1,4 @@
-/** Everything that happened to an object or in a trace, from the webhook to the write: of all that the bus remembers. */
+/** The timeline of an object or a trace, from the webhook to the write, as far back as the bus keeps it. */
 
 import { attribute } from "../events/attributes.ts";
 import { traceId } from "../events/trace.ts";
@@ -15,55 +15,55 @@ import {
   traceIn,
 } from "./history.ts";
 
-/** Something that happened. Times are milliseconds since the epoch. */
+/** An event of a timeline. Times are milliseconds since the epoch. */
 export type TimelineEvent = { readonly at: number; readonly trace: string | undefined } & (
   | { readonly type: "webhook"; readonly delivery: StoredDelivery }
   | { readonly type: "reconcile"; readonly activity: StoredActivity }
   | { readonly type: "deadletter"; readonly letter: AddressedDeadLetter }
 );
 
-/** What is wanted. */
+/** A query for a part of a timeline. */
 export interface TimelineQuery {
   readonly cluster: string;
-  /** Whose records are shown: namespaces of the objects that were reconciled. */
+  /** Namespaces of the reconciled objects whose records are shown. */
   readonly namespaces: ActivityScope["namespaces"];
   readonly searched: SearchTarget;
   /** All functions. */
   readonly functions: readonly string[];
   /** Functions that reconcile the object. */
   readonly reconciledBy?: readonly string[];
-  /** A cursor of an earlier answer. */
+  /** The cursor of an earlier answer. */
   readonly before?: string | undefined;
-  /** Records at the most. */
+  /** Maximum number of records. */
   readonly limit?: number;
-  /** How long to look for more of them, in milliseconds. */
+  /** Time limit of the search, in milliseconds. */
   readonly millis?: number;
 }
 
-/** A part of it. */
+/** A part of a timeline. */
 export interface Timeline {
-  /** The oldest first. */
+  /** Oldest first. */
   readonly events: readonly TimelineEvent[];
-  /** Cursor to what was before, which may be nothing that was looked for; undefined when all was looked at. */
+  /** Cursor to the part before this one, which may be empty; undefined after a full search. */
   readonly before: string | undefined;
-  /** Of what else happened, this is the part: milliseconds since the epoch, from the first to before the second. */
+  /** The time span of this part, in milliseconds since the epoch, including `from` and excluding `to`. */
   readonly between: readonly [from: number, to: number];
 }
 
 const defaultLimit = 200;
-/** As long as a person waits without wondering. */
+/** As long as a user waits without noticing. */
 const defaultMillis = 2000;
-/** A webhook lies so long before the reconcile that it caused at the most: that may have been tried again meanwhile. */
+/** Longest time from a webhook to the reconcile that it caused, including retries. Milliseconds. */
 const webhookMillis = 2 * 3_600_000;
-/** Letters that are looked for at the most. */
+/** Objects whose dead letters are read at most. */
 const maxDeadLetters = 50;
 
-/** A cursor that is none. */
+/** An invalid cursor. */
 export class CursorError extends Error {
   override readonly name = "CursorError";
 }
 
-/** Reads the newest part, or the one before a cursor. Throws a {@link CursorError}. */
+/** Reads the newest part of a timeline, or the part before a cursor. Throws a {@link CursorError}. */
 export async function timeline(
   bus: Pick<Bus, "inbox" | "stuck" | "jsm">,
   query: TimelineQuery,
@@ -92,21 +92,21 @@ export async function timeline(
   return { events, before: before === undefined ? undefined : String(before), between };
 }
 
-/** The last time that a program of this century can mean, in nanoseconds since the epoch. */
+/** The latest time accepted in a cursor, in nanoseconds since the epoch. */
 const endOfTime = BigInt(Date.UTC(2200, 0)) * 1_000_000n;
 
 /** A time: nanoseconds since the epoch. */
 function cursorIn(text: string | undefined): bigint | undefined {
   if (text === undefined || text === "") return undefined;
   if (!/^\d{1,19}$/.test(text) || BigInt(text) > endOfTime)
-    throw new CursorError(`expected a cursor of an answer before, found "${text}"`);
+    throw new CursorError(`"${text}" is not a cursor of an earlier answer`);
   return BigInt(text);
 }
 
 const millisOf = (nanos: bigint | undefined): number | undefined =>
   nanos === undefined ? undefined : Number(nanos / 1_000_000n);
 
-/** The webhooks that records name as causes, and those of a trace. */
+/** The webhooks that caused these records, and the webhooks of the trace. */
 async function webhooksOf(
   bus: Pick<Bus, "inbox">,
   found: readonly StoredActivity[],
@@ -131,7 +131,7 @@ async function webhooksOf(
   return events;
 }
 
-/** The letters of the object, or of the objects that the trace was about. */
+/** The dead letters of the object, or of the objects in the trace. */
 async function deadLettersOf(
   bus: Pick<Bus, "inbox" | "stuck" | "jsm">,
   cluster: string,

@@ -7,7 +7,7 @@ const request = (name: string, storedAt: number, dueAt?: number): ListedRequest 
   state: dueAt === undefined ? "pending" : "delayed",
 });
 
-test("requests of several functions are listed by urgency: due ones by age, then the others by their time", () => {
+test("lists the requests of several functions by urgency: due requests by age, then delayed ones by due time", () => {
   const first = [request("due 2", 2), request("later", 1, 90)];
   const second = [request("due 1", 1), request("soon", 5, 50)];
   expect([...first, ...second].sort(byUrgency).map(({ key }) => key.name)).toEqual([

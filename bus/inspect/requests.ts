@@ -1,4 +1,4 @@
-/** The requests of a function: the objects that wait for a worker, that a worker has, or that wait for a time. */
+/** Lists the requests of a function: pending, in flight, retrying, or delayed. */
 import { JetStreamApiError } from "@nats-io/jetstream";
 import type { Bus } from "../nats/connect.ts";
 import { type LastValue, readAll } from "../nats/lastvalues.ts";
@@ -14,8 +14,8 @@ import {
 } from "../subjects.ts";
 
 /**
- * Where a request is. `pending`: it waits for a worker; `in-flight`: a worker has it, or had it and it is delivered again; `retrying`: its last attempt failed, and it
- * waits for the next one; `delayed`: it waits for its time for another reason.
+ * The state of a request. `pending`: waits for a worker. `in-flight`: delivered to a worker, perhaps more than once. `retrying`:
+ * the last attempt failed, and the next one is scheduled. `delayed`: scheduled for another reason.
  */
 export type RequestState = "pending" | "in-flight" | "retrying" | "delayed";
 
@@ -25,23 +25,23 @@ export interface ListedRequest {
   readonly state: RequestState;
   /** When it was stored. Milliseconds since the epoch. */
   readonly storedAt: number;
-  /** When it falls due. Milliseconds since the epoch. Undefined for one that is due. */
+  /** When it falls due, in milliseconds since the epoch; undefined if it is already due. */
   readonly dueAt: number | undefined;
   /** Failed attempts so far. */
   readonly attempt: number;
-  /** Why the last attempt failed: a CamelCase word. */
+  /** Why the last attempt failed, as a CamelCase word. */
   readonly reason: string | undefined;
   readonly cause: ReturnType<typeof requestOrReplay>["cause"];
 }
 
-/** At most so many requests are read of each kind: more is no list for people. */
+/** Tickets, and timers, read at most: a longer list is of no use to people. */
 const mostRead = 10_000;
 
-/** Requests that are due come first, the oldest first, then the others by their time. */
+/** Due requests first, oldest first; then delayed ones by their due time. */
 export const byUrgency = (a: ListedRequest, b: ListedRequest): number =>
   (a.dueAt ?? 0) - (b.dueAt ?? 0) || a.storedAt - b.storedAt;
 
-/** All requests, the most urgent first. Empty where no worker ever ran. */
+/** All requests, the most urgent first. Empty if no worker ever ran. */
 export async function listRequests(bus: Bus, scope: QueueScope): Promise<ListedRequest[]> {
   const [tickets, timers] = await Promise.all([listTickets(bus, scope), listTimers(bus, scope)]);
   return [...tickets, ...timers].sort(byUrgency);

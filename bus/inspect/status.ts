@@ -1,4 +1,4 @@
-/** What an operator asks the bus: how long the queues are, what is stored, where the bridge is. */
+/** Status for operators: queue lengths, dead letters, and the positions of the bridges. */
 import { JetStreamApiError } from "@nats-io/jetstream";
 import { kindIn, type Position, parsePosition, positionKey, positionKeys } from "../bridge/position.ts";
 import { kindText } from "../kube/kind.ts";
@@ -21,69 +21,69 @@ import {
 } from "../subjects.ts";
 import { interestOf, kindsOf, type ReconcileFunction } from "../worker/function.ts";
 
-/** A function's queue. Figures are counts of objects unless they say so; undefined when the function never ran on this bus. */
+/** A function's queue. Unless noted, figures count objects; undefined if the function never ran on this bus. */
 export interface FunctionStatus {
   readonly function: string;
-  /** Events, webhooks and due requests that no worker has looked at yet: of these it is not known how many objects they are. */
+  /** Events, webhooks, and due requests that no worker has routed yet. The number of objects is not known. */
   readonly events: number | undefined;
-  /** Wait for a free worker. */
+  /** Waiting for a worker. */
   readonly pending: number | undefined;
-  /** Changed while they were reconciled; asked for again when that ends. */
+  /** Changed while they were reconciled; requested again when that reconcile ends. */
   readonly parked: number | undefined;
-  /** Are being reconciled. */
+  /** Being reconciled. */
   readonly inFlight: number | undefined;
-  /** Wait for their time. */
+  /** Scheduled for later. */
   readonly delayed: number | undefined;
-  /** Of those, the ones whose last attempt failed; undefined also where more are delayed than are looked at. */
+  /** Delayed objects whose last attempt failed; also undefined if more are delayed than `readDelayed`. */
   readonly retrying: number | undefined;
   readonly deadLetters: number | undefined;
 }
 
-/** Where a bridge is with a kind, in one namespace if it watches only some. */
+/** The position of a bridge in the watch of a kind; with a namespace if it watches only some. */
 export interface KindPosition extends Position {
   readonly namespace?: string;
 }
 
-/** A kind on the bus. */
+/** The status of a kind on the bus. */
 export interface KindStatus {
   readonly kind: string;
-  /** Empty when no bridge ever watched it. */
+  /** Empty if no bridge ever watched the kind. */
   readonly bridges: readonly KindPosition[];
 }
 
 const absent = (error: unknown): boolean => error instanceof JetStreamApiError && error.status === 404;
 
-/** What was asked of a stream or consumer; undefined when there is no such. */
-async function ifThere<T>(asked: Promise<T>): Promise<T | undefined> {
+/** The answer about a stream or consumer; undefined if it does not exist. */
+async function ifExists<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
-    return await asked;
+    return await answer;
   } catch (error) {
     if (absent(error)) return undefined;
     throw error;
   }
 }
 
-/** Messages on the matching subjects of a stream; undefined when there is no such stream. */
+/** Messages on the matching subjects of a stream; undefined if the stream does not exist. */
 async function count({ jsm }: Bus, stream: string, filter: string): Promise<number | undefined> {
-  const info = await ifThere(jsm.streams.info(stream, { subjects_filter: filter }));
+  const info = await ifExists(jsm.streams.info(stream, { subjects_filter: filter }));
   if (info === undefined) return undefined;
   return Object.values(info.state.subjects ?? {}).reduce((sum, messages) => sum + messages, 0);
 }
 
-/** So many letters can be looked at in one read. */
+/** Dead letters that one read returns at most. */
 const readLetters = 1000;
 
-/** A letter that was taken away leaves an empty message for a moment, which is none; among very many it does not matter. */
+/** A removed dead letter leaves an empty message for a second. Reads them to skip those, unless there are very many. */
 async function countLetters(bus: Bus, scope: QueueScope): Promise<number | undefined> {
   const messages = await count(bus, streams.deadLetters, work.deadLetters(scope));
   if (messages === undefined || messages > readLetters) return messages;
   return (await deadLetters(bus, scope).list()).length;
 }
 
-/** So many delayed requests are looked at to tell which are retries. */
+/** Delayed requests to read when counting retries. */
 const readDelayed = 10_000;
 
-/** Nothing but the request itself says why it waits. */
+/** Only the request itself says whether it is a retry. */
 async function countRetrying(bus: Bus, scope: QueueScope): Promise<number | undefined> {
   const stream = timersStream(scope.fn);
   const filter = work.timers(scope);
@@ -106,8 +106,8 @@ export async function functionStatus(
 ): Promise<FunctionStatus> {
   const scope: QueueScope = { fn: fn.name, cluster };
   const [events, consumer, parked, delayed, retrying, letters] = await Promise.all([
-    ifThere(countUnrouted(bus, interestOf(fn, cluster))),
-    ifThere(bus.jsm.consumers.info(workStream(fn.name), consumers.worker(scope))),
+    ifExists(countUnrouted(bus, interestOf(fn, cluster))),
+    ifExists(bus.jsm.consumers.info(workStream(fn.name), consumers.worker(scope))),
     count(bus, timersStream(fn.name), work.marks(scope)),
     count(bus, timersStream(fn.name), work.timers(scope)),
     countRetrying(bus, scope),
@@ -125,7 +125,7 @@ export async function functionStatus(
   };
 }
 
-/** Reads the status of every kind that the functions use, and of those that the installation lists for them. */
+/** Reads the status of every kind that the functions use, and of the kinds that the installation lists for them. */
 export async function kindStatuses(
   bus: Bus,
   functions: readonly ReconcileFunction[],
@@ -148,7 +148,7 @@ export async function kindStatuses(
   });
 }
 
-/** A bridge that watched all namespaces before it watched some, or the other way round, leaves its position behind. */
+/** Drops old positions: a bridge that switched between all namespaces and some leaves its former position behind. */
 function current(found: readonly KindPosition[]): KindPosition[] {
   const newest = found.reduce<KindPosition | undefined>(
     (best, next) => (best === undefined || next.time > best.time ? next : best),

@@ -1,6 +1,6 @@
 /**
- * Starts of reconciles whose predecessor never ended: what is left of them when a process dies says which object it
- * may have died of.
+ * Crash records: one per start of a reconcile whose ticket was delivered before and never acknowledged. A process that
+ * survives removes its record, so a record that remains names an object that may have crashed its worker.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,39 +10,38 @@ import type { Bus } from "../nats/connect.ts";
 import { type ObjectKey, type QueueScope, streams, work } from "../subjects.ts";
 import { emptyTtl, replaceLast } from "./replacelast.ts";
 
-/** The starts of one function in one cluster. */
+/** The crash records of one function in one cluster. */
 export interface CrashRecords {
   /**
-   * Notes a start of a reconcile that reads the object at this version at least, and that may have written already. A worker
-   * that lives on takes it back or forgets all; one that is killed by the object can not.
+   * Records the start of a reconcile that reads at least this version of the object; `wrote` says whether it has already
+   * written something. A worker that survives removes the record or clears them all; a crashed one cannot.
    */
   add(key: ObjectKey, version?: ObjectVersion, wrote?: boolean): Promise<CrashRecord>;
-  /** The reconcile has written something: should its process die, the object got somewhere. */
+  /** Records that the reconcile has written something: if its process dies, the object still made progress. */
   wrote(key: ObjectKey, start: CrashRecord): Promise<void>;
-  /** The process lives: takes its start back, and no other's. */
+  /** The process survived: removes its own record, and no other. */
   remove(key: ObjectKey, start: CrashRecord): Promise<void>;
-  /** A reconcile came to its end, whatever that was: all starts are history. */
+  /** A reconcile ended, with whatever outcome: removes all records of the object. */
   clear(key: ObjectKey): Promise<void>;
 }
 
-/** Starts of which nobody came back. */
+/** Numbers of records whose process never reported back. */
 export interface Crashes {
   readonly all: number;
-  /** Those that had not written anything. */
+  /** Of those, the ones that had written nothing. */
   readonly withoutWrite: number;
 }
 
-/** A start that was noted. */
+/** The record of one start. */
 export interface CrashRecord {
-  /** Tells it from the others. */
   readonly id: string;
-  /** Those before it, of which nobody came back. */
+  /** Earlier records whose process never reported back. */
   readonly before: Crashes;
-  /** The newest version that those had read for certain. */
+  /** The newest version that the earlier records certainly read. */
   readonly lastRead: ObjectVersion | undefined;
 }
 
-/** An old crash says nothing about the object of today. NATS duration text. */
+/** An old crash says nothing about the current object. NATS duration text. */
 const crashTtl = "1h";
 const retryMillis = 20;
 
@@ -52,7 +51,7 @@ const recordsSchema = z.array(
 );
 type StoredRecord = z.infer<typeof recordsSchema>[number];
 
-/** The starts in a text. What can not be read says nothing about an object. */
+/** Parses records. Unreadable text counts as no records. */
 function recordsIn(text: string): StoredRecord[] {
   try {
     return recordsSchema.parse(JSON.parse(text));
@@ -61,22 +60,22 @@ function recordsIn(text: string): StoredRecord[] {
   }
 }
 
-/** Opens the starts of a function. */
+/** Opens the crash records of a function. */
 export function openCrashRecords(bus: Pick<Bus, "inbox" | "stuck" | "jsm">, scope: QueueScope): CrashRecords {
-  /** Changes the starts of a key, unless `to` says that nothing changes; returns those that there were. */
+  /** Changes the records of a key, unless `to` returns `unchanged`; returns the records from before. */
   async function change(
     key: ObjectKey,
-    to: (starts: StoredRecord[]) => StoredRecord[] | "as they are",
+    to: (records: StoredRecord[]) => StoredRecord[] | "unchanged",
   ): Promise<StoredRecord[]> {
     const subject = work.crashes(scope, key);
     for (;;) {
       const message = await bus.jsm.direct.getMessage(streams.deadLetters, { last_by_subj: subject });
       const before = message === null ? [] : recordsIn(message.string());
       const after = to(before);
-      if (after === "as they are") return before;
+      if (after === "unchanged") return before;
       const [text, ttl] = after.length === 0 ? ["", emptyTtl] : [JSON.stringify(after), crashTtl];
       if ((await replaceLast(bus, subject, message?.seq ?? 0, text, ttl)) === "replaced") return before;
-      // Another worker was faster, or a replica of the stream lags behind.
+      // Another worker was faster, or a replica of the stream lags.
       await sleep(retryMillis);
     }
   }
@@ -84,9 +83,9 @@ export function openCrashRecords(bus: Pick<Bus, "inbox" | "stuck" | "jsm">, scop
   return {
     async add(key, version, wrote = false) {
       const id = randomUUID();
-      const found = await change(key, (starts) =>
-        // Noted already, where only the answer was lost: it is not a start of another one.
-        has(starts, id) ? "as they are" : [...starts, { id, version, wrote }],
+      const found = await change(key, (records) =>
+        // A retry after a lost answer: the record is already stored.
+        has(records, id) ? "unchanged" : [...records, { id, version, wrote }],
       );
       const before = without(found, id);
       return {
@@ -96,21 +95,22 @@ export function openCrashRecords(bus: Pick<Bus, "inbox" | "stuck" | "jsm">, scop
       };
     },
     async wrote(key, { id }) {
-      await change(key, (starts) =>
-        has(starts, id)
-          ? starts.map((start) => (start.id === id ? { ...start, wrote: true } : start))
-          : "as they are",
+      await change(key, (records) =>
+        has(records, id)
+          ? records.map((start) => (start.id === id ? { ...start, wrote: true } : start))
+          : "unchanged",
       );
     },
     async remove(key, { id }) {
-      await change(key, (starts) => (has(starts, id) ? without(starts, id) : "as they are"));
+      await change(key, (records) => (has(records, id) ? without(records, id) : "unchanged"));
     },
     async clear(key) {
-      await change(key, (starts) => (starts.length === 0 ? "as they are" : []));
+      await change(key, (records) => (records.length === 0 ? "unchanged" : []));
     },
   };
 }
 
-const has = (starts: readonly StoredRecord[], id: string): boolean => starts.some((start) => start.id === id);
-const without = (starts: readonly StoredRecord[], id: string): StoredRecord[] =>
-  starts.filter((start) => start.id !== id);
+const has = (records: readonly StoredRecord[], id: string): boolean =>
+  records.some((start) => start.id === id);
+const without = (records: readonly StoredRecord[], id: string): StoredRecord[] =>
+  records.filter((start) => start.id !== id);

@@ -1,6 +1,6 @@
 /**
- * Removes the dead letter of an object that was reconciled after all, or that was deleted. Most objects with a dead letter have a
- * condition, but not every kind has conditions, and any client may overwrite one. So each process asks the bus once per object.
+ * Removes the dead letter of an object that was later reconciled or deleted. A condition on the object would not do as a hint:
+ * not every kind has conditions, and any client may overwrite one. So each process asks the bus once per object.
  */
 import type { NatsConnection } from "@nats-io/transport-node";
 import { keyText, type ObjectKey, parseKeySubject, type QueueScope, work } from "../subjects.ts";
@@ -9,20 +9,17 @@ import type { DeadLetters } from "./deadletters.ts";
 
 /** Cleans up the dead letters of one function. */
 export interface DeadLetterCleanup {
-  /** Removes the object's letter. Free when this process knows that the object has no letter. */
+  /** Removes the object's dead letter. No request if this process knows that the object has none. */
   remove(key: ObjectKey): Promise<void>;
-  /** Asks the bus again, because messages may have been missed. */
+  /** Drops what this process knows, because it may have missed messages. */
   forget(): void;
   stop(): void;
 }
 
-/**
- * Objects without a letter that are remembered, and for how long. An object that is forgotten costs one more read, one that is
- * remembered about 200 bytes.
- */
+/** Objects known to have no dead letter. An entry costs about 200 bytes, a missing entry one read. */
 const remembered = { keptMillis: 3_600_000, limit: 5_000 };
 
-/** Opens the cleanup. It listens for letters, which any replica may write. */
+/** Opens the cleanup. It subscribes to dead letters, because any replica may write one. */
 export function deadLetterCleanup(
   nc: NatsConnection,
   scope: QueueScope,
@@ -37,7 +34,7 @@ export function deadLetterCleanup(
       try {
         withoutDeadLetter.delete(keyText(parseKeySubject(subject).key));
       } catch {
-        // Names no object. What is thrown here would end the reading of the whole connection.
+        // The subject names no object. An exception here would stop all reads of the connection.
       }
     },
   });

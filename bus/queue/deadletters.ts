@@ -1,4 +1,4 @@
-/** Dead letters: requests that were given up, one per object, with what an operator needs to judge them. */
+/** Dead letters: requests that are no longer retried, one per object, with what an operator needs to diagnose them. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import type { Bus } from "../nats/connect.ts";
@@ -9,9 +9,9 @@ import type { TicketQueue } from "./queue.ts";
 import { emptyTtl, replaceLast } from "./replacelast.ts";
 import { followUp, newRequest, type Request, readCause } from "./request.ts";
 
-/** What a dead letter says. */
+/** The content of a dead letter. */
 export const deadLetterSchema = z.object({
-  /** CamelCase word: `WorkerCrashed`, `RetriesExhausted`, or the reason of a TerminalError. */
+  /** A CamelCase word: `WorkerCrashed`, `RetriesExhausted`, or the reason of a TerminalError. */
   reason: z.string(),
   message: z.string(),
   stack: z.string().optional(),
@@ -24,7 +24,7 @@ export const deadLetterSchema = z.object({
 });
 export type DeadLetter = z.infer<typeof deadLetterSchema>;
 
-/** A dead letter and whose it is. */
+/** A dead letter with its function, cluster, and object. */
 export interface AddressedDeadLetter extends QueueScope {
   readonly key: ObjectKey;
   readonly letter: DeadLetter;
@@ -32,20 +32,20 @@ export interface AddressedDeadLetter extends QueueScope {
 
 /** The dead letters of one function in one cluster. */
 export interface DeadLetters {
-  /** Stores a letter; replaces an older one of the same object. `signal` ends the retries. */
+  /** Stores a dead letter; replaces an older one of the same object. `signal` ends the retries. */
   put(key: ObjectKey, letter: DeadLetter, signal?: AbortSignal): Promise<void>;
   get(key: ObjectKey): Promise<DeadLetter | undefined>;
   list(): Promise<AddressedDeadLetter[]>;
-  /** Takes a letter away, if there is one: the object was reconciled after all. */
+  /** Removes the dead letter, if any: the object was reconciled after all. */
   remove(key: ObjectKey): Promise<void>;
   /**
-   * Asks for the reconcile of a letter's object again and takes the letter away: this one, and not the one that the
-   * worker may have written by then, because it gave up again.
+   * Requests a reconcile of the object and removes its dead letter, but not a newer one that the worker may have written in
+   * the meantime.
    */
   replay(queue: Pick<TicketQueue, "requestUnlessOwned">, key: ObjectKey): Promise<void>;
 }
 
-/** The letter in a text. One that this version can not read is still there to be seen, and replayed. */
+/** Parses a dead letter. One that this version cannot read is still listed, and can be replayed. */
 function parseDeadLetter(text: string): DeadLetter {
   try {
     return deadLetterSchema.parse(JSON.parse(text));
@@ -56,13 +56,13 @@ function parseDeadLetter(text: string): DeadLetter {
       attempts: 0,
       cause: { type: "replay" },
       replica: "",
-      // When it was written nobody says.
+      // The time of writing is unknown.
       time: new Date(0).toISOString(),
     };
   }
 }
 
-/** The letter in a message and whose it is; none where the subject names no object, or only an empty place is kept. */
+/** The dead letter in a message; empty where the subject names no object, or the message replaces a removed one. */
 function addressed({ subject, string }: Pick<LastValue, "subject" | "string">): AddressedDeadLetter[] {
   const text = string();
   if (text === "") return [];
@@ -73,13 +73,13 @@ function addressed({ subject, string }: Pick<LastValue, "subject" | "string">): 
   }
 }
 
-/** How long an existing ticket may delay a request, and the interval of the attempts. Milliseconds. */
+/** How long an existing ticket may delay a replay, and the retry interval. Milliseconds. */
 const ticketWait = { longestMillis: 10_000, everyMillis: 250 };
 
 /**
- * Enqueues a request. A worker writes the dead letter before it acknowledges the ticket, so for a moment the ticket may belong to the failed
- * reconcile. A ticket that is still there after that belongs to a later reconcile, or waits for a worker, and replaces the request. No mark
- * is written: the permission to write marks would include timers.
+ * Enqueues a request. A worker writes the dead letter before it acknowledges the ticket, so for a moment the ticket may belong
+ * to the failed reconcile. A ticket that remains after that belongs to a later reconcile, or waits for a worker, and replaces
+ * the request. No mark is written: the permission to write marks would include timers.
  */
 async function requestReplay(
   queue: Pick<TicketQueue, "requestUnlessOwned">,
@@ -95,7 +95,7 @@ async function requestReplay(
 export function deadLetters(bus: Pick<Bus, "inbox" | "stuck" | "jsm">, scope: QueueScope): DeadLetters {
   const lastValues = lastValuesOf(bus, streams.deadLetters);
 
-  /** The last message on a subject, unless it only says that there is none any more. */
+  /** The last message on a subject, unless it is the empty one that replaces a removed message. */
   async function last(subject: string) {
     const message = await bus.jsm.direct.getMessage(streams.deadLetters, { last_by_subj: subject });
     return message === null || message.data.length === 0 ? undefined : message;

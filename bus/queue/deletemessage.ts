@@ -1,7 +1,7 @@
-/** Taking single messages away. */
+/** Deletes single messages of a stream. */
 import type { Bus } from "../nats/connect.ts";
 
-/** Takes a message away by its sequence, if it is there still. Never rejects: one that stays costs a needless reconcile. */
+/** Deletes a message by its sequence. Never rejects: a message that remains only costs a needless reconcile. */
 export async function deleteMessage(
   { inbox }: Pick<Bus, "inbox">,
   stream: string,

@@ -1,10 +1,10 @@
 /**
- * Marks: what changed while its key was owned. A mark is a message schedule, so one that nobody looks at falls due and is
- * asked for by the relay: the net under every race and crash.
+ * Marks record what changed while its key was owned. A mark is a message schedule: if no owner handles it, it falls due and the
+ * relay requests a reconcile. This is the safety net under every race and crash.
  *
- * A mark has a subject of its own: per changed object, per version, and per replica that saw the change. On a subject
- * that versions share a newer mark could be lost: when a schedule fires, the server purges its subject, and with it
- * whatever was stored there since. So that they do not pile up, a replica keeps one mark per object: the newest.
+ * Each mark has its own subject: per changed object, per version, and per replica that saw the change. On a subject shared by
+ * versions, a newer mark could be lost: when a schedule fires, the server purges its subject, including messages stored in the
+ * meantime. A replica keeps only its newest mark per object, so marks do not accumulate.
  */
 
 import { compareVersions } from "../kube/object.ts";
@@ -17,8 +17,8 @@ import { type PublishObserver, publishUntilAnswered } from "./publish.ts";
 import { type Cause, type Request, subjectOfCause } from "./request.ts";
 
 /**
- * Leaves a mark for the cause of a request; resolves when it is on the bus, or a newer one of this replica is. It falls due
- * after `dueMillis`, or as {@link MarkOptions} say.
+ * Leaves a mark for the cause of a request; resolves when this mark, or a newer one of this replica, is on the bus. The mark
+ * falls due after `dueMillis`, by default after {@link MarkOptions.markMillis}.
  */
 export type LeaveMark = (
   key: ObjectKey,
@@ -27,23 +27,23 @@ export type LeaveMark = (
   dueMillis?: number,
 ) => Promise<void>;
 
-/** Whose marks they are. */
+/** Options of the marks of one process. */
 export interface MarkOptions {
-  /** Tells this process's marks from others'. */
+  /** Distinguishes this process's marks from those of other replicas. */
   readonly replica: string;
   readonly observe?: PublishObserver | undefined;
-  /** When a mark falls due, in milliseconds: long enough that the owner has usually looked before. */
+  /** When a mark falls due, in milliseconds: long enough that the owner has usually handled it. */
   readonly markMillis: number;
   readonly clock: Pick<BusClock, "now">;
 }
 
-/** A mark that this replica has left. */
+/** A mark that this replica has stored. */
 interface StoredMark {
   readonly version: string;
   readonly sequence: number;
 }
 
-/** A mark that is to be left. */
+/** A mark to be stored. */
 interface PendingMark {
   readonly key: ObjectKey;
   readonly request: Request;
@@ -52,12 +52,12 @@ interface PendingMark {
   readonly dueMillis: number;
 }
 
-/** An object whose mark is being written, and the newest of those that wait for that. */
+/** An object whose mark is being written, and the newest mark that waits for that write. */
 interface Lane {
   waiting: { turn: PendingMark; readonly done: PromiseWithResolvers<void> } | undefined;
 }
 
-/** Only so many objects are changed at once; of more, older marks stay beside newer ones. */
+/** Limit of remembered marks. Beyond it, older marks of an object remain until they fall due. */
 const keptMarks = 10_000;
 
 /** Opens the marks of one function in one process. */
@@ -66,7 +66,7 @@ export function openMarks(
   scope: QueueScope,
   { replica, observe, markMillis, clock }: MarkOptions,
 ): LeaveMark {
-  /** The newest mark of each object that this replica has left beside each key, as long as it may be there. */
+  /** The newest mark that this replica stored per key and changed object, for as long as it may exist. */
   const newest = new Recent<StoredMark>({ keptMillis: 2 * markMillis, limit: keptMarks });
   const lanes = new Map<string, Lane>();
 
@@ -76,10 +76,10 @@ export function openMarks(
   ): Promise<void> {
     const before = newest.get(object);
     const order = before === undefined ? 1 : compareVersions(name.version, before.version);
-    // A newer one speaks for this one as well, whether it is there still or somebody has acted on it.
+    // A newer mark covers this one, whether it still exists or was already handled.
     if (order < 0) return;
-    // Before and not after, so that there are never two. What is marked is a message that is not acknowledged yet: it comes
-    // again if this process ends in between. The same version replaces itself.
+    // Delete first, so that there are never two. The event behind the mark is not acknowledged yet: if this process dies in
+    // between, the event is redelivered. A mark of the same version replaces itself.
     if (before !== undefined && order > 0) await deleteMessage(bus, timersStream(scope.fn), before.sequence);
     const sequence = await publishUntilAnswered(bus, work.mark(scope, key, name), JSON.stringify(request), {
       schedule: { at: new Date(clock.now() + dueMillis), target: work.markDue(scope, key, name) },

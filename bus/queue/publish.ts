@@ -1,4 +1,4 @@
-/** Publishing that is retried until it is answered: a lost answer must never lose a request. */
+/** Publishes with retries until the server answers: a lost answer must never lose a request. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ApiError, JetStreamApiError } from "@nats-io/jetstream";
 import { errors, headers, type Msg, type MsgHdrs } from "@nats-io/transport-node";
@@ -9,14 +9,14 @@ import { BusPermissionError } from "../nats/permissionerror.ts";
 const storeFailed = 10077;
 const perSubject = "maximum messages per subject exceeded";
 
-/** The stream refuses a second message on the subject: somebody owns the key. */
+/** The stream refused a second message on the subject: the key is owned. */
 export const isSubjectTaken = (error: unknown): boolean =>
   error instanceof JetStreamApiError && error.code === storeFailed && error.message.includes(perSubject);
 
-/** The server answers the same again, the message can never be sent, or this process has closed its connection. */
+/** A retry cannot help: the server would refuse again, the message can never be sent, or the connection is closed. */
 const isFinal = (error: unknown): boolean =>
   error instanceof errors.ClosedConnectionError ||
-  // Larger than the server's max_payload, or a subject that is none.
+  // Larger than the server's max_payload, or an invalid subject.
   error instanceof errors.InvalidArgumentError ||
   error instanceof errors.InvalidSubjectError ||
   error instanceof BusPermissionError ||
@@ -25,15 +25,15 @@ const isFinal = (error: unknown): boolean =>
     !(error.status >= 500) &&
     error.code !== storeFailed);
 
-/** How a publish that keeps failing is told to the operator. */
+/** Called for each failed try, to report a publish that keeps failing. */
 export type PublishObserver = (failure: { subject: string; tries: number; error: Error }) => void;
 
-/** What a publish may ask of the stream beside storing the message. */
+/** Options of a publish. */
 export interface PublishOptions {
   readonly headers?: MsgHdrs | undefined;
-  /** Compare-and-set: the last message of the subject has this sequence; 0 for none. */
+  /** Compare-and-set: the expected sequence of the subject's last message; 0 for none. */
   readonly lastSubjectSequence?: number;
-  /** The stream takes a message of this id once within its window. */
+  /** The stream stores a message with this id only once within its deduplication window. */
   readonly messageId?: string;
   /** How long the message is kept: NATS duration text. */
   readonly ttl?: string;
@@ -52,7 +52,7 @@ function headersOf({
   schedule,
 }: PublishOptions): MsgHdrs | undefined {
   const values = [given, lastSubjectSequence, messageId, ttl, schedule];
-  if (values.every((wish) => wish === undefined)) return undefined;
+  if (values.every((value) => value === undefined)) return undefined;
   const all = given ?? headers();
   if (messageId !== undefined) all.set("Nats-Msg-Id", messageId);
   if (lastSubjectSequence !== undefined)
@@ -66,8 +66,8 @@ function headersOf({
 }
 
 /**
- * Asks the bus until it answers: on timeouts, lost connections and passing refusals again, for ever, with growing pauses
- * up to two seconds. Throws what it refuses for good, or the reason of `signal`; `onFailure` is told of each failed try.
+ * Retries a request until the bus answers: without limit on timeouts, lost connections, and temporary errors, with growing
+ * pauses of up to two seconds. Throws permanent errors, or the reason of `signal`. Calls `onFailure` after each failed try.
  */
 export async function untilAnswered<T>(
   ask: () => Promise<T>,
@@ -87,16 +87,16 @@ export async function untilAnswered<T>(
   }
 }
 
-/** Where the stream has a message. */
+/** The stream's answer to a publish. */
 export interface Published {
   readonly sequence: number;
-  /** The stream had one of this id already, and has not stored another. */
+  /** The stream already had a message with this id, and stored no other. */
   readonly duplicate: boolean;
 }
 
 /**
- * Publishes until it is answered ({@link untilAnswered}). Throws when the server refuses for good (also because this user
- * may not: `BusPermissionError`), when the subject is taken ({@link isSubjectTaken}), or with the reason of `signal`.
+ * Publishes until the server answers ({@link untilAnswered}). Throws on a permanent error (including a `BusPermissionError`),
+ * when the subject is taken ({@link isSubjectTaken}), or with the reason of `signal`.
  */
 export async function publishAnswered(
   { inbox, stuck }: Pick<Bus, "inbox" | "stuck">,
@@ -116,11 +116,11 @@ export async function publishAnswered(
   }
 }
 
-/** Publishes like {@link publishAnswered}, and resolves with the message's sequence alone. */
+/** Like {@link publishAnswered}, but resolves with only the message's sequence. */
 export const publishUntilAnswered = async (...args: Parameters<typeof publishAnswered>): Promise<number> =>
   (await publishAnswered(...args)).sequence;
 
-/** Reads a stream's answer to a publish; throws what it refuses with. */
+/** Parses a stream's answer to a publish; throws the error in it. */
 function publishedIn(answer: Msg): Published {
   const {
     seq,

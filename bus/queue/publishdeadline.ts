@@ -4,40 +4,40 @@
  */
 import type { Delivery } from "../nats/delivery.ts";
 
-/** A message was held until shortly before its consumer would deliver it again. */
+/** A message was not handled until shortly before its consumer would redeliver it. */
 export class HeldTooLongError extends Error {
   override readonly name = "HeldTooLongError";
 }
 
-/** The share of an AckWait after which a message is handed back, before the consumer delivers it again by itself. */
+/** The share of AckWait after which a message is handed back, before the consumer redelivers it. */
 const share = 0.8;
 
-/** How long a message waits that was held too long, doubled each time: others are tried meanwhile. Milliseconds. */
+/** The redelivery delay of a message that was held too long, doubled each time. Others proceed meanwhile. Milliseconds. */
 const pause = { firstMillis: 2000, longestMillis: 60_000 };
 
-/** Hands back what was held too long. */
+/** Hands back a message that was held too long, with a delay. */
 export function handBackLater(delivery: Pick<Delivery, "deliveries" | "handBack">): void {
   const { firstMillis, longestMillis } = pause;
   delivery.handBack(Math.min(longestMillis, firstMillis * 2 ** Math.min(delivery.deliveries - 1, 8)));
 }
 
-/** A message in the hands of its handler. */
+/** The publish deadline of one delivered message. */
 export interface PublishDeadline {
   /**
-   * Runs what publishes. The signal that it gets aborts shortly before the AckWait is over, with a {@link HeldTooLongError}, or with
-   * the reason of whatever ends the process. A message that was held for some time before is extended first.
+   * Runs `publish` with a signal that aborts shortly before AckWait ends, with a {@link HeldTooLongError}, or when the process
+   * stops. A message that was already held for some time is extended first.
    */
   attempt<T>(publish: (signal: AbortSignal) => Promise<T>): Promise<T>;
 }
 
-/** How long a message may be held, and what ends that before. */
+/** How long a message may be held, and the signal that ends it earlier. */
 export interface PublishDeadlineOptions {
   /** The AckWait of the consumer. */
   readonly ackWaitMillis: number;
   readonly signal: AbortSignal;
 }
 
-/** Begins to hold a delivery that has just arrived. */
+/** Starts the deadline of a delivery that has just arrived. */
 export function publishDeadline(
   delivery: Pick<Delivery, "extend">,
   { ackWaitMillis, signal }: PublishDeadlineOptions,
@@ -53,7 +53,10 @@ export function publishDeadline(
       const over = new AbortController();
       const stop = () => over.abort(signal.reason);
       const timer = setTimeout(
-        () => over.abort(new HeldTooLongError(`not done within ${millis} ms; the bus delivers it again`)),
+        () =>
+          over.abort(
+            new HeldTooLongError(`not published within ${millis} ms; the bus redelivers the message`),
+          ),
         Math.max(0, millis - (performance.now() - since)),
       );
       signal.addEventListener("abort", stop, { once: true });
@@ -61,7 +64,7 @@ export function publishDeadline(
       try {
         return await publish(over.signal);
       } catch (error) {
-        // The reason of the abort says more than the error that it causes.
+        // The reason of the abort says more than the error it causes.
         throw over.signal.aborted ? over.signal.reason : error;
       } finally {
         clearTimeout(timer);

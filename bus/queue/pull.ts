@@ -1,9 +1,9 @@
 /**
- * Pulling from a durable consumer with exactly as many messages under way as there are free slots: AckWait runs from
- * delivery, so a message that waits in a buffer is already ageing.
+ * Pulls from a durable consumer exactly as many messages as there are free slots: AckWait runs from delivery, so a message in a
+ * buffer would already use up its time.
  *
- * Pull requests expire within seconds. An orderly stop lets the open ones expire while it hands back what still
- * arrives, so that nothing has to wait for a redelivery by timeout.
+ * Pull requests expire within seconds. A graceful stop waits for the open ones to expire and hands back messages that still
+ * arrive, so no message has to wait for a redelivery by timeout.
  * Wire format: https://github.com/nats-io/nats-architecture-and-design/blob/main/adr/ADR-13.md
  */
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,7 +11,7 @@ import type { Msg } from "@nats-io/transport-node";
 import type { Bus } from "../nats/connect.ts";
 import { type Delivery, deliveryOf } from "../nats/delivery.ts";
 
-/** What to pull and how much at a time. */
+/** Options of a pull. */
 export interface PullOptions {
   readonly bus: Pick<Bus, "nc" | "inbox">;
   readonly stream: string;
@@ -20,17 +20,17 @@ export interface PullOptions {
   readonly slots: number;
   /** Handles one message and acknowledges it. Must not throw; the slot is free when the promise settles. */
   readonly handle: (delivery: Delivery) => Promise<void>;
-  /** Called with each answer of the server that refuses to serve a pull, for logs. `times` counts those in a row. */
+  /** Called each time the server refuses a pull request, for logs. */
   readonly onRefused?: (refusal: PullRefusal) => void;
 }
 
-/** The server does not serve a pull: the consumer is missing, paused, or has no leader. */
+/** The server refuses pull requests: the consumer is missing, paused, or has no leader. */
 export interface PullRefusal {
   readonly code: number;
   readonly description: string;
   /** Refusals in a row. */
   readonly times: number;
-  /** Of the first of them, by `performance.now()`. */
+  /** When the first of them arrived, by `performance.now()`. */
   readonly since: number;
 }
 
@@ -38,14 +38,14 @@ export interface PullRefusal {
 export interface Pull {
   /** Messages being handled. */
   readonly busy: number;
-  /** Why the server does not serve this pull; undefined while it does. */
+  /** Why the server refuses this pull; undefined while it serves it. */
   readonly refusal: PullRefusal | undefined;
-  /** Stops asking, hands back what still arrives, and waits until every slot is free. */
+  /** Sends no more pull requests, hands back messages that still arrive, and waits until every slot is free. */
   stop(): Promise<void>;
 }
 
 const expiresMillis = 2000;
-/** How much longer than its expiry an unanswered pull is waited for. */
+/** How long after its expiry an unanswered pull request counts as lost. Milliseconds. */
 const graceMillis = 1000;
 /** Pause after a refusal, doubled each time. Milliseconds. */
 const refusedPause = { firstMillis: 250, longestMillis: 2000 };
@@ -55,7 +55,7 @@ export function startPull({ bus, stream, consumer, slots, handle, onRefused }: P
   const { nc } = bus;
   const inbox = bus.inbox.create();
   const next = `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`;
-  // Messages carry the subject they were stored under, not the pull they answer, so only their sum is known.
+  // A message does not name the pull request it answers, so only the sum of open messages is known.
   let open = 0;
   const pulls = new Map<string, { batch: number; until: number }>();
   let busy = 0;
@@ -75,7 +75,7 @@ export function startPull({ bus, stream, consumer, slots, handle, onRefused }: P
     onRefused?.(refusal);
   }
 
-  /** Forgets pulls whose end was never told: no more can be open than the living ones asked for. */
+  /** Drops pull requests whose end was never reported: no more can be open than the remaining ones requested. */
   function forgetLost(): void {
     const now = performance.now();
     let most = 0;
@@ -86,7 +86,7 @@ export function startPull({ bus, stream, consumer, slots, handle, onRefused }: P
     open = Math.min(open, most);
   }
 
-  /** Asks once for all the slots that became free in this turn of the event loop. */
+  /** Sends one pull request for all slots that became free in this turn of the event loop. */
   function plan(): void {
     if (planned || state !== "running") return;
     planned = true;
@@ -99,7 +99,7 @@ export function startPull({ bus, stream, consumer, slots, handle, onRefused }: P
   function ask(): void {
     if (state !== "running" || nc.isClosed()) return;
     const want = slots - busy - open;
-    // While as much is open as became free, a few larger pulls do better than many of one.
+    // While more is open than became free, wait: a few large pull requests are cheaper than many small ones.
     if (want <= 0 || want < open) return;
     const id = String(nextId++);
     open += want;
@@ -125,13 +125,13 @@ export function startPull({ bus, stream, consumer, slots, handle, onRefused }: P
     else plan();
   }
 
-  /** The server ends a pull and says how much of it is left. */
+  /** The server ends a pull request and reports how many messages it did not deliver. */
   function ended(message: Msg, code: number): void {
     pulls.delete(message.subject.slice(inbox.length + 1));
     open = Math.max(0, open - Number(message.headers?.get("Nats-Pending-Messages") || 0));
     if (pulls.size === 0) open = 0;
     if (state === "stopping") idle?.();
-    // 404 and 408: nothing there, or expired. Everything else is a consumer in trouble: not so fast.
+    // 404 and 408: no messages, or expired. Any other code is a broken consumer: pause before the next request.
     else if (code === 404 || code === 408) {
       refusal = undefined;
       plan();
@@ -142,7 +142,7 @@ export function startPull({ bus, stream, consumer, slots, handle, onRefused }: P
   }
 
   function receive(message: Msg): void {
-    // A message of the stream comes under the subject it was stored under, whatever its headers say.
+    // Status messages arrive on the inbox; messages of the stream keep the subject they were stored under.
     if (message.subject.startsWith(inbox)) {
       const code = message.headers?.code ?? 0;
       if (code !== 0 && code !== 100) ended(message, code);
@@ -167,7 +167,7 @@ export function startPull({ bus, stream, consumer, slots, handle, onRefused }: P
     },
   });
   const forgetDenials = bus.inbox.onDenied(next, ({ message }) => {
-    // None of them was heard.
+    // The server received none of them.
     pulls.clear();
     open = 0;
     refused(403, message);
@@ -200,7 +200,7 @@ export function startPull({ bus, stream, consumer, slots, handle, onRefused }: P
       clearInterval(watchdog);
       forgetDenials();
       subscription.unsubscribe();
-      // The hand-backs are on their way when the server has answered a ping behind them.
+      // When the server answers this ping, it has received the hand-backs.
       if (!nc.isClosed()) await nc.flush().catch(() => undefined);
     },
   };

@@ -1,9 +1,9 @@
 /**
  * The ticket queue: one object, one worker at a time, any number of replicas.
  *
- * The work stream holds at most one message per key, the *ticket*; whoever was delivered the ticket owns the key. A
- * request that is refused because the ticket exists leaves a *mark* beside it: the owner looks for marks after it
- * has given the ticket back, drops those it has seen the change of, and asks again for the rest ({@link "./marks.ts"}).
+ * The work stream holds at most one message per key, the *ticket*. The worker that receives the ticket owns the key. A request
+ * that is refused because a ticket exists leaves a *mark*. After the owner has acknowledged the ticket, it drops the marks
+ * whose changes it has seen and requests a reconcile for the others ({@link "./marks.ts"}).
  */
 
 import { compareVersions } from "../kube/object.ts";
@@ -15,7 +15,7 @@ import { openMarks } from "./marks.ts";
 import { isSubjectTaken, type PublishObserver, publishUntilAnswered } from "./publish.ts";
 import { type Request, requestOrReplay } from "./request.ts";
 
-/** A mark that was found beside a key. */
+/** A stored mark of a key. */
 export interface Mark {
   readonly request: Request;
   readonly sequence: number;
@@ -29,17 +29,17 @@ export interface TicketQueue {
   readonly scope: QueueScope;
   /** Makes a request. `owned` means that the key has an owner and a mark was left for each of its causes. */
   request(key: ObjectKey, request: Request, signal?: AbortSignal): Promise<"accepted" | "owned">;
-  /** Makes a request that a present owner covers (a timer that fell due, say), or that is tried again soon. */
+  /** Makes a request that a current owner covers (such as a timer that fell due), or that the caller retries soon. */
   requestUnlessOwned(key: ObjectKey, request: Request, signal?: AbortSignal): Promise<"accepted" | "owned">;
-  /** Makes a request in some time. A reconcile before that which sees the change covers it. Milliseconds. */
+  /** Makes a request after a delay in milliseconds. An earlier reconcile that sees the change covers it. */
   requestAfter(key: ObjectKey, request: Request, delayMillis: number, signal?: AbortSignal): Promise<void>;
-  /** The marks beside a key, oldest first. May lag behind on a replicated bus; the marks fall due all the same. */
+  /** The marks of a key, oldest first. May lag on a replicated bus; such marks still fall due. */
   marks(key: ObjectKey): Promise<Mark[]>;
-  /** Takes marks away, up to and including the newest of them. */
+  /** Deletes the key's marks up to and including the newest of these. */
   dropMarks(key: ObjectKey, marks: readonly Mark[]): Promise<void>;
 }
 
-/** A mark is covered when its object was seen at the mark's version or a later one. */
+/** Whether a reconcile saw every change of the request, at the same version or a later one. */
 export function isCovered({ cause, also = [] }: Request, seen: Seen): boolean {
   return [cause, ...also].every((change) => {
     if (change.type !== "object") return false;
@@ -48,12 +48,12 @@ export function isCovered({ cause, also = [] }: Request, seen: Seen): boolean {
   });
 }
 
-/** Whose queue it is, and who is told. */
+/** Options of a queue. */
 export interface TicketQueueOptions {
-  /** Tells this process's marks from others'. */
+  /** Distinguishes this process's marks from those of other replicas. */
   readonly replica: string;
   readonly observe?: PublishObserver;
-  /** When a mark falls due, in milliseconds: long enough that the owner has usually looked before. */
+  /** When a mark falls due, in milliseconds: long enough that the owner has usually handled it. */
   readonly markMillis?: number;
   readonly clock?: Pick<BusClock, "now">;
 }
@@ -89,7 +89,7 @@ export function ticketQueue(
     scope,
     async request(key, request, signal) {
       if (await tryTicket(key, request, signal)) return "accepted";
-      // One mark per change: of several in one mark, those beside the first would share its fate.
+      // One mark per change: several changes in one mark would be replaced together.
       const { also = [], ...common } = request;
       const causes = [request.cause, ...also];
       await Promise.all(causes.map((cause) => leaveMark(key, { ...common, cause }, signal)));

@@ -1,4 +1,4 @@
-/** The relay: what falls due among a function's timers and marks becomes a request. */
+/** The relay turns a function's due timers and marks into requests. */
 import type { Bus } from "../nats/connect.ts";
 import type { Delivery } from "../nats/delivery.ts";
 import { consumers, type ObjectKey, parseKeySubject, sweeps, timersStream } from "../subjects.ts";
@@ -20,7 +20,7 @@ export interface RelayOptions {
   readonly slots: number;
   /** The function's sweep, if it has one. */
   readonly sweep?: Sweep | undefined;
-  /** How long a message is left to who has it, and what ends that: messages under way are handed back then. */
+  /** How long one message may take. When the signal aborts, messages in flight are handed back. */
   readonly deadline: PublishDeadlineOptions;
   readonly onError: (error: unknown, subject: string) => void;
 }
@@ -29,7 +29,7 @@ export interface RelayOptions {
 export function startRelay({ bus, queue, slots, sweep, deadline, onError }: RelayOptions): Pull {
   async function swept(delivery: Delivery): Promise<void> {
     try {
-      // A function that sweeps no more leaves the last one of its schedules behind.
+      // A function that no longer sweeps leaves its last schedule behind.
       if ((await sweep?.due(delivery)) === "stopped") delivery.handBack();
       else delivery.done();
     } catch (error) {
@@ -47,8 +47,8 @@ export function startRelay({ bus, queue, slots, sweep, deadline, onError }: Rela
       return delivery.done();
     }
     try {
-      // Never dropped, even where a running reconcile seems to cover it: a timer may have been set anew when the old one
-      // fired, and the server purges the subject of a schedule that fires. What fired stands for both.
+      // Never dropped, even if a running reconcile seems to cover it. A firing schedule makes the server purge its subject,
+      // and with it a newer timer that was set in that moment. So the fired one stands for both.
       await publishDeadline(delivery, deadline).attempt((signal) =>
         queue.request(due.key, due.request, signal),
       );
@@ -56,7 +56,7 @@ export function startRelay({ bus, queue, slots, sweep, deadline, onError }: Rela
     } catch (error) {
       if (deadline.signal.aborted) return delivery.handBack();
       onError(error, delivery.subject);
-      // Otherwise left unanswered: it is delivered again, to any replica.
+      // Other errors leave the message unanswered: the bus redelivers it to any replica.
       if (error instanceof HeldTooLongError) handBackLater(delivery);
     }
   }

@@ -1,15 +1,15 @@
-/** Replacing the last message on a subject of a stream in which functions may publish, but not delete. */
+/** Replaces the last message on a subject, for streams in which functions may publish but not delete. */
 import type { Bus } from "../nats/connect.ts";
 import { isOvertaken } from "../nats/wrongsequence.ts";
 import { publishUntilAnswered } from "./publish.ts";
 
 /**
- * How long the empty message stays that is put in place of one that is taken away: the shortest that there is. Deleting
- * and purging are not for functions, whose letters all lie in one stream. NATS duration text.
+ * TTL of the empty message that replaces a removed one: the shortest that NATS allows. Functions may not delete or purge,
+ * because their dead letters share one stream. NATS duration text.
  */
 export const emptyTtl = "1s";
 
-/** Replaces the message of that sequence (0: none), unless somebody else has. */
+/** Replaces the message with that sequence (0: none), unless another client was faster. */
 export async function replaceLast(
   bus: Pick<Bus, "inbox" | "stuck">,
   subject: string,

@@ -3,7 +3,7 @@ import { type Cause, followUp, mergeRequests, newRequest, parseRequest } from ".
 
 const text = (more: object) => JSON.stringify({ ...newRequest({ type: "timer" }), ...more });
 
-test("fields that this version does not know are kept when the request is written anew", () => {
+test("keeps unknown fields when the request is written again", () => {
   const request = parseRequest(text({ priority: "high", attempt: 2 }));
   expect(JSON.parse(JSON.stringify({ ...request, attempt: 3 }))).toMatchObject({
     priority: "high",
@@ -13,9 +13,9 @@ test("fields that this version does not know are kept when the request is writte
 });
 
 test.each([
-  ["of its own", { cause: { type: "cluster", name: "x" } }],
-  ["beside another", { also: [{ type: "cluster" }] }],
-])("a cause that this version does not know, %s, is a reason to read everything anew", (_where, more) => {
+  ["alone", { cause: { type: "cluster", name: "x" } }],
+  ["next to a known one", { also: [{ type: "cluster" }] }],
+])("reads an unknown cause, %s, as a replay", (_where, more) => {
   const { cause, also = [] } = parseRequest(text(more));
   expect([cause, ...also]).toContainEqual({ type: "replay" });
 });
@@ -24,9 +24,9 @@ test.each([
   ["no JSON", "x"],
   ["no cause", text({ cause: undefined })],
   ["a cause without a type", text({ cause: {} })],
-  ["a cause that is known otherwise", text({ cause: { type: "object" } })],
-  ["no time", text({ since: "today" })],
-])("%s is no request", (_what, body) => {
+  ["an incomplete cause", text({ cause: { type: "object" } })],
+  ["a malformed time", text({ since: "today" })],
+])("rejects a body with %s", (_what, body) => {
   expect(() => parseRequest(body)).toThrow();
 });
 
@@ -34,7 +34,7 @@ const trace = (at: number, flags = "01") =>
   `00-${"a".repeat(31)}${at.toString(16).slice(-1)}-${"b".repeat(16)}-${flags}`;
 const webhook = (delivery: string): Cause => ({ type: "webhook", event: "push", delivery });
 
-test("one for several knows all their causes, and the traces of those that were recorded", () => {
+test("a merged request has all causes, and the traces of those that were sampled", () => {
   const first = newRequest(webhook("1"), trace(1));
   const one = mergeRequests(first, [
     newRequest(webhook("2"), trace(2)),
@@ -45,14 +45,14 @@ test("one for several knows all their causes, and the traces of those that were 
   expect(parseRequest(JSON.stringify(one))).toEqual(one);
 });
 
-test("one for very many remembers some of their traces", () => {
+test("a merged request keeps 16 traces at most", () => {
   const rest = Array.from({ length: 100 }, (_, at) => newRequest(webhook(String(at)), trace(at)));
   const one = mergeRequests(newRequest(webhook("first")), rest);
   expect(one.also).toHaveLength(100);
   expect(one.links).toHaveLength(16);
 });
 
-test("one that is asked for later begins a trace, and names the one before", () => {
+test("a follow-up request starts a new trace and links to the old one", () => {
   const request = { ...newRequest(webhook("1"), trace(1)), links: [trace(2)], attempt: 3 };
   const { traceparent: _, links: _links, ...same } = request;
   expect(followUp(request, trace(4))).toEqual({ ...same, follows: trace(4) });

@@ -13,7 +13,7 @@ export const objectVersionSchema = z.object({
   resourceVersion: z.string(),
 });
 
-/** Why a reconcile is wanted. */
+/** Why a reconcile is requested. */
 const causeSchema = z.discriminatedUnion("type", [
   z.object({
     /** An object changed: the reconcile must read at least this version of it. */
@@ -24,20 +24,17 @@ const causeSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("timer") }),
   z.object({ type: z.literal("replay") }),
 ]);
-/** What woke a function: a change of an object, a webhook, a delay that is over, or somebody by hand. */
+/** Why a reconcile is requested: a changed object, a webhook, a timer, or a manual replay. */
 export type Cause = z.infer<typeof causeSchema>;
 
 const knownTypes: readonly string[] = ["object", "webhook", "timer", "replay"] satisfies Cause["type"][];
 
-/**
- * A cause that a newer program has written. Whatever it is about, a reconcile that reads from the API server has seen it, so
- * who does not know it does what is done for a replay.
- */
+/** A cause written by a newer version. It is read as a replay: a reconcile that reads from the API server has seen any change. */
 const unknownCause = z
   .object({ type: z.string().refine((type) => !knownTypes.includes(type)) })
   .transform((): Cause => ({ type: "replay" }));
 
-/** Reads a cause, also one of another version. */
+/** Reads a cause, including one written by another version. */
 export const readCause = z.union([causeSchema, unknownCause]);
 
 /** The body of a ticket, a timer or a mark. */
@@ -47,34 +44,34 @@ export const requestSchema = z.object({
   also: z.array(readCause).optional(),
   /** Failed attempts so far. */
   attempt: z.int().min(0).default(0),
-  /** Consecutive tries that something outside the object blocked. They do not count as attempts. */
+  /** Consecutive tries that were blocked by something outside the object. They do not count as attempts. */
   blocked: z.int().min(0).optional(),
-  /** When the request was first made, or has fallen due: milliseconds since the epoch. */
+  /** When the request was first made, or fell due: milliseconds since the epoch. */
   since: z.number(),
   /** W3C trace context of the change that caused the request. */
   traceparent: z.string().optional(),
-  /** W3C trace context of the reconcile that asked for it in some time: of another trace, or none would ever end. */
+  /** W3C trace context of the reconcile that scheduled it. The request starts a new trace, or traces would never end. */
   follows: z.string().optional(),
-  /** W3C trace contexts of further causes that were recorded. */
+  /** W3C trace contexts of further sampled causes. */
   links: z.array(z.string()).optional(),
-  /** Made for an event, and for nothing else: should it turn out to be an echo, nobody wants anything. */
+  /** Made only for an event: if that turns out to be an echo, the request can be dropped. */
   routed: z.literal(true).optional(),
-  /** Was delayed, because its object was reconciled in a hot loop. */
+  /** Delayed because its object was reconciled in a hot loop. */
   braked: z.literal(true).optional(),
-  /** Waits for its next attempt, because the last one failed. */
+  /** A retry: the last attempt failed. */
   failed: z.literal(true).optional(),
   /** Why the last attempt failed, as a CamelCase word for lists. */
   reason: z.string().optional(),
 });
 export type Request = z.infer<typeof requestSchema>;
 
-/** What this version does not know is kept: a request that is tried again or delayed is written anew. */
+/** Keeps unknown fields: a request that is retried or delayed is written again. */
 const readSchema = requestSchema.loose();
 
-/** Reads a request, also one of another version. Throws zod's error on a body that is none. */
+/** Reads a request, including one written by another version. Throws zod's error on an invalid body. */
 export const parseRequest = (text: string): Request => readSchema.parse(JSON.parse(text));
 
-/** A request made now, by the clock that is given. */
+/** A request made now, by the given clock. */
 export const newRequest = (
   cause: Cause,
   traceparent?: string,
@@ -86,13 +83,13 @@ export const newRequest = (
   ...(traceparent && { traceparent }),
 });
 
-/** So many traces are remembered of the changes that became one request. */
+/** Traces kept when several changes become one request. */
 const maxLinks = 16;
 
 /** Bytes of causes in one request: far below any `max_payload`, and enough for a hundred changes. */
 const maxCauseBytes = 65_536;
 
-/** How many of these requests fit into one, from the first on: at least one. */
+/** How many of these requests fit into one, counted from the first: at least one. */
 export function countMergeable(requests: readonly Request[]): number {
   let bytes = 0;
   const end = requests.findIndex(({ cause }) => {
@@ -102,7 +99,7 @@ export function countMergeable(requests: readonly Request[]): number {
   return end < 0 ? requests.length : Math.max(1, end);
 }
 
-/** One request for several, which {@link countMergeable} has counted. */
+/** Merges several requests into one. The caller limits them by {@link countMergeable}. */
 export function mergeRequests(first: Request, rest: readonly Request[]): Request {
   const recorded = rest.flatMap(({ traceparent }) =>
     parseTrace(traceparent)?.isSampled ? [`${traceparent}`] : [],
@@ -111,16 +108,16 @@ export function mergeRequests(first: Request, rest: readonly Request[]): Request
   return { ...first, also: rest.map(({ cause }) => cause), ...(links.length > 0 && { links }) };
 }
 
-/** A request of the reconcile with the given trace context, to be made in some time. */
+/** A delayed request of the reconcile with the given trace context. */
 export const timerRequest = (follows: string, clock: Pick<BusClock, "now">): Request =>
   followUp(newRequest({ type: "timer" }, undefined, clock), follows);
 
-/** The request as one of a new trace, which names that of the reconcile which asks for it. */
+/** The request without its trace: it starts a new one that links to the reconcile that scheduled it. */
 export function followUp({ traceparent: _, links: _links, ...request }: Request, follows: string): Request {
   return { ...request, follows };
 }
 
-/** Reads a request; what nobody can read stands for a change that nobody knows: no reconcile covers it, and one more does. */
+/** Reads a request. An unreadable one counts as a replay: no reconcile so far covers it, so one more runs. */
 export function requestOrReplay(text: string): Request {
   try {
     return parseRequest(text);
@@ -129,7 +126,7 @@ export function requestOrReplay(text: string): Request {
   }
 }
 
-/** What names the changed thing of a cause in a mark's subject: one mark per thing. */
+/** Names the cause in a mark's subject: one mark per changed object or delivery. */
 export function subjectOfCause(cause: Cause): string {
   switch (cause.type) {
     case "object":

@@ -1,8 +1,8 @@
 /**
- * What the bus has stored and does not deliver any more. A server that was killed brings back messages that it had taken
- * away: they were done with, and nobody is given them again. Seen with nats-server 2.15.2, hundreds at once after a
- * `kill -9` under load. A ticket among them would keep its key from ever being reconciled again, a mark or a timer would
- * never fall due, and what was due would stay for good. So every worker looks for them, and makes their requests anew.
+ * Stranded messages: stored on the bus, but never delivered. A killed server can bring back messages that were already
+ * acknowledged and deleted, and does not deliver them again. Seen with nats-server 2.15.2: hundreds at once after a `kill -9`
+ * under load. A stranded ticket would keep its key from ever being reconciled again, and a stranded mark or timer would never
+ * fall due. So every worker searches for such messages and requests a reconcile for each.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type BusClock, machineClock } from "../nats/busclock.ts";
@@ -13,30 +13,30 @@ import { deleteMessage } from "./deletemessage.ts";
 import type { TicketQueue } from "./queue.ts";
 import { requestOrReplay } from "./request.ts";
 
-/** What the search needs. */
+/** Options of the search. */
 export interface StrandedOptions {
   readonly bus: Pick<Bus, "inbox" | "jsm">;
   readonly queue: TicketQueue;
   readonly signal: AbortSignal;
-  /** Called for each that is found, after its request was made. */
+  /** Called for each stranded message, after its request was made. */
   readonly onFound: (subject: string) => void;
   readonly onError: (error: unknown) => void;
   readonly clock?: Pick<BusClock, "now">;
-  /** From one look to the next, in milliseconds; up to half of it less, so that replicas do not look at once. */
+  /** Interval of the searches, in milliseconds; up to half of it less, so that replicas do not search at the same time. */
   readonly everyMillis?: number;
-  /** What is found has to be found again after so long: it may have been on its way. Milliseconds. */
+  /** A message counts as stranded if it is still there after this time; it may have been in flight. Milliseconds. */
   readonly graceMillis?: number;
-  /** Messages of a kind that are read at each look; where some are stranded, the next look follows at once. */
+  /** Messages of each type that one search reads; if some are stranded, the next search follows at once. */
   readonly pageSize?: number;
 }
 
-/** A message that seems to be stranded, and where. */
+/** A message that seems to be stranded, and its stream. */
 interface Stranded {
   readonly stream: string;
   readonly value: LastValue;
 }
 
-/** Searches until the signal aborts. Each replica does, and two may find the same: the queue makes one request of both. */
+/** Searches until the signal aborts. Two replicas may find the same message; the queue coalesces their requests. */
 export async function searchStranded({
   bus,
   queue,
@@ -52,7 +52,7 @@ export async function searchStranded({
   const timers = timersStream(scope.fn);
   const tickets = workStream(scope.fn);
 
-  /** Schedules whose time has come, among those behind `from`: they lie in no order. */
+  /** Overdue schedules in the page from `from` on. Schedules are not ordered by time. */
   async function overdue(from: number): Promise<{ found: Stranded[]; next: number }> {
     const page = await readFrom(bus, timers, { filter: work.scheduled(scope), from, limit: atOnce });
     const late = page.filter((value) => clock.now() - dueAt(value) > graceMillis);
@@ -61,8 +61,8 @@ export async function searchStranded({
   }
 
   /**
-   * What a consumer has left behind: it was acknowledged, and should be gone. Above the acknowledgement floor nobody can tell
-   * that from what somebody has in hand; the floor rises as that is settled.
+   * Messages that were acknowledged but still exist. Above the acknowledgement floor they cannot be distinguished from messages
+   * in flight; the floor rises as those are acknowledged.
    */
   async function leftBehind(stream: string, consumer: string, filter: string): Promise<Stranded[]> {
     const { ack_floor: floor } = await bus.jsm.consumers.info(stream, consumer);
@@ -80,19 +80,19 @@ export async function searchStranded({
   }
 
   async function request({ stream, value }: Stranded): Promise<void> {
-    // The next sweep is planned already.
+    // The next sweep is already scheduled.
     if (value.subject === sweeps.due(scope)) return deleteMessage(bus, stream, value.sequence);
     try {
       const { key } = parseKeySubject(value.subject);
-      // A ticket is in its own way: the request leaves a mark, which falls due when the ticket is gone.
+      // A stranded ticket blocks its own key: the request leaves a mark, which falls due after the ticket is deleted.
       await queue.request(key, requestOrReplay(value.string()), signal);
       onFound(value.subject);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      // Nobody's key: there is nothing to reconcile.
+      // The subject names no object: nothing to reconcile.
       onError(error);
     }
-    // After the request and not before: who dies in between leaves it to the next who looks.
+    // After the request: if this process dies in between, the next search finds the message again.
     await deleteMessage(bus, stream, value.sequence);
   }
 

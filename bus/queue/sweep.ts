@@ -1,8 +1,7 @@
 /**
- * The sweep: every so often each object of a function is requested, whatever became of events and timers. It is a message
- * schedule of the function, which one replica gets when it falls due, and sets anew before it does its work. Should the
- * schedule itself be lost, or left behind by a bus that does not make it due any more ({@link "./stranded.ts"}), any replica
- * that misses it sets it.
+ * The sweep requests every object of a function at an interval, independent of events and timers. It is a message schedule of
+ * the function. When it falls due, one replica receives it and sets the next one before it starts its work. If the schedule is
+ * lost or stranded ({@link "./stranded.ts"}), any replica sets it again.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StoredMsg } from "@nats-io/jetstream";
@@ -24,12 +23,12 @@ import { publishUntilAnswered } from "./publish.ts";
 import type { TicketQueue } from "./queue.ts";
 import { newRequest } from "./request.ts";
 
-/** What the sweep needs. */
+/** Options of a sweep. */
 export interface SweepOptions {
   readonly bus: Pick<Bus, "inbox" | "stuck" | "jsm">;
   readonly queue: TicketQueue;
   readonly kind: Kind;
-  /** From one sweep to the next. */
+  /** Interval of the sweeps. */
   readonly everyMillis: number;
   readonly signal: AbortSignal;
   readonly onError: (error: unknown) => void;
@@ -38,13 +37,13 @@ export interface SweepOptions {
 
 /** The sweeps of one function in one process. */
 export interface Sweep {
-  /** Handles the message that says that it is time: requests every object, unless it is stopped before. */
+  /** Handles a due schedule: requests every object, unless it is stopped before. */
   due(delivery: Pick<Delivery, "extend">): Promise<"swept" | "stopped">;
-  /** Resolves when nothing is left to do after the signal. */
+  /** Resolves when all work has ended after the signal. */
   readonly ended: Promise<void>;
 }
 
-/** So many objects are requested at once. */
+/** Objects requested at the same time. */
 const batch = 100;
 
 /** Starts sweeping. */
@@ -59,7 +58,7 @@ export function startSweep(options: SweepOptions): Sweep {
       signal,
     });
 
-  /** Sets the schedule if it is missing, long overdue, or of a version that sweeps more rarely or on another subject. */
+  /** Sets the schedule if it is missing, long overdue, or from a version with a longer interval or another subject. */
   async function armIfMissing(): Promise<void> {
     const last_by_subj = sweeps.at(scope);
     const found = await bus.jsm.direct.getMessage(timersStream(scope.fn), { last_by_subj });
@@ -70,7 +69,7 @@ export function startSweep(options: SweepOptions): Sweep {
     });
   }
 
-  /** Objects of the kind on the bus, also those that are gone: their request finds nothing to do. */
+  /** Keys of the kind's objects on the bus, including deleted ones: their reconcile finds nothing to do. */
   async function keys(): Promise<ObjectKey[]> {
     const filter = kindSubjects(scope.cluster, kind);
     const { state } = await bus.jsm.streams.info(streams.objects, { subjects_filter: filter });
@@ -113,11 +112,11 @@ export function startSweep(options: SweepOptions): Sweep {
   };
 }
 
-/** When a schedule falls due: milliseconds since the epoch, or not a number where none says so. */
+/** When a schedule falls due: milliseconds since the epoch, or NaN if the message is not a schedule. */
 const dueAt = ({ header }: StoredMsg): number =>
   Date.parse(/^@at (.+)$/.exec(header.get("Nats-Schedule"))?.[1] ?? "");
 
-/** The key in a subject of OBJECTS; none where no object can be. */
+/** The key in a subject of OBJECTS; empty if the subject names no object. */
 function keyIn(subject: string): ObjectKey[] {
   try {
     const { namespace, name } = parseObjectSubject(subject);

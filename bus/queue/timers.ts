@@ -1,7 +1,7 @@
 /**
- * Delayed requests that survive the death of every worker: message schedules on the bus, one per key, the latest
- * replacing the one before. The server fires up to a quarter of a second late, so for short delays this process
- * keeps a timer of its own as well; whichever comes first wins, and the queue coalesces the other.
+ * Delayed requests that survive the crash of every worker: message schedules on the bus, one per key, where the latest replaces
+ * the one before. The server fires up to a quarter of a second late, so for short delays this process also keeps a local
+ * timer. The first to fire wins, and the queue coalesces the other.
  * Schedules: https://github.com/nats-io/nats-architecture-and-design/blob/main/adr/ADR-51.md
  */
 import { type BusClock, machineClock } from "../nats/busclock.ts";
@@ -20,24 +20,25 @@ export interface Timers {
    * next owner of the key decides again.
    */
   set(key: ObjectKey, delayMillis: number, request: Request, signal?: AbortSignal): Promise<void>;
-  /** The request that is waiting for a key, if any that can be read. */
+  /** The delayed request of a key; undefined if none is scheduled, or it is unreadable. */
   get(key: ObjectKey): Promise<Request | undefined>;
   /**
-   * Drops the retry of a key if a successful reconcile has covered what it is for: the changes in `covered`, or all. Free for
-   * some changes, unless this process has set a retry, or another one is `likely` to have done so. A retry that stays costs a needless reconcile.
+   * Drops the retry of a key if a successful reconcile has covered its changes: those in `covered`, or all. With a set of changes
+   * this asks the bus only if this process has set a retry, or another one is `likely` to have done so. A retry that remains
+   * costs a needless reconcile.
    */
   dropRetry(key: ObjectKey, covered: Seen | "all", likely: boolean): Promise<void>;
   /** Drops this process's own timers; the durable ones stay. */
   stop(): void;
 }
 
-/** Below this a local timer is kept too; the durable one then fires this much later, as the net. Milliseconds. */
+/** Shorter delays also get a local timer; the durable one then fires `netMillis` later, as the safety net. Milliseconds. */
 const localBelowMillis = 5000;
 const netMillis = 500;
-/** Longer than a retry waits at most. */
+/** Longer than the longest retry pause. */
 const rememberedRetries = { keptMillis: 900_000, limit: 10_000 };
 
-/** A request, if it is one: what somebody else has put there must not keep an attempt from being settled. */
+/** A request, if readable: another client's message must not keep an attempt from being settled. */
 function readable(text: string): Request | undefined {
   try {
     return parseRequest(text);
@@ -86,7 +87,7 @@ export function timers(
       const near = delayMillis < localBelowMillis;
       const since = now() + delayMillis;
       const at = since + (near ? netMillis : 0);
-      // What it waits on purpose is no waiting for a worker.
+      // The intended delay does not count as time in the queue.
       const due = { ...request, since };
       if (near) fireLocally(key, delayMillis, due);
       await publishUntilAnswered(bus, work.timer(scope, key), JSON.stringify(due), {

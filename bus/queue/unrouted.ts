@@ -1,12 +1,12 @@
-/** What a function has not been told of yet, because no worker has had time for it, or because there is none. */
+/** Counts messages that no worker of a function has routed yet. */
 import type { Bus } from "../nats/connect.ts";
 import { consumersOf } from "../permissions.ts";
 import { workStream } from "../subjects.ts";
 import type { Interest } from "../topology.ts";
 
 /**
- * How many events, webhooks and due requests no worker has turned into tickets yet. Tickets are made by workers, so of a function
- * that has none this is all there is to see. Rejects with a `JetStreamApiError` (404) where no bridge has made its consumers.
+ * Counts events, webhooks, and due requests that no worker has turned into tickets. Workers make the tickets, so for a function
+ * without a worker this is its whole backlog. Rejects with a `JetStreamApiError` (404) before a bridge has created the consumers.
  */
 export async function countUnrouted({ jsm }: Pick<Bus, "jsm">, interest: Interest): Promise<number> {
   const routed = consumersOf(interest).filter(([stream]) => stream !== workStream(interest.scope.fn));

@@ -1,4 +1,4 @@
-/** One attempt: reads the object, keeps the finalizer, runs the author's code, and judges what it returned. */
+/** One attempt: reads the object, maintains the finalizer, runs the author's code, and checks its result. */
 import type { Logger } from "pino";
 import type { KubeClient } from "../kube/client.ts";
 import { discoverKind } from "../kube/discovery.ts";
@@ -19,7 +19,7 @@ import { type FirstRead, isReplay, readFirstLive, reconcileReads } from "./reads
 import type { Recorder } from "./recorder.ts";
 import { reconcileWrites, type Write } from "./writes.ts";
 
-/** What an attempt works with. */
+/** Dependencies of an attempt. */
 export interface AttemptTools {
   readonly fn: ReconcileFunction;
   readonly store: ObjectStore;
@@ -38,27 +38,27 @@ export interface AttemptInput {
   readonly key: ObjectKey;
   readonly request: Request;
   readonly traceparent: string;
-  /** Under way already, while the attempt was prepared. */
+  /** Started earlier, in parallel with the preparation of the attempt. */
   readonly firstRead: Promise<FirstRead>;
-  /** Filled by uid: the first version that the attempt reads, or the last one that it writes. */
+  /** Filled by the attempt: by uid, the first version that it reads, or the last one that it writes. */
   readonly seen: Map<string, string>;
   readonly signal: AbortSignal;
   readonly log: Logger;
   assertOwned(): void;
-  /** Told of each write that the API server has confirmed. */
+  /** Called for each write that the API server has confirmed. */
   onWrite(write: Write): void;
 }
 
-/** How an attempt ended well. */
+/** The result of a successful attempt. */
 export interface AttemptResult {
   readonly requeueAfter: number | undefined;
   /** The object had the condition `Stalled`. */
   readonly wasStalled: boolean;
-  /** `quarantined`: the object was left alone, because it crashed its workers. */
+  /** `quarantined`: the object was skipped, because it crashed its workers. */
   readonly object: "reconciled" | "gone" | "quarantined";
 }
 
-/** A conflict means that the object in hand was stale; the next try reads it from the API server. */
+/** A conflict means that the object was stale; the next try reads it from the API server. */
 const maxConflicts = 5;
 
 /** Runs one attempt. Throws what the author's code throws, or the reason of `signal`. */
@@ -81,7 +81,7 @@ async function tryOnce(
   const { fn, client, store } = tools;
   const { key, request, signal, log, traceparent, seen } = input;
   const own = tools.own.of(key);
-  // What an earlier try has seen, this one need not look at.
+  // Versions seen by an earlier try do not count for this one.
   seen.clear();
   const written = tools.written(key);
   const reads = reconcileReads({ store, client, own, written, request, signal, seen });
@@ -158,14 +158,14 @@ async function tryOnce(
   const checked = validated(fn, object);
   const result = await untilAborted(fn.reconcile(checked, ctx), signal);
   const requeueAfter = checkResult(fn, result);
-  // What this process wrote may be older than what another one has written since.
+  // Another process may have written a newer version than this one.
   const latest = [object, own.of(object.metadata.uid)?.object ?? object].sort(byVersion).at(-1) ?? object;
   return done(requeueAfter, await settleConditions(fn, latest, ctx, onBus));
 }
 
 /**
- * Whether it was given up because workers died over it, and nobody has changed it since. Whatever else wakes its key (a
- * timer, a child, an event that comes late or a second time) must not cost more of them.
+ * Whether the object was given up because it crashed its workers, and its spec has not changed since. Other causes (a timer, a
+ * child, a late or repeated event) must not crash more of them.
  */
 function isQuarantined(object: Stored): boolean {
   return conditionsOf(object).some(
@@ -193,7 +193,7 @@ function onBusOf(read: FirstRead): OnBus {
   return read.entry.partial ? "partial" : "whole";
 }
 
-/** Runs `finalize` and lets the object go, unless it asks to be called again. */
+/** Runs `finalize` and removes the finalizer, unless `finalize` asks to be called again. */
 async function finalize(
   fn: ReconcileFunction,
   object: Stored,
@@ -214,7 +214,7 @@ async function finalize(
   try {
     await ctx.patch(fn.for, object, { metadata: { finalizers } });
   } catch (error) {
-    // It is gone: an event came late, or a user has removed the finalizer.
+    // The object no longer exists: the event was late, or a user removed the finalizer.
     if (!isNotFound(error)) throw error;
   }
   return undefined;
@@ -223,7 +223,7 @@ async function finalize(
 const byVersion = (a: Stored, b: Stored): number =>
   compareVersions(a.metadata.resourceVersion, b.metadata.resourceVersion);
 
-/** Code that ignores its signal is left behind: its writes are refused, and its slot is free again. */
+/** Stops waiting for code that ignores its signal: its slot becomes free, and its later writes are refused. */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);

@@ -1,8 +1,9 @@
 /**
- * The brake on hot loops. A reconcile that writes each time an event wakes it is usually woken by what it writes (a timestamp
- * in a status, or a fight with another writer over one field). A reconcile that asks to be called again at once, again and
- * again, waits for something that does not come. And one that asks for a later time and is called at once has timers
- * that a wrong clock has set.
+ * The brake on hot loops. There are three causes:
+ * - A reconcile writes something on every event and is triggered by its own writes (a timestamp in a status, or a fight with
+ *   another writer over one field).
+ * - A reconcile keeps asking to be called again at once, and waits for something that does not happen.
+ * - A reconcile asks for a later time and is called at once, because a wrong clock set its timers.
  */
 
 import { keyText, type ObjectKey } from "../subjects.ts";
@@ -10,17 +11,16 @@ import { Recent } from "../values/recent.ts";
 
 /** Limits of the brake. */
 export interface BrakeLimits {
-  /** This many event-caused reconciles that wrote something… */
+  /** Reconciles within the window that make a hot loop: event-caused ones that wrote, and timer-caused ones that fired early. */
   readonly reconciles: number;
-  /** …or this many timer-caused ones that asked for the next at once, and as few as the others where they asked for later… */
+  /** The same for timer-caused reconciles that asked to be called again at once. */
   readonly timers: number;
-  /** …within this time are a hot loop, in milliseconds… */
   readonly windowMillis: number;
-  /** …and the next one waits this long. Milliseconds. */
+  /** How long the next reconcile of a hot loop waits. */
   readonly pauseMillis: number;
 }
 
-/** Short timers can be honest work: 30 steps a second are. */
+/** Short timers can be legitimate: 30 steps a second are allowed. */
 export const defaultBrake: BrakeLimits = {
   reconciles: 30,
   timers: 300,
@@ -28,28 +28,28 @@ export const defaultBrake: BrakeLimits = {
   pauseMillis: 5_000,
 };
 
-/** The cause of a reconcile, of those that can become too many. */
+/** Causes of reconciles that can form a hot loop. */
 export type Pacing = "event" | "timer";
 
-/** Watches over the keys of one function in one process. */
+/** Detects hot loops among the keys of one function in one process. */
 export interface Brake {
   /**
-   * A timer has caused a reconcile, or an event has caused one that has written something. It has asked to be called again
-   * after `nextInMillis`.
+   * Records a reconcile that was caused by a timer, or by an event and wrote something. It asked to be called again after
+   * `nextInMillis`.
    */
   note(key: ObjectKey, by: Pacing, nextInMillis?: number): void;
-  /** How long such a reconcile of the key has to wait; 0 for all but hot loops. Milliseconds. */
+  /** How long such a reconcile of the key must wait, in milliseconds; 0 unless the key is in a hot loop. */
   pause(key: ObjectKey, by: Pacing): number;
 }
 
 const keptKeys = 2_000;
 
-/** What is known of one key. */
+/** Recent reconciles of one key. */
 interface Pace {
   readonly times: readonly number[];
-  /** What the last one asked for. */
+  /** The delay that the last reconcile asked for. */
   readonly nextInMillis: number;
-  /** Until when it waits: more events must not push the end of its pause away. */
+  /** The end of the current pause. More events must not extend it. */
   readonly pausedUntil: number;
 }
 
@@ -66,7 +66,7 @@ export function brake(
     const since = now() - limits.windowMillis;
     return { times: times.filter((time) => time > since), nextInMillis, pausedUntil };
   };
-  // Half as many as come one after the other, so that no honest timer is near the limit.
+  // Twice the interval at the limit, so that no legitimate timer comes near it.
   const soonMillis = (2 * limits.windowMillis) / limits.reconciles;
   const most = (by: Pacing, { nextInMillis }: Pace): number =>
     by === "timer" && nextInMillis < soonMillis ? limits.timers : limits.reconciles;

@@ -21,22 +21,22 @@ import type { Staleness } from "./ownership.ts";
 
 /** Echoes of one function. */
 export interface Echoes {
-  /** A reconcile of the key begins. Retracts its announcements if this replica may have missed some of them. */
+  /** Called when a reconcile of the key starts. Retracts the key's announcements if this replica may have missed some. */
   begin(key: ObjectKey): void;
   /**
-   * This replica has written an object for a key, and its event is an echo for `ownedMillis` more: as long as it owns the key
-   * at least. With 0 the event is news to the key, and the version only one that reads must not stay behind.
+   * Announces a write of this replica for a key. Its event is an echo for `ownedMillis`, while this replica certainly owns the key.
+   * With 0 the event is not an echo, and the announcement only sets a minimum version for reads.
    */
   announce(key: ObjectKey, write: Written, ownedMillis: number): void;
-  /** Sends what is announced; otherwise that happens at the end of the turn. */
+  /** Sends pending announcements now, instead of at the end of this turn of the event loop. */
   flush(): void;
-  /** The reconcile of the key failed: what it wrote is nobody's echo. */
+  /** Called when the reconcile of the key failed: its writes are no longer echoes. */
   retract(key: ObjectKey): void;
   /** Whether an event at this version is an echo for the key. */
   has(key: ObjectKey, uid: string, resourceVersion: string): boolean;
   /** The recent writes of all replicas for the key, including those of reconciles that failed. */
   written(key: ObjectKey): readonly Written[];
-  /** Forgets what may not be true any more. */
+  /** Drops announcements that may no longer be valid. */
   forget(doubt: Staleness): void;
   stop(): void;
 }
@@ -47,7 +47,7 @@ export type Written = Readonly<z.infer<typeof objectVersionSchema>>;
 const wroteSchema = z.object({
   key: z.string(),
   ...objectVersionSchema.shape,
-  /** Its event is an echo for this time. */
+  /** How long its event is an echo. */
   millis: z.number(),
 });
 type Wrote = z.infer<typeof wroteSchema>;
@@ -55,12 +55,12 @@ type Wrote = z.infer<typeof wroteSchema>;
 const messageSchema = z.union([z.object({ wrote: z.array(wroteSchema) }), z.object({ retract: z.string() })]);
 type Message = z.infer<typeof messageSchema>;
 
-/** What another replica says; undefined when it is nothing that a replica would say. */
+/** Parses a message of another replica; undefined if it is invalid. */
 function messageIn(message: Msg): Message | undefined {
   try {
     return messageSchema.parse(message.json());
   } catch {
-    // What throws in here would end the reading of the whole connection.
+    // An exception in the callback would stop all reads of the connection.
     return undefined;
   }
 }
@@ -69,11 +69,11 @@ interface Announced {
   readonly write: Written;
   readonly by: "this replica" | "another";
   readonly at: number;
-  /** Until then its event is an echo. Both are milliseconds of `performance.now()`. */
+  /** Its event is an echo until then. Both times are milliseconds of `performance.now()`. */
   until: number;
 }
 
-/** An event comes back within milliseconds; one that takes longer than this costs a needless reconcile. Milliseconds. */
+/** Maximum validity of an announcement. An event usually arrives within milliseconds; a later one costs a needless reconcile. */
 export const believedMillis = 10_000;
 /** After this time no replica holds a valid announcement from before this one subscribed. Twice the validity, for slow delivery. */
 const unheardMillis = 2 * believedMillis;
@@ -90,13 +90,13 @@ export function openEchoes(nc: NatsConnection, scope: QueueScope): Echoes {
     const announced = keys.get(key) ?? new Map<string, Announced>();
     const before = announced.get(write.uid);
     const order = before ? compareVersions(before.write.resourceVersion, write.resourceVersion) : -1;
-    // What this replica says comes back to it, later than it was true.
+    // This replica also receives its own announcements, later than it made them.
     if (order > 0 || (order === 0 && before?.by === "this replica" && by === "another")) return;
     const at = performance.now();
     announced.delete(write.uid);
     announced.set(write.uid, { write, by, at, until: at + Math.min(millis, believedMillis) });
-    for (const [uid, { at: said }] of announced) {
-      if (said > at - believedMillis) break;
+    for (const [uid, { at: announcedAt }] of announced) {
+      if (announcedAt > at - believedMillis) break;
       announced.delete(uid);
     }
     keys.set(key, announced);
@@ -107,11 +107,11 @@ export function openEchoes(nc: NatsConnection, scope: QueueScope): Echoes {
   }
 
   function send(message: Message): void {
-    // Without a connection there is nobody to tell, and nothing that would be right to say later.
+    // Without a connection no replica can receive it, and it would not be valid later.
     if (!nc.isClosed()) nc.publish(subject, JSON.stringify(message));
   }
 
-  /** Writes that answer in the same turn of the event loop travel together. */
+  /** Writes that complete in the same turn of the event loop are announced in one message. */
   function flush(): void {
     if (outgoing.length > 0) send({ wrote: outgoing });
     outgoing = [];
@@ -125,10 +125,10 @@ export function openEchoes(nc: NatsConnection, scope: QueueScope): Echoes {
   const subscription = nc.subscribe(subject, {
     callback: (error, message) => {
       if (error !== null) return;
-      const told = messageIn(message);
-      if (told === undefined) hasHeardAllFrom = performance.now() + unheardMillis;
-      else if ("retract" in told) retractAll(told.retract);
-      else for (const wrote of told.wrote) note("another", wrote);
+      const received = messageIn(message);
+      if (received === undefined) hasHeardAllFrom = performance.now() + unheardMillis;
+      else if ("retract" in received) retractAll(received.retract);
+      else for (const wrote of received.wrote) note("another", wrote);
     },
   });
 

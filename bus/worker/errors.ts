@@ -1,8 +1,8 @@
-/** What a reconcile may throw to say more than "try again". */
+/** Errors with a meaning of their own when a reconcile ends with them. Any other error is retried with backoff. */
 
 /**
- * Trying again will not help until the object changes: the object gets a condition with this reason, the request
- * becomes a dead letter, and nothing is retried. `reason` is one CamelCase word.
+ * A retry will not help until the object changes: the object gets a condition with this reason, and the request becomes a dead
+ * letter. `reason` is one CamelCase word.
  */
 export class TerminalError extends Error {
   override readonly name = "TerminalError";
@@ -14,8 +14,8 @@ export class TerminalError extends Error {
 }
 
 /**
- * Somebody else has to act first, and their action wakes nobody: the object gets a condition with this reason at
- * once, and the reconcile is tried again at the given pace.
+ * The reconcile waits for an action elsewhere that causes no event: the object gets a condition with this reason at once, and
+ * the reconcile is retried at the given interval.
  */
 export class BlockedError extends Error {
   override readonly name = "BlockedError";
@@ -29,7 +29,7 @@ export class BlockedError extends Error {
   }
 }
 
-/** This worker no longer owns the object: another may be reconciling it, so nothing may be written. */
+/** This worker no longer owns the object: another worker may be reconciling it, so this one must not write. */
 export class OwnershipLostError extends Error {
   override readonly name = "OwnershipLostError";
 }
@@ -44,9 +44,9 @@ export class ShutdownError extends Error {
   override readonly name = "ShutdownError";
 }
 
-/** Reason of a {@link TerminalError}: workers died over the object. */
+/** Reason of a {@link TerminalError}: the object crashed its workers. */
 export const workerCrashed = "WorkerCrashed";
 
-/** What an error is called in traces: one of few words, and nothing of what it says. */
+/** The name of an error in traces: one of a few words, without its message. */
 export const failureOf = (error: Error): string =>
   error instanceof TerminalError || error instanceof BlockedError ? error.reason : error.name;

@@ -1,4 +1,4 @@
-/** What becomes of a reconcile that did not end well: retried, slowed down, or given up; and the object says so. */
+/** Settles reconciles that failed: retries, slows down, or gives up, and reports it on the object. */
 
 import { apiServerUnavailable, type Blocker, blockerOf } from "../kube/blocker.ts";
 import type { KubeClient } from "../kube/client.ts";
@@ -26,7 +26,7 @@ export interface RetryLimits {
   readonly capMillis: number;
   /** Failed attempts after which the request becomes a dead letter. */
   readonly maxAttempts: number;
-  /** Workers that may die over one request before it becomes a dead letter. */
+  /** Workers that may crash over one request before it becomes a dead letter. */
   readonly maxCrashes: number;
 }
 
@@ -37,22 +37,19 @@ export const defaultRetries: RetryLimits = {
   maxCrashes: 3,
 };
 
-/** From this failed attempt on the object says that it is being retried. */
+/** From this failed attempt on, a condition reports the retries. */
 const reportedFrom = 3;
 
-/**
- * Longest pause between tries while something outside the object blocks it, even if the API server asks for a longer one.
- * Milliseconds.
- */
+/** Longest retry interval while something outside the object blocks it, even if the API server asks for more. Milliseconds. */
 const blockedCapMillis = { unavailable: 4_000, refused: 60_000 };
 
-/** How long a condition may take that says that the API server is busy. Milliseconds. */
+/** Time limit for writing a condition while the API server is unavailable. Milliseconds. */
 const unavailableReportMillis = 5_000;
 
 /** Characters of a message or stack that a dead letter keeps. */
 const maxTextLength = 4000;
 
-/** What failing needs. */
+/** Dependencies of {@link failures}. */
 export interface FailureOptions {
   readonly fn: ReconcileFunction;
   readonly client: KubeClient;
@@ -67,20 +64,20 @@ export interface FailureOptions {
   readonly clock: BusClock;
 }
 
-/** What becomes of a failed reconcile. It is tried again after the pause, in milliseconds. */
+/** The outcome of a failed reconcile: a retry after a pause in milliseconds, or none. */
 export type FailureOutcome =
   | { readonly when: "soon" | "later"; readonly pauseMillis: number }
   | { readonly when: "given up" };
 
-/** Ways for a ticket to end that is not done. Each of them gives the ticket back. */
+/** Ways to settle a failed ticket. Except for `moveToDeadLetters`, each acknowledges the ticket. */
 export interface Failures {
-  /** The reconcile threw: retry with backoff, or give up. Says when: `later` is when nobody believes its echoes any more. */
+  /** The reconcile threw: retries with backoff, or gives up. `later` means after the announcements of its writes have expired. */
   fail(job: Job, error: Error): Promise<FailureOutcome>;
-  /** Dead letter and condition; nothing is retried. */
+  /** Writes a dead letter and a condition, without a retry. */
   giveUp(job: Job, error: TerminalError): Promise<FailureOutcome>;
-  /** The object is in a hot loop: the request is delayed. Milliseconds. */
+  /** Delays the request of an object in a hot loop. Milliseconds. */
   slowDown(job: Job, by: Pacing, pauseMillis: number): Promise<void>;
-  /** Stores a dead letter, and no more. */
+  /** Stores a dead letter, and does nothing else. */
   moveToDeadLetters(
     job: Pick<Job, "key" | "ticket">,
     request: Request,
@@ -89,11 +86,11 @@ export interface Failures {
   ): Promise<void>;
 }
 
-/** What causes a hot loop, for the object's owner. */
+/** Explains a hot loop to the object's owner. */
 const loopCauses: Readonly<Record<Pacing, string>> = {
   event:
-    "It wrote something each time: either the function writes a value that is never the same twice, or another client sets the same field back.",
-  timer: "It asked each time to be called again at once (requeueAfter).",
+    "Each reconcile wrote something: either the function writes a value that differs each time, or another client reverts the same field.",
+  timer: "Each reconcile asked to be called again at once (requeueAfter).",
 };
 
 /** The failures of one function. */
@@ -114,8 +111,8 @@ export function failures({
   const name = { name: fn.name };
 
   /**
-   * Tries again after a pause, and says so on the object. What the attempt has written is no news to one that comes late
-   * enough; what is said here is none to either.
+   * Schedules a retry after a pause, and reports it on the object. A retry before the announcements expire must see the events of
+   * this attempt's writes, so those are retracted. The condition written here is an echo in either case.
    */
   async function retry(
     job: Job,
@@ -126,7 +123,7 @@ export function failures({
     const when = pause < believedMillis ? "soon" : "later";
     if (when === "soon") echoes.retract(job.key);
     if (report !== undefined) await reportOnObject(job, report);
-    // A retry is wanted whatever its event was.
+    // A retry must run even if the original event was an echo.
     const { routed: _, ...again } = request;
     await timers.set(job.key, pause, { ...again, failed: true }, job.ticket.lost);
     await confirm(job);
@@ -166,7 +163,7 @@ export function failures({
     const pause = backoff(failed, retries);
     log.warn({ err: error, failed, retryInMillis: Math.round(pause), ms: job.millis() }, "reconcile failed");
     metrics.retries.inc(name);
-    // Without the number of the attempt: the same error again must not be another write.
+    // The message omits the number of attempts: a repeated error must not cause another write.
     const trouble: StalledReport = { reason: "Retrying", message: error.message, severity: "stalled" };
     const { blocked: _, ...again } = request;
     const reason = failureOf(error);
@@ -178,7 +175,7 @@ export function failures({
     );
   }
 
-  /** Not the object's fault, so it uses up none of its attempts: retried for as long as it takes. */
+  /** Not the object's fault: retried without limit, and without counting as an attempt. */
   async function retryUntilUnblocked(
     job: Job,
     error: Error,
@@ -193,7 +190,7 @@ export function failures({
     const pause = Math.max(asked, backoff(request.blocked, { ...retries, capMillis }));
     job.log.warn({ err: error, reason, retryInMillis: Math.round(pause) }, "blocked, retrying");
     metrics.retries.inc(name);
-    // An API server that does not answer, or does not know us, takes no condition either.
+    // An API server that does not answer or rejects our credentials cannot store a condition either.
     const isSilent = answer ? answer.status === 401 : !(refusal instanceof ApiUnansweredError);
     const isReported = request.blocked >= reportedFrom && !(isUnavailable && isSilent);
     const limitMillis = isUnavailable ? unavailableReportMillis : undefined;
@@ -202,7 +199,7 @@ export function failures({
     return retry(job, pause, again, isReported ? trouble : undefined);
   }
 
-  /** Condition, dead letter, and the ticket is done. */
+  /** Writes the dead letter and the condition, then acknowledges the ticket. */
   async function giveUp(
     job: Job,
     error: TerminalError,
@@ -212,7 +209,7 @@ export function failures({
     echoes.retract(key);
     log.error({ err: error, reason: error.reason, ms: job.millis() }, "given up: dead letter");
     metrics.terminalErrors.inc(labels);
-    // The letter first: whoever reads the condition finds it.
+    // The dead letter first: a user who reads the condition must find it.
     const { traceparent } = span;
     await moveToDeadLetters(job, { ...request, attempt: attempts, traceparent }, error.reason, error);
     await reportOnObject(job, {
@@ -247,10 +244,10 @@ export function failures({
   async function slowDown(job: Job, by: Pacing, pause: number): Promise<void> {
     const { key, request, log } = job;
     metrics.braked.inc(name);
-    log.warn({ pauseMillis: pause }, "hot loop: reconciled again and again");
+    log.warn({ pauseMillis: pause }, "hot loop, slowing down");
     await reportOnObject(job, {
       reason: "HotLoop",
-      message: `${fn.name} reconciled this object again and again, so it is slowed down. ${loopCauses[by]}`,
+      message: `${fn.name} reconciles this object in a hot loop, so it is slowed down. ${loopCauses[by]}`,
       severity: "stalled",
     });
     const also = [request.cause, ...(request.also ?? [])];
@@ -263,7 +260,7 @@ export function failures({
     await confirm(job);
   }
 
-  /** What the object says before the condition is written, as the change that its event is, should that come later. */
+  /** The request for the version that the condition will replace, equal to the one for its event. */
   function changeOf({ key, span }: Job, { metadata: { uid, resourceVersion } }: Stored): Request {
     const { group, kind } = fn.for;
     return {
@@ -273,10 +270,10 @@ export function failures({
   }
 
   /**
-   * Writes the condition. The event of it stands for all that came before: a change that the reconcile has not seen is asked
-   * for before, and then the event is news as well; where there was none, the condition counts as seen and wakes nobody.
+   * Writes the condition. Its event also covers all older versions. So a change that the reconcile has not seen is requested
+   * first, and then the event of the condition is not an echo. Otherwise the condition counts as seen and causes no reconcile.
    *
-   * A condition that can not be written must not keep the request from being settled.
+   * A failed write is only logged: it must not keep the request from being settled.
    */
   async function reportOnObject(job: Job, trouble: StalledReport): Promise<void> {
     const { key, seen, span, ticket, log } = job;
@@ -307,7 +304,7 @@ export function failures({
   return { fail, giveUp, slowDown, moveToDeadLetters };
 }
 
-/** Exponential with full jitter above the half, so that objects that failed together do not retry together. */
+/** Exponential backoff, with jitter over its upper half so that objects that failed together do not retry together. */
 export function backoff(
   failed: number,
   { baseMillis, capMillis }: RetryLimits,

@@ -15,21 +15,21 @@ test.each([
   ["a".repeat(41), /at most 40/],
   ["bridge", /other than "bridge"/],
   ["bridge-opted-in", /other than "bridge-opted-in"/],
-])("the name %s is refused, with what was expected", (name, message) => {
+])("rejects the name %s and says what was expected", (name, message) => {
   expect(() => declare(name)).toThrow(message);
 });
 
 test.each([
   { apiGroups: [""], resources: ["pods", "secrets"], verbs: ["get"] },
   { apiGroups: ["apps", "*"], resources: ["*"], verbs: ["*"] },
-])("permissions for $resources of $apiGroups are refused: they would hold for all Secrets", (rule) => {
+])("rejects permissions for $resources of $apiGroups, because they cover all Secrets", (rule) => {
   const permitted = (permissions: PolicyRule[]) =>
     defineFunction({ name: "thing", for: kind("Thing"), permissions, reconcile: async () => undefined });
   expect(() => permitted([rule])).toThrow(/do not cover Secrets.*owns or watches/);
   expect(permitted([{ ...rule, apiGroups: ["apps"] }]).permissions).toHaveLength(1);
 });
 
-test("a kind that is both owned and watched is watched once, whatever its version", () => {
+test("watches a kind once if it is both owned and watched, in any version", () => {
   const fn = defineFunction({
     name: "thing",
     for: kind("Thing"),
@@ -60,7 +60,7 @@ test.each<[string, Changes]>([
   ["a plural", { plural: "thingies" }],
   ["writers", { writers: "admin" }],
   ["a kind, of the same plural", { kind: "Thong", plural: "things" }],
-])("two definitions of a kind with other %s are an error that names both functions", (_, changes) => {
+])("rejects two definitions of a kind that differ in %s, and names both functions", (_, changes) => {
   const functions = [reconciling("one"), reconciling("other", changes)];
   const message =
     /^found two different definitions of \S+, Thing v1 in the function one and .* in the function other: define it once/;
@@ -89,7 +89,7 @@ test.each<[string, (check: Check) => z.ZodString]>([
         .check(({ value }) => void check(value))
         .meta(rule),
   ],
-])("two definitions of a kind with other code in %s are an error", (_, refined) => {
+])("rejects two definitions of a kind whose code in %s differs", (_, refined) => {
   const isOne: Check = (text) => text.length === 1;
   const spec = (item: z.ZodString) => z.object({ list: z.array(z.lazy(() => item).nullable()).optional() });
   const shared = refined(isOne);
@@ -106,7 +106,7 @@ test.each<[string, (check: Check) => z.ZodString]>([
   ).toThrow("two different definitions of Thing.test.denrei.dev");
 });
 
-test("a function cannot name two definitions of a kind", () => {
+test("rejects two definitions of a kind in one function", () => {
   const declared = () =>
     defineFunction({
       name: "thing",
@@ -117,7 +117,7 @@ test("a function cannot name two definitions of a kind", () => {
   expect(declared).toThrow("two different definitions of Thing.test.denrei.dev");
 });
 
-test("a definition that is loaded twice, or declared as external by others, is one kind", () => {
+test("accepts a definition that is loaded twice, or also declared as an external kind", () => {
   const other = defineFunction({ name: "user", for: kind("Thing"), reconcile: async () => undefined });
   const functions = [reconciling("one"), reconciling("again"), other];
   expect(definedKinds(functions)).toEqual([functions[0]?.for]);

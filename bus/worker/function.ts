@@ -13,41 +13,41 @@ import { functionNamePattern, type ObjectKey } from "../subjects.ts";
 import type { Interest } from "../topology.ts";
 import type { Webhook } from "../webhooks/received.ts";
 
-/** What a reconcile asks for when it ends well; nothing means "wake me when something changes". */
+/** The result of a successful reconcile. Without it, the next reconcile runs when something changes. */
 export interface Result {
-  /** Reconcile again after so many milliseconds, even if every worker dies meanwhile. 0 is at once. */
+  /** Delay until the next reconcile, in milliseconds; 0 means at once. Survives the crash of every worker. */
   readonly requeueAfter?: number;
 }
 
 /**
- * A child to create: the platform adds apiVersion, kind, namespace and the controller reference. One of a kind in no
- * namespace gets labels and annotations instead (`clusterchild.ts`), and is not garbage-collected: delete it in `finalize`.
+ * A child to create: the platform adds apiVersion, kind, namespace, and the controller reference. A cluster-scoped child gets
+ * labels and annotations instead (`clusterchild.ts`), and is not garbage-collected: delete it in `finalize`.
  */
 export type NewChild<T extends KubeObject> = Omit<T, "apiVersion" | "kind" | "metadata" | "status"> & {
   readonly metadata: Pick<T["metadata"], "name"> & Partial<Pick<T["metadata"], "labels" | "annotations">>;
 };
 
-/** Reads of the object store on the bus: cheap, and at least as new as what woke the function. */
+/** Reads of the object store on the bus: cheap, and at least as new as the event that caused the reconcile. */
 export interface Reads {
-  /** One object by name, in the reconciled object's namespace unless another one is given. */
+  /** Reads one object by name. Default namespace: that of the reconciled object. */
   get<T extends KubeObject>(kind: Kind<T>, name: string, namespace?: string): Promise<Stored<T> | undefined>;
   /**
-   * The objects of a kind that the reconciled object controls (by uid, not by name), or another one of its namespace, in no
-   * order.
+   * Reads the objects of a kind that `owner` controls (by uid, not by name), in no order. `owner` is the reconciled object or
+   * another one in its namespace.
    */
   children<T extends KubeObject>(kind: Kind<T>, owner?: Stored): Promise<Stored<T>[]>;
-  /** All objects of a kind in the reconciled object's namespace, or in another one, in no order. */
+  /** Reads all objects of a kind in a namespace, in no order. Default namespace: that of the reconciled object. */
   list<T extends KubeObject>(kind: Kind<T>, namespace?: string): Promise<Stored<T>[]>;
   /** Looks up objects of the function's kind by one of its indexes. */
   readonly find: Find;
 }
 
-/** What a reconcile has to work with. Every write throws when this worker no longer owns the object. */
+/** The context of a reconcile. Every write throws when this worker no longer owns the object. */
 export interface Context {
   readonly key: ObjectKey;
-  /** What woke the function. A hint for logs: reconcile from state, never from the cause. */
+  /** The cause of this reconcile. A hint for logs: reconcile from state, never from the cause. */
   readonly cause: Cause;
-  /** All that woke it: the cause, and what came while the object was in other hands. A hint as well. */
+  /** All causes: `cause`, and those that arrived while the object was owned. Also only a hint. */
   readonly causes: readonly Cause[];
   /** Failed attempts before this one. */
   readonly attempt: number;
@@ -55,15 +55,15 @@ export interface Context {
   readonly replica: string;
   /** The cluster's name on the bus: `DENREI_CLUSTER`, or `default`. */
   readonly cluster: string;
-  /** Aborts when ownership is lost, the time is up, or the worker shuts down. Pass it on to what waits. */
+  /** Aborts when ownership is lost, the time limit is reached, or the worker shuts down. Pass it to every call that waits. */
   readonly signal: AbortSignal;
   /** Throws when this worker no longer owns the object. Call it right before an effect outside Kubernetes. */
   assertOwned(): void;
   /** Carries function, key, attempt and trace id. */
   readonly log: Logger;
   /**
-   * The time by the clock of the bus, which all replicas share: milliseconds since the epoch. Use it in place of `Date.now()`
-   * for every time that is written down or compared with one that was.
+   * The time by the clock of the bus, which all replicas share: milliseconds since the epoch. Use it instead of `Date.now()`
+   * for every time that is stored, or compared with a stored one.
    */
   now(): number;
   readonly read: Reads;
@@ -74,12 +74,12 @@ export interface Context {
       name: string,
       namespace?: string,
     ): Promise<Stored<T> | undefined>;
-    /** All objects of a kind in a namespace, the reconciled object's unless given. Needs a permission for `list`. */
+    /** Lists all objects of a kind in a namespace. Default: that of the reconciled object. Needs a permission for `list`. */
     list<T extends KubeObject>(kind: Kind<T>, namespace?: string): Promise<readonly Stored<T>[]>;
-    /** Looks up a kind that the API server serves, in this version or else in the preferred one. */
+    /** Looks up a kind that the API server serves, in this version or, failing that, in the preferred one. */
     kind(apiVersion: string, kind: string): Promise<Kind | undefined>;
     /**
-     * The last lines of a container's log. Undefined where there is none: the pod is gone, or was never on a node. Needs a
+     * Reads the last lines of a container's log. Undefined if the pod no longer exists or was never scheduled. Needs a
      * permission for `pods/log`.
      */
     podLog(
@@ -88,29 +88,32 @@ export interface Context {
     ): Promise<string | undefined>;
   };
   /**
-   * Creates a child under a deterministic name. A child of that name that this object already controls is returned as
-   * it is; one that it does not control throws a {@link BlockedError} with the reason `NameTaken`.
+   * Creates a child under a deterministic name. Returns an existing child of that name unchanged. Throws a {@link BlockedError}
+   * with the reason `NameTaken` if this object does not control it.
    */
   create<T extends KubeObject>(kind: Kind<T>, child: NewChild<T>): Promise<Stored<T>>;
-  /** JSON merge patch on the version in hand; no call when it changes nothing. Throws a conflict when it is stale. */
+  /** JSON merge patch on this version of the object; no call when it changes nothing. Throws a conflict if the version is stale. */
   patch<T extends KubeObject>(kind: Kind<T>, object: Stored<T>, patch: object): Promise<Stored<T>>;
   /**
-   * Server-side apply of a child with this function's field manager: what was applied once and is not wanted any more goes,
-   * what others have added stays. No call when it is as wanted. If the child has changed since it was read, the apply is
-   * made on the newer version, and the reconcile runs again afterwards. One of that name that this object does not control
-   * throws a {@link BlockedError} with the reason `NameTaken`, unless it has no controller and has the given uid: that of a
-   * child that has lost its owner reference.
+   * Server-side apply of a child with this function's field manager: removes fields that it applied before and that are no longer
+   * desired, and keeps fields of other managers. No call if the child already matches. If the child has changed since it was
+   * read, the apply uses the newer version, and the reconcile runs again afterwards. Throws a {@link BlockedError} with the
+   * reason `NameTaken` if this object does not control the child. To adopt a child that has lost its owner reference, pass its
+   * uid.
    */
   apply<T extends KubeObject>(
     kind: Kind<T>,
     child: NewChild<T>,
     options?: { readonly uid?: string | undefined },
   ): Promise<Stored<T>>;
-  /** The same for some fields of an object that is no child: all that this function ever sets of it. Conflicts when it is gone. */
+  /**
+   * Server-side apply of fields of an object that is not a child. Pass all fields that this function ever sets. Throws a conflict
+   * if the object no longer exists.
+   */
   applyFields<T extends KubeObject>(kind: Kind<T>, object: Stored<T>, fields: object): Promise<Stored<T>>;
   /**
-   * Deletes exactly this object (by uid). One that is gone already is fine. With `Foreground` it stays until what it owns is
-   * gone.
+   * Deletes exactly this object (by uid). No error if it no longer exists. With `Foreground` it remains until its dependents are
+   * deleted.
    */
   delete(kind: Kind, object: Stored, options?: { readonly propagation?: "Foreground" }): Promise<void>;
   /** Writes status fields and conditions of the reconciled kind; no call when nothing changes. */
@@ -124,19 +127,19 @@ export interface Context {
   event(type: "Normal" | "Warning", reason: string, note: string): void;
 }
 
-/** Names what is to be reconciled. */
+/** Keys of objects to reconcile. */
 export type Keys = readonly ObjectKey[] | Promise<readonly ObjectKey[]>;
 
-/** Wakes a function for objects that it does not own. Runs in every replica: pure, but for reads. */
+/** Enqueues requests on changes of objects that the function does not own. Runs in every replica: pure except for reads. */
 export interface Watch<T extends KubeObject = KubeObject> {
   readonly kind: Kind<T>;
   /** `find` looks up objects of the function's kind by one of its indexes. */
   keys(object: Stored<T>, find: Find): Keys;
-  /** Wakes no more than so many a second: for an object that many others depend on. Without it, all at once. */
+  /** Limit of requests per second, for an object that many others depend on. Without it, all at once. */
   readonly perSecond?: number;
 }
 
-/** Wakes a function with webhooks, by event. Runs in every replica: pure, but for reads. */
+/** Enqueues requests on webhooks, by event. Runs in every replica: pure except for reads. */
 export type Webhooks = {
   readonly [E in WebhookEventName]?: (webhook: Webhook<E>, find: Find) => Keys;
 };
@@ -149,66 +152,66 @@ export interface PolicyRule {
   readonly resourceNames?: readonly string[];
 }
 
-/** What a function speaks to beside the API server and the bus. In a cluster with network policies it can reach nothing else. */
+/** Network access besides the API server and the bus. Network policies block everything else. */
 export interface Outbound {
-  /** GitHub, wherever it is: port 443 of any public address. */
+  /** GitHub: port 443 of any public address. */
   readonly github?: true;
   /** These TCP ports of pods, in any namespace. */
   readonly podPorts?: readonly number[];
 }
 
-/** What an author writes. */
+/** The declaration of a function by its author. */
 export interface FunctionOptions<T extends KubeObject> {
   /** A DNS label of at most 40 characters. Names the stream, the consumers and the Deployment. */
   readonly name: string;
-  /** What its writes are known by in `managedFields`. Default: `denrei.dev/` and its name. */
+  /** Field manager of its writes. Default: `denrei.dev/` and its name. */
   readonly fieldManager?: string;
   /** The kind that is reconciled. */
   readonly for: Kind<T>;
   /**
-   * Another function reconciles the same objects, and speaks for them: what goes wrong with this one is in its logs and dead
-   * letters, and in no condition but those that it writes itself.
+   * Another function reconciles the same objects and reports their status. Failures of this one appear only in its logs, its dead
+   * letters, and the conditions that it writes itself.
    */
   readonly secondary?: true;
-  /** Kinds of children: a change of one wakes its controller. */
+  /** Kinds of children: a change of a child enqueues its controller. */
   readonly owns?: readonly Kind[];
-  /** Further kinds of children, which the installation lists. None of its roles are generated. */
+  /** Further kinds of children, listed by the installation. Roles for them are not generated. */
   readonly ownsListed?: ListedKinds;
   readonly watches?: readonly Watch[];
   /**
-   * What objects are found by, beside their names: the values of each in an index, by the index's name. Give an index another
-   * name when it has other values than before: with a new name all objects are looked at again.
+   * Indexes by name: each function returns the values that an object is found by. Rename an index when its values change: under a
+   * new name all objects are indexed again.
    */
   readonly indexes?: Readonly<Record<string, (object: Stored<T>) => readonly string[]>>;
-  /** Webhooks of GitHub that wake it. */
+  /** GitHub webhooks that enqueue requests. */
   readonly webhooks?: Webhooks;
-  /** Reconciles at once in one worker process. Default 10. */
+  /** Concurrent reconciles in one worker process. Default 10. */
   readonly concurrency?: number;
-  /** How long one reconcile may take, in milliseconds, before it is aborted and retried. Default 60,000. */
+  /** Time limit of one reconcile, in milliseconds. After it the reconcile is aborted and retried. Default 60,000. */
   readonly timeoutMillis?: number;
   /**
-   * Every object is reconciled at least this often, in milliseconds, whatever becomes of events and timers. Without it, only
-   * when something wakes it.
+   * Interval in milliseconds at which every object is reconciled, independent of events and timers. Without it, objects are
+   * reconciled only on events and timers.
    */
   readonly sweepMillis?: number;
-  /** How much memory its worker may take in a cluster, in MiB. Default 512. */
+  /** Memory limit of its worker in a cluster, in MiB. Default 512. */
   readonly memoryMebibytes?: number;
-  /** Rights beyond those that follow from the declaration, in the whole cluster. Secrets can not be among them. */
+  /** Cluster-wide permissions beyond those that follow from the declaration. They must not cover Secrets. */
   readonly permissions?: readonly PolicyRule[];
-  /** Whom it speaks to beside the API server and the bus. Nobody unless given. */
+  /** Network access besides the API server and the bus. Default: none. */
   readonly outbound?: Outbound;
-  /** Brings the world to what the object says. Level-triggered and idempotent: it may run at any time, twice. */
+  /** Brings the actual state to the desired state of the object. Level-triggered and idempotent: it may run at any time, and twice. */
   reconcile(object: Stored<T>, ctx: Context): Promise<Result | undefined>;
   /**
-   * Annotations that this function reads of Secrets, ConfigMaps, and other kinds of which only the metadata is published.
-   * All others stay off the bus, because tools keep copies of the content in them.
+   * Annotations that this function reads on Secrets, ConfigMaps, and other kinds whose metadata alone is published. All other
+   * annotations stay off the bus, because tools store copies of the content in them.
    */
   readonly annotations?: readonly string[];
-  /** Undoes what is outside Kubernetes. With it the platform keeps a finalizer on the object, from before the first reconcile. */
+  /** Cleans up resources outside Kubernetes. With it, the platform sets a finalizer before the first reconcile. */
   finalize?(object: Stored<T>, ctx: Context): Promise<Result | undefined>;
 }
 
-/** A function with its defaults filled in. The object type is checked where it is defined. */
+/** A function with its defaults filled in. The object type is checked in `defineFunction`. */
 export interface ReconcileFunction
   extends Omit<
     FunctionOptions<KubeObject>,
@@ -225,11 +228,11 @@ export interface ReconcileFunction
   readonly concurrency: number;
   readonly timeoutMillis: number;
   readonly memoryMebibytes: number;
-  /** The finalizer, if there is a `finalize`. */
+  /** The finalizer; undefined without `finalize`. */
   readonly finalizer: string | undefined;
 }
 
-/** Users of the bus, accounts and Secrets that are no function's, but are named like one's. */
+/** Names of bus users, accounts, and Secrets that belong to the platform itself. */
 const reservedNames = ["admin", "backup", "bridge", "ca", "gateway", "nats", "operator", "restore", "worker"];
 
 /**
@@ -249,13 +252,13 @@ export function defineFunction<T extends KubeObject>(options: FunctionOptions<T>
   }
   if (reservedNames.includes(options.name) || options.name.endsWith(optedInRole(""))) {
     throw new TypeError(
-      `expected a function name other than "${options.name}": accounts and users of the platform's own have it`,
+      `expected a function name other than "${options.name}": the platform uses it for its own accounts and users`,
     );
   }
   if (options.permissions?.some(coversSecrets)) {
     throw new TypeError(
-      `expected permissions of "${options.name}" that do not cover Secrets, which are granted in opted-in namespaces alone: ` +
-        "name Secret among what it owns or watches",
+      `expected permissions of "${options.name}" that do not cover Secrets, which are granted only in opted-in namespaces: ` +
+        "list Secret among the kinds that it owns or watches",
     );
   }
   const definition: FunctionOptions<T> = options;
@@ -274,7 +277,7 @@ export function defineFunction<T extends KubeObject>(options: FunctionOptions<T>
     memoryMebibytes: options.memoryMebibytes ?? 512,
     finalizer: options.finalize ? `${domain}/${options.name}` : undefined,
   };
-  // Throws where two definitions of a kind are mixed up.
+  // Throws if a kind has two definitions.
   definedKinds([defined]);
   return defined;
 }
@@ -287,7 +290,7 @@ const coversSecrets = ({ apiGroups, resources }: PolicyRule): boolean =>
 export const interestsOf = (functions: readonly ReconcileFunction[], cluster: string): Interest[] =>
   functions.map((fn) => interestOf(fn, cluster));
 
-/** What wakes one function. */
+/** Streams and consumers that one function needs in a cluster. */
 export const interestOf = (fn: ReconcileFunction, cluster: string): Interest => ({
   scope: { fn: fn.name, cluster },
   kinds: kindsOf(fn),
@@ -303,8 +306,8 @@ const namedKinds = (fn: ReconcileFunction): Kind[] => [
 ];
 
 /**
- * Kinds that are defined by `defineKind` and that functions name, each once: those with a CRD of ours. Throws a `TypeError` where one
- * kind has two definitions that differ in anything, such as version, writers or refinements: one of them would be dropped.
+ * The kinds of these functions that are defined with `defineKind`, and so have a generated CRD; each once. Throws a `TypeError`
+ * if one kind has two definitions that differ, for example in version, writers, or refinements: one would be dropped.
  */
 export function definedKinds(functions: readonly ReconcileFunction[]): Kind[] {
   const found = new Map<string, { readonly kind: Kind; readonly fn: string }>();
@@ -319,7 +322,7 @@ export function definedKinds(functions: readonly ReconcileFunction[]): Kind[] {
         throw new TypeError(
           `found two different definitions of ${name}, ${versionText(other)} and ${versionText(one)}: ` +
             "define it once and import it (copies of a refinement count as different), " +
-            "or declare the kind of others by externalKind",
+            "or declare a kind of another project with externalKind",
         );
     }
   return [...new Set([...found.values()].map(({ kind }) => kind))];
@@ -336,7 +339,7 @@ export function kindsOf(fn: ReconcileFunction): Kind[] {
   );
 }
 
-/** All that a bridge needs to serve functions. Throws a `TypeError` where a kind has two definitions. */
+/** The parameters of a bridge that serves these functions. Throws a `TypeError` if a kind has two definitions. */
 export const bridgeNeeds = (functions: readonly ReconcileFunction[], cluster: string) => {
   definedKinds(functions);
   const kinds = functions.flatMap(kindsOf);

@@ -1,4 +1,4 @@
-/** One ticket on its way through the reconciler. */
+/** The state of one ticket in the reconciler. */
 import type { Logger } from "pino";
 import type { RecordedWrite } from "../activity/record.ts";
 import type { Request } from "../queue/request.ts";
@@ -8,37 +8,37 @@ import type { Ticket } from "./ownership.ts";
 import type { FirstRead } from "./reads.ts";
 import type { Write } from "./writes.ts";
 
-/** What is known about one ticket. */
+/** One ticket and the state of its reconcile. */
 export interface Job {
   readonly ticket: Ticket;
   readonly key: ObjectKey;
   readonly request: Request;
-  /** The first read of the attempt, under way since the ticket arrived. */
+  /** The first read of the attempt, started when the ticket arrived. */
   readonly firstRead: Promise<FirstRead>;
   /** Aborts the attempt and its first read. */
   readonly controller: AbortController;
-  /** Versions that were read or written, by uid: the newest. What nobody has seen yet has to be reconciled. */
+  /** Versions that the reconcile has seen, by uid. Any other change needs another reconcile. */
   readonly seen: Map<string, string>;
-  /** Of the reconcile, whatever becomes of it. */
+  /** The span of the reconcile, whatever its outcome. */
   readonly span: Span;
   readonly log: Logger;
-  /** Told of each write: what this replica writes for a key that it owns is nobody's news, unless it is said to be. */
+  /** Called for each write. Its event is an echo, unless the write says otherwise. */
   onWrite(write: Write): void;
-  /** Sends the other replicas what they have not been told of yet. */
+  /** Sends pending announcements of writes to the other replicas. */
   flushEchoes(): void;
-  /** How long it has been under way, in milliseconds. */
+  /** Milliseconds since the ticket arrived. */
   millis(): number;
-  /** Writes so far. */
+  /** Number of writes so far. */
   readonly writes: number;
-  /** The first of them, as they are told of. */
+  /** The first writes, for the activity record. */
   readonly recordedWrites: readonly RecordedWrite[];
-  /** Resolves with the first write, if there is one. */
+  /** Resolves at the first write; stays pending without one. */
   readonly firstWrite: Promise<void>;
 }
 
 /**
- * Gives the ticket back for good, and waits for the server's word. Throws when it is not ours any more. The writes are
- * announced before: whoever routes the event of one, and finds that nobody owns the key, has to know it for an echo.
+ * Acknowledges the ticket and waits for the server's confirmation. Throws if this worker no longer owns it. Announces the writes
+ * first: a replica that routes the event of one, and finds the key free, must recognize it as an echo.
  */
 export async function confirm({ ticket, flushEchoes }: Pick<Job, "ticket" | "flushEchoes">): Promise<void> {
   ticket.assertOwned();

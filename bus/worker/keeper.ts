@@ -1,51 +1,50 @@
 /**
- * Signs of life for tickets while a debugger has stopped this process: they come from a thread with a connection of its own,
- * which goes on. So the bus sees a worker that takes its time, and nobody else is given the object. When the process dies, the
- * thread dies with it, and the ticket is delivered again as ever.
+ * Extends tickets while a debugger has stopped this process. The keeper is a thread with its own connection, which keeps running.
+ * The bus sees a slow worker and does not redeliver the ticket. When the process dies, the thread dies with it, and the ticket
+ * is redelivered as usual.
  */
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
 import type { BusAddress } from "../nats/connect.ts";
 
-/** A sign of life that the bus has confirmed, or the end of the connection over which they went. */
+/** An extension that the bus has confirmed, or the end of the keeper's connection. */
 export type KeeperEvent =
   /** `sent` is in milliseconds of this thread's `performance.now()`. */
   { readonly reply: string; readonly sent: number } | "disconnected";
 
-/** What the thread is told: the reply subject of a delivery. */
+/** A command to the thread: start or stop extending the delivery with this reply subject. */
 export type KeeperCommand = { readonly keep: string } | { readonly drop: string };
 
-/** What the thread starts with. */
+/** Start parameters of the thread. */
 export interface KeeperData {
   readonly address: BusAddress;
   readonly everyMillis: number;
-  /** What `process.hrtime` says, in milliseconds, when `performance.now()` of the process that asks is 0. */
+  /** The value of `process.hrtime`, in milliseconds, at which `performance.now()` of the main thread is 0. */
   readonly epochMillis: number;
   readonly events: MessagePort;
 }
 
-/** Keeps tickets. */
+/** Extends tickets from another thread. */
 export interface Keeper {
   keep(reply: string): void;
   drop(reply: string): void;
-  /** Whether its thread has died: it keeps nothing any more. */
+  /** Whether its thread has died and no longer extends tickets. */
   readonly isGone: boolean;
-  /** What has happened since this was last asked, in its order. To be asked before a ticket is judged by its age. */
-  news(): Iterable<KeeperEvent>;
+  /** The events since the last call, in order. Read them before judging a ticket by its age. */
+  events(): Iterable<KeeperEvent>;
   stop(): void;
 }
 
-/** What a worker says that has one. */
-export const debuggedWarning =
-  "a debugger may stop this worker: what it has in hand stays its own, for however long";
+/** Logged by a worker that has a keeper. */
+export const debuggedWarning = "running under a debugger: this worker keeps its tickets while it is stopped";
 
-/** What a worker says whose keeper has died. */
+/** Logged when the keeper of a worker has died. */
 export const keeperGone =
-  "the thread that keeps what this worker has in hand is gone: a debugger that stops it for longer than DENREI_ACK_WAIT_SECONDS " +
-  "loses it to other workers. Start the worker again to have it kept";
+  "the keeper thread has died: if a debugger stops this worker for longer than DENREI_ACK_WAIT_SECONDS, other workers get its " +
+  "tickets. Restart the worker to keep them";
 
 /**
- * Starts a keeper; resolves when it is connected. Rejects as `connectBus` does. Calls back when its thread dies later, which counts
- * as the end of its connection.
+ * Starts a keeper; resolves when it is connected. Rejects like `connectBus`. Calls `onGone` if the thread dies later, which also
+ * counts as the end of its connection.
  */
 export async function startKeeper(
   address: BusAddress,
@@ -67,8 +66,8 @@ export async function startKeeper(
     thread.once("message", resolve);
     thread.once("error", reject);
   });
-  let state: "running" | "stopped" | "died" | "buried" = "running";
-  let cause = new Error("expected the thread to run until it is stopped, but it ended");
+  let state: "running" | "stopped" | "died" | "reported" = "running";
+  let cause = new Error("the keeper thread ended unexpectedly");
   thread.on("error", (error: Error) => {
     cause = error;
   });
@@ -79,22 +78,22 @@ export async function startKeeper(
   });
   thread.unref();
   mine.unref();
-  const order = (text: KeeperCommand): void => thread.postMessage(text);
+  const send = (command: KeeperCommand): void => thread.postMessage(command);
   return {
-    keep: (reply) => order({ keep: reply }),
-    drop: (reply) => order({ drop: reply }),
+    keep: (reply) => send({ keep: reply }),
+    drop: (reply) => send({ drop: reply }),
     get isGone() {
-      return state === "died" || state === "buried";
+      return state === "died" || state === "reported";
     },
-    *news() {
-      // Read here and not in an event: after a pause, code may run before any event is told.
+    *events() {
+      // Polled, not pushed: after a pause, code may run before any message callback.
       for (;;) {
         const next = receiveMessageOnPort(mine) as { readonly message: KeeperEvent } | undefined;
         if (next === undefined) break;
         yield next.message;
       }
       if (state !== "died") return;
-      state = "buried";
+      state = "reported";
       yield "disconnected";
     },
     stop() {

@@ -1,7 +1,7 @@
-/** Metrics of a worker, under controller-runtime's names where the meaning is the same. */
+/** Metrics of a worker. They use controller-runtime's names where the meaning is the same. */
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
-/** controller-runtime's buckets for the time of a reconcile, in seconds. */
+/** controller-runtime's buckets for reconcile times, in seconds. */
 const reconcileBuckets = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5,
   1.75, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
@@ -16,7 +16,7 @@ export function workerMetrics(registry: Registry) {
   return {
     reconciles: new Counter({
       name: "controller_runtime_reconcile_total",
-      help: "Reconciles per function and result: success, error, requeue or requeue_after.",
+      help: "Reconciles per function and result: success, error, requeue, or requeue_after.",
       labelNames: ["controller", "result"] as const,
       registers,
     }),
@@ -41,19 +41,19 @@ export function workerMetrics(registry: Registry) {
     }),
     active: new Gauge({
       name: "controller_runtime_active_workers",
-      help: "Reconciles under way.",
+      help: "Running reconciles.",
       labelNames: controller,
       registers,
     }),
     concurrency: new Gauge({
       name: "controller_runtime_max_concurrent_reconciles",
-      help: "Reconciles that may be under way at once in this process.",
+      help: "Maximum number of concurrent reconciles in this process.",
       labelNames: controller,
       registers,
     }),
     adds: new Counter({
       name: "workqueue_adds_total",
-      help: "Requests that this process put on the queue.",
+      help: "Requests that this process enqueued.",
       labelNames: name,
       registers,
     }),
@@ -72,43 +72,43 @@ export function workerMetrics(registry: Registry) {
     }),
     coalesced: new Counter({
       name: "denrei_requests_coalesced_total",
-      help: "Requests that found the object owned and left a mark.",
+      help: "Requests that left a mark because the object was owned.",
       labelNames: name,
       registers,
     }),
     stranded: new Counter({
       name: "denrei_messages_stranded_total",
-      help: "Tickets, marks and delayed requests that the bus stored and did not deliver any more, found by looking for them.",
+      help: "Tickets, marks, and delayed requests that the bus stored but no longer delivered, found by a search.",
       labelNames: name,
       registers,
     }),
     echoes: new Counter({
       name: "denrei_own_events_total",
-      help: "Events of the function's own writes that woke nobody.",
+      help: "Events of the function's own writes, dropped without a reconcile.",
       labelNames: name,
       registers,
     }),
     webhooks: new Counter({
       name: "denrei_webhooks_total",
-      help: "Webhooks that were turned into requests, if any object was concerned.",
+      help: "Webhooks that were routed, including those that concern no object.",
       labelNames: ["name", "event"] as const,
       registers,
     }),
     lost: new Counter({
       name: "denrei_ownership_lost_total",
-      help: "Reconciles that were broken off because another worker may own the object.",
+      help: "Reconciles aborted because another worker may own the object.",
       labelNames: name,
       registers,
     }),
     deadLetters: new Counter({
       name: "denrei_dead_letters_total",
-      help: "Requests that were given up.",
+      help: "Requests moved to dead letters.",
       labelNames: ["name", "reason"] as const,
       registers,
     }),
     braked: new Counter({
       name: "denrei_requests_braked_total",
-      help: "Requests that were delayed because their object was reconciled in a hot loop.",
+      help: "Requests delayed because their object was reconciled in a hot loop.",
       labelNames: name,
       registers,
     }),

@@ -1,10 +1,10 @@
-/** How a job ended, as it is told of. */
+/** Converts the end of a job into an activity record. */
 import type { EndedReconcile, Outcome } from "../activity/record.ts";
 import type { AttemptTools } from "./attempt.ts";
 import { failureOf } from "./errors.ts";
 import type { Job } from "./job.ts";
 
-/** What the job does not know itself. */
+/** How a reconcile ended. */
 export interface ReconcileEnd {
   readonly outcome: Outcome;
   /** When the reconcile began: milliseconds since the epoch. */
@@ -13,7 +13,7 @@ export interface ReconcileEnd {
   readonly error?: Error;
 }
 
-/** What is told of it. */
+/** The activity of a job that has ended. */
 export function endedReconcile(
   { fn, replica, clock }: Pick<AttemptTools, "fn" | "replica" | "clock">,
   { request, span, recordedWrites, writes }: Pick<Job, "request" | "span" | "recordedWrites" | "writes">,

@@ -1,42 +1,42 @@
 /**
- * Who owns what, and until when. The server takes a ticket away when AckWait passes without a sign of life; a worker
- * must know that before the server does, so it keeps a deadline of its own per ticket and gives up early.
+ * Ownership of tickets. The server redelivers a ticket when AckWait passes without an extension. A worker must stop before that,
+ * so it keeps its own, earlier deadline per ticket.
  */
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { Delivery } from "../nats/delivery.ts";
 import { OwnershipLostError } from "./errors.ts";
 import type { Keeper } from "./keeper.ts";
 
-/** One ticket in this worker's hands. */
+/** A ticket that this worker owns. */
 export interface Ticket {
   readonly delivery: Delivery;
   /** Aborts with an {@link OwnershipLostError} when the ticket is lost. */
   readonly lost: AbortSignal;
-  /** Throws an {@link OwnershipLostError} unless this worker owns the ticket at this moment. */
+  /** Throws an {@link OwnershipLostError} unless this worker still owns the ticket. */
   assertOwned(): void;
-  /** How long this worker certainly owns the ticket, if no sign of life reaches the bus any more. Milliseconds. */
+  /** How long this worker certainly owns the ticket without another extension. Milliseconds. */
   ownedMillis(): number;
-  /** Stops keeping the ticket. */
+  /** Stops extending the ticket. */
   release(): void;
 }
 
-/** Why what this process knows may not be true any more. */
+/** Why this process's knowledge may be stale. */
 export type Staleness = "paused" | "disconnected";
 
-/** Keeps the tickets of a worker process alive. */
+/** Extends the tickets of a worker process. */
 export interface Ownership {
-  /** Takes a delivered ticket, or undefined when it may have been delivered long ago to a process that was paused. */
+  /** Takes a delivered ticket; undefined if it may have been delivered before a pause of this process. */
   take(delivery: Delivery): Ticket | undefined;
-  /** Tickets in hand. */
+  /** Number of owned tickets. */
   readonly size: number;
-  /** Calls back when this process was paused or its connection broke: what it heard before may be out of date. */
+  /** Calls back after a pause of this process or a lost connection: earlier messages may be out of date. */
   onStale(callback: (markStale: Staleness) => void): void;
-  /** Loses the tickets of a stream: the bus no longer knows who has them. */
+  /** Loses the tickets of a stream: the bus no longer knows who owns them. */
   loseAllOf(stream: string, why: string): void;
   stop(): void;
 }
 
-/** A ticket, as it is kept. */
+/** The state of an owned ticket. */
 interface HeldTicket {
   readonly delivery: Delivery;
   deadline: number;
@@ -45,21 +45,21 @@ interface HeldTicket {
   lose(why: string): void;
 }
 
-/** Ownership is given up so long before the server may take it away. Milliseconds. */
+/** Ownership ends this long before the server may redeliver the ticket. Milliseconds. */
 const marginMillis = 1000;
 /**
- * An event loop that did not turn for so long was paused or starved, and a ticket that it finds in its buffers may have been
- * delivered as long ago: below the margin, so that a ticket's age is never underestimated by more than that.
+ * An event loop that did not turn for this long was paused or starved, and a ticket in its buffers may be that old. Less than the
+ * margin, so that a ticket's age is never underestimated by more than the margin. Milliseconds.
  */
 const stallMillis = 750;
 const tickMillis = 250;
 
 /**
- * Keeps tickets: each is extended four times per AckWait. Given up is a ticket whose extension was not confirmed in
- * time, and every ticket when the connection breaks: a restarted server may deliver it to another worker at once.
+ * Starts to extend tickets, four times per AckWait. A ticket is lost when its extension is not confirmed in time. All tickets are
+ * lost when the connection breaks: a restarted server may deliver them to other workers at once.
  *
- * Under a debugger a keeper extends them as well, and the connection that counts is the keeper's: this process's own may be
- * dropped by a server that gets no answer from it.
+ * Under a debugger a keeper also extends them, and only the keeper's connection matters: the server may drop the connection of
+ * this process while it is stopped.
  */
 export function keepOwnership(nc: NatsConnection, ackWaitMillis: number, keeper?: Keeper): Ownership {
   const held = new Set<HeldTicket>();
@@ -71,7 +71,7 @@ export function keepOwnership(nc: NatsConnection, ackWaitMillis: number, keeper?
     for (const callback of staleCallbacks) callback(why);
   };
 
-  /** After a pause: what arrives before the server answers a ping may have been delivered before the pause. */
+  /** After a pause: messages that arrive before the server answers a ping may have been delivered before the pause. */
   async function fence(): Promise<void> {
     fenced = true;
     await nc.flush().catch(() => undefined);
@@ -85,14 +85,14 @@ export function keepOwnership(nc: NatsConnection, ackWaitMillis: number, keeper?
     for (const ticket of held) ticket.lose("the connection to the bus broke");
   }
 
-  /** Hears what the keeper did while this process may have been stopped. */
+  /** Applies the extensions that the keeper made while this process may have been stopped. */
   function applyKeeperEvents(): void {
-    for (const news of keeper?.news() ?? []) {
-      if (news === "disconnected") {
+    for (const event of keeper?.events() ?? []) {
+      if (event === "disconnected") {
         doubt("disconnected");
         loseAll();
       } else
-        for (const ticket of held) if (ticket.delivery.reply === news.reply) confirmed(ticket, news.sent);
+        for (const ticket of held) if (ticket.delivery.reply === event.reply) confirmed(ticket, event.sent);
     }
   }
 
@@ -101,13 +101,13 @@ export function keepOwnership(nc: NatsConnection, ackWaitMillis: number, keeper?
     if (stalled()) void fence();
     lastTick = performance.now();
     for (const ticket of held) {
-      if (lastTick >= ticket.deadline) ticket.lose(`no sign of life reached the bus for ${ownMillis} ms`);
+      if (lastTick >= ticket.deadline) ticket.lose(`no extension was confirmed for ${ownMillis} ms`);
       else if (!ticket.busy && lastTick - ticket.extended > ackWaitMillis / 4) void extend(ticket);
     }
   }, tickMillis);
   timer.unref();
 
-  /** A sign of life that was sent too late proves nothing: by then the ticket may have been somebody else's. */
+  /** An extension that was sent after the deadline does not count: the ticket may already belong to another worker. */
   function confirmed(ticket: HeldTicket, sent: number): void {
     if (sent >= ticket.deadline) return;
     ticket.extended = sent;
@@ -121,7 +121,7 @@ export function keepOwnership(nc: NatsConnection, ackWaitMillis: number, keeper?
       await ticket.delivery.extend();
       confirmed(ticket, sent);
     } catch {
-      // Tried again at the next tick; the deadline decides.
+      // Retried at the next tick; the deadline decides.
     } finally {
       ticket.busy = false;
     }
@@ -130,7 +130,7 @@ export function keepOwnership(nc: NatsConnection, ackWaitMillis: number, keeper?
   void (async () => {
     for await (const status of nc.status()) {
       if (status.type !== "disconnect") continue;
-      // With a keeper the tickets go on, and what this process has said of them itself is true.
+      // With a keeper the tickets remain owned, and this process's own announcements stay valid.
       const isKept = keeper !== undefined && !keeper.isGone;
       doubt(isKept ? "paused" : "disconnected");
       if (!isKept) loseAll();
@@ -166,7 +166,7 @@ export function keepOwnership(nc: NatsConnection, ackWaitMillis: number, keeper?
         lost: controller.signal,
         assertOwned() {
           applyKeeperEvents();
-          // Compared here and not left to the timer: after a pause, code may run before any timer does.
+          // Checked here too, not only by the timer: after a pause, code may run before any timer.
           if (performance.now() >= ticket.deadline && !controller.signal.aborted) {
             ticket.lose("its deadline has passed");
           }

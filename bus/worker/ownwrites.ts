@@ -1,25 +1,25 @@
 /**
- * What this process wrote a moment ago. The object store lags behind the API server by a few milliseconds, and a
- * reconcile must not miss what it, or the one before it in this process, has just written.
+ * Recent writes of this process. The object store lags behind the API server by a few milliseconds, and a reconcile must see its
+ * own writes and those of the reconcile before it.
  */
 import type { Stored } from "../kube/object.ts";
 import { keyText, type ObjectKey } from "../subjects.ts";
 import { Recent } from "../values/recent.ts";
 
-/** One object as the last write of this process left it. */
+/** An object after the last write of this process. */
 export interface OwnWrite {
   readonly object: Stored;
   readonly deleted: boolean;
 }
 
-/** The writes that reconciles of one key made. */
+/** The writes that reconciles of one key have made. */
 export interface WritesOfKey {
   record(object: Stored, deleted?: "deleted"): void;
   of(uid: string): OwnWrite | undefined;
   all(): Iterable<OwnWrite>;
-  /** Remembers what has come of applying what the digest stands for. */
+  /** Remembers the result of applying the desired state with this digest. */
   recordOutcome(object: Stored, digest: string): void;
-  /** Whether this version came of that: applying it once more would change nothing, however it looks. */
+  /** Whether this version is the result of applying that state: another apply would change nothing, even if it looks different. */
   isOutcome(object: Stored, digest: string): boolean;
 }
 
@@ -28,13 +28,13 @@ export interface OwnWrites {
   of(key: ObjectKey): WritesOfKey;
 }
 
-/** After so long the store has certainly caught up. Milliseconds. */
+/** After this time the store has certainly caught up. Milliseconds. */
 const keptMillis = 30_000;
 const keptKeys = 5_000;
-/** A version stays what it came of; this is about memory alone. */
+/** Results never become stale; the limits only bound memory. */
 const outcomes = { keptMillis: 3_600_000, limit: 20_000 };
 
-/** Starts with nothing; keeps the writes of the last seconds. */
+/** Creates an empty store of recent writes. */
 export function ownWrites(): OwnWrites {
   const keys = new Recent<Map<string, OwnWrite>>({ keptMillis, limit: keptKeys });
   const applied = new Recent<string>(outcomes);

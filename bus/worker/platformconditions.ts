@@ -1,31 +1,31 @@
-/** Conditions that the platform keeps on an object beside those of its function (kstatus). */
+/** Conditions that the platform sets on an object, in addition to those of its function (kstatus). */
 import { withConditions, withoutConditions } from "../kube/conditions.ts";
 import type { Condition, Stored } from "../kube/object.ts";
 import type { Context, ReconcileFunction } from "./function.ts";
 
-/** True while the platform cannot bring an object forward. */
+/** True while the platform cannot make progress on an object. */
 export const stalled = "Stalled";
 
-/** True while an object is too large for a message on the bus. */
+/** True while an object exceeds the maximum message size of the bus. */
 export const oversized = "Oversized";
 
 const oversizedReason = "ExceedsMaxPayload";
 const oversizedMessage =
-  "The object does not fit into a message on the bus, so it is read from the API server each time it is needed. " +
-  "That is slower, and nothing is left out. Make it smaller, or raise max_payload of the NATS servers.";
+  "The object is too large for a message on the bus, so every read goes to the API server. " +
+  "This is slower, but complete. Make the object smaller, or raise max_payload of the NATS servers.";
 
-/** How much of the object the bus has. `unknown` where the bus was not asked. */
+/** How much of the object is on the bus. `unknown` if the bus was not read. */
 export type OnBus = "whole" | "partial" | "unknown";
 
-/** The object's conditions, as the API server has them. */
+/** The conditions in the object's status. */
 export const conditionsOf = ({ status }: Stored): readonly Condition[] =>
   (status as { conditions?: readonly Condition[] } | undefined)?.conditions ?? [];
 
-/** Whether the kind has conditions, and this function keeps them. */
+/** Whether the kind has conditions and this function maintains them. */
 export const keepsConditions = (fn: ReconcileFunction): boolean =>
   !fn.secondary && "conditions" in (fn.for.definition?.status?.shape ?? {});
 
-/** After a successful reconcile: `Stalled` goes, and `Oversized` comes or goes. Writes only what changes. Returns whether it was stalled. */
+/** After a successful reconcile: removes `Stalled`, and sets or removes `Oversized`. Returns whether the object was stalled. */
 export async function settleConditions(
   fn: ReconcileFunction,
   object: Stored,

@@ -21,7 +21,7 @@ import { leastVersion } from "./reads.ts";
 
 /** What becomes of a suspect. */
 export interface QuarantineOptions {
-  readonly starts: CrashRecords;
+  readonly crashRecords: CrashRecords;
   /** Workers that may die over one request that wrote nothing before. */
   readonly maxCrashes: number;
   /** Of the objects. */
@@ -48,7 +48,7 @@ interface QuarantinedJob {
 
 /** A lane for the suspects of one function in one process. */
 export function quarantine({
-  starts,
+  crashRecords,
   maxCrashes,
   kind,
   run,
@@ -83,7 +83,7 @@ export function quarantine({
       firstRead.catch(() => undefined),
       sleep(turnMillis).then(() => undefined),
     ]);
-    return starts.add(key, read && leastVersion(kind, key, request, read), writes > 0);
+    return crashRecords.add(key, read && leastVersion(kind, key, request, read), writes > 0);
   }
 
   async function end(suspect: QuarantinedJob, { before, lastRead }: CrashRecord): Promise<void> {
@@ -108,14 +108,14 @@ export function quarantine({
   async function takeBack(suspect: QuarantinedJob): Promise<void> {
     const noted = await suspect.start;
     if (noted === undefined) return;
-    await starts.remove(suspect.job.key, noted);
+    await crashRecords.remove(suspect.job.key, noted);
     suspect.start = Promise.resolve(undefined);
   }
 
   async function noteWrite({ job, start }: QuarantinedJob): Promise<void> {
     try {
       const noted = await start;
-      if (noted !== undefined) await starts.wrote(job.key, noted);
+      if (noted !== undefined) await crashRecords.wrote(job.key, noted);
     } catch (error) {
       job.log.debug({ err: error, key: keyText(job.key) }, "write not noted");
     }
@@ -136,8 +136,8 @@ export function quarantine({
     const noted = await start;
     for (let tries = 0; tries < retryPause.tries; tries++) {
       try {
-        if (reconcile === "ended") return await starts.clear(job.key);
-        if (noted !== undefined) await starts.remove(job.key, noted);
+        if (reconcile === "ended") return await crashRecords.clear(job.key);
+        if (noted !== undefined) await crashRecords.remove(job.key, noted);
         return;
       } catch (error) {
         job.log.debug({ err: error, key: keyText(job.key) }, "start not taken back yet");

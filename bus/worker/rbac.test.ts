@@ -17,18 +17,18 @@ const core = (resources: string[], verbs: string[]) => ({ apiGroups: [""], resou
 const ofCore = (rules: ReturnType<typeof workerRules>) =>
   rules.filter(({ apiGroups }) => apiGroups.includes(""));
 
-test("worker - what is about Secrets is granted in opted-in namespaces, the rest everywhere", () => {
+test("worker - permissions for Secrets are granted in opted-in namespaces, all others cluster-wide", () => {
   const fn = declare({ owns: [Secret], watches: watching });
   expect(workerRules(fn, "opted-in")).toEqual([core(["secrets"], ["create", "delete", "get", "patch"])]);
   expect(ofCore(workerRules(fn, "all"))).toEqual([core(["configmaps"], ["get"])]);
 });
 
-test("worker - who watches Secrets may get single ones, and whoever has nothing to do with them is granted nothing", () => {
+test("worker - a watch of Secrets grants get; a function without Secrets gets no permission for them", () => {
   expect(workerRules(declare({ watches: watching }), "opted-in")).toEqual([core(["secrets"], ["get"])]);
   expect(workerRules(declare({ owns: [ConfigMap] }), "opted-in")).toEqual([]);
 });
 
-test("worker - the objects that are reconciled may be such ones themselves", () => {
+test("worker - a function that reconciles Secrets gets its permissions in opted-in namespaces", () => {
   const fn = declare({ for: Secret, owns: [ConfigMap] });
   expect(workerRules(fn, "opted-in")).toEqual([
     core(["secrets"], ["get", "patch"]),
@@ -39,14 +39,14 @@ test("worker - the objects that are reconciled may be such ones themselves", () 
   ]);
 });
 
-test("worker - rights that were asked for by hand are granted everywhere", () => {
+test("worker - declared permissions are granted cluster-wide", () => {
   const permissions = [{ apiGroups: ["apps"], resources: ["deployments"], verbs: ["get"] }];
   const fn = declare({ permissions });
   expect(workerRules(fn, "all")).toContainEqual(permissions[0]);
   expect(workerRules(fn, "opted-in")).toEqual([]);
 });
 
-test("bridge - lists and watches Secrets in opted-in namespaces, and may ask which they are", () => {
+test("bridge - lists and watches Secrets in opted-in namespaces, and may list namespaces", () => {
   const functions = [declare({ watches: watching }), declare({ name: "other", owns: [Secret] })];
   expect(bridgeRules(functions, "opted-in")).toEqual([core(["secrets"], ["list", "watch"])]);
   expect(ofCore(bridgeRules(functions, "all"))).toEqual([
@@ -55,13 +55,13 @@ test("bridge - lists and watches Secrets in opted-in namespaces, and may ask whi
   ]);
 });
 
-test("bridge - does not ask for namespaces where nobody has to do with Secrets", () => {
+test("bridge - may not list namespaces if no function uses Secrets", () => {
   const functions = [declare({ owns: [ConfigMap] })];
   expect(ofCore(bridgeRules(functions, "all"))).toEqual([core(["configmaps"], ["list", "watch"])]);
   expect(bridgeRules(functions, "opted-in")).toEqual([]);
 });
 
-test("any kind that says so is granted like Secrets", () => {
+test("a kind with reach opted-in is granted like Secrets", () => {
   const Vault = externalKind({
     ...{ group: "example.com", version: "v1", kind: "Vault", plural: "vaults" },
     reach: "opted-in",

@@ -1,6 +1,6 @@
 /**
- * RBAC from declarations: exactly what a function's worker and the bridge need. What they need of kinds that are looked at in
- * opted-in namespaces alone is granted in each of these, the rest in the whole cluster.
+ * Derives RBAC from declarations: exactly the permissions that a function's worker and the bridge need. For kinds that are
+ * restricted to opted-in namespaces they are granted in each of those namespaces, for all others in the whole cluster.
  */
 import { type Kind, Namespace, type Reach } from "../kube/kind.ts";
 import { kindsOf, type PolicyRule, type ReconcileFunction } from "./function.ts";
@@ -8,7 +8,7 @@ import { kindsOf, type PolicyRule, type ReconcileFunction } from "./function.ts"
 const owning = ["create", "delete", "get", "patch"];
 const watching = ["list", "watch"];
 
-/** Rules of the worker that runs a function: reads and writes of single objects, never list or watch. */
+/** Rules for a function's worker: reads and writes of single objects, never list or watch. */
 export function workerRules(fn: ReconcileFunction, reach: Reach): PolicyRule[] {
   const watched = fn.watches.map(({ kind }) => kind).filter((kind) => !fn.owns.includes(kind));
   const events = { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create"] };
@@ -20,33 +20,33 @@ export function workerRules(fn: ReconcileFunction, reach: Reach): PolicyRule[] {
   ]);
 }
 
-/** Rules of a worker and of the bridge for kinds that an installation lists. */
+/** Rules for a worker and the bridge, for kinds that an installation lists. */
 export const listedRules = (kinds: readonly Kind[]): Readonly<Record<"worker" | "bridge", PolicyRule[]>> => ({
   worker: merged(kinds.map((kind) => rule(kind, owning))),
   bridge: merged(kinds.map((kind) => rule(kind, watching))),
 });
 
-/** Rules for the objects that are reconciled. */
+/** Rules for the reconciled objects. */
 function ownRules({ for: { group, plural, definition }, owns }: ReconcileFunction): PolicyRule[] {
   return [
     { apiGroups: [group], resources: [plural], verbs: ["get", "patch"] },
     ...(definition?.status
       ? [{ apiGroups: [group], resources: [`${plural}/status`], verbs: ["get", "patch"] }]
       : []),
-    // Children block the deletion of their owner, which clusters with OwnerReferencesPermissionEnforcement check.
+    // Children block the deletion of their owner; OwnerReferencesPermissionEnforcement requires this permission for that.
     ...(owns.length > 0
       ? [{ apiGroups: [group], resources: [`${plural}/finalizers`], verbs: ["update"] }]
       : []),
   ];
 }
 
-/** Rules of the bridge: it lists and watches every kind of every function, and writes nothing. */
+/** Rules for the bridge: list and watch for every kind of every function, and no writes. */
 export function bridgeRules(functions: readonly ReconcileFunction[], reach: Reach): PolicyRule[] {
   const kinds = functions.flatMap(kindsOf);
   const asks = reach === "all" && withReach(kinds, "opted-in").length > 0;
   return merged([
     ...withReach(kinds, reach).map((kind) => rule(kind, watching)),
-    // Which namespaces are opted in.
+    // To find the opted-in namespaces.
     ...(asks ? [rule(Namespace, ["list"])] : []),
   ]);
 }

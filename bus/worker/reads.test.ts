@@ -27,7 +27,7 @@ const child = (uid: string, resourceVersion: string) =>
     metadata: { ...key, name: "child", uid, resourceVersion, ownerReferences: [controllerReference(owner)] },
   }) as Stored;
 
-/** What a worker reads by name that wrote `written` a moment ago, when the store has `stored`, or what is left of it. */
+/** Reads a child by name, after this process wrote `written` and while the store has `stored` or its tombstone. */
 async function objectWith(written: Stored, stored: Stored, state: "living" | "deleted"): Promise<string> {
   const { uid, resourceVersion } = stored.metadata;
   const entry = { object: stored, uid, resourceVersion, deleted: state === "deleted" } as Entry;
@@ -39,17 +39,17 @@ async function objectWith(written: Stored, stored: Stored, state: "living" | "de
   return found ? `${found.metadata.uid} ${found.metadata.resourceVersion}` : "none";
 }
 
-test("an object that this process has written is not read any more when another one of its name is there, or was", async () => {
+test("get - ignores an own write once the store has a later object of that name, or its tombstone", async () => {
   expect(await objectWith(child("a", "5"), child("b", "8"), "living")).toBe("b 8");
   expect(await objectWith(child("a", "5"), child("b", "8"), "deleted")).toBe("none");
   expect(await objectWith(child("a", "5"), child("a", "8"), "deleted")).toBe("none");
 });
 
-test("an object that this process has made anew is read before the store knows more than that the last one is gone", async () => {
+test("get - returns an object that this process recreated while the store has only the old tombstone", async () => {
   expect(await objectWith(child("b", "8"), child("a", "5"), "deleted")).toBe("b 8");
 });
 
-test("an object is read from the API server where the store is older than the version that woke the function", async () => {
+test("get - reads from the API server while the store is older than the version that caused the reconcile", async () => {
   const at = { ...key, name: "child" };
   const { group, kind } = Child;
   const request = newRequest({ type: "object", group, kind, ...at, uid: "a", resourceVersion: "5" });
@@ -63,7 +63,7 @@ test("an object is read from the API server where the store is older than the ve
   expect(await Promise.all([undefined, "4", "5", "7"].map(readWith))).toEqual(["9", "9", "5", "7"]);
 });
 
-/** What a worker reads that wrote `ours` a moment ago, when the store has `stored`; another one has written `theirs`. */
+/** Reads children after this process wrote `ours` and another replica wrote `theirs`, while the store has `stored`. */
 async function childrenWith(
   ours: Stored | undefined,
   stored: readonly Stored[],
@@ -81,7 +81,7 @@ async function childrenWith(
   return found.map(({ metadata: { uid, resourceVersion } }) => `${uid} ${resourceVersion}`);
 }
 
-/** With what another replica has written a moment ago, which the API server has. */
+/** Sources in which another replica has just written `theirs` to the API server. */
 function sourcesOf(store: ObjectStore, own: WritesOfKey, theirs?: Stored): ReadSources {
   const { group, kind } = Child;
   const writtenBy = ({ metadata: { name, uid, resourceVersion } }: Stored): Written => ({
@@ -99,24 +99,24 @@ function sourcesOf(store: ObjectStore, own: WritesOfKey, theirs?: Stored): ReadS
   };
 }
 
-test("children - what this process has written is there before the store has it, in its newest version", async () => {
+test("children - include own writes before the store has them, in the newest version", async () => {
   expect(await childrenWith(child("a", "5"), [])).toEqual(["a 5"]);
   expect(await childrenWith(child("a", "5"), [child("a", "4")])).toEqual(["a 5"]);
   expect(await childrenWith(child("a", "5"), [child("a", "6")])).toEqual(["a 6"]);
 });
 
-test("children - what others have deleted and made anew is not there twice", async () => {
+test("children - contain an object that another client recreated only once", async () => {
   expect(await childrenWith(child("a", "5"), [child("b", "8")])).toEqual(["b 8"]);
 });
 
-test("children - what another replica has written is read from the API server until the store has it", async () => {
+test("children - read writes of another replica from the API server until the store has them", async () => {
   expect(await childrenWith(undefined, [], child("a", "5"))).toEqual(["a 5"]);
   expect(await childrenWith(undefined, [child("a", "4")], child("a", "5"))).toEqual(["a 5"]);
   expect(await childrenWith(child("a", "5"), [child("a", "4")], child("a", "6"))).toEqual(["a 6"]);
   expect(await childrenWith(undefined, [child("a", "7")], child("a", "5"))).toEqual(["a 7"]);
 });
 
-/** What a worker finds in the namespace that wrote `ours` a moment ago, when the store has `stored`. */
+/** Lists the namespace after this process wrote `ours` and another replica wrote `theirs`, while the store has `stored`. */
 async function listWith(
   ours: Stored | undefined,
   stored: readonly (readonly [Stored, "living" | "deleted"])[],
@@ -135,14 +135,14 @@ async function listWith(
   return found.map(({ metadata: { uid, resourceVersion } }) => `${uid} ${resourceVersion}`);
 }
 
-test("list - what this process or another replica has written is there before the store has it", async () => {
+test("list - includes writes of this process and of other replicas before the store has them", async () => {
   expect(await listWith(child("a", "5"), [])).toEqual(["a 5"]);
   expect(await listWith(child("a", "5"), [[child("a", "4"), "living"]])).toEqual(["a 5"]);
   expect(await listWith(undefined, [[child("a", "4"), "living"]], child("a", "5"))).toEqual(["a 5"]);
   expect(await listWith(undefined, [], child("a", "5"))).toEqual(["a 5"]);
 });
 
-test("list - an object that has moved to another controller is there once, and one that is gone is not", async () => {
+test("list - contains an object with a new controller once, and no deleted object", async () => {
   const moved = [
     [child("a", "5"), "deleted"],
     [child("a", "5"), "living"],
@@ -151,7 +151,7 @@ test("list - an object that has moved to another controller is there once, and o
   expect(await listWith(undefined, [[child("a", "5"), "deleted"]])).toEqual([]);
 });
 
-test("seen - a newer version of the object itself that comes with a list is not what the reconcile goes by", async () => {
+test("seen - a newer version of the object in a list does not count as seen", async () => {
   const [old, changed, other] = [child("a", "5"), child("a", "8"), child("b", "7")];
   other.metadata.name = "other";
   const entry = { object: old, uid: "a", resourceVersion: "5" } as Entry;
@@ -184,7 +184,7 @@ test("seen - a newer version of the object itself that comes with a list is not 
   }
 });
 
-test("seen - children that came along with the first read are older than one of them that was read by name since", async () => {
+test("seen - the version of a child in the first read counts, even after a newer read by name", async () => {
   const entryOf = (object: Stored) =>
     ({ object, uid: object.metadata.uid, resourceVersion: object.metadata.resourceVersion }) as Entry;
   const self = { ...owner, metadata: { ...owner.metadata, uid: "owner" } };

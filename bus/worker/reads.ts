@@ -1,6 +1,6 @@
 /**
- * Reads of one reconcile: the object store, corrected by what this process wrote and, where the store is older than
- * what woke the function or than what another replica wrote, by the API server.
+ * Reads of one reconcile. They come from the object store, corrected by this process's own writes. Where the store is older than
+ * the event that caused the reconcile, or than a write of another replica, they come from the API server.
  */
 import type { KubeClient } from "../kube/client.ts";
 import { isNotFound } from "../kube/errors.ts";
@@ -22,8 +22,8 @@ import type { WritesOfKey } from "./ownwrites.ts";
 import { type Collection, type ReadSource, type SeenVersions, seenVersions, type Version } from "./seen.ts";
 
 /**
- * The first read of an attempt: what the object store has of the object, and of its children where the request tells
- * whose they are; or what the API server has of it.
+ * The first read of an attempt: from the object store, the object and, if the request has its uid, its children; or from the API
+ * server, the object alone.
  */
 export type FirstRead =
   | {
@@ -32,20 +32,20 @@ export type FirstRead =
     }
   | { readonly live: Stored | undefined };
 
-/** The changes of objects of this kind that woke the function: at least their versions have to be read. */
+/** The changes of this kind in the request: reads must return at least these versions. */
 const changesOf = ({ cause, also = [] }: Request, kind: Kind) =>
   [cause, ...also].flatMap((change) =>
     change.type === "object" && change.kind === kind.kind && change.group === kind.group ? [change] : [],
   );
 
 /**
- * Whether somebody asked for the reconcile by hand, alone or beside other causes. Nobody knows which change it is for; most
- * often that of a moment ago, which the store may not have yet.
+ * Whether the request includes a manual replay. A replay does not name the change it is for. Most often that is the latest one,
+ * which the store may not have yet.
  */
 export const isReplay = ({ cause, also = [] }: Request): boolean =>
   [cause, ...also].some(({ type }) => type === "replay");
 
-/** Reads the object that a request is about. It brings its children along if it can: most reconciles need both. */
+/** Reads the object of a request, with its children if possible: most reconciles need both. */
 export async function readFirst(
   { store, client }: Pick<ReadSources, "store" | "client">,
   kind: Kind,
@@ -60,7 +60,7 @@ export async function readFirst(
   return { entry, family: { owner: self.uid, children } };
 }
 
-/** Reads the object that a request is about from the API server. */
+/** Reads the object of a request from the API server. */
 export const readFirstLive = async (
   client: KubeClient,
   kind: Kind,
@@ -76,7 +76,7 @@ export const readLive = <T extends KubeObject>(
   signal?: AbortSignal,
 ): Promise<Stored<T> | undefined> => client.get(kind, key, signal).catch(undefinedIfGone);
 
-/** The version of the object that an attempt reads at least: it reads no older one than woke it. */
+/** The minimum version of the object that an attempt reads: never older than its causes. */
 export function leastVersion(
   kind: Kind,
   key: ObjectKey,
@@ -97,7 +97,7 @@ function undefinedIfGone(error: unknown): undefined {
   if (!isNotFound(error)) throw error;
 }
 
-/** What the reads of a reconcile are made from. */
+/** Sources of the reads of one reconcile. */
 export interface ReadSources {
   readonly store: ObjectStore;
   readonly client: KubeClient;
@@ -106,7 +106,7 @@ export interface ReadSources {
   readonly written: readonly Written[];
   readonly request: Request;
   readonly signal: AbortSignal;
-  /** Filled by uid: the oldest version that was read, or the last one that was written. */
+  /** Filled by the reads: by uid, the oldest version that was read, or the last one that was written. */
   readonly seen: Map<string, string>;
 }
 
@@ -116,7 +116,7 @@ export interface ReconcileReads {
   readonly wrote: SeenVersions["wrote"];
   /** As {@link SeenVersions.foundLate}. */
   readonly foundLate: SeenVersions["foundLate"];
-  /** The object that the request is about, as {@link readFirst} found it. */
+  /** The object of the request, from {@link readFirst}. */
   first<T extends KubeObject>(
     kind: Kind<T>,
     key: ObjectKey,
@@ -129,7 +129,7 @@ export interface ReconcileReads {
   liveList<T extends KubeObject>(kind: Kind<T>, namespace: string): Promise<readonly Stored<T>[]>;
 }
 
-/** A version, and the object unless it is gone. */
+/** A version, and its object unless it was deleted. */
 interface InHand<T extends KubeObject> {
   readonly version: Version;
   readonly object: Stored<T> | undefined;
@@ -143,7 +143,7 @@ function versionOf({ uid, resourceVersion, object: { metadata } }: Entry): Versi
 const used: readonly Entry[] = [];
 const kindOf = ({ apiVersion, kind }: KubeObject): string => `${groupOf(apiVersion)} ${kind}`;
 
-/** An object that changed its controller has a tombstone at its old address, which must not stand for the object. */
+/** An object that changed its controller has a tombstone at its old address, which must be ignored. */
 function latestOfEach<T extends KubeObject>(entries: readonly Entry<T>[]): Entry<T>[] {
   const byName = Map.groupBy(entries, ({ object }) => object.metadata.name);
   return [...byName.values()].flatMap((same) => newestEntry(same) ?? []);
@@ -161,7 +161,7 @@ export function reconcileReads({
 }: ReadSources): ReconcileReads {
   const noted = seenVersions(seen);
 
-  /** Notes what was read at an address, and returns it. */
+  /** Records a read by name, and returns its object. */
   function at<T extends KubeObject>(
     kind: Kind<T>,
     key: ObjectKey,
@@ -172,7 +172,7 @@ export function reconcileReads({
     return object;
   }
 
-  /** The versions to read at least: those that woke the function, and newer writes of other replicas. */
+  /** Minimum versions: those of the causes, and newer writes of other replicas. */
   const neededOf = (kind: Kind): readonly Written[] => [
     ...changesOf(request, kind),
     ...written.filter(
@@ -198,10 +198,10 @@ export function reconcileReads({
     return { version: write.object.metadata, object: write.object as Stored<T> };
   }
 
-  // The children that came along with the first read.
+  // The children from the first read.
   let family: { readonly owner: string; readonly children: Map<string, readonly Entry[]> } | undefined;
 
-  /** What came along is good for one read; a second one wants to know what is new. */
+  /** Children from the first read serve one read; a second read must see new ones. */
   async function childEntries<T extends KubeObject>(
     kind: Kind<T>,
     owner: Stored,
@@ -214,7 +214,7 @@ export function reconcileReads({
     return entries as readonly Entry<T>[];
   }
 
-  /** What the store has for a key, unless something newer is known or needed. */
+  /** The store's entry for a key, unless a newer version is known or needed. */
   async function corrected<T extends KubeObject>(
     kind: Kind<T>,
     key: ObjectKey,
@@ -232,21 +232,21 @@ export function reconcileReads({
       if (write.deleted || write.object.kind !== kind.kind || write.object.metadata.name !== key.name)
         continue;
       if (write.object.metadata.uid === entry?.uid) continue;
-      // What has its place in the store came later, and is gone as well.
+      // The store has a later object of this name, which was also deleted.
       if (compareVersions(version, write.object.metadata.resourceVersion) > 0) continue;
       return at(kind, key, { version: write.object.metadata, object: write.object as Stored<T> });
     }
     return at(kind, key, found);
   }
 
-  /** Needed versions of objects that are gone, or belong to another collection, by uid. */
+  /** Needed versions of objects that were deleted or belong to another collection, by uid. */
   const elsewhere = new Map<string, ObjectVersion>();
   const isKnown = (
     known: ReadonlyMap<string, ObjectVersion>,
     { uid, resourceVersion }: ObjectVersion,
   ): boolean => compareVersions(known.get(uid)?.resourceVersion ?? "0", resourceVersion) >= 0;
 
-  /** The objects among entries that belong, corrected by what is known or needed of newer ones. */
+  /** The objects of a collection, corrected by newer versions that are known or needed. */
   async function collected<T extends KubeObject>(
     kind: Kind<T>,
     collection: Collection,
@@ -274,7 +274,7 @@ export function reconcileReads({
     for (const { object, deleted } of own.all()) {
       const { uid, resourceVersion, name } = object.metadata;
       if (deleted || versions.has(uid) || object.kind !== kind.kind || !belongs(object)) continue;
-      // Somebody else has deleted it and made another one of its name, which has its place in the store.
+      // Another client recreated it: the store has the later object of this name.
       if (compareVersions(latest.get(name) ?? "0", resourceVersion) > 0) continue;
       take({ version: object.metadata, object: object as Stored<T> });
     }

@@ -71,7 +71,7 @@ export function reconciler(options: ReconcilerOptions): Reconciler {
   const settle = (job: Pick<Job, "key"> & Partial<Job>, seen: Seen) => settleMarks(queue, job, seen);
   const { fail, giveUp, slowDown, moveToDeadLetters } = failures({ ...options, ...tools });
   const suspect = quarantine({
-    starts: options.crashRecords,
+    crashRecords: options.crashRecords,
     maxCrashes: options.retries.maxCrashes,
     kind: fn.for,
     run,

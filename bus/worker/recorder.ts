@@ -1,4 +1,4 @@
-/** Kubernetes Events (`events.k8s.io/v1`), in the background: an Event that can not be written delays nobody. */
+/** Records Kubernetes Events (`events.k8s.io/v1`) in the background, so that a failing Event never delays a reconcile. */
 import { createHash } from "node:crypto";
 import type { Logger } from "pino";
 import type { KubeClient } from "../kube/client.ts";
@@ -29,14 +29,14 @@ const Event = externalKind<EventObject>({
 /** Records Events about objects. */
 export interface Recorder {
   record(about: Stored, type: "Normal" | "Warning", reason: string, note: string, log: Logger): void;
-  /** Waits for what is under way. */
+  /** Waits for pending Events. */
   flush(): Promise<void>;
 }
 
-/** The same Event about the same object is recorded once in this time: its name is derived from all three. */
+/** The same Event about the same object is recorded once in this period: all three are part of its name. */
 const onceMillis = 3_600_000;
 const noteLimit = 1024;
-/** An API server in trouble must not pile Events up in memory. */
+/** Limit of pending Events, so that a failing API server does not fill the memory. */
 const maxPending = 500;
 
 /** A recorder for one function. */
@@ -55,7 +55,7 @@ export function eventRecorder(client: KubeClient, controller: string, replica: s
       const event = {
         apiVersion: "events.k8s.io/v1",
         kind: "Event",
-        // Events of cluster-scoped objects live in "default", as everywhere.
+        // By convention, Events of cluster-scoped objects are in "default".
         metadata: { name: `${name.slice(0, 230)}.${digest}`, namespace: namespace ?? "default" },
         eventTime: new Date().toISOString().replace("Z", "000Z"),
         reportingController: controller,

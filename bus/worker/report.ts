@@ -1,4 +1,4 @@
-/** Tells the object's owner, on the object, why the platform does not bring it forward. */
+/** Reports on the object, in its conditions, why the platform makes no progress on it. */
 
 import { isDeepStrictEqual } from "node:util";
 import type { KubeClient } from "../kube/client.ts";
@@ -11,19 +11,19 @@ import type { ReconcileFunction } from "./function.ts";
 import { keepsConditions, stalled } from "./platformconditions.ts";
 import { mergePatched } from "./writes.ts";
 
-/** What is said: the reason is one CamelCase word. */
+/** The content of the `Stalled` condition. The reason is one CamelCase word. */
 export interface StalledReport {
   readonly reason: string;
   readonly message: string;
-  /** The object stays as it is until somebody acts: it is not ready either. */
+  /** `stalled-and-not-ready` if the object makes no progress without an intervention: then `Ready` becomes False as well. */
   readonly severity: "stalled" | "stalled-and-not-ready";
-  /** Time limit of the report, in milliseconds. None unless given. */
+  /** Time limit of the report, in milliseconds. Default: none. */
   readonly limitMillis?: number | undefined;
 }
 
 const messageLimit = 2000;
 
-/** Sets `Stalled` (and `Ready`) on the object, if its kind has conditions; no write when they say so already. */
+/** Sets `Stalled` (and `Ready`) on the object, if its kind has conditions. No write if nothing changes. */
 export async function reportStalled(
   client: KubeClient,
   fn: ReconcileFunction,
@@ -31,12 +31,12 @@ export async function reportStalled(
   report: StalledReport,
   context: {
     readonly traceparent: string;
-    /** Told of the object as the condition finds it: nobody else will be told of this version once it is written over. */
+    /** Called with the version that the condition will replace, before the write: no one else may see this version. */
     onRead(object: Stored): Promise<void>;
     assertOwned(): void;
     now(): number;
     onWrite(object: Stored): void;
-    /** Told of the object when the condition was news. */
+    /** Called with the object after the condition has changed. */
     onReported(object: Stored): void;
   },
 ): Promise<void> {

@@ -1,4 +1,4 @@
-/** The router: events become requests. Pure but for reads, and the same in every replica. */
+/** The router turns events into requests. Pure except for reads, and the same in every replica. */
 
 import { attribute } from "../events/attributes.ts";
 import { addressIn, changedObject, changeHead } from "../events/received.ts";
@@ -13,23 +13,23 @@ import { keyText, type ObjectAddress, type ObjectKey } from "../subjects.ts";
 import type { Webhook } from "../webhooks/received.ts";
 import type { Keys, ReconcileFunction, Watch } from "./function.ts";
 
-/** An event of OBJECTS, as far as routing needs it. */
+/** The parts of an OBJECTS event that routing needs. */
 export interface ObjectEvent {
   readonly at: ObjectAddress;
   readonly uid: string;
   readonly resourceVersion: string;
   readonly deleted: boolean;
   readonly traceparent: string | undefined;
-  /** The event has only a part of the object. */
+  /** Whether the event has only a part of the object. */
   readonly partial: boolean;
-  /** Throws {@link MalformedEventError} when there is none in the event. */
+  /** Parses the object. Throws {@link MalformedEventError} if the event contains none. */
   readonly object: () => Stored;
 }
 
 /** Reads an object from the API server; undefined when it does not exist. */
 export type ReadLive = (kind: Kind, key: ObjectKey) => Promise<Stored | undefined>;
 
-/** Reads a delivery of OBJECTS. Throws {@link MalformedEventError} when it is no event of the bridge. */
+/** Parses a delivery from OBJECTS. Throws {@link MalformedEventError} if it is not an event of the bridge. */
 export function objectEventOf(delivery: Delivery): ObjectEvent {
   return {
     ...changeHead(delivery.headers),
@@ -42,22 +42,22 @@ export function objectEventOf(delivery: Delivery): ObjectEvent {
 const is = (kind: Kind, at: { group: string; kind: string }): boolean =>
   kind.kind === at.kind && kind.group === at.group;
 
-/** A key that an event wakes. */
+/** A key to enqueue. */
 export interface EnqueueRequest {
   readonly key: ObjectKey;
-  /** How long after the event, in milliseconds: what many objects depend on wakes them one after another. */
+  /** Delay after the event, in milliseconds. A watch with `perSecond` spreads its requests over time. */
   readonly delayMillis: number;
 }
 
-/** What {@link enqueueRequestsOf} works with. */
+/** Dependencies of {@link enqueueRequestsOf}. */
 export interface RoutingTools {
   readonly indexes: Pick<Indexes, "keep" | "find">;
   readonly live: ReadLive;
 }
 
 /**
- * The keys that an event wakes: the object itself, its controller, and what the watches say. An object of the function's own
- * kind is in its indexes before.
+ * The keys that an event enqueues: the object itself, its controller, and the keys from the watches. Before that, an object of
+ * the function's own kind is indexed.
  */
 export async function enqueueRequestsOf(
   fn: ReconcileFunction,
@@ -72,7 +72,7 @@ export async function enqueueRequestsOf(
   }
   const { namespace, name, owner } = event.at;
   const key = { namespace, name };
-  /** Undefined when a part is all there is. */
+  /** The complete object; undefined if only a part of it still exists. */
   const whole = async (kind: Kind): Promise<Stored | undefined> => {
     if (!event.partial) return event.object();
     return event.deleted ? undefined : live(kind, key);
@@ -104,7 +104,7 @@ export async function enqueueRequestsOf(
   return [...requests.values()];
 }
 
-/** Of a deleted large object only the metadata is left. A watch that needs more enqueues no requests. */
+/** Only the metadata of a deleted oversized object remains. A watch that needs more enqueues nothing. */
 async function keysOfWatch(
   watch: Watch,
   event: ObjectEvent,
@@ -121,7 +121,7 @@ async function keysOfWatch(
   }
 }
 
-/** The request that an event makes. */
+/** The request for an event. */
 export function requestOf(event: ObjectEvent, clock?: BusClock): Request {
   const { group, kind, namespace, name } = event.at;
   const cause: Cause = {
@@ -136,7 +136,7 @@ export function requestOf(event: ObjectEvent, clock?: BusClock): Request {
   return { ...newRequest(cause, event.traceparent, clock), routed: true };
 }
 
-/** The keys that a webhook wakes. */
+/** The keys that a webhook enqueues. */
 export const keysOfWebhook = async (
   fn: ReconcileFunction,
   webhook: Webhook,
@@ -146,6 +146,6 @@ export const keysOfWebhook = async (
   return (await keys?.(webhook, find)) ?? [];
 };
 
-/** The request that a webhook makes. */
+/** The request for a webhook. */
 export const requestOfWebhook = ({ event, delivery, traceparent }: Webhook, clock?: BusClock): Request =>
   newRequest({ type: "webhook", event, delivery }, traceparent, clock);

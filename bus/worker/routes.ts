@@ -1,4 +1,4 @@
-/** The two ways into a function's queue: what changes in Kubernetes, and what GitHub tells. */
+/** Routes changes of objects, and webhooks, into a function's queue. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { MalformedEventError } from "../events/received.ts";
@@ -32,7 +32,7 @@ import {
   requestOfWebhook,
 } from "./router.ts";
 
-/** What routing needs. */
+/** Dependencies of {@link routes}. */
 export interface RouteOptions {
   readonly fn: ReconcileFunction;
   readonly queue: TicketQueue;
@@ -42,23 +42,23 @@ export interface RouteOptions {
   readonly clock: BusClock;
   readonly metrics: WorkerMetrics;
   readonly log: Logger;
-  /** How long a message is left to who has it, and what ends that: messages under way are handed back then. */
+  /** How long one message may take. When the signal aborts, messages in flight are handed back. */
   readonly deadline: PublishDeadlineOptions;
 }
 
-/** What became of waking a key: nothing, a request, or a mark beside the one who owns it. */
+/** The outcome for a key: nothing (an echo), a ticket, or a mark for its owner. */
 type EnqueueOutcome = "echo" | "accepted" | "owned";
 type Handle = (delivery: Delivery) => Promise<void>;
 type HandleHeld = (delivery: Delivery, holder: PublishDeadline) => Promise<void>;
 
 /** How long an event of an owned object waits for the owner's announcement. Milliseconds. */
 const announcementMillis = 25;
-/** What is to wait for less is not worth a message that waits. Milliseconds. */
+/** Shorter delays are enqueued at once. Milliseconds. */
 const minDelayMillis = 500;
-/** So many keys are woken at once. */
+/** Keys that are enqueued concurrently. */
 const batch = 100;
 
-/** Handlers of a function's messages from OBJECTS and from WEBHOOKS. They answer each message, and do not throw. */
+/** Handlers of a function's messages from OBJECTS and WEBHOOKS. They answer each message and do not throw. */
 export function routes({ fn, queue, echoes, indexes, live, clock, metrics, log, deadline }: RouteOptions): {
   readonly change: Handle;
   readonly webhook: Handle;
@@ -70,7 +70,7 @@ export function routes({ fn, queue, echoes, indexes, live, clock, metrics, log, 
     const request = requestOf(event, clock);
     let outcome: EnqueueOutcome = isEcho() ? "echo" : await queue.requestUnlessOwned(key, request, signal);
     if (outcome === "owned") {
-      // Most likely the owner has just written this, and its announcement is as fast as the event was.
+      // Most likely the owner has just written this, and its announcement is about to arrive.
       await sleep(announcementMillis);
       outcome = isEcho() ? "echo" : await queue.request(key, request, signal);
     }
@@ -79,7 +79,7 @@ export function routes({ fn, queue, echoes, indexes, live, clock, metrics, log, 
     return outcome;
   }
 
-  /** What is not due yet waits on the bus, as a mark does. */
+  /** A delayed key becomes a mark that falls due later. */
   async function enqueueInTurn(
     { key, delayMillis }: EnqueueRequest,
     event: ObjectEvent,
@@ -152,7 +152,7 @@ export function routes({ fn, queue, echoes, indexes, live, clock, metrics, log, 
         const isLate = error instanceof HeldTooLongError;
         const level = isLate && delivery.deliveries > 1 ? "debug" : "error";
         log[level]({ err: error, subject: delivery.subject }, "event not routed");
-        // Otherwise left unanswered: it is delivered again, to any replica.
+        // Other errors leave the message unanswered: the bus redelivers it to any replica.
         if (isLate) handBackLater(delivery);
       }
     };
@@ -160,7 +160,7 @@ export function routes({ fn, queue, echoes, indexes, live, clock, metrics, log, 
   return { change: answering(routeChange), webhook: answering(routeWebhook) };
 }
 
-/** Wakes many in turns: waking all of them can take longer than a message may be held. */
+/** Enqueues many items in batches: all of them together can take longer than a message may be held. */
 async function inBatches<T, R>(
   items: readonly T[],
   holder: PublishDeadline,

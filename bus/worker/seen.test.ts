@@ -15,7 +15,7 @@ beforeEach(() => {
   noted = seenVersions(seen);
 });
 
-test("of an object that is read again the first version counts, also when it is gone by then", () => {
+test("the first version of an object counts, even if a later read finds it deleted", () => {
   noted.read(ConfigMap, at, version("5"), "exists", "store");
   noted.read(ConfigMap, at, version("7"), "gone", "store");
   noted.readAll(ConfigMap, "in default", [version("8")], "store");
@@ -23,7 +23,7 @@ test("of an object that is read again the first version counts, also when it is 
   expect(Object.fromEntries(seen)).toEqual({ a: "5" });
 });
 
-test("of an object that a later read has in an older version that one counts, unless it was written in between", () => {
+test("an older version in a later read counts, unless the object was written in between", () => {
   noted.read(ConfigMap, at, version("7"), "exists", "server");
   noted.read(ConfigMap, { ...at, name: "b" }, version("7", "b"), "exists", "server");
   expect(noted.wrote("b", "8", "7")).toBe("seen");
@@ -32,7 +32,7 @@ test("of an object that a later read has in an older version that one counts, un
   expect(Object.fromEntries(seen)).toEqual({ a: "5", b: "8" });
 });
 
-test("an object that a later read of the store does not have does not count; one that the API server has no more does", () => {
+test("an object missing from a later read counts if the API server was read, but not if the store was", () => {
   const found = ["a", "b", "c", "d"].map((name) => version("7", name, "owner"));
   noted.readAll(ConfigMap, "in default", found, "server");
   expect(noted.wrote("c", "8", "7")).toBe("seen");
@@ -43,7 +43,7 @@ test("an object that a later read of the store does not have does not count; one
   expect(Object.fromEntries(seen)).toEqual({ c: "8", d: "7" });
 });
 
-test("an object that was not there at first does not count, nor does a write over it", () => {
+test("an object that was absent at first does not count, nor does a write over it", () => {
   noted.read(ConfigMap, at, undefined, "gone", "store");
   noted.read(ConfigMap, at, version("7"), "exists", "store");
   expect(noted.wrote("a", "8", "7")).toBe("overtaken");
@@ -52,7 +52,7 @@ test("an object that was not there at first does not count, nor does a write ove
   expect(Object.fromEntries(seen)).toEqual({ b: "1" });
 });
 
-test("it is missed by every read that would have found it", () => {
+test("every read that should have found an object can miss it", () => {
   noted.read(ConfigMap, at, undefined, "gone", "store");
   noted.readAll(ConfigMap, "of owner", [version("1", "a", "owner")], "store");
   noted.read(ConfigMap, { ...at, name: "b" }, version("2", "b", "owner"), "exists", "store");
@@ -66,7 +66,7 @@ test("it is missed by every read that would have found it", () => {
   expect(Object.fromEntries(seen)).toEqual({ d: "4" });
 });
 
-test("other kinds, names, and collections are read for the first time", () => {
+test("reads of other kinds, names, and collections do not make an object missed", () => {
   noted.read(ConfigMap, at, undefined, "gone", "store");
   noted.readAll(ConfigMap, "of owner", [], "store");
   noted.read(Secret, at, version("1", "secret"), "exists", "store");
@@ -76,7 +76,7 @@ test("other kinds, names, and collections are read for the first time", () => {
   expect(Object.fromEntries(seen)).toEqual({ secret: "1", b: "2", c: "3", d: "4" });
 });
 
-test("what is written is seen, unless it went over a version that was not read first", () => {
+test("a written version counts as seen, unless it replaced a version newer than the first read", () => {
   noted.read(ConfigMap, at, version("5"), "exists", "store");
   expect(noted.wrote("a", "6", "5")).toBe("seen");
   expect(noted.wrote("a", "7")).toBe("seen");
@@ -86,7 +86,7 @@ test("what is written is seen, unless it went over a version that was not read f
   expect(Object.fromEntries(seen)).toEqual({ a: "7", new: "8" });
 });
 
-test("an object that a write finds does not count, unless it was read before", () => {
+test("an object that a create finds does not count, unless it was read before", () => {
   noted.read(ConfigMap, at, version("5"), "exists", "store");
   noted.foundLate("a");
   noted.foundLate("b");

@@ -1,32 +1,32 @@
 /**
- * Which versions a reconcile has seen. An event is old news to it only if all its decisions used that version or a newer one.
- * So of an object that is read more than once the oldest version counts, mostly the first; but the store may be behind the API
- * server, and children that came along with the first read behind both. An object that one of the reads has not found, earlier
- * or from an older state, does not count at all: its event is to wake the key again.
+ * Tracks which versions a reconcile has seen. An event is covered only if all decisions of the reconcile used that version or a
+ * newer one. So for an object that is read more than once, the oldest version counts. This is mostly the first, but the store
+ * may lag behind the API server, and children that came with the first read behind both. An object that one of the reads did
+ * not find, earlier or from an older state, does not count at all: its event must trigger another reconcile.
  */
 import type { ObjectName } from "../kube/client.ts";
 import type { Kind } from "../kube/kind.ts";
 import { compareVersions, type KubeObject, type ObjectVersion } from "../kube/object.ts";
 
-/** A version of an object. Its owner references tell in which collections it is. */
+/** A version of an object. Its owner references determine the collections that it belongs to. */
 export type Version = ObjectVersion & ObjectName & Pick<KubeObject["metadata"], "ownerReferences">;
 
-/** What is read together: the objects of a kind that an owner controls, or those of a namespace. */
+/** A collection that one read returns: the objects of a kind that an owner controls, or those of a namespace. */
 export type Collection = `of ${string}` | `in ${string}`;
 
-/** Where a read comes from: the API server's state is never older than that of an earlier read, the store's may be. */
+/** The source of a read. The API server's state is never older than that of an earlier read; the store's may be. */
 export type ReadSource = "store" | "server";
 
-/** Notes what a reconcile reads and writes. */
+/** Records the reads and writes of a reconcile. */
 export interface SeenVersions {
   /**
-   * A version that was written, over another one if that is known. `overtaken`: the write replaced a version that is newer than
-   * the first one that was read, so the object has a change that some decisions did not use.
+   * Records a written version; `over` is the version that it replaced, if known. Returns `overtaken` if that was newer than the
+   * first version that was read: the object has a change that some decisions did not use.
    */
   wrote(uid: string, resourceVersion: string, over?: string): "seen" | "overtaken";
-  /** An object that was taken for absent: what was decided before it was found did not use it. */
+  /** Records an object that was assumed absent: decisions before it was found did not use it. */
   foundLate(uid: string): void;
-  /** A read by name: the version that it found, if any, of an object that exists or is gone. */
+  /** Records a read by name: the version that it found, if any, and whether the object still exists. */
   read(
     kind: Kind,
     at: ObjectName,
@@ -34,16 +34,16 @@ export interface SeenVersions {
     state: "exists" | "gone",
     source: ReadSource,
   ): void;
-  /** All that was read of a collection, including what is gone. */
+  /** Records a read of a collection, including deleted objects. */
   readAll(kind: Kind, collection: Collection, versions: readonly Version[], source: ReadSource): void;
 }
 
 /** Fills a map by uid: the oldest version that was read, or the last one that was written. */
 export function seenVersions(seen: Map<string, string>): SeenVersions {
-  /** Addresses at which nothing was found, and collections that were read. An object that a later read finds there was missed. */
+  /** Addresses with no object, and collections that were read. An object that a later read finds there was missed earlier. */
   const looked = new Set<string>();
   const late = new Set<string>();
-  /** By uid, of what was read and not written since: where a read finds it. */
+  /** Objects that were read and not written since: their addresses and collections, by uid. */
   const placesOf = new Map<string, readonly string[]>();
   const addressOf = ({ group, kind }: Kind, { namespace = "", name }: ObjectName) =>
     `${group} ${kind} at ${namespace} ${name}`;
@@ -63,7 +63,7 @@ export function seenVersions(seen: Map<string, string>): SeenVersions {
     placesOf.set(uid, places);
   }
 
-  /** Notes the objects that an earlier read has found at a place and this one has not. */
+  /** Records objects that an earlier read found at a place, and this one did not. */
   function missed(place: string, found: ReadonlySet<string>): void {
     for (const [uid, places] of placesOf) {
       if (found.has(uid) || !places.includes(place)) continue;

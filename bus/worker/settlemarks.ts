@@ -1,14 +1,14 @@
-/** Looks at the marks after a ticket is given back: requests what the reconcile has not seen, and drops the rest. */
+/** Settles the marks after a ticket is acknowledged: requests the changes that the reconcile has not seen, and drops the rest. */
 import { isCovered, type Mark, type Seen, type TicketQueue } from "../queue/queue.ts";
 import { countMergeable, mergeRequests, type Request } from "../queue/request.ts";
 import type { Job } from "./job.ts";
 
-/** An unreachable bus must not hold the worker's slot. Marks that are left fall due by themselves. Milliseconds. */
+/** Time limit, so that an unreachable bus does not occupy the worker's slot. Remaining marks fall due anyway. Milliseconds. */
 const longestMillis = 30_000;
 
 /**
- * Requests the changes that the reconcile has not seen, and drops their marks. When another worker already owns the key,
- * it judges the marks, and they stay.
+ * Requests the changes that the reconcile has not seen, then drops the marks. If another worker already owns the key, the marks
+ * remain for it to settle.
  */
 export async function settleMarks(
   queue: TicketQueue,
@@ -27,7 +27,7 @@ export async function settleMarks(
     const signal = AbortSignal.timeout(longestMillis);
     if ((await queue.requestUnlessOwned(key, wanted, signal)) === "owned") return;
   }
-  // The next owner, which has read more by then, judges the marks that did not fit.
+  // Marks that did not fit into the request remain for the next owner, which has read more by then.
   await queue.dropMarks(key, upTo(open[asked.length], marks));
 }
 
@@ -35,6 +35,6 @@ function oneRequest([first, ...rest]: readonly Request[]): Request | undefined {
   return first === undefined || rest.length === 0 ? first : mergeRequests(first, rest);
 }
 
-/** The marks before this one; all of them without it. */
+/** The marks before `end`; all of them without it. */
 const upTo = (end: Mark | undefined, marks: readonly Mark[]): readonly Mark[] =>
   end === undefined ? marks : marks.filter(({ sequence }) => sequence < end.sequence);

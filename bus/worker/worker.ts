@@ -50,16 +50,16 @@ import { reconciler } from "./reconciler.ts";
 import { eventRecorder } from "./recorder.ts";
 import { routes } from "./routes.ts";
 
-/** What a worker needs. */
+/** Options of a worker. */
 export interface WorkerOptions {
   readonly bus: Bus;
-  /** How that bus is reached: by it a worker under a debugger keeps what it has in hand while it is stopped. */
+  /** The address of that bus: under a debugger, a worker uses it to keep its tickets while it is stopped. */
   readonly address?: BusAddress;
   readonly busOptions: BusOptions;
   readonly client: KubeClient;
-  /** Names the cluster on a bus that many clusters share. */
+  /** The name of the cluster on a bus that several clusters share. */
   readonly cluster: string;
-  /** Names this process: in logs, Events and marks. Unique among the replicas. */
+  /** The name of this process in logs, Events, and marks. Unique among the replicas. */
   readonly replica: string;
   readonly functions: readonly ReconcileFunction[];
   readonly log: Logger;
@@ -70,22 +70,22 @@ export interface WorkerOptions {
 
 /** A running worker. */
 export interface Worker {
-  /** Which consumer the bus has not served for some seconds, and why; undefined while it serves them all. */
+  /** The consumer that the bus has refused to serve for some seconds, and why; undefined while all are served. */
   notReady(): string | undefined;
-  /** Stops pulling, lets running reconciles finish, hands back what does not in time. */
+  /** Stops pulling, lets running reconciles finish, and hands back those that take too long. */
   stop(): Promise<void>;
 }
 
 const routerSlots = 128;
 const relaySlots = 32;
-/** A leader election takes less. Milliseconds. */
+/** A consumer that is refused for longer makes the worker not ready; a leader election takes less. Milliseconds. */
 const refusedMillis = 5000;
-/** How long running reconciles may go on after a stop is asked for. Milliseconds. */
+/** How long running reconciles may continue after a stop. Milliseconds. */
 const finishMillis = 6000;
 
 /**
- * Starts a worker; resolves when it is ready to take requests. Throws a `TopologyError` when the bridge, which makes streams
- * and consumers where not everybody may, has yet to make them.
+ * Starts a worker; resolves when it is ready to take requests. Throws a `TopologyError` if the worker may not create streams and
+ * consumers, and the bridge has not created them yet.
  */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { bus, functions, cluster } = options;
@@ -119,7 +119,7 @@ async function keeperOf({ address, busOptions, log }: WorkerOptions): Promise<Ke
   return startKeeper(address, busOptions.ackWaitMillis, (error) => log.error({ err: error }, keeperGone));
 }
 
-/** Any consumer of this worker tells the time. */
+/** Reads the time from any consumer of this worker. */
 async function clockOf(
   { bus, functions, cluster, log, registry }: WorkerOptions,
   signal: AbortSignal,
@@ -152,10 +152,7 @@ function startFunction(
     replica,
     clock,
     observe: ({ subject, tries, error }) =>
-      log[tries === 1 ? "warn" : "debug"](
-        { subject, tries, err: error },
-        "publish not answered, trying again",
-      ),
+      log[tries === 1 ? "warn" : "debug"]({ subject, tries, err: error }, "publish not answered, retrying"),
   });
   const echoes = openEchoes(bus.nc, scope);
   ownership.onStale(echoes.forget);
@@ -164,7 +161,7 @@ function startFunction(
     bus,
     queue,
     (error, key) => {
-      // The durable timer fires all the same.
+      // The durable timer still fires.
       if (!stopping.signal.aborted) log.warn({ err: error, key: keyText(key) }, "local timer not delivered");
     },
     clock,
@@ -203,7 +200,7 @@ function startFunction(
     log,
   });
   metrics.concurrency.set({ controller: fn.name }, fn.concurrency);
-  // An increase is seen from a figure that is there before.
+  // Rates are computed from an existing value.
   metrics.lost.inc({ name: fn.name }, 0);
 
   const pull = (
@@ -257,7 +254,7 @@ function startFunction(
           everyMillis: fn.sweepMillis,
           clock,
           signal: searching.signal,
-          onError: (error) => log.warn({ err: error }, "sweep not set"),
+          onError: (error) => log.warn({ err: error }, "failed to schedule the sweep"),
         });
   const relay = startRelay({
     bus,
@@ -265,12 +262,12 @@ function startFunction(
     sweep,
     slots: relaySlots,
     deadline,
-    onError: (error, subject) => log.error({ err: error, subject }, "not relayed"),
+    onError: (error, subject) => log.error({ err: error, subject }, "failed to relay a due message"),
   });
   const tidied = keepIndexesTidy({
     ...{ bus, scope, kind: fn.for, definitions: fn.indexes, store, clock },
     signal: searching.signal,
-    onError: (error) => log.warn({ err: error }, "indexes not tidied"),
+    onError: (error) => log.warn({ err: error }, "failed to tidy the indexes"),
   });
   const search = searchStranded({
     bus,
@@ -279,9 +276,9 @@ function startFunction(
     signal: searching.signal,
     onFound(subject) {
       metrics.stranded.inc(name);
-      log.warn({ subject }, "the bus did not deliver this any more, requested anew");
+      log.warn({ subject }, "stranded message found, requested again");
     },
-    onError: (error) => log.warn({ err: error }, "not looked for what the bus does not deliver"),
+    onError: (error) => log.warn({ err: error }, "failed to search for stranded messages"),
   });
 
   const pulls = [
@@ -299,7 +296,7 @@ function startFunction(
         const { code, description } = refusal;
         return (
           `the bus does not serve the consumer ${consumer} of ${stream}: ${code} ${description}. ` +
-          "The bridge creates it when it is missing: does one run, of this version?"
+          "The bridge creates missing consumers: check that a bridge of this version is running."
         );
       }
       return undefined;

@@ -25,11 +25,11 @@ test.each([
   [{ e: null }, { a: 1 }, { e: null, a: 1 }],
   [[1, 2], { a: "b", c: null }, { a: "b" }],
   [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
-])("merge patch - %j with %j is %j", (target, patch, result) => {
+])("merge patch - %j patched with %j is %j", (target, patch, result) => {
   expect(mergePatched(target, patch)).toEqual(result);
 });
 
-test("merge patch - applying a patch twice is applying it once, and its target is not changed", () => {
+test("merge patch - is idempotent and does not change its target", () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.jsonValue(), (target, patch) => {
       const before = JSON.stringify(target);
@@ -49,7 +49,7 @@ const thing = {
   metadata: { namespace: "default", name: "thing", uid: "u", resourceVersion: "1", generation: 2 },
 } as Stored<KubeObject<unknown, { observedGeneration?: number; log?: string }>>;
 
-/** The status that is sent for one that is written with that condition. */
+/** The status that is sent when this status is written with one condition. */
 async function statusSent(
   status: { log?: string },
   message: string,
@@ -72,18 +72,18 @@ async function statusSent(
       now: () => 0,
     },
   } as unknown as WriteTools;
-  const condition = { type: "Told", status: "True", reason: "Told", message } as const;
+  const condition = { type: "Reported", status: "True", reason: "Reported", message } as const;
   await reconcileWrites(thing, tools).status(Thing, thing, status, [condition]);
   return patch.status ?? {};
 }
 
-test("status - the generation that it speaks of is noted by the function that speaks for the object, and by no other", async () => {
+test("status - only the primary function of a kind sets observedGeneration", async () => {
   const [own, secondary] = [await statusSent({}, ""), await statusSent({}, "", true)];
   expect([own.conditions?.length, secondary.conditions?.length]).toEqual([1, 1]);
   expect([own.observedGeneration, secondary.observedGeneration]).toEqual([2, undefined]);
 });
 
-test("status - credentials are in no field and in no condition that is written", async () => {
+test("status - redacts credentials in all fields and conditions", async () => {
   const { log, conditions } = await statusSent({ log: "a\nghs_abc123\n" }, "https://u:hunter2@h is down");
   expect([log, conditions?.[0]?.message]).toEqual(["a\n***\n", "https://***@h is down"]);
 });

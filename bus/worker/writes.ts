@@ -1,4 +1,4 @@
-/** Writes of one reconcile: each conditional, none that changes nothing, none without ownership. */
+/** Writes of one reconcile. Each is conditional, requires ownership, and is skipped if it would change nothing. */
 import { isDeepStrictEqual } from "node:util";
 import type { WriteVerb } from "../activity/record.ts";
 import type { KubeClient, WriteOptions } from "../kube/client.ts";
@@ -23,21 +23,21 @@ import type { Context, NewChild } from "./function.ts";
 import type { WritesOfKey } from "./ownwrites.ts";
 import type { ReconcileReads } from "./reads.ts";
 
-/** What the writes of a reconcile are made with. */
+/** Dependencies of the writes of one reconcile. */
 export interface WriteTools {
   readonly client: KubeClient;
   readonly reads: ReconcileReads;
   readonly own: WritesOfKey;
   /** The name of the function. */
   readonly fn: string;
-  /** Another function speaks for the object: that this one has seen a generation is none of its status. */
+  /** Another function reports the object's status: this one must not set `observedGeneration`. */
   readonly secondary?: true | undefined;
   readonly fieldManager: string;
   readonly traceparent: string | undefined;
   readonly signal: AbortSignal;
   /** The time by the clock of the bus: milliseconds since the epoch. */
   now(): number;
-  /** Throws when this worker may not write any more. */
+  /** Throws when this worker must not write any more. */
   assertOwned(): void;
   /** Called after each call that changed something. */
   onWrite(write: Write): void;
@@ -49,7 +49,7 @@ export interface Write extends ObjectKey {
   readonly kind: Kind;
   readonly uid: string;
   readonly resourceVersion: string;
-  /** `news`: it went over a change that nobody has reconciled yet, so its event is to wake the key. */
+  /** `news`: the write replaced a change that was not reconciled yet, so its event must enqueue the key. */
   readonly event: "echo" | "news";
 }
 
@@ -65,17 +65,17 @@ export function mergePatched(target: unknown, patch: unknown): unknown {
   return out;
 }
 
-/** On what a function applies: a digest of what it wanted. What is not wanted any more shows in it alone. */
+/** Annotation on applied objects: a digest of the desired state. Only this shows that a field is no longer desired. */
 export const appliedAnnotation = (fn: string): string => `applied.${domain}/${fn}`;
 
-/** What to apply on condition that the object still is the one that was found, at the same version. */
+/** Makes an apply conditional on the uid and version that were found. */
 function withPrecondition<T extends KubeObject>(found: Stored<T> | undefined, wanted: T): T {
   if (found === undefined) return wanted;
   const { uid, resourceVersion } = found.metadata;
   return { ...wanted, metadata: { ...wanted.metadata, uid, resourceVersion } };
 }
 
-/** An object that changes more often between a read and a write is left to the next attempt. */
+/** After this many conflicts the object is left to the next attempt. */
 const maxConflicts = 3;
 
 /** The writing half of a {@link Context} for the children and the status of `owner`. */
@@ -86,7 +86,7 @@ export function reconcileWrites(
   const { client, reads, own, fn, fieldManager, traceparent, signal } = tools;
   const options: WriteOptions = { fieldManager, traceparent, signal };
 
-  /** `over` is the version that the API server has held the write against. */
+  /** Records a write; `over` is the version that the API server checked the write against. */
   function written<T extends KubeObject>(
     verb: WriteVerb,
     kind: Kind<T>,
@@ -130,8 +130,8 @@ export function reconcileWrites(
   }
 
   /**
-   * Applies what is wanted, on condition that the object still has the version in hand; after a conflict on the newer version,
-   * whose change is then news. No call if the object is as wanted already, or came of applying just that.
+   * Applies the desired state on condition that the object still has the found version. After a conflict it uses the newer
+   * version, and the event of the write is news. No call if the object already matches, or results from applying the same state.
    */
   async function applyDesired<T extends KubeObject>(
     kind: Kind<T>,
@@ -195,10 +195,10 @@ export function reconcileWrites(
     async apply(kind, child, { uid } = {}) {
       const object = complete(kind, child, { [appliedAnnotation(fn)]: digestOf(child, 16) });
       const key = { namespace: object.metadata.namespace ?? "", name: object.metadata.name };
-      // Whoever is not on the bus may be there all the same, and the content of some kinds never is.
+      // An object that is not on the bus may still exist, and the content of some kinds is never on the bus.
       const found =
         (kind.publish === "object" ? await reads.get(kind, key) : undefined) ?? (await reads.live(kind, key));
-      // Whoever took the reference away has not made it somebody else's.
+      // A child whose owner reference was removed has no other controller, so it can be adopted.
       const isLost = found && found.metadata.uid === uid && controllerOf(found) === undefined;
       if (found && !isOurs(found) && !isLost) throw nameTaken(kind, found);
       return applyDesired(kind, found, object);
@@ -208,7 +208,7 @@ export function reconcileWrites(
       const wanted = mergePatched(fields, {
         apiVersion: apiVersionOf(kind),
         kind: kind.kind,
-        // With its uid nothing is created where the object is gone, or is another one.
+        // The uid prevents creating the object if it no longer exists or was recreated.
         metadata: {
           uid,
           name,
@@ -231,7 +231,7 @@ export function reconcileWrites(
       } catch (error) {
         if (!isNotFound(error)) throw error;
       }
-      // With finalizers the object stays until their owners are done, and its events tell.
+      // With finalizers the object remains for now; its events report the deletion.
       if (!object.metadata.finalizers?.length && propagation !== "Foreground") own.record(object, "deleted");
       const { namespace = "", name, uid, resourceVersion } = object.metadata;
       tools.onWrite({ verb: "delete", kind, namespace, name, uid, resourceVersion, event: "echo" });
@@ -239,7 +239,7 @@ export function reconcileWrites(
     async status(kind, object, given, givenConditions) {
       const before = (object.status ?? {}) as Record<string, unknown>;
       const { generation } = object.metadata;
-      // What others wrote (a log, an error) may hold credentials, and many may read a status.
+      // Text from elsewhere (a log, an error) may contain credentials, and many users can read a status.
       const { status, conditions } = redactedValue({ status: given, conditions: givenConditions });
       const wanted: Record<string, unknown> = { ...status };
       if (conditions) {
@@ -262,15 +262,15 @@ export function reconcileWrites(
   };
 }
 
-/** An object of that name that somebody else has made. */
+/** The error for an existing object of that name that this object does not control. */
 function nameTaken(kind: Kind, found: Stored, options?: ErrorOptions): BlockedError {
   const controller = controllerOf(found);
-  const whose = controller
-    ? `${controller.kind} ${controller.name} (uid ${controller.uid}) controls`
-    : "nobody controls";
+  const owner = controller
+    ? `is controlled by ${controller.kind} ${controller.name} (uid ${controller.uid})`
+    : "has no controller";
   return new BlockedError(
     "NameTaken",
-    `expected no ${kind.kind} ${found.metadata.name} that is not this object's, found one that ${whose}. Delete or rename it; it is never overwritten.`,
+    `${kind.kind} ${found.metadata.name} already exists and ${owner}. Delete or rename it; it is never overwritten.`,
     undefined,
     options,
   );

@@ -136,7 +136,7 @@ function startBare({ bus, log }: ProcessContext, queue: TicketQueue): Running {
     queue,
     slots: 32,
     deadline: { ackWaitMillis: 5000, signal: new AbortController().signal },
-    onError: (error, subject) => log.error({ err: error, subject }, "not relayed"),
+    onError: (error, subject) => log.error({ err: error, subject }, "failed to relay a due message"),
   });
   log.info("worker ready");
   return {

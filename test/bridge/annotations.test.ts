@@ -1,4 +1,4 @@
-/** A bridge that starts with other declarations than the one before brings what is on the bus to them. */
+/** A bridge that starts with changed declarations updates the objects on the bus. */
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -45,7 +45,7 @@ async function bridgeUntil(allowed: string, annotations: Record<string, string>)
   }
 }
 
-test("publishes objects again that did not change when other annotations are declared", async () => {
+test("publishes unchanged objects again when the declared annotations change", async () => {
   await kit.client.create(
     ConfigMap,
     {
@@ -69,7 +69,7 @@ const secret = (name: string, version: number, annotations: Record<string, strin
   spec: undefined,
 });
 
-test("a publisher publishes known versions again where other annotations are declared now, and tombstones without the rest", async () => {
+test("a publisher renews known versions when the declared annotations change, and drops the others from tombstones", async () => {
   const store = objectStore(bus, "published-again");
   const open = (options: Partial<PublisherOptions> = {}): Promise<Publisher> =>
     openPublisher({

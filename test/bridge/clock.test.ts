@@ -1,4 +1,4 @@
-/** A bridge whose machine has a wrong clock tells the ages of requests by the clock of the bus. */
+/** A bridge on a machine with a wrong clock reports the ages of requests by the clock of the bus. */
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
@@ -13,7 +13,7 @@ const trueNow = Date.now.bind(Date);
 const trueElapsed = performance.now.bind(performance);
 const skewSeconds = 600;
 const elapsedSeconds = 300;
-/** A machine that is very busy takes so long from one line to the next. */
+/** Longest pause between two lines on a very busy machine. */
 const toleranceSeconds = 60;
 
 let local: LocalBus;
@@ -28,7 +28,7 @@ test.each([
   ["ahead", skewSeconds],
 ])("reports the age of the oldest request when the machine's clock is %s", async (fn, skew) => {
   let elapsed = 0;
-  // Both clocks of the machine go on by as much: otherwise the bridge takes it for a step, and asks the server.
+  // Both clocks of the machine advance together. Otherwise the bridge would detect a clock change and ask the server.
   vi.spyOn(Date, "now").mockImplementation(() => trueNow() + (skew + elapsed) * 1000);
   vi.spyOn(performance, "now").mockImplementation(() => trueElapsed() + elapsed * 1000);
   const scope = { fn, cluster: "test" };

@@ -6,9 +6,9 @@ import type { Bus } from "../../bus/nats/connect.ts";
 import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
 
 const times: LeaseTimes = { renewMillis: 100, holdMillis: 400, takeMillis: 600 };
-/** Where a pause of a busy machine must not be a loss. */
+/** For tests in which a pause of a busy machine must not lose the lease. */
 const calm: LeaseTimes = { renewMillis: 50, holdMillis: 6000, takeMillis: 6500 };
-/** Renewed so often, a lease is held for longer than another one waits for it. */
+/** After this many renewals a lease has been held for longer than another candidate waits. */
 const manyRenewals = (1.2 * calm.takeMillis) / calm.renewMillis;
 let local: LocalBus;
 let bus: Bus;
@@ -66,16 +66,16 @@ function candidate(options: Pick<LeaseOptions, "key" | "holder"> & Partial<Lease
 }
 const newKey = () => `lease.${++keys}`;
 
-test("lease - a stop that comes while the lease is being taken ends the lead, and gives the lease back", async () => {
+test("lease - a stop during acquisition ends the lead and releases the lease", async () => {
   const key = newKey();
   const one = candidate({ key, holder: "one" });
-  // The first read is under way.
+  // The first read is in flight.
   await one.stop();
   expect(one.terms.map((held) => held.aborted)).toEqual([true]);
   expect((await kv.get(key))?.string()).toBe("");
 });
 
-test("lease - one candidate leads, the other takes over at once when it is given back", async () => {
+test("lease - one candidate leads, and the other takes over at once after a release", async () => {
   const key = newKey();
   const [one, two] = ["one", "two"].map((holder) => candidate({ key, holder, times: calm })) as [
     ReturnType<typeof candidate>,
@@ -92,7 +92,7 @@ test("lease - one candidate leads, the other takes over at once when it is given
   expect(leader.terms.map((held) => held.aborted)).toEqual([true]);
 });
 
-test("lease - a lead that throws is told, and led again", async () => {
+test("lease - reports a lead that throws, and starts it again", async () => {
   const errors: unknown[] = [];
   let tries = 0;
   const key = newKey();
@@ -110,7 +110,7 @@ test("lease - a lead that throws is told, and led again", async () => {
   expect(errors.map(String)).toEqual(["Error: broken 1", "Error: broken 2"]);
 });
 
-test("lease - whoever finds its record changed has lost it and does not give away what is not its own", async () => {
+test("lease - a holder whose record was changed loses the lease and does not release the new record", async () => {
   const key = newKey();
   const one = candidate({ key, holder: "one", times: calm });
   const held = await one.leads();
@@ -118,11 +118,11 @@ test("lease - whoever finds its record changed has lost it and does not give awa
   await untilLost(held);
   expect(String(held.reason)).toContain("another bridge has taken it");
   expect((await kv.get(key))?.string()).toBe("thief");
-  // The thief renews nothing, so it is taken back.
+  // The thief renews nothing, so the holder takes the lease back.
   await one.leads(2);
 });
 
-test("lease - without the bus the holder stops, and leads again when the bus is back", async () => {
+test("lease - the holder stops while the bus is down, and leads again when it is back", async () => {
   const key = newKey();
   const one = candidate({ key, holder: "one" });
   const held = await one.leads();
@@ -135,7 +135,7 @@ test("lease - without the bus the holder stops, and leads again when the bus is 
   await one.leads(2);
 });
 
-test("lease - a holder whose renewal was heard, but not answered, holds on", async () => {
+test("lease - a holder keeps the lease when answers to its renewals are lost", async () => {
   const key = newKey();
   let lost = 0;
   const forgetful: KV = Object.assign(Object.create(kv) as KV, {
@@ -151,7 +151,7 @@ test("lease - a holder whose renewal was heard, but not answered, holds on", asy
   expect(held.aborted).toBe(false);
 });
 
-test("lease - whoever comes back to a record of its own has not to wait", async () => {
+test("lease - a candidate takes over its own old record without waiting", async () => {
   const key = newKey();
   let away = false;
   const cutOff: KV = Object.assign(Object.create(kv) as KV, {
@@ -168,9 +168,9 @@ test("lease - whoever comes back to a record of its own has not to wait", async 
 });
 
 test.for([
-  ["not answered yet", undefined],
-  ["stored, but its answer is lost", new Error("the connection broke")],
-] as const)("lease - is given back when a stop meets a renewal that is %s", async ([, failure]) => {
+  ["in flight", undefined],
+  ["stored, but whose answer is lost", new Error("the connection broke")],
+] as const)("lease - is released on a stop during a renewal that is %s", async ([, failure]) => {
   const key = newKey();
   const underWay = Promise.withResolvers<void>();
   const answered = Promise.withResolvers<void>();
@@ -189,13 +189,13 @@ test.for([
   await one.leads();
   await underWay.promise;
   const stopped = one.stop();
-  // The answer comes after all that the stop has set off.
+  // The answer arrives after everything that the stop has started.
   setImmediate(answered.resolve);
   await stopped;
   expect((await kv.get(key))?.string()).toBe("");
 });
 
-test("lease - of two processes that were given the same name one leads", async () => {
+test("lease - one of two processes with the same name leads", async () => {
   const key = newKey();
   const twins = [1, 2].map(() => candidate({ key, holder: "twin", times: calm }));
   await Promise.race(twins.map((twin) => twin.leads()));
@@ -230,7 +230,7 @@ function tenant(lease: Lease, lead?: LeaseOptions["lead"]) {
 const sharedBy = (key: string, holder: string) => sharedLease({ kv, key, holder, times: calm });
 const recordOf = async (key: string) => (await kv.get(key))?.string();
 
-test("shared lease - all lead under one record, those that come later too; the last one gives it back", async () => {
+test("shared lease - all members lead under one record, including later ones; the last one releases it", async () => {
   const key = newKey();
   const lease = sharedBy(key, "one");
   const first = tenant(lease);
@@ -250,7 +250,7 @@ test("shared lease - all lead under one record, those that come later too; the l
   await other.leads();
 });
 
-test("shared lease - when it is taken away all end, and all begin again when it is back", async () => {
+test("shared lease - when it is lost, all members stop; when it is regained, all start again", async () => {
   const key = newKey();
   const lease = sharedBy(key, "one");
   const all = [1, 2, 3].map(() => tenant(lease));
@@ -262,7 +262,7 @@ test("shared lease - when it is taken away all end, and all begin again when it 
   expect(all.map(({ terms }) => terms.map((held) => held.aborted))).toEqual(all.map(() => [true, false]));
 });
 
-test("shared lease - a lead that throws reports its error, starts again, and disturbs no other", async () => {
+test("shared lease - a lead that throws reports its error and restarts without affecting others", async () => {
   const key = newKey();
   const lease = sharedBy(key, "one");
   const steady = tenant(lease);
@@ -276,7 +276,7 @@ test("shared lease - a lead that throws reports its error, starts again, and dis
   expect(steady.terms.map((held) => held.aborted)).toEqual([false]);
 });
 
-test("shared lease - is kept until all work under it has ended", async () => {
+test("shared lease - is held until all work under it has ended", async () => {
   const key = newKey();
   const lease = sharedBy(key, "one");
   const ending = Promise.withResolvers<void>();

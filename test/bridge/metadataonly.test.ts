@@ -1,4 +1,4 @@
-/** Metadata alone, as a real API server gives it: lists, watches, and bookmarks. */
+/** Metadata-only lists, watches, and bookmarks of a real API server. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ApiRequest, metadataOnly, resourcePath } from "../../bus/kube/client.ts";
 import { Secret } from "../../bus/kube/kind.ts";
@@ -8,7 +8,7 @@ import { type LocalKit, startLocalKit } from "../harness/kit.ts";
 import { createNamespace } from "../harness/namespaces.ts";
 
 const namespace = "quiet";
-/** What must not come along. */
+/** Content that must not be transferred. */
 const hidden = "hunter2-hunter2";
 let kit: LocalKit;
 
@@ -43,7 +43,7 @@ async function watched(from: ApiRequest["query"], count: number): Promise<WatchE
   return events;
 }
 
-test("an empty list has no items; a list of several pages has them all, with nothing but their metadata", async () => {
+test("lists only metadata: no items if empty, all items over several pages", async () => {
   expect((await list({ limit: 1 })).items).toEqual([]);
   for (const name of ["one", "two", "three"]) await create(name);
   const names: string[] = [];
@@ -60,7 +60,7 @@ test("an empty list has no items; a list of several pages has them all, with not
   expect(names.sort()).toEqual(["one", "three", "two"]);
 });
 
-test("a watch tells changes and deletions from its position on, without content", async () => {
+test("watches changes and deletions from its position, without content", async () => {
   const { metadata } = await list({ limit: 1 });
   const { metadata: made } = await create("told");
   await kit.client.mergePatch(
@@ -77,9 +77,9 @@ test("a watch tells changes and deletions from its position on, without content"
   expect(JSON.stringify(events)).not.toContain(btoa(hidden));
 });
 
-test("a bookmark has a version, and nothing else that matters", async () => {
+test("a bookmark has a resource version", async () => {
   const { items } = await list({ limit: 10 });
-  // The only bookmark that comes without waiting for a minute: behind the objects that there are.
+  // The bookmark after the initial objects is the only one that does not take a minute.
   const all = { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" };
   const events = await watched(all, items.length + 1);
   expect(events.map(({ type }) => type)).toEqual([...items.map(() => "ADDED"), "BOOKMARK"]);

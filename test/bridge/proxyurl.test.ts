@@ -1,4 +1,4 @@
-/** Through the proxy of a kubeconfig (`proxy-url`), which gives each connection a tunnel of its own. */
+/** The proxy of a kubeconfig (`proxy-url`), which gives each connection its own tunnel. */
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -12,7 +12,7 @@ import { createNamespace } from "../harness/namespaces.ts";
 
 const namespaces = ["proxied-1", "proxied-2", "proxied-3"];
 
-/** A proxy that knows CONNECT (RFC 9110) and no more. */
+/** A proxy that supports only CONNECT (RFC 9110). */
 async function startConnectProxy(): Promise<{ readonly url: string; tunnels(): number }> {
   let tunnels = 0;
   const server = createServer().on("connect", ({ url = "" }, socket, head) => {
@@ -35,7 +35,7 @@ async function startConnectProxy(): Promise<{ readonly url: string; tunnels(): n
   };
 }
 
-/** Watches a namespace until an object of this name is there. The controller manager makes one of its own. */
+/** Watches a namespace until an object of this name exists. The controller manager creates another one. */
 async function watchFor(
   client: KubeClient,
   namespace: string,
@@ -55,7 +55,7 @@ async function watchFor(
   };
 }
 
-test("requests and the watches of many namespaces go through it", async () => {
+test("requests and the watches of many namespaces use the proxy", async () => {
   const kit = await startLocalKit({ crds: [] });
   onTestFinished(() => kit.stop());
   const proxy = await startConnectProxy();

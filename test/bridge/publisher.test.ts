@@ -59,7 +59,7 @@ const thing = (name: string, version: number, owner?: string, text = `text ${ver
 
 const at = (name: string) => ({ namespace: "default", name });
 
-/** Runs while the bus answers nothing. */
+/** Runs while the bus does not answer. */
 async function whilePaused(run: () => Promise<void>): Promise<void> {
   const pid = local.nats.pid ?? 0;
   process.kill(pid, "SIGSTOP");
@@ -70,7 +70,7 @@ async function whilePaused(run: () => Promise<void>): Promise<void> {
   }
 }
 
-test("publisher - the position stays behind what is not on the bus yet, bookmarks included", async () => {
+test("publisher - the position does not pass unpublished objects, not even with a bookmark", async () => {
   const publisher = await open(newCluster(), { position: "5" });
   await whilePaused(async () => {
     await publisher.publish("added", thing("a", 10), "watch");
@@ -84,7 +84,7 @@ test("publisher - the position stays behind what is not on the bus yet, bookmark
   expect(publisher.position).toBe("20");
 });
 
-test("publisher - a bus that does not answer is felt, even when all changes are of one object", async () => {
+test("publisher - applies backpressure while the bus does not answer, even for changes of one object", async () => {
   const cluster = newCluster();
   const publisher = await open(cluster);
   let accepted = 0;
@@ -96,7 +96,7 @@ test("publisher - a bus that does not answer is felt, even when all changes are 
         accepted++;
       }
     })();
-    // Long enough for all of them, if nothing held them back.
+    // Long enough for all of them without backpressure.
     for (let turn = 0; turn < 5000; turn++) await new Promise((resolve) => setImmediate(resolve));
     expect(accepted).toBeGreaterThan(10);
     expect(accepted).toBeLessThan(200);
@@ -106,7 +106,7 @@ test("publisher - a bus that does not answer is felt, even when all changes are 
   expect(await objectStore(bus, cluster).entry(Thing, at("hot"))).toMatchObject({ resourceVersion: "1000" });
 });
 
-test("publisher - what is refused for good is told at once; the next publisher starts before it", async () => {
+test("publisher - reports a permanent refusal at once; the next publisher starts before it", async () => {
   const cluster = newCluster();
   const failures: unknown[] = [];
   const publisher = await open(cluster, { onFailed: (error) => failures.push(error) });
@@ -131,7 +131,7 @@ test("publisher - what is refused for good is told at once; the next publisher s
   expect(next.names().sort()).toEqual(["default/before", "default/refused"]);
 });
 
-test("publisher - a bus that has less than at the saved position is listed, whatever came to it since", async () => {
+test("publisher - drops its position if the bus has lost objects since it was saved", async () => {
   const cluster = newCluster();
   const publisher = await open(cluster);
   const publish = async (change: Change, name: string, version: number) => {
@@ -148,12 +148,12 @@ test("publisher - a bus that has less than at the saved position is listed, what
   const filter = objectByName(cluster, Thing, at("c"));
   expect(await bus.jsm.streams.purge(streams.objects, { filter })).toMatchObject({ purged: 1 });
   expect(await resumed()).toBeUndefined();
-  // Only this object was missing, and its next change brings it back.
+  // Only this object was missing, and its next change restores it.
   await publish("modified", "c", 7);
   expect(await resumed()).toBe("4");
 });
 
-test("publisher - a bus that goes away while it is asked what it has is asked again", async () => {
+test("publisher - retries when the bus fails during the lookup of a version", async () => {
   const cluster = newCluster();
   const asked: string[] = [];
   const streamsApi: typeof bus.jsm.streams = Object.assign(Object.create(bus.jsm.streams), {
@@ -177,7 +177,7 @@ test("publisher - a bus that goes away while it is asked what it has is asked ag
   expect(publisher.position).toBe("2");
 });
 
-test("publisher - the deletion of an object that is too big needs only its metadata", async () => {
+test("publisher - publishes the deletion of an oversized object with its metadata", async () => {
   const cluster = newCluster();
   const oversized: object[] = [];
   const publisher = await open(cluster, { onOversized: (object) => oversized.push(object) });
@@ -192,7 +192,7 @@ test("publisher - the deletion of an object that is too big needs only its metad
   expect(Object.keys(entry?.object ?? {}).sort()).toEqual(["apiVersion", "kind", "metadata"]);
 });
 
-test("publisher - one that loses its lease publishes nothing more, and the next one finishes what it had begun", async () => {
+test("publisher - publishes nothing after its lease is lost, and the next one completes its move", async () => {
   const cluster = newCluster();
   const store = objectStore(bus, cluster);
   let held = true;
@@ -201,7 +201,7 @@ test("publisher - one that loses its lease publishes nothing more, and the next 
     assertHeld() {
       if (!held) throw new Error("the lease is lost");
     },
-    // Lost between the two publishes of a move: the new address has the object, and so has the old one still.
+    // Lost between the two publishes of a move: both the new and the old address have the object.
     onPublished: () => {
       held = ++published < 2;
     },
@@ -222,7 +222,7 @@ interface Step {
   readonly object: Stored;
 }
 
-/** What an API server would have told: objects that come, change, move between controllers, go and come back. */
+/** A random history of an API server: objects are created, changed, moved between controllers, deleted, and recreated. */
 function history(next: () => number, length: number): Step[] {
   const living = new Map<string, Stored>();
   const pick = (values: readonly (string | undefined)[]) => values[Math.floor(next() * values.length)];
@@ -252,24 +252,24 @@ function after(steps: readonly Step[]): Map<string, Stored> {
   return objects;
 }
 
-test("publisher - after one that saw everything, others that are fed any older part of it change nothing", async () => {
+test("publisher - after one saw the whole history, others that replay an older part of it change nothing", async () => {
   const next = random(Number(process.env.DENREI_SEED ?? 1));
-  const told = await openHistory(bus);
+  const published = await openHistory(bus);
   for (let round = 0; round < 25; round++) {
     const cluster = newCluster();
     const steps = history(next, 40);
     const publishers = await Promise.all(
-      // The first one misses nothing; the others begin and end anywhere.
+      // The first one sees everything; the others start and end anywhere.
       [0, next() * 20, next() * 40].map(async (from, i) => ({
         publisher: await open(cluster),
-        // A list does not tell the addresses that an object had in between; a late publisher could use one of them, so it takes the lease to keep it out.
+        // A list omits former addresses of an object, which a late publisher could use. In production the lease prevents that.
         lists: i > 0,
         at: Math.floor(from),
         end: i === 0 ? steps.length : Math.floor(from + next() * (steps.length - from)),
       })),
     );
     for (let going = publishers; going.length > 0; going = going.filter((one) => one.at < one.end)) {
-      // One after the other: the lease keeps two from writing at once, and what comes late is fed an older part.
+      // One after the other, as under a lease; a late publisher replays an older part.
       const one = going[0];
       if (one === undefined || one.at >= one.end) continue;
       const { publisher } = one;
@@ -280,17 +280,17 @@ test("publisher - after one that saw everything, others that are fed any older p
         const { change, object } = steps[one.at++] as Step;
         await publisher.publish(change, object, "watch");
       }
-      // What is still on its way when the next one begins would be two that write at once.
+      // Otherwise two publishers would write at the same time.
       if (one.at >= one.end) await publisher.settled();
     }
     const expected = after(steps);
     const found = living(await objectStore(bus, cluster).entries(Thing));
     const print = (objects: Iterable<Stored>) => [...objects].map((object) => JSON.stringify(object)).sort();
     expect(print(found), `round ${round}`).toEqual(print(expected.values()));
-    // Who comes now learns the same.
+    // A new publisher finds the same objects.
     expect((await open(cluster)).names().sort()).toEqual([...expected.keys()].sort());
   }
-  expect(told.disorder()).toEqual([]);
+  expect(published.disorder()).toEqual([]);
 });
 
 async function list(publisher: Publisher, steps: readonly Step[]): Promise<void> {
@@ -305,7 +305,7 @@ async function list(publisher: Publisher, steps: readonly Step[]): Promise<void>
   publisher.advance(version);
 }
 
-test("all who wait for room go on when there is some, and not only the one who came last", async () => {
+test("publisher - all waiting callers continue when there is room again", async () => {
   const publisher = await open(newCluster());
   const publishMany = async (prefix: string) => {
     for (let at = 0; at < 500; at++)
@@ -316,18 +316,18 @@ test("all who wait for room go on when there is some, and not only the one who c
   expect(publisher.count).toBe(1500);
 });
 
-test("publisher - an API server that has gone back in time is believed, also about a deletion of long ago", async () => {
+test("publisher - accepts older versions after the API server was restored, even of objects deleted long ago", async () => {
   const cluster = newCluster();
   const store = objectStore(bus, cluster);
   const publisher = await open(cluster);
-  // More than are remembered, so that the first ones are known to the bus alone.
+  // More than the publisher remembers, so that only the bus knows the first ones.
   const many = 10_100;
   const remove = async (prefix: string, from: number) => {
     for (let n = 1; n <= many; n++)
       await publisher.publish("deleted", thing(`${prefix}-${n}`, from + n), "watch");
   };
   await remove("gone", 100_000);
-  // While time goes forward, the bus is right.
+  // Without a restore, the state on the bus wins.
   await publisher.publish("modified", thing("gone-1", 500), "watch");
   await publisher.settled();
   expect(await store.entry(Thing, at("gone-1"))).toMatchObject({ deleted: true, resourceVersion: "100001" });
@@ -336,7 +336,7 @@ test("publisher - an API server that has gone back in time is believed, also abo
   publisher.forgetVersions();
   const early = ["gone-2", "gone-3"].map((name) => thing(name, 600));
   for (const object of early) await publisher.publish("added", object, "list");
-  // Those that were remembered then are forgotten by now.
+  // By now the publisher has dropped the versions that it remembered.
   await remove("later", 1000);
   const late = thing(`gone-${many}`, 20_000);
   await publisher.publish("added", late, "watch");

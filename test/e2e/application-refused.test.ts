@@ -151,7 +151,7 @@ test("what somebody else has made under the name of a child stays theirs, until 
   const mine = await paas.create(Service, { metadata: at("taken"), spec });
   await paas.application("taken", { image: "taken:1" });
   const refused = await until("taken", has("Applied", "False", "NameTaken"));
-  expect(conditionOf(refused)?.message).toContain("that nobody controls");
+  expect(conditionOf(refused)?.message).toContain("already exists and has no controller");
   expect(listed(refused)?.map(([kind]) => kind)).toEqual(["Deployment", "Service", "Ingress"]);
   await until("taken", has("RolledOut", "True"));
   const { metadata } = await paas.kit.client.get(Service, at("taken"));

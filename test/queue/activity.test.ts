@@ -1,4 +1,4 @@
-/** Records of what workers do: what becomes of them when the bus is away, full of something else, or of another version. */
+/** Activity records when the bus is down, full of other records, or of another version; and the in-flight question. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { searchActivity } from "../../bus/activity/history.ts";
 import { askInFlight, openInFlight } from "../../bus/activity/inflight.ts";
@@ -38,7 +38,11 @@ const ended = (facts: Partial<EndedReconcile> = {}): EndedReconcile => ({
   ...{ writes: [], writeCount: 0, traceparent: newTrace() },
   ...facts,
 });
-const places = { cluster: "default", functions: ["songs", "others", "gone"], namespaces: "every" } as const;
+const searchScope = {
+  cluster: "default",
+  functions: ["songs", "others", "gone"],
+  namespaces: "every",
+} as const;
 async function names(): Promise<string[]> {
   const found: string[] = [];
   const stream = activityStream(scope.fn);
@@ -47,24 +51,24 @@ async function names(): Promise<string[]> {
   return found;
 }
 
-test("what is told while the bus is away is lost, nothing else is, and nobody waits for it", async () => {
-  const tell = activityReporter(local.bus.nc);
+test("records reported while the bus is down are lost, and no others", async () => {
+  const report = activityReporter(local.bus.nc);
   const statuses: string[] = [];
   void (async () => {
     for await (const { type } of local.bus.nc.status()) statuses.push(type);
   })();
-  tell(scope, at("before"), ended());
+  report(scope, at("before"), ended());
   await expect.poll(names, patience).toEqual(["before"]);
   await local.nats.stop("SIGKILL");
   await expect.poll(() => statuses, patience).toContain("disconnect");
-  for (let n = 0; n < 10_000; n++) tell(scope, at("meanwhile"), ended());
+  for (let n = 0; n < 10_000; n++) report(scope, at("meanwhile"), ended());
   await local.nats.start();
   await expect.poll(() => statuses, patience).toContain("reconnect");
-  tell(scope, at("after"), ended());
+  report(scope, at("after"), ended());
   await expect.poll(names, patience).toEqual(["before", "after"]);
 });
 
-test("where servers do not know the subject yet, it is left alone, and the connection goes on", async () => {
+test("pauses reporting when an older server refuses the subject, and keeps the connection", async () => {
   const { permissions } = workerRole("songs", [{ scope, kinds: [] }]);
   const older: Permissions = {
     ...permissions,
@@ -77,10 +81,10 @@ test("where servers do not know the subject yet, it is left alone, and the conne
     void (async () => {
       for await (const status of bus.nc.status()) if (status.type === "error") refused.push(status.type);
     })();
-    const tell = activityReporter(bus.nc);
-    tell(scope, at("one"), ended());
+    const report = activityReporter(bus.nc);
+    report(scope, at("one"), ended());
     await expect.poll(() => refused.length, patience).toBe(1);
-    for (let n = 0; n < 100; n++) tell(scope, at("another"), ended());
+    for (let n = 0; n < 100; n++) report(scope, at("another"), ended());
     await bus.nc.flush();
     await new Promise(setImmediate);
     expect(refused).toHaveLength(1);
@@ -91,16 +95,16 @@ test("where servers do not know the subject yet, it is left alone, and the conne
   }
 });
 
-test("an object is found by what was done to it, a trace by its id; the newest, in their order", async () => {
+test("finds an object by its reconciles and writes, and a trace by its id; the newest records, in order", async () => {
   const { nc } = local.bus;
-  const tell = activityReporter(nc);
+  const report = activityReporter(nc);
   const write = { verb: "create", group: "", kind: "Pod", resourceVersion: "7", ...at("pod") } as const;
   const trace = newTrace();
-  tell(scope, at("song"), ended({ traceparent: trace }));
-  tell({ ...scope, fn: "others" }, at("writer"), ended({ writes: [write], writeCount: 1 }));
-  tell(scope, at("song"), ended({ traceparent: childTrace(trace), kind: "Opera" }));
-  tell(scope, at("song", "elsewhere"), ended({ traceparent: childTrace(trace) }));
-  tell(scope, at("song"), ended({ attempt: 1 }));
+  report(scope, at("song"), ended({ traceparent: trace }));
+  report({ ...scope, fn: "others" }, at("writer"), ended({ writes: [write], writeCount: 1 }));
+  report(scope, at("song"), ended({ traceparent: childTrace(trace), kind: "Opera" }));
+  report(scope, at("song", "elsewhere"), ended({ traceparent: childTrace(trace) }));
+  report(scope, at("song"), ended({ attempt: 1 }));
   nc.publish(activity.of(scope, at("song")), "no record");
   nc.publish("activities.songs.x", "no key");
   await expect.poll(async () => (await names()).filter((name) => name === "song").length, patience).toBe(5);
@@ -112,7 +116,7 @@ test("an object is found by what was done to it, a trace by its id; the newest, 
   ) => {
     const { found, before } = await searchActivity(
       local.bus,
-      { ...places, ...(namespaces && { namespaces }) },
+      { ...searchScope, ...(namespaces && { namespaces }) },
       searched,
       { limit, millis: 60_000 },
     );
@@ -133,46 +137,46 @@ test("an object is found by what was done to it, a trace by its id; the newest, 
     ["others", "default", "writer", "Song", 0],
   ]);
   const opera = ["songs", "default", "song", "Opera", 0];
-  const foreign = ["songs", "elsewhere", "song", "Song", 0];
+  const elsewhere = ["songs", "elsewhere", "song", "Song", 0];
   for (const name of [trace, String(traceId(trace)), String(traceId(trace)).toUpperCase()])
-    expect((await search({ trace: name })).found).toEqual([first, opera, foreign]);
-  expect((await search({ trace }, 10, ["elsewhere"])).found).toEqual([foreign]);
+    expect((await search({ trace: name })).found).toEqual([first, opera, elsewhere]);
+  expect((await search({ trace }, 10, ["elsewhere"])).found).toEqual([elsewhere]);
   expect((await search({ trace }, 10, ["default", "elsewhere", "default"])).found).toEqual([
     first,
     opera,
-    foreign,
+    elsewhere,
   ]);
 });
 
-test("what is not found in time is looked for where the search has ended", async () => {
-  const tell = activityReporter(local.bus.nc);
-  tell(scope, at("needle"), ended());
-  for (let n = 0; n < 20_000; n++) tell(scope, at(`hay-${n}`), ended());
+test("a search that reaches its time limit continues from its cursor", async () => {
+  const report = activityReporter(local.bus.nc);
+  report(scope, at("needle"), ended());
+  for (let n = 0; n < 20_000; n++) report(scope, at(`hay-${n}`), ended());
   await local.bus.nc.flush();
   await expect
     .poll(async () => (await local.bus.jsm.streams.info(activityStream(scope.fn))).state.messages, patience)
     .toBeGreaterThan(20_000);
   const object = { group: "g", kind: "Song", ...at("needle") };
   const found: string[] = [];
-  let looks = 0;
+  let searches = 0;
   for (
     let before: bigint | undefined = BigInt(Date.UTC(2100, 0)) * 1_000_000n;
     before !== undefined;
-    looks++
+    searches++
   ) {
-    // No time at all: one stretch, and no more.
-    const answer = await searchActivity(local.bus, places, { object }, { before, limit: 10, millis: 0 });
+    // Without any time, each search reads one part of the stream.
+    const answer = await searchActivity(local.bus, searchScope, { object }, { before, limit: 10, millis: 0 });
     found.push(...answer.found.map(({ key }) => key.name));
     expect(answer.before === undefined || answer.before < before).toBe(true);
     before = answer.before;
   }
   expect(found).toEqual(["needle"]);
-  expect(looks).toBeGreaterThan(1);
+  expect(searches).toBeGreaterThan(1);
 });
 
-test("what is looped over does not push out the rest", async () => {
-  const tell = activityReporter(local.bus.nc);
-  for (let n = 0; n < 500; n++) tell(scope, at("loop"), ended({ attempt: n }));
+test("the records of an object in a loop do not push out those of other objects", async () => {
+  const report = activityReporter(local.bus.nc);
+  for (let n = 0; n < 500; n++) report(scope, at("loop"), ended({ attempt: n }));
   await local.bus.nc.flush();
   const kept = async () => (await names()).filter((name) => name === "loop").length;
   await expect.poll(kept, patience).toBe(200);
@@ -181,7 +185,7 @@ test("what is looped over does not push out the rest", async () => {
   expect(await names()).toContain("after");
 });
 
-test("who asks is answered with what is in hand, for as long as it is", async () => {
+test("workers answer with their objects in flight until these end", async () => {
   const { nc } = local.bus;
   const of = { group: "g", kind: "Song" };
   const [one, two] = ["worker-1", "worker-2"].map((replica) => openInFlight(nc, scope, { replica, ...of }));
@@ -189,12 +193,12 @@ test("who asks is answered with what is in hand, for as long as it is", async ()
   const release = one?.track(at("song"), 3, traceparent);
   // Workers answer at once, but a busy machine may not.
   const patient = { first: 20_000, next: 1000 };
-  const inHand = async (patience?: typeof patient) =>
+  const inFlight = async (patience?: typeof patient) =>
     (await askInFlight(local.bus, "default", patience)).map(({ replica, work }) => [
       replica,
       work.map(({ name }) => name),
     ]);
-  expect(await inHand(patient)).toEqual([
+  expect(await inFlight(patient)).toEqual([
     ["worker-1", ["song"]],
     ["worker-2", []],
   ]);
@@ -211,5 +215,5 @@ test("who asks is answered with what is in hand, for as long as it is", async ()
   expect(await askInFlight(local.bus, "elsewhere", { first: 100, next: 100 })).toEqual([]);
   one?.stop();
   two?.stop();
-  expect(await inHand()).toEqual([]);
+  expect(await inFlight()).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** A worker whose machine has a wrong clock goes by the clock of the bus. */
+/** A worker on a machine with a wrong clock uses the clock of the bus. */
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
@@ -16,7 +16,7 @@ import { publisherOf, stored } from "../harness/publish.ts";
 const trueNow = Date.now.bind(Date);
 const skewMillis = 600_000;
 const delayMillis = 300_000;
-/** A machine that is very busy takes so long from one line to the next. */
+/** Longest pause between two lines on a very busy machine. */
 const toleranceMillis = 60_000;
 
 let local: LocalBus;
@@ -29,13 +29,13 @@ beforeAll(async () => {
 afterEach(() => void vi.restoreAllMocks());
 afterAll(() => local?.stop());
 
-/** From now on this machine's clock is as wrong as that. */
+/** Shifts this machine's clock. */
 const skewBy = (millis: number) => vi.spyOn(Date, "now").mockImplementation(() => trueNow() + millis);
 
 test.each([
   ["behind", -skewMillis],
   ["ahead", skewMillis],
-])("a timer of a worker whose clock is %s is set for the right time", async (name, skew) => {
+])("a worker whose clock is %s sets its timers to the right time", async (name, skew) => {
   skewBy(skew);
   const scope = { fn: name, cluster: "test" };
   const seen: number[] = [];
@@ -75,7 +75,7 @@ test.each([
   }
 });
 
-test("a clock of the bus goes on when this machine's clock is set", async () => {
+test("the clock of the bus stays right when this machine's clock is changed", async () => {
   const signal = new AbortController().signal;
   const scope = { fn: "behind", cluster: "test" };
   const where = { stream: workStream(scope.fn), consumer: consumers.worker(scope) };
@@ -84,7 +84,7 @@ test("a clock of the bus goes on when this machine's clock is set", async () => 
   expect(Math.abs(clock.now() - trueNow())).toBeLessThan(toleranceMillis);
 });
 
-test("a clock of the bus is right again soon after this machine was suspended", async () => {
+test("the clock of the bus is right again soon after this machine was suspended", async () => {
   const scope = { fn: "behind", cluster: "test" };
   const where = { stream: workStream(scope.fn), consumer: consumers.worker(scope) };
   const signal = new AbortController().signal;

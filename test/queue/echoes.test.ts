@@ -1,4 +1,4 @@
-/** What replicas tell each other of their writes, over a real server. */
+/** Announcements of writes between replicas, over a real server. */
 import {
   afterAll,
   afterEach,
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => local?.stop());
 
-/** The echoes of a replica that the bus knows to be listening. */
+/** The echoes of a replica whose subscription is active. */
 async function replica(name: string): Promise<Echoes> {
   const { nc } = await connectBus({ url: local.natsUrl, name });
   const echoes = openEchoes(nc, scope);
@@ -50,14 +50,14 @@ async function unreadableTo(echoes: Echoes): Promise<void> {
   await expect.poll(() => echoes.has(marker, uid, version), patience).toBe(true);
 }
 
-// No announcement expires but by time that a test lets pass.
+// Fake time: announcements expire only when a test advances it.
 beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));
 afterEach(() => void vi.useRealTimers());
 
 const replicas = () => Promise.all([replica("writer"), replica("other")]);
 const untilTold = (echoes: Echoes) => expect.poll(() => echoes.written(key), patience).toEqual([write]);
 
-test("all replicas take the event of a write for an echo, and that of a later version for news", async () => {
+test("all replicas treat the event of an announced write as an echo, but not a later version", async () => {
   const [writer, other] = await replicas();
   writer.announce(key, write, owned);
   await untilTold(other);
@@ -65,7 +65,7 @@ test("all replicas take the event of a write for an echo, and that of a later ve
     expect(["19", version, "21"].map((one) => echoes.has(key, uid, one))).toEqual([true, true, false]);
 });
 
-test("a version that is announced as news is to be read, and is nobody's echo", async () => {
+test("a version announced without ownership must be read, but is not an echo", async () => {
   const [writer, other] = await replicas();
   writer.announce(key, write, 0);
   await untilTold(other);
@@ -75,18 +75,18 @@ test("a version that is announced as news is to be read, and is nobody's echo", 
   }
 });
 
-test("a replica that was paused goes on believing what it has said itself, and nobody else", async () => {
+test("after a pause a replica keeps its own announcements as valid, and no others", async () => {
   const [writer, other] = await replicas();
   writer.announce(key, write, owned);
   await untilTold(other);
-  // What it says comes back to it as well, before this does.
+  // A replica also receives its own announcements; this later one shows that it has.
   other.announce(key, { ...write, uid: "other", resourceVersion: "1" }, owned);
   await expect.poll(() => writer.has(key, "other", "1"), patience).toBe(true);
   for (const echoes of [writer, other]) echoes.forget("paused");
   expect([writer, other].map((echoes) => echoes.has(key, uid, version))).toEqual([true, false]);
 });
 
-test("a replica that lost its connection has no echoes, and still reads the announced versions", async () => {
+test("after a lost connection a replica has no echoes, but still reads the announced versions", async () => {
   const [writer, other] = await replicas();
   writer.announce(key, write, owned);
   await untilTold(other);
@@ -97,7 +97,7 @@ test("a replica that lost its connection has no echoes, and still reads the anno
   }
 });
 
-test("what is written for one key is no echo to another, and is read by both that have written it", async () => {
+test("a write for one key is not an echo for another key", async () => {
   const [writer, other] = await replicas();
   const another = { ...key, name: "another" };
   writer.announce(key, write, owned);
@@ -148,7 +148,7 @@ describe("a replica that begins a reconcile retracts announcements that it may h
   });
 });
 
-test("what a reconcile has written is nobody's echo any more once it is taken back", async () => {
+test("retracted writes are no longer echoes for any replica", async () => {
   const [writer, other] = await replicas();
   writer.announce(key, write, owned);
   await untilTold(other);

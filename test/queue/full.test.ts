@@ -1,4 +1,4 @@
-/** A stream that is full keeps what it refuses waiting, and nothing else. */
+/** A full stream delays only the messages that it refuses. */
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -21,7 +21,7 @@ afterAll(() => local?.stop());
 
 const limitIndexes = (max_bytes: number) => local.bus.jsm.streams.update(streams.indexes, { max_bytes });
 
-test("objects that need no new entry are reconciled while the stream of indexes is full, and the others after that", async () => {
+test("while the index stream is full, objects without a new entry are reconciled; the others follow later", async () => {
   const { bus } = local;
   await ensureTopology(bus, busOptions);
   await limitIndexes(1);
@@ -44,7 +44,7 @@ test("objects that need no new entry are reconciled while the stream of indexes 
   });
   try {
     const publisher = await publisherOf(bus, Note);
-    // More than a router takes at once.
+    // More than a router handles concurrently.
     const refused = Array.from({ length: 300 }, (_, at) => `refused-${at}`);
     let version = 0;
     const publish = (name: string, text: string) =>
@@ -53,7 +53,7 @@ test("objects that need no new entry are reconciled while the stream of indexes 
     await publish("free", "");
     await expect.poll(() => [...seen], { timeout: 60_000 }).toEqual(["free"]);
     await limitIndexes(1_000_000);
-    // What was refused again and again waits for a minute at most.
+    // A refused message is redelivered after at most a minute.
     await expect.poll(() => seen.size, { timeout: 180_000 }).toBe(refused.length + 1);
   } finally {
     await worker.stop();

@@ -1,4 +1,4 @@
-/** Indexes on a real server: whoever looks an object up by a value finds it, whichever process has seen it. */
+/** Indexes on a real server: every process finds an object by its values, whichever process indexed it. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Inbox } from "../../bus/nats/inbox.ts";
@@ -26,7 +26,7 @@ import {
 
 withIndexes();
 
-test("what is kept is found, by each of its values and in each of its indexes", async () => {
+test("finds an object by each of its values in each index", async () => {
   const indexes = replica("kept");
   await change(indexes, thing("one", ["red", "round"], "1", "x"));
   await change(indexes, thing("two", ["red", "red"], "2", "red"));
@@ -40,7 +40,7 @@ test("what is kept is found, by each of its values and in each of its indexes", 
   expect(await indexes.find("value", "round")).toEqual([{ namespace: "default", name: "one" }]);
 });
 
-test("a value is any text: what a subject can not hold, and what it would mean something else in", async () => {
+test("accepts any text as a value, including characters that are special or invalid in a subject", async () => {
   const indexes = replica("odd");
   const values = [
     "",
@@ -65,7 +65,7 @@ test("a value is any text: what a subject can not hold, and what it would mean s
   expect(await found(indexes, "a")).toEqual(["plain"]);
 });
 
-test("a value is as long as somebody makes it: the bus takes it, and stays connected", async () => {
+test("accepts values of any length and stays connected", async () => {
   const indexes = replica("long");
   const lost: unknown[] = [];
   const connection = bus.nc.status();
@@ -96,7 +96,7 @@ test("a value is as long as somebody makes it: the bus takes it, and stays conne
   expect(lost).toEqual([]);
 });
 
-test("more objects have a value than the bus tells at once", async () => {
+test("finds more objects with a value than one answer of the bus holds", async () => {
   const indexes = replica("many");
   const names = Array.from({ length: 1100 }, (_, at) => `many-${at}`).sort();
   const objects = names.map((name) => thing(name, ["common", name]));
@@ -107,7 +107,7 @@ test("more objects have a value than the bus tells at once", async () => {
   expect(await found(indexes, "many-7")).toEqual(["many-7"]);
 });
 
-test("an object that has another value is found by that one alone, and by its old one when it has it again", async () => {
+test("finds a changed object only by its current values, including one that returns", async () => {
   const indexes = replica("changed");
   await change(indexes, thing("changed", ["old", "both"]));
   await change(indexes, thing("changed", ["new", "both"]));
@@ -119,7 +119,7 @@ test("an object that has another value is found by that one alone, and by its ol
   expect(await found(indexes, "new")).toEqual([]);
 });
 
-test("a deleted object is not found, and whoever looks for it takes its entry away", async () => {
+test("does not find a deleted object, and a lookup removes its entry", async () => {
   const [one, other] = [replica("deleted"), replica("deleted")];
   const gone = await change(one, thing("gone", ["red", "round"]));
   await change(one, thing("stays", ["red"]));
@@ -130,13 +130,13 @@ test("a deleted object is not found, and whoever looks for it takes its entry aw
   const of = async (value: string) =>
     (await entries("deleted")).filter((subject) => subject.includes(`.value.${value}.`));
   await expect.poll(() => of("red"), patience).toEqual([left("red", "stays")]);
-  // Nobody has looked for this one.
+  // This value was not looked up yet.
   expect(await of("round")).toEqual([left("round", "gone")]);
   expect(await found(one, "round")).toEqual([]);
   await expect.poll(() => of("round"), patience).toEqual([]);
 });
 
-test("an object that is made anew under its name is found, by whoever has kept the one before", async () => {
+test("finds a recreated object, even in a process that indexed the old one", async () => {
   const [one, other] = [replica("anew"), replica("anew")];
   const before = await change(one, thing("anew", ["red"], "first"));
   await remove(before);
@@ -149,7 +149,7 @@ test("an object that is made anew under its name is found, by whoever has kept t
   expect(await found(one, "red")).toEqual(["anew"]);
 });
 
-test("whoever takes an entry away takes none of an object that is made anew meanwhile", async () => {
+test("removing a stale entry does not remove that of a recreated object", async () => {
   const indexes = replica("racing");
   await remove(await change(indexes, thing("racing", ["red"], "first")));
   const [taking, made] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -178,7 +178,7 @@ test("whoever takes an entry away takes none of an object that is made anew mean
   expect(await found(indexes, "red")).toEqual(["racing"]);
 });
 
-test("an entry that is there before its object is not found, and not taken away either", async () => {
+test("ignores an entry whose object is not on the bus yet, and keeps it", async () => {
   const indexes = replica("early");
   const early = thing("early", ["red"]);
   await indexes.keep(keyOf(early), early);
@@ -188,7 +188,7 @@ test("an entry that is there before its object is not found, and not taken away 
   expect(await found(indexes, "red")).toEqual(["early"]);
 });
 
-test("nor where the store still has the deletion of the one before it", async () => {
+test("keeps such an entry while the store has the tombstone of the old object", async () => {
   const indexes = replica("early-anew");
   await remove(await change(indexes, thing("early-anew", ["red"], "first")));
   const second = thing("early-anew", ["red"], "second");
@@ -199,7 +199,7 @@ test("nor where the store still has the deletion of the one before it", async ()
   expect(await found(indexes, "red")).toEqual(["early-anew"]);
 });
 
-test("an object that nobody can read is found: it decides for itself", async () => {
+test("finds an unreadable object, so that its reconcile can fail visibly", async () => {
   const indexes = replica("unreadable");
   const object = await change(indexes, thing("unreadable", ["red"]));
   const at = { ...keyOf(object), group: Thing.group, kind: Thing.kind, owner: "" };
@@ -207,7 +207,7 @@ test("an object that nobody can read is found: it decides for itself", async () 
   expect(await found(indexes, "red")).toEqual(["unreadable"]);
 });
 
-test("two replicas find what either has kept", async () => {
+test("two replicas find each other's entries", async () => {
   const [one, other] = [replica("two"), replica("two")];
   await change(one, thing("by-one", ["red"]));
   await change(other, thing("by-other", ["red"]));
@@ -215,20 +215,20 @@ test("two replicas find what either has kept", async () => {
     expect(await found(indexes, "red")).toEqual(["by-one", "by-other"]);
 });
 
-test("what a process has kept lately it does not write again, unless it is another object", async () => {
+test("a process does not write a recent entry again, unless the object was recreated", async () => {
   const indexes = replica("once");
   await change(indexes, thing("once", ["red"], "first"));
   const before = await lastSequence();
   for (let round = 0; round < 5; round++) await change(indexes, thing("once", ["red"], "first"));
   expect(await lastSequence()).toBe(before);
   await change(indexes, thing("once", ["red", "blue"], "first"));
-  // The other index's value of this uid is known as well.
+  // Only the new value is written: the process knows the other entries of this uid.
   expect(await lastSequence()).toBe(before + 1);
   await change(indexes, thing("once", ["red", "blue"], "second"));
   expect(await lastSequence()).toBe(before + 4);
 });
 
-test("an object of another function, or of another cluster, is none of these", async () => {
+test("does not find objects of another function or another cluster", async () => {
   const indexes = replica("mine");
   const object = await change(replica("theirs"), thing("elsewhere", ["red"]));
   const scope: QueueScope = { fn: "mine", cluster: "another" };
@@ -238,7 +238,7 @@ test("an object of another function, or of another cluster, is none of these", a
   expect(await entries("mine")).toEqual([]);
 });
 
-test("keeping ends with its signal when the bus does not answer, and takes nothing for kept", async () => {
+test("indexing ends with its signal when the bus does not answer, and is repeated later", async () => {
   const stopping = new AbortController();
   let asked = 0;
   const inbox: Inbox = {
@@ -273,7 +273,7 @@ describe("an index that is not declared", () => {
   });
 });
 
-test("whatever happens to objects, each is found by the values that it has, and by no other", async () => {
+test("after any sequence of changes, each object is found by exactly its current values", async () => {
   const colours = ["red", "green", "blue"];
   const step = fc.record({
     name: fc.constantFrom("a", "b", "c"),
@@ -301,10 +301,10 @@ test("whatever happens to objects, each is found by the values that it has, and 
         }
       }
       for (const colour of colours) {
-        const wanted = [...alive.values()].filter(({ spec }) => spec.values.includes(colour));
+        const expected = [...alive.values()].filter(({ spec }) => spec.values.includes(colour));
         for (const indexes of replicas)
           expect((await indexes.find("value", colour)).map(keyText).sort()).toEqual(
-            wanted.map((object) => keyText(keyOf(object))).sort(),
+            expected.map((object) => keyText(keyOf(object))).sort(),
           );
       }
     }),

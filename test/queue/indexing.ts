@@ -1,4 +1,4 @@
-/** Things with indexes on a real server, and what the bridge and a function's router do with them. */
+/** Indexed objects on a real server, with the steps of the bridge and of a function's router. */
 import { afterAll, beforeAll } from "vitest";
 import type { Publisher } from "../../bus/bridge/publisher.ts";
 import { externalKind } from "../../bus/kube/kind.ts";
@@ -11,7 +11,7 @@ import { ensureTopology } from "../../bus/topology.ts";
 import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
 import { publisherOf, stored } from "../harness/publish.ts";
 
-/** The kind that is looked up. */
+/** The indexed kind. */
 export const Thing = externalKind<KubeObject<{ values: string[]; other?: string }>>({
   group: "test.denrei.dev",
   version: "v1",
@@ -20,12 +20,12 @@ export const Thing = externalKind<KubeObject<{ values: string[]; other?: string 
 });
 export type Thing = Stored<KubeObject<{ values: string[]; other?: string }>>;
 
-/** Where the objects are. */
+/** The cluster of the objects. */
 export const cluster = "test";
-/** How long something on the bus may take. */
+/** Time limit for changes on the bus. */
 export const patience = { timeout: 30_000, interval: 50 };
 
-/** Of the tests of one file. */
+/** The bus and publisher of one test file. */
 export let bus: Bus;
 export let publisher: Publisher;
 
@@ -41,18 +41,18 @@ export function withIndexes(): void {
   afterAll(() => local?.stop());
 }
 
-/** The indexes of all functions here. */
+/** The index definitions of all functions in these tests. */
 export const definitions = {
   value: (thing: Stored) => (thing as Thing).spec.values,
   other: (thing: Stored) => [(thing as Thing).spec.other ?? ""],
 };
-/** What one process has of a function's indexes. */
+/** A function's indexes in one process. */
 export const replica = (fn: string): Indexes =>
   openIndexes(bus, { fn, cluster }, Thing, definitions, objectStore(bus, cluster));
 
 let version = 0;
 
-/** A newer version of an object than any before. */
+/** An object with a newer version than any before. */
 export const thing = (name: string, values: string[], uid = `uid-of-${name}`, other?: string): Thing => {
   const object = stored(Thing, name, ++version, { values, ...(other !== undefined && { other }) });
   return { ...object, metadata: { ...object.metadata, uid } };
@@ -60,7 +60,7 @@ export const thing = (name: string, values: string[], uid = `uid-of-${name}`, ot
 /** The key of an object. */
 export const keyOf = ({ metadata: { namespace = "", name } }: Stored): ObjectKey => ({ namespace, name });
 
-/** What the bridge does with a change, and then the function's router. */
+/** Publishes a change as the bridge does, then indexes the object as the router does. */
 export async function change(indexes: Indexes, object: Thing): Promise<Thing> {
   await publisher.publish("modified", object, "watch");
   await publisher.settled();
@@ -68,22 +68,22 @@ export async function change(indexes: Indexes, object: Thing): Promise<Thing> {
   return object;
 }
 
-/** The bridge hears that it was deleted; the router has nothing to do. */
+/** Publishes a deletion as the bridge does; the router has nothing to do. */
 export async function remove(object: Thing): Promise<void> {
   const metadata = { ...object.metadata, resourceVersion: String(++version) };
   await publisher.publish("deleted", { ...object, metadata }, "watch");
   await publisher.settled();
 }
 
-/** Names of the objects that have a value, in order. */
+/** Names of the objects with a value, sorted. */
 export const found = async (indexes: Indexes, value: string, index = "value"): Promise<string[]> =>
   (await indexes.find(index, value)).map(({ name }) => name).sort();
 
-/** Subjects of a function's entries that are there. */
+/** Subjects of a function's existing entries. */
 export const entries = async (fn: string): Promise<string[]> => {
   const subjects_filter = subjects.all({ fn, cluster });
   const { state } = await bus.jsm.streams.info(streams.indexes, { subjects_filter });
   return Object.keys(state.subjects ?? {}).sort();
 };
-/** Of the stream that has all entries. */
+/** The last sequence of the index stream. */
 export const lastSequence = async () => (await bus.jsm.streams.info(streams.indexes)).state.last_seq;

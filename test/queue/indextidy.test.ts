@@ -1,4 +1,4 @@
-/** Entries of values that objects have lost are removed, and no others. */
+/** Removing stale index entries. */
 import { expect, test } from "vitest";
 import { machineClock } from "../../bus/nats/busclock.ts";
 import { tidyIndexes } from "../../bus/objects/indextidy.ts";
@@ -36,7 +36,7 @@ const valuesLeft = async (fn: string) =>
     return index === "value" ? [`${name} ${value}`] : [];
   });
 
-test("the values that an object has lost, and all of objects that are gone, are taken away", async () => {
+test("removes entries of former values and of deleted objects", async () => {
   const indexes = replica("tidy");
   for (let at = 0; at < 250; at++) await change(indexes, thing("changes", ["both", `value-${at}`]));
   const gone = await change(indexes, thing("gone", ["both", "mine"]));
@@ -49,7 +49,7 @@ test("the values that an object has lost, and all of objects that are gone, are 
   expect(await found(indexes, "value-249")).toEqual(["changes"]);
 });
 
-test("recent entries stay: a process may rely on those that it has written", async () => {
+test("keeps recent entries, because a process may rely on its own writes", async () => {
   const indexes = replica("young");
   await change(indexes, thing("young", ["old"]));
   await change(indexes, thing("young", ["new"]));
@@ -58,10 +58,10 @@ test("recent entries stay: a process may rely on those that it has written", asy
   expect(await found(indexes, "old")).toEqual(["young"]);
 });
 
-test("what another version of the function has written is not for this one to take away", async () => {
+test("keeps entries written by another version of the function", async () => {
   const indexes = replica("upgraded");
-  // An object that has not changed keeps entries that this version would not write. Some of so many are written within the
-  // millisecond of the object's last change.
+  // An unchanged object keeps entries that this version would not write. Among 50, some are written within the millisecond of
+  // the object's last change.
   for (let at = 0; at < 50; at++) {
     const other = await change(indexes, thing(`upgraded-${at}`, ["both"], undefined, "x"));
     await indexes.keep(keyOf(other), thing(`upgraded-${at}`, ["theirs"]));
@@ -75,7 +75,7 @@ test("what another version of the function has written is not for this one to ta
   expect(await found(indexes, "y", "other")).toEqual(["upgraded-0"]);
 });
 
-test("entries of objects that the bus has forgotten are taken away", async () => {
+test("removes entries of objects that are no longer on the bus", async () => {
   const indexes = replica("forgotten");
   const object = thing("never-published", ["mine"]);
   await indexes.keep({ namespace: "default", name: "never-published" }, object);

@@ -1,4 +1,4 @@
-/** The thread that keeps tickets while a debugger has stopped a worker, when it dies itself. */
+/** The death of the thread that extends tickets while a debugger has stopped a worker. */
 import type { Worker } from "node:worker_threads";
 import { AckPolicy } from "@nats-io/jetstream";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => local?.stop());
 
-/** A new message, as it is delivered. */
+/** Publishes a message and returns its delivery. */
 async function deliver(): Promise<Delivery> {
   const { js, nc, inbox } = local.bus;
   await js.publish("kept");
@@ -31,7 +31,7 @@ async function deliver(): Promise<Delivery> {
   throw new Error("expected a message, but the connection was closed");
 }
 
-/** Breaks the connection, and resolves when there is another one: a request before that would be thrown away. */
+/** Breaks the connection and resolves when it is restored: an earlier request would be discarded. */
 async function reconnect(): Promise<void> {
   const { nc } = local.bus;
   const statuses = nc.status();
@@ -39,7 +39,7 @@ async function reconnect(): Promise<void> {
   for await (const { type } of statuses) if (type === "reconnect") return;
 }
 
-test("without it tickets are lost with the worker's own connection, as ever, and it is told that it is gone", async () => {
+test("without its keeper a worker loses its tickets with its own connection, and is notified of the death", async () => {
   const { nc } = local.bus;
   let thread: Worker | undefined;
   process.once("worker", (one) => {
@@ -48,28 +48,28 @@ test("without it tickets are lost with the worker's own connection, as ever, and
   const ends: Error[] = [];
   const address = { url: local.natsUrl, name: "test" };
   const keeper = await startKeeper(address, ackWaitMillis, (error) => ends.push(error));
-  const doubts: string[] = [];
+  const stale: string[] = [];
   const ownership = keepOwnership(nc, ackWaitMillis, keeper);
   onTestFinished(() => ownership.stop());
-  ownership.onStale((doubt) => doubts.push(doubt));
+  ownership.onStale((staleness) => stale.push(staleness));
 
-  const broken = () => doubts.filter((doubt) => doubt === "disconnected").length;
+  const broken = () => stale.filter((staleness) => staleness === "disconnected").length;
   async function take(): Promise<Ticket> {
     for (;;) {
-      // On a machine that was busy elsewhere it may be an old delivery, which nobody takes.
+      // On a busy machine the delivery may be too old to take.
       const ticket = ownership.take(await deliver());
       if (ticket !== undefined) return ticket;
     }
   }
 
-  // While there is one, its connection is what counts.
+  // While the keeper lives, only its connection matters.
   const first = await take();
   await reconnect();
-  await expect.poll(() => doubts, patience).toContain("paused");
+  await expect.poll(() => stale, patience).toContain("paused");
   first.assertOwned();
   expect(broken()).toBe(0);
 
-  // An order that is none: it throws.
+  // An invalid command makes the thread throw.
   thread?.postMessage(null);
   await expect.poll(() => ends, patience).toEqual([expect.any(TypeError)]);
   expect(() => first.assertOwned()).toThrow("the connection to the bus broke");

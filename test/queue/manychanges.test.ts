@@ -1,4 +1,4 @@
-/** Changes that come by the thousand while an object is reconciled: more than one message could name. */
+/** Thousands of changes while an object is being reconciled: more than one message can hold. */
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { expect, onTestFinished, test } from "vitest";
@@ -15,7 +15,7 @@ import { publisherOf, stored } from "../harness/publish.ts";
 
 const changes = 2500;
 
-test("they are all requested, and the only slot of the worker is free again", async () => {
+test("all changes are requested, and the worker's only slot becomes free again", async () => {
   const local = await startLocalBus();
   onTestFinished(() => local.stop());
   const { bus } = local;

@@ -1,4 +1,4 @@
-/** Marks beside tickets that somebody holds, on a real server whose schedules fire. */
+/** Marks of owned keys, on a real server whose schedules fire. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Bus } from "../../bus/nats/connect.ts";
@@ -16,7 +16,7 @@ const patience = { timeout: 30_000, interval: 50 };
 let local: LocalBus;
 let bus: Bus;
 let queue: TicketQueue;
-/** Whose marks stay where they are as long as this test looks at them. */
+/** A queue whose marks do not fall due during a test. */
 const patient = (replica: string): TicketQueue => ticketQueue(bus, scope, { replica, markMillis: 600_000 });
 beforeAll(async () => {
   local = await startLocalBus();
@@ -38,7 +38,7 @@ const changeTo = (version: number, uid = "uid"): Request =>
     resourceVersion: String(version),
   });
 
-/** Keys whose tickets somebody holds: nobody pulls here. */
+/** Keys that have a ticket. No worker pulls in these tests, so the tickets remain. */
 async function owned(prefix: string, count: number): Promise<ObjectKey[]> {
   const keys = Array.from({ length: count }, (_, at) => ({ namespace: "default", name: `${prefix}-${at}` }));
   await Promise.all(keys.map((key) => queue.request(key, newRequest({ type: "replay" }))));
@@ -51,20 +51,20 @@ const versionOf = ({ cause }: Request): string =>
 const versionsOf = async (key: ObjectKey): Promise<string[]> =>
   (await queue.marks(key)).map(({ request }) => versionOf(request));
 
-/** Subjects in the timers' stream that match. */
+/** Matching subjects in the timers stream. */
 const subjects = async (filter: string): Promise<string[]> =>
   Object.keys(
     (await bus.jsm.streams.info(timersStream(scope.fn), { subjects_filter: filter })).state.subjects ?? {},
   );
 
-test("a mark that is stored when an older one of its object fires is fired, too", async () => {
+test("a mark that is stored while an older one of its object fires still fires", async () => {
   const seed = 7;
   const next = random(seed);
   const keys = await owned("firing", 1500);
   await Promise.all(
     keys.map(async (key) => {
       await queue.request(key, changeTo(1));
-      // Schedules fire between one second and a quarter more after they were stored.
+      // Schedules fire 1 to 1.25 seconds after they were stored.
       await sleep(1000 + 250 * next());
       await queue.request(key, changeTo(2));
     }),
@@ -72,12 +72,12 @@ test("a mark that is stored when an older one of its object fires is fired, too"
   await expect.poll(() => subjects("marks.at.>"), patience).toEqual([]);
   const fired = await lastValuesOf(bus, timersStream(scope.fn))("marks.due.>");
   const second = fired.filter((value) => versionOf(parseRequest(value.string())) === "2");
-  const told = new Set(second.map(({ subject }) => keyText(parseKeySubject(subject).key)));
-  const lost = keys.map(keyText).filter((key) => !told.has(key));
+  const firedKeys = new Set(second.map(({ subject }) => keyText(parseKeySubject(subject).key)));
+  const lost = keys.map(keyText).filter((key) => !firedKeys.has(key));
   expect(lost).toEqual([]);
 });
 
-test("older marks of an object make way for newer ones", async () => {
+test("a newer mark of an object replaces the older ones", async () => {
   const queue = patient("replica-1");
   const [one, many] = (await owned("piling", 2)) as [ObjectKey, ObjectKey];
   for (const version of [1, 2, 3]) await queue.request(one, changeTo(version));
@@ -86,7 +86,7 @@ test("older marks of an object make way for newer ones", async () => {
   expect(await versionsOf(many)).toEqual(["100"]);
 });
 
-test("an older mark that comes late goes away, and those of another object or replica stay", async () => {
+test("an older mark that arrives late is dropped; marks of other objects and replicas remain", async () => {
   const queue = patient("replica-1");
   const [key] = (await owned("beside", 1)) as [ObjectKey];
   await queue.request(key, changeTo(5));
@@ -99,7 +99,7 @@ test("an older mark that comes late goes away, and those of another object or re
   expect((await versionsOf(key)).sort()).toEqual(["3", "5", "7"]);
 });
 
-test("a newer mark waits for one whose answer was lost, and takes its place", async () => {
+test("a newer mark waits for an older one whose answer was lost, and replaces it", async () => {
   const [key] = (await owned("retried", 1)) as [ObjectKey];
   const lost = Promise.withResolvers<never>();
   let tries = 0;
@@ -118,22 +118,22 @@ test("a newer mark waits for one whose answer was lost, and takes its place", as
   expect(await versionsOf(key)).toEqual(["3"]);
 });
 
-test("a request with several causes leaves a mark for each, and a newer one replaces only its own", async () => {
+test("a request with several causes leaves one mark per cause, each replaced only by its own newer one", async () => {
   const queue = patient("replica-1");
   const [key] = (await owned("several", 1)) as [ObjectKey];
   await queue.request(key, { ...changeTo(1, "a"), also: [changeTo(1, "b").cause] });
   await queue.request(key, changeTo(2, "a"));
   const marks = await queue.marks(key);
-  const told = marks.map(
+  const versions = marks.map(
     ({ request: { cause } }) => cause.type === "object" && [cause.uid, cause.resourceVersion],
   );
-  expect(told.sort()).toEqual([
+  expect(versions.sort()).toEqual([
     ["a", "2"],
     ["b", "1"],
   ]);
 });
 
-test("dropping marks leaves those that came since they were read", async () => {
+test("dropping marks keeps those that were stored after the read", async () => {
   const queue = patient("replica-1");
   const [key] = (await owned("dropped", 1)) as [ObjectKey];
   await queue.request(key, changeTo(1));
@@ -144,7 +144,7 @@ test("dropping marks leaves those that came since they were read", async () => {
   expect(await versionsOf(key)).toEqual(["2"]);
 });
 
-test("a mark is covered when every change that it stands for was seen", () => {
+test("a mark is covered when all its changes were seen", () => {
   const request = { ...changeTo(5, "a"), also: [changeTo(9, "b").cause] };
   expect(isCovered(request, new Map(Object.entries({ a: "5", b: "9" })))).toBe(true);
   expect(isCovered(request, new Map(Object.entries({ a: "10", b: "10" })))).toBe(true);

@@ -1,4 +1,4 @@
-/** Retries that wait on the bus: listed with their reason, and dropped when the object has been reconciled in the meantime. */
+/** Scheduled retries: listed with their reason, and dropped once the object is reconciled. */
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -66,7 +66,7 @@ async function startReplica(): Promise<Worker> {
   return worker;
 }
 
-/** Creates an errand that is blocked, and resolves once its retry waits. */
+/** Creates a blocked errand; resolves when its retry is scheduled. */
 async function createBlocked(name: string): Promise<void> {
   const errand = {
     ...{ apiVersion: apiVersionOf(Errand), kind: Errand.kind },
@@ -79,7 +79,7 @@ async function createBlocked(name: string): Promise<void> {
   await expect.poll(() => stalledReason(name), patience).toBe("ShopClosed");
 }
 
-/** Changes the errand's spec, publishes the change, and resolves once the errand has been reconciled. */
+/** Unblocks the errand, publishes the change, and resolves when the errand is reconciled. */
 async function unblock(name: string): Promise<void> {
   const at = { namespace: "default", name };
   const changed = await kit.client.mergePatch(
@@ -105,7 +105,7 @@ afterAll(async () => {
   await kit?.stop();
 });
 
-test("a retry is listed with its reason and its time", async () => {
+test("lists a retry with its reason and due time", async () => {
   await createBlocked("listed");
   const [request] = await listed("listed");
   expect(request).toMatchObject({ state: "retrying", reason: "ShopClosed", attempt: 0 });
@@ -115,7 +115,7 @@ test("a retry is listed with its reason and its time", async () => {
   await expect.poll(() => listed("listed"), patience).toEqual([]);
 });
 
-test("a retry that another replica has set is dropped when the object is reconciled", async () => {
+test("drops a retry set by another replica when the object is reconciled", async () => {
   await createBlocked("elsewhere");
   await workers.pop()?.stop();
   await startReplica();
@@ -123,7 +123,7 @@ test("a retry that another replica has set is dropped when the object is reconci
   await expect.poll(() => listed("elsewhere"), patience).toEqual([]);
 });
 
-test("a retry is dropped when the object is deleted", async () => {
+test("drops a retry when the object is deleted", async () => {
   await createBlocked("deleted");
   await kit.client.delete(Errand, { namespace: "default", name: "deleted" }, {});
   const { metadata } = await kit.client.list(Errand, "default", {});
@@ -131,14 +131,14 @@ test("a retry is dropped when the object is deleted", async () => {
   await expect.poll(() => listed("deleted"), patience).toEqual([]);
 });
 
-test("a retry of a replay stays when another event has the object reconciled", async () => {
+test("keeps the retry of a replay when an event reconciles the object", async () => {
   await createBlocked("replayed");
   const key = { namespace: "default", name: "replayed" };
   const queue = ticketQueue(bus, scope, { replica: "test" });
   await queue.request(key, newRequest({ type: "replay" }));
   await expect.poll(() => listed("replayed"), patience).toMatchObject([{ cause: { type: "replay" } }]);
   await unblock("replayed");
-  // Alone on the list: the worker has dealt with the event, and given its ticket back.
+  // The only entry: the worker has handled the event and acknowledged its ticket.
   await expect
     .poll(() => listed("replayed"), patience)
     .toMatchObject([{ state: "retrying", cause: { type: "replay" } }]);

@@ -1,4 +1,4 @@
-/** Messages that a real server has and does not deliver any more: whoever looks for them finds them. */
+/** The search for messages that a real server stores but no longer delivers. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Bus } from "../../bus/nats/connect.ts";
 import { lastValuesOf } from "../../bus/nats/lastvalues.ts";
@@ -41,7 +41,7 @@ async function queueOf(fn: string): Promise<TicketQueue> {
   return ticketQueue(bus, scope, { replica: "replica-1", markMillis: 100 });
 }
 
-/** A bus that takes schedules and is not able to deliver any: what falls due is too large for its stream. */
+/** Keeps schedules from firing: the due message is too large for its stream. */
 const fireNothing = (fn: string) => bus.jsm.streams.update(timersStream(fn), { max_msg_size: 1 });
 const fireAgain = (fn: string) => bus.jsm.streams.update(timersStream(fn), { max_msg_size: -1 });
 
@@ -50,7 +50,7 @@ const timersOf = (queue: TicketQueue) =>
     throw error;
   });
 
-/** The requests that somebody made, by key. */
+/** Cause types of the stored tickets, by key. */
 async function requested({ scope }: TicketQueue): Promise<Map<string, string>> {
   const tickets = await lastValuesOf(bus, workStream(scope.fn))(work.tickets(scope));
   return new Map(
@@ -93,14 +93,14 @@ async function searching(
   return { found, errors };
 }
 
-test("delayed requests and marks that the bus forgot are made, once and for each", async () => {
+test("requests each stranded timer exactly once, and keeps those that are not due", async () => {
   const queue = await queueOf("forgotten");
   const delayed = timersOf(queue);
   const keys = Array.from({ length: 40 }, (_, at) => named(`key-${at}`));
-  // A request that falls due before the bus stops delivering is not forgotten: then all are set again.
+  // A timer that fires before the bus stops delivering is not stranded: then set all again.
   for (let millis = 5000; (await left(queue)).length < keys.length; millis *= 2) {
     await fireAgain("forgotten");
-    // Those that are not due yet lie in between and before.
+    // Timers that are not due yet are mixed with the others.
     for (const [at, key] of keys.entries())
       await delayed.set(key, at % 2 === 0 ? 3_600_000 : millis, newRequest({ type: "timer" }));
     await fireNothing("forgotten");
@@ -117,7 +117,7 @@ test("delayed requests and marks that the bus forgot are made, once and for each
   expect(errors).toEqual([]);
 });
 
-test("what the bus delivers late, but delivers, is left to it", async () => {
+test("ignores messages that the bus delivers late", async () => {
   const queue = await queueOf("delivered");
   const key = named("owned");
   await queue.request(key, newRequest({ type: "replay" }));
@@ -130,7 +130,7 @@ test("what the bus delivers late, but delivers, is left to it", async () => {
   expect(found).toEqual([]);
 });
 
-/** The consumer does not deliver again what there is, as after a crash that has undone what was acknowledged. */
+/** Makes the consumer skip all stored messages, as after a crash that brought back acknowledged ones. */
 async function leaveBehind(stream: string, name: string, next: string): Promise<void> {
   const { state } = await bus.jsm.streams.info(stream);
   await bus.jsm.consumers.update(stream, name, { max_deliver: 1, ack_wait: 100 * 1e6 });
@@ -139,14 +139,14 @@ async function leaveBehind(stream: string, name: string, next: string): Promise<
   const info = () => bus.jsm.consumers.info(stream, name);
   await expect.poll(async () => (await info()).num_ack_pending, patience).toBe(0);
   await bus.jsm.consumers.update(stream, name, { max_deliver: -1, ack_wait: 3000 * 1e6 });
-  // With the next one that is done the floor rises above all of them.
+  // Acknowledging the next message raises the floor above all of them.
   await publishUntilAnswered(bus, next, JSON.stringify(newRequest({ type: "replay" })));
   await (await consumer.next())?.ackAck();
   expect((await info()).ack_floor.stream_seq).toBe(state.last_seq + 1);
   expect((await bus.jsm.streams.info(stream)).state.messages).toBe(state.messages);
 }
 
-test("tickets and what was due that came back after they were done are requested, and keep nobody out", async () => {
+test("requests acknowledged tickets and due messages that came back, and unblocks their keys", async () => {
   const queue = await queueOf("back");
   const { scope } = queue;
   const keys = Array.from({ length: 20 }, (_, at) => named(`key-${at}`));
@@ -156,7 +156,7 @@ test("tickets and what was due that came back after they were done are requested
   const before = await bus.jsm.streams.info(workStream("back"));
   await leaveBehind(workStream("back"), consumers.worker(scope), work.ticket(scope, named("next")));
   await leaveBehind(timersStream("back"), consumers.relay(scope), work.timerDue(scope, named("next")));
-  // In somebody's hands: not to be taken away.
+  // In flight: must not be deleted.
   const held = named("held");
   await queue.request(held, newRequest({ type: "replay" }));
   await (await bus.js.consumers.get(workStream("back"), consumers.worker(scope))).next();
@@ -194,7 +194,7 @@ test("a sweep that came back after it was done is taken away, and requests nothi
   expect(await requested(queue)).toEqual(new Map());
 });
 
-test("what nobody can read is asked for, and what names no object is told and taken away", async () => {
+test("requests unreadable messages, and reports and deletes those that name no object", async () => {
   const queue = await queueOf("unreadable");
   const mark = { object: "uid", replica: "somebody", version: "1" };
   await publishUntilAnswered(bus, work.mark(queue.scope, named("object"), mark), "no request");

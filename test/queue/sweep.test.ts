@@ -1,4 +1,4 @@
-/** Sweeps on a real server: every object is requested again and again, once for all replicas, whatever becomes of the schedule. */
+/** Sweeps on a real server: every object is requested at an interval, once for all replicas, even if the schedule is lost. */
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { Delivery } from "../../bus/nats/delivery.ts";
 import { publishUntilAnswered } from "../../bus/queue/publish.ts";
@@ -20,7 +20,7 @@ const unanswered: Pick<Delivery, "extend"> = { extend: async () => undefined };
 const fewest = (counts: ReadonlyMap<string, number>): number =>
   counts.size < names.length ? 0 : Math.min(...counts.values());
 
-test("every object of the kind is requested again and again, although nothing happens", async () => {
+test("requests every object of the kind repeatedly without any event", async () => {
   const { start, take } = await sweeping.of("again");
   const { requested, errors } = start({ everyMillis: 300, relay: true });
   const taken = take();
@@ -30,18 +30,18 @@ test("every object of the kind is requested again and again, although nothing ha
   expect(errors).toEqual([]);
 });
 
-test("an object that somebody owns is left to its owner", async () => {
+test("leaves no mark for an owned object", async () => {
   const { bus } = sweeping;
   const { scope, start, inStream } = await sweeping.of("owned");
   const { swept } = start({ everyMillis: 300, relay: true });
-  // Nobody takes the tickets: after the first sweep all of them are there.
+  // No worker takes the tickets: after the first sweep all of them exist.
   await expect.poll(() => swept.length, patience).toBeGreaterThanOrEqual(3);
   const { state } = await bus.jsm.streams.info(workStream(scope.fn));
   expect([state.messages, state.last_seq]).toEqual([names.length, names.length]);
   expect(Object.keys(await inStream()).filter((subject) => subject.startsWith("marks."))).toEqual([]);
 });
 
-test("replicas have one schedule together, and each sweep is one replica's", async () => {
+test("replicas share one schedule, and one replica runs each sweep", async () => {
   const { bus } = sweeping;
   const { scope, start } = await sweeping.of("together");
   const everyMillis = 400;
@@ -65,13 +65,13 @@ test("replicas have one schedule together, and each sweep is one replica's", asy
     expect(requests).toBeLessThanOrEqual(new Set(due).size);
   }
   expect(new Set(due).size).toBeGreaterThanOrEqual(full);
-  // A schedule of each replica's own would fall due several times from one of them to the next.
+  // With one schedule per replica, several would fall due within one interval.
   const [first, last] = [Math.min(...times), Math.max(...times)];
   expect(new Set(due).size).toBeLessThanOrEqual((last - first) / everyMillis + 1);
   expect(processes.flatMap(({ errors }) => errors)).toEqual([]);
 });
 
-test("replicas that start at once set one schedule", async () => {
+test("replicas that start at the same time set one schedule", async () => {
   const { bus } = sweeping;
   const { scope, start, inStream } = await sweeping.of("at-once");
   const processes = Array.from({ length: 8 }, () => start({ everyMillis: 600_000 }));
@@ -82,7 +82,7 @@ test("replicas that start at once set one schedule", async () => {
   expect(processes.flatMap(({ errors }) => errors)).toEqual([]);
 });
 
-test("a replica that starts later leaves the schedule as it is", async () => {
+test("a replica that starts later does not change the schedule", async () => {
   const { bus } = sweeping;
   const { scope, start, schedule } = await sweeping.of("later");
   const everyMillis = 600_000;
@@ -90,19 +90,19 @@ test("a replica that starts later leaves the schedule as it is", async () => {
   const set = await publishUntilAnswered(bus, sweeps.at(scope), "", {
     schedule: { at, target: sweeps.due(scope) },
   });
-  let looks = 0;
+  let reads = 0;
   const getMessage = async (...args: Parameters<typeof bus.jsm.direct.getMessage>) => {
     const found = await bus.jsm.direct.getMessage(...args);
-    looks++;
+    reads++;
     return found;
   };
   for (const _ of [1, 2]) start({ everyMillis, direct: { getMessage } });
-  // A replica that sets it again has sent the message by then.
-  await expect.poll(() => looks, patience).toBe(2);
+  // By then, a replica that sets it again would have sent the message.
+  await expect.poll(() => reads, patience).toBe(2);
   expect((await schedule())?.seq).toBe(set);
 });
 
-test("a schedule that is deleted is set again", async () => {
+test("sets a deleted schedule again", async () => {
   const { bus } = sweeping;
   const { scope, start, schedule } = await sweeping.of("deleted");
   start({ everyMillis: 1000 });
@@ -112,7 +112,7 @@ test("a schedule that is deleted is set again", async () => {
   await expect.poll(async () => (await schedule())?.seq, patience).toBeGreaterThan(before);
 });
 
-test("what is no schedule, and so never falls due, makes way for one", async () => {
+test("replaces a message that is not a schedule", async () => {
   const { bus } = sweeping;
   const { scope, start, schedule } = await sweeping.of("garbage");
   const garbage = await publishUntilAnswered(bus, sweeps.at(scope), "garbage");
@@ -121,7 +121,7 @@ test("what is no schedule, and so never falls due, makes way for one", async () 
   await expect.poll(async () => (await schedule())?.seq, patience).toBeGreaterThan(garbage);
 });
 
-test("a schedule of a version that has swept more rarely makes way for one", async () => {
+test("replaces a schedule from a version with a longer interval", async () => {
   const { bus } = sweeping;
   const { scope, start } = await sweeping.of("rarely");
   const at = new Date(Date.now() + 3_600_000);
@@ -130,7 +130,7 @@ test("a schedule of a version that has swept more rarely makes way for one", asy
   await expect.poll(() => swept.length, patience).toBeGreaterThanOrEqual(2);
 });
 
-test("a schedule of a version that has swept on another subject makes way for one", async () => {
+test("replaces a schedule from a version with another target subject", async () => {
   const { bus } = sweeping;
   const { scope, start, schedule } = await sweeping.of("elsewhere");
   const at = new Date(Date.now() + 600_000);
@@ -141,12 +141,12 @@ test("a schedule of a version that has swept on another subject makes way for on
   await expect.poll(planned, patience).toBe(sweeps.due(scope));
 });
 
-test("a schedule that the bus has forgotten to make due is set anew", async () => {
+test("sets a stranded schedule again", async () => {
   const { bus } = sweeping;
   const { scope, start, schedule, dueAt } = await sweeping.of("forgotten");
   const stream = timersStream(scope.fn);
   let stuck = 0;
-  // One that falls due before the bus can be kept from it is not forgotten: then another one is set.
+  // A schedule that fires before the bus is kept from it is not stranded: then set another one.
   for (let millis = 3000; (await schedule()) === undefined; millis *= 2) {
     await bus.jsm.streams.update(stream, { max_msg_size: -1 });
     await bus.jsm.streams.purge(stream);
@@ -154,7 +154,7 @@ test("a schedule that the bus has forgotten to make due is set anew", async () =
     stuck = await publishUntilAnswered(bus, sweeps.at(scope), "", {
       schedule: { at, target: sweeps.due(scope) },
     });
-    // The message that falls due is too large for its stream, and the bus does not try again.
+    // The due message is too large for its stream, and the bus does not retry.
     await bus.jsm.streams.update(stream, { max_msg_size: 1 });
   }
   await expect.poll(async () => Date.now() - (await dueAt()), patience).toBeGreaterThan(1000);
@@ -164,7 +164,7 @@ test("a schedule that the bus has forgotten to make due is set anew", async () =
   await expect.poll(() => swept.length, patience).toBeGreaterThanOrEqual(2);
 });
 
-test("the next sweep is set before the work of this one begins", async () => {
+test("sets the next schedule before the work of a sweep starts", async () => {
   const { bus } = sweeping;
   const { scope, start, schedule } = await sweeping.of("before");
   await bus.jsm.streams.purge(timersStream(scope.fn));
@@ -182,7 +182,7 @@ test("the next sweep is set before the work of this one begins", async () => {
   expect(new Set(seen)).toEqual(new Set([true]));
 });
 
-test("who sweeps for long says so, that nobody else begins as well", async () => {
+test("a long sweep extends its message, so that no other replica starts it too", async () => {
   const { start } = await sweeping.of("long");
   const { sweep, requested } = start({ everyMillis: 600_000 });
   const requestedBefore: number[] = [];
@@ -193,13 +193,13 @@ test("who sweeps for long says so, that nobody else begins as well", async () =>
   expect(requestedBefore).toEqual([100, 150]);
 });
 
-test("a stopped process hands a sweep back, and another one does it", async () => {
+test("a stopped process hands its sweep back, and another one runs it", async () => {
   const { start, fire } = await sweeping.of("handed-back");
   const asked = Promise.withResolvers<void>();
   const stuck = start({
     everyMillis: 600_000,
     relay: true,
-    // As while the bus does not answer.
+    // As if the bus did not answer.
     request: (_key, _request, signal) =>
       new Promise((_, reject) => {
         signal?.addEventListener("abort", () => reject(signal.reason));
@@ -216,7 +216,7 @@ test("a stopped process hands a sweep back, and another one does it", async () =
   expect([...other.requested.keys()].sort()).toEqual(keys);
 });
 
-test("a process that is stopped already does nothing of a sweep that comes then", async () => {
+test("a stopped process does not start a sweep", async () => {
   const { start } = await sweeping.of("stopped");
   const { sweep, requested, stop } = start({ everyMillis: 600_000 });
   await stop();
@@ -224,7 +224,7 @@ test("a process that is stopped already does nothing of a sweep that comes then"
   expect(requested.size).toBe(0);
 });
 
-test("stopping waits for nothing that may take long", async () => {
+test("stopping does not wait for the interval", async () => {
   const { start, schedule } = await sweeping.of("quick");
   const { sweep, stop } = start({ everyMillis: 600_000 });
   await expect.poll(schedule, patience).toBeDefined();
@@ -232,7 +232,7 @@ test("stopping waits for nothing that may take long", async () => {
   await expect(sweep.ended).resolves.toBeUndefined();
 });
 
-test("a function without a sweep takes away the one that is left of it, and relays all the same", async () => {
+test("a function without a sweep acknowledges a leftover schedule, and still relays", async () => {
   const { bus } = sweeping;
   const { scope, inStream, fire } = await sweeping.of("without");
   const queue = ticketQueue(bus, scope, { replica: "replica" });
@@ -255,7 +255,7 @@ test("a function without a sweep takes away the one that is left of it, and rela
   expect(errors).toEqual([]);
 });
 
-test("a bus that does not answer is told of, and asked again", async () => {
+test("reports a bus that does not answer, and retries", async () => {
   const { bus } = sweeping;
   const { start } = await sweeping.of("unanswered");
   let asked = 0;
@@ -266,7 +266,7 @@ test("a bus that does not answer is told of, and asked again", async () => {
   expect(errors).toEqual([new Error("no answer 1"), new Error("no answer 2")]);
 });
 
-test("what nobody's object is keeps no object from being swept", async () => {
+test("subjects that name no object do not prevent a sweep", async () => {
   const { bus } = sweeping;
   const { start } = await sweeping.of("among-garbage");
   const subject = kindSubjects(cluster, Thing).replace(/>$/, "");

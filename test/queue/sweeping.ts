@@ -1,4 +1,4 @@
-/** Objects on a bus, and functions that sweep them. */
+/** Objects on a bus and functions that sweep them. */
 import type { StoredMsg } from "@nats-io/jetstream";
 import { externalKind } from "../../bus/kube/kind.ts";
 import type { KubeObject } from "../../bus/kube/object.ts";
@@ -13,7 +13,7 @@ import { ensureTopology } from "../../bus/topology.ts";
 import { startLocalBus } from "../harness/localbus.ts";
 import { publisherOf, stored } from "../harness/publish.ts";
 
-/** The kind that is swept. */
+/** The swept kind. */
 export const Thing = externalKind<KubeObject<object>>({
   group: "test.denrei.dev",
   version: "v1",
@@ -22,64 +22,64 @@ export const Thing = externalKind<KubeObject<object>>({
 });
 const Other = externalKind<KubeObject<object>>({ ...Thing, kind: "Other", plural: "others" });
 
-/** Where the objects are. */
+/** The cluster of the objects. */
 export const cluster = "test";
-/** Names of the objects, and their keys in order. */
+/** Names of the objects, and their sorted keys. */
 export const names = Array.from({ length: 150 }, (_, at) => `thing-${at}`);
 export const keys = names.map((name) => `default/${name}`).sort();
 
 const busOptions = { replicas: 1, ackWaitMillis: 3000 };
 
-/** One process of a function: its sweep and, if wanted, its relay. */
+/** One process of a function: its sweep and, optionally, its relay. */
 export interface Process {
   readonly sweep: Sweep;
-  /** What its sweeps have requested, by key. */
+  /** Number of requests of its sweeps, by key. */
   readonly requested: ReadonlyMap<string, number>;
-  /** Positions of the messages that said that it is time. */
+  /** Sequences of the due schedules that it received. */
   readonly due: ReadonlySet<number>;
-  /** How its sweeps have ended. */
+  /** Results of its sweeps. */
   readonly swept: readonly string[];
   readonly errors: readonly unknown[];
-  /** As a worker does: first no more sweeps, and then no more messages. */
+  /** Stops like a worker: first the sweeps, then the messages. */
   stop(): Promise<void>;
 }
 
-/** How a process differs. */
+/** Options of a process. */
 export interface StartOptions {
   readonly everyMillis: number;
-  /** Without it, nobody hears what falls due. */
+  /** Whether the process relays due messages. */
   readonly relay?: boolean;
-  /** Instead of the queue's. */
+  /** Replaces the method of the queue. */
   readonly request?: TicketQueue["requestUnlessOwned"];
-  /** Instead of the bus's own: what is read one by one. */
+  /** Replaces the direct reads of the bus. */
   readonly direct?: Partial<Bus["jsm"]["direct"]>;
 }
 
-/** A function with streams of its own. */
+/** A function with its own streams. */
 export interface SweptFunction {
   readonly scope: QueueScope;
-  /** Starts a process. Nobody takes its tickets, unless `take` does. */
+  /** Starts a process. Its tickets remain, unless `take` was called. */
   start(options: StartOptions): Process;
-  /** Takes tickets as a worker does, until the test is over; what was taken is counted by key. */
+  /** Takes tickets like a worker until the test ends; returns their number by key. */
   take(): ReadonlyMap<string, number>;
-  /** Its schedule as the bus has it. */
+  /** The function's schedule on the bus. */
   schedule(): Promise<StoredMsg | undefined>;
-  /** When that falls due. */
+  /** When the schedule falls due. */
   dueAt(): Promise<number>;
-  /** What is in the stream of its schedules, by subject. */
+  /** Number of messages in the timers stream, by subject. */
   inStream(): Promise<Record<string, number>>;
-  /** A sweep that is due now, as the bus would deliver it. */
+  /** Publishes a due schedule, as the bus would. */
   fire(): Promise<number>;
 }
 
-/** A bus with 150 objects of a kind, and one of another. */
+/** A bus with 150 objects of one kind, and one of another. */
 export interface Sweeping {
   readonly bus: Bus;
-  /** Makes the streams of a function. */
+  /** Creates the streams of a function. */
   of(fn: string): Promise<SweptFunction>;
-  /** Has something ended when the test is over. */
+  /** Registers a cleanup for the end of the test. */
   atEnd(end: () => Promise<void>): void;
-  /** Ends what a test has started, the last first. */
+  /** Runs the cleanups of a test, in reverse order. */
   end(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -102,7 +102,7 @@ export async function startSweeping(): Promise<Sweeping> {
     async of(fn) {
       const scope = { fn, cluster };
       await ensureTopology(bus, busOptions, [{ scope, kinds: [Thing] }]);
-      // What is not handed back comes back to nobody within a test.
+      // Longer than a test: a message is redelivered only if it is handed back.
       await bus.jsm.consumers.update(timersStream(fn), consumers.relay(scope), { ack_wait: 600_000 * 1e6 });
       return sweptFunction(bus, scope, running);
     },
@@ -132,7 +132,7 @@ function sweptFunction(bus: Bus, scope: QueueScope, running: (() => Promise<void
       const done = (async () => {
         const consumer = await bus.js.consumers.get(workStream(scope.fn), consumers.worker(scope));
         while (!stopping.signal.aborted) {
-          // The client fails when it hears nothing for this long. On a busy machine one second is too short.
+          // The client fails if it receives nothing for this long. One second is too short on a busy machine.
           const tickets = await consumer.fetch({ max_messages: 500, expires: 60_000 });
           if (stopping.signal.aborted) tickets.stop();
           stopping.signal.addEventListener("abort", () => tickets.stop(), { once: true });

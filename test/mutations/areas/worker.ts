@@ -162,7 +162,7 @@ export const worker: readonly Mutation[] = [
     find: "withoutWrite >= maxCrashes ||",
     replace: "withoutWrite > maxCrashes ||",
     breaks: "An object crashes one more worker than allowed before it is quarantined.",
-    tests: ["test/queue/suspects.test.ts"],
+    tests: ["test/queue/quarantine.test.ts"],
   },
   {
     name: "reads-older-than-its-cause",

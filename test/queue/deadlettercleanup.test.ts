@@ -1,4 +1,4 @@
-/** A dead letter is removed when its object is reconciled after all, or is deleted. */
+/** A dead letter is removed when its object is later reconciled or deleted. */
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -19,7 +19,7 @@ const reconcile: FunctionOptions<Note>["reconcile"] = async ({ spec: { text } })
   if (text === "bad") throw new TerminalError("Bad", "expected something good");
 };
 const busOptions = { replicas: 1, ackWaitMillis: 5000 };
-/** Notes have no conditions: nothing on the object says that there is a letter. */
+/** Notes have no conditions, so nothing on the object shows that there is a dead letter. */
 const functions = [
   defineFunction({ name: "reading", for: Note, reconcile }),
   defineFunction({ name: "beside", for: Note, secondary: true, reconcile }),
@@ -30,7 +30,7 @@ let publisher: Publisher;
 let worker: Worker;
 let registry: Registry;
 
-// For each test: the reconciles of one before may be counted late.
+// A new bus for each test: late reconciles of an earlier test must not be counted.
 beforeEach(async () => {
   local = await startLocalBus();
   registry = new Registry();
@@ -58,7 +58,7 @@ async function lettersOf(name: string): Promise<string[]> {
 }
 
 test.each(["deleted", "modified"] as const)(
-  "the letter of an object that was %s is removed",
+  "removes the dead letter of an object that was %s",
   async (change) => {
     await publisher.publish("added", stored(Note, change, 1, { text: "bad" }), "watch");
     await expect.poll(() => lettersOf(change)).toEqual(["reading", "beside"]);
@@ -67,7 +67,7 @@ test.each(["deleted", "modified"] as const)(
   },
 );
 
-test("a success stays one when the bus cannot say whether the object has a letter", async () => {
+test("a reconcile still succeeds if its dead letter cannot be looked up", async () => {
   const outcomes = async () => {
     const { values } = (await registry.getSingleMetric("controller_runtime_reconcile_total")?.get()) ?? {
       values: [],
@@ -81,7 +81,7 @@ test("a success stays one when the bus cannot say whether the object has a lette
   await expect.poll(outcomes).toEqual({ "reading success": 1, "beside success": 1 });
 });
 
-test("a letter that another replica writes later is removed", async () => {
+test("removes a dead letter that another replica writes later", async () => {
   const scope = { fn: "elsewhere", cluster: "test" };
   const key = { namespace: "default", name: "note" };
   const letters = deadLetters(local.bus, scope);
@@ -92,7 +92,7 @@ test("a letter that another replica writes later is removed", async () => {
     ...{ replica: "another", time: new Date().toISOString() },
   };
   await letters.put(key, letter);
-  // The listener hears of the letter a moment later.
+  // The subscription receives the dead letter a moment later.
   await expect.poll(() => cleanup.remove(key).then(() => letters.list())).toEqual([]);
   cleanup.stop();
 });
