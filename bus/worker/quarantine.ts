@@ -1,15 +1,15 @@
 /**
- * Suspects: tickets that were delivered before and never answered. What kills the process has to be told from its
- * innocent neighbours, so suspects begin one after the other, and each start is noted until its process has survived it.
+ * Quarantine: tickets that were delivered before and never acknowledged may crash the process. To tell the object that crashes
+ * its workers from its innocent neighbors, quarantined jobs start one after the other, and each start has a crash record until
+ * its process has survived it.
  *
- * One that does not end soon gives way to the next: a function that hangs, or takes its time, must not keep the others
- * waiting. Its start is taken back before the next one begins, so that only the newcomer is blamed for what comes; when
- * nobody waits any more, all that still run are noted again, and blamed together. Who is to be given up at the next death
- * has the lane until it ends: the last word is spoken about one alone.
+ * A job that does not end soon lets the next one start, so that a slow or hanging function does not block the others. Its crash
+ * record is removed before the next job starts: a crash then counts only against the newcomer. When no more jobs wait, all
+ * running ones get a record again. A job that one more crash would move to the dead letters runs alone until it ends.
  *
- * Workers also die of something else, and a reconcile that takes its time is often under way then. It is told from one that
- * kills by what it writes: what kills dies at the same point each time, and has nothing left to write on the way there. So
- * an object that gets somewhere before each death is suffered longer, though not for ever.
+ * Workers also crash for other reasons, often while a slow reconcile is running. Writes tell the two apart: a reconcile that
+ * crashes its worker does so at the same point each time, and has nothing left to write before it. So an object that writes
+ * something before each crash gets more chances, though not without limit.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Kind } from "../kube/kind.ts";
@@ -19,66 +19,107 @@ import { TerminalError, workerCrashed } from "./errors.ts";
 import type { Job } from "./job.ts";
 import { leastVersion } from "./reads.ts";
 
-/** What becomes of a suspect. */
+/** Dependencies of a quarantine. */
 export interface QuarantineOptions {
   readonly crashRecords: CrashRecords;
-  /** Workers that may die over one request that wrote nothing before. */
+  /** Crashes over one request that wrote nothing, before it is given up. */
   readonly maxCrashes: number;
-  /** Of the objects. */
+  /** The kind of the objects. */
   readonly kind: Kind;
   readonly run: (job: Job) => Promise<void>;
   readonly giveUp: (job: Job, error: TerminalError) => Promise<void>;
 }
 
-/** Workers that may die over a request that writes something each time: so many times `maxCrashes`. */
+/** A request that writes something before each crash has this many times `maxCrashes`. */
 const progressFactor = 3;
 
-/** How long the next one waits for a suspect that does not end. Most of those that kill do it sooner. Milliseconds. */
+/** How long the next job waits for one that does not end. Most objects that crash a worker do so sooner. Milliseconds. */
 const turnMillis = 200;
 
-/** Pauses while the bus can not be reached, in milliseconds, and how many of them. */
+/** Retry interval while the bus cannot be reached, in milliseconds, and the number of tries. */
 const retryPause = { millis: 1000, tries: 60 };
 
-/** A suspect that runs. */
-interface QuarantinedJob {
+/** A quarantined job that is running. */
+interface RunningJob {
   readonly job: Job;
-  /** Its noted start, unless that was taken back. */
-  start: Promise<CrashRecord | undefined>;
+  /** Its crash record, unless that was removed. */
+  record: Promise<CrashRecord | undefined>;
 }
 
-/** A lane for the suspects of one function in one process. */
-export function quarantine({
-  crashRecords,
-  maxCrashes,
-  kind,
-  run,
-  giveUp,
-}: QuarantineOptions): (job: Job) => Promise<void> {
-  let lane: Promise<void> = Promise.resolve();
-  let waiting = 0;
-  const running = new Set<QuarantinedJob>();
-  const isCrashLoop = ({ all, withoutWrite }: Crashes): boolean =>
-    withoutWrite >= maxCrashes || all >= maxCrashes * progressFactor;
+/** Opens the quarantine of one function in one process; the result runs a job in its turn. */
+export function quarantine(options: QuarantineOptions): (job: Job) => Promise<void> {
+  const opened = new Quarantine(options);
+  return (job) => opened.enter(job);
+}
 
-  /** Begins with a suspect; resolves when the next one may begin. */
-  async function begin(job: Job): Promise<{ readonly ended: Promise<void> }> {
+class Quarantine {
+  readonly #options: QuarantineOptions;
+  /** Resolves when the next job may start. */
+  #turn: Promise<void> = Promise.resolve();
+  #waiting = 0;
+  readonly #running = new Set<RunningJob>();
+
+  constructor(options: QuarantineOptions) {
+    this.#options = options;
+  }
+
+  async enter(job: Job): Promise<void> {
+    this.#waiting++;
+    const started = this.#turn.then(() => {
+      this.#waiting--;
+      return this.#start(job);
+    });
+    this.#turn = started.then(
+      () => undefined,
+      () => undefined,
+    );
+    await (await started).ended;
+  }
+
+  /** Starts a job; resolves when the next one may start. */
+  async #start(job: Job): Promise<{ readonly ended: Promise<void> }> {
     job.ticket.assertOwned();
-    await Promise.all([...running].map(takeBack));
-    const start = await note(job);
-    const suspect: QuarantinedJob = { job, start: Promise.resolve(start) };
-    running.add(suspect);
-    void job.firstWrite.then(() => noteWrite(suspect));
-    const ended = end(suspect, start);
+    await Promise.all([...this.#running].map((one) => this.#removeRecord(one)));
+    const record = await this.#addRecord(job);
+    const one: RunningJob = { job, record: Promise.resolve(record) };
+    this.#running.add(one);
+    void job.firstWrite.then(() => this.#recordWrite(one));
+    const ended = this.#run(one, record);
     const settled = ended.catch(() => undefined);
-    const { all, withoutWrite } = start.before;
-    const lastChance = isCrashLoop({ all: all + 1, withoutWrite: withoutWrite + 1 });
-    await (lastChance ? settled : Promise.race([settled, sleep(turnMillis)]));
-    if (waiting === 0) for (const one of running) noteAgain(one);
+    const { all, withoutWrite } = record.before;
+    const isLastChance = this.#isCrashLoop({ all: all + 1, withoutWrite: withoutWrite + 1 });
+    await (isLastChance ? settled : Promise.race([settled, sleep(turnMillis)]));
+    if (this.#waiting === 0) for (const other of this.#running) this.#recordAgain(other);
     return { ended };
   }
 
-  /** Notes a start, and which version it will read. */
-  async function note({ key, request, firstRead, writes }: Job): Promise<CrashRecord> {
+  async #run(one: RunningJob, { before, lastRead }: CrashRecord): Promise<void> {
+    const { job } = one;
+    // An aborted job (a lost bus, a long pause) proves nothing: earlier crashes still count.
+    let outcome: "ended" | "aborted" = "aborted";
+    try {
+      if (!this.#isCrashLoop(before)) await this.#options.run(job);
+      else {
+        // The crashed workers could not report what they had read.
+        if (lastRead) job.seen.set(lastRead.uid, lastRead.resourceVersion);
+        await this.#options.giveUp(job, crashLoopError(before.all));
+      }
+      outcome = "ended";
+    } finally {
+      this.#running.delete(one);
+      // Whatever the outcome, this process has survived.
+      void this.#survived(one, outcome);
+    }
+  }
+
+  #isCrashLoop({ all, withoutWrite }: Crashes): boolean {
+    const { maxCrashes } = this.#options;
+    return withoutWrite >= maxCrashes || all >= maxCrashes * progressFactor;
+  }
+
+  /** Adds a crash record with the version that the job will read. */
+  async #addRecord({ key, request, firstRead, writes }: Job): Promise<CrashRecord> {
+    const { crashRecords, kind } = this.#options;
     const read = await Promise.race([
       firstRead.catch(() => undefined),
       sleep(turnMillis).then(() => undefined),
@@ -86,83 +127,53 @@ export function quarantine({
     return crashRecords.add(key, read && leastVersion(kind, key, request, read), writes > 0);
   }
 
-  async function end(suspect: QuarantinedJob, { before, lastRead }: CrashRecord): Promise<void> {
-    const { job } = suspect;
-    // Broken off (a lost bus, a long pause), it has shown nothing: those who died before are not forgotten.
-    let reconcile: "ended" | "broken off" = "broken off";
-    try {
-      if (!isCrashLoop(before)) await run(job);
-      else {
-        // Nobody could tell what it had read.
-        if (lastRead) job.seen.set(lastRead.uid, lastRead.resourceVersion);
-        await giveUp(job, crashLoopError(before.all));
-      }
-      reconcile = "ended";
-    } finally {
-      running.delete(suspect);
-      // Whatever came of it, this process is alive.
-      void survived(suspect, reconcile);
-    }
+  async #removeRecord(one: RunningJob): Promise<void> {
+    const record = await one.record;
+    if (record === undefined) return;
+    await this.#options.crashRecords.remove(one.job.key, record);
+    one.record = Promise.resolve(undefined);
   }
 
-  async function takeBack(suspect: QuarantinedJob): Promise<void> {
-    const noted = await suspect.start;
-    if (noted === undefined) return;
-    await crashRecords.remove(suspect.job.key, noted);
-    suspect.start = Promise.resolve(undefined);
-  }
-
-  async function noteWrite({ job, start }: QuarantinedJob): Promise<void> {
+  async #recordWrite(one: RunningJob): Promise<void> {
+    const { job } = one;
     try {
-      const noted = await start;
-      if (noted !== undefined) await crashRecords.wrote(job.key, noted);
+      const record = await one.record;
+      if (record !== undefined) await this.#options.crashRecords.wrote(job.key, record);
     } catch (error) {
-      job.log.debug({ err: error, key: keyText(job.key) }, "write not noted");
+      job.log.debug({ err: error, key: keyText(job.key) }, "failed to record a write");
     }
   }
 
-  function noteAgain(suspect: QuarantinedJob): void {
-    const { key, log } = suspect.job;
-    suspect.start = suspect.start
-      .then((noted) => noted ?? note(suspect.job))
+  #recordAgain(one: RunningJob): void {
+    const { key, log } = one.job;
+    one.record = one.record
+      .then((record) => record ?? this.#addRecord(one.job))
       .catch((error: unknown) => {
-        log.debug({ err: error, key: keyText(key) }, "start not noted again");
+        log.debug({ err: error, key: keyText(key) }, "failed to add a crash record again");
         return undefined;
       });
   }
 
-  /** Takes the count back, as soon as the bus can be reached. */
-  async function survived({ job, start }: QuarantinedJob, reconcile: "ended" | "broken off"): Promise<void> {
-    const noted = await start;
+  /** Removes the job's record, or all records of its object, as soon as the bus can be reached. */
+  async #survived({ job, record: pending }: RunningJob, outcome: "ended" | "aborted"): Promise<void> {
+    const { crashRecords } = this.#options;
+    const record = await pending;
     for (let tries = 0; tries < retryPause.tries; tries++) {
       try {
-        if (reconcile === "ended") return await crashRecords.clear(job.key);
-        if (noted !== undefined) await crashRecords.remove(job.key, noted);
+        if (outcome === "ended") return await crashRecords.clear(job.key);
+        if (record !== undefined) await crashRecords.remove(job.key, record);
         return;
       } catch (error) {
-        job.log.debug({ err: error, key: keyText(job.key) }, "start not taken back yet");
+        job.log.debug({ err: error, key: keyText(job.key) }, "failed to remove a crash record, retrying");
         await sleep(retryPause.millis);
       }
     }
   }
-
-  return async (job) => {
-    waiting++;
-    const turn = lane.then(() => {
-      waiting--;
-      return begin(job);
-    });
-    lane = turn.then(
-      () => undefined,
-      () => undefined,
-    );
-    await (await turn).ended;
-  };
 }
 
 const crashLoopError = (workers: number): TerminalError =>
   new TerminalError(
     workerCrashed,
-    `${workers} workers died while they reconciled it, so it is left alone. See the workers' logs; after the ` +
-      "cause is mended, change the object's spec or replay the dead letter.",
+    `${workers} workers crashed while reconciling this object, so it is quarantined. Check the workers' logs. After you have ` +
+      "fixed the cause, change the object's spec or replay the dead letter.",
   );
