@@ -1,9 +1,10 @@
 /** The state of one ticket in the reconciler. */
 import type { Logger } from "pino";
-import type { RecordedWrite } from "../activity/record.ts";
+import { keptWrites, type RecordedWrite } from "../activity/record.ts";
 import type { Request } from "../queue/request.ts";
 import type { ObjectKey } from "../subjects.ts";
 import type { Span } from "../tracing/spans.ts";
+import type { Echoes } from "./echoes.ts";
 import type { Ticket } from "./ownership.ts";
 import type { FirstRead } from "./reads.ts";
 import type { Write } from "./writes.ts";
@@ -34,6 +35,36 @@ export interface Job {
   readonly recordedWrites: readonly RecordedWrite[];
   /** Resolves at the first write; stays pending without one. */
   readonly firstWrite: Promise<void>;
+}
+
+/** The parts of a job that are known when its ticket arrives. */
+type JobFacts = Omit<Job, "writes" | "recordedWrites" | "firstWrite" | "millis" | "onWrite" | "flushEchoes">;
+
+/** Creates the job of a ticket that has just arrived. It announces its writes as echoes. */
+export function createJob(facts: JobFacts, echoes: Pick<Echoes, "announce" | "flush">): Job {
+  const { ticket, key } = facts;
+  let writes = 0;
+  const recordedWrites: RecordedWrite[] = [];
+  const firstWrite = Promise.withResolvers<void>();
+  const started = performance.now();
+  return {
+    ...facts,
+    millis: () => Math.round(performance.now() - started),
+    firstWrite: firstWrite.promise,
+    get writes() {
+      return writes;
+    },
+    recordedWrites,
+    onWrite({ verb, kind: { group, kind }, namespace, name, uid, resourceVersion, event }) {
+      writes++;
+      const write = { group, kind, namespace, name, resourceVersion };
+      if (recordedWrites.length < keptWrites) recordedWrites.push({ verb, ...write });
+      firstWrite.resolve();
+      // The event of a write that is news enqueues the key, and that reconcile must not read an older version than this.
+      echoes.announce(key, { ...write, uid }, event === "echo" ? ticket.ownedMillis() : 0);
+    },
+    flushEchoes: echoes.flush,
+  };
 }
 
 /**

@@ -46,7 +46,7 @@ import { workerMetrics } from "./metrics.ts";
 import { keepOwnership, type Ownership } from "./ownership.ts";
 import { ownWrites } from "./ownwrites.ts";
 import { readLive } from "./reads.ts";
-import { reconciler } from "./reconciler.ts";
+import { Reconciler } from "./reconciler.ts";
 import { eventRecorder } from "./recorder.ts";
 import { routes } from "./routes.ts";
 
@@ -172,7 +172,7 @@ function startFunction(
   const deadLetters = openDeadLetters(bus, scope);
   const cleanup = deadLetterCleanup(bus.nc, scope, deadLetters);
   ownership.onStale(cleanup.forget);
-  const reconcile = reconciler({
+  const reconciler = new Reconciler({
     tools: {
       fn,
       store,
@@ -232,7 +232,9 @@ function startFunction(
     onAdvisory(advisories.streamDeleted(streams.indexes), indexes.forget),
   ];
   ownership.onStale(indexes.forget);
-  const tickets = pull(workStream(fn.name), consumers.worker(scope), fn.concurrency, reconcile.handle);
+  const tickets = pull(workStream(fn.name), consumers.worker(scope), fn.concurrency, (ticket) =>
+    reconciler.handle(ticket),
+  );
   const live = (kind: Kind, key: ObjectKey) => readLive(client, kind, key, stopping.signal);
   const deadline = { ackWaitMillis: routeAckWaitMillis(options.busOptions), signal: stopping.signal };
   setMaxListeners(0, stopping.signal);
@@ -309,7 +311,7 @@ function startFunction(
       const finished = new AbortController();
       const late = sleep(finishMillis, undefined, { signal: finished.signal }).then(
         () => {
-          reconcile.abort();
+          reconciler.abort();
           stopping.abort();
         },
         () => undefined,

@@ -57,7 +57,7 @@ function wasLeftAlone(name: string): boolean {
     .flatMap(({ log }) => log.records())
     .some(
       ({ msg, subject, time }) =>
-        String(msg).startsWith("ticket left alone") &&
+        String(msg).startsWith("ticket skipped") &&
         parseKeySubject(String(subject)).key.name === name &&
         String(time) < begun,
     );

@@ -15,7 +15,7 @@ export interface TicketWatch {
 const leftAlone = (workers: readonly Replica[], sequence: number): number =>
   workers
     .flatMap(({ log }) => log.records())
-    .filter((record) => record.sequence === sequence && String(record.msg).startsWith("ticket left alone"))
+    .filter((record) => record.sequence === sequence && String(record.msg).startsWith("ticket skipped"))
     .length;
 
 /** Listens to the answers (ADR-15: their subject has the numbers of the delivery). Connected as the administrator. */

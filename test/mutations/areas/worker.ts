@@ -150,9 +150,9 @@ export const worker: readonly Mutation[] = [
   },
   {
     name: "acknowledges-on-shutdown",
-    file: "bus/worker/reconciler.ts",
-    find: "return ticket.delivery.handBack();",
-    replace: "return ticket.delivery.done();",
+    file: "bus/worker/settlement.ts",
+    find: "ticket.delivery.handBack();",
+    replace: "ticket.delivery.done();",
     breaks: "A reconcile that an orderly stop interrupts is lost.",
     tests: ["test/faults/inhand.test.ts"],
   },
