@@ -49,7 +49,7 @@ const unavailableReportMillis = 5_000;
 /** Characters of a message or stack that a dead letter keeps. */
 const maxTextLength = 4000;
 
-/** Dependencies of {@link failures}. */
+/** Dependencies of {@link Failures}. */
 export interface FailureOptions {
   readonly fn: ReconcileFunction;
   readonly client: KubeClient;
@@ -69,23 +69,6 @@ export type FailureOutcome =
   | { readonly when: "soon" | "later"; readonly pauseMillis: number }
   | { readonly when: "given up" };
 
-/** Ways to settle a failed ticket. Except for `moveToDeadLetters`, each acknowledges the ticket. */
-export interface Failures {
-  /** The reconcile threw: retries with backoff, or gives up. `later` means after the announcements of its writes have expired. */
-  fail(job: Job, error: Error): Promise<FailureOutcome>;
-  /** Writes a dead letter and a condition, without a retry. */
-  giveUp(job: Job, error: TerminalError): Promise<FailureOutcome>;
-  /** Delays the request of an object in a hot loop. Milliseconds. */
-  slowDown(job: Job, by: Pacing, pauseMillis: number): Promise<void>;
-  /** Stores a dead letter, and does nothing else. */
-  moveToDeadLetters(
-    job: Pick<Job, "key" | "ticket">,
-    request: Request,
-    reason: string,
-    error: Error,
-  ): Promise<void>;
-}
-
 /** Explains a hot loop to the object's owner. */
 const loopCauses: Readonly<Record<Pacing, string>> = {
   event:
@@ -93,36 +76,28 @@ const loopCauses: Readonly<Record<Pacing, string>> = {
   timer: "Each reconcile asked to be called again at once (requeueAfter).",
 };
 
-/** The failures of one function. */
-export function failures({
-  fn,
-  client,
-  recorder,
-  replica,
-  queue,
-  timers,
-  deadLetters,
-  echoes,
-  retries,
-  metrics,
-  clock,
-}: FailureOptions): Failures {
-  const labels = { controller: fn.name };
-  const name = { name: fn.name };
+/** Settles the failed tickets of one function. Each method except {@link moveToDeadLetters} acknowledges the ticket. */
+export class Failures {
+  readonly #options: FailureOptions;
+
+  constructor(options: FailureOptions) {
+    this.#options = options;
+  }
 
   /**
    * Schedules a retry after a pause, and reports it on the object. A retry before the announcements expire must see the events of
    * this attempt's writes, so those are retracted. The condition written here is an echo in either case.
    */
-  async function retry(
+  async #retry(
     job: Job,
     pause: number,
     request: Request & { readonly reason: string },
     report?: StalledReport,
   ): Promise<FailureOutcome> {
+    const { echoes, timers } = this.#options;
     const when = pause < believedMillis ? "soon" : "later";
     if (when === "soon") echoes.retract(job.key);
-    if (report !== undefined) await reportOnObject(job, report);
+    if (report !== undefined) await this.#reportOnObject(job, report);
     // A retry must run even if the original event was an echo.
     const { routed: _, ...again } = request;
     await timers.set(job.key, pause, { ...again, failed: true }, job.ticket.lost);
@@ -130,89 +105,86 @@ export function failures({
     return { when, pauseMillis: pause };
   }
 
-  async function fail(job: Job, error: Error): Promise<FailureOutcome> {
-    const { key, request, span, log } = job;
-    metrics.errors.inc(labels);
-    metrics.reconciles.inc({ ...labels, result: "error" });
-    if (error instanceof TerminalError) return giveUp(job, error);
+  /** The reconcile threw: retries with backoff, or gives up. `later` means after the announcements of its writes have expired. */
+  async fail(job: Job, error: Error): Promise<FailureOutcome> {
+    const { fn, metrics, timers, retries } = this.#options;
+    const { key, request } = job;
+    metrics.errors.inc({ controller: fn.name });
+    metrics.reconciles.inc({ controller: fn.name, result: "error" });
+    if (error instanceof TerminalError) return this.giveUp(job, error);
     const pending = await timers.get(key);
     const failed = Math.max(request.attempt, pending?.attempt ?? 0) + 1;
-    if (error instanceof BlockedError) {
-      const { reason, message } = error;
-      log.warn({ reason, err: error, ms: job.millis() }, "blocked");
-      return retry(
-        job,
-        error.retryAfterMillis,
-        { ...followUp(request, span.traceparent), reason },
-        {
-          reason,
-          message,
-          severity: "stalled-and-not-ready",
-        },
-      );
-    }
+    if (error instanceof BlockedError) return this.#retryBlocked(job, error);
     const blocker = blockerOf(error);
     if (blocker !== undefined) {
       const blocked = Math.max(request.blocked ?? 0, pending?.blocked ?? 0) + 1;
-      return retryUntilUnblocked(job, error, blocker, { ...request, attempt: failed - 1, blocked });
+      return this.#retryUntilUnblocked(job, error, blocker, { ...request, attempt: failed - 1, blocked });
     }
     if (failed >= retries.maxAttempts) {
       const message = `gave up after ${failed} attempts; the last one failed with: ${error.message}`;
-      return giveUp(job, new TerminalError("RetriesExhausted", message, { cause: error }), failed);
+      return this.giveUp(job, new TerminalError("RetriesExhausted", message, { cause: error }), failed);
     }
+    return this.#retryWithBackoff(job, error, failed);
+  }
+
+  #retryWithBackoff(job: Job, error: Error, failed: number): Promise<FailureOutcome> {
+    const { fn, metrics, retries } = this.#options;
     const pause = backoff(failed, retries);
-    log.warn({ err: error, failed, retryInMillis: Math.round(pause), ms: job.millis() }, "reconcile failed");
-    metrics.retries.inc(name);
-    // The message omits the number of attempts: a repeated error must not cause another write.
-    const trouble: StalledReport = { reason: "Retrying", message: error.message, severity: "stalled" };
-    const { blocked: _, ...again } = request;
-    const reason = failureOf(error);
-    return retry(
-      job,
-      pause,
-      { ...again, attempt: failed, reason },
-      failed >= reportedFrom ? trouble : undefined,
+    job.log.warn(
+      { err: error, failed, retryInMillis: Math.round(pause), ms: job.millis() },
+      "reconcile failed",
     );
+    metrics.retries.inc({ name: fn.name });
+    // The message omits the number of attempts: a repeated error must not cause another write.
+    const report: StalledReport = { reason: "Retrying", message: error.message, severity: "stalled" };
+    const { blocked: _, ...request } = job.request;
+    const again = { ...request, attempt: failed, reason: failureOf(error) };
+    return this.#retry(job, pause, again, failed >= reportedFrom ? report : undefined);
+  }
+
+  #retryBlocked(job: Job, error: BlockedError): Promise<FailureOutcome> {
+    const { reason, message, retryAfterMillis } = error;
+    job.log.warn({ reason, err: error, ms: job.millis() }, "blocked");
+    const again = { ...followUp(job.request, job.span.traceparent), reason };
+    return this.#retry(job, retryAfterMillis, again, { reason, message, severity: "stalled-and-not-ready" });
   }
 
   /** Not the object's fault: retried without limit, and without counting as an attempt. */
-  async function retryUntilUnblocked(
+  async #retryUntilUnblocked(
     job: Job,
     error: Error,
-    { reason, message, error: refusal }: Blocker,
+    { reason, message, error: answered }: Blocker,
     request: Request & { readonly blocked: number },
   ): Promise<FailureOutcome> {
+    const { fn, metrics, retries } = this.#options;
     const isUnavailable = reason === apiServerUnavailable;
     const longest = blockedCapMillis[isUnavailable ? "unavailable" : "refused"];
     const capMillis = Math.min(retries.capMillis, longest);
-    const answer = refusal instanceof ApiError ? refusal : undefined;
+    const answer = answered instanceof ApiError ? answered : undefined;
     const asked = Math.min(answer?.retryAfterMillis ?? 0, blockedCapMillis.refused);
     const pause = Math.max(asked, backoff(request.blocked, { ...retries, capMillis }));
     job.log.warn({ err: error, reason, retryInMillis: Math.round(pause) }, "blocked, retrying");
-    metrics.retries.inc(name);
+    metrics.retries.inc({ name: fn.name });
     // An API server that does not answer or rejects our credentials cannot store a condition either.
-    const isSilent = answer ? answer.status === 401 : !(refusal instanceof ApiUnansweredError);
+    const isSilent = answer ? answer.status === 401 : !(answered instanceof ApiUnansweredError);
     const isReported = request.blocked >= reportedFrom && !(isUnavailable && isSilent);
     const limitMillis = isUnavailable ? unavailableReportMillis : undefined;
-    const trouble: StalledReport = { reason, message, severity: "stalled", limitMillis };
+    const report: StalledReport = { reason, message, severity: "stalled", limitMillis };
     const again = { ...followUp(request, job.span.traceparent), reason };
-    return retry(job, pause, again, isReported ? trouble : undefined);
+    return this.#retry(job, pause, again, isReported ? report : undefined);
   }
 
   /** Writes the dead letter and the condition, then acknowledges the ticket. */
-  async function giveUp(
-    job: Job,
-    error: TerminalError,
-    attempts = job.request.attempt + 1,
-  ): Promise<FailureOutcome> {
+  async giveUp(job: Job, error: TerminalError, attempts = job.request.attempt + 1): Promise<FailureOutcome> {
+    const { fn, echoes, metrics } = this.#options;
     const { key, request, span, log } = job;
     echoes.retract(key);
     log.error({ err: error, reason: error.reason, ms: job.millis() }, "given up: dead letter");
-    metrics.terminalErrors.inc(labels);
+    metrics.terminalErrors.inc({ controller: fn.name });
     // The dead letter first: a user who reads the condition must find it.
     const { traceparent } = span;
-    await moveToDeadLetters(job, { ...request, attempt: attempts, traceparent }, error.reason, error);
-    await reportOnObject(job, {
+    await this.moveToDeadLetters(job, { ...request, attempt: attempts, traceparent }, error.reason, error);
+    await this.#reportOnObject(job, {
       reason: error.reason,
       message: error.message,
       severity: "stalled-and-not-ready",
@@ -221,13 +193,15 @@ export function failures({
     return { when: "given up" };
   }
 
-  async function moveToDeadLetters(
+  /** Stores a dead letter, and does nothing else. */
+  async moveToDeadLetters(
     { key, ticket }: Pick<Job, "key" | "ticket">,
     request: Request,
     reason: string,
     error: Error,
   ): Promise<void> {
-    metrics.deadLetters.inc({ ...name, reason });
+    const { fn, metrics, replica, clock, deadLetters } = this.#options;
+    metrics.deadLetters.inc({ name: fn.name, reason });
     const letter: DeadLetter = {
       reason,
       message: redacted(error.message).slice(0, maxTextLength),
@@ -241,27 +215,26 @@ export function failures({
     await deadLetters.put(key, letter, ticket.lost);
   }
 
-  async function slowDown(job: Job, by: Pacing, pause: number): Promise<void> {
-    const { key, request, log } = job;
-    metrics.braked.inc(name);
+  /** Delays the request of an object in a hot loop. `pause` is in milliseconds. */
+  async slowDown(job: Job, by: Pacing, pause: number): Promise<void> {
+    const { key, request, log, ticket } = job;
+    const { fn, metrics, timers } = this.#options;
+    metrics.braked.inc({ name: fn.name });
     log.warn({ pauseMillis: pause }, "hot loop, slowing down");
-    await reportOnObject(job, {
+    await this.#reportOnObject(job, {
       reason: "HotLoop",
       message: `${fn.name} reconciles this object in a hot loop, so it is slowed down. ${loopCauses[by]}`,
       severity: "stalled",
     });
     const also = [request.cause, ...(request.also ?? [])];
-    await timers.set(
-      key,
-      pause,
-      { ...request, cause: { type: "timer" }, also, braked: true },
-      job.ticket.lost,
-    );
+    const later: Request = { ...request, cause: { type: "timer" }, also, braked: true };
+    await timers.set(key, pause, later, ticket.lost);
     await confirm(job);
   }
 
   /** The request for the version that the condition will replace, equal to the one for its event. */
-  function changeOf({ key, span }: Job, { metadata: { uid, resourceVersion } }: Stored): Request {
+  #changeOf({ key, span }: Job, { metadata: { uid, resourceVersion } }: Stored): Request {
+    const { fn, clock } = this.#options;
     const { group, kind } = fn.for;
     return {
       ...newRequest({ type: "object", group, kind, ...key, uid, resourceVersion }, span.traceparent, clock),
@@ -275,14 +248,15 @@ export function failures({
    *
    * A failed write is only logged: it must not keep the request from being settled.
    */
-  async function reportOnObject(job: Job, trouble: StalledReport): Promise<void> {
+  async #reportOnObject(job: Job, report: StalledReport): Promise<void> {
+    const { fn, client, queue, recorder, clock } = this.#options;
     const { key, seen, span, ticket, log } = job;
     let hasSeenAll = true;
     try {
-      await reportStalled(client, fn, key, trouble, {
+      await reportStalled(client, fn, key, report, {
         traceparent: span.traceparent,
-        async onRead(object) {
-          const change = changeOf(job, object);
+        onRead: async (object) => {
+          const change = this.#changeOf(job, object);
           hasSeenAll = isCovered(change, seen);
           if (!hasSeenAll) await queue.request(key, change);
         },
@@ -293,15 +267,13 @@ export function failures({
           const event = hasSeenAll ? "echo" : "news";
           job.onWrite({ verb: "status", kind: fn.for, ...key, uid, resourceVersion, event });
         },
-        onReported: (object) => recorder.record(object, "Warning", trouble.reason, trouble.message, log),
+        onReported: (object) => recorder.record(object, "Warning", report.reason, report.message, log),
       });
     } catch (error) {
       if (error instanceof OwnershipLostError) throw error;
       log.warn({ err: error }, "condition not written");
     }
   }
-
-  return { fail, giveUp, slowDown, moveToDeadLetters };
 }
 
 /** Exponential backoff, with jitter over its upper half so that objects that failed together do not retry together. */

@@ -8,7 +8,7 @@ import { timerRequest } from "../queue/request.ts";
 import type { AttemptResult, AttemptTools } from "./attempt.ts";
 import type { Pacing } from "./brake.ts";
 import { failureOf, OwnershipLostError, ShutdownError, type TerminalError } from "./errors.ts";
-import { type FailureOptions, type FailureOutcome, type Failures, failures } from "./failures.ts";
+import { type FailureOptions, type FailureOutcome, Failures } from "./failures.ts";
 import { confirm, type Job } from "./job.ts";
 import { endedReconcile, type ReconcileEnd } from "./outcome.ts";
 
@@ -24,13 +24,15 @@ export interface SettlementOptions
 export class Settlement {
   readonly #options: SettlementOptions;
   readonly #failures: Failures;
-  /** As {@link Failures.moveToDeadLetters}. */
-  readonly moveToDeadLetters: Failures["moveToDeadLetters"];
 
   constructor(options: SettlementOptions) {
     this.#options = options;
-    this.#failures = failures({ ...options, ...options.tools });
-    this.moveToDeadLetters = this.#failures.moveToDeadLetters;
+    this.#failures = new Failures({ ...options, ...options.tools });
+  }
+
+  /** As {@link Failures.moveToDeadLetters}. */
+  moveToDeadLetters(...args: Parameters<Failures["moveToDeadLetters"]>): Promise<void> {
+    return this.#failures.moveToDeadLetters(...args);
   }
 
   /** Settles a successful attempt. */

@@ -70,8 +70,8 @@ export const worker: readonly Mutation[] = [
   {
     name: "retries-terminal-errors",
     file: "bus/worker/failures.ts",
-    find: "if (error instanceof TerminalError) return giveUp(job, error);",
-    replace: "if (error instanceof TerminalError && request.attempt > 0) return giveUp(job, error);",
+    find: "if (error instanceof TerminalError) return this.giveUp(job, error);",
+    replace: "if (error instanceof TerminalError && request.attempt > 0) return this.giveUp(job, error);",
     breaks: "A reconcile that reports a final error is retried before it is dead-lettered.",
     tests: ["test/faults/functions.test.ts"],
   },
