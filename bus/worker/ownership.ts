@@ -36,15 +36,6 @@ export interface Ownership {
   stop(): void;
 }
 
-/** The state of an owned ticket. */
-interface HeldTicket {
-  readonly delivery: Delivery;
-  deadline: number;
-  extended: number;
-  busy: boolean;
-  lose(why: string): void;
-}
-
 /** Ownership ends this long before the server may redeliver the ticket. Milliseconds. */
 const marginMillis = 1000;
 /**
@@ -61,131 +52,178 @@ const tickMillis = 250;
  * Under a debugger a keeper also extends them, and only the keeper's connection matters: the server may drop the connection of
  * this process while it is stopped.
  */
-export function keepOwnership(nc: NatsConnection, ackWaitMillis: number, keeper?: Keeper): Ownership {
-  const held = new Set<HeldTicket>();
-  const ownMillis = ackWaitMillis - marginMillis;
-  let lastTick = performance.now();
-  let fenced = false;
-  const staleCallbacks: ((doubt: Staleness) => void)[] = [];
-  const doubt = (why: Staleness) => {
-    for (const callback of staleCallbacks) callback(why);
-  };
+export const keepOwnership = (nc: NatsConnection, ackWaitMillis: number, keeper?: Keeper): Ownership =>
+  new OwnedTickets(nc, ackWaitMillis, keeper);
 
-  /** After a pause: messages that arrive before the server answers a ping may have been delivered before the pause. */
-  async function fence(): Promise<void> {
-    fenced = true;
-    await nc.flush().catch(() => undefined);
-    doubt("paused");
-    fenced = false;
+/** A ticket that this worker owns, with its deadline. Times are milliseconds of `performance.now()`. */
+class OwnedTicket implements Ticket {
+  readonly delivery: Delivery;
+  deadline: number;
+  /** When the last confirmed extension was sent. */
+  extended: number;
+  /** An extension is in flight. */
+  isExtending = false;
+  readonly #tickets: OwnedTickets;
+  readonly #controller = new AbortController();
+
+  constructor(tickets: OwnedTickets, delivery: Delivery) {
+    this.#tickets = tickets;
+    this.delivery = delivery;
+    this.deadline = delivery.arrived + tickets.ownMillis;
+    this.extended = delivery.arrived;
   }
 
-  const stalled = (): boolean => performance.now() - lastTick > stallMillis;
+  get lost(): AbortSignal {
+    return this.#controller.signal;
+  }
 
-  function loseAll(): void {
-    for (const ticket of held) ticket.lose("the connection to the bus broke");
+  assertOwned(): void {
+    this.#tickets.applyKeeperEvents();
+    // Checked here too, not only by the timer: after a pause, code may run before any timer.
+    if (performance.now() >= this.deadline && !this.lost.aborted) this.lose("its deadline has passed");
+    this.lost.throwIfAborted();
+  }
+
+  ownedMillis(): number {
+    this.#tickets.applyKeeperEvents();
+    return Math.max(0, this.deadline - performance.now());
+  }
+
+  release(): void {
+    this.#tickets.remove(this);
+  }
+
+  lose(why: string): void {
+    this.release();
+    this.deadline = 0;
+    this.#controller.abort(new OwnershipLostError(`this worker no longer owns the object: ${why}`));
+  }
+
+  /** Records an extension. One sent after the deadline does not count: the ticket may already belong to another worker. */
+  confirm(sent: number): void {
+    if (sent >= this.deadline) return;
+    this.extended = sent;
+    this.deadline = Math.max(this.deadline, sent + this.#tickets.ownMillis);
+  }
+}
+
+class OwnedTickets implements Ownership {
+  /** How long a ticket is owned after its delivery or last extension. */
+  readonly ownMillis: number;
+  readonly #nc: NatsConnection;
+  readonly #ackWaitMillis: number;
+  readonly #keeper: Keeper | undefined;
+  readonly #owned = new Set<OwnedTicket>();
+  readonly #staleCallbacks: ((staleness: Staleness) => void)[] = [];
+  readonly #timer: NodeJS.Timeout;
+  #lastTick = performance.now();
+  /** Tickets that arrive now may have been delivered before a pause. */
+  #isFenced = false;
+
+  constructor(nc: NatsConnection, ackWaitMillis: number, keeper: Keeper | undefined) {
+    this.ownMillis = ackWaitMillis - marginMillis;
+    this.#nc = nc;
+    this.#ackWaitMillis = ackWaitMillis;
+    this.#keeper = keeper;
+    this.#timer = setInterval(() => this.#tick(), tickMillis);
+    this.#timer.unref();
+    void this.#watchConnection();
+  }
+
+  get size(): number {
+    return this.#owned.size;
+  }
+
+  take(delivery: Delivery): Ticket | undefined {
+    if (this.#isFenced || this.#isStalled()) return undefined;
+    const ticket = new OwnedTicket(this, delivery);
+    this.#owned.add(ticket);
+    this.#keeper?.keep(delivery.reply);
+    return ticket;
+  }
+
+  onStale(callback: (staleness: Staleness) => void): void {
+    this.#staleCallbacks.push(callback);
+  }
+
+  loseAllOf(stream: string, why: string): void {
+    for (const ticket of this.#owned) if (ticket.delivery.stream === stream) ticket.lose(why);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#keeper?.stop();
+  }
+
+  remove(ticket: OwnedTicket): void {
+    this.#owned.delete(ticket);
+    this.#keeper?.drop(ticket.delivery.reply);
   }
 
   /** Applies the extensions that the keeper made while this process may have been stopped. */
-  function applyKeeperEvents(): void {
-    for (const event of keeper?.events() ?? []) {
+  applyKeeperEvents(): void {
+    for (const event of this.#keeper?.events() ?? []) {
       if (event === "disconnected") {
-        doubt("disconnected");
-        loseAll();
+        this.#markStale("disconnected");
+        this.#loseAll();
       } else
-        for (const ticket of held) if (ticket.delivery.reply === event.reply) confirmed(ticket, event.sent);
+        for (const ticket of this.#owned)
+          if (ticket.delivery.reply === event.reply) ticket.confirm(event.sent);
     }
   }
 
-  const timer = setInterval(() => {
-    applyKeeperEvents();
-    if (stalled()) void fence();
-    lastTick = performance.now();
-    for (const ticket of held) {
-      if (lastTick >= ticket.deadline) ticket.lose(`no extension was confirmed for ${ownMillis} ms`);
-      else if (!ticket.busy && lastTick - ticket.extended > ackWaitMillis / 4) void extend(ticket);
-    }
-  }, tickMillis);
-  timer.unref();
-
-  /** An extension that was sent after the deadline does not count: the ticket may already belong to another worker. */
-  function confirmed(ticket: HeldTicket, sent: number): void {
-    if (sent >= ticket.deadline) return;
-    ticket.extended = sent;
-    ticket.deadline = Math.max(ticket.deadline, sent + ownMillis);
-  }
-
-  async function extend(ticket: HeldTicket): Promise<void> {
-    const sent = performance.now();
-    ticket.busy = true;
-    try {
-      await ticket.delivery.extend();
-      confirmed(ticket, sent);
-    } catch {
-      // Retried at the next tick; the deadline decides.
-    } finally {
-      ticket.busy = false;
+  #tick(): void {
+    this.applyKeeperEvents();
+    if (this.#isStalled()) void this.#fence();
+    this.#lastTick = performance.now();
+    for (const ticket of this.#owned) {
+      if (this.#lastTick >= ticket.deadline)
+        ticket.lose(`no extension was confirmed for ${this.ownMillis} ms`);
+      else if (!ticket.isExtending && this.#lastTick - ticket.extended > this.#ackWaitMillis / 4)
+        void extend(ticket);
     }
   }
 
-  void (async () => {
-    for await (const status of nc.status()) {
+  #isStalled(): boolean {
+    return performance.now() - this.#lastTick > stallMillis;
+  }
+
+  /** After a pause: messages that arrive before the server answers a ping may have been delivered before the pause. */
+  async #fence(): Promise<void> {
+    this.#isFenced = true;
+    await this.#nc.flush().catch(() => undefined);
+    this.#markStale("paused");
+    this.#isFenced = false;
+  }
+
+  async #watchConnection(): Promise<void> {
+    for await (const status of this.#nc.status()) {
       if (status.type !== "disconnect") continue;
       // With a keeper the tickets remain owned, and this process's own announcements stay valid.
-      const isKept = keeper !== undefined && !keeper.isGone;
-      doubt(isKept ? "paused" : "disconnected");
-      if (!isKept) loseAll();
+      const isKept = this.#keeper !== undefined && !this.#keeper.isGone;
+      this.#markStale(isKept ? "paused" : "disconnected");
+      if (!isKept) this.#loseAll();
     }
-  })();
+  }
 
-  return {
-    get size() {
-      return held.size;
-    },
-    take(delivery) {
-      if (fenced || stalled()) return undefined;
-      const controller = new AbortController();
-      const ticket: HeldTicket = {
-        delivery,
-        deadline: delivery.arrived + ownMillis,
-        extended: delivery.arrived,
-        busy: false,
-        lose(why) {
-          release();
-          ticket.deadline = 0;
-          controller.abort(new OwnershipLostError(`this worker no longer owns the object: ${why}`));
-        },
-      };
-      const release = (): void => {
-        held.delete(ticket);
-        keeper?.drop(delivery.reply);
-      };
-      held.add(ticket);
-      keeper?.keep(delivery.reply);
-      return {
-        delivery,
-        lost: controller.signal,
-        assertOwned() {
-          applyKeeperEvents();
-          // Checked here too, not only by the timer: after a pause, code may run before any timer.
-          if (performance.now() >= ticket.deadline && !controller.signal.aborted) {
-            ticket.lose("its deadline has passed");
-          }
-          controller.signal.throwIfAborted();
-        },
-        ownedMillis() {
-          applyKeeperEvents();
-          return Math.max(0, ticket.deadline - performance.now());
-        },
-        release,
-      };
-    },
-    onStale: (callback) => staleCallbacks.push(callback),
-    loseAllOf(stream, why) {
-      for (const ticket of held) if (ticket.delivery.stream === stream) ticket.lose(why);
-    },
-    stop() {
-      clearInterval(timer);
-      keeper?.stop();
-    },
-  };
+  #markStale(staleness: Staleness): void {
+    for (const callback of this.#staleCallbacks) callback(staleness);
+  }
+
+  #loseAll(): void {
+    for (const ticket of this.#owned) ticket.lose("the connection to the bus broke");
+  }
+}
+
+async function extend(ticket: OwnedTicket): Promise<void> {
+  const sent = performance.now();
+  ticket.isExtending = true;
+  try {
+    await ticket.delivery.extend();
+    ticket.confirm(sent);
+  } catch {
+    // Retried at the next tick; the deadline decides.
+  } finally {
+    ticket.isExtending = false;
+  }
 }
