@@ -47,161 +47,183 @@ export interface Pull {
 const expiresMillis = 2000;
 /** How long after its expiry an unanswered pull request counts as lost. Milliseconds. */
 const graceMillis = 1000;
+/** How often lost pull requests are dropped. */
+const watchdogMillis = 500;
 /** Pause after a refusal, doubled each time. Milliseconds. */
 const refusedPause = { firstMillis: 250, longestMillis: 2000 };
 
 /** Starts pulling. */
-export function startPull({ bus, stream, consumer, slots, handle, onRefused }: PullOptions): Pull {
-  const { nc } = bus;
-  const inbox = bus.inbox.create();
-  const next = `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`;
-  // A message does not name the pull request it answers, so only the sum of open messages is known.
-  let open = 0;
-  const pulls = new Map<string, { batch: number; until: number }>();
-  let busy = 0;
-  let nextId = 0;
-  let state: "running" | "pausing" | "stopping" = "running";
-  let planned = false;
-  let idle: (() => void) | undefined;
-  let refusal: PullRefusal | undefined;
+export const startPull = (options: PullOptions): Pull => new RunningPull(options);
 
-  function refused(code: number, description: string): void {
-    refusal = {
-      code,
-      description,
-      times: (refusal?.times ?? 0) + 1,
-      since: refusal?.since ?? performance.now(),
-    };
-    onRefused?.(refusal);
-  }
+class RunningPull implements Pull {
+  readonly #options: PullOptions;
+  readonly #inbox: string;
+  readonly #next: string;
+  /** Messages that open pull requests may still deliver. A message does not name its pull request, so only the sum is known. */
+  #open = 0;
+  /** Open pull requests by id, with the time (of `performance.now()`) after which they count as lost. */
+  readonly #requests = new Map<string, { batch: number; until: number }>();
+  #nextId = 0;
+  #busy = 0;
+  #state: "running" | "pausing" | "stopping" = "running";
+  #isPlanned = false;
+  #idle: (() => void) | undefined;
+  #refusal: PullRefusal | undefined;
+  readonly #unsubscribe: () => void;
 
-  /** Drops pull requests whose end was never reported: no more can be open than the remaining ones requested. */
-  function forgetLost(): void {
-    const now = performance.now();
-    let most = 0;
-    for (const [id, { batch, until }] of pulls) {
-      if (until < now) pulls.delete(id);
-      else most += batch;
-    }
-    open = Math.min(open, most);
-  }
-
-  /** Sends one pull request for all slots that became free in this turn of the event loop. */
-  function plan(): void {
-    if (planned || state !== "running") return;
-    planned = true;
-    setImmediate(() => {
-      planned = false;
-      ask();
+  constructor(options: PullOptions) {
+    const { bus, stream, consumer } = options;
+    this.#options = options;
+    this.#inbox = bus.inbox.create();
+    this.#next = `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`;
+    const subscription = bus.nc.subscribe(`${this.#inbox}.*`, {
+      callback: (error, message) => {
+        if (error === null) this.#receive(message);
+        else this.#refused(403, error.message);
+      },
     });
-  }
-
-  function ask(): void {
-    if (state !== "running" || nc.isClosed()) return;
-    const want = slots - busy - open;
-    // While more is open than became free, wait: a few large pull requests are cheaper than many small ones.
-    if (want <= 0 || want < open) return;
-    const id = String(nextId++);
-    open += want;
-    pulls.set(id, { batch: want, until: performance.now() + expiresMillis + graceMillis });
-    nc.publish(next, JSON.stringify({ batch: want, expires: expiresMillis * 1e6 }), {
-      reply: `${inbox}.${id}`,
-    });
-  }
-
-  async function pause(): Promise<void> {
-    if (state !== "running") return;
-    state = "pausing";
-    const { firstMillis, longestMillis } = refusedPause;
-    await sleep(Math.min(longestMillis, firstMillis * 2 ** Math.min((refusal?.times ?? 1) - 1, 8)));
-    if (state !== "pausing") return;
-    state = "running";
-    ask();
-  }
-
-  function settle(): void {
-    busy--;
-    if (state === "stopping") idle?.();
-    else plan();
-  }
-
-  /** The server ends a pull request and reports how many messages it did not deliver. */
-  function ended(message: Msg, code: number): void {
-    pulls.delete(message.subject.slice(inbox.length + 1));
-    open = Math.max(0, open - Number(message.headers?.get("Nats-Pending-Messages") || 0));
-    if (pulls.size === 0) open = 0;
-    if (state === "stopping") idle?.();
-    // 404 and 408: no messages, or expired. Any other code is a broken consumer: pause before the next request.
-    else if (code === 404 || code === 408) {
-      refusal = undefined;
-      plan();
-    } else {
-      refused(code, message.headers?.description ?? "");
-      void pause();
-    }
-  }
-
-  function receive(message: Msg): void {
-    // Status messages arrive on the inbox; messages of the stream keep the subject they were stored under.
-    if (message.subject.startsWith(inbox)) {
-      const code = message.headers?.code ?? 0;
-      if (code !== 0 && code !== 100) ended(message, code);
-      return;
-    }
-    open = Math.max(0, open - 1);
-    refusal = undefined;
-    const delivery = deliveryOf(bus, message);
-    if (state === "stopping") {
-      delivery.handBack();
-      idle?.();
-      return;
-    }
-    busy++;
-    handle(delivery).then(settle, settle);
-  }
-
-  const subscription = nc.subscribe(`${inbox}.*`, {
-    callback: (error, message) => {
-      if (error === null) receive(message);
-      else refused(403, error.message);
-    },
-  });
-  const forgetDenials = bus.inbox.onDenied(next, ({ message }) => {
-    // The server received none of them.
-    pulls.clear();
-    open = 0;
-    refused(403, message);
-    if (state === "stopping") idle?.();
-    else void pause();
-  });
-  const watchdog = setInterval(() => {
-    forgetLost();
-    if (state === "stopping") idle?.();
-    plan();
-  }, 500);
-  watchdog.unref();
-  ask();
-
-  return {
-    get busy() {
-      return busy;
-    },
-    get refusal() {
-      return refusal;
-    },
-    async stop() {
-      state = "stopping";
-      await new Promise<void>((resolve) => {
-        idle = () => {
-          if (busy === 0 && (open === 0 || nc.isClosed())) resolve();
-        };
-        idle();
-      });
+    const forgetDenials = bus.inbox.onDenied(this.#next, ({ message }) => this.#denied(message));
+    const watchdog = setInterval(() => this.#watch(), watchdogMillis);
+    watchdog.unref();
+    this.#unsubscribe = () => {
       clearInterval(watchdog);
       forgetDenials();
       subscription.unsubscribe();
-      // When the server answers this ping, it has received the hand-backs.
-      if (!nc.isClosed()) await nc.flush().catch(() => undefined);
-    },
+    };
+    this.#request();
+  }
+
+  get busy(): number {
+    return this.#busy;
+  }
+
+  get refusal(): PullRefusal | undefined {
+    return this.#refusal;
+  }
+
+  async stop(): Promise<void> {
+    const { nc } = this.#options.bus;
+    this.#state = "stopping";
+    await new Promise<void>((resolve) => {
+      this.#idle = () => {
+        if (this.#busy === 0 && (this.#open === 0 || nc.isClosed())) resolve();
+      };
+      this.#idle();
+    });
+    this.#unsubscribe();
+    // When the server answers this ping, it has received the hand-backs.
+    if (!nc.isClosed()) await nc.flush().catch(() => undefined);
+  }
+
+  /** Sends one pull request for all slots that became free in this turn of the event loop. */
+  #plan(): void {
+    if (this.#isPlanned || this.#state !== "running") return;
+    this.#isPlanned = true;
+    setImmediate(() => {
+      this.#isPlanned = false;
+      this.#request();
+    });
+  }
+
+  #request(): void {
+    const { bus, slots } = this.#options;
+    if (this.#state !== "running" || bus.nc.isClosed()) return;
+    const batch = slots - this.#busy - this.#open;
+    // While more is open than became free, wait: a few large pull requests are cheaper than many small ones.
+    if (batch <= 0 || batch < this.#open) return;
+    const id = String(this.#nextId++);
+    this.#open += batch;
+    this.#requests.set(id, { batch, until: performance.now() + expiresMillis + graceMillis });
+    bus.nc.publish(this.#next, JSON.stringify({ batch, expires: expiresMillis * 1e6 }), {
+      reply: `${this.#inbox}.${id}`,
+    });
+  }
+
+  #receive(message: Msg): void {
+    // Status messages arrive on the inbox; messages of the stream keep the subject they were stored under.
+    if (message.subject.startsWith(this.#inbox)) {
+      const code = message.headers?.code ?? 0;
+      if (code !== 0 && code !== 100) this.#ended(message, code);
+      return;
+    }
+    this.#open = Math.max(0, this.#open - 1);
+    this.#refusal = undefined;
+    const delivery = deliveryOf(this.#options.bus, message);
+    if (this.#state === "stopping") {
+      delivery.handBack();
+      this.#idle?.();
+      return;
+    }
+    this.#busy++;
+    this.#options.handle(delivery).then(this.#settle, this.#settle);
+  }
+
+  readonly #settle = (): void => {
+    this.#busy--;
+    if (this.#state === "stopping") this.#idle?.();
+    else this.#plan();
   };
+
+  /** The server ends a pull request and reports how many messages it did not deliver. */
+  #ended(message: Msg, code: number): void {
+    this.#requests.delete(message.subject.slice(this.#inbox.length + 1));
+    this.#open = Math.max(0, this.#open - Number(message.headers?.get("Nats-Pending-Messages") || 0));
+    if (this.#requests.size === 0) this.#open = 0;
+    if (this.#state === "stopping") this.#idle?.();
+    // 404 and 408: no messages, or expired. Any other code is a broken consumer: pause before the next request.
+    else if (code === 404 || code === 408) {
+      this.#refusal = undefined;
+      this.#plan();
+    } else {
+      this.#refused(code, message.headers?.description ?? "");
+      void this.#pause();
+    }
+  }
+
+  /** The server denied a pull request, so it received none of them. */
+  #denied(message: string): void {
+    this.#requests.clear();
+    this.#open = 0;
+    this.#refused(403, message);
+    if (this.#state === "stopping") this.#idle?.();
+    else void this.#pause();
+  }
+
+  #refused(code: number, description: string): void {
+    this.#refusal = {
+      code,
+      description,
+      times: (this.#refusal?.times ?? 0) + 1,
+      since: this.#refusal?.since ?? performance.now(),
+    };
+    this.#options.onRefused?.(this.#refusal);
+  }
+
+  async #pause(): Promise<void> {
+    if (this.#state !== "running") return;
+    this.#state = "pausing";
+    const { firstMillis, longestMillis } = refusedPause;
+    const doublings = Math.min((this.#refusal?.times ?? 1) - 1, 8);
+    await sleep(Math.min(longestMillis, firstMillis * 2 ** doublings));
+    if (this.#state !== "pausing") return;
+    this.#state = "running";
+    this.#request();
+  }
+
+  #watch(): void {
+    this.#dropLost();
+    if (this.#state === "stopping") this.#idle?.();
+    this.#plan();
+  }
+
+  /** Drops pull requests whose end was never reported: no more can be open than the remaining ones requested. */
+  #dropLost(): void {
+    const now = performance.now();
+    let most = 0;
+    for (const [id, { batch, until }] of this.#requests) {
+      if (until < now) this.#requests.delete(id);
+      else most += batch;
+    }
+    this.#open = Math.min(this.#open, most);
+  }
 }
