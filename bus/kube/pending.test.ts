@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { newRequest } from "../queue/request.ts";
-import { readFirst } from "../worker/reads.ts";
+import { readFirst } from "../worker/firstread.ts";
 import { blockerOf } from "./blocker.ts";
 import { kubeClient } from "./client.ts";
 import { openConnection } from "./connection.ts";

@@ -12,10 +12,11 @@ import type { Request } from "../queue/request.ts";
 import type { ObjectKey } from "../subjects.ts";
 import type { Echoes } from "./echoes.ts";
 import { TerminalError, workerCrashed } from "./errors.ts";
+import { type FirstRead, isReplay, readFirstLive } from "./firstread.ts";
 import type { Context, ReconcileFunction, Result } from "./function.ts";
 import type { OwnWrites } from "./ownwrites.ts";
 import { conditionsOf, type OnBus, settleConditions, stalled } from "./platformconditions.ts";
-import { type FirstRead, isReplay, readFirstLive, reconcileReads } from "./reads.ts";
+import { reconcileReads } from "./reads.ts";
 import type { Recorder } from "./recorder.ts";
 import { reconcileWrites, type Write } from "./writes.ts";
 

@@ -5,8 +5,8 @@ import type { Request } from "../queue/request.ts";
 import type { ObjectKey } from "../subjects.ts";
 import type { Span } from "../tracing/spans.ts";
 import type { Echoes } from "./echoes.ts";
+import type { FirstRead } from "./firstread.ts";
 import type { Ticket } from "./ownership.ts";
-import type { FirstRead } from "./reads.ts";
 import type { Write } from "./writes.ts";
 
 /** One ticket and the state of its reconcile. */

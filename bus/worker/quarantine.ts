@@ -16,8 +16,8 @@ import type { Kind } from "../kube/kind.ts";
 import type { Crashes, CrashRecord, CrashRecords } from "../queue/crashrecords.ts";
 import { keyText } from "../subjects.ts";
 import { TerminalError, workerCrashed } from "./errors.ts";
+import { leastVersion } from "./firstread.ts";
 import type { Job } from "./job.ts";
-import { leastVersion } from "./reads.ts";
 
 /** Dependencies of a quarantine. */
 export interface QuarantineOptions {

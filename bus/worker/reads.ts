@@ -3,14 +3,12 @@
  * the event that caused the reconcile, or than a write of another replica, they come from the API server.
  */
 import type { KubeClient } from "../kube/client.ts";
-import { isNotFound } from "../kube/errors.ts";
 import type { Kind } from "../kube/kind.ts";
 import {
   compareVersions,
   controllerOf,
   groupOf,
   type KubeObject,
-  newestVersion,
   type ObjectVersion,
   type Stored,
 } from "../kube/object.ts";
@@ -18,84 +16,9 @@ import { type Entry, isIncomplete, newestEntry, type ObjectStore } from "../obje
 import type { Request } from "../queue/request.ts";
 import type { ObjectKey } from "../subjects.ts";
 import type { Written } from "./echoes.ts";
+import { changesOf, type FirstRead, isAt, readLive } from "./firstread.ts";
 import type { WritesOfKey } from "./ownwrites.ts";
 import { type Collection, type ReadSource, type SeenVersions, seenVersions, type Version } from "./seen.ts";
-
-/**
- * The first read of an attempt: from the object store, the object and, if the request has its uid, its children; or from the API
- * server, the object alone.
- */
-export type FirstRead =
-  | {
-      readonly entry: Entry | undefined;
-      readonly family: { readonly owner: string; readonly children: readonly Entry[] } | undefined;
-    }
-  | { readonly live: Stored | undefined };
-
-/** The changes of this kind in the request: reads must return at least these versions. */
-const changesOf = ({ cause, also = [] }: Request, kind: Kind) =>
-  [cause, ...also].flatMap((change) =>
-    change.type === "object" && change.kind === kind.kind && change.group === kind.group ? [change] : [],
-  );
-
-/**
- * Whether the request includes a manual replay. A replay does not name the change it is for. Most often that is the latest one,
- * which the store may not have yet.
- */
-export const isReplay = ({ cause, also = [] }: Request): boolean =>
-  [cause, ...also].some(({ type }) => type === "replay");
-
-/** Reads the object of a request, with its children if possible: most reconciles need both. */
-export async function readFirst(
-  { store, client }: Pick<ReadSources, "store" | "client">,
-  kind: Kind,
-  key: ObjectKey,
-  request: Request,
-  signal: AbortSignal,
-): Promise<FirstRead> {
-  if (isReplay(request)) return readFirstLive(client, kind, key, signal);
-  const self = changesOf(request, kind).find(isAt(key));
-  if (self === undefined) return { entry: await store.entry(kind, key), family: undefined };
-  const { entry, children } = await store.family(kind, key, self.uid);
-  return { entry, family: { owner: self.uid, children } };
-}
-
-/** Reads the object of a request from the API server. */
-export const readFirstLive = async (
-  client: KubeClient,
-  kind: Kind,
-  key: ObjectKey,
-  signal?: AbortSignal,
-): Promise<FirstRead> => ({ live: await readLive(client, kind, key, signal) });
-
-/** Reads an object from the API server; undefined when it does not exist. */
-export const readLive = <T extends KubeObject>(
-  client: KubeClient,
-  kind: Kind<T>,
-  key: ObjectKey,
-  signal?: AbortSignal,
-): Promise<Stored<T> | undefined> => client.get(kind, key, signal).catch(undefinedIfGone);
-
-/** The minimum version of the object that an attempt reads: never older than its causes. */
-export function leastVersion(
-  kind: Kind,
-  key: ObjectKey,
-  request: Request,
-  read: FirstRead,
-): ObjectVersion | undefined {
-  const found = "live" in read ? read.live?.metadata : read.entry;
-  const newest = newestVersion([found, ...changesOf(request, kind).filter(isAt(key))]);
-  return newest && { uid: newest.uid, resourceVersion: newest.resourceVersion };
-}
-
-const isAt =
-  (key: ObjectKey) =>
-  ({ namespace, name }: ObjectKey): boolean =>
-    namespace === key.namespace && name === key.name;
-
-function undefinedIfGone(error: unknown): undefined {
-  if (!isNotFound(error)) throw error;
-}
 
 /** Sources of the reads of one reconcile. */
 export interface ReadSources {
@@ -130,7 +53,7 @@ export interface ReconcileReads {
 }
 
 /** A version, and its object unless it was deleted. */
-interface InHand<T extends KubeObject> {
+interface Known<T extends KubeObject> {
   readonly version: Version;
   readonly object: Stored<T> | undefined;
 }
@@ -150,194 +73,221 @@ function latestOfEach<T extends KubeObject>(entries: readonly Entry<T>[]): Entry
 }
 
 /** Opens the reads of one reconcile. */
-export function reconcileReads({
-  store,
-  client,
-  own,
-  written,
-  request,
-  signal,
-  seen,
-}: ReadSources): ReconcileReads {
-  const noted = seenVersions(seen);
+export const reconcileReads = (sources: ReadSources): ReconcileReads => new CorrectedReads(sources);
 
-  /** Records a read by name, and returns its object. */
-  function at<T extends KubeObject>(
+class CorrectedReads implements ReconcileReads {
+  readonly #sources: ReadSources;
+  readonly #seen: SeenVersions;
+  readonly wrote: SeenVersions["wrote"];
+  readonly foundLate: SeenVersions["foundLate"];
+  /** The children from the first read. */
+  #family: { readonly owner: string; readonly children: Map<string, readonly Entry[]> } | undefined;
+  /** Needed versions of objects that were deleted or belong to another collection, by uid. */
+  readonly #elsewhere = new Map<string, ObjectVersion>();
+
+  constructor(sources: ReadSources) {
+    this.#sources = sources;
+    this.#seen = seenVersions(sources.seen);
+    this.wrote = this.#seen.wrote;
+    this.foundLate = this.#seen.foundLate;
+  }
+
+  async first<T extends KubeObject>(
     kind: Kind<T>,
     key: ObjectKey,
-    { version, object }: Partial<InHand<T>> = {},
+    read: Promise<FirstRead>,
+  ): Promise<Stored<T> | undefined> {
+    const found = await read;
+    if ("live" in found) {
+      const object = found.live as Stored<T> | undefined;
+      return this.#recordRead(kind, key, object && { version: object.metadata, object }, "server");
+    }
+    this.#family = found.family && {
+      owner: found.family.owner,
+      children: Map.groupBy(found.family.children, ({ object }) => kindOf(object)),
+    };
+    return this.#corrected(kind, key, found.entry as Entry<T> | undefined);
+  }
+
+  async get<T extends KubeObject>(kind: Kind<T>, key: ObjectKey): Promise<Stored<T> | undefined> {
+    return this.#corrected(kind, key, await this.#sources.store.entry(kind, key));
+  }
+
+  async live<T extends KubeObject>(kind: Kind<T>, key: ObjectKey): Promise<Stored<T> | undefined> {
+    const object = await this.#readLive(kind, key);
+    return this.#recordRead(kind, key, object && { version: object.metadata, object }, "server");
+  }
+
+  async children<T extends KubeObject>(kind: Kind<T>, owner: Stored): Promise<Stored<T>[]> {
+    const { uid } = owner.metadata;
+    const entries = await this.#childEntries(kind, owner);
+    return this.#collected(kind, `of ${uid}`, entries, (object) => controllerOf(object)?.uid === uid);
+  }
+
+  async list<T extends KubeObject>(kind: Kind<T>, namespace: string): Promise<Stored<T>[]> {
+    const entries = latestOfEach(await this.#sources.store.entries(kind, namespace));
+    const belongs = ({ metadata }: Stored) => (metadata.namespace ?? "") === namespace;
+    return this.#collected(kind, `in ${namespace}`, entries, belongs);
+  }
+
+  async liveList<T extends KubeObject>(kind: Kind<T>, namespace: string): Promise<readonly Stored<T>[]> {
+    const { client, signal } = this.#sources;
+    const within = kind.scope === "Namespaced" ? namespace : undefined;
+    const { items } = await client.list(kind, within, undefined, signal);
+    const versions = items.map(({ metadata }) => metadata);
+    this.#seen.readAll(kind, `in ${within ?? ""}`, versions, "server");
+    return items;
+  }
+
+  #readLive<T extends KubeObject>(kind: Kind<T>, key: ObjectKey): Promise<Stored<T> | undefined> {
+    return readLive(this.#sources.client, kind, key, this.#sources.signal);
+  }
+
+  /** Records a read by name, and returns its object. */
+  #recordRead<T extends KubeObject>(
+    kind: Kind<T>,
+    key: ObjectKey,
+    { version, object }: Partial<Known<T>> = {},
     source: ReadSource = "store",
   ): Stored<T> | undefined {
-    noted.read(kind, key, version, object ? "exists" : "gone", source);
+    this.#seen.read(kind, key, version, object ? "exists" : "gone", source);
     return object;
   }
 
   /** Minimum versions: those of the causes, and newer writes of other replicas. */
-  const neededOf = (kind: Kind): readonly Written[] => [
-    ...changesOf(request, kind),
-    ...written.filter(
-      ({ group, kind: name, uid, resourceVersion }) =>
-        name === kind.kind &&
-        group === kind.group &&
-        compareVersions(own.of(uid)?.object.metadata.resourceVersion ?? "0", resourceVersion) < 0,
-    ),
-  ];
-
-  async function live<T extends KubeObject>(kind: Kind<T>, key: ObjectKey): Promise<Stored<T> | undefined> {
-    const object = await readLive(client, kind, key, signal);
-    return at(kind, key, object && { version: object.metadata, object }, "server");
+  #neededOf(kind: Kind): readonly Written[] {
+    const { own, request, written } = this.#sources;
+    return [
+      ...changesOf(request, kind),
+      ...written.filter(
+        ({ group, kind: name, uid, resourceVersion }) =>
+          name === kind.kind &&
+          group === kind.group &&
+          compareVersions(own.of(uid)?.object.metadata.resourceVersion ?? "0", resourceVersion) < 0,
+      ),
+    ];
   }
 
   /** The newer of the store's entry and this process's own write. */
-  function newest<T extends KubeObject>(entry: Entry<T>): InHand<T> {
+  #newest<T extends KubeObject>(entry: Entry<T>): Known<T> {
     const { uid, resourceVersion, deleted, object } = entry;
-    const write = deleted ? undefined : own.of(uid);
+    const write = deleted ? undefined : this.#sources.own.of(uid);
     const isWritten = write && compareVersions(write.object.metadata.resourceVersion, resourceVersion) > 0;
     if (write?.deleted) return { version: versionOf(entry), object: undefined };
     if (!isWritten) return { version: versionOf(entry), object: deleted ? undefined : object };
     return { version: write.object.metadata, object: write.object as Stored<T> };
   }
 
-  // The children from the first read.
-  let family: { readonly owner: string; readonly children: Map<string, readonly Entry[]> } | undefined;
-
   /** Children from the first read serve one read; a second read must see new ones. */
-  async function childEntries<T extends KubeObject>(
-    kind: Kind<T>,
-    owner: Stored,
-  ): Promise<readonly Entry<T>[]> {
+  async #childEntries<T extends KubeObject>(kind: Kind<T>, owner: Stored): Promise<readonly Entry<T>[]> {
     const name = `${kind.group} ${kind.kind}`;
+    const family = this.#family;
     if (family?.owner !== owner.metadata.uid || family.children.get(name) === used)
-      return store.childEntries(kind, owner);
+      return this.#sources.store.childEntries(kind, owner);
     const entries = family.children.get(name) ?? [];
     family.children.set(name, used);
     return entries as readonly Entry<T>[];
   }
 
   /** The store's entry for a key, unless a newer version is known or needed. */
-  async function corrected<T extends KubeObject>(
+  async #corrected<T extends KubeObject>(
     kind: Kind<T>,
     key: ObjectKey,
     entry: Entry<T> | undefined,
   ): Promise<Stored<T> | undefined> {
-    if (entry !== undefined && isIncomplete(entry)) return live(kind, key);
+    if (entry !== undefined && isIncomplete(entry)) return this.live(kind, key);
     const version = entry?.resourceVersion ?? "0";
-    for (const needed of neededOf(kind)) {
+    for (const needed of this.#neededOf(kind)) {
       if (!isAt(key)(needed)) continue;
-      if (compareVersions(version, needed.resourceVersion) < 0) return live(kind, key);
+      if (compareVersions(version, needed.resourceVersion) < 0) return this.live(kind, key);
     }
-    const found = entry && newest(entry);
-    if (found?.object) return at(kind, key, found);
-    for (const write of own.all()) {
+    const found = entry && this.#newest(entry);
+    if (found?.object) return this.#recordRead(kind, key, found);
+    for (const write of this.#sources.own.all()) {
       if (write.deleted || write.object.kind !== kind.kind || write.object.metadata.name !== key.name)
         continue;
       if (write.object.metadata.uid === entry?.uid) continue;
       // The store has a later object of this name, which was also deleted.
       if (compareVersions(version, write.object.metadata.resourceVersion) > 0) continue;
-      return at(kind, key, { version: write.object.metadata, object: write.object as Stored<T> });
+      const { metadata } = write.object;
+      return this.#recordRead(kind, key, { version: metadata, object: write.object as Stored<T> });
     }
-    return at(kind, key, found);
+    return this.#recordRead(kind, key, found);
   }
 
-  /** Needed versions of objects that were deleted or belong to another collection, by uid. */
-  const elsewhere = new Map<string, ObjectVersion>();
-  const isKnown = (
-    known: ReadonlyMap<string, ObjectVersion>,
-    { uid, resourceVersion }: ObjectVersion,
-  ): boolean => compareVersions(known.get(uid)?.resourceVersion ?? "0", resourceVersion) >= 0;
-
   /** The objects of a collection, corrected by newer versions that are known or needed. */
-  async function collected<T extends KubeObject>(
+  async #collected<T extends KubeObject>(
     kind: Kind<T>,
     collection: Collection,
     entries: readonly Entry<T>[],
     belongs: (object: Stored) => boolean,
   ): Promise<Stored<T>[]> {
-    const found = new Map<string, Stored<T>>();
-    const versions = new Map<string, Version>();
+    const collected = new Collected<T>();
+    /** The newest version in the store of each name. */
     const latest = new Map<string, string>();
-    function take({ version, object }: InHand<T>): void {
-      versions.set(version.uid, version);
-      if (object) found.set(version.uid, object);
-    }
-
     for (const entry of entries) {
       const { namespace = "", name } = entry.object.metadata;
       latest.set(name, entry.resourceVersion);
-      versions.set(entry.uid, versionOf(entry));
-      if (!isIncomplete(entry)) take(newest(entry));
+      collected.versions.set(entry.uid, versionOf(entry));
+      if (!isIncomplete(entry)) collected.add(this.#newest(entry));
       else {
-        const object = await readLive(client, kind, { namespace, name }, signal);
-        if (object && belongs(object)) take({ version: object.metadata, object });
+        const object = await this.#readLive(kind, { namespace, name });
+        if (object && belongs(object)) collected.add({ version: object.metadata, object });
       }
     }
-    for (const { object, deleted } of own.all()) {
-      const { uid, resourceVersion, name } = object.metadata;
-      if (deleted || versions.has(uid) || object.kind !== kind.kind || !belongs(object)) continue;
-      // Another client recreated it: the store has the later object of this name.
-      if (compareVersions(latest.get(name) ?? "0", resourceVersion) > 0) continue;
-      take({ version: object.metadata, object: object as Stored<T> });
-    }
-    const needed = neededOf(kind).filter((version) => !isKnown(versions, version));
-    await Promise.all(
-      needed.map(async (version) => {
-        // The store is older than the needed version: read this one object live.
-        found.delete(version.uid);
-        if (isKnown(elsewhere, version)) return;
-        versions.set(version.uid, version);
-        const object = await readLive(client, kind, version, signal);
-        if (object && belongs(object)) take({ version: object.metadata, object });
-        if (!found.has(version.uid)) elsewhere.set(version.uid, version);
-      }),
-    );
-    noted.readAll(kind, collection, [...versions.values()], "store");
-    return [...found.values()];
+    this.#addOwnWrites(kind, collected, latest, belongs);
+    await this.#addNeeded(kind, collected, belongs);
+    this.#seen.readAll(kind, collection, [...collected.versions.values()], "store");
+    return [...collected.found.values()];
   }
 
-  return {
-    wrote: noted.wrote,
-    foundLate: noted.foundLate,
-    live,
-    async first<T extends KubeObject>(kind: Kind<T>, key: ObjectKey, read: Promise<FirstRead>) {
-      const found = await read;
-      let object: Stored<T> | undefined;
-      if ("live" in found) {
-        object = found.live as Stored<T> | undefined;
-        at(kind, key, object && { version: object.metadata, object }, "server");
-      } else {
-        family = found.family && {
-          owner: found.family.owner,
-          children: Map.groupBy(found.family.children, ({ object }) => kindOf(object)),
-        };
-        object = await corrected(kind, key, found.entry as Entry<T> | undefined);
-      }
-      return object;
-    },
-    get: async (kind, key) => corrected(kind, key, await store.entry(kind, key)),
-    children: async (kind, owner) =>
-      collected(
-        kind,
-        `of ${owner.metadata.uid}`,
-        await childEntries(kind, owner),
-        (object) => controllerOf(object)?.uid === owner.metadata.uid,
-      ),
-    list: async (kind, namespace) =>
-      collected(
-        kind,
-        `in ${namespace}`,
-        latestOfEach(await store.entries(kind, namespace)),
-        ({ metadata }) => (metadata.namespace ?? "") === namespace,
-      ),
-    async liveList<T extends KubeObject>(kind: Kind<T>, namespace: string) {
-      const within = kind.scope === "Namespaced" ? namespace : undefined;
-      const { items } = await client.list(kind, within, undefined, signal);
-      noted.readAll(
-        kind,
-        `in ${within ?? ""}`,
-        items.map(({ metadata }) => metadata),
-        "server",
-      );
-      return items;
-    },
-  };
+  #addOwnWrites<T extends KubeObject>(
+    kind: Kind<T>,
+    collected: Collected<T>,
+    latest: ReadonlyMap<string, string>,
+    belongs: (object: Stored) => boolean,
+  ): void {
+    for (const { object, deleted } of this.#sources.own.all()) {
+      const { uid, resourceVersion, name } = object.metadata;
+      if (deleted || collected.versions.has(uid) || object.kind !== kind.kind || !belongs(object)) continue;
+      // Another client recreated it: the store has the later object of this name.
+      if (compareVersions(latest.get(name) ?? "0", resourceVersion) > 0) continue;
+      collected.add({ version: object.metadata, object: object as Stored<T> });
+    }
+  }
+
+  /** Reads the objects whose version in the store is older than needed from the API server, one by one. */
+  async #addNeeded<T extends KubeObject>(
+    kind: Kind<T>,
+    collected: Collected<T>,
+    belongs: (object: Stored) => boolean,
+  ): Promise<void> {
+    const needed = this.#neededOf(kind).filter((version) => !isKnown(collected.versions, version));
+    await Promise.all(
+      needed.map(async (version) => {
+        collected.found.delete(version.uid);
+        if (isKnown(this.#elsewhere, version)) return;
+        collected.versions.set(version.uid, version);
+        const object = await this.#readLive(kind, version);
+        if (object && belongs(object)) collected.add({ version: object.metadata, object });
+        if (!collected.found.has(version.uid)) this.#elsewhere.set(version.uid, version);
+      }),
+    );
+  }
 }
+
+/** The objects of a collection that were found, and the versions that were read, both by uid. */
+class Collected<T extends KubeObject> {
+  readonly found = new Map<string, Stored<T>>();
+  readonly versions = new Map<string, Version>();
+
+  add({ version, object }: Known<T>): void {
+    this.versions.set(version.uid, version);
+    if (object) this.found.set(version.uid, object);
+  }
+}
+
+const isKnown = (
+  known: ReadonlyMap<string, ObjectVersion>,
+  { uid, resourceVersion }: ObjectVersion,
+): boolean => compareVersions(known.get(uid)?.resourceVersion ?? "0", resourceVersion) >= 0;

@@ -23,11 +23,11 @@ import type { Echoes } from "./echoes.ts";
 import { OwnershipLostError } from "./errors.ts";
 import { Executor } from "./executor.ts";
 import type { RetryLimits } from "./failures.ts";
+import { readFirst } from "./firstread.ts";
 import { createJob, type Job } from "./job.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import type { Ownership, Ticket } from "./ownership.ts";
 import { quarantine } from "./quarantine.ts";
-import { readFirst } from "./reads.ts";
 import { settleMarks } from "./settlemarks.ts";
 import { Settlement } from "./settlement.ts";
 
