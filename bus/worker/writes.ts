@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { WriteVerb } from "../activity/record.ts";
 import type { KubeClient, WriteOptions } from "../kube/client.ts";
 import { isMarkedBy, isOutside, ownerMarks } from "../kube/clusterchild.ts";
-import { withConditions } from "../kube/conditions.ts";
+import { type ConditionUpdate, withConditions } from "../kube/conditions.ts";
 import { domain } from "../kube/domain.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../kube/errors.ts";
 import { apiVersionOf, type Kind } from "../kube/kind.ts";
@@ -69,50 +69,189 @@ export function mergePatched(target: unknown, patch: unknown): unknown {
 export const appliedAnnotation = (fn: string): string => `applied.${domain}/${fn}`;
 
 /** Makes an apply conditional on the uid and version that were found. */
-function withPrecondition<T extends KubeObject>(found: Stored<T> | undefined, wanted: T): T {
-  if (found === undefined) return wanted;
+function withPrecondition<T extends KubeObject>(found: Stored<T> | undefined, desired: T): T {
+  if (found === undefined) return desired;
   const { uid, resourceVersion } = found.metadata;
-  return { ...wanted, metadata: { ...wanted.metadata, uid, resourceVersion } };
+  return { ...desired, metadata: { ...desired.metadata, uid, resourceVersion } };
 }
 
 /** After this many conflicts the object is left to the next attempt. */
 const maxConflicts = 3;
 
+type Writes = Pick<Context, "create" | "patch" | "apply" | "applyFields" | "delete" | "status">;
+
 /** The writing half of a {@link Context} for the children and the status of `owner`. */
-export function reconcileWrites(
-  owner: Stored,
-  tools: WriteTools,
-): Pick<Context, "create" | "patch" | "apply" | "applyFields" | "delete" | "status"> {
-  const { client, reads, own, fn, fieldManager, traceparent, signal } = tools;
-  const options: WriteOptions = { fieldManager, traceparent, signal };
+export function reconcileWrites(owner: Stored, tools: WriteTools): Writes {
+  const writer = new Writer(owner, tools);
+  return {
+    create: (kind, child) => writer.create(kind, child),
+    patch: (kind, object, patch) => writer.patch(kind, object, patch),
+    apply: (kind, child, options) => writer.apply(kind, child, options),
+    applyFields: (kind, object, fields) => writer.applyFields(kind, object, fields),
+    delete: (kind, object, options) => writer.delete(kind, object, options),
+    status: (kind, object, status, conditions) => writer.status(kind, object, status, conditions),
+  };
+}
+
+class Writer implements Writes {
+  readonly #owner: Stored;
+  readonly #tools: WriteTools;
+  readonly #options: WriteOptions;
+
+  constructor(owner: Stored, tools: WriteTools) {
+    const { fieldManager, traceparent, signal } = tools;
+    this.#owner = owner;
+    this.#tools = tools;
+    this.#options = { fieldManager, traceparent, signal };
+  }
+
+  async create<T extends KubeObject>(kind: Kind<T>, child: NewChild<T>): Promise<Stored<T>> {
+    const { client, own, reads, signal } = this.#tools;
+    const object = this.#complete(kind, child);
+    this.#tools.assertOwned();
+    try {
+      return this.#written("create", kind, await client.create(kind, object, this.#options));
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+      const found = await client.get(kind, object.metadata, signal);
+      if (this.#isOurs(found)) {
+        own.record(found);
+        reads.foundLate(found.metadata.uid);
+        return found;
+      }
+      throw nameTaken(kind, found, { cause: error });
+    }
+  }
+
+  async patch<T extends KubeObject>(kind: Kind<T>, object: Stored<T>, patch: object): Promise<Stored<T>> {
+    if (isDeepStrictEqual(mergePatched(object, patch), object)) return object;
+    this.#tools.assertOwned();
+    const { resourceVersion } = object.metadata;
+    const conditional = mergePatched(patch, { metadata: { resourceVersion } }) as object;
+    const patched = await this.#tools.client.mergePatch(kind, at(object), conditional, this.#options);
+    return this.#written("patch", kind, patched, resourceVersion);
+  }
+
+  async apply<T extends KubeObject>(
+    kind: Kind<T>,
+    child: NewChild<T>,
+    { uid }: { readonly uid?: string | undefined } = {},
+  ): Promise<Stored<T>> {
+    const { reads, fn } = this.#tools;
+    const object = this.#complete(kind, child, { [appliedAnnotation(fn)]: digestOf(child, 16) });
+    const key = { namespace: object.metadata.namespace ?? "", name: object.metadata.name };
+    // An object that is not on the bus may still exist, and the content of some kinds is never on the bus.
+    const found =
+      (kind.publish === "object" ? await reads.get(kind, key) : undefined) ?? (await reads.live(kind, key));
+    // A child whose owner reference was removed has no other controller, so it can be adopted.
+    const isLost = found && found.metadata.uid === uid && controllerOf(found) === undefined;
+    if (found && !this.#isOurs(found) && !isLost) throw nameTaken(kind, found);
+    return this.#applyDesired(kind, found, object);
+  }
+
+  async applyFields<T extends KubeObject>(
+    kind: Kind<T>,
+    object: Stored<T>,
+    fields: object,
+  ): Promise<Stored<T>> {
+    const { uid, name, namespace } = object.metadata;
+    const desired = mergePatched(fields, {
+      apiVersion: apiVersionOf(kind),
+      kind: kind.kind,
+      // The uid prevents creating the object if it no longer exists or was recreated.
+      metadata: {
+        uid,
+        name,
+        ...(namespace !== undefined && { namespace }),
+        annotations: { [appliedAnnotation(this.#tools.fn)]: digestOf(fields, 16) },
+      },
+    });
+    return this.#applyDesired(kind, object, desired as typeof object);
+  }
+
+  async delete(
+    kind: Kind,
+    object: Stored,
+    { propagation }: { readonly propagation?: "Foreground" } = {},
+  ): Promise<void> {
+    const { client, own, traceparent, signal } = this.#tools;
+    this.#tools.assertOwned();
+    const { namespace = "", name, uid, resourceVersion, finalizers } = object.metadata;
+    try {
+      await client.delete(kind, at(object), {
+        uid,
+        traceparent,
+        signal,
+        ...(propagation && { propagation }),
+      });
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+    // With finalizers the object remains for now; its events report the deletion.
+    if (!finalizers?.length && propagation !== "Foreground") own.record(object, "deleted");
+    this.#tools.onWrite({ verb: "delete", kind, namespace, name, uid, resourceVersion, event: "echo" });
+  }
+
+  async status<T extends KubeObject>(
+    kind: Kind<T>,
+    object: Stored<T>,
+    given: Partial<NonNullable<T["status"]>>,
+    givenConditions?: readonly ConditionUpdate[],
+  ): Promise<Stored<T>> {
+    const before = (object.status ?? {}) as Record<string, unknown>;
+    const { generation, resourceVersion } = object.metadata;
+    // Text from elsewhere (a log, an error) may contain credentials, and many users can read a status.
+    const { status, conditions } = redactedValue({ status: given, conditions: givenConditions });
+    const desired: Record<string, unknown> = { ...status };
+    if (conditions) {
+      if (!this.#tools.secondary) desired.observedGeneration = generation;
+      desired.conditions = withConditions(before.conditions as Condition[] | undefined, conditions, {
+        generation,
+        now: new Date(this.#tools.now()),
+      });
+    }
+    if (isDeepStrictEqual(mergePatched(before, desired), before)) return object;
+    this.#tools.assertOwned();
+    const patch = { metadata: { resourceVersion }, status: desired };
+    const options = { ...this.#options, subresource: "status" } as const;
+    const patched = await this.#tools.client.mergePatch(kind, at(object), patch, options);
+    return this.#written("status", kind, patched, resourceVersion);
+  }
 
   /** Records a write; `over` is the version that the API server checked the write against. */
-  function written<T extends KubeObject>(
+  #written<T extends KubeObject>(
     verb: WriteVerb,
     kind: Kind<T>,
     object: Stored<T>,
     over?: string,
   ): Stored<T> {
+    const { own, reads } = this.#tools;
     const { uid, resourceVersion, namespace = "", name } = object.metadata;
     own.record(object);
     const event = reads.wrote(uid, resourceVersion, over) === "seen" ? "echo" : "news";
-    tools.onWrite({ verb, kind, namespace, name, uid, resourceVersion, event });
+    this.#tools.onWrite({ verb, kind, namespace, name, uid, resourceVersion, event });
     return object;
   }
 
-  const isOurs = (object: Stored): boolean =>
-    controllerOf(object)?.uid === owner.metadata.uid || isMarkedBy(object, owner);
+  #isOurs(object: Stored): boolean {
+    return controllerOf(object)?.uid === this.#owner.metadata.uid || isMarkedBy(object, this.#owner);
+  }
 
-  function complete<T extends KubeObject>(
+  /** The complete child: with its type, namespace, and the reference or marks of its owner. */
+  #complete<T extends KubeObject>(
     kind: Kind<T>,
     child: NewChild<T>,
     annotations: Readonly<Record<string, string>> = {},
   ): T {
+    const owner = this.#owner;
     const outside = isOutside(kind, owner);
     const marks = outside ? ownerMarks(owner) : { labels: {}, annotations: {} };
-    const together = <V>(values: Record<string, V>) => (Object.keys(values).length > 0 ? values : undefined);
-    const labels = together({ ...child.metadata.labels, ...marks.labels });
-    const allAnnotations = together({ ...child.metadata.annotations, ...annotations, ...marks.annotations });
+    const labels = unlessEmpty({ ...child.metadata.labels, ...marks.labels });
+    const allAnnotations = unlessEmpty({
+      ...child.metadata.annotations,
+      ...annotations,
+      ...marks.annotations,
+    });
     return {
       ...child,
       apiVersion: apiVersionOf(kind),
@@ -133,24 +272,23 @@ export function reconcileWrites(
    * Applies the desired state on condition that the object still has the found version. After a conflict it uses the newer
    * version, and the event of the write is news. No call if the object already matches, or results from applying the same state.
    */
-  async function applyDesired<T extends KubeObject>(
+  async #applyDesired<T extends KubeObject>(
     kind: Kind<T>,
     found: Stored<T> | undefined,
-    wanted: T,
+    desired: T,
   ): Promise<Stored<T>> {
-    const digest = digestOf(wanted);
+    const { client, own, reads } = this.#tools;
+    const digest = digestOf(desired);
+    const options = { ...this.#options, force: "take-ownership" } as const;
     let over = found;
     for (let conflicts = 0; ; conflicts++) {
-      if (over && (covers(over, wanted) || own.isOutcome(over, digest))) return over;
-      tools.assertOwned();
+      if (over && (covers(over, desired) || own.isOutcome(over, digest))) return over;
+      this.#tools.assertOwned();
       try {
-        const object = await client.apply(kind, withPrecondition(over, wanted), {
-          ...options,
-          force: "take-ownership",
-        });
+        const object = await client.apply(kind, withPrecondition(over, desired), options);
         own.recordOutcome(object, digest);
         if (object.metadata.resourceVersion === over?.metadata.resourceVersion) return object;
-        return written("apply", kind, object, over?.metadata.resourceVersion);
+        return this.#written("apply", kind, object, over?.metadata.resourceVersion);
       } catch (error) {
         if (!isConflict(error) || over === undefined || conflicts >= maxConflicts) throw error;
         const newer: Stored<T> | undefined = await reads.live(kind, { namespace: "", ...over.metadata });
@@ -159,108 +297,12 @@ export function reconcileWrites(
       }
     }
   }
-
-  const at = (object: Stored) => ({ namespace: object.metadata.namespace, name: object.metadata.name });
-
-  return {
-    async create(kind, child) {
-      const object = complete(kind, child);
-      tools.assertOwned();
-      try {
-        return written("create", kind, await client.create(kind, object, options));
-      } catch (error) {
-        if (!isAlreadyExists(error)) throw error;
-        const found = await client.get(kind, object.metadata, signal);
-        if (isOurs(found)) {
-          own.record(found);
-          reads.foundLate(found.metadata.uid);
-          return found;
-        }
-        throw nameTaken(kind, found, { cause: error });
-      }
-    },
-    async patch(kind, object, patch) {
-      if (isDeepStrictEqual(mergePatched(object, patch), object)) return object;
-      tools.assertOwned();
-      const conditional = mergePatched(patch, {
-        metadata: { resourceVersion: object.metadata.resourceVersion },
-      });
-      return written(
-        "patch",
-        kind,
-        await client.mergePatch(kind, at(object), conditional as object, options),
-        object.metadata.resourceVersion,
-      );
-    },
-    async apply(kind, child, { uid } = {}) {
-      const object = complete(kind, child, { [appliedAnnotation(fn)]: digestOf(child, 16) });
-      const key = { namespace: object.metadata.namespace ?? "", name: object.metadata.name };
-      // An object that is not on the bus may still exist, and the content of some kinds is never on the bus.
-      const found =
-        (kind.publish === "object" ? await reads.get(kind, key) : undefined) ?? (await reads.live(kind, key));
-      // A child whose owner reference was removed has no other controller, so it can be adopted.
-      const isLost = found && found.metadata.uid === uid && controllerOf(found) === undefined;
-      if (found && !isOurs(found) && !isLost) throw nameTaken(kind, found);
-      return applyDesired(kind, found, object);
-    },
-    async applyFields(kind, object, fields) {
-      const { uid, name, namespace } = object.metadata;
-      const wanted = mergePatched(fields, {
-        apiVersion: apiVersionOf(kind),
-        kind: kind.kind,
-        // The uid prevents creating the object if it no longer exists or was recreated.
-        metadata: {
-          uid,
-          name,
-          ...(namespace !== undefined && { namespace }),
-          annotations: { [appliedAnnotation(fn)]: digestOf(fields, 16) },
-        },
-      });
-      return applyDesired(kind, object, wanted as typeof object);
-    },
-    async delete(kind, object, { propagation } = {}) {
-      tools.assertOwned();
-      const { uid: precondition } = object.metadata;
-      try {
-        await client.delete(kind, at(object), {
-          uid: precondition,
-          traceparent,
-          signal,
-          ...(propagation && { propagation }),
-        });
-      } catch (error) {
-        if (!isNotFound(error)) throw error;
-      }
-      // With finalizers the object remains for now; its events report the deletion.
-      if (!object.metadata.finalizers?.length && propagation !== "Foreground") own.record(object, "deleted");
-      const { namespace = "", name, uid, resourceVersion } = object.metadata;
-      tools.onWrite({ verb: "delete", kind, namespace, name, uid, resourceVersion, event: "echo" });
-    },
-    async status(kind, object, given, givenConditions) {
-      const before = (object.status ?? {}) as Record<string, unknown>;
-      const { generation } = object.metadata;
-      // Text from elsewhere (a log, an error) may contain credentials, and many users can read a status.
-      const { status, conditions } = redactedValue({ status: given, conditions: givenConditions });
-      const wanted: Record<string, unknown> = { ...status };
-      if (conditions) {
-        if (!tools.secondary) wanted.observedGeneration = generation;
-        wanted.conditions = withConditions(before.conditions as Condition[] | undefined, conditions, {
-          generation,
-          now: new Date(tools.now()),
-        });
-      }
-      if (isDeepStrictEqual(mergePatched(before, wanted), before)) return object;
-      tools.assertOwned();
-      const patch = { metadata: { resourceVersion: object.metadata.resourceVersion }, status: wanted };
-      return written(
-        "status",
-        kind,
-        await client.mergePatch(kind, at(object), patch, { ...options, subresource: "status" }),
-        object.metadata.resourceVersion,
-      );
-    },
-  };
 }
+
+const at = ({ metadata: { namespace, name } }: Stored) => ({ namespace, name });
+
+const unlessEmpty = <V>(values: Record<string, V>): Record<string, V> | undefined =>
+  Object.keys(values).length > 0 ? values : undefined;
 
 /** The error for an existing object of that name that this object does not control. */
 function nameTaken(kind: Kind, found: Stored, options?: ErrorOptions): BlockedError {
