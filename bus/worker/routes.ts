@@ -49,7 +49,7 @@ export interface RouteOptions {
 /** The outcome for a key: nothing (an echo), a ticket, or a mark for its owner. */
 type EnqueueOutcome = "echo" | "accepted" | "owned";
 type Handle = (delivery: Delivery) => Promise<void>;
-type HandleHeld = (delivery: Delivery, holder: PublishDeadline) => Promise<void>;
+type Publish = (delivery: Delivery, deadline: PublishDeadline) => Promise<void>;
 
 /** How long an event of an owned object waits for the owner's announcement. Milliseconds. */
 const announcementMillis = 25;
@@ -59,13 +59,95 @@ const minDelayMillis = 500;
 const batch = 100;
 
 /** Handlers of a function's messages from OBJECTS and WEBHOOKS. They answer each message and do not throw. */
-export function routes({ fn, queue, echoes, indexes, live, clock, metrics, log, deadline }: RouteOptions): {
-  readonly change: Handle;
-  readonly webhook: Handle;
-} {
-  const name = { name: fn.name };
+export function routes(options: RouteOptions): { readonly change: Handle; readonly webhook: Handle } {
+  const routing = new Routing(options);
+  const change: Publish = (delivery, deadline) => routing.routeChange(delivery, deadline);
+  const webhook: Publish = (delivery, deadline) => routing.routeWebhook(delivery, deadline);
+  return {
+    change: (delivery) => routing.answer(delivery, change),
+    webhook: (delivery) => routing.answer(delivery, webhook),
+  };
+}
 
-  async function enqueue(key: ObjectKey, event: ObjectEvent, signal: AbortSignal): Promise<EnqueueOutcome> {
+class Routing {
+  readonly #options: RouteOptions;
+  readonly #labels: { readonly name: string };
+
+  constructor(options: RouteOptions) {
+    this.#options = options;
+    this.#labels = { name: options.fn.name };
+  }
+
+  /** Publishes the requests of a message, and answers it. */
+  async answer(delivery: Delivery, publish: Publish): Promise<void> {
+    const { deadline, log } = this.#options;
+    try {
+      await publish(delivery, publishDeadline(delivery, deadline));
+      delivery.done();
+    } catch (error) {
+      if (deadline.signal.aborted) return delivery.handBack();
+      if (error instanceof MalformedEventError) {
+        log.warn({ err: error, subject: delivery.subject }, "not an event of the platform, ignored");
+        return delivery.done();
+      }
+      const isLate = error instanceof HeldTooLongError;
+      const level = isLate && delivery.deliveries > 1 ? "debug" : "error";
+      log[level]({ err: error, subject: delivery.subject }, "event not routed");
+      // Other errors leave the message unanswered: the bus redelivers it to any replica.
+      if (isLate) handBackLater(delivery);
+    }
+  }
+
+  async routeChange(delivery: Delivery, deadline: PublishDeadline): Promise<void> {
+    const event = objectEventOf(delivery);
+    const span = routeSpan(this.#options.fn.name, event);
+    try {
+      await this.#enqueueAll(deadline, { ...event, traceparent: span.traceparent }, span);
+    } catch (error) {
+      span.fail((error as Error).name);
+      throw error;
+    } finally {
+      endWithOrigin(span, event.uid, event.resourceVersion);
+    }
+  }
+
+  async routeWebhook(delivery: Delivery, deadline: PublishDeadline): Promise<void> {
+    const webhook = webhookIn(delivery);
+    const span = routeWebhookSpan(this.#options.fn.name, webhook);
+    const traced = { ...webhook, traceparent: span.traceparent };
+    await spanned(span, () => this.#enqueueWebhook(traced, span, deadline));
+  }
+
+  async #enqueueAll(deadline: PublishDeadline, event: ObjectEvent, span: Span): Promise<void> {
+    const { fn, indexes, live } = this.#options;
+    const keep: Indexes["keep"] = (key, object) =>
+      deadline.attempt((signal) => indexes.keep(key, object, signal));
+    const requests = await enqueueRequestsOf(fn, event, { indexes: { keep, find: indexes.find }, live });
+    const outcomes = await inBatches(requests, deadline, (request, signal) =>
+      this.#enqueueInTurn(request, event, signal),
+    );
+    span.set(() => {
+      const count = (outcome: EnqueueOutcome) => outcomes.filter((one) => one === outcome).length;
+      const [enqueued, marked, echoed] = [count("accepted"), count("owned"), count("echo")];
+      return { "denrei.woken": enqueued, "denrei.marked": marked, "denrei.echoes": echoed };
+    });
+  }
+
+  /** A delayed key becomes a mark that falls due later. */
+  async #enqueueInTurn(
+    { key, delayMillis }: EnqueueRequest,
+    event: ObjectEvent,
+    signal: AbortSignal,
+  ): Promise<EnqueueOutcome> {
+    if (delayMillis < minDelayMillis) return this.#enqueue(key, event, signal);
+    const { queue, clock, metrics } = this.#options;
+    await queue.requestAfter(key, requestOf(event, clock), delayMillis, signal);
+    metrics.adds.inc(this.#labels);
+    return "accepted";
+  }
+
+  async #enqueue(key: ObjectKey, event: ObjectEvent, signal: AbortSignal): Promise<EnqueueOutcome> {
+    const { echoes, queue, clock, metrics } = this.#options;
     const isEcho = () => echoes.has(key, event.uid, event.resourceVersion);
     const request = requestOf(event, clock);
     let outcome: EnqueueOutcome = isEcho() ? "echo" : await queue.requestUnlessOwned(key, request, signal);
@@ -75,101 +157,37 @@ export function routes({ fn, queue, echoes, indexes, live, clock, metrics, log, 
       outcome = isEcho() ? "echo" : await queue.request(key, request, signal);
     }
     const counter = { echo: metrics.echoes, accepted: metrics.adds, owned: metrics.coalesced }[outcome];
-    counter.inc(name);
+    counter.inc(this.#labels);
     return outcome;
   }
 
-  /** A delayed key becomes a mark that falls due later. */
-  async function enqueueInTurn(
-    { key, delayMillis }: EnqueueRequest,
-    event: ObjectEvent,
-    signal: AbortSignal,
-  ): Promise<EnqueueOutcome> {
-    if (delayMillis < minDelayMillis) return enqueue(key, event, signal);
-    await queue.requestAfter(key, requestOf(event, clock), delayMillis, signal);
-    metrics.adds.inc(name);
-    return "accepted";
-  }
-
-  async function routeChange(delivery: Delivery, holder: PublishDeadline): Promise<void> {
-    const event = objectEventOf(delivery);
-    const span = routeSpan(fn.name, event);
-    try {
-      await enqueueAll(holder, { ...event, traceparent: span.traceparent }, span);
-    } catch (error) {
-      span.fail((error as Error).name);
-      throw error;
-    } finally {
-      endWithOrigin(span, event.uid, event.resourceVersion);
-    }
-  }
-
-  async function enqueueAll(holder: PublishDeadline, event: ObjectEvent, span: Span): Promise<void> {
-    const keep: Indexes["keep"] = (key, object) =>
-      holder.attempt((signal) => indexes.keep(key, object, signal));
-    const wakings = await enqueueRequestsOf(fn, event, { indexes: { keep, find: indexes.find }, live });
-    const outcomes = await inBatches(wakings, holder, (waking, signal) =>
-      enqueueInTurn(waking, event, signal),
-    );
-    span.set(() => {
-      const count = (outcome: EnqueueOutcome) => outcomes.filter((one) => one === outcome).length;
-      const [woken, marked, echoed] = [count("accepted"), count("owned"), count("echo")];
-      return { "denrei.woken": woken, "denrei.marked": marked, "denrei.echoes": echoed };
-    });
-  }
-
-  async function routeWebhook(delivery: Delivery, holder: PublishDeadline): Promise<void> {
-    const webhook = webhookIn(delivery);
-    const span = routeWebhookSpan(fn.name, webhook);
-    await spanned(span, () => enqueueWebhook({ ...webhook, traceparent: span.traceparent }, span, holder));
-  }
-
-  async function enqueueWebhook(webhook: Webhook, span: Span, holder: PublishDeadline): Promise<void> {
+  async #enqueueWebhook(webhook: Webhook, span: Span, deadline: PublishDeadline): Promise<void> {
+    const { fn, indexes, queue, clock, metrics, log } = this.#options;
     const keys = await keysOfWebhook(fn, webhook, indexes);
     const request = requestOfWebhook(webhook, clock);
     span.set(() => ({ "denrei.woken": keys.length }));
-    await inBatches(keys, holder, async (key, signal) => {
+    await inBatches(keys, deadline, async (key, signal) => {
       const outcome = await queue.request(key, request, signal);
-      (outcome === "accepted" ? metrics.adds : metrics.coalesced).inc(name);
+      (outcome === "accepted" ? metrics.adds : metrics.coalesced).inc(this.#labels);
     });
     const { event } = webhook;
-    metrics.webhooks.inc({ ...name, event });
-    log.debug({ event, delivery: webhook.delivery, wakes: keys.map(keyText) }, "webhook routed");
+    metrics.webhooks.inc({ ...this.#labels, event });
+    log.debug({ event, delivery: webhook.delivery, keys: keys.map(keyText) }, "webhook routed");
   }
-
-  const answering =
-    (handle: HandleHeld): Handle =>
-    async (delivery) => {
-      try {
-        await handle(delivery, publishDeadline(delivery, deadline));
-        delivery.done();
-      } catch (error) {
-        if (deadline.signal.aborted) return delivery.handBack();
-        if (error instanceof MalformedEventError) {
-          log.warn({ err: error, subject: delivery.subject }, "not an event of the platform, ignored");
-          return delivery.done();
-        }
-        const isLate = error instanceof HeldTooLongError;
-        const level = isLate && delivery.deliveries > 1 ? "debug" : "error";
-        log[level]({ err: error, subject: delivery.subject }, "event not routed");
-        // Other errors leave the message unanswered: the bus redelivers it to any replica.
-        if (isLate) handBackLater(delivery);
-      }
-    };
-
-  return { change: answering(routeChange), webhook: answering(routeWebhook) };
 }
 
 /** Enqueues many items in batches: all of them together can take longer than a message may be held. */
 async function inBatches<T, R>(
   items: readonly T[],
-  holder: PublishDeadline,
-  wake: (item: T, signal: AbortSignal) => Promise<R>,
+  deadline: PublishDeadline,
+  enqueue: (item: T, signal: AbortSignal) => Promise<R>,
 ): Promise<R[]> {
   const results: R[] = [];
   for (let at = 0; at < items.length; at += batch) {
     const some = items.slice(at, at + batch);
-    results.push(...(await holder.attempt((signal) => Promise.all(some.map((item) => wake(item, signal))))));
+    results.push(
+      ...(await deadline.attempt((signal) => Promise.all(some.map((item) => enqueue(item, signal))))),
+    );
   }
   return results;
 }
