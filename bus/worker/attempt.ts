@@ -14,11 +14,11 @@ import type { Echoes } from "./echoes.ts";
 import { TerminalError, workerCrashed } from "./errors.ts";
 import { type FirstRead, isReplay, readFirstLive } from "./firstread.ts";
 import type { Context, ReconcileFunction, Result } from "./function.ts";
-import type { OwnWrites } from "./ownwrites.ts";
+import type { OwnWrites, WritesOfKey } from "./ownwrites.ts";
 import { conditionsOf, type OnBus, settleConditions, stalled } from "./platformconditions.ts";
-import { reconcileReads } from "./reads.ts";
+import { type ReconcileReads, reconcileReads } from "./reads.ts";
 import type { Recorder } from "./recorder.ts";
-import { reconcileWrites, type Write } from "./writes.ts";
+import { reconcileWrites, type Write, type Writes } from "./writes.ts";
 
 /** Dependencies of an attempt. */
 export interface AttemptTools {
@@ -45,9 +45,9 @@ export interface AttemptInput {
   readonly seen: Map<string, string>;
   readonly signal: AbortSignal;
   readonly log: Logger;
-  assertOwned(): void;
+  readonly assertOwned: () => void;
   /** Called for each write that the API server has confirmed. */
-  onWrite(write: Write): void;
+  readonly onWrite: (write: Write) => void;
 }
 
 /** The result of a successful attempt. */
@@ -80,59 +80,82 @@ async function tryOnce(
   from: "store" | "live",
 ): Promise<AttemptResult> {
   const { fn, client, store } = tools;
-  const { key, request, signal, log, traceparent, seen } = input;
+  const { key, request, signal, log, seen } = input;
   const own = tools.own.of(key);
   // Versions seen by an earlier try do not count for this one.
   seen.clear();
   const written = tools.written(key);
   const reads = reconcileReads({ store, client, own, written, request, signal, seen });
-  const done = (requeueAfter?: number, wasStalled = false): AttemptResult => ({
-    ...{ requeueAfter, wasStalled },
-    object: "reconciled",
-  });
-
   const first =
     from === "store" ? untilAborted(input.firstRead, signal) : readFirstLive(client, fn.for, key, signal);
-  let object: Stored | undefined = await reads.first(fn.for, key, first);
+  const object: Stored | undefined = await reads.first(fn.for, key, first);
   const onBus = onBusOf(await first);
   if (object === undefined) {
     log.debug("object is gone");
     return { requeueAfter: undefined, wasStalled: false, object: "gone" };
   }
-  const write = reconcileWrites(object, {
-    client,
-    reads,
-    own,
-    fn: fn.name,
-    secondary: fn.secondary,
-    fieldManager: fn.fieldManager,
-    traceparent,
-    signal,
-    assertOwned: input.assertOwned,
-    now: tools.clock.now,
-    onWrite(write) {
-      const { verb, kind, name, resourceVersion } = write;
-      input.onWrite(write);
-      log.debug({ verb, kind: kind.kind, name, resourceVersion }, "wrote");
-    },
-  });
-  const about = object;
-  const ctx: Context = {
+  const ctx = contextOf(tools, input, object, reads, own);
+  if (object.metadata.deletionTimestamp !== undefined) {
+    const requeueAfter = await finalize(fn, object, ctx, signal);
+    return { requeueAfter, wasStalled: false, object: "reconciled" };
+  }
+  const current = lacksFinalizer(fn, object) ? await addFinalizer(fn, object, ctx) : object;
+  return reconcile(tools, input, current, ctx, onBus);
+}
+
+async function reconcile(
+  tools: AttemptTools,
+  { key, request, signal, log }: AttemptInput,
+  object: Stored,
+  ctx: Context,
+  onBus: OnBus,
+): Promise<AttemptResult> {
+  const { fn } = tools;
+  if (!fn.secondary && isQuarantined(object) && !isReplay(request)) {
+    log.debug("skipped: this generation crashed its workers");
+    return { requeueAfter: undefined, wasStalled: false, object: "quarantined" };
+  }
+  const checked = validated(fn, object);
+  const requeueAfter = checkResult(fn, await untilAborted(fn.reconcile(checked, ctx), signal));
+  // Another process may have written a newer version than this one.
+  const write = tools.own.of(key).of(object.metadata.uid);
+  const latest = [object, write?.object ?? object].sort(byVersion).at(-1) ?? object;
+  const wasStalled = await settleConditions(fn, latest, ctx, onBus);
+  return { requeueAfter, wasStalled, object: "reconciled" };
+}
+
+const lacksFinalizer = ({ finalizer }: ReconcileFunction, { metadata }: Stored): boolean =>
+  finalizer !== undefined && !metadata.finalizers?.includes(finalizer);
+
+function addFinalizer(
+  { for: kind, finalizer = "" }: ReconcileFunction,
+  object: Stored,
+  ctx: Context,
+): Promise<Stored> {
+  const finalizers = [...(object.metadata.finalizers ?? []), finalizer];
+  return ctx.patch(kind, object, { metadata: { finalizers } });
+}
+
+function contextOf(
+  tools: AttemptTools,
+  input: AttemptInput,
+  object: Stored,
+  reads: ReconcileReads,
+  own: WritesOfKey,
+): Context {
+  const { client, replica, cluster, recorder, find, clock } = tools;
+  const { key, request, signal, log, assertOwned } = input;
+  return {
     key,
     cause: request.cause,
     causes: [request.cause, ...(request.also ?? [])],
     attempt: request.attempt,
-    replica: tools.replica,
-    cluster: tools.cluster,
-    signal,
-    assertOwned: input.assertOwned,
-    log,
-    now: tools.clock.now,
+    ...{ replica, cluster, signal, assertOwned, log, now: clock.now },
     read: {
       get: (kind, name, namespace = key.namespace) => reads.get(kind, { namespace, name }),
-      children: (kind, owner = about) => reads.children(kind, owner),
+      children: (kind, owner = object) => reads.children(kind, owner),
       list: (kind, namespace = key.namespace) => reads.list(kind, namespace),
-      find: tools.find,
+      find,
     },
     live: {
       get: (kind, name, namespace = key.namespace) => reads.live(kind, { namespace, name }),
@@ -141,27 +164,30 @@ async function tryOnce(
       podLog: (pod, { container, lines }) =>
         client.podLog({ namespace: key.namespace, name: pod }, { container, lines, signal }),
     },
-    ...write,
-    event: (type, reason, note) => tools.recorder.record(about, type, reason, note, log),
+    ...writesOf(tools, input, object, reads, own),
+    event: (type, reason, note) => recorder.record(object, type, reason, note, log),
   };
+}
 
-  if (object.metadata.deletionTimestamp !== undefined) {
-    return done(await finalize(fn, object, ctx, signal));
-  }
-  if (fn.finalizer !== undefined && !object.metadata.finalizers?.includes(fn.finalizer)) {
-    const finalizers = [...(object.metadata.finalizers ?? []), fn.finalizer];
-    object = await ctx.patch(fn.for, object, { metadata: { finalizers } });
-  }
-  if (!fn.secondary && isQuarantined(object) && !isReplay(request)) {
-    log.debug("skipped: this generation crashed its workers");
-    return { requeueAfter: undefined, wasStalled: false, object: "quarantined" };
-  }
-  const checked = validated(fn, object);
-  const result = await untilAborted(fn.reconcile(checked, ctx), signal);
-  const requeueAfter = checkResult(fn, result);
-  // Another process may have written a newer version than this one.
-  const latest = [object, own.of(object.metadata.uid)?.object ?? object].sort(byVersion).at(-1) ?? object;
-  return done(requeueAfter, await settleConditions(fn, latest, ctx, onBus));
+function writesOf(
+  { fn, client, clock }: AttemptTools,
+  { traceparent, signal, log, assertOwned, onWrite }: AttemptInput,
+  object: Stored,
+  reads: ReconcileReads,
+  own: WritesOfKey,
+): Writes {
+  return reconcileWrites(object, {
+    ...{ client, reads, own, traceparent, signal, assertOwned },
+    fn: fn.name,
+    secondary: fn.secondary,
+    fieldManager: fn.fieldManager,
+    now: clock.now,
+    onWrite(write) {
+      const { verb, kind, name, resourceVersion } = write;
+      onWrite(write);
+      log.debug({ verb, kind: kind.kind, name, resourceVersion }, "wrote");
+    },
+  });
 }
 
 /**

@@ -78,9 +78,10 @@ function withPrecondition<T extends KubeObject>(found: Stored<T> | undefined, de
 /** After this many conflicts the object is left to the next attempt. */
 const maxConflicts = 3;
 
-type Writes = Pick<Context, "create" | "patch" | "apply" | "applyFields" | "delete" | "status">;
+/** The writing half of a {@link Context}. */
+export type Writes = Pick<Context, "create" | "patch" | "apply" | "applyFields" | "delete" | "status">;
 
-/** The writing half of a {@link Context} for the children and the status of `owner`. */
+/** Opens the writes of children and of the status of `owner`. */
 export function reconcileWrites(owner: Stored, tools: WriteTools): Writes {
   const writer = new Writer(owner, tools);
   return {

@@ -82,7 +82,7 @@ test("an object that has another branch now is found by that one alone", async (
       .flatMap((worker) => worker.log.records())
       .filter(({ msg, delivery }) => msg === "webhook routed" && delivery === old.delivery);
   await expect.poll(() => routed().length, { timeout: deadlineMillis }).toBe(1);
-  expect(routed()[0]?.wakes).toEqual([]);
+  expect(routed()[0]?.keys).toEqual([]);
 });
 
 test("when the worker that took it is killed, another one finishes it", async () => {
