@@ -3,7 +3,7 @@ import type { Logger } from "pino";
 import type { KubeClient } from "../kube/client.ts";
 import { discoverKind } from "../kube/discovery.ts";
 import { isConflict, isNotFound } from "../kube/errors.ts";
-import { checkObject, InvalidObjectError } from "../kube/kind.ts";
+import { checkObject, InvalidObjectError, type Kind } from "../kube/kind.ts";
 import { compareVersions, type Stored } from "../kube/object.ts";
 import type { BusClock } from "../nats/busclock.ts";
 import type { Find } from "../objects/indexes.ts";
@@ -99,7 +99,9 @@ async function tryOnce(
     const requeueAfter = await finalize(fn, object, ctx, signal);
     return { requeueAfter, wasStalled: false, object: "reconciled" };
   }
-  const current = lacksFinalizer(fn, object) ? await addFinalizer(fn, object, ctx) : object;
+  const { finalizer } = fn;
+  const lacksFinalizer = finalizer !== undefined && !object.metadata.finalizers?.includes(finalizer);
+  const current = lacksFinalizer ? await addFinalizer(fn.for, object, finalizer, ctx) : object;
   return reconcile(tools, input, current, ctx, onBus);
 }
 
@@ -124,14 +126,7 @@ async function reconcile(
   return { requeueAfter, wasStalled, object: "reconciled" };
 }
 
-const lacksFinalizer = ({ finalizer }: ReconcileFunction, { metadata }: Stored): boolean =>
-  finalizer !== undefined && !metadata.finalizers?.includes(finalizer);
-
-function addFinalizer(
-  { for: kind, finalizer = "" }: ReconcileFunction,
-  object: Stored,
-  ctx: Context,
-): Promise<Stored> {
+function addFinalizer(kind: Kind, object: Stored, finalizer: string, ctx: Context): Promise<Stored> {
   const finalizers = [...(object.metadata.finalizers ?? []), finalizer];
   return ctx.patch(kind, object, { metadata: { finalizers } });
 }

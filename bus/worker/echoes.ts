@@ -37,7 +37,7 @@ export interface Echoes {
   /** The recent writes of all replicas for the key, including those of reconciles that failed. */
   written(key: ObjectKey): readonly Written[];
   /** Drops announcements that may no longer be valid. */
-  forget(doubt: Staleness): void;
+  forget(staleness: Staleness): void;
   stop(): void;
 }
 
@@ -79,15 +79,12 @@ export const believedMillis = 10_000;
 const unheardMillis = 2 * believedMillis;
 const keptKeys = 50_000;
 
-/** Opens the echoes of a function. */
-export function openEchoes(nc: NatsConnection, scope: QueueScope): Echoes {
-  const subject = echoSubject(scope);
-  const keys = new Recent<Map<string, Announced>>({ keptMillis: believedMillis, limit: keptKeys });
-  let outgoing: Wrote[] = [];
-  let hasHeardAllFrom = performance.now() + unheardMillis;
+/** The announcements that a replica knows, by key. */
+class Announcements {
+  readonly #keys = new Recent<Map<string, Announced>>({ keptMillis: believedMillis, limit: keptKeys });
 
-  function note(by: Announced["by"], { key, millis, ...write }: Wrote): void {
-    const announced = keys.get(key) ?? new Map<string, Announced>();
+  add(by: Announced["by"], { key, millis, ...write }: Wrote): void {
+    const announced = this.#keys.get(key) ?? new Map<string, Announced>();
     const before = announced.get(write.uid);
     const order = before ? compareVersions(before.write.resourceVersion, write.resourceVersion) : -1;
     // This replica also receives its own announcements, later than it made them.
@@ -99,12 +96,39 @@ export function openEchoes(nc: NatsConnection, scope: QueueScope): Echoes {
       if (announcedAt > at - believedMillis) break;
       announced.delete(uid);
     }
-    keys.set(key, announced);
+    this.#keys.set(key, announced);
   }
 
-  function retractAll(key: string): void {
-    for (const entry of keys.get(key)?.values() ?? []) entry.until = 0;
+  /** Ends the validity of a key's announcements. They still set minimum versions for reads. */
+  retract(key: string): void {
+    for (const entry of this.#keys.get(key)?.values() ?? []) entry.until = 0;
   }
+
+  has(key: string, uid: string, resourceVersion: string): boolean {
+    const entry = this.#keys.get(key)?.get(uid);
+    if (entry === undefined || performance.now() >= entry.until) return false;
+    return compareVersions(entry.write.resourceVersion, resourceVersion) >= 0;
+  }
+
+  written(key: string): readonly Written[] {
+    return [...(this.#keys.get(key)?.values() ?? [])].map(({ write }) => write);
+  }
+
+  /** Ends the validity of all announcements, or of those from other replicas. */
+  retractAll(from: "all replicas" | "others"): void {
+    for (const [, announced] of this.#keys)
+      for (const entry of announced.values())
+        if (from === "all replicas" || entry.by === "another") entry.until = 0;
+  }
+}
+
+/** Opens the echoes of a function. */
+export function openEchoes(nc: NatsConnection, scope: QueueScope): Echoes {
+  const subject = echoSubject(scope);
+  const announcements = new Announcements();
+  let outgoing: Wrote[] = [];
+  /** From this time on, this replica has received all announcements that are still valid. */
+  let completeFrom = performance.now() + unheardMillis;
 
   function send(message: Message): void {
     // Without a connection no replica can receive it, and it would not be valid later.
@@ -118,27 +142,27 @@ export function openEchoes(nc: NatsConnection, scope: QueueScope): Echoes {
   }
 
   function retract(key: string): void {
-    retractAll(key);
+    announcements.retract(key);
     send({ retract: key });
   }
 
+  function receive(message: Message | undefined): void {
+    if (message === undefined) completeFrom = performance.now() + unheardMillis;
+    else if ("retract" in message) announcements.retract(message.retract);
+    else for (const wrote of message.wrote) announcements.add("another", wrote);
+  }
+
   const subscription = nc.subscribe(subject, {
-    callback: (error, message) => {
-      if (error !== null) return;
-      const received = messageIn(message);
-      if (received === undefined) hasHeardAllFrom = performance.now() + unheardMillis;
-      else if ("retract" in received) retractAll(received.retract);
-      else for (const wrote of received.wrote) note("another", wrote);
-    },
+    callback: (error, message) => (error === null ? receive(messageIn(message)) : undefined),
   });
 
   return {
     begin(key) {
-      if (performance.now() < hasHeardAllFrom) retract(keyText(key));
+      if (performance.now() < completeFrom) retract(keyText(key));
     },
     announce(key, write, ownedMillis) {
       const wrote = { ...write, key: keyText(key), millis: Math.floor(ownedMillis) };
-      note("this replica", wrote);
+      announcements.add("this replica", wrote);
       if (outgoing.length === 0) setImmediate(flush);
       outgoing.push(wrote);
     },
@@ -147,17 +171,11 @@ export function openEchoes(nc: NatsConnection, scope: QueueScope): Echoes {
       flush();
       retract(keyText(key));
     },
-    has(key, uid, resourceVersion) {
-      const entry = keys.get(keyText(key))?.get(uid);
-      if (entry === undefined || performance.now() >= entry.until) return false;
-      return compareVersions(entry.write.resourceVersion, resourceVersion) >= 0;
-    },
-    written: (key) => [...(keys.get(keyText(key))?.values() ?? [])].map(({ write }) => write),
-    forget(doubt) {
-      if (doubt === "disconnected") hasHeardAllFrom = performance.now() + unheardMillis;
-      for (const [, announced] of keys)
-        for (const entry of announced.values())
-          if (doubt === "disconnected" || entry.by === "another") entry.until = 0;
+    has: (key, uid, resourceVersion) => announcements.has(keyText(key), uid, resourceVersion),
+    written: (key) => announcements.written(keyText(key)),
+    forget(staleness) {
+      if (staleness === "disconnected") completeFrom = performance.now() + unheardMillis;
+      announcements.retractAll(staleness === "disconnected" ? "all replicas" : "others");
     },
     stop: () => subscription.unsubscribe(),
   };
