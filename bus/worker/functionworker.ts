@@ -5,7 +5,9 @@ import type { Subscription } from "@nats-io/transport-node";
 import type { Logger } from "pino";
 import { type InFlight, openInFlight } from "../activity/inflight.ts";
 import type { ActivityReporter } from "../activity/reporter.ts";
+import type { KubeClient } from "../kube/client.ts";
 import type { BusClock } from "../nats/busclock.ts";
+import type { Bus } from "../nats/connect.ts";
 import type { Delivery } from "../nats/delivery.ts";
 import { type Indexes, openIndexes } from "../objects/indexes.ts";
 import { keepIndexesTidy } from "../objects/indextidy.ts";
@@ -29,10 +31,10 @@ import {
   timersStream,
   workStream,
 } from "../subjects.ts";
-import { routeAckWaitMillis } from "../topology.ts";
-import { brake, defaultBrake } from "./brake.ts";
+import { type BusOptions, routeAckWaitMillis } from "../topology.ts";
+import { type BrakeLimits, brake, defaultBrake } from "./brake.ts";
 import { type Echoes, openEchoes } from "./echoes.ts";
-import { defaultRetries } from "./failures.ts";
+import { defaultRetries, type RetryLimits } from "./failures.ts";
 import { readLive } from "./firstread.ts";
 import { interestOf, type ReconcileFunction } from "./function.ts";
 import type { WorkerMetrics } from "./metrics.ts";
@@ -41,7 +43,20 @@ import { ownWrites } from "./ownwrites.ts";
 import { Reconciler } from "./reconciler.ts";
 import { eventRecorder, type Recorder } from "./recorder.ts";
 import { routes } from "./routes.ts";
-import type { Worker, WorkerOptions } from "./worker.ts";
+
+/** Options of a worker that all its functions need. */
+export interface FunctionWorkerOptions {
+  readonly bus: Bus;
+  readonly busOptions: BusOptions;
+  readonly client: KubeClient;
+  /** The name of the cluster on a bus that several clusters share. */
+  readonly cluster: string;
+  /** The name of this process in logs, Events, and marks. Unique among the replicas. */
+  readonly replica: string;
+  readonly log: Logger;
+  readonly retries?: RetryLimits;
+  readonly brake?: BrakeLimits;
+}
 
 /** The parts that all functions of a worker share. */
 export interface SharedParts {
@@ -79,10 +94,10 @@ const refusedMillis = 5000;
 const finishMillis = 6000;
 
 /** One function in a worker process. It runs from its construction on. */
-export class FunctionWorker implements Worker {
+export class FunctionWorker {
   readonly #fn: ReconcileFunction;
   readonly #scope: QueueScope;
-  readonly #options: WorkerOptions;
+  readonly #options: FunctionWorkerOptions;
   readonly #shared: SharedParts;
   readonly #log: Logger;
   /** Aborts when messages in flight must be handed back. */
@@ -95,7 +110,7 @@ export class FunctionWorker implements Worker {
   readonly #pulls: readonly ConsumerPull[];
   readonly #background: Promise<unknown>;
 
-  constructor(fn: ReconcileFunction, options: WorkerOptions, shared: SharedParts) {
+  constructor(fn: ReconcileFunction, options: FunctionWorkerOptions, shared: SharedParts) {
     this.#fn = fn;
     this.#scope = { fn: fn.name, cluster: options.cluster };
     this.#options = options;
@@ -117,6 +132,7 @@ export class FunctionWorker implements Worker {
     this.#background = Promise.all([this.#tidyIndexes(), this.#searchStranded(), sweep?.ended]);
   }
 
+  /** The consumer that the bus has refused to serve for some seconds, and why; undefined while all are served. */
   notReady(): string | undefined {
     const now = performance.now();
     for (const { stream, consumer, pull } of this.#pulls) {
@@ -131,6 +147,7 @@ export class FunctionWorker implements Worker {
     return undefined;
   }
 
+  /** Stops pulling, lets running reconciles finish, and hands back those that take too long. */
   async stop(): Promise<void> {
     const { echoes, cleanup, inFlight, recorder } = this.#parts;
     for (const subscription of this.#advisories) subscription.unsubscribe();

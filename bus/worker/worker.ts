@@ -1,39 +1,25 @@
 /** A worker process: runs functions against one cluster. Its replicas are interchangeable. */
-import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { activityReporter } from "../activity/reporter.ts";
 import { isDebugged } from "../config/debugger.ts";
-import type { KubeClient } from "../kube/client.ts";
 import { type BusClock, machineClock } from "../nats/busclock.ts";
-import type { Bus, BusAddress } from "../nats/connect.ts";
+import type { BusAddress } from "../nats/connect.ts";
 import { startProcessClock } from "../process/clock.ts";
 import { consumers, workStream } from "../subjects.ts";
-import { type BusOptions, ensureFunctions } from "../topology.ts";
+import { ensureFunctions } from "../topology.ts";
 import { shareOrigins } from "../tracing/origins.ts";
-import type { BrakeLimits } from "./brake.ts";
-import type { RetryLimits } from "./failures.ts";
 import { interestsOf, type ReconcileFunction } from "./function.ts";
-import { FunctionWorker } from "./functionworker.ts";
+import { FunctionWorker, type FunctionWorkerOptions } from "./functionworker.ts";
 import { debuggedWarning, type Keeper, keeperGone, startKeeper } from "./keeper.ts";
 import { workerMetrics } from "./metrics.ts";
 import { keepOwnership } from "./ownership.ts";
 
 /** Options of a worker. */
-export interface WorkerOptions {
-  readonly bus: Bus;
-  /** The address of that bus: under a debugger, a worker uses it to keep its tickets while it is stopped. */
+export interface WorkerOptions extends FunctionWorkerOptions {
+  /** The address of the bus: under a debugger, a worker uses it to keep its tickets while it is stopped. */
   readonly address?: BusAddress;
-  readonly busOptions: BusOptions;
-  readonly client: KubeClient;
-  /** The name of the cluster on a bus that several clusters share. */
-  readonly cluster: string;
-  /** The name of this process in logs, Events, and marks. Unique among the replicas. */
-  readonly replica: string;
   readonly functions: readonly ReconcileFunction[];
-  readonly log: Logger;
   readonly registry: Registry;
-  readonly retries?: RetryLimits;
-  readonly brake?: BrakeLimits;
 }
 
 /** A running worker. */
