@@ -112,21 +112,21 @@ async function webhooksOf(
   found: readonly StoredActivity[],
   trace: string | undefined,
 ): Promise<TimelineEvent[]> {
-  const wanted = new Map<string, string | undefined>();
+  const traceOfDelivery = new Map<string, string | undefined>();
   for (const { record } of found)
     for (const cause of record.causes)
-      if (cause.type === "webhook" && !wanted.has(cause.delivery))
-        wanted.set(cause.delivery, traceId(record.traceparent));
+      if (cause.type === "webhook" && !traceOfDelivery.has(cause.delivery))
+        traceOfDelivery.set(cause.delivery, traceId(record.traceparent));
   const id = trace && traceIn(trace);
-  if (wanted.size === 0 && id === undefined) return [];
+  if (traceOfDelivery.size === 0 && id === undefined) return [];
   const begin = Math.min(Date.now(), ...found.map(({ record }) => record.startedAt - record.waitedMillis));
   const since = new Date(id === undefined ? begin - webhookMillis : Date.now() - activityHours * 3_600_000);
   const events: TimelineEvent[] = [];
   for await (const delivery of deliveries(bus, { since })) {
     const own = traceId(attribute(delivery.message.headers, "traceparent") || undefined);
-    if (!wanted.has(delivery.delivery) && (id === undefined || own !== id)) continue;
+    if (!traceOfDelivery.has(delivery.delivery) && (id === undefined || own !== id)) continue;
     const at = Date.parse(delivery.time);
-    events.push({ type: "webhook", at, trace: own ?? wanted.get(delivery.delivery), delivery });
+    events.push({ type: "webhook", at, trace: own ?? traceOfDelivery.get(delivery.delivery), delivery });
   }
   return events;
 }

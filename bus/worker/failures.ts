@@ -17,7 +17,7 @@ import type { ReconcileFunction } from "./function.ts";
 import { confirm, type Job } from "./job.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import type { Recorder } from "./recorder.ts";
-import { reportStalled, type StalledReport } from "./report.ts";
+import { reportStalled, type StalledReport } from "./stalledreport.ts";
 
 /** How retries are paced and when they end. */
 export interface RetryLimits {

@@ -18,7 +18,13 @@ import type { ObjectKey } from "../subjects.ts";
 import type { Written } from "./echoes.ts";
 import { changesOf, type FirstRead, isAt, readLive } from "./firstread.ts";
 import type { WritesOfKey } from "./ownwrites.ts";
-import { type Collection, type ReadSource, type SeenVersions, seenVersions, type Version } from "./seen.ts";
+import {
+  type Collection,
+  type ReadSource,
+  type SeenVersions,
+  seenVersions,
+  type Version,
+} from "./seenversions.ts";
 
 /** Sources of the reads of one reconcile. */
 export interface ReadSources {

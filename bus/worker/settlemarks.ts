@@ -21,14 +21,14 @@ export async function settleMarks(
     isCovered(request, seen) ? "covered" : "open",
   );
   span?.link(...covered.map(({ request }) => request.traceparent));
-  const asked = open.slice(0, countMergeable(open.map(({ request }) => request)));
-  const wanted = oneRequest(asked.map(({ request }) => request));
-  if (wanted !== undefined) {
+  const merged = open.slice(0, countMergeable(open.map(({ request }) => request)));
+  const request = oneRequest(merged.map(({ request }) => request));
+  if (request !== undefined) {
     const signal = AbortSignal.timeout(longestMillis);
-    if ((await queue.requestUnlessOwned(key, wanted, signal)) === "owned") return;
+    if ((await queue.requestUnlessOwned(key, request, signal)) === "owned") return;
   }
   // Marks that did not fit into the request remain for the next owner, which has read more by then.
-  await queue.dropMarks(key, upTo(open[asked.length], marks));
+  await queue.dropMarks(key, upTo(open[merged.length], marks));
 }
 
 function oneRequest([first, ...rest]: readonly Request[]): Request | undefined {

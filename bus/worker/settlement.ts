@@ -7,10 +7,10 @@ import type { DeadLetterCleanup } from "../queue/deadlettercleanup.ts";
 import { timerRequest } from "../queue/request.ts";
 import type { AttemptResult, AttemptTools } from "./attempt.ts";
 import type { Pacing } from "./brake.ts";
+import { endedReconcile, type ReconcileEnd } from "./endedreconcile.ts";
 import { failureOf, OwnershipLostError, ShutdownError, type TerminalError } from "./errors.ts";
 import { type FailureOptions, type FailureOutcome, Failures } from "./failures.ts";
 import { confirm, type Job } from "./job.ts";
-import { endedReconcile, type ReconcileEnd } from "./outcome.ts";
 
 /** Dependencies of a settlement. */
 export interface SettlementOptions

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
 import { ConfigMap, Secret } from "../kube/kind.ts";
-import { type SeenVersions, seenVersions } from "./seen.ts";
+import { type SeenVersions, seenVersions } from "./seenversions.ts";
 
 const at = { namespace: "default", name: "a" };
 /** A version of an object whose uid is its name. */
