@@ -1,4 +1,4 @@
-/** What happened to an object or in a trace: what the bus remembers, and Events of Kubernetes. */
+/** History of an object or a trace: records on the bus, and Kubernetes Events. */
 import type { ObjectOfKind, SearchTarget } from "../../../bus/activity/history.ts";
 import { type TimelineEvent, timeline } from "../../../bus/activity/timeline.ts";
 import { ApiError } from "../../../bus/kube/errors.ts";
@@ -25,7 +25,7 @@ export interface HistoryContext {
 /** The requested part of the history. */
 export interface HistoryQuery {
   readonly searched: SearchTarget;
-  readonly places: readonly string[] | "every";
+  readonly namespaces: readonly string[] | "every";
   readonly before: string | undefined;
 }
 
@@ -54,8 +54,8 @@ export async function historyOf(context: HistoryContext, query: HistoryQuery): P
     object === undefined ? [] : eventsOf(context, object),
   ]);
   const [from, to] = found.between;
-  const placed = await Promise.all(found.events.map((happening) => placedIn(tools, happening)));
-  const seen = [...placed.flat(), ...events.filter(({ at }) => at >= from && at < to)];
+  const timed = await Promise.all(found.events.map((event) => timedEntries(context, event)));
+  const seen = [...timed.flat(), ...events.filter(({ at }) => at >= from && at < to)];
   seen.sort((a, b) => a.at - b.at);
   const traces = new Map<string | null, HistoryEntry[]>();
   for (const { trace = null, entry } of seen) {
@@ -69,14 +69,14 @@ export async function historyOf(context: HistoryContext, query: HistoryQuery): P
   };
 }
 
-async function placedIn(tools: HistoryTools, happening: TimelineEvent): Promise<Placed[]> {
+async function timedEntries(context: HistoryContext, happening: TimelineEvent): Promise<TimedEntry[]> {
   const { at, trace } = happening;
   const entry = await entryOf(context, happening);
   return entry === undefined ? [] : [{ at, trace, entry }];
 }
 
-async function entryOf(tools: HistoryTools, happening: TimelineEvent): Promise<HistoryEntry | undefined> {
-  const at = timeText(happening.at);
+async function entryOf(context: HistoryContext, happening: TimelineEvent): Promise<HistoryEntry | undefined> {
+  const at = apiTime(happening.at);
   switch (happening.type) {
     case "webhook": {
       const { event, type: eventType, delivery, owner, repository, subject, sequence } = happening.delivery;

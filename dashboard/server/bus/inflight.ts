@@ -1,4 +1,4 @@
-/** Who works on what, asked of the workers. */
+/** Reconciles in flight, as the workers report them. */
 import { askInFlight } from "../../../bus/activity/inflight.ts";
 import type { Bus } from "../../../bus/nats/connect.ts";
 import type { InFlightReconcile, Working } from "../../api/bus.ts";
@@ -10,7 +10,7 @@ export async function reconcilesInFlight(
   cluster: string,
   namespaces: readonly string[] | "every",
 ): Promise<Working> {
-  const replicas = new Map<string, { functions: string[]; inHand: InHand[] }>();
+  const replicas = new Map<string, { functions: string[]; inHand: InFlightReconcile[] }>();
   for (const { replica, function: fn, group, kind, work } of await askInFlight(bus, cluster)) {
     const found = replicas.get(replica) ?? { functions: [], inHand: [] };
     replicas.set(replica, found);

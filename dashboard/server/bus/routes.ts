@@ -1,5 +1,6 @@
 /** `/api/bus/…`, as described in dashboard/api/bus.ts, restricted by RBAC. */
 import { type Context, Hono } from "hono";
+import type { Logger } from "pino";
 import type { SearchTarget } from "../../../bus/activity/history.ts";
 import { CursorError } from "../../../bus/activity/timeline.ts";
 import { ApiError } from "../../../bus/kube/errors.ts";
@@ -134,7 +135,36 @@ function addDeadLetterRoutes(app: Hono<Env>, { platform, log }: Parts, may: May)
   });
 }
 
-function searchedIn(c: C): SearchTarget {
+function addHistoryRoute(app: Hono<Env>, { apiServer, platform }: Parts, may: May): void {
+  const { bus, cluster, functions } = platform;
+  app.get("/api/bus/history", async (c) => {
+    const searched = searchOf(c);
+    const requested = "object" in searched ? searched.object.namespace : namespaceOf(c);
+    const session = c.get("session");
+    const visible = await visibleNamespaces(may, session, "activity", requested);
+    // Cluster-scoped objects may write to those in namespaces. Such writes are shown only to users who may list all activity.
+    const namespaces =
+      visible !== "every" && (await may(session, "activity", "")) ? [...visible, ""] : visible;
+    const context = {
+      ...{ bus, cluster, functions, apiServer, token: session.session.idToken },
+      mayListDeadLetters: mayIn(c, may, "deadLetters"),
+      mayReplay: mayIn(c, may, "replay"),
+    };
+    return c.json(await historyOf(context, { searched, namespaces, before: c.req.query("before") }));
+  });
+}
+
+const namespaceOf = (c: C): string | undefined => c.req.query("namespace") || undefined;
+
+const keyOf = (c: C) => ({
+  namespace: namespaceIn(c.req.param("namespace") ?? ""),
+  name: c.req.param("name") ?? "",
+});
+
+const mayIn = (c: C, may: May, right: Right) => (namespace: string) =>
+  may(c.get("session"), right, namespace);
+
+function searchOf(c: C): SearchTarget {
   const { trace, group = "", kind, namespace = "", name } = c.req.query();
   if (trace) return { trace };
   if (!kind || !name) throw new BadQueryError("The query needs the kind and name of an object, or a trace.");
