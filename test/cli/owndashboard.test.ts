@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { builtPage } from "../../deploy/environment/page.ts";
 import { userRoles } from "../../deploy/generate/users.ts";
 import { freePort } from "../../deploy/local/index.ts";
-import type { PlayedIssuer } from "../../deploy/simulators/login/issuer.ts";
+import type { SimulatedIssuer } from "../../deploy/simulators/login/issuer.ts";
 import { functions } from "../../functions/index.ts";
 import { type LocalKit, startLocalKit } from "../harness/kit.ts";
 import { people } from "../harness/people.ts";
@@ -20,7 +20,7 @@ await builtPage();
 const rbac = "rbac.authorization.k8s.io";
 const hikawas = "/api/kubernetes/apis/zundokokiyoshi.kaitoy.github.com/v1beta1/namespaces/default/hikawas";
 let kit: LocalKit;
-let issuer: PlayedIssuer | undefined;
+let issuer: SimulatedIssuer | undefined;
 let url: string;
 let env: Environment;
 beforeAll(async () => {

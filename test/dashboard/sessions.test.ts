@@ -62,30 +62,30 @@ test("one of two replicas refreshes the token, and both continue", async () => {
 test("a replica that waits for another's refresh continues with the new token", async () => {
   const user = await scene.visitor(people.alice);
   const before = scene.issuer.tally.refreshes;
-  await records.age(cookieOf(user));
-  const { asked, goOn } = scene.issuer.hesitate();
-  const first = user.ask(list);
-  await asked;
-  expect((await records.of(cookieOf(user))).session.lease).toBeDefined();
-  const other = user.ask(list, { at: second.url });
-  // It keeps waiting during other requests.
-  expect((await user.ask("/api/session", { at: second.url })).status).toBe(200);
-  goOn();
+  await records.age(cookieOf(who));
+  const { requested, release } = scene.issuer.holdTokens();
+  const first = who.ask(list);
+  await requested;
+  expect((await records.of(cookieOf(who))).session.lease).toBeDefined();
+  const other = who.ask(list, { at: second.url });
+  // It waits, whatever else it does.
+  expect((await who.ask("/api/session", { at: second.url })).status).toBe(200);
+  release();
   expect((await first).status).toBe(200);
   expect((await other).status).toBe(200);
   expect(scene.issuer.tally.refreshes).toBe(before + 1);
 });
 
-test("a session survives a replica that crashes during a refresh", async () => {
-  const user = await scene.visitor(people.alice);
-  await records.age(cookieOf(user));
-  const { asked, goOn } = scene.issuer.hesitate();
-  const lost = user.ask(list, { at: second.url }).catch((error: Error) => error);
-  await asked;
+test("a replica that dies while it refreshes leaves the session to the others", async () => {
+  const who = await scene.visitor(people.alice);
+  await records.age(cookieOf(who));
+  const { requested, release } = scene.issuer.holdTokens();
+  const lost = who.ask(list, { at: second.url }).catch((error: Error) => error);
+  await requested;
   await second.kill();
   expect(await lost).toBeInstanceOf(Error);
-  goOn();
-  const { lease } = (await records.of(cookieOf(user))).session;
+  release();
+  const { lease } = (await records.of(cookieOf(who))).session;
   const left = (lease?.endsAt ?? 0) - Date.now();
   expect(left).toBeGreaterThan(0);
   expect(left).toBeLessThanOrEqual(30_000);
@@ -95,10 +95,10 @@ test("a session survives a replica that crashes during a refresh", async () => {
   await second.start();
 });
 
-test("an unavailable issuer ends no session, and is used again when it is back", async () => {
-  const user = await scene.visitor(people.alice);
-  await records.age(cookieOf(user));
-  const comeBack = await scene.issuer.leave();
+test("an issuer that is away ends no session, and is asked again when it is back", async () => {
+  const who = await scene.visitor(people.alice);
+  await records.age(cookieOf(who));
+  const comeBack = await scene.issuer.goDown();
   try {
     const answer = await user.ask(list);
     expect(answer.status).toBe(503);
@@ -135,13 +135,13 @@ test("a new signing key of the issuer is accepted", async () => {
 test("a token of another user ends the session, and is revoked", async () => {
   const user = await scene.visitor(people.carol);
   const before = scene.issuer.tally.revocations;
-  await records.age(cookieOf(user));
-  scene.issuer.confuse("carol", "alice");
+  await records.age(cookieOf(who));
+  scene.issuer.impersonate("carol", "alice");
   try {
     const answer = await user.ask(list);
     expect([answer.status, reasonOf(answer)]).toEqual([401, "SessionEnded"]);
   } finally {
-    scene.issuer.confuse("carol", "carol");
+    scene.issuer.impersonate("carol", "carol");
   }
   expect(user.cookies.has(sessionCookieName)).toBe(false);
   expect(scene.issuer.tally.revocations).toBe(before + 1);

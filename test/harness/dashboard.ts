@@ -10,8 +10,8 @@ import { ensureTopology } from "../../bus/topology.ts";
 import { builtPage } from "../../deploy/environment/page.ts";
 import { userRoles } from "../../deploy/generate/users.ts";
 import { freePort } from "../../deploy/local/index.ts";
-import type { EmulatedGitHub } from "../../deploy/simulators/github/emulator.ts";
-import type { IssuerOptions, PlayedIssuer } from "../../deploy/simulators/login/issuer.ts";
+import type { SimulatedGitHub } from "../../deploy/simulators/github/emulator.ts";
+import type { IssuerOptions, SimulatedIssuer } from "../../deploy/simulators/login/issuer.ts";
 import type { Person } from "../../deploy/simulators/login/loginpage.ts";
 import { functions } from "../../functions/index.ts";
 import { sharedBrowser } from "./chromium.ts";
@@ -42,13 +42,13 @@ export interface SceneOptions extends KitOptions, Pick<IssuerOptions, "idTokenSe
   /** Names and paths of the functions whose queues the dashboard shows; the shipped ones unless given. */
   readonly functions?: readonly string[];
   /** Starts the GitHub that people connect, as its first App, which has them come back there. The dashboard knows none unless given. */
-  readonly github?: (callbackUrl: string) => Promise<EmulatedGitHub>;
+  readonly github?: (callbackUrl: string) => Promise<SimulatedGitHub>;
 }
 
 /** A dashboard, and what is behind it. */
 export interface Scene {
   readonly kit: LocalKit;
-  readonly issuer: PlayedIssuer;
+  readonly issuer: SimulatedIssuer;
   /** Where browsers reach the dashboard. */
   readonly url: string;
   readonly dashboard: Replica;
@@ -127,7 +127,7 @@ async function sceneOn(
   const { client, platform } = kit;
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  let issuer: PlayedIssuer | undefined;
+  let issuer: SimulatedIssuer | undefined;
   const contexts: BrowserContext[] = [];
 
   async function emptyPage(): Promise<Page> {

@@ -1,8 +1,12 @@
 /** The address at which an API server looks for the issuer that it trusts: issuers with different settings can serve it in turn. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { freePort, holdPort, type IssuerEnvironment } from "../../deploy/local/index.ts";
-import { type IssuerOptions, type PlayedIssuer, startIssuer } from "../../deploy/simulators/login/issuer.ts";
+import { freePort, holdPort, type IdentityGround } from "../../deploy/local/index.ts";
+import {
+  type IssuerOptions,
+  type SimulatedIssuer,
+  startIssuer,
+} from "../../deploy/simulators/login/issuer.ts";
 
 /** The address. Issuers serve it one at a time; between two of them nothing answers there. */
 export interface IssuerSite {
@@ -11,7 +15,7 @@ export interface IssuerSite {
   /** Path of the authority that signed its certificate, PEM. */
   readonly caPath: string;
   /** Starts an issuer there. Throws while another one listens. */
-  start(options: Omit<IssuerOptions, "tls" | "port">): Promise<PlayedIssuer>;
+  start(options: Omit<IssuerOptions, "tls" | "port">): Promise<SimulatedIssuer>;
 }
 
 /**

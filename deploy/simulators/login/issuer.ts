@@ -1,7 +1,6 @@
 /**
- * The identity provider of a company, played by a certified OpenID Connect server with the people in a list. What a
- * machine talks to is served over TLS, as the API server demands; what a person looks at is served without, because no browser
- * trusts the authority of a run.
+ * A simulated identity provider: a certified OpenID Connect server with a fixed list of people. It serves machines over
+ * TLS, as the API server requires, and browsers without TLS, because no browser trusts the CA of a run.
  */
 import { randomBytes } from "node:crypto";
 import { createServer as createHttpServer, type Server } from "node:http";
@@ -12,52 +11,52 @@ import { type Configuration, Provider } from "oidc-provider";
 import { loginPage, type Person } from "./loginpage.ts";
 import { memoryStore } from "./store.ts";
 
-/** How it is played. */
+/** Options of the simulated issuer. */
 export interface IssuerOptions {
   readonly people: readonly Person[];
   /** A certificate for 127.0.0.1. */
   readonly tls: { readonly cert: string; readonly key: string };
-  /** Where machines reach it; a free port unless given. */
+  /** Port for machines. Defaults to a free port. */
   readonly port?: number;
-  /** Where a login and a logout of the dashboard end: its address. */
+  /** URL of the dashboard, to which login and logout redirect. */
   readonly dashboardUrl: string;
-  /** How long an ID token is valid. Seconds; five minutes unless given. */
+  /** Lifetime of an ID token in seconds. Defaults to five minutes. */
   readonly idTokenSeconds?: number;
 }
 
-/** What the issuer was asked for, and has given. */
+/** Counts of served requests. */
 export interface IssuerTally {
-  /** New tokens for refresh tokens. */
+  /** Refreshed tokens. */
   refreshes: number;
-  /** Refresh tokens that it was not to take any more. */
+  /** Revoked refresh tokens. */
   revocations: number;
 }
 
-/** An issuer that listens. */
-export interface PlayedIssuer {
-  /** As tokens have it: `https://127.0.0.1:port`. */
+/** A running issuer. */
+export interface SimulatedIssuer {
+  /** The `iss` claim of tokens: `https://127.0.0.1:port`. */
   readonly url: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Ends every session there: no refresh token of before is taken any more. */
+  /** Ends all sessions and invalidates all refresh tokens. */
   revokeAll(): Promise<void>;
   readonly tally: Readonly<IssuerTally>;
-  /** Signs with a new key from now on. */
+  /** Signs new tokens with a new key. */
   rotateKeys(): Promise<void>;
-  /** Is not there for machines, until the returned function is called. */
-  leave(): Promise<() => Promise<void>>;
-  /** Does not answer who asks for tokens, until the returned function is called; `asked` resolves when somebody has. */
-  hesitate(): { readonly asked: Promise<void>; goOn(): void };
-  /** Gives the tokens of one person in the name of another. */
-  confuse(name: string, other: string): void;
+  /** Stops listening for machines until the returned function is called. */
+  goDown(): Promise<() => Promise<void>>;
+  /** Holds token requests until `release` is called; `requested` resolves at the first one. */
+  holdTokens(): { readonly requested: Promise<void>; release(): void };
+  /** Issues tokens for `other` when `name` logs in. */
+  impersonate(name: string, other: string): void;
   stop(): Promise<void>;
 }
 
 /** The dashboard as a client of the issuer. */
 export const clientId = "denrei-dashboard";
 
-/** Starts it on free ports of 127.0.0.1. */
-export async function startIssuer(options: IssuerOptions): Promise<PlayedIssuer> {
+/** Starts the issuer on free ports of 127.0.0.1. */
+export async function startIssuer(options: IssuerOptions): Promise<SimulatedIssuer> {
   const { people, tls, dashboardUrl, idTokenSeconds = 300 } = options;
   const clientSecret = randomBytes(24).toString("base64url");
   const machines = createHttpsServer({ cert: tls.cert, key: tls.key });
@@ -68,9 +67,9 @@ export async function startIssuer(options: IssuerOptions): Promise<PlayedIssuer>
   const keys: JWK[] = [await newKey()];
   const grants = new Set<string>();
   const tally: IssuerTally = { refreshes: 0, revocations: 0 };
-  const confused = new Map<string, string>();
+  const impersonated = new Map<string, string>();
   let held: Promise<void> | undefined;
-  let asked: () => void = () => undefined;
+  let notify: () => void = () => undefined;
 
   const settings: Configuration = {
     adapter: memoryStore(),
@@ -102,10 +101,10 @@ export async function startIssuer(options: IssuerOptions): Promise<PlayedIssuer>
     interactions: { url: (_ctx, { uid }) => `/login/${uid}` },
     findAccount(_ctx, sub) {
       const person = people.find(({ name }) => name === sub);
-      const accountId = confused.get(sub) ?? sub;
+      const accountId = impersonated.get(sub) ?? sub;
       return person && { accountId, claims: () => ({ sub: accountId, groups: person.groups }) };
     },
-    // Nobody is asked whether the dashboard of their own company may know who they are.
+    // No consent page: the dashboard belongs to the same company.
     async loadExistingGrant({ oidc }) {
       const grant = new oidc.provider.Grant({ clientId, accountId: oidc.session?.accountId ?? "" });
       grant.addOIDCScope("openid offline_access");
@@ -119,9 +118,9 @@ export async function startIssuer(options: IssuerOptions): Promise<PlayedIssuer>
     provider.use(async (context, next) => {
       if (await loginPage(context, provider, people)) return;
       if (context.path === "/token" && held !== undefined) {
-        asked();
+        notify();
         await held;
-        // Whoever has died meanwhile was never here.
+        // The client has disconnected while it was held.
         if (context.req.socket.destroyed) return;
       }
       await next();
@@ -156,24 +155,24 @@ export async function startIssuer(options: IssuerOptions): Promise<PlayedIssuer>
       provider = newProvider();
       handle = provider.callback();
     },
-    async leave() {
+    async goDown() {
       await close(machines);
       return async () => void (await listen(machines, machinePort));
     },
-    hesitate() {
+    holdTokens() {
       const { promise, resolve } = Promise.withResolvers<void>();
       const seen = Promise.withResolvers<void>();
       held = promise;
-      asked = seen.resolve;
+      notify = seen.resolve;
       return {
-        asked: seen.promise,
-        goOn() {
+        requested: seen.promise,
+        release() {
           held = undefined;
           resolve();
         },
       };
     },
-    confuse: (name, other) => void confused.set(name, other),
+    impersonate: (name, other) => void impersonated.set(name, other),
     async stop() {
       await Promise.all([machines, browsers].map(close));
     },
@@ -186,7 +185,7 @@ async function newKey(): Promise<JWK> {
   return { ...(await exportJWK(privateKey)), kid, alg: "RS256", use: "sig" };
 }
 
-/** On any free port unless given. */
+/** Listens on `port`, or on a free port. */
 async function listen(server: Server, port = 0): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);

@@ -1,4 +1,4 @@
-/** Where people say who they are: a form with a name and a password. */
+/** The login form: name and password. */
 import { timingSafeEqual } from "node:crypto";
 import { text } from "node:stream/consumers";
 import type { Provider } from "oidc-provider";
@@ -26,7 +26,7 @@ const page = (notice: string): string => `<!doctype html>
 <label>Password <input name="password" type="password" autocomplete="current-password" required></label>
 <button>Log in</button></form></main></body></html>`;
 
-/** Answers requests for the form; false for all others. */
+/** Serves the login form; returns false for other requests. */
 export async function loginPage(
   context: Parameters<Parameters<Provider["use"]>[0]>[0],
   provider: Provider,
@@ -43,7 +43,7 @@ export async function loginPage(
   const person = people.find(({ name }) => name === form.get("name"));
   if (person === undefined || !isSame(person.password, form.get("password") ?? "")) {
     context.status = 401;
-    context.body = page("Nobody has this name and password.");
+    context.body = page("Wrong name or password.");
     return true;
   }
   context.respond = false;

@@ -1,13 +1,13 @@
 /**
- * The identity provider of a company for `npm start` and `npm run demo -- dashboard`, played by that of the tests. Once it
- * answers, it says in a line of JSON on standard output where, and as which client the dashboard is known there.
+ * The identity provider of `npm start` and `npm run demo -- dashboard`. Once it listens, it prints one line of JSON to
+ * standard output: its URL, and the OAuth client of the dashboard.
  */
 import { readFile } from "node:fs/promises";
 import { Command, Option } from "commander";
 import { startIssuer } from "./issuer.ts";
 import type { Person } from "./loginpage.ts";
 
-/** What a platform asks for. */
+/** Options of the command. */
 interface Options {
   readonly people: readonly Person[];
   readonly tlsCert: string;
@@ -16,16 +16,16 @@ interface Options {
 }
 
 const options = new Command("login")
-  .description("play an OpenID Connect issuer at which some people can log in")
+  .description("simulate an OpenID Connect issuer with a fixed list of people")
   .addOption(
-    new Option("--people <json>", "who can log in: [{ name, password, groups }, …]")
-      .env("SIMULATOR_PEOPLE")
+    new Option("--people <json>", "people who can log in: [{ name, password, groups }, …]")
+      .env("DEMO_PEOPLE")
       .argParser((text) => JSON.parse(text) as Person[])
       .makeOptionMandatory(),
   )
-  .requiredOption("--tls-cert <path>", "a certificate for 127.0.0.1")
-  .requiredOption("--tls-key <path>", "its private key")
-  .requiredOption("--dashboard-url <url>", "where a login ends")
+  .requiredOption("--tls-cert <path>", "certificate for 127.0.0.1")
+  .requiredOption("--tls-key <path>", "private key of the certificate")
+  .requiredOption("--dashboard-url <url>", "URL of the dashboard, to which login redirects")
   .parse()
   .opts<Options>();
 
@@ -37,5 +37,5 @@ const { url, clientId, clientSecret } = await startIssuer({
   tls: { cert: cert ?? "", key: key ?? "" },
   dashboardUrl: options.dashboardUrl,
 });
-// Until a signal ends it: there is nothing to be put in order.
+// Runs until a signal stops it; no cleanup is needed.
 process.stdout.write(`${JSON.stringify({ url, clientId, clientSecret })}\n`);

@@ -1,7 +1,7 @@
-/** What an issuer keeps, apart from it: one that has new keys goes on with the sessions of before. */
+/** The issuer's sessions. They are stored outside the provider so that they survive key rotation. */
 import type { Adapter, AdapterFactory, AdapterPayload } from "oidc-provider";
 
-/** Keeps everything in memory, for as long as a test lasts. */
+/** Creates an in-memory store. */
 export function memoryStore(): AdapterFactory {
   const kept = new Map<string, AdapterPayload>();
 
