@@ -2,7 +2,7 @@
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
-import { type EmulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
+import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
 import { Installation } from "../../functions/ghapp/kinds.ts";
 import { AppPipeline, RemoteSync } from "../../functions/paas/kinds.ts";
 import { expectAccessible } from "../harness/accessible.ts";
@@ -11,7 +11,7 @@ import { foreign, people, type Scene, startScene, team } from "../harness/dashbo
 const manager = { fieldManager: "test" };
 const at = (name: string) => ({ namespace: team, name });
 
-let github: EmulatedGitHub;
+let github: SimulatedGitHub;
 let scene: Scene;
 let alice: Page;
 beforeAll(async () => {

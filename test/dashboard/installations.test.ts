@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
-import { type EmulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
+import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
 import { ClusterGitHubApp, GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
 import { expectAccessible } from "../harness/accessible.ts";
 import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
@@ -13,7 +13,7 @@ const manager = { fieldManager: "test" };
 // Each test visits several screens twice.
 vi.setConfig({ testTimeout: 300_000 });
 
-let github: EmulatedGitHub;
+let github: SimulatedGitHub;
 let scene: Scene;
 beforeAll(async () => {
   scene = await startScene({

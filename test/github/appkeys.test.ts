@@ -1,9 +1,9 @@
-/** Another private key for an App of the emulated GitHub. */
+/** Key rotation of an App in the simulated GitHub. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { appJwt, type Claims } from "../../deploy/simulators/github/appjwt.ts";
-import { type EmulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
+import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
 
-let github: EmulatedGitHub;
+let github: SimulatedGitHub;
 beforeAll(async () => {
   github = await startGitHub({ apps: [{}, {}] });
 });
@@ -15,8 +15,8 @@ async function ask(app: { id: number; privateKey: string }, path: string, claims
   return (await fetch(`${github.url}/api/v3${at}`, { method: method ?? "GET", headers })).status;
 }
 
-test("an App with another key is known by that one alone", async () => {
-  const [app, other] = github.apps as [EmulatedGitHub["apps"][0], EmulatedGitHub["apps"][0]];
+test("authenticates a rotated App by its new key only", async () => {
+  const [app, other] = github.apps as [SimulatedGitHub["apps"][0], SimulatedGitHub["apps"][0]];
   const minting = `POST /app/installations/${app.installations[0]?.id}/access_tokens`;
   expect(await ask(app, minting)).toBe(201);
   const again = { id: app.id, privateKey: github.rotateKey(app.id) };
@@ -29,6 +29,6 @@ test("an App with another key is known by that one alone", async () => {
   expect(github.tokens()).toHaveLength(2);
 });
 
-test("there is none for an App that there is not", () => {
-  expect(() => github.rotateKey(7)).toThrow("expected one of the Apps 100001, 100002, found 7");
+test("rejects a key rotation of an unknown App", () => {
+  expect(() => github.rotateKey(7)).toThrow("no App with id 7: the Apps are 100001, 100002");
 });

@@ -1,17 +1,17 @@
-/** The webhooks of the emulated GitHub: delivered once, signed, recorded, and delivered again when that is asked for. */
+/** Webhooks of the simulated GitHub: delivery, signature, records, and redelivery. */
 import { createHmac } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { appJwt } from "../../deploy/simulators/github/appjwt.ts";
 import type { Delivery } from "../../deploy/simulators/github/deliveries.ts";
 import {
-  type EmulatedGitHub,
   type GitHubOptions,
+  type SimulatedGitHub,
   startGitHub,
 } from "../../deploy/simulators/github/emulator.ts";
 import { examplePayload } from "./payloads.ts";
 import { type Arrived, startTarget, type Target } from "./target.ts";
 
-let github: EmulatedGitHub;
+let github: SimulatedGitHub;
 let target: Target;
 
 async function start(options?: GitHubOptions): Promise<void> {
@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 afterEach(() => target.close());
 
-/** The deliveries of an event, when there are as many. */
+/** Resolves to the deliveries of an event once there are that many. */
 const delivered = (event: string, count = 1): Promise<Delivery[]> =>
   vi.waitFor(
     () => {
@@ -52,7 +52,7 @@ const listed = async (query = ""): Promise<Delivery[]> =>
   (await ask("GET", `/app/hook/deliveries${query}`)).json() as Promise<Delivery[]>;
 
 describe("a webhook", () => {
-  test("of a pull request is delivered as GitHub does it", async () => {
+  test("has GitHub's headers and payload for a pull request", async () => {
     await start();
     const { number, headSha } = await github.openPullRequest({ repository: "acme/web", title: "A change" });
     const [delivery] = await delivered("pull_request");
@@ -78,7 +78,7 @@ describe("a webhook", () => {
     });
   });
 
-  test("of a push says what was pushed", async () => {
+  test("describes the pushed commits", async () => {
     await start();
     const { before, after } = await github.push({ repository: "acme/web", branch: "main" });
     await delivered("push");
@@ -97,7 +97,7 @@ describe("a webhook", () => {
     });
   });
 
-  test("tells that a pull request has followed its branch, and that it was closed", async () => {
+  test("is sent when a pull request is synchronized or closed", async () => {
     await start();
     const { number, headSha } = await github.openPullRequest({ repository: "acme/web", branch: "feature" });
     const { before, after } = await github.push({ repository: "acme/web", branch: "feature" });
@@ -121,7 +121,7 @@ describe("a webhook", () => {
     expect(pull.head.sha).toBe(after);
   });
 
-  test("goes to each target in turn, and only to Apps that have the repository", async () => {
+  test("goes to each target in turn, and only to Apps installed on the repository", async () => {
     const installations = [{ account: "acme", repositories: ["acme/web"] }];
     await start({ repositories: ["acme/web", "acme/api"], apps: [{ installations, events: ["push"] }] });
     const other = await startTarget();
@@ -134,7 +134,7 @@ describe("a webhook", () => {
     expect(github.deliveries()).toHaveLength(4);
   });
 
-  test("that emulate does not send is sent by the test", async () => {
+  test("can be sent by a test where emulate sends none", async () => {
     await start();
     const repository = await github.api<{ id: number; full_name: string }>("GET", "/repos/acme/web");
     const installation = github.apps[0]?.installations[0]?.id ?? 0;
@@ -151,15 +151,15 @@ describe("a webhook", () => {
       url: expect.stringContaining("/repos/acme/web"),
     });
     expect(examplePayload("installation", { action: "suspend" }).action).toBe("suspend");
-    expect(() => examplePayload("push", { action: "none" })).toThrow(/expected an example of push/);
-    await expect(github.send("push", {}, 1)).rejects.toThrow(/expected one of the Apps 100001, found 1/);
+    expect(() => examplePayload("push", { action: "none" })).toThrow(/no example of push/);
+    await expect(github.send("push", {}, 1)).rejects.toThrow(/no App with id 1: the Apps are 100001/);
   });
 });
 
 describe("the list of deliveries", () => {
   const payload = { action: "created", repository: { id: 7 } };
 
-  test("tells what became of each, newest first", async () => {
+  test("has the outcome of each delivery, newest first", async () => {
     await start();
     await github.send("issue_comment", payload);
     target.answer(500);
@@ -167,7 +167,7 @@ describe("the list of deliveries", () => {
     target.answer(302);
     await github.send("issue_comment", payload);
     target.answer("never");
-    // The deadline of this one alone is early: the others have all the time that they need.
+    // Only this delivery gets a short timeout.
     const deadline = new AbortController();
     const timeout = vi.spyOn(AbortSignal, "timeout").mockReturnValueOnce(deadline.signal);
     const late = github.send("issue_comment", payload);
@@ -208,7 +208,7 @@ describe("the list of deliveries", () => {
     expect(await listed("?status=failure")).toHaveLength(5);
   });
 
-  test("shows one with what was sent and answered", async () => {
+  test("returns a single delivery with request and response", async () => {
     await start();
     const { id, guid } = await github.send("issue_comment", payload);
     const one = await (await ask("GET", `/app/hook/deliveries/${id}`)).json();
@@ -220,7 +220,7 @@ describe("the list of deliveries", () => {
     expect((await ask("GET", "/app/hook/deliveries/1")).status).toBe(404);
   });
 
-  test("is the App's own", async () => {
+  test("contains only the App's own deliveries", async () => {
     await start({ apps: [{}, {}] });
     const [first, second] = github.apps;
     const { id } = await github.send("issue_comment", payload, second?.id);
@@ -233,7 +233,7 @@ describe("the list of deliveries", () => {
     expect((await fetch(`${github.url}/api/v3/app/hook/deliveries`)).status).toBe(401);
   });
 
-  test("has pages that new deliveries do not move", async () => {
+  test("has pages that new deliveries do not shift", async () => {
     await start();
     for (let count = 0; count < 205; count++) await github.send("issue_comment", { ...payload, count });
     const pages: Delivery[][] = [];
@@ -253,7 +253,7 @@ describe("the list of deliveries", () => {
     expect((await ask("GET", "/app/hook/deliveries?cursor=2")).status).toBe(422);
   });
 
-  test("delivers one again when it is asked to: the same bytes with the same id", async () => {
+  test("redelivers the same bytes with the same id", async () => {
     await start();
     target.answer(503);
     await github.push({ repository: "acme/web", branch: "main" });

@@ -1,17 +1,17 @@
-/** The API of the emulated GitHub, as clients see it: with nothing but fetch. */
+/** The API of the simulated GitHub, called with plain fetch. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { appJwt, type Claims } from "../../deploy/simulators/github/appjwt.ts";
 import {
-  type EmulatedApp,
-  type EmulatedGitHub,
+  type SimulatedApp,
+  type SimulatedGitHub,
   startGitHub,
 } from "../../deploy/simulators/github/emulator.ts";
 import type { FaultAnswer, FaultMatch } from "../../deploy/simulators/github/faults.ts";
 import { user } from "../../deploy/simulators/github/seed.ts";
 import { startTarget } from "./target.ts";
 
-let github: EmulatedGitHub;
-let app: EmulatedApp;
+let github: SimulatedGitHub;
+let app: SimulatedApp;
 
 beforeAll(async () => {
   github = await startGitHub({ repositories: ["acme/web", "acme/api"] });
@@ -44,8 +44,8 @@ async function newToken(body?: object): Promise<{ token: string; expires_at: str
   return answer.body as { token: string; expires_at: string };
 }
 
-/** How long tokens of this test are, and how long they work. */
-function issueTokens(policy: Parameters<EmulatedGitHub["issueTokens"]>[0]): void {
+/** Length and lifetime of tokens in this test. */
+function issueTokens(policy: Parameters<SimulatedGitHub["issueTokens"]>[0]): void {
   github.issueTokens(policy);
   onTestFinished(() => github.issueTokens({}));
 }
@@ -59,18 +59,22 @@ function fault(match: FaultMatch, answer: FaultAnswer, times?: number) {
 const seconds = () => Math.floor(Date.now() / 1000);
 
 describe("an App", () => {
-  test("is known by its JSON web token", async () => {
+  test("authenticates with its JSON web token", async () => {
     const { status, body } = await ask("GET", "/app", asApp());
     expect({ status, id: body.id, slug: body.slug }).toEqual({ status: 200, id: app.id, slug: "denrei" });
   });
 
   test.each([
-    ["by another key", () => appJwt({ id: app.id + 1, privateKey: app.privateKey }), "could not be decoded"],
-    ["that is over", () => appJwt(app, { exp: seconds() - 1 }), "must be a numeric value"],
-    ["that has no end", () => appJwt(app, { exp: undefined }), "must be a numeric value"],
-    ["of more than ten minutes", () => appJwt(app, { exp: seconds() + 700 }), "too far in the future"],
-    ["of the future", () => appJwt(app, { iat: seconds() + 60 }), "'Issued at' claim"],
-  ])("is not known by one %s", async (_, jwt, message) => {
+    [
+      "signed by another key",
+      () => appJwt({ id: app.id + 1, privateKey: app.privateKey }),
+      "could not be decoded",
+    ],
+    ["that has expired", () => appJwt(app, { exp: seconds() - 1 }), "must be a numeric value"],
+    ["without an expiry", () => appJwt(app, { exp: undefined }), "must be a numeric value"],
+    ["valid for more than ten minutes", () => appJwt(app, { exp: seconds() + 700 }), "too far in the future"],
+    ["issued in the future", () => appJwt(app, { iat: seconds() + 60 }), "'Issued at' claim"],
+  ])("is rejected with a token %s", async (_, jwt, message) => {
     const { status, body } = await ask("GET", "/app", `Bearer ${jwt()}`);
     expect({ status, body }).toMatchObject({
       status: 401,
@@ -78,7 +82,7 @@ describe("an App", () => {
     });
   });
 
-  test("gets a token for fewer repositories and permissions, which reaches no further", async () => {
+  test("gets a token limited to the requested repositories and permissions", async () => {
     const { id } = await github.api<{ id: number }>("GET", "/repos/acme/web");
     const wanted = { repository_ids: [id], permissions: { contents: "read", metadata: "read" } };
     const answer = await newToken(wanted);
@@ -100,7 +104,7 @@ describe("an App", () => {
     expect(await reach("PUT", "/web/contents/a", file)).toBe(403);
   });
 
-  test("gets no token with more than it was granted", async () => {
+  test("gets no token with more permissions than granted", async () => {
     const path = `/app/installations/${app.installations[0]?.id}/access_tokens`;
     const { status } = await ask("POST", path, asApp(), { permissions: { administration: "write" } });
     expect(status).toBe(422);
@@ -110,8 +114,8 @@ describe("an App", () => {
 describe("a token", () => {
   const read = async (token: string) => (await ask("GET", "/repos/acme/web", `Bearer ${token}`)).status;
 
-  test("ends when it says", async () => {
-    // Time passes only when the test moves it.
+  test("expires at its expiry time", async () => {
+    // The test advances the clock.
     vi.useFakeTimers({ toFake: ["Date"] });
     onTestFinished(() => void vi.useRealTimers());
     issueTokens({ lifetimeMillis: 300 });
@@ -133,7 +137,7 @@ describe("a token", () => {
     expect(await read(token.slice(0, -1))).toBe(401);
   });
 
-  test("ends when it is revoked", async () => {
+  test("stops working when it is revoked", async () => {
     const [one, other] = [await newToken(), await newToken()];
     const revoke = async (authorization: string) =>
       (await ask("DELETE", "/installation/token", authorization)).status;
@@ -144,11 +148,11 @@ describe("a token", () => {
     expect(await revoke(asApp())).toBe(403);
   });
 
-  test("of the user works", async () => {
+  test("of the user is accepted", async () => {
     expect(await read(user.tokens[0] ?? "")).toBe(200);
   });
 
-  test("that nobody issued is refused", async () => {
+  test("that was never issued is rejected", async () => {
     expect(await read("ghs_made_up")).toBe(401);
     expect((await ask("GET", "/repos/acme/web", "Basic eDp5")).status).toBe(401);
     expect((await ask("GET", "/repos/acme/web")).status).toBe(401);
@@ -156,7 +160,7 @@ describe("a token", () => {
 });
 
 describe("requests", () => {
-  test("are recorded with who made them, those of the test itself are not", async () => {
+  test("are recorded with their caller, except those of the test itself", async () => {
     const before = github.requests().length;
     await github.api("GET", "/repos/acme/web");
     const { token } = await newToken({ repositories: ["web"] });
@@ -184,7 +188,7 @@ describe("requests", () => {
     ]);
   });
 
-  test("find the API below /api/v3 only, and so do the links from page to page", async () => {
+  test("and page links reach the API only below /api/v3", async () => {
     expect((await fetch(`${github.url}/app`, { headers: { authorization: asApp() } })).status).toBe(404);
     await Promise.all([1, 2, 3].map(() => github.openPullRequest({ repository: "acme/api" })));
     const { token } = await newToken();
@@ -201,9 +205,9 @@ describe("requests", () => {
     expect(await rest.json()).toHaveLength(1);
   });
 
-  test("that fail in the test itself say why", async () => {
+  test("of the test itself throw the error status", async () => {
     await expect(github.api("GET", "/repos/acme/none")).rejects.toThrow(
-      /expected GET \/repos\/acme\/none to succeed, but it was answered 404/,
+      /GET \/repos\/acme\/none failed with status 404/,
     );
   });
 });
@@ -211,7 +215,7 @@ describe("requests", () => {
 describe("a fault", () => {
   const path = /^\/app$/g;
 
-  test("answers as many requests as it is meant to, and only those it matches", async () => {
+  test("affects the given number of matching requests, and no others", async () => {
     const headers = { "retry-after": "7" };
     const body = JSON.stringify({ message: "You have exceeded a secondary rate limit" });
     const injected = fault({ method: "GET", path }, { status: 403, headers, body }, 2);
@@ -225,13 +229,13 @@ describe("a fault", () => {
     expect(github.requests().map(({ status }) => status)).toContain(403);
   });
 
-  test("delays until it is removed", async () => {
+  test("delays responses until it is removed", async () => {
     const injected = fault({ path }, { delayMillis: 200 });
     const begun = Date.now();
     expect((await ask("GET", "/app", asApp())).status).toBe(200);
     expect(Date.now() - begun).toBeGreaterThanOrEqual(195);
     injected.remove();
-    // Longer than this test may take.
+    // Longer than the test's timeout.
     fault({ path }, { delayMillis: 600_000 }).remove();
     expect((await ask("GET", "/app", asApp())).status).toBe(200);
   });
@@ -244,13 +248,13 @@ describe("a fault", () => {
   });
 });
 
-test("it does not start with two Apps of one id", async () => {
+test("does not start with two Apps of the same id", async () => {
   await expect(startGitHub({ apps: [{ id: 7 }, { id: 7 }] })).rejects.toThrow(
     /Duplicate GitHub App app_id: 7/,
   );
 });
 
-test("it ends at once, whatever is under way", async () => {
+test("stops at once, even with requests in flight", async () => {
   const own = await startGitHub();
   onTestFinished(() => own.stop());
   own.fault({ path: /./ }, { delayMillis: 600_000 });
@@ -263,7 +267,7 @@ test("it ends at once, whatever is under way", async () => {
   await expect.poll(() => [own.requests().length, target.arrived.length]).toEqual([1, 1]);
   await own.stop();
   expect(await waiting).toBeInstanceOf(Error);
-  // It has not waited for the deadline.
+  // It has not waited for the timeout.
   expect(await delivering).toMatchObject({ status: "failed to connect to host" });
   expect(own.deliveries()).toEqual([]);
   await own.stop();

@@ -1,4 +1,4 @@
-/** After a change at GitHub, the token in an Installation's Secret and those of workers are replaced. */
+/** Changes at GitHub replace the token in an Installation's Secret, and the tokens of workers. */
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { allowedUrlsVariable } from "../../bus/github/allowed.ts";
@@ -10,7 +10,7 @@ import type { Cause } from "../../bus/queue/request.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import type { Context } from "../../bus/worker/function.ts";
 import { mergePatched } from "../../bus/worker/writes.ts";
-import { type EmulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
+import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
 import { apiTokenOf } from "../../functions/ghapp/apitoken.ts";
 import installationFunction from "../../functions/ghapp/installation.ts";
 import type { Installation } from "../../functions/ghapp/kinds.ts";
@@ -19,7 +19,7 @@ const names = ["acme/again", "acme/quota", "acme/key", "acme/old", "acme/moved",
 const start = Date.parse("2026-11-26T12:00:00Z");
 const timer: Cause = { type: "timer" };
 
-let github: EmulatedGitHub;
+let github: SimulatedGitHub;
 let allowedBefore: string | undefined;
 beforeAll(async () => {
   github = await startGitHub({ repositories: names });
@@ -40,7 +40,7 @@ const object = (kind: string, name: string, rest: object): Stored =>
     ...rest,
   }) as Stored;
 
-/** An Installation for a repository of acme in a cluster in memory, and the calls of functions with it. */
+/** An Installation for a repository of acme in an in-memory cluster, and calls of the function. */
 function installationOf(repo: string) {
   const app = github.apps[0];
   if (app === undefined) throw new Error("expected an App");
@@ -114,7 +114,7 @@ function installationOf(repo: string) {
     limit(to: boolean) {
       quota = to;
     },
-    /** One reconcile; the reason of the BlockedError that it ends with, if it does. */
+    /** Reconciles once. Resolves to the reason of the BlockedError, if any. */
     async reconcile(...causes: Cause[]): Promise<string | undefined> {
       now += 1000;
       try {
@@ -140,7 +140,7 @@ const uses = async (token: string, path: string): Promise<number> => {
   return answer.status;
 };
 
-test("a repository that was made again and added again is reached with new tokens, by workers as well", async () => {
+test("gets new tokens, also for workers, when a repository is recreated and added again", async () => {
   const installation = installationOf("again");
   expect(await installation.reconcile(timer)).toBeUndefined();
   const [stored, api] = [installation.stored(), await installation.api()];
@@ -158,7 +158,7 @@ test("a repository that was made again and added again is reached with new token
   expect(await installation.api()).toBe(after);
 });
 
-test("an account that is called otherwise now is allowed no token of workers either", async () => {
+test("denies tokens, also to workers, when the account was renamed", async () => {
   const installation = installationOf("moved");
   expect(await installation.reconcile(timer)).toBeUndefined();
   const api = await installation.api();
@@ -190,7 +190,7 @@ const blocks: Record<
 };
 
 test.each(Object.entries(blocks))(
-  "a renewal that something else keeps back is due until it was made: %s",
+  "keeps a renewal due while it is blocked: %s",
   async (repo, { set, reason }) => {
     const installation = installationOf(repo);
     expect(await installation.reconcile(timer)).toBeUndefined();
@@ -200,7 +200,7 @@ test.each(Object.entries(blocks))(
     expect(await installation.reconcile(webhook)).toBe(reason);
     const writes = installation.writes();
     const { change } = installation.status() ?? {};
-    // As the sweep does, which knows nothing of the webhook, and as the retry does.
+    // Like the sweep, which does not know about the webhook, and like the retry.
     for (const cause of [timer, webhook]) expect(await installation.reconcile(cause)).toBe(reason);
     expect(installation.ready()).toMatchObject({ status: "False", reason });
     expect(installation.status()?.change).toEqual(change);
@@ -215,7 +215,7 @@ test.each(Object.entries(blocks))(
   },
 );
 
-test("an Installation that names a renamed repository says its new name, and needs it", async () => {
+test("an Installation of a renamed repository reports the new name and is blocked until it is used", async () => {
   const installation = installationOf("old");
   expect(await installation.reconcile(timer)).toBeUndefined();
   expect(installation.status()?.repositories).toMatchObject([{ fullName: "acme/old" }]);
@@ -229,7 +229,7 @@ test("an Installation that names a renamed repository says its new name, and nee
   expect(github.permissionsOf(tokens.at(-1) ?? "")).toBeUndefined();
 });
 
-test("a repository that GitHub gives no token for, and that is not renamed, is refused as before", async () => {
+test("a repository that was not renamed and gets no token is reported as before", async () => {
   const installation = installationOf("kept");
   expect(await installation.reconcile(timer)).toBeUndefined();
   await github.api("DELETE", "/repos/acme/kept");

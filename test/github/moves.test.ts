@@ -1,4 +1,4 @@
-/** Repositories that are renamed, transferred and replaced, as clients of GitHub's API see it. */
+/** Renamed, transferred, and replaced repositories, as API clients see them. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { githubApp } from "../../bus/github/app.ts";
 import { GitHubRefusedError } from "../../bus/github/errors.ts";
@@ -6,12 +6,12 @@ import { parsePrivateKey } from "../../bus/github/key.ts";
 import { rateLimits } from "../../bus/github/limits.ts";
 import { pullRequestAnswer } from "../../bus/github/pullrequest.ts";
 import { type GitHubRepositoryClient, githubRepository } from "../../bus/github/repository.ts";
-import { type EmulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
+import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
 import { repositoryOfPull } from "../../functions/paas/github.ts";
 import { startTarget, type Target } from "./target.ts";
 
 const limits = rateLimits();
-let github: EmulatedGitHub;
+let github: SimulatedGitHub;
 let target: Target;
 let token: string;
 beforeAll(async () => {
@@ -57,11 +57,11 @@ const raw = (method: string, path: string, as = token): Promise<Response> =>
     ...(method !== "GET" && { body: "{}" }),
   });
 
-/** Payloads of the webhooks about repositories with that action. */
-const told = (action: string) =>
+/** Payloads of `repository` webhooks with that action. */
+const payloadsOf = (action: string) =>
   target.arrived.map(({ body }) => JSON.parse(body)).filter((payload) => payload.action === action);
 
-test("a former name leads to the repository, with its id, for reads and writes", async () => {
+test("redirects reads and writes from a former name to the repository id", async () => {
   const { id } = await client("acme", "web").repository();
   const { number, headSha } = await github.openPullRequest({ repository: "acme/web", branch: "one" });
   const { after } = await github.push({ repository: "acme/web", branch: "one" });
@@ -97,7 +97,7 @@ test("a former name leads to the repository, with its id, for reads and writes",
   expect(comments.map(({ body }) => body)).toEqual(["web again", "WEB again", "site again"]);
 });
 
-test("the repository of a pull request is found on a server that does not give its id there", async () => {
+test("finds the repository of a pull request on a server that omits its id", async () => {
   const plain = client("acme", "plain");
   const { number } = await github.openPullRequest({ repository: "acme/plain", branch: "one" });
   const answer = (await (await raw("GET", `/repos/acme/plain/pulls/${number}`)).json()) as {
@@ -111,22 +111,22 @@ test("the repository of a pull request is found on a server that does not give i
   });
 });
 
-test("webhooks to Apps name the new and the former name", async () => {
+test("sends webhooks with the new and the former name", async () => {
   await github.renameRepository("acme/moved", "gone");
   await expect
-    .poll(() => told("renamed").map(({ repository }) => repository.full_name))
+    .poll(() => payloadsOf("renamed").map(({ repository }) => repository.full_name))
     .toContain("acme/gone");
-  const renamed = told("renamed").find(({ repository }) => repository.full_name === "acme/gone");
+  const renamed = payloadsOf("renamed").find(({ repository }) => repository.full_name === "acme/gone");
   expect(renamed.changes).toEqual({ repository: { name: { from: "moved" } } });
   await github.transferRepository("acme/gone", "other");
-  await expect.poll(() => told("transferred")).toHaveLength(1);
-  expect(told("transferred")[0]).toMatchObject({
+  await expect.poll(() => payloadsOf("transferred")).toHaveLength(1);
+  expect(payloadsOf("transferred")[0]).toMatchObject({
     repository: { id: renamed.repository.id, full_name: "other/gone" },
     changes: { owner: { from: { organization: { login: "acme" } } } },
   });
 });
 
-test("another repository that takes the former name has it", async () => {
+test("a new repository takes over a former name", async () => {
   const before = await client("acme", "taken").repository();
   await github.renameRepository("acme/taken", "kept");
   await github.createRepository("acme/taken");
@@ -136,7 +136,7 @@ test("another repository that takes the former name has it", async () => {
   expect(await client("acme", "kept").repository()).toMatchObject({ id: before.id });
 });
 
-test("a token that may not see a repository is not told where it is", async () => {
+test("hides the redirect from a token without access to the repository", async () => {
   const narrow = await mint(["seen"]);
   await github.renameRepository("acme/hidden", "elsewhere");
   expect((await raw("GET", "/repos/acme/hidden", narrow)).status).toBe(404);

@@ -1,4 +1,4 @@
-/** The function `modoki-report`, when GitHub refuses reports or a name leads to another repository. */
+/** The function `modoki-report` when GitHub rejects reports or a name leads to another repository. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { allowedUrlsVariable } from "../../bus/github/allowed.ts";
 import { githubApp } from "../../bus/github/app.ts";
@@ -9,7 +9,7 @@ import type { Stored } from "../../bus/kube/object.ts";
 import type { Cause } from "../../bus/queue/request.ts";
 import type { Context } from "../../bus/worker/function.ts";
 import { mergePatched } from "../../bus/worker/writes.ts";
-import { type EmulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
+import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
 import type { AppPipeline, Preview } from "../../functions/paas/kinds.ts";
 import report from "../../functions/paas/report.ts";
 
@@ -28,7 +28,7 @@ const names = [
   "closed",
 ];
 
-let github: EmulatedGitHub;
+let github: SimulatedGitHub;
 let token: string;
 let allowedBefore: string | undefined;
 beforeAll(async () => {
@@ -57,7 +57,7 @@ const commentsOf = async (repository: string, number = 1): Promise<string[]> =>
     ({ body }) => body,
   );
 
-/** A pipeline in memory, whose pull requests have been listed, and the function's calls with it. */
+/** An in-memory pipeline with listed pull requests, and calls of the function. */
 async function pipelineOf(repo: string) {
   let now = start;
   const events: string[] = [];
@@ -111,14 +111,14 @@ async function pipelineOf(repo: string) {
     change(changes: object) {
       pipeline = mergePatched(pipeline, changes) as Stored<AppPipeline>;
     },
-    /** The previews as the next listing has them, all in this phase. */
+    /** Sets the previews of the next listing, all in this phase. */
     async show(numbers: readonly number[], phase: Preview["phase"] = "Ready", ...causes: Cause[]) {
       const of = (number: number) => ({ number, headSHA: "a".repeat(40), since: "2026-11-26T12:00:00Z" });
       const previews = numbers.map((number) => ({ ...of(number), phase, url: "https://pr.example.com" }));
       pipeline = mergePatched(pipeline, { status: { previews } }) as Stored<AppPipeline>;
       return report.reconcile(pipeline, contextFor(...causes));
     },
-    /** Deletes it; the number of calls until the platform lets it go, one of which waits `stepMillis`. */
+    /** Deletes the pipeline. Resolves to the number of calls until the finalizer is removed; one of them waits `stepMillis`. */
     async deleted(mostCalls: number, stepMillis?: number): Promise<number> {
       const deletionTimestamp = new Date(now).toISOString().replace(/\.\d+Z$/, "Z");
       pipeline = mergePatched(pipeline, { metadata: { deletionTimestamp } }) as Stored<AppPipeline>;
@@ -145,7 +145,7 @@ const restrictions: Record<"locked" | "archived", Restricted> = {
 };
 
 test.each(Object.entries(restrictions))(
-  "a deleted pipeline goes at once when the repository is %s, and an Event names what is missing",
+  "removes the finalizer at once when the repository is %s, and lists missing reports in an Event",
   async (name, { restrict, words }) => {
     await github.openPullRequest({ repository: `acme/${name}` });
     const pipeline = await pipelineOf(name);
@@ -160,7 +160,7 @@ test.each(Object.entries(restrictions))(
   },
 );
 
-test("what was refused before is tried once more when the pipeline is deleted, however much it is", async () => {
+test("retries all rejected reports once when the pipeline is deleted", async () => {
   const numbers: number[] = [];
   for (let i = 0; i < 22; i++)
     numbers.push((await github.openPullRequest({ repository: "acme/many", branch: `b${i}` })).number);
@@ -180,7 +180,7 @@ test("what was refused before is tried once more when the pipeline is deleted, h
   expect((await commentsOf("acme/many", numbers.at(-1)))[0]).toContain("was deleted");
 });
 
-test("a deleted pipeline goes when its repository was deleted, and a GitHub that is away keeps it a minute", async () => {
+test("removes the finalizer when the repository was deleted, and after a minute when GitHub is unavailable", async () => {
   await github.openPullRequest({ repository: "acme/deleted" });
   const gone = await pipelineOf("deleted");
   await gone.show([1]);
@@ -197,7 +197,7 @@ test("a deleted pipeline goes when its repository was deleted, and a GitHub that
   fault.remove();
 });
 
-test("another repository that has taken the name gets no report, also when the pipeline is deleted", async () => {
+test("sends no report to another repository that has taken the name, also on deletion", async () => {
   await github.openPullRequest({ repository: "acme/replaced" });
   const pipeline = await pipelineOf("replaced");
   await pipeline.show([1], "Building");
@@ -216,7 +216,7 @@ test("another repository that has taken the name gets no report, also when the p
   expect(await commentsOf("acme/kept")).toEqual([expect.stringMatching(/State \| Building/)]);
 });
 
-test("a renamed repository gets reports as before", async () => {
+test("sends reports to a renamed repository", async () => {
   await github.openPullRequest({ repository: "acme/renamed" });
   const pipeline = await pipelineOf("renamed");
   await pipeline.show([1], "Building");
@@ -227,7 +227,7 @@ test("a renamed repository gets reports as before", async () => {
   expect(await commentsOf("acme/site")).toEqual([expect.stringContaining("was deleted")]);
 });
 
-test("a pipeline that gets another repository tells it nothing of pull requests of the one before", async () => {
+test("does not report pull requests of the former repository to a new one", async () => {
   for (const name of ["one", "two"]) await github.openPullRequest({ repository: `acme/${name}` });
   const pipeline = await pipelineOf("one");
   await pipeline.show([1]);
@@ -249,7 +249,7 @@ test("a pipeline that gets another repository tells it nothing of pull requests 
   expect(await commentsOf("acme/one")).toEqual([expect.stringMatching(/State \| Ready/)]);
 });
 
-test("a pull request that is closed while it is locked leaves no condition, and its note goes when GitHub accepts the report, or after a day", async () => {
+test("removes the note of a closed, locked pull request when GitHub accepts the report, or after a day, and sets no condition", async () => {
   const pulls = [1, 2];
   for (const number of pulls)
     await github.openPullRequest({ repository: "acme/closed", branch: `b${number}` });

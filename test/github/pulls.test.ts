@@ -1,12 +1,12 @@
-/** Pull requests of the emulated GitHub: as clients see them, and the webhooks about them. */
+/** Pull requests of the simulated GitHub, and their webhooks. */
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { appJwt } from "../../deploy/simulators/github/appjwt.ts";
-import { type EmulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
+import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
 import type { Pull } from "../../deploy/simulators/github/pulls.ts";
 import { startTarget, type Target } from "./target.ts";
 
 const repository = "acme/web";
-let github: EmulatedGitHub;
+let github: SimulatedGitHub;
 let target: Target;
 let token: string;
 
@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 async function newToken(): Promise<string> {
-  const [app] = github.apps as [EmulatedGitHub["apps"][0]];
+  const [app] = github.apps as [SimulatedGitHub["apps"][0]];
   const path = `/app/installations/${app.installations[0]?.id}/access_tokens`;
   const answer = await ask(path, `Bearer ${appJwt(app)}`, { method: "POST" });
   return ((await answer.json()) as { token: string }).token;
@@ -30,7 +30,7 @@ async function newToken(): Promise<string> {
 const ask = (path: string, authorization = `Bearer ${token}`, init: RequestInit = {}): Promise<Response> =>
   fetch(`${github.url}/api/v3${path}`, { ...init, headers: { authorization, ...init.headers } });
 
-/** The pull request as a client sees it, which makes GitHub find out whether it can be merged. */
+/** Reads the pull request like a client, which makes GitHub compute its mergeability. */
 const look = async (number: number): Promise<Pull> =>
   (await (await ask(`/repos/${repository}/pulls/${number}`)).json()) as Pull;
 
@@ -39,7 +39,7 @@ const merging = async (number: number) => {
   return { mergeable, mergeable_state, merge_commit_sha };
 };
 
-/** The webhooks about a pull request, when there are as many. */
+/** Resolves to the webhooks of a pull request once there are that many. */
 const told = (number: number, count: number) =>
   vi.waitFor(
     () => {
@@ -56,8 +56,8 @@ const told = (number: number, count: number) =>
 const notYet = { mergeable: null, mergeable_state: "unknown" };
 const sha = expect.stringMatching(/^[0-9a-f]{40}$/);
 
-describe("whether a pull request can be merged", () => {
-  test("is found out when a client looks at it, and is another merge for another head or base", async () => {
+describe("mergeability of a pull request", () => {
+  test("is computed on the first read, and again for another head or base", async () => {
     const { number } = await github.openPullRequest({ repository, branch: "moving" });
     await github.api("GET", `/repos/${repository}/pulls/${number}`);
     expect(await merging(number)).toEqual({ ...notYet, merge_commit_sha: null });
@@ -78,7 +78,7 @@ describe("whether a pull request can be merged", () => {
     expect(new Set(shas).size).toBe(3);
   });
 
-  test("is what a test says", async () => {
+  test("can be set by a test", async () => {
     const { number } = await github.openPullRequest({ repository, branch: "decided" });
     github.mergeability(repository, number, "conflict");
     const conflict = { mergeable: false, mergeable_state: "dirty", merge_commit_sha: null };
@@ -93,7 +93,7 @@ describe("whether a pull request can be merged", () => {
     for (let count = 0; count < 3; count++) expect(await merging(number)).toEqual({ ...clean, ...notYet });
   });
 
-  test("is not said in lists", async () => {
+  test("is omitted in lists", async () => {
     const { number } = await github.openPullRequest({ repository });
     github.mergeability(repository, number, "clean");
     const { merge_commit_sha } = await look(number);
@@ -104,7 +104,7 @@ describe("whether a pull request can be merged", () => {
       expect(item).not.toHaveProperty(field);
   });
 
-  test("does not matter when it is merged, which moves its base", async () => {
+  test("is ignored after the merge, which moves the base", async () => {
     const { number } = await github.openPullRequest({ repository });
     const other = await github.openPullRequest({ repository });
     github.mergeability(repository, other.number, "clean");
@@ -117,8 +117,8 @@ describe("whether a pull request can be merged", () => {
   });
 });
 
-describe("what the user does to a pull request", () => {
-  test("is told with the pull request as it is then", async () => {
+describe("an action on a pull request", () => {
+  test("sends a webhook with the current pull request", async () => {
     const opened = await github.openPullRequest({ repository, branch: "told", draft: true });
     const pull = { repository, number: opened.number };
     await told(pull.number, 1);
@@ -164,7 +164,7 @@ describe("what the user does to a pull request", () => {
     expect(synchronized).toMatchObject({ before, after, pull_request: { head: { sha: after } } });
   });
 
-  test("changes when it was changed", async () => {
+  test("updates updated_at", async () => {
     const { number } = await github.openPullRequest({ repository, branch: "changed" });
     const { updated_at } = await look(number);
     await github.push({ repository, branch: "changed" });
@@ -175,7 +175,7 @@ describe("what the user does to a pull request", () => {
 describe("a pull request from a fork", () => {
   const fork = "stranger/web";
 
-  test("is by somebody who is nothing to the repository, and follows the fork", async () => {
+  test("has an outsider as its author, and follows the fork", async () => {
     const branch = "feature/one";
     const [{ number, headSha }, other] = await Promise.all([
       github.openPullRequest({ repository, fork, branch }),
@@ -209,7 +209,7 @@ describe("a pull request from a fork", () => {
     expect(pushes.map(({ body }) => JSON.parse(body).after)).not.toContain(after);
   });
 
-  test("is beside others with the same name of its branch", async () => {
+  test("coexists with another one of the same branch name", async () => {
     const branch = "same";
     const own = await github.openPullRequest({ repository, branch });
     const theirs = await github.openPullRequest({ repository, branch, fork });
@@ -221,7 +221,7 @@ describe("a pull request from a fork", () => {
     });
   });
 
-  test("has no repository when the fork is gone", async () => {
+  test("has no head repository after the fork was deleted", async () => {
     const { number, headSha } = await github.openPullRequest({ repository, fork: "gone/web" });
     github.deleteFork("gone/web");
     expect((await look(number)).head).toMatchObject({ repo: null, sha: headSha });
@@ -230,8 +230,8 @@ describe("a pull request from a fork", () => {
   });
 });
 
-describe("an answer", () => {
-  test("is not given again to who has it, until it is another one", async () => {
+describe("a response", () => {
+  test("is 304 until it changes", async () => {
     const { number } = await github.openPullRequest({ repository, branch: "again" });
     github.mergeability(repository, number, "clean");
     const paths = ["", "/pulls?state=open&per_page=3", `/pulls/${number}`, "/branches/again"];
@@ -262,7 +262,7 @@ describe("an answer", () => {
     );
   });
 
-  test("of a list has the pages that are asked for, in the order that is asked for", async () => {
+  test("with a list has the requested pages and order", async () => {
     const many = Array.from({ length: 75 }, () => github.openPullRequest({ repository: "acme/many" }));
     await Promise.all(many);
     const numbers = async (query: string) => {

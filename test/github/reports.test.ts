@@ -1,12 +1,12 @@
-/** What clients tell the emulated GitHub about commits and pull requests, and who may. */
+/** Statuses, comments, and deployments in the simulated GitHub, and their permissions. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { appJwt } from "../../deploy/simulators/github/appjwt.ts";
 import type { ShownDeployment, ShownDeploymentStatus } from "../../deploy/simulators/github/deployments.ts";
-import { type EmulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
+import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
 import type { ShownStatus } from "../../deploy/simulators/github/statuses.ts";
 
 const repository = "acme/web";
-let github: EmulatedGitHub;
+let github: SimulatedGitHub;
 let token: string;
 let pull: { number: number; headSha: string };
 
@@ -37,7 +37,7 @@ async function ask(
 }
 
 async function newToken(scope: object): Promise<string> {
-  const [app] = github.apps as [EmulatedGitHub["apps"][0]];
+  const [app] = github.apps as [SimulatedGitHub["apps"][0]];
   const path = `/app/installations/${app.installations[0]?.id}/access_tokens`;
   const { status, body } = await ask("POST", path, scope, `Bearer ${appJwt(app)}`);
   expect(status).toBe(201);
@@ -47,7 +47,7 @@ async function newToken(scope: object): Promise<string> {
 const create = (sha: string, body: object) => ask("POST", `/repos/${repository}/statuses/${sha}`, body);
 
 describe("statuses of commits", () => {
-  test("are those of a commit, and the newest of each context counts", async () => {
+  test("are listed per commit, and the newest of each context counts", async () => {
     const { headSha: sha } = await github.openPullRequest({ repository });
     const combined = `/repos/${repository}/commits/${sha}/status`;
     expect(await github.api("GET", combined)).toMatchObject({ state: "pending", statuses: [] });
@@ -72,7 +72,7 @@ describe("statuses of commits", () => {
     expect((await ask("GET", `/repos/${repository}/commits/${pull.headSha}/statuses`)).body).toEqual([]);
   });
 
-  test("are for commits that there are: of forks and of merges that are tried as well", async () => {
+  test("require an existing commit, also of a fork or a test merge", async () => {
     const fork = await github.openPullRequest({ repository, fork: "stranger/web" });
     github.mergeability(repository, fork.number, "clean");
     const merge = (await ask("GET", `/repos/${repository}/pulls/${fork.number}`)).body
@@ -87,14 +87,14 @@ describe("statuses of commits", () => {
 
   test.each([
     ["another state", { state: "ok" }],
-    ["a description that is too long", { state: "success", description: "a".repeat(141) }],
-    ["a target that is no web address", { state: "success", target_url: "ftp://a" }],
+    ["too long a description", { state: "success", description: "a".repeat(141) }],
+    ["a target that is not a web address", { state: "success", target_url: "ftp://a" }],
   ])("have not %s", async (_, body) => {
     expect((await create(pull.headSha, body)).status).toBe(422);
   });
 });
 
-test("comments are changed in place", async () => {
+test("updates comments in place", async () => {
   const path = `/repos/${repository}/issues/${pull.number}/comments`;
   const { body } = await ask("POST", path, { body: "one" });
   await ask("POST", path, { body: "two" });
@@ -108,14 +108,14 @@ test("comments are changed in place", async () => {
   expect((await ask("PATCH", `/repos/${repository}/issues/comments/999`, { body: "x" })).status).toBe(404);
 });
 
-describe("an App that has the permission", () => {
+describe("an App with the permission", () => {
   const comments = (number: number) => `/repos/${repository}/issues/${number}/comments`;
   const refusedBy = async (method: string, path: string, body: object) => {
     const { status, body: answer } = await ask(method, path, body);
     return [status, answer.message];
   };
 
-  test("does not comment on a locked conversation, while a member does", async () => {
+  test("cannot comment on a locked conversation, but a member can", async () => {
     const locked = { repository, number: (await github.openPullRequest({ repository })).number };
     const { body } = await ask("POST", comments(locked.number), { body: "one" });
     await github.lockConversation(locked);
@@ -129,7 +129,7 @@ describe("an App that has the permission", () => {
     expect((await ask("PATCH", edited, { body: "three" })).status).toBe(200);
   });
 
-  test("writes nothing to an archived repository, and reads it", async () => {
+  test("can read but not write an archived repository", async () => {
     const free = github.restrict(repository, "archived");
     const message = "Repository was archived so is read-only.";
     for (const [path, body] of [
@@ -153,7 +153,7 @@ describe("an App that has the permission", () => {
     free();
   });
 
-  test("writes no comment of more than 65,536 characters", async () => {
+  test("cannot write a comment of more than 65,536 characters", async () => {
     expect((await ask("POST", comments(pull.number), { body: "a".repeat(65_536) })).status).toBe(201);
     const { status, body } = await ask("POST", comments(pull.number), { body: "a".repeat(65_537) });
     expect({ status, body }).toMatchObject({
@@ -162,7 +162,7 @@ describe("an App that has the permission", () => {
     });
   });
 
-  test("learns its own login from GraphQL", async () => {
+  test("gets its own login from GraphQL", async () => {
     const asked = await fetch(`${github.url}/api/graphql`, {
       method: "POST",
       headers: { authorization: `Bearer ${token}` },
@@ -175,7 +175,7 @@ describe("an App that has the permission", () => {
 describe("deployments", () => {
   const path = `/repos/${repository}/deployments`;
 
-  test("are of a branch or a commit, with the statuses that they are given", async () => {
+  test("have a branch or a commit, and statuses", async () => {
     const environment = "preview/7";
     const byBranch = await ask("POST", path, { ref: "main", environment, transient_environment: true });
     expect(byBranch).toMatchObject({
@@ -202,7 +202,7 @@ describe("deployments", () => {
     expect(await github.api("GET", `${path}/${byBranch.body.id}/statuses`)).toEqual([]);
   });
 
-  test("that succeed end those before them in their environment, unless told not to or these are transient", async () => {
+  test("deactivate earlier ones of the environment on success, except transient ones or on request", async () => {
     const deploy = async (environment: string, more: object = {}) =>
       (await ask("POST", path, { ref: "main", environment, ...more })).body.id as number;
     const succeed = (id: number, more: object = {}) =>
@@ -224,7 +224,7 @@ describe("deployments", () => {
     expect(await states(other)).toEqual(["success"]);
   });
 
-  test("are not of what is not there, and have no other states", async () => {
+  test("require an existing ref and a known state", async () => {
     expect(await ask("POST", path, { ref: "none" })).toMatchObject({
       status: 422,
       body: { message: "No ref found for: none" },
@@ -238,7 +238,7 @@ describe("deployments", () => {
   });
 });
 
-describe("a token reaches no further than it was made for", () => {
+describe("a token", () => {
   const calls = (sha: string): [string, string, object?][] => [
     ["POST", `statuses/${sha}`, { state: "success" }],
     ["GET", `commits/${sha}/statuses`],
@@ -255,20 +255,20 @@ describe("a token reaches no further than it was made for", () => {
     return found;
   };
 
-  test("in what it may do", async () => {
+  test("is limited to its permissions", async () => {
     const permissions = { statuses: "write", deployments: "read", metadata: "read" };
     const narrow = await newToken({ permissions });
     expect(await statuses("web", `Bearer ${narrow}`)).toEqual([201, 200, 403, 200, 403, 403, 403]);
   });
 
-  test("in where it may do it: other repositories are not there", async () => {
+  test("gets 404 for other repositories", async () => {
     const narrow = await newToken({ repositories: ["web"] });
     expect(await statuses("web", `Bearer ${narrow}`)).toEqual([201, 200, 201, 200, 201, 200, 200]);
     expect(await statuses("api", `Bearer ${narrow}`)).toEqual(Array(7).fill(404));
     expect(await statuses("none", `Bearer ${narrow}`)).toEqual(Array(7).fill(404));
   });
 
-  test("when it is none", async () => {
+  test("that is invalid gets 401", async () => {
     expect(await statuses("web", "Bearer ghs_made_up")).toEqual(Array(7).fill(401));
   });
 });

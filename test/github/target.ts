@@ -1,25 +1,25 @@
-/** Where webhooks are delivered to in tests: a server that keeps what it gets. */
+/** A webhook target of tests: a server that records requests. */
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
-/** A webhook as it arrived. */
+/** A received webhook. */
 export interface Arrived {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
-/** A listening server. */
+/** A running target. */
 export interface Target {
   readonly url: string;
   readonly arrived: readonly Arrived[];
-  /** From now on it answers with that, or not at all. */
+  /** Sets the response; undefined leaves requests unanswered. */
   answer(status: number | "never"): void;
   close(): Promise<void>;
 }
 
-/** Starts one that answers 200. */
+/** Starts a target that answers 200. */
 export async function startTarget(): Promise<Target> {
   const arrived: Arrived[] = [];
   let answer: number | "never" = 200;

@@ -1,4 +1,4 @@
-/** The client for a repository, against the emulated GitHub. */
+/** The repository client against the simulated GitHub. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { githubApp } from "../../bus/github/app.ts";
 import { GitHubRefusedError } from "../../bus/github/errors.ts";
@@ -6,9 +6,9 @@ import { etagCache } from "../../bus/github/etags.ts";
 import { parsePrivateKey } from "../../bus/github/key.ts";
 import { rateLimits } from "../../bus/github/limits.ts";
 import { type GitHubRepositoryOptions, githubRepository } from "../../bus/github/repository.ts";
-import { type EmulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
+import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
 
-let github: EmulatedGitHub;
+let github: SimulatedGitHub;
 let token: string;
 const limits = rateLimits();
 
@@ -36,7 +36,7 @@ const repositoryAt = (name: string, options: Partial<GitHubRepositoryOptions> = 
     ...options,
   });
 
-/** Status and path of what clients have asked from now on. */
+/** Status and path of client requests from now on. */
 function asked(): () => string[] {
   const before = github.requests().length;
   return () =>
@@ -58,7 +58,7 @@ const failed = (promise: Promise<unknown>): Promise<Error> =>
     (error: Error) => error,
   );
 
-test("repository - what it is, and where its branches are", async () => {
+test("repository - reads the repository and its branches", async () => {
   const web = repositoryAt("web");
   expect(web.base).toBe(`${github.url}/api/v3`);
   expect(await web.repository()).toEqual({
@@ -76,7 +76,7 @@ test("repository - what it is, and where its branches are", async () => {
   expect(error).toMatchObject({ status: 404 });
 });
 
-test("repository - a pull request as a client sees it", async () => {
+test("repository - reads a pull request", async () => {
   const opened = await github.openPullRequest({ repository: "acme/web", title: "One", branch: "one" });
   await github.addLabel({ repository: "acme/web", number: opened.number, label: "preview" });
   const web = repositoryAt("web");
@@ -102,7 +102,7 @@ test("repository - a pull request as a client sees it", async () => {
   });
 });
 
-test("repository - all open pull requests, of many pages", async () => {
+test("repository - lists all open pull requests across pages", async () => {
   const repository = "acme/many";
   const many = Array.from({ length: 102 }, () => github.openPullRequest({ repository }));
   const numbers = (await Promise.all(many)).map(({ number }) => number).sort((a, b) => a - b);
@@ -120,7 +120,7 @@ test("repository - all open pull requests, of many pages", async () => {
   );
 });
 
-test("repository - statuses, comments and deployments are there afterwards", async () => {
+test("repository - creates statuses, comments, and deployments", async () => {
   const { number, headSha } = await github.openPullRequest({ repository: "acme/api" });
   const api = repositoryAt("api");
   await api.createStatus(headSha, { state: "pending", context: "denrei/web" });

@@ -3,7 +3,7 @@ import { allowedUrlsVariable } from "../../bus/github/allowed.ts";
 import { Namespace } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import {
-  type EmulatedGitHub,
+  type SimulatedGitHub,
   type GitHubOptions,
   startGitHub,
 } from "../../deploy/simulators/github/emulator.ts";
@@ -41,7 +41,7 @@ export interface GhAppsOptions extends GitHubOptions {
 /** All that runs, and ways to write and read what the functions are about. The namespace is `default` unless given. */
 export interface GhApps extends Omit<World, "close"> {
   readonly kit: Kit;
-  readonly github: EmulatedGitHub;
+  readonly github: SimulatedGitHub;
   readonly workers: readonly Replica[];
   readonly bridge: Replica;
   readonly accounts: Accounts;

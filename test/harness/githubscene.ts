@@ -1,5 +1,5 @@
 /** A dashboard in front of a GitHub where somebody sees much, but not all. */
-import { type EmulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
+import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
 import { type Scene, startScene } from "./dashboard.ts";
 
 /** More repositories than GitHub gives on one page. */
@@ -11,10 +11,10 @@ export const ids = { own: 51, others: 52, personal: 53, unseen: 54 } as const;
 /** Starts both; `github` is that of the dashboard. */
 export async function startGitHubScene(): Promise<{
   readonly scene: Scene;
-  readonly github: EmulatedGitHub;
+  readonly github: SimulatedGitHub;
   stop(): Promise<void>;
 }> {
-  let github: EmulatedGitHub | undefined;
+  let github: SimulatedGitHub | undefined;
   const scene = await startScene({
     async github(callbackUrl) {
       github = await startGitHub({

@@ -10,7 +10,7 @@ import { compareVersions, type Stored } from "../../bus/kube/object.ts";
 import { objectStore } from "../../bus/objects/store.ts";
 import { poll } from "../../deploy/local/run/poll.ts";
 import {
-  type EmulatedGitHub,
+  type SimulatedGitHub,
   type GitHubOptions,
   startGitHub,
 } from "../../deploy/simulators/github/emulator.ts";
@@ -66,7 +66,7 @@ export interface Paas extends Omit<World, "close"> {
   readonly namespace: string;
   readonly kit: Kit;
   /** Throws when `modoki-application` is alone. */
-  readonly github: EmulatedGitHub;
+  readonly github: SimulatedGitHub;
   /** Throws when `modoki-application` is alone, and in an existing cluster, whose kpack takes no orders. */
   readonly kpack: Kpack;
   readonly workers: readonly Replica[];
@@ -259,7 +259,7 @@ function there<T>(part: T | undefined, name: string): T {
 }
 
 /** Mints tokens of the first App's first installation. */
-function tokensOf({ url, apps: [app] }: EmulatedGitHub): () => Promise<string> {
+function tokensOf({ url, apps: [app] }: SimulatedGitHub): () => Promise<string> {
   const installation = app?.installations[0];
   if (app === undefined || installation === undefined) throw new Error("expected an installed App");
   const key = parsePrivateKey(app.privateKey);

@@ -4,7 +4,7 @@ import type { KubeClient } from "../../bus/kube/client.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import type { Bus } from "../../bus/nats/connect.ts";
-import type { EmulatedGitHub, GitHubOptions } from "../../deploy/simulators/github/emulator.ts";
+import type { SimulatedGitHub, GitHubOptions } from "../../deploy/simulators/github/emulator.ts";
 import type { Replica } from "../harness/kit.ts";
 import type { Forward, ForwardTarget } from "./forward.ts";
 import type { Kubectl } from "./kubectl.ts";
@@ -140,7 +140,7 @@ export interface Ket {
   /** The bus, as its administrator; where skaffold has deployed it, as its operator. */
   readonly nats: Bus & { readonly url: string };
   /** Undefined unless it was asked for. */
-  readonly github: EmulatedGitHub | undefined;
+  readonly github: SimulatedGitHub | undefined;
   /** The worker processes of the run; none where skaffold has deployed the workers. */
   readonly workers: readonly Replica[];
   /** The cluster of kind; undefined with other clusters. */

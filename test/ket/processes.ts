@@ -2,7 +2,7 @@
 import { allowedUrlsVariable } from "../../bus/github/allowed.ts";
 import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import type { LocalNats } from "../../deploy/local/index.ts";
-import type { EmulatedGitHub } from "../../deploy/simulators/github/emulator.ts";
+import type { SimulatedGitHub } from "../../deploy/simulators/github/emulator.ts";
 import { type Replica, startGateway, startReplica } from "../harness/kit.ts";
 import { argumentOf } from "./functions.ts";
 import type { KetGround } from "./ground.ts";
@@ -21,7 +21,7 @@ export interface ProcessesOptions {
 /** What was started. */
 export interface Processes {
   readonly workers: readonly Replica[];
-  readonly github: EmulatedGitHub | undefined;
+  readonly github: SimulatedGitHub | undefined;
 }
 
 /** Starts them; resolves when all are ready. */
@@ -62,7 +62,7 @@ export async function startProcesses({
   return { workers, github };
 }
 
-async function startGitHub(seed: NonNullable<KetOptions["github"]>): Promise<EmulatedGitHub> {
+async function startGitHub(seed: NonNullable<KetOptions["github"]>): Promise<SimulatedGitHub> {
   const emulator = await import("../../deploy/simulators/github/emulator.ts").catch((error: Error) => {
     throw new Error(
       `expected the packages that GitHub is played with, but ${error.message}. Install emulate and ` +

@@ -1,4 +1,4 @@
-/** What a user of the emulated GitHub does: changes things through the API, so that webhooks are sent. */
+/** A user of the simulated GitHub. Its changes go through the API, so `emulate` sends the webhooks. */
 import { forkedBranch, forkedName, forkedRepository } from "./forks.ts";
 import { type PullRequestActions, pullRequestActions } from "./pullactions.ts";
 import type { Pull, Pulls } from "./pulls.ts";
@@ -7,7 +7,7 @@ import { user } from "./seed.ts";
 import type { Timelines } from "./timeline.ts";
 import type { UserRequest } from "./userrequests.ts";
 
-/** A pull request that was opened. */
+/** An opened pull request. */
 export interface OpenedPull {
   readonly number: number;
   readonly headSha: string;
@@ -16,35 +16,35 @@ export interface OpenedPull {
 /** The user. */
 export interface Account extends PullRequestActions {
   /**
-   * Asks the API as a member of all accounts: past the faults, and not among the requests of clients. Throws when the
-   * answer is an error.
+   * Calls the API as a member of all accounts. Bypasses injected faults and is not listed in `requests()`.
+   * Throws when the response is an error.
    */
   api<T = unknown>(method: string, path: string, body?: object): Promise<T>;
-  /** Opens one from a branch, with one commit; the branch is made when there is none of that name. */
+  /** Opens a pull request from a branch with one commit. Creates the branch if it does not exist. */
   openPullRequest(pull: {
     readonly repository: string;
     readonly title?: string;
     readonly branch?: string;
-    /** `main` unless given. */
+    /** Defaults to `main`. */
     readonly base?: string;
     readonly draft?: boolean;
-    /** The full name of a fork whose owner opens it, who is no member. There is one at once. */
+    /** Full name of a fork; its owner, who is not a member, opens the pull request. The fork is created if needed. */
     readonly fork?: string;
   }): Promise<OpenedPull>;
-  /** Commits a new file to a branch, also of a fork. Pull requests from it follow, and are told of as synchronized. */
+  /** Commits a new file to a branch, also of a fork. Pull requests from it get a `synchronize` webhook. */
   push(to: { readonly repository: string; readonly branch: string }): Promise<{
     readonly before: string;
     readonly after: string;
   }>;
 }
 
-/** What the account needs. */
+/** Dependencies of the account. */
 export interface AccountParts {
   readonly request: UserRequest;
   readonly pulls: Pulls;
   readonly timelines: Timelines;
   readonly restrictions: Pick<Restrictions, "lock" | "unlock">;
-  /** Has a webhook about a repository delivered to the Apps that want it. */
+  /** Delivers a webhook about a repository to the Apps that subscribe to the event. */
   readonly announce: (repository: string, event: string, payload: Record<string, unknown>) => void;
 }
 
@@ -52,14 +52,14 @@ interface Tip {
   readonly commit: { readonly sha: string };
 }
 
-/** A branch where `emulate` has it, and the repository that pull requests from it are for. */
+/** A branch as `emulate` stores it, and the repository that pull requests from it target. */
 interface Branch {
   readonly repository: string;
   readonly name: string;
   readonly target: string;
 }
 
-/** A commit that moved a branch. */
+/** A commit pushed to a branch. */
 export interface Push {
   readonly repository: string;
   readonly branch: string;
@@ -67,12 +67,12 @@ export interface Push {
   readonly after: string;
 }
 
-/** The user that acts through `request`; and what there is to be done when somebody else has pushed. */
+/** The user behind `request`. `pushed` updates pull requests after a client's push. */
 export function account({ request, pulls, timelines, restrictions, announce }: AccountParts): {
   readonly account: Account;
   pushed(push: Push): Promise<void>;
 } {
-  /** What was forked, by the fork. */
+  /** The forked repository by the name of the fork. */
   const forked = new Map<string, string>();
   const forks = new Map<string, Promise<unknown>>();
   let opened = 0;
@@ -82,7 +82,7 @@ export function account({ request, pulls, timelines, restrictions, announce }: A
     const answer = await request(method, path, body);
     const text = answer.body.toString();
     if (answer.status >= 400)
-      throw new Error(`expected ${method} ${path} to succeed, but it was answered ${answer.status}: ${text}`);
+      throw new Error(`${method} ${path} failed with status ${answer.status}: ${text}`);
     return (text === "" ? undefined : JSON.parse(text)) as T;
   }
 
@@ -93,7 +93,7 @@ export function account({ request, pulls, timelines, restrictions, announce }: A
       : { repository: forkedRepository(target), name: forkedBranch(repository, name), target };
   }
 
-  /** `emulate` has one fork of a repository for all; several may want it at once. */
+  /** `emulate` keeps one fork per repository; concurrent callers share its creation. */
   function ensureFork(repository: string, fork: string): Promise<unknown> {
     forked.set(fork, repository);
     const made =
@@ -102,7 +102,7 @@ export function account({ request, pulls, timelines, restrictions, announce }: A
     return made;
   }
 
-  /** Makes the branch where `main` is, with a commit, unless there is one. */
+  /** Creates the branch from `main`, with one commit, unless it exists. */
   async function ensureBranch(branch: Branch): Promise<void> {
     const { repository, name } = branch;
     const { status } = await request("GET", `/repos/${repository}/branches/${name}`);
@@ -120,7 +120,7 @@ export function account({ request, pulls, timelines, restrictions, announce }: A
     return (await api<Tip>("PUT", path, { message, content, branch: name })).commit.sha;
   }
 
-  /** What `emulate` leaves to be done when a branch has moved. */
+  /** Updates pull requests after a branch has moved, which `emulate` does not do. */
   async function follow(branch: Branch, before: string, after: string): Promise<void> {
     const { repository, name, target } = branch;
     const head = encodeURIComponent(`${repository.split("/")[0]}:${name}`);
@@ -137,7 +137,7 @@ export function account({ request, pulls, timelines, restrictions, announce }: A
     api,
     ...actions.ofUser,
     async openPullRequest({ repository, fork, base = "main", draft = false, ...wanted }) {
-      // Counted at once: several may be opened side by side.
+      // Counted before the first await: several may be opened concurrently.
       const count = ++opened;
       const { title = `Change ${count}`, branch = `change-${count}` } = wanted;
       if (fork !== undefined) await ensureFork(repository, fork);

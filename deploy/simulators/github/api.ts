@@ -1,17 +1,17 @@
-/** What the API answers: the package `emulate`, with what stands in beside it. */
+/** The API: the package `emulate`, and the simulated endpoints that it lacks. */
 import type { ApiAnswer, ApiCall, Endpoint } from "./call.ts";
 import { conditional } from "./etags.ts";
 import type { Pulls } from "./pulls.ts";
 import type { RepositoryApi } from "./repositoryapi.ts";
 import type { Tokens } from "./tokens.ts";
 
-/** What makes the answers. */
+/** Parts of the API. */
 export interface ApiParts {
   /** `emulate`. */
   readonly ask: (call: ApiCall) => Promise<ApiAnswer>;
-  /** What users are told who have logged in with an App. */
+  /** Endpoints for users who have logged in with an App. */
   readonly people: Endpoint;
-  /** The endpoints that it does not have: those of Apps and tokens, and those of a repository. */
+  /** Endpoints of Apps and tokens that `emulate` does not have. */
   readonly beside: readonly Endpoint[];
   readonly repositories: RepositoryApi;
   readonly tokens: Tokens;
@@ -22,19 +22,19 @@ export interface ApiParts {
 export interface Api {
   /** Answers a client. */
   answer(call: ApiCall): Promise<ApiAnswer>;
-  /** Answers the user, who needs no token of an installation. */
+  /** Answers the user, who needs no installation token. */
   answerUser(call: ApiCall): Promise<ApiAnswer>;
 }
 
 const pullsPath = /^\/repos\/[^/]+\/[^/]+\/pulls(\/\d+)?($|\?)/;
 
-/** Puts the parts together. */
+/** Assembles the API. */
 export function api({ ask, people, beside, repositories, tokens, pulls }: ApiParts): Api {
-  /** `looked`: what is done with a pull request that is answered. */
+  /** `viewed` is called with a pull request that a GET returned. */
   async function answerRepository(
     call: ApiCall,
     admitted: ApiCall,
-    looked: (pull: unknown) => void,
+    viewed: (pull: unknown) => void,
   ): Promise<ApiAnswer> {
     const own = await repositories.answer(call, admitted);
     if (own !== undefined) return own;
@@ -42,7 +42,7 @@ export function api({ ask, people, beside, repositories, tokens, pulls }: ApiPar
     if (!pullsPath.test(call.path) || answer.status >= 300) return answer;
     const value: unknown = JSON.parse(answer.body.toString());
     pulls.correct(value);
-    if (call.method === "GET") looked(value);
+    if (call.method === "GET") viewed(value);
     return { ...answer, body: JSON.stringify(value) };
   }
 
@@ -57,8 +57,8 @@ export function api({ ask, people, beside, repositories, tokens, pulls }: ApiPar
         const own = await endpoint(call);
         if (own !== undefined) return own;
       }
-      const answer = await answerRepository(call, admitted, (pull) => pulls.look(pull));
-      return conditional(call, tokens.issue(call, await repositories.hidden(admitted, answer)));
+      const answer = await answerRepository(call, admitted, (pull) => pulls.markViewed(pull));
+      return conditional(call, tokens.issue(call, await repositories.hide(admitted, answer)));
     },
   };
 }

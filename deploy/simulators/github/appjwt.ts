@@ -1,19 +1,19 @@
 /**
- * JSON web tokens of Apps: making one as a client does, and what GitHub demands of one.
+ * JSON web tokens of Apps: creation by clients, and GitHub's validation.
  * https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-json-web-token-jwt-for-a-github-app
  */
 import { sign } from "node:crypto";
 
-/** Seconds since the epoch; undefined leaves a claim out. */
+/** Seconds since the epoch; an undefined claim is omitted. */
 export interface Claims {
   readonly iat?: number | undefined;
   readonly exp?: number | undefined;
 }
 
-/** The longest that one may be valid, in seconds. */
+/** Maximum lifetime, in seconds. */
 const longest = 600;
 
-/** A JSON web token of the App; valid for nine minutes unless the claims say something else. */
+/** A JSON web token of the App, valid for nine minutes unless `claims` overrides that. */
 export function appJwt(
   app: { readonly id: number; readonly privateKey: string },
   claims: Claims = {},
@@ -29,21 +29,21 @@ export function appJwt(
   return `${signed}.${sign("RSA-SHA256", Buffer.from(signed), app.privateKey).toString("base64url")}`;
 }
 
-/** From when to when it claims to be good. */
+/** The `iat` and `exp` claims, unverified. */
 export function claimsOf(jwt: string): Claims {
   const { iat, exp } = payloadOf(jwt) ?? {};
   return { iat: iat as number | undefined, exp: exp as number | undefined };
 }
 
-/** Whose it claims to be. */
+/** The App id in the `iss` claim, unverified. */
 export const claimedApp = (jwt: string): number | undefined => {
   const id = Number(payloadOf(jwt)?.iss);
   return Number.isInteger(id) ? id : undefined;
 };
 
 /**
- * A stand-in for what the package `emulate` does not check, in GitHub's words: it takes tokens that never expire, or
- * not before next year. Undefined when there is nothing to complain of; the signature is not looked at.
+ * Validates `iat` and `exp` and returns GitHub's error message; undefined if both are valid. The package `emulate`
+ * accepts tokens without an expiry or with one up to a year ahead. The signature is not checked here.
  */
 export function claimsProblem(jwt: string): string | undefined {
   const { iat, exp } = payloadOf(jwt) ?? {};

@@ -1,18 +1,18 @@
 /**
- * A stand-in for changing the private key of an App: in the package `emulate` it has one for good. What is signed with a
- * newer key is signed anew with that one before `emulate` sees it.
+ * Simulates key rotation of an App. In the package `emulate` an App keeps its first key, so a token signed with a newer
+ * key is signed again with the first one before `emulate` sees it.
  */
 import { createPublicKey, generateKeyPairSync, verify } from "node:crypto";
 import { appJwt, claimedApp, claimsOf } from "./appjwt.ts";
 import type { ApiCall } from "./call.ts";
 
-/** A stand-in's own App: its id, and the key that `emulate` knows it by. */
+/** A simulated App: its id, and its key in `emulate`. */
 interface KeyedApp {
   readonly id: number;
   readonly privateKey: string;
 }
 
-/** The keys that Apps have instead of their first ones. */
+/** The current keys of Apps whose key was rotated. */
 export class AppKeys {
   readonly #apps: readonly KeyedApp[];
   readonly #newest = new Map<number, string>();
@@ -21,17 +21,17 @@ export class AppKeys {
     this.#apps = apps;
   }
 
-  /** Gives the App another key, PEM in PKCS #1; the one before is no longer good. Throws when there is no such App. */
+  /** Replaces the App's key and invalidates the old one. Returns PEM in PKCS #1. Throws for an unknown App. */
   rotate(app: number): string {
     if (!this.#apps.some(({ id }) => id === app))
-      throw new Error(`expected one of the Apps ${this.#apps.map(({ id }) => id).join(", ")}, found ${app}`);
+      throw new Error(`no App with id ${app}: the Apps are ${this.#apps.map(({ id }) => id).join(", ")}`);
     const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
     const pem = privateKey.export({ type: "pkcs1", format: "pem" }) as string;
     this.#newest.set(app, pem);
     return pem;
   }
 
-  /** The request as `emulate` understands it; with a signature that is nobody's when the key is not the newest. */
+  /** The request with a token that `emulate` accepts; its signature is empty when the key is outdated. */
   readonly resigned = (call: ApiCall): ApiCall => {
     const jwt = /^bearer\s+(eyJ\S+)$/i.exec(call.headers.authorization ?? "")?.[1] ?? "";
     const app = this.#apps.find(({ id }) => id === claimedApp(jwt));

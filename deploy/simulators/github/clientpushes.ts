@@ -1,13 +1,13 @@
 /**
- * A stand-in for what follows when a client commits through the API: the package `emulate` moves the branch, and leaves the
- * rest as it was.
+ * Detects commits that clients make through the API. The package `emulate` moves the branch but does not update pull
+ * requests.
  */
 import type { Push } from "./account.ts";
 import type { ApiAnswer, ApiCall } from "./call.ts";
 
 const contentsPath = /^\/repos\/([^/]+\/[^/]+)\/contents\//;
 
-/** The push that a call was, if it was one that succeeded. */
+/** The push that a successful call made; undefined for all other calls. */
 export function pushOf({ method, path, body }: ApiCall, answer: ApiAnswer): Push | undefined {
   const repository = contentsPath.exec(path)?.[1];
   if (method !== "PUT" || repository === undefined || answer.status >= 300) return undefined;

@@ -1,20 +1,20 @@
-/** The commits that there are: those of the package `emulate`, and the merges that are tried. */
+/** Looks up commits in the package `emulate` and among the test merges of pull requests. */
 import { forkedRepository } from "./forks.ts";
 import type { UserRequest } from "./userrequests.ts";
 
-/** Whether there are commits, and which. */
+/** Lookup of commits. */
 export interface Commits {
-  /** Those of forks are in the repository, too. */
+  /** Whether the commit exists, in the repository or its fork. */
   has(repository: string, sha: string): Promise<boolean>;
-  /** The commit that a branch or a SHA stands for. */
+  /** Resolves a branch or SHA to a commit. */
   resolve(repository: string, ref: string): Promise<string | undefined>;
 }
 
-/** Asked for by `request`; `isMerge` knows those that `emulate` does not. */
+/** Looks commits up with `request`; `isMerge` knows the merge commits that `emulate` does not have. */
 export function commitsOf(request: UserRequest, isMerge: (sha: string) => boolean): Commits {
   async function has(repository: string, sha: string): Promise<boolean> {
-    for (const at of [repository, forkedRepository(repository)])
-      if ((await request("GET", `/repos/${at}/git/commits/${sha}`)).status === 200) return true;
+    for (const name of [repository, forkedRepository(repository)])
+      if ((await request("GET", `/repos/${name}/git/commits/${sha}`)).status === 200) return true;
     return isMerge(sha);
   }
   return {

@@ -1,85 +1,85 @@
 /**
- * Delivering webhooks as GitHub does, and a stand-in for its record of that: the package `emulate` sends each webhook of
- * an App and forgets it. A delivery that fails is not repeated, as with GitHub.
+ * Delivers webhooks as GitHub does and records the deliveries, which the package `emulate` does not. A failed delivery
+ * is not retried, as with GitHub.
  */
 import { createHmac, randomUUID } from "node:crypto";
 import { Agent, request as send } from "undici";
 import type { SeededApp } from "./seed.ts";
 
-/** One delivery, with the names that it has in GitHub's API, `hook-delivery`. */
+/** One delivery, with the field names of `hook-delivery` in GitHub's API. */
 export interface Delivery {
   readonly id: number;
-  /** `X-GitHub-Delivery`: that of its first delivery, when it is a redelivery. */
+  /** `X-GitHub-Delivery`; a redelivery keeps the value of the first delivery. */
   readonly guid: string;
   readonly delivered_at: string;
   readonly redelivery: boolean;
   /** Seconds. */
   readonly duration: number;
-  /** `OK`, or why it counts as failed. */
+  /** `OK`, or the reason for the failure. */
   readonly status: string;
-  /** 502 and 504 when there was no answer, as GitHub has it. */
+  /** Without a response: 502 or 504, as with GitHub. */
   readonly status_code: number;
   readonly event: string;
   readonly action: string | null;
   readonly installation_id: number | null;
   readonly repository_id: number | null;
   readonly throttled_at: null;
-  /** Where it went; empty when there was no target. */
+  /** Target URL; empty when there was no target. */
   readonly url: string;
   readonly request: { readonly headers: Readonly<Record<string, string>>; readonly payload: string };
   readonly response: { readonly headers: Readonly<Record<string, unknown>>; readonly payload: string };
-  /** The id of the App whose webhook it is. */
+  /** Id of the App that owns the webhook. */
   readonly app: number;
 }
 
-/** How deliveries are made. */
+/** Options of {@link Deliveries}. */
 export interface DeliveryOptions {
-  /** Where webhooks go, in turn. */
+  /** Target URLs, used in turn. */
   readonly targets: readonly string[];
-  /** Ends what is under way; that is not recorded. */
+  /** Aborts in-flight deliveries, which are then not recorded. */
   readonly signal: AbortSignal;
 }
 
 const timeText = (time: Date): string => time.toISOString().replace(/\.\d+/, "");
 
-/** How long a target may take to answer, as with GitHub. */
+/** GitHub's timeout for a target's response. */
 const timeoutMillis = 10_000;
 
 /** GitHub's ids do not fit into 32 bits. */
 const firstId = 170_000_000_001;
 
-/** Makes and keeps deliveries. */
+/** Sends and records deliveries. */
 export class Deliveries {
-  /** In the order of their ends. */
+  /** All deliveries, in the order of their completion. */
   readonly all: Delivery[] = [];
   targets: readonly string[];
   readonly #options: DeliveryOptions;
-  // No connection is kept: a target that was started again must not be missed because of an old one.
+  // No keep-alive: a delivery must not fail on a stale connection to a target that has restarted.
   readonly #dispatcher = new Agent({ pipelining: 0 });
-  readonly #underWay = new Set<Promise<Delivery>>();
-  #begun = 0;
+  readonly #inFlight = new Set<Promise<Delivery>>();
+  #started = 0;
 
   constructor(options: DeliveryOptions) {
     this.#options = options;
     this.targets = options.targets;
   }
 
-  /** Signs a webhook of the App and delivers it to the next target; resolves when there is an outcome. */
+  /** Signs a webhook of the App and delivers it to the next target. Resolves with the outcome. */
   deliver(app: SeededApp, event: string, body: string): Promise<Delivery> {
     return this.#begin(app.id, { event, body, headers: headersOf(app, event, body) }, false);
   }
 
-  /** Delivers the same bytes with the same headers once more. */
-  again({ app, event, request: { headers, payload } }: Delivery): Promise<Delivery> {
+  /** Delivers the same bytes and headers again. */
+  redeliver({ app, event, request: { headers, payload } }: Delivery): Promise<Delivery> {
     return this.#begin(app, { event, body: payload, headers }, true);
   }
 
-  /** Resolves when there is an outcome of all. */
+  /** Resolves when no delivery is in flight. */
   async settled(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+    while (this.#inFlight.size > 0) await Promise.allSettled(this.#inFlight);
   }
 
-  /** Moves every attempt so far into the past. */
+  /** Moves the time of all recorded deliveries into the past. */
   age(millis: number): void {
     for (const [at, delivery] of this.all.entries()) {
       const moved = new Date(Date.parse(delivery.delivered_at) - millis);
@@ -92,8 +92,8 @@ export class Deliveries {
     sent: { event: string; body: string; headers: Record<string, string> },
     redelivery: boolean,
   ): Promise<Delivery> {
-    const delivery = this.#attempt(app, sent, redelivery).finally(() => this.#underWay.delete(delivery));
-    this.#underWay.add(delivery);
+    const delivery = this.#attempt(app, sent, redelivery).finally(() => this.#inFlight.delete(delivery));
+    this.#inFlight.add(delivery);
     return delivery;
   }
 
@@ -102,7 +102,7 @@ export class Deliveries {
     { event, body, headers }: { event: string; body: string; headers: Record<string, string> },
     redelivery: boolean,
   ): Promise<Delivery> {
-    const number = this.#begun++;
+    const number = this.#started++;
     const url = this.targets[number % this.targets.length] ?? "";
     const begun = new Date();
     const outcome = await this.#send(url, headers, body);
@@ -163,8 +163,8 @@ export class Deliveries {
 }
 
 /**
- * The headers that GitHub sends. All of them are made here: `emulate` sends four, of which the id is the time, in
- * milliseconds, that two deliveries may share, and signs what is not complete yet.
+ * The headers that GitHub sends. `emulate` sends only four of them: its delivery id is a time in milliseconds, which two
+ * deliveries may share, and its signature is over an incomplete payload.
  */
 function headersOf({ id, webhookSecret }: SeededApp, event: string, body: string): Record<string, string> {
   return {

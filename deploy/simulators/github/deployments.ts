@@ -1,12 +1,12 @@
 /**
- * A stand-in for deployments and their statuses, which the package `emulate` does not have. Nothing is merged and no check is
- * waited for, as if `auto_merge` were false and `required_contexts` empty.
+ * Simulates deployments and their statuses, which the package `emulate` does not have. Creates no merge commit and waits
+ * for no checks, as if `auto_merge` were false and `required_contexts` empty.
  * https://docs.github.com/en/rest/deployments
  */
 import { json, problem } from "./call.ts";
 import { newestFirst, type RepositoryCall, type RepositoryEndpoint } from "./repositoryapi.ts";
 
-/** A deployment as GitHub shows it. */
+/** A deployment in GitHub's API. */
 export interface ShownDeployment {
   readonly id: number;
   readonly sha: string;
@@ -18,7 +18,7 @@ export interface ShownDeployment {
   readonly creator: { readonly login: string };
 }
 
-/** The status of a deployment as GitHub shows it. */
+/** The status of a deployment in GitHub's API. */
 export interface ShownDeploymentStatus {
   readonly id: number;
   readonly state: string;
@@ -36,7 +36,7 @@ interface Deployed {
 
 const states = ["error", "failure", "inactive", "in_progress", "queued", "pending", "success"];
 
-/** Making deployments and telling of them; `resolve` gives the commit that a branch or a SHA stands for. */
+/** Endpoints to create deployments and set their statuses; `resolve` returns the commit of a branch or SHA. */
 export function deployments(
   resolve: (repository: string, ref: string) => Promise<string | undefined>,
 ): readonly RepositoryEndpoint[] {
@@ -66,7 +66,7 @@ export function deployments(
     return json(201, deployment);
   }
 
-  async function tell(call: RepositoryCall) {
+  async function createStatus(call: RepositoryCall) {
     const deployed = deployedIn(call);
     if (deployed === undefined) return problem(404, "Not Found");
     const { state, description = "", environment_url = "", log_url = "" } = call.body;
@@ -81,12 +81,12 @@ export function deployments(
       ...{ created_at: at, updated_at: at },
     } as ShownDeploymentStatus;
     deployed.statuses.push(status);
-    if (state === "success" && call.body.auto_inactive !== false) endBefore(deployed, status);
+    if (state === "success" && call.body.auto_inactive !== false) deactivateEarlier(deployed, status);
     return json(201, status);
   }
 
-  /** What `auto_inactive` does: earlier ones of the environment that had success are inactive. */
-  function endBefore({ repository, deployment }: Deployed, status: ShownDeploymentStatus): void {
+  /** Implements `auto_inactive`: earlier successful deployments of the environment become inactive. */
+  function deactivateEarlier({ repository, deployment }: Deployed, status: ShownDeploymentStatus): void {
     for (const { repository: at, deployment: other, statuses } of all) {
       const { environment, transient_environment, production_environment, id } = other;
       if (at !== repository || environment !== deployment.environment || id >= deployment.id) continue;
@@ -96,11 +96,11 @@ export function deployments(
   }
 
   async function list({ repository, query }: RepositoryCall) {
-    const wanted = ["sha", "ref", "environment"] as const;
+    const filters = ["sha", "ref", "environment"] as const;
     const shown = all
       .filter((one) => one.repository === repository)
       .map(({ deployment }) => deployment)
-      .filter((one) => wanted.every((name) => [null, one[name]].includes(query.get(name))));
+      .filter((one) => filters.every((name) => [null, one[name]].includes(query.get(name))));
     return newestFirst(shown, query);
   }
 
@@ -108,7 +108,7 @@ export function deployments(
   return [
     { method: "POST", path: /^deployments$/, permission, answer: deploy },
     { method: "GET", path: /^deployments$/, permission, answer: list },
-    { method: "POST", path: /^deployments\/(\d+)\/statuses$/, permission, answer: tell },
+    { method: "POST", path: /^deployments\/(\d+)\/statuses$/, permission, answer: createStatus },
     {
       method: "GET",
       path: /^deployments\/(\d+)\/statuses$/,

@@ -1,7 +1,4 @@
-/**
- * The GitHub of tests and of the demo: the package `emulate`, and beside it what that does not have. Where a file here
- * stands in for something of GitHub's, it says so at its top.
- */
+/** The GitHub simulator of tests and of the demo: the package `emulate`, and a simulation of what it lacks. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -23,7 +20,7 @@ import { clientOf, type GitHubPerson, people } from "./people.ts";
 import { Pulls } from "./pulls.ts";
 import { repositoryApi } from "./repositoryapi.ts";
 import { type Restrictions, restrictions } from "./restrictions.ts";
-import { filledIn, type SeededApp, type SeedOptions, seedConfig, user } from "./seed.ts";
+import { type SeededApp, type SeedOptions, seedConfig, user, withDefaults } from "./seed.ts";
 import { commitStatuses } from "./statuses.ts";
 import { timelines } from "./timeline.ts";
 import { type Caller, type TokenPolicy, Tokens } from "./tokens.ts";
@@ -31,70 +28,69 @@ import { startUpstream, type Upstream } from "./upstream.ts";
 import { userRequests } from "./userrequests.ts";
 import { webhooks } from "./webhooks.ts";
 
-/** What is on GitHub, and how it behaves. */
+/** Options of the simulated GitHub. */
 export interface GitHubOptions extends SeedOptions {
-  /** Where webhooks go, in turn; nowhere unless given, which is recorded as a failure. */
+  /** Target URLs of webhooks, used in turn. Without targets, deliveries are recorded as failed. */
   readonly targets?: readonly string[];
-  /** Who can log in with an App; nobody unless given. */
+  /** People who can log in with an App. Defaults to none. */
   readonly people?: readonly GitHubPerson[];
-  /** How long installation tokens work; an hour unless given. */
+  /** Lifetime of installation tokens. Defaults to one hour. */
   readonly tokenLifetimeMillis?: number;
-  /** How many characters installation tokens have, 60 or more; 31 unless given. Newer ones of GitHub have 520. */
+  /** Length of installation tokens, at least 60. Defaults to 31; GitHub's newer ones have 520. */
   readonly tokenLength?: number;
-  /** The largest page of a list, whatever a client asks for; 100 as on GitHub unless given. */
+  /** Upper limit of `per_page`. Defaults to 100, as on GitHub. */
   readonly mostPerPage?: number;
 }
 
-/** An App, with all that is needed to be it. */
-export interface EmulatedApp extends SeededApp {
-  /** PEM, PKCS #1, as GitHub gives it. */
+/** An App with its credentials. */
+export interface SimulatedApp extends SeededApp {
+  /** PEM in PKCS #1, as GitHub issues it. */
   readonly privateKey: string;
-  /** What it is to people who log in with it. */
+  /** OAuth client ID for people who log in with the App. */
   readonly clientId: string;
   readonly clientSecret: string;
 }
 
-/** A running GitHub. */
-export interface EmulatedGitHub extends Account, RepositoryMoves {
-  /** `http://127.0.0.1:port`; the API is below `/api/v3` of it. */
+/** A running GitHub simulator. */
+export interface SimulatedGitHub extends Account, RepositoryMoves {
+  /** `http://127.0.0.1:port`; the API is below its `/api/v3`. */
   readonly url: string;
-  readonly apps: readonly EmulatedApp[];
-  /** From now on webhooks go there, in turn. */
+  readonly apps: readonly SimulatedApp[];
+  /** Replaces the target URLs of webhooks. */
   deliverTo(urls: readonly string[]): void;
-  /** All that were attempted so far, of all Apps, in the order of their ends. */
+  /** Deliveries of all Apps, in the order of their completion. */
   deliveries(): readonly Delivery[];
-  /** Resolves when no webhook is under way to its target. */
+  /** Resolves when no delivery is in flight. */
   untilDelivered(): Promise<void>;
-  /** Moves every attempt so far into the past, as if that time had passed since. */
+  /** Moves the time of all recorded deliveries into the past. */
   ageDeliveries(millis: number): void;
   /**
-   * Delivers a webhook that `emulate` does not send, to the App with that id or the first one, signed and recorded as
-   * the others. The payload is as it is given; one without an installation gets the App's first. Resolves when there is
-   * an outcome.
+   * Delivers a webhook that `emulate` does not send to the App with that id, or the first App. The payload is not
+   * completed, except that a missing `installation` is set to the App's first one. Resolves with the outcome.
    */
   send(event: string, payload: object, app?: number): Promise<Delivery>;
-  /** All requests to the API that clients have made so far. */
+  /** All requests of clients to the API. */
   requests(): readonly ApiRequest[];
-  /** Lets the next `times` requests that match meet a fault, or all of them until it is removed. */
+  /** Injects a fault into the next `times` matching requests, or into all until it is removed. */
   fault(match: FaultMatch, answer: FaultAnswer, times?: number): Fault;
-  /** Keeps Apps from writing to a repository, until what it returns is called. */
+  /** Forbids Apps to write to a repository until the returned function is called. */
   readonly restrict: Restrictions["restrict"];
-  /** From now on installation tokens are like that. */
+  /** Sets the policy for new installation tokens. */
   issueTokens(policy: TokenPolicy): void;
-  /** All installation tokens that were handed out so far, also those that are over. */
+  /** All issued installation tokens, including expired and revoked ones. */
   tokens(): readonly string[];
-  /** Permissions and repositories of a token; undefined for a revoked one. */
+  /** Permissions of a token; undefined for a revoked one. */
   permissionsOf(token: string): Readonly<Record<string, string>> | undefined;
-  /** Somebody takes back all that they have let Apps do in their name. */
+  /** Revokes all tokens that Apps have for a person. */
   revokeUser(login: string): void;
-  /** Gives the App with that id or the first one another private key; the one before is no longer good. */
+  /** Replaces the private key of the App with that id, or the first App; the old key stops working. */
   rotateKey(app?: number): string;
   stop(): Promise<void>;
 }
 
-/** Starts it on a free port of 127.0.0.1, in this process. */
-export async function startGitHub(options: GitHubOptions = {}): Promise<EmulatedGitHub> {
-  const seed = filledIn(options);
+/** Starts the simulator on a free port of 127.0.0.1, in this process. */
+export async function startGitHub(options: GitHubOptions = {}): Promise<SimulatedGitHub> {
+  const seed = withDefaults(options);
   const over = new AbortController();
   const server = createServer();
   server.listen(0, "127.0.0.1");
@@ -226,21 +222,21 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Emulated
   };
 }
 
-/** GitHub's names ignore case, and those of `emulate` do not. */
+/** Repository names are case-insensitive at GitHub, but not in `emulate`. */
 const withCase = (call: ApiCall, repositories: readonly string[]): ApiCall => ({
   ...call,
-  path: call.path.replace(/(?<=^\/repos\/)[^/?]+\/[^/?]+/, (asked) => {
-    const name = repositories.find((one) => one.toLowerCase() === asked.toLowerCase());
-    return name ?? asked;
+  path: call.path.replace(/(?<=^\/repos\/)[^/?]+\/[^/?]+/, (matched) => {
+    const name = repositories.find((one) => one.toLowerCase() === matched.toLowerCase());
+    return name ?? matched;
   }),
 });
 
 const withPageSize = (call: ApiCall, most = 100): ApiCall => ({
   ...call,
-  path: call.path.replace(/(?<=[?&]per_page=)\d+/, (asked) => String(Math.min(Number(asked), most))),
+  path: call.path.replace(/(?<=[?&]per_page=)\d+/, (matched) => String(Math.min(Number(matched), most))),
 });
 
-/** The user that acts for an App. */
+/** Login of the bot user of an App. */
 const botOf = (apps: readonly SeededApp[], id: number | undefined): string | undefined => {
   const app = apps.find((one) => one.id === id);
   return app && `${app.slug}[bot]`;
@@ -248,6 +244,6 @@ const botOf = (apps: readonly SeededApp[], id: number | undefined): string | und
 
 function privateKeyOf({ id }: SeededApp, { generatedSecrets }: Upstream): string {
   const key = generatedSecrets.find((one) => one.kind === "github.app_private_key" && one.id === String(id));
-  if (key === undefined) throw new Error(`expected emulate to have made a private key for the App ${id}`);
+  if (key === undefined) throw new Error(`emulate created no private key for App ${id}`);
   return key.value;
 }

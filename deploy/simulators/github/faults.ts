@@ -1,40 +1,40 @@
-/** What goes wrong with requests to the API, because a test says so. */
+/** Faults that a test injects into the API. */
 import type { ApiCall } from "./call.ts";
 
-/** Which requests it is about. */
+/** Selects the requests that a fault affects. */
 export interface FaultMatch {
   readonly method?: string;
   /** Matched against the path with its query, without `/api/v3`. */
   readonly path: RegExp;
 }
 
-/** A complete response that replaces the right one. */
+/** A complete response, sent in place of the real one. */
 export interface FixedResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
-/** Instead of the right answer: another one, the right one but later, or a connection that is reset. */
+/** A fixed response, a delayed response, or a connection reset. */
 export type FaultAnswer =
   | FixedResponse
   | { readonly delayMillis: number }
-  /** The right answer, once the promise is resolved. */
+  /** Responds normally once the promise resolves. */
   | { readonly heldUntil: Promise<unknown> }
   | "reset";
 
-/** A fault that was injected. */
+/** An injected fault. */
 export interface Fault {
-  /** How many requests it has met. */
+  /** Number of affected requests. */
   readonly hits: number;
   remove(): void;
 }
 
-/** All faults of an emulated GitHub. */
+/** All faults of a simulated GitHub. */
 export class Faults {
   readonly #active = new Set<{ match: FaultMatch; answer: FaultAnswer; left: number; hits: number }>();
 
-  /** Meets the next `times` requests that match, or all of them. */
+  /** Affects the next `times` matching requests, or all of them. */
   add(match: FaultMatch, answer: FaultAnswer, times = Number.POSITIVE_INFINITY): Fault {
     const fault = { match, answer, left: times, hits: 0 };
     this.#active.add(fault);
@@ -48,11 +48,11 @@ export class Faults {
     };
   }
 
-  /** What this request meets, the oldest fault first. */
-  meet({ method, path }: Pick<ApiCall, "method" | "path">): FaultAnswer | undefined {
+  /** The fault for a request; the oldest matching one wins. */
+  take({ method, path }: Pick<ApiCall, "method" | "path">): FaultAnswer | undefined {
     for (const fault of this.#active) {
       const { match } = fault;
-      // Not `test`, which remembers where it was when the expression is global.
+      // Not `test`, which keeps state in a global expression.
       if ((match.method ?? method) !== method || path.search(match.path) < 0) continue;
       fault.hits++;
       if (--fault.left <= 0) this.#active.delete(fault);

@@ -1,6 +1,6 @@
 /**
- * The server that clients and the package `emulate` talk to: it has the API under `/api/v3`, as GitHub Enterprise has it,
- * keeps a record of requests, lets them meet faults, and takes the webhooks of `emulate` to be delivered.
+ * The HTTP server in front of the package `emulate`. It serves the API under `/api/v3`, as GitHub Enterprise does, records
+ * requests, applies faults, and receives the webhooks of `emulate`.
  */
 import type { RequestListener, ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
@@ -11,29 +11,29 @@ import { graphqlPath } from "./graphql.ts";
 import { apiPrefix } from "./links.ts";
 import type { Caller } from "./tokens.ts";
 
-/** A request that a client has made. */
+/** A recorded request of a client. */
 export interface ApiRequest extends Caller {
-  /** When it came, in milliseconds since the epoch. */
+  /** Time of arrival, in milliseconds since the epoch. */
   readonly at: number;
   readonly method: string;
   /** With its query, without `/api/v3`. */
   readonly path: string;
-  /** As it came; empty when there was none. */
+  /** Request body; empty without one. */
   readonly body: string;
-  /** Of the answer; undefined as long as there is none, and for good when the connection was reset. */
+  /** Status of the response; undefined while it is pending, and after a connection reset. */
   readonly status: number | undefined;
 }
 
-/** What the server hands on. */
+/** Dependencies of the server. */
 export interface FrontParts {
   readonly faults: Faults;
-  /** What was asked so far is added to it. */
+  /** Receives each request. */
   readonly requests: ApiRequest[];
   readonly caller: (call: ApiCall) => Caller;
   readonly answer: (call: ApiCall) => Promise<ApiAnswer>;
-  /** What people see who log in with an App, and what that asks for then. */
+  /** Login pages for people who authorize an App, and the token endpoint. */
   readonly login: (call: ApiCall) => ApiAnswer;
-  /** A webhook of `emulate`. */
+  /** Receives a webhook of `emulate`. */
   readonly webhook: (app: number, event: string, body: string) => void;
   /** Ends delays. */
   readonly signal: AbortSignal;
@@ -41,10 +41,10 @@ export interface FrontParts {
 
 const hookPath = /^\/emulate\/webhooks\/(\d+)$/;
 
-/** Where `emulate` is to send the webhooks of an App. */
+/** URL to which `emulate` sends the webhooks of an App. */
 export const hookUrl = (url: string, app: number): string => `${url}/emulate/webhooks/${app}`;
 
-/** Handles what comes to the server. */
+/** Creates the request listener. */
 export function front({
   faults,
   requests,
@@ -64,7 +64,7 @@ export function front({
       ...caller(call),
     };
     requests.push(request);
-    const fault = faults.meet(call);
+    const fault = faults.take(call);
     if (fault === "reset") {
       response.socket?.resetAndDestroy();
       return;
@@ -85,7 +85,7 @@ export function front({
       const body = await buffer(request);
       const app = hookPath.exec(url)?.[1];
       if (app !== undefined) {
-        // Whatever becomes of it: `emulate` would not do anything about it.
+        // Always 202: `emulate` ignores the response.
         response.writeHead(202).end();
         webhook(Number(app), String(headers["x-github-event"]), body.toString());
       } else if (url.startsWith(`${apiPrefix}/`)) {
@@ -96,7 +96,7 @@ export function front({
         const given = login({ method, path: url, headers, body });
         response.writeHead(given.status, given.headers).end(given.body);
       } else {
-        const { status, body: text } = problem(404, `expected a path below ${apiPrefix}, found ${url}`);
+        const { status, body: text } = problem(404, `path ${url} is not below ${apiPrefix}`);
         response.writeHead(status).end(text);
       }
     } catch (error) {

@@ -1,14 +1,14 @@
 /**
- * A stand-in for the one question of GraphQL that is asked: who has the token. The package `emulate` has no GraphQL.
+ * Simulates one GraphQL query, `viewer { login }`. The package `emulate` has no GraphQL.
  * https://docs.github.com/en/graphql/reference/queries#viewer
  */
 import { type Endpoint, json, problem } from "./call.ts";
 import type { Caller, Tokens } from "./tokens.ts";
 
-/** Where it is, below the server's URL; without `/api` for those who answer. */
+/** Path of the endpoint, without `/api`. */
 export const graphqlPath = "/graphql";
 
-/** Answers `viewer { login }`; `login` names the account of a caller. */
+/** Answers `viewer { login }`; `login` returns the account of a caller. */
 export const graphql =
   (tokens: Pick<Tokens, "caller">, login: (caller: Caller) => string): Endpoint =>
   async (call) => {
@@ -18,5 +18,7 @@ export const graphql =
     const { query = "" } = JSON.parse(call.body.toString()) as { query?: string };
     if (/^query \{ viewer \{ login \} \}$/.test(query))
       return json(200, { data: { viewer: { login: login(caller) } } });
-    return json(200, { errors: [{ message: `expected a query of the viewer's login, found ${query}` }] });
+    return json(200, {
+      errors: [{ message: `unsupported query: expected the viewer's login, found ${query}` }],
+    });
   };

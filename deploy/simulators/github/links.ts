@@ -1,17 +1,15 @@
-/**
- * A stand-in for GitHub Enterprise's links: it has the API below `/api/v3`, of which the package `emulate` knows nothing.
- */
+/** Adds GitHub Enterprise's prefix `/api/v3` to links in responses; the package `emulate` does not know it. */
 
-/** Below it is the API. */
+/** Path prefix of the API. */
 export const apiPrefix = "/api/v3";
 
-/** What links to the API begin with; all others lead to pages for people. */
+/** First path segments of API links; all other links lead to web pages. */
 const roots = ["repos", "users", "orgs", "app", "installation"];
 
-/** JSON in which the links to the API at `url` have the prefix. */
+/** Adds the prefix to API links in JSON; `url` is the server's URL. */
 export const prefixedLinks = (text: string, url: string): string =>
   roots.reduce((done, root) => done.replaceAll(`"${url}/${root}/`, `"${url}${apiPrefix}/${root}/`), text);
 
-/** A header `Link`, which names the host that was asked, with the prefix. */
+/** Adds the prefix to the links of a `Link` header, which names the requested host. */
 export const prefixedLinkHeader = (link: string): string =>
   link.replaceAll(/<(https?:\/\/[^/>]+)\//g, `<$1${apiPrefix}/`);

@@ -1,12 +1,12 @@
 /**
- * GitHub for `npm run demo -- github`, played by that of the tests. Once it answers, it says in a line of JSON on standard
- * output what there is on it, with all that is needed to be its App and its user.
+ * The GitHub simulator. Once it listens, it prints one line of JSON to standard output: its URL, and the credentials of
+ * its App and its user.
  */
 import { Command, Option } from "commander";
 import { startGitHub } from "./emulator.ts";
 import { user } from "./seed.ts";
 
-/** What `denrei demo` asks for. */
+/** Options of the command. */
 interface Options {
   readonly webhookSecret: string;
   readonly deliverTo: string[];
@@ -16,18 +16,22 @@ interface Options {
 }
 
 const options = new Command("github")
-  .description("play GitHub, with an App that is installed on a repository")
+  .description("simulate GitHub with an App that is installed on a repository")
   .addOption(
-    new Option("--webhook-secret <secret>", "what the App's webhooks are signed with")
-      .env("SIMULATOR_WEBHOOK_SECRET")
+    new Option("--webhook-secret <secret>", "secret that signs the App's webhooks")
+      .env("DEMO_WEBHOOK_SECRET")
       .makeOptionMandatory(),
   )
-  .requiredOption("--deliver-to <urls>", "where they go, in turn, separated by commas", (text) =>
+  .requiredOption("--deliver-to <urls>", "comma-separated URLs that receive the webhooks in turn", (text) =>
     text.split(","),
   )
-  .requiredOption("--token-seconds <seconds>", "how long tokens of the App work", Number)
-  .requiredOption("--repository <owner/name>", "the repository")
-  .option("--dashboard-url <url>", "where the dashboard is whose users connect their accounts")
+  .requiredOption(
+    "--token-seconds <seconds>",
+    "lifetime of the App's installation tokens, in seconds",
+    Number,
+  )
+  .requiredOption("--repository <owner/name>", "repository with the App")
+  .option("--dashboard-url <url>", "URL of the dashboard whose users connect their accounts")
   .parse()
   .opts<Options>();
 
@@ -45,7 +49,7 @@ const { url, apps } = await startGitHub({
   tokenLifetimeMillis: options.tokenSeconds * 1000,
 });
 const [app] = apps;
-const played = {
+const details = {
   url,
   appId: app?.id,
   installationId: app?.installations[0]?.id,
@@ -56,5 +60,5 @@ const played = {
   userToken: user.tokens[0],
   repository,
 };
-// Until a signal ends it: there is nothing to be put in order.
-process.stdout.write(`${JSON.stringify(played)}\n`);
+// Runs until a signal stops it; no cleanup is needed.
+process.stdout.write(`${JSON.stringify(details)}\n`);

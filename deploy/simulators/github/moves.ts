@@ -1,25 +1,25 @@
 /**
- * A stand-in for what GitHub does about repositories that were renamed or transferred, and the package `emulate` does not: the
- * former name leads to the repository until another one takes the name.
+ * Simulates renamed and transferred repositories, which the package `emulate` does not support: the former name redirects
+ * to the repository until another one takes the name.
  * https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#follow-redirects
  * https://docs.github.com/en/repositories/creating-and-managing-repositories/renaming-a-repository
- * Left out: statuses and deployments of before the move.
+ * Not simulated: statuses and deployments from before the move.
  */
 import { type ApiAnswer, type ApiCall, json, problem } from "./call.ts";
 import type { Pulls } from "./pulls.ts";
 import type { UserRequest } from "./userrequests.ts";
 
-/** What an owner does to repositories. Webhooks about it go to the Apps that have the event `repository`. */
+/** Changes that an owner makes. Apps that subscribe to `repository` get a webhook. */
 export interface RepositoryMoves {
   /** Renames a repository: `to` is its name without the owner. */
   renameRepository(repository: string, to: string): Promise<void>;
-  /** Transfers it to another organization. */
+  /** Transfers a repository to another organization. */
   transferRepository(repository: string, owner: string): Promise<void>;
-  /** Creates a private one in an organization, with a branch `main`; it may have the former name of another one. */
+  /** Creates a private repository with a branch `main`; it may take the former name of another one. */
   createRepository(repository: string): Promise<void>;
 }
 
-/** Facts about a repository. */
+/** Repository fields read here. */
 interface Repository {
   readonly id: number;
   readonly full_name: string;
@@ -28,18 +28,18 @@ interface Repository {
 /** Dependencies of the simulated moves. */
 export interface MoveParts {
   readonly request: UserRequest;
-  /** Full names of all repositories, which are kept up to date here. */
+  /** Full names of all repositories; updated here. */
   readonly names: string[];
   readonly pulls: Pulls;
   readonly announce: (repository: string, event: string, payload: Record<string, unknown>) => void;
-  /** What links to the API begin with. */
+  /** Prefix of API links. */
   readonly apiUrl: string;
 }
 
 const byName = /^\/repos\/([^/?]+\/[^/?]+)(.*)$/s;
 const byId = /^\/repositories\/(\d+)(.*)$/s;
 
-/** Moves of repositories. `answer` handles calls under former and present names; `emulate` answers calls under the present name. */
+/** `answer` handles former names and passes calls on under the current name. */
 export function moves({ request, names, pulls, announce, apiUrl }: MoveParts): {
   readonly moves: RepositoryMoves;
   answer(call: ApiCall, answer: (call: ApiCall) => Promise<ApiAnswer>): Promise<ApiAnswer>;
@@ -47,10 +47,9 @@ export function moves({ request, names, pulls, announce, apiUrl }: MoveParts): {
   /** Ids by former names, in lower case. */
   const former = new Map<string, number>();
 
-  async function asked<T>(method: string, path: string, body?: object): Promise<T> {
+  async function callApi<T>(method: string, path: string, body?: object): Promise<T> {
     const { status, body: found } = await request(method, path, body);
-    if (status >= 400)
-      throw new Error(`expected ${method} ${path} to succeed, but it was answered ${status}`);
+    if (status >= 400) throw new Error(`${method} ${path} failed with status ${status}`);
     return JSON.parse(found.toString());
   }
 
@@ -60,7 +59,7 @@ export function moves({ request, names, pulls, announce, apiUrl }: MoveParts): {
     changes: (before: { owner: object }) => object,
     change: () => Promise<Repository>,
   ): Promise<void> {
-    const before = await asked<Repository & { owner: object }>("GET", `/repos/${from}`);
+    const before = await callApi<Repository & { owner: object }>("GET", `/repos/${from}`);
     const { id, full_name } = await change();
     former.set(from.toLowerCase(), id);
     former.delete(full_name.toLowerCase());
@@ -69,8 +68,8 @@ export function moves({ request, names, pulls, announce, apiUrl }: MoveParts): {
     announce(full_name, "repository", {
       action,
       changes: changes(before),
-      repository: await asked("GET", `/repos/${full_name}`),
-      sender: await asked("GET", "/user"),
+      repository: await callApi("GET", `/repos/${full_name}`),
+      sender: await callApi("GET", "/user"),
     });
   }
 
@@ -81,18 +80,18 @@ export function moves({ request, names, pulls, announce, apiUrl }: MoveParts): {
           from,
           "renamed",
           () => ({ repository: { name: { from: from.split("/")[1] } } }),
-          () => asked("PATCH", `/repos/${from}`, { name: to }),
+          () => callApi("PATCH", `/repos/${from}`, { name: to }),
         ),
       transferRepository: (from, owner) =>
         move(
           from,
           "transferred",
           (before) => ({ owner: { from: { organization: before.owner } } }),
-          () => asked("POST", `/repos/${from}/transfer`, { new_owner: owner }),
+          () => callApi("POST", `/repos/${from}/transfer`, { new_owner: owner }),
         ),
       async createRepository(repository) {
         const [owner, name] = repository.split("/");
-        await asked("POST", `/orgs/${owner}/repos`, { name, private: true, auto_init: true });
+        await callApi("POST", `/orgs/${owner}/repos`, { name, private: true, auto_init: true });
         former.delete(repository.toLowerCase());
         names.push(repository);
       },
@@ -108,7 +107,7 @@ export function moves({ request, names, pulls, announce, apiUrl }: MoveParts): {
       const [, name = "", rest = ""] = byName.exec(call.path) ?? [];
       const moved = former.get(name.toLowerCase());
       if (moved === undefined) return answer(call);
-      const { full_name } = await asked<Repository>("GET", `/repositories/${moved}`);
+      const { full_name } = await callApi<Repository>("GET", `/repositories/${moved}`);
       // Users without access to the repository do not learn where it is.
       const seen = await answer({
         ...call,

@@ -1,6 +1,6 @@
 /**
- * A stand-in for what the package `emulate` leaves out of the webhooks it sends, though GitHub always says it, or says
- * in another way.
+ * Fills the gaps in the webhook payloads of the package `emulate`: fields that GitHub always sends, or sends with another
+ * value.
  * https://docs.github.com/en/webhooks/webhook-events-and-payloads
  */
 
@@ -15,16 +15,16 @@ interface Repository {
   readonly html_url: string;
 }
 
-const nothing = "0".repeat(40);
+const zeroSha = "0".repeat(40);
 
-/** Fields by the event that has them; those that are there already stay. */
+/** Added fields by event; existing fields are kept. */
 const missing: Readonly<Record<string, (payload: Payload) => Payload>> = {
   push({ before, after, commits = [], sender, repository }) {
     const { login } = sender as { login: string };
     const { html_url } = repository as Repository;
     return {
-      created: before === nothing,
-      deleted: after === nothing,
+      created: before === zeroSha,
+      deleted: after === zeroSha,
       forced: false,
       base_ref: null,
       compare: `${html_url}/compare/${String(before).slice(0, 12)}...${String(after).slice(0, 12)}`,
@@ -37,17 +37,17 @@ const missing: Readonly<Record<string, (payload: Payload) => Payload>> = {
   create: () => ({ description: null, pusher_type: "user" }),
 };
 
-/** Where GitHub says something else. */
+/** Fields with another value at GitHub. */
 const different: Readonly<Record<string, (payload: Payload) => Payload>> = {
-  // The page of the repository, and in no other webhook.
+  // Only in a push, `url` is the page of the repository.
   push: ({ repository }) => ({
     repository: { ...(repository as object), url: (repository as Repository).html_url },
   }),
-  // The bare name, unlike in a push.
+  // Unlike in a push, without `refs/heads/`.
   create: ({ ref }) => ({ ref: String(ref).replace(/^refs\/(heads|tags)\//, "") }),
 };
 
-/** The payload as GitHub has it. */
+/** The payload as GitHub sends it. */
 export const completed = (event: string, payload: Payload): Payload => ({
   ...missing[event]?.(payload),
   ...payload,

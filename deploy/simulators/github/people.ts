@@ -1,48 +1,48 @@
 /**
- * A stand-in for people who log in at GitHub with an App, and for what an App is told of them: the package `emulate` looks at
- * no PKCE, has one member of everything, and has no `/user/installations`.
+ * Simulates people who authorize an App, and the API endpoints for their tokens. The package `emulate` ignores PKCE, makes
+ * one user a member of everything, and has no `/user/installations`.
  * https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
  * https://docs.github.com/en/rest/apps/installations#list-app-installations-accessible-to-the-user-access-token
- * Left out: the device flow, tokens that end, and scopes, which those of GitHub Apps do not have.
+ * Not simulated: the device flow, expiring tokens, and scopes, which tokens of GitHub Apps do not have.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { type ApiAnswer, type ApiCall, json, problem } from "./call.ts";
 import type { SeededApp } from "./seed.ts";
 
-/** Somebody with an account. */
+/** A person with an account. */
 export interface GitHubPerson {
   readonly login: string;
-  /** Full names of the repositories that they see. */
+  /** Full names of the repositories that the person can read. */
   readonly repositories: readonly string[];
-  /** Those of them that they may not write to; none unless given. */
+  /** Those that the person cannot write to. Defaults to none. */
   readonly readOnly?: readonly string[];
 }
 
-/** The client that an App is to those who log in with it. */
+/** OAuth client of an App. */
 export const clientOf = ({ id, slug }: SeededApp) => ({
   clientId: `Iv23li${id}`,
   clientSecret: `the client secret of ${slug}`,
 });
 
-/** What the stand-in needs. */
+/** Dependencies of the simulated people. */
 export interface PeopleParts {
   readonly people: readonly GitHubPerson[];
   readonly apps: readonly SeededApp[];
-  /** All of them. */
+  /** Full names of all repositories. */
   readonly repositories: readonly string[];
-  /** A repository as the API has it. */
+  /** Fetches a repository from the API. */
   readonly repository: (fullName: string) => Promise<object>;
-  /** Where the API is. */
+  /** URL of the API. */
   readonly apiUrl: string;
 }
 
-/** The stand-in. */
+/** The simulated people. */
 export interface People {
-  /** Pages and the token endpoint, below `/login/oauth`. */
+  /** Serves the pages and the token endpoint below `/login/oauth`. */
   login(call: ApiCall): ApiAnswer;
-  /** What the API tells users, and Apps of their tokens; undefined for all else. */
+  /** Answers users' tokens, and Apps that revoke one; undefined for all other calls. */
   answer(call: ApiCall): Promise<ApiAnswer | undefined>;
-  /** Takes all tokens of somebody back, as they can do in their settings. */
+  /** Revokes all tokens of a person, as they can in their settings. */
   revoke(login: string): void;
 }
 
@@ -53,13 +53,13 @@ interface Code {
   readonly challenge: string;
 }
 
-/** GitHub tells of errors with success. */
+/** GitHub's OAuth errors have status 200. */
 const oauthError = (error: string, error_description: string): ApiAnswer =>
   json(200, { error, error_description });
 
 const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, (found) => `&#${found.codePointAt(0)};`);
 
-/** Puts it together. */
+/** Creates the login pages and the endpoints. */
 export function people(parts: PeopleParts): People {
   const codes = new Map<string, Code>();
   const tokens = new Map<string, { readonly login: string; readonly app: SeededApp }>();
@@ -119,7 +119,7 @@ export function people(parts: PeopleParts): People {
     return json(200, { access_token: token, token_type: "bearer", scope: "" });
   }
 
-  /** Those of an installation, be they seen or not. */
+  /** All repositories of an installation, whether or not the person can read them. */
   const reach = ({ account, repositories }: SeededApp["installations"][number]) =>
     repositories === "all"
       ? parts.repositories.filter((name) => name.split("/", 1)[0] === account)
@@ -154,18 +154,18 @@ export function people(parts: PeopleParts): People {
   }
 
   function paged(at: string, query: string | undefined, field: string, all: readonly object[]): ApiAnswer {
-    const asked = new URLSearchParams(query);
-    const size = Math.min(100, Number(asked.get("per_page") ?? 30));
-    const number = Number(asked.get("page") ?? 1);
+    const params = new URLSearchParams(query);
+    const size = Math.min(100, Number(params.get("per_page") ?? 30));
+    const number = Number(params.get("page") ?? 1);
     const hasMore = all.length > number * size;
-    asked.set("page", String(number + 1));
-    const link = `<${parts.apiUrl}${at}?${asked}>; rel="next"`;
+    params.set("page", String(number + 1));
+    const link = `<${parts.apiUrl}${at}?${params}>; rel="next"`;
     const items = all.slice((number - 1) * size, number * size);
     return json(200, { total_count: all.length, [field]: items }, hasMore ? { link } : {});
   }
 
-  /** `DELETE /applications/{client_id}/token`, by the client itself. */
-  function takeBack(clientId: string, { headers, body }: ApiCall): ApiAnswer {
+  /** `DELETE /applications/{client_id}/token`, called by the App itself. */
+  function revokeToken(clientId: string, { headers, body }: ApiCall): ApiAnswer {
     const app = appOf(clientId);
     const basic = app && Buffer.from(`${clientId}:${clientOf(app).clientSecret}`).toString("base64");
     if (basic === undefined || headers.authorization !== `Basic ${basic}`)
@@ -185,7 +185,7 @@ export function people(parts: PeopleParts): People {
     },
     async answer(call) {
       const client = /^\/applications\/([^/]+)\/token$/.exec(call.path)?.[1];
-      if (client !== undefined && call.method === "DELETE") return takeBack(client, call);
+      if (client !== undefined && call.method === "DELETE") return revokeToken(client, call);
       const token = /^bearer (ghu_\S+)$/i.exec(call.headers.authorization ?? "")?.[1];
       return token === undefined ? undefined : answerUser(call.path, token);
     },

@@ -1,46 +1,46 @@
 /**
- * What the user does to pull requests. Where the package `emulate` sends no webhook about it, or not the right one, that is
- * made here.
+ * The user's actions on pull requests. Where the package `emulate` sends no webhook for an action, or an incorrect one, the
+ * webhook is made here.
  */
 import type { Mergeability, Pull, Pulls } from "./pulls.ts";
 import type { Restrictions } from "./restrictions.ts";
 import { user } from "./seed.ts";
 import type { Timelines } from "./timeline.ts";
 
-/** Which pull request. */
+/** Identifies a pull request. */
 export interface PullName {
   readonly repository: string;
   readonly number: number;
 }
 
-/** What can be done to pull requests. */
+/** Actions on pull requests. */
 export interface PullRequestActions {
   closePullRequest(pull: PullName): Promise<void>;
   reopenPullRequest(pull: PullName): Promise<void>;
-  /** Into its base, which moves. */
+  /** Merges it into its base, which moves. */
   mergePullRequest(pull: PullName): Promise<void>;
-  /** Creates the label if it is missing. `by`: the user unless given. */
+  /** Creates the label if it does not exist. `by` defaults to the user. */
   addLabel(pull: PullName & { readonly label: string; readonly by?: string }): Promise<void>;
-  /** Reviews the last commit, or that one, and approves it. No webhook is sent of it. */
+  /** Approves the last commit, or the given one. Sends no webhook. */
   approve(pull: PullName & { readonly commit?: string; readonly by?: string }): Promise<void>;
   removeLabel(pull: PullName & { readonly label: string }): Promise<void>;
   convertToDraft(pull: PullName): Promise<void>;
   markReadyForReview(pull: PullName): Promise<void>;
-  /** Only members comment on it from then on, and no App. */
+  /** Only members can comment afterward, and no App. */
   lockConversation(pull: PullName): Promise<void>;
   unlockConversation(pull: PullName): Promise<void>;
-  /** The branch is made when there is none of that name. */
+  /** Creates the branch if it does not exist. */
   changeBase(pull: PullName & { readonly base: string }): Promise<void>;
-  /** Its pull requests stay, with no repository as their head. */
+  /** Pull requests from the fork stay open, without a head repository. */
   deleteFork(fork: string): void;
   /**
-   * What GitHub finds out about merging it, now and for later commits. Unless told, one can be merged; a client that looks at
-   * it for the first time, or after its head or base has moved, is told that it is being found out.
+   * Sets the mergeability, now and for later commits. It defaults to mergeable. The first read, and the first read after
+   * the head or base has moved, returns unknown, as GitHub does while it computes.
    */
   mergeability(repository: string, number: number, outcome: Mergeability): void;
 }
 
-/** What the actions need. */
+/** Dependencies of the actions. */
 export interface PullActionParts {
   readonly api: <T = unknown>(method: string, path: string, body?: object) => Promise<T>;
   readonly pulls: Pulls;
@@ -49,12 +49,16 @@ export interface PullActionParts {
   readonly announce: (repository: string, event: string, payload: Record<string, unknown>) => void;
 }
 
-/** The actions; `announce` sends a webhook about a pull request as it is. */
+/** The actions; `announce` sends a webhook with the current pull request. */
 export function pullRequestActions({ api, pulls, timelines, restrictions, announce }: PullActionParts): {
   readonly ofUser: PullRequestActions;
   announce(repository: string, number: number, payload: Record<string, unknown>): Promise<void>;
 } {
-  async function tell(repository: string, number: number, payload: Record<string, unknown>): Promise<void> {
+  async function sendWebhook(
+    repository: string,
+    number: number,
+    payload: Record<string, unknown>,
+  ): Promise<void> {
     const pull_request = await pullOf({ repository, number });
     announce(repository, "pull_request", {
       number,
@@ -70,18 +74,18 @@ export function pullRequestActions({ api, pulls, timelines, restrictions, announ
   const labelsAt = ({ repository, number }: PullName): string =>
     `/repos/${repository}/issues/${number}/labels`;
 
-  function note({ repository, number }: PullName, event: Readonly<Record<string, unknown>>): void {
+  function recordEvent({ repository, number }: PullName, event: Readonly<Record<string, unknown>>): void {
     pulls.touch(repository, number, timelines.add(repository, number, event));
   }
 
   async function setDraft({ repository, number }: PullName, draft: "draft" | "ready"): Promise<void> {
     await api("PATCH", at({ repository, number }), { draft: draft === "draft" });
     const action = draft === "draft" ? "converted_to_draft" : "ready_for_review";
-    await tell(repository, number, { action });
+    await sendWebhook(repository, number, { action });
   }
 
   return {
-    announce: tell,
+    announce: sendWebhook,
     ofUser: {
       async closePullRequest(pull) {
         await api("PATCH", at(pull), { state: "closed" });
@@ -96,36 +100,36 @@ export function pullRequestActions({ api, pulls, timelines, restrictions, announ
       },
       async addLabel({ label, by = user.login, ...pull }) {
         const labels = await api<{ name: string }[]>("POST", labelsAt(pull), { labels: [label] });
-        note(pull, { event: "labeled", actor: { login: by }, label: { name: label } });
-        await tell(pull.repository, pull.number, {
+        recordEvent(pull, { event: "labeled", actor: { login: by }, label: { name: label } });
+        await sendWebhook(pull.repository, pull.number, {
           action: "labeled",
           label: labels.find(({ name }) => name === label),
         });
       },
       async approve({ commit, by = user.login, ...pull }) {
         const commit_id = commit ?? (await pullOf(pull)).head.sha;
-        note(pull, { event: "reviewed", state: "approved", user: { login: by }, commit_id });
+        recordEvent(pull, { event: "reviewed", state: "approved", user: { login: by }, commit_id });
       },
       async removeLabel({ label, ...pull }) {
         const found = await api("GET", `/repos/${pull.repository}/labels/${encodeURIComponent(label)}`);
         await api("DELETE", `${labelsAt(pull)}/${encodeURIComponent(label)}`);
-        note(pull, { event: "unlabeled", actor: { login: user.login }, label: { name: label } });
-        await tell(pull.repository, pull.number, { action: "unlabeled", label: found });
+        recordEvent(pull, { event: "unlabeled", actor: { login: user.login }, label: { name: label } });
+        await sendWebhook(pull.repository, pull.number, { action: "unlabeled", label: found });
       },
       convertToDraft: (pull) => setDraft(pull, "draft"),
       markReadyForReview: (pull) => setDraft(pull, "ready"),
       async lockConversation({ repository, number }) {
         restrictions.lock(repository, number);
-        await tell(repository, number, { action: "locked" });
+        await sendWebhook(repository, number, { action: "locked" });
       },
       async unlockConversation({ repository, number }) {
         restrictions.unlock(repository, number);
-        await tell(repository, number, { action: "unlocked" });
+        await sendWebhook(repository, number, { action: "unlocked" });
       },
       async changeBase({ base, ...pull }) {
         const before = await pullOf(pull);
         await api("PATCH", at(pull), { base });
-        await tell(pull.repository, pull.number, {
+        await sendWebhook(pull.repository, pull.number, {
           action: "edited",
           changes: { base: { ref: { from: before.base.ref }, sha: { from: before.base.sha } } },
         });

@@ -1,15 +1,15 @@
 /**
- * A stand-in for what GitHub says of a pull request beyond the package `emulate`, where the head stays the commit that it was
- * opened with, all can be merged at once, and lists say as much as single ones.
+ * Corrects pull requests from the package `emulate`. There the head stays at the first commit, every pull request is
+ * mergeable at once, and lists have all fields.
  */
 import { createHash } from "node:crypto";
 import { forkedRepository } from "./forks.ts";
 import { user } from "./seed.ts";
 
-/** Whether it can be merged: GitHub is finding out, yes, or no. */
+/** Whether a pull request can be merged; `pending` while GitHub computes it. */
 export type Mergeability = "pending" | "clean" | "conflict";
 
-/** As much of a pull request as is looked at or changed. */
+/** The fields of a pull request that are read or changed. */
 export interface Pull {
   readonly number: number;
   readonly draft: boolean;
@@ -37,22 +37,22 @@ export interface Pull {
   readonly _links: { readonly statuses: { href: string } };
 }
 
-/** What GitHub has found out about merging one. */
+/** Mergeability of a pull request. */
 interface Merging {
   outcome: Mergeability;
-  /** The commits that it is the outcome for; with others, it is found out anew. */
+  /** The commits that the outcome is for; it is computed again for others. */
   of: string | undefined;
-  /** The last merge that it could try. */
+  /** The last test merge commit. */
   sha: string | null;
 }
 
-/** What only a single one says. */
+/** Fields that lists omit. */
 const notInLists = [
   ...["mergeable", "mergeable_state", "rebaseable", "merged", "merged_by", "maintainer_can_modify"],
   ...["comments", "review_comments", "commits", "additions", "deletions", "changed_files"],
 ];
 
-/** All pull requests that have changed since `emulate` took note. */
+/** Changes to pull requests that `emulate` does not know about. */
 export class Pulls {
   readonly #heads = new Map<string, { readonly sha: string; readonly at: string }>();
   readonly #changes = new Map<string, string>();
@@ -60,28 +60,28 @@ export class Pulls {
   readonly #merging = new Map<string, Merging>();
   readonly #goneForks = new Set<string>();
 
-  /** The branch of a pull request has moved. */
+  /** Records that the branch of a pull request has moved. */
   moveHead(repository: string, number: number, sha: string): void {
     this.#heads.set(`${repository}#${number}`, { sha, at: new Date().toISOString() });
   }
 
-  /** Something else has happened to a pull request: a label, a review. */
+  /** Records another change to a pull request: a label, a review. */
   touch(repository: string, number: number, at: string): void {
     this.#changes.set(`${repository}#${number}`, at);
   }
 
-  /** A branch has moved that may be the base of some. */
+  /** Records that a branch, which may be a base, has moved. */
   moveBase(repository: string, branch: string, sha: string): void {
     this.#tips.set(`${repository}@${branch}`, sha);
   }
 
-  /** From now on that is the outcome, at once for the commits as they are and after a look for other ones. */
+  /** Sets the outcome: at once for the current commits, and after a read for later ones. */
   decide(repository: string, number: number, outcome: Mergeability): void {
     const merging = this.#mergingOf(`${repository}#${number}`);
     Object.assign(merging, { outcome, of: "any" });
   }
 
-  /** The repository has another name. */
+  /** Renames a repository. */
   rename(from: string, to: string): void {
     for (const map of [this.#heads, this.#tips, this.#merging] as Map<string, unknown>[])
       for (const [key, value] of [...map])
@@ -95,10 +95,10 @@ export class Pulls {
     this.#goneForks.add(fork);
   }
 
-  /** GitHub has tried this merge. */
+  /** Whether the commit is a test merge. */
   hasMerge = (commit: string): boolean => [...this.#merging.values()].some(({ sha }) => sha === commit);
 
-  /** Corrects a pull request, or those of a list, in place. Whether it is one. */
+  /** Corrects a pull request or a list of them in place. Returns whether the value is one. */
   correct(value: unknown): boolean {
     if (Array.isArray(value)) {
       for (const item of value.filter((one) => this.correct(one)))
@@ -121,8 +121,8 @@ export class Pulls {
     return true;
   }
 
-  /** A client has looked at one that is corrected: GitHub finds out now whether it can be merged. */
-  look(value: unknown): void {
+  /** A client has read a corrected pull request, so GitHub computes whether it can be merged. */
+  markViewed(value: unknown): void {
     if (isPull(value)) this.#mergingOf(idOf(value)).of ??= this.#commitsOf(value);
   }
 
@@ -164,8 +164,8 @@ const isPull = (value: unknown): value is Pull =>
   typeof value === "object" && value !== null && "number" in value && "head" in value && "base" in value;
 
 /**
- * Makes a pull request from there one of the fork itself, in place, by somebody who is nothing to the repository. The name of
- * the fork; undefined when it is from no fork.
+ * Rewrites a pull request from `emulate`'s fork, in place, so that it comes from the simulated fork and its author is an
+ * outsider. Returns the fork's name; undefined if the pull request is not from a fork.
  */
 function asOfFork(pull: Pull): string | undefined {
   const { head, base } = pull;

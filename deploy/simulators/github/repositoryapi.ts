@@ -1,51 +1,51 @@
 /**
- * Endpoints of a repository that the package `emulate` does not have, and who may call them. It also answers 403 where
- * GitHub keeps to itself that there is something: a repository that a token may not see is not there.
+ * Endpoints of a repository that the package `emulate` does not have, with their permission checks. Also answers 404 in
+ * place of 403 for a repository that a token may not see, as GitHub does.
  */
 import { type ApiAnswer, type ApiCall, json, problem } from "./call.ts";
 import type { Caller, Tokens } from "./tokens.ts";
 
-/** A call of one of them by somebody who may make it. */
+/** An authorized call of an endpoint. */
 export interface RepositoryCall {
   readonly repository: string;
-  /** What the path's expression has captured. */
+  /** Captures of the path's expression. */
   readonly found: readonly string[];
   readonly query: URLSearchParams;
   readonly body: Readonly<Record<string, unknown>>;
-  /** The login of who calls. */
+  /** Login of the caller. */
   readonly by: string;
-  /** The URL of the repository in the API. */
+  /** URL of the repository in the API. */
   readonly url: string;
 }
 
-/** One endpoint. */
+/** An endpoint of a repository. */
 export interface RepositoryEndpoint {
   readonly method: string;
-  /** Of what comes behind the name of the repository. */
+  /** Matches the path behind the repository's name. */
   readonly path: RegExp;
-  /** What a token needs. */
+  /** Permission that a token needs. */
   readonly permission: string;
   answer(call: RepositoryCall): Promise<ApiAnswer>;
 }
 
-/** What the endpoints need. */
+/** Dependencies of the endpoints. */
 export interface RepositoryApiParts {
   readonly endpoints: readonly RepositoryEndpoint[];
   /** `emulate`. */
   readonly ask: (call: ApiCall) => Promise<ApiAnswer>;
   readonly tokens: Tokens;
-  /** Whom a request is made as. */
+  /** Login of a caller. */
   readonly login: (caller: Caller) => string;
-  /** What links to the API begin with. */
+  /** Prefix of API links. */
   readonly apiUrl: string;
 }
 
-/** Answers to a call as it came; `admitted` is the same as `emulate` understands it. */
+/** In all methods `admitted` is the call with the token that `emulate` knows. */
 export interface RepositoryApi {
-  /** Undefined when it is none of the endpoints. */
+  /** Undefined when no endpoint matches. */
   answer(call: ApiCall, admitted: ApiCall): Promise<ApiAnswer | undefined>;
-  /** What `emulate` has answered, as GitHub would. */
-  hidden(admitted: ApiCall, answer: ApiAnswer): Promise<ApiAnswer>;
+  /** Turns `emulate`'s 403 into a 404 where GitHub hides the repository. */
+  hide(admitted: ApiCall, answer: ApiAnswer): Promise<ApiAnswer>;
 }
 
 const paths = /^\/repos\/([^/?]+\/[^/?]+)(?:\/([^?]*))?/;
@@ -76,7 +76,7 @@ export function repositoryApi({ endpoints, ask, tokens, login, apiUrl }: Reposit
       }
       return undefined;
     },
-    async hidden(admitted, answer) {
+    async hide(admitted, answer) {
       const repository = answer.status === 403 ? paths.exec(admitted.path)?.[1] : undefined;
       if (repository === undefined) return answer;
       return (await repositoryAsSeen(repository, admitted)).status === 200
@@ -86,7 +86,7 @@ export function repositoryApi({ endpoints, ask, tokens, login, apiUrl }: Reposit
   };
 }
 
-/** A list, the newest first, a page of it. */
+/** A page of a list, newest first. */
 export function newestFirst(list: readonly object[], query: URLSearchParams): ApiAnswer {
   const size = Math.min(Number(query.get("per_page") ?? 30), 100);
   const start = (Number(query.get("page") ?? 1) - 1) * size;

@@ -1,23 +1,23 @@
 /**
- * A stand-in for what keeps an App from writing although it has the permission: locked conversations, archived repositories,
- * disabled issues, accounts that are blocked. The package `emulate` lets them write all the same.
+ * Simulates restrictions that keep an App from writing although it has the permission: locked conversations, archived
+ * repositories, disabled issues, and blocked accounts. The package `emulate` ignores all of them.
  * https://docs.github.com/en/rest/issues/comments#create-an-issue-comment
  * https://docs.github.com/en/repositories/archiving-a-github-repository/archiving-repositories
  * https://docs.github.com/en/communities/moderating-comments-and-conversations/locking-conversations
- * GitHub's words are those that its clients have reported in public.
+ * The messages are GitHub's, as its clients have reported them in public.
  */
 import { type ApiAnswer, type ApiCall, json, problem } from "./call.ts";
 
-/** What an owner can do to a repository. */
+/** Restrictions that an owner can set on a repository. */
 export type Restricted = "archived" | "issues disabled" | "blocked";
 
 /** The restrictions of all repositories. */
 export interface Restrictions {
-  /** Ends with the result. */
+  /** Restricts a repository until the returned function is called. */
   restrict(repository: string, restricted: Restricted): () => void;
   lock(repository: string, number: number): void;
   unlock(repository: string, number: number): void;
-  /** Why an App may not make a call that it has the permission for. */
+  /** The error for a call that a restriction forbids; undefined if it is allowed. */
   answer(
     call: ApiCall,
     pullOfComment: (comment: string) => Promise<number | undefined>,
@@ -28,7 +28,7 @@ const writes =
   /^\/repos\/([^/]+\/[^/]+)\/(?:issues\/(?:comments\/)?(\d+)(?:\/comments)?|statuses\/|deployments)/;
 const longestBody = 65_536;
 
-/** Nothing is restricted yet. */
+/** Creates the restrictions, initially none. */
 export function restrictions(): Restrictions {
   const restricted = new Set<string>();
   const locked = new Set<string>();

@@ -1,53 +1,53 @@
-/** What there is on the emulated GitHub: accounts, repositories, Apps and where they are installed. */
+/** Initial content of the simulated GitHub: accounts, repositories, Apps, and installations. */
 import type { SeedConfig } from "emulate";
 
-/** Where an App is installed. */
+/** An installation of an App. */
 export interface InstallationOptions {
-  /** Counted up from 50000001 unless given. */
+  /** Defaults to the next number from 50000001. */
   readonly id?: number;
   /** The login of the organization. */
   readonly account: string;
-  /** Full names; all of the account's unless given. */
+  /** Full names. Defaults to all repositories of the account. */
   readonly repositories?: readonly string[] | "all";
 }
 
-/** A GitHub App. What is not given is filled in, so that `{}` is one. */
+/** A GitHub App; every field has a default. */
 export interface AppOptions {
-  /** Counted up from 100001 unless given. */
+  /** Defaults to the next number from 100001. */
   readonly id?: number;
-  /** `denrei`, `denrei-2`, … unless given. */
+  /** Defaults to `denrei`, `denrei-2`, … */
   readonly slug?: string;
   readonly webhookSecret?: string;
-  /** What it may do; {@link defaultPermissions} unless given. */
+  /** Permissions of the App. Defaults to {@link defaultPermissions}. */
   readonly permissions?: Readonly<Record<string, "read" | "write">>;
-  /** Which webhooks it gets; {@link defaultEvents} unless given. */
+  /** Webhook events that the App subscribes to. Defaults to {@link defaultEvents}. */
   readonly events?: readonly string[];
-  /** Where people come back to who log in with it; nowhere unless given. */
+  /** Redirect URLs for people who authorize the App. Defaults to none. */
   readonly callbackUrls?: readonly string[];
-  /** In every account unless given. */
+  /** Defaults to one installation per account. */
   readonly installations?: readonly InstallationOptions[];
 }
 
-/** What is on GitHub. */
+/** Options for the initial content. */
 export interface SeedOptions {
-  /** Full names. They are private, since anybody may read a public one. `acme/web` unless given. */
+  /** Full names. The repositories are private, since a public one can be read without a token. Defaults to `acme/web`. */
   readonly repositories?: readonly string[];
-  /** One that is installed everywhere unless given. */
+  /** Defaults to one App that is installed everywhere. */
   readonly apps?: readonly AppOptions[];
 }
 
-/** The same, with everything filled in. */
+/** {@link SeedOptions} with defaults filled in. */
 export interface Seed {
   readonly repositories: readonly string[];
   readonly apps: readonly SeededApp[];
 }
 
-/** An App with everything filled in. */
+/** {@link AppOptions} with defaults filled in. */
 export interface SeededApp extends Required<AppOptions> {
   readonly installations: readonly Required<InstallationOptions>[];
 }
 
-/** What an App of a platform asks for. */
+/** Permissions that a platform's App requests. */
 export const defaultPermissions = {
   metadata: "read",
   contents: "write",
@@ -58,7 +58,7 @@ export const defaultPermissions = {
   deployments: "write",
 } as const;
 
-/** The webhooks such an App asks for. Those about its installations every App gets. */
+/** Events that such an App subscribes to. Every App also gets the events about its installations. */
 export const defaultEvents = [
   "push",
   "pull_request",
@@ -70,14 +70,14 @@ export const defaultEvents = [
   "check_suite",
 ] as const;
 
-/** The member of all accounts whom tests act as. `emulate` allows 5000 requests an hour with each token. */
+/** The user that tests act as, a member of all accounts. `emulate` allows 5000 requests per hour and token. */
 export const user = {
   login: "octocat",
   tokens: Array.from({ length: 50 }, (_, index) => `ghp_octocat_${index}`),
 };
 
-/** Fills in what is not given. */
-export function filledIn({ repositories = ["acme/web"], apps = [{}] }: SeedOptions): Seed {
+/** Fills in defaults. */
+export function withDefaults({ repositories = ["acme/web"], apps = [{}] }: SeedOptions): Seed {
   const accounts = accountsOf(repositories, apps);
   let installations = 50_000_000;
   return {
@@ -104,7 +104,7 @@ export function filledIn({ repositories = ["acme/web"], apps = [{}] }: SeedOptio
   };
 }
 
-/** The same as the package `emulate` wants it; webhooks of an App go to `hookUrl`. */
+/** Converts a seed to the configuration of the package `emulate`; webhooks of an App go to `hookUrl`. */
 export function seedConfig({ repositories, apps }: Seed, hookUrl: (app: number) => string): SeedConfig {
   return {
     tokens: Object.fromEntries(

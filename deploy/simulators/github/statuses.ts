@@ -1,11 +1,11 @@
 /**
- * A stand-in for commit statuses, which the package `emulate` does not have.
+ * Simulates commit statuses, which the package `emulate` does not have.
  * https://docs.github.com/en/rest/commits/statuses
  */
 import { type ApiAnswer, json, problem } from "./call.ts";
 import { newestFirst, type RepositoryEndpoint } from "./repositoryapi.ts";
 
-/** A status as GitHub shows it. */
+/** A commit status in GitHub's API. */
 export interface ShownStatus {
   readonly id: number;
   readonly state: string;
@@ -19,9 +19,9 @@ export interface ShownStatus {
 
 const states = ["error", "failure", "pending", "success"];
 
-/** Creating statuses and listing them; `knows` says whether there is such a commit. */
+/** Endpoints to create and list statuses; `hasCommit` reports whether a commit exists. */
 export function commitStatuses(
-  knows: (repository: string, sha: string) => Promise<boolean>,
+  hasCommit: (repository: string, sha: string) => Promise<boolean>,
 ): readonly RepositoryEndpoint[] {
   const all = new Map<string, ShownStatus[]>();
   let made = 0;
@@ -41,7 +41,7 @@ export function commitStatuses(
       async answer({ repository, found: [sha = ""], body, by, url }) {
         const wrong = problemOf(body);
         if (wrong !== undefined) return wrong;
-        if (!(await knows(repository, sha))) return problem(422, `No commit found for SHA: ${sha}`);
+        if (!(await hasCommit(repository, sha))) return problem(422, `No commit found for SHA: ${sha}`);
         const { state, context = "default", description = null, target_url = null } = body;
         const at = new Date().toISOString();
         const status = {

@@ -1,5 +1,5 @@
 /**
- * A stand-in for timelines of pull requests, reviews, and permissions (only the user may write), which the package `emulate` does not have.
+ * Simulates timelines of pull requests, reviews, and permissions, which the package `emulate` does not have. Only the user may write.
  * https://docs.github.com/en/rest/issues/timeline
  */
 import { json } from "./call.ts";
@@ -8,14 +8,14 @@ import { user } from "./seed.ts";
 
 type Event = Readonly<Record<string, unknown>>;
 
-/** What has happened. */
+/** Timelines of all pull requests. */
 export interface Timelines {
   readonly endpoints: readonly RepositoryEndpoint[];
-  /** Adds an event; the time that it has. */
+  /** Adds an event and returns its time. */
   add(repository: string, number: number, event: Event): string;
 }
 
-/** All timelines. */
+/** Creates empty timelines. */
 export function timelines(): Timelines {
   const all = new Map<string, Event[]>();
   return {

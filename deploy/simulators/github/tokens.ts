@@ -1,23 +1,23 @@
 /**
- * A stand-in for the life of installation tokens: the package `emulate` hands them out, but they never end there, can
- * not be revoked, and any text that is no token passes for its first user.
+ * Simulates the lifecycle of installation tokens. In the package `emulate` they never expire and cannot be revoked, and
+ * any text that is not a token authenticates as the first user.
  */
 import { randomBytes } from "node:crypto";
 import { claimedApp, claimsProblem } from "./appjwt.ts";
 import { type ApiAnswer, type ApiCall, type Endpoint, json, problem } from "./call.ts";
 import { user } from "./seed.ts";
 
-/** What tokens are like that are handed out from now on. */
+/** Properties of newly issued tokens. */
 export interface TokenPolicy {
-  /** How long they work; an hour unless given. */
+  /** Lifetime. Defaults to one hour. */
   readonly lifetimeMillis?: number | undefined;
-  /** How many characters they have, 60 or more; 31 as `emulate` makes them unless given. */
+  /** Length in characters, at least 60. Defaults to `emulate`'s 31. */
   readonly length?: number | undefined;
 }
 
-/** Who makes a request. */
+/** The caller of a request. */
 export interface Caller {
-  /** The id of the App, also when it is one of its installations that calls. */
+  /** Id of the App, also when one of its installations calls. */
   readonly app?: number | undefined;
   readonly installation?: number | undefined;
 }
@@ -26,7 +26,7 @@ interface Issued {
   readonly app: number | undefined;
   readonly installation: number;
   readonly permissions: Readonly<Record<string, string>>;
-  /** What `emulate` knows it as. */
+  /** The token in `emulate`. */
   readonly token: string;
   readonly expiresAt: number;
 }
@@ -39,10 +39,10 @@ interface IssuedAnswer {
 
 const tokenPath = /^\/app\/installations\/(\d+)\/access_tokens$/;
 
-/** All tokens that were handed out. */
+/** All issued tokens. */
 export class Tokens {
   policy: TokenPolicy;
-  /** Those that were handed out, also those that are over. */
+  /** Issued tokens, including expired and revoked ones. */
   readonly all: string[] = [];
   readonly #issued = new Map<string, Issued>();
 
@@ -50,7 +50,7 @@ export class Tokens {
     this.policy = policy;
   }
 
-  /** Who says to be calling, be it true or not any more. */
+  /** The caller that the token names; its validity is not checked. */
   readonly caller = ({ headers }: ApiCall): Caller => {
     const text = bearer(headers.authorization);
     if (isJwt(text)) return { app: claimedApp(text) };
@@ -62,7 +62,7 @@ export class Tokens {
   readonly permissionsOf = (token: string): Readonly<Record<string, string>> | undefined =>
     this.#issued.get(token)?.permissions;
 
-  /** The request as `emulate` understands it, or why it is refused. */
+  /** The request with a token that `emulate` accepts, or an error. */
   admit(call: ApiCall): ApiCall | ApiAnswer {
     const { authorization, ...headers } = call.headers;
     if (authorization === undefined) return call;
@@ -77,26 +77,26 @@ export class Tokens {
     return { ...call, headers: { ...headers, authorization: `Bearer ${issued.token}` } };
   }
 
-  /** Whether a request that was admitted may do what needs a permission; the user may do everything. */
+  /** Whether an admitted request has a permission; the user has all. */
   may({ headers }: ApiCall, permission: string, access: "read" | "write"): boolean {
     const text = bearer(headers.authorization);
     if (user.tokens.includes(text)) return true;
     const issued = this.#issued.get(text);
-    // Each token has it: https://docs.github.com/en/rest/authentication/permissions-required-for-github-apps
+    // Every token has this permission: https://docs.github.com/en/rest/authentication/permissions-required-for-github-apps
     if (permission === "metadata") return issued !== undefined;
     const granted = issued?.permissions[permission];
     return granted === "write" || granted === access;
   }
 
-  /** `DELETE /installation/token`, by a request that was admitted. */
+  /** Handles `DELETE /installation/token`. */
   readonly revoke: Endpoint = async ({ method, path, headers }) => {
     if (method !== "DELETE" || path !== "/installation/token") return undefined;
     return this.#issued.delete(bearer(headers.authorization))
       ? { status: 204, headers: {}, body: "" }
-      : problem(403, "Resource not accessible: expected the token of an installation");
+      : problem(403, "Resource not accessible: not an installation token");
   };
 
-  /** The answer with the token as the policy wants it, if it holds one. */
+  /** Applies the policy to a response with a new token; returns other responses unchanged. */
   issue(call: ApiCall, answer: ApiAnswer): ApiAnswer {
     const installation = tokenPath.exec(call.path)?.[1];
     if (installation === undefined || call.method !== "POST" || answer.status !== 201) return answer;
@@ -118,7 +118,7 @@ const isJwt = (text: string): boolean => text.startsWith("eyJ");
 const bearer = (authorization: string | undefined): string =>
   /^(?:bearer|token)\s+(\S+)$/i.exec(authorization ?? "")?.[1] ?? "";
 
-/** As the stateless tokens look that GitHub introduced in 2026: the id of the App, and a JSON web token. */
+/** Format of the stateless tokens that GitHub introduced in 2026: the App id, and a JSON web token. */
 function opaque(app: number | undefined, length: number): string {
   const random = randomBytes(length).toString("base64url");
   return `ghs_${app}_eyJ${random.slice(0, 20)}.${random.slice(20)}`.slice(0, length);

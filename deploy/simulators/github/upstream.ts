@@ -1,4 +1,4 @@
-/** The package `emulate` itself, and asking it. */
+/** Runs the package `emulate` and sends requests to it. */
 import type { IncomingHttpHeaders } from "node:http";
 import { createEmulator, type Emulator, type SeedConfig } from "emulate";
 import { Agent, request as send } from "undici";
@@ -13,8 +13,8 @@ export interface Upstream {
   close(): Promise<void>;
 }
 
-/** What speaks of one connection only, or is said anew when the body is sent on. */
-const ofTheConnection = new Set([
+/** Headers of a single connection, or generated again when the body is forwarded. */
+const hopHeaders = new Set([
   "connection",
   "content-length",
   "date",
@@ -23,10 +23,10 @@ const ofTheConnection = new Set([
   "transfer-encoding",
 ]);
 
-/** Starts it in this process; links in its answers begin with `baseUrl`. */
+/** Starts `emulate` in this process; links in its responses begin with `baseUrl`. */
 export async function startUpstream(seed: SeedConfig, baseUrl: string): Promise<Upstream> {
-  const { emulator, port } = await started(seed, baseUrl);
-  // A connection per request: none is found dead that was kept.
+  const { emulator, port } = await createOnFreePort(seed, baseUrl);
+  // One connection per request, to avoid stale ones.
   const dispatcher = new Agent({ pipelining: 0 });
   return {
     generatedSecrets: emulator.generatedSecrets,
@@ -34,10 +34,10 @@ export async function startUpstream(seed: SeedConfig, baseUrl: string): Promise<
       const answer = await send(`http://127.0.0.1:${port}${path}`, {
         method: method as "GET",
         dispatcher,
-        headers: passedOn(headers),
+        headers: forwarded(headers),
         body: body.length > 0 ? body : null,
       });
-      const { link, ...own } = passedOn(answer.headers);
+      const { link, ...own } = forwarded(answer.headers);
       const bytes = Buffer.from(await answer.body.arrayBuffer());
       const isJson = String(own["content-type"]).startsWith("application/json");
       return {
@@ -53,8 +53,11 @@ export async function startUpstream(seed: SeedConfig, baseUrl: string): Promise<
   };
 }
 
-/** It does not tell which port it was given, so it is told one. */
-async function started(seed: SeedConfig, baseUrl: string): Promise<{ emulator: Emulator; port: number }> {
+/** `emulate` does not report its port, so one is chosen here. */
+async function createOnFreePort(
+  seed: SeedConfig,
+  baseUrl: string,
+): Promise<{ emulator: Emulator; port: number }> {
   for (let attempt = 1; ; attempt++) {
     const port = await freePort();
     try {
@@ -65,10 +68,10 @@ async function started(seed: SeedConfig, baseUrl: string): Promise<{ emulator: E
   }
 }
 
-function passedOn(headers: IncomingHttpHeaders): Record<string, string | string[]> {
+function forwarded(headers: IncomingHttpHeaders): Record<string, string | string[]> {
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
-      value === undefined || ofTheConnection.has(name) ? [] : [[name, value] as const],
+      value === undefined || hopHeaders.has(name) ? [] : [[name, value] as const],
     ),
   );
 }

@@ -1,35 +1,35 @@
-/** The webhooks of all Apps, on their way from the package `emulate` or from a test to be delivered. */
+/** Receives webhooks from the package `emulate` and from tests, and delivers them. */
 import type { Deliveries, Delivery } from "./deliveries.ts";
 import { prefixedLinks } from "./links.ts";
 import { completed, type Payload } from "./payloadgaps.ts";
 import type { Pull, Pulls } from "./pulls.ts";
 import type { SeededApp } from "./seed.ts";
 
-/** Ways in. */
+/** Sources of webhooks. */
 export interface Webhooks {
-  /** From `emulate`. */
+  /** Receives a webhook from `emulate`. */
   receive(app: number, event: string, body: string): void;
-  /** As it is given, to the App with that id, or the first one. Resolves when there is an outcome. */
+  /** Sends the payload unchanged to the App with that id, or the first App. Resolves with the outcome. */
   send(event: string, payload: object, app?: number): Promise<Delivery>;
-  /** To all Apps that want the event and are installed on the repository. */
+  /** Sends the payload to all Apps that subscribe to the event and are installed on the repository. */
   announce(repository: string, event: string, payload: Payload): void;
 }
 
-/** What they pass through. */
+/** Dependencies of the webhooks. */
 export interface WebhookParts {
   readonly apps: readonly SeededApp[];
-  /** Of the emulated GitHub. */
+  /** URL of the simulated GitHub. */
   readonly url: string;
   readonly deliveries: Deliveries;
   readonly pulls: Pulls;
 }
 
-/** Completes what is missing in the webhooks of `emulate`, and has all of them delivered. */
+/** Completes the webhooks of `emulate`, and delivers all webhooks. */
 export function webhooks({ apps, url, deliveries, pulls }: WebhookParts): Webhooks {
   function appOf(id = apps[0]?.id): SeededApp {
     const app = apps.find((one) => one.id === id);
     if (app === undefined)
-      throw new Error(`expected one of the Apps ${apps.map((one) => one.id).join(", ")}, found ${id}`);
+      throw new Error(`no App with id ${id}: the Apps are ${apps.map((one) => one.id).join(", ")}`);
     return app;
   }
 
@@ -44,7 +44,7 @@ export function webhooks({ apps, url, deliveries, pulls }: WebhookParts): Webhoo
     send,
     receive(id, event, body) {
       const payload: Payload = JSON.parse(prefixedLinks(body, url));
-      // GitHub says what has changed, `emulate` does not: those of moves are made in moves.ts.
+      // GitHub's payload has `changes`; `emulate`'s does not. moves.ts sends these webhooks.
       if (event === "repository" && payload.changes === undefined && payload.action !== "deleted") return;
       pulls.correct(payload.pull_request);
       if (payload.action === "opened" && event === "pull_request")
