@@ -37,7 +37,7 @@ const minted = {
   repositories: [{ id: 9, full_name: "octo/site", private: true }],
 };
 
-test("app - the API is below the web address", () => {
+test("app - derives the API URL from the web address", () => {
   const at = (url?: string) =>
     githubApp({ url, allowed: ["https://ghe.example.com/github"], appId: 1, key, limits: rateLimits() }).base;
   expect(at()).toBe("https://api.github.com");
@@ -45,7 +45,7 @@ test("app - the API is below the web address", () => {
   expect(() => at("ftp://a")).toThrow(GitHubUrlError);
 });
 
-test("app - it proves itself with a JWT of its key, from a minute ago and for less than ten", async () => {
+test("app - authenticates with a JWT issued a minute ago and valid for less than ten", async () => {
   const { app, seen } = await appAt(() => ({
     body: { id: 4711, slug: "d", name: "D", permissions: {}, events: [] },
   }));
@@ -62,7 +62,7 @@ test("app - it proves itself with a JWT of its key, from a minute ago and for le
   expect(verifier.verify(publicKey, Buffer.from(signature, "base64url"))).toBe(true);
 });
 
-test("app - each call has a JWT of its own time", async () => {
+test("app - creates a new JWT for each call", async () => {
   vi.useFakeTimers({ toFake: ["Date"] });
   try {
     const { app, seen } = await appAt(() => ({ status: 202, body: {} }));
@@ -77,7 +77,7 @@ test("app - each call has a JWT of its own time", async () => {
   }
 });
 
-test("app - what it is", async () => {
+test("app - reads its own data", async () => {
   const known = {
     id: 4711,
     slug: "denrei",
@@ -90,7 +90,7 @@ test("app - what it is", async () => {
   expect(seen).toMatchObject([{ method: "GET", path: "/api/v3/app" }]);
 });
 
-test("app - errors do not quote names in an answer of another server", async () => {
+test("app - does not quote names from another server's response in errors", async () => {
   const permissions = { "denied robot:hunter-2": 1 };
   const { app } = await appAt(() => ({ body: { id: 1, slug: "a", name: "A", permissions, events: [] } }));
   const error = await app.self().catch((thrown: unknown) => thrown as Error);
@@ -99,7 +99,7 @@ test("app - errors do not quote names in an answer of another server", async () 
   expect((error as Error).message).not.toContain("hunter");
 });
 
-test("app - an installation of a user, an organization, an enterprise, or a deleted account, at work or suspended", async () => {
+test("app - reads installations of a user, an organization, an enterprise, or a deleted account, active or suspended", async () => {
   const one = { id: 7, app_id: 4711, repository_selection: "all", permissions: { contents: "write" } };
   const replies = [
     { ...one, account: { login: "octo", type: "Organization" }, suspended_at: null },
@@ -119,7 +119,7 @@ test("app - an installation of a user, an organization, an enterprise, or a dele
   expect(seen.map(({ path }) => path)).toEqual([7, 7, 7, 8].map((id) => `/api/v3/app/installations/${id}`));
 });
 
-test("app - a token of more than 520 characters is passed on as it is, with what it is good for", async () => {
+test("app - returns a token of more than 520 characters unchanged, with its permissions", async () => {
   const { app, seen } = await appAt(() => ({ status: 201, body: minted }));
   const scope = { repositoryIds: [9], permissions: { contents: "read" } };
   expect(long.length).toBeGreaterThan(520);
@@ -134,7 +134,7 @@ test("app - a token of more than 520 characters is passed on as it is, with what
   expect(JSON.parse(seen[0]?.body ?? "")).toEqual({ repository_ids: [9], permissions: { contents: "read" } });
 });
 
-test("app - a token is not narrowed by what is empty", async () => {
+test("app - does not restrict a token by empty lists", async () => {
   const { repositories: _, ...all } = { ...minted, repository_selection: "all" };
   const { app, seen } = await appAt(() => ({ status: 201, body: all }));
   expect(await app.mintToken(7)).not.toHaveProperty("repositories");
@@ -143,7 +143,7 @@ test("app - a token is not narrowed by what is empty", async () => {
   expect(seen.map(({ body }) => body)).toEqual(["", "", '{"repositories":["site"]}']);
 });
 
-test("app - the form of tokens is asked for only if it is set, and only for tokens", async () => {
+test("app - requests a token format only if it is set, and only for tokens", async () => {
   const name = "x-github-stateless-s2s-token";
   for (const statelessTokens of ["enabled", "disabled", undefined] as const) {
     const { app, seen } = await appAt(
@@ -158,7 +158,7 @@ test("app - the form of tokens is asked for only if it is set, and only for toke
   }
 });
 
-test("app - an answer without a usable token is an error that does not show it", async () => {
+test("app - reports a response without a usable token without showing it", async () => {
   for (const wrong of [
     { expires_at: "soon" },
     { expires_at: undefined },
@@ -176,14 +176,14 @@ test("app - an answer without a usable token is an error that does not show it",
   }
 });
 
-test("app - a token is ended with itself", async () => {
+test("app - revokes a token with the token itself", async () => {
   const { app, seen } = await appAt(() => ({ status: 204 }));
   await app.revokeToken(long);
   expect(seen).toMatchObject([{ method: "DELETE", path: "/api/v3/installation/token" }]);
   expect(bearerOf(seen[0])).toBe(long);
 });
 
-test("app - ending a token that is none any more is fine, any other failure is not", async () => {
+test("app - ignores revocation of an invalid token, but no other failure", async () => {
   const replies: Reply[] = [
     { status: 401, body: { message: "Bad credentials" } },
     { status: 403, body: { message: "No." } },
@@ -224,7 +224,7 @@ async function listed(deliveries: AsyncIterable<HookDelivery>): Promise<string[]
   return ids;
 }
 
-test("app - deliveries come page by page, and no page is asked for that is too old", async () => {
+test("app - lists deliveries page by page, and stops at pages that are too old", async () => {
   const { app, seen } = await appAt(hook);
   expect(await listed(app.deliveries({ since: new Date("2026-11-20T10:20:00.500Z") }))).toEqual([
     "9007199254740995",
@@ -238,13 +238,13 @@ test("app - deliveries come page by page, and no page is asked for that is too o
   ]);
 });
 
-test("app - deliveries end with the last page", async () => {
+test("app - stops listing deliveries at the last page", async () => {
   const { app, seen } = await appAt(hook);
   expect(await listed(app.deliveries({ since: new Date(0) }))).toHaveLength(6);
   expect(seen).toHaveLength(3);
 });
 
-test("app - a delivery is read whole, and what it lacks is left out", async () => {
+test("app - reads a complete delivery, and omits missing fields", async () => {
   const { app } = await appAt(hook);
   const { value } = await app.deliveries({ since: new Date(0) }).next();
   const common = {
@@ -274,7 +274,7 @@ test("app - a delivery is read whole, and what it lacks is left out", async () =
   });
 });
 
-test("app - deliveries end where the caller gives up", async () => {
+test("app - stops listing deliveries when the caller aborts", async () => {
   const { app, seen } = await appAt(hook);
   const giving = new AbortController();
   const reason = new Error("enough");
@@ -286,7 +286,7 @@ test("app - deliveries end where the caller gives up", async () => {
   expect(seen).toHaveLength(1);
 });
 
-test("app - a delivery is made again by its id, however long", async () => {
+test("app - redelivers by id, however long", async () => {
   const { app, seen } = await appAt(() => ({ status: 202, body: {} }));
   await app.redeliver("12345678901234567890");
   expect(seen).toMatchObject([
@@ -294,7 +294,7 @@ test("app - a delivery is made again by its id, however long", async () => {
   ]);
 });
 
-test("app - clients of one App share its rate limit, tokens and other Apps have their own", async () => {
+test("app - shares a rate limit between clients of one App, but not with tokens or other Apps", async () => {
   const limits = rateLimits();
   const replies: Reply[] = [{ status: 429, headers: { "retry-after": "60" } }];
   const { app, seen, url } = await appAt(() => replies.shift() ?? { status: 202, body: "" }, { limits });
@@ -313,7 +313,7 @@ test("app - clients of one App share its rate limit, tokens and other Apps have 
   expect(seen).toHaveLength(5);
 });
 
-test("app - each call ends when its caller gives up", async () => {
+test("app - ends each call when its caller aborts", async () => {
   const { app } = await appAt(() => () => undefined);
   const reason = new Error("enough");
   const calls: ((signal: AbortSignal) => Promise<unknown>)[] = [

@@ -1,4 +1,4 @@
-/** Addresses that users write in Secrets and Apps: workers send requests to allowed servers only. */
+/** Addresses in Secrets and Apps, which users write: workers send requests to allowed servers only. */
 import { generateKeyPairSync } from "node:crypto";
 import { expect, test } from "vitest";
 import { parsePrivateKey } from "../../bus/github/key.ts";
@@ -35,7 +35,7 @@ const opened = (secret: Stored<SecretObject> | undefined, site = "") =>
   } as unknown as Context);
 const open = (annotation: string, site = "") => opened(secretWith(annotation), site);
 
-test("a Secret that names another server gets it no request, and the message says whose to change", async () => {
+test("sends no request to a server named in a Secret, and names the setting to change", async () => {
   const { url, seen } = await serving(() => ({ body: { secret: "of the server" } }));
   for (const annotation of [
     url,
@@ -47,7 +47,7 @@ test("a Secret that names another server gets it no request, and the message say
     expect(error, annotation).toMatchObject({ name: "BlockedError", reason: "UrlNotAllowed" });
     expect((error as Error).message).toContain("the annotation kpack.io/git of the Secret git: ");
     expect((error as Error).message).toContain("DENREI_GITHUB_ALLOWED_URLS");
-    // Nor is kpack told to clone from there.
+    // kpack does not clone from there either.
     expect(() => githubUrlOf(secretWith(annotation), parseConfig("").github)).toThrow(
       "nothing is sent there",
     );
@@ -55,7 +55,7 @@ test("a Secret that names another server gets it no request, and the message say
   expect(seen).toEqual([]);
 });
 
-test("a Secret that is not meant for git is sent nowhere, and counts as missing", async () => {
+test("never sends a Secret that is not for git, and treats it as missing", async () => {
   const { url, seen } = await serving(() => ({ body: {} }));
   const git = secretWith(url);
   const without = (annotations?: Record<string, string>) => ({
@@ -82,7 +82,7 @@ test("a Secret that is not meant for git is sent nowhere, and counts as missing"
   expect(seen).toEqual([]);
 });
 
-test("an App that names another server gets it no request", async () => {
+test("sends no request to a server named in an App", async () => {
   const { url, seen } = await serving(() => ({ body: {} }));
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   const key = parsePrivateKey(privateKey.export({ type: "pkcs1", format: "pem" }) as string);
@@ -93,7 +93,7 @@ test("an App that names another server gets it no request", async () => {
   expect(seen).toEqual([]);
 });
 
-test("the site may allow another GitHub, in clear text as well", async () => {
+test("allows another GitHub in the site's settings, also without TLS", async () => {
   const { url, seen } = await serving(() => ({ body: { message: "No." }, status: 404 }));
   for (const site of [`github: { url: ${url} }`, `github: { allowed: [${url}] }`]) {
     const client = await open(url, site);
@@ -102,7 +102,7 @@ test("the site may allow another GitHub, in clear text as well", async () => {
   expect(seen).toHaveLength(2);
 });
 
-test("a name that is allowed and leads to this machine gets no request", async () => {
+test("sends no request when an allowed name resolves to this machine", async () => {
   const { url, seen } = await serving(() => ({ body: {} }));
   const named = url.replace("127.0.0.1", "localhost");
   const options = { url: named, allowed: [named], owner: "acme", name: "web", token: "ghs_one" };

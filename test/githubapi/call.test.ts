@@ -25,14 +25,14 @@ async function calling(reply: (seen: Seen) => Reply, options: Options = {}) {
   const server = await serving(reply);
   return { ...server, send: githubCalls({ base: `${server.url}/api/v3`, limits: rateLimits(), ...options }) };
 }
-/** The error that a promise ends with. */
+/** The error with which a promise rejects. */
 const failed = (promise: Promise<unknown>): Promise<Error & { cause?: unknown }> =>
   promise.then(
     () => expect.fail("expected an error, found none"),
     (error: Error) => error,
   );
 
-test("call - it says what it wants, who asks and with what", async () => {
+test("call - sends version, user agent, and credentials", async () => {
   const { send, seen } = await calling(() => ({
     body: { id: 7, more: true },
     headers: { link: "<a>; rel=b" },
@@ -64,14 +64,14 @@ test("call - it says what it wants, who asks and with what", async () => {
   ]);
 });
 
-test("call - a caller that has given up sends nothing", async () => {
+test("call - sends nothing when the caller has already aborted", async () => {
   const { send, seen } = await calling(() => ({ body: { id: 7 } }));
   const reason = new Error("enough");
   expect(await failed(send({ ...call, signal: AbortSignal.abort(reason) }))).toBe(reason);
   expect(seen).toEqual([]);
 });
 
-/** No answer at all, and one that stops in the middle. */
+/** A server that never responds, and one that stops in the middle of a response. */
 const silences: Record<string, (response: import("node:http").ServerResponse) => void> = {
   "no answer": () => undefined,
   "half an answer": (response) => {
@@ -80,22 +80,19 @@ const silences: Record<string, (response: import("node:http").ServerResponse) =>
   },
 };
 
-test.each(Object.entries(silences))(
-  "call - %s ends when the caller gives up, with its reason",
-  async (_, silence) => {
-    const reasons = [new Error("enough"), new DOMException("stop", "AbortError"), "no error"];
-    for (const reason of reasons) {
-      const giving = new AbortController();
-      const { send } = await calling(() => (response) => {
-        silence(response);
-        setTimeout(() => giving.abort(reason), 20);
-      });
-      expect(await failed(send({ ...call, signal: giving.signal }))).toBe(reason);
-    }
-  },
-);
+test.each(Object.entries(silences))("call - %s ends with the caller's abort reason", async (_, silence) => {
+  const reasons = [new Error("enough"), new DOMException("stop", "AbortError"), "no error"];
+  for (const reason of reasons) {
+    const giving = new AbortController();
+    const { send } = await calling(() => (response) => {
+      silence(response);
+      setTimeout(() => giving.abort(reason), 20);
+    });
+    expect(await failed(send({ ...call, signal: giving.signal }))).toBe(reason);
+  }
+});
 
-test.each(Object.entries(silences))("call - %s within the deadline is no answer", async (_, silence) => {
+test.each(Object.entries(silences))("call - %s until the deadline is an error", async (_, silence) => {
   const { send } = await calling(() => silence, { deadlineMillis: 60 });
   const error = await failed(send({ ...call, signal: new AbortController().signal }));
   expect(error).toBeInstanceOf(GitHubUnreachableError);
@@ -111,7 +108,7 @@ test("call - the deadline is ten seconds", async () => {
   expect(timeout.mock.calls).toEqual([[10_000]]);
 });
 
-test("call - nobody there, and an answer that breaks off, pass", async () => {
+test("call - a refused connection and an aborted response are retryable", async () => {
   const { send } = await calling(() => (response) => {
     silences["half an answer"]?.(response);
     setTimeout(() => response.destroy(), 20);
@@ -140,7 +137,7 @@ const misfits: Record<string, { reply: Reply; found: RegExp }> = {
 };
 
 test.each(Object.entries(misfits))(
-  "call - %s instead of what is expected is told",
+  "call - reports %s in place of the expected response",
   async (_, { reply, found }) => {
     const { send } = await calling(() => reply);
     const error = await failed(send(call));
@@ -150,12 +147,12 @@ test.each(Object.entries(misfits))(
   },
 );
 
-test("call - whole numbers of any length are read without loss", async () => {
+test("call - reads integers of any length without loss", async () => {
   const { send } = await calling(() => ({ body: '{"id":12345678901234567890}' }));
   expect((await send({ ...call, answer: z.object({ id: z.bigint() }) })).body.id).toBe(12345678901234567890n);
 });
 
-test("call - each refusal is an error of its class", async () => {
+test("call - maps each error status to its class", async () => {
   const headers = { "retry-after": "1" };
   for (const [status, type] of [
     [401, GitHubRefusedError],
@@ -176,7 +173,7 @@ test("call - each refusal is an error of its class", async () => {
   }
 });
 
-test("call - another host that an answer leads to gets no request", async () => {
+test("call - does not follow a redirect to another host", async () => {
   const { url: other, seen: elsewhere } = await serving(() => ({ body: { id: 7 } }));
   for (const status of [301, 302, 307, 308]) {
     const { send, seen } = await calling(() => ({ status, headers: { location: `${other}/api/v3/app` } }));
@@ -188,7 +185,7 @@ test("call - another host that an answer leads to gets no request", async () => 
   expect(elsewhere).toEqual([]);
 });
 
-test("call - another place on the same host is followed as the same caller", async () => {
+test("call - follows a redirect on the same host with the same credentials", async () => {
   const { send, seen } = await calling(({ path }) =>
     path === "/api/v3/app" ? { status: 307, headers: { location: "/api/v3/moved" } } : { body: { id: 7 } },
   );
@@ -196,19 +193,19 @@ test("call - another place on the same host is followed as the same caller", asy
   expect(seen).toMatchObject([{}, { path: "/api/v3/moved", headers: { authorization: `Bearer ${secret}` } }]);
 });
 
-test("call - one that leads on and on ends", async () => {
+test("call - stops following endless redirects", async () => {
   const { send, seen } = await calling(() => ({ status: 302, headers: { location: "/api/v3/app" } }));
   expect((await failed(send(call))).message).toContain("found 4 redirects");
   expect(seen).toHaveLength(4);
 });
 
-test("call - a request that writes is not made another one by a redirect", async () => {
+test("call - rejects a redirect that would change the method of a write", async () => {
   const { send, seen } = await calling(() => ({ status: 302, headers: { location: "/api/v3/other" } }));
   expect((await failed(send({ ...call, method: "POST" }))).message).toContain("makes another request of it");
   expect(seen).toHaveLength(1);
 });
 
-test("call - an answer without an end is given up", async () => {
+test("call - aborts an endless response", async () => {
   const { send } = await calling(() => (response) => {
     response.writeHead(200, { "content-type": "application/json" });
     const more = () => {
@@ -220,7 +217,7 @@ test("call - an answer without an end is given up", async () => {
   expect((await failed(send(call))).message).toMatch(/of at most \d+ bytes, found a longer one/);
 });
 
-test("call - of an answer that is no error of GitHub's only the code is shown", async () => {
+test("call - shows only the status of an error that is not GitHub's", async () => {
   const foreign = "internal-metadata-of-somebody";
   const bodies = [
     { body: foreign, headers: { "content-type": "text/plain" } },
@@ -239,7 +236,7 @@ test("call - of an answer that is no error of GitHub's only the code is shown", 
     }
 });
 
-test("call - a rate limit keeps off whom it is for, and is over in its time", async () => {
+test("call - a rate limit blocks only its own callers until it ends", async () => {
   const clock = { millis: 0 };
   const limits = rateLimits(() => clock.millis);
   const limited: Reply = { status: 403, headers: { "retry-after": "90" }, body: { message: "Slow down." } };
@@ -263,7 +260,7 @@ test("call - a rate limit keeps off whom it is for, and is over in its time", as
   expect(seen).toHaveLength(4);
 });
 
-test("call - no error shows the credentials, however deep one looks", async () => {
+test("call - hides credentials in errors and their causes", async () => {
   const { url: other } = await serving(() => ({ body: {} }));
   const replies: Reply[] = [
     ...Object.values(misfits).map(({ reply }) => reply),

@@ -1,4 +1,4 @@
-/** What the client for a repository sends, and what it makes of answers. */
+/** Requests of the repository client, and its handling of responses. */
 import { expect, test } from "vitest";
 import {
   GitHubError,
@@ -34,7 +34,7 @@ const pull = (number: number) => ({
   base: { ref: "main", sha: "c", repo: { id: 9, full_name: "acme/web" } },
 });
 
-test("repository - names that mean another path, and tokens that no header carries, are told at once", () => {
+test("repository - rejects names that change the path, and tokens that no header can carry", () => {
   const open = (wrong: object) => () => githubRepository({ limits: rateLimits(), ...options, ...wrong });
   for (const name of ["", ".", "..", "a/b", "a?b", "a b", "%2e%2e"]) {
     expect(open({ name }), name).toThrow(GitHubError);
@@ -48,14 +48,14 @@ test("repository - names that mean another path, and tokens that no header carri
   expect(open({ owner: "a-b_c", name: ".github" })).not.toThrow();
 });
 
-test("repository - the names of branches are sent as they are", async () => {
+test("repository - sends branch names unchanged", async () => {
   const { repository, seen } = await repositoryAt(() => ({ body: { name: "x", commit: { sha: "y" } } }));
   expect(await repository.branch("feature/ü #1?{a}%2F")).toEqual({ name: "x", sha: "y" });
   expect(decodeURIComponent(seen[0]?.path ?? "")).toBe("/api/v3/repos/acme/web/branches/feature/ü #1?{a}%2F");
   expect(seen[0]?.headers.authorization).toBe("Bearer ghs_one");
 });
 
-test("repository - a pull request whose fork and author are gone", async () => {
+test("repository - reads a pull request whose fork and author were deleted", async () => {
   const { repository } = await repositoryAt(() => ({ body: { ...pull(7), mergeable: false } }));
   expect(await repository.pullRequest(7)).toEqual({
     ...{ number: 7, state: "open", title: "t", draft: false, labels: [], mergeable: false },
@@ -69,7 +69,7 @@ test("repository - a pull request whose fork and author are gone", async () => {
 const pageOf = ({ path }: Seen): number => Number(/[?&]page=(\d+)/.exec(path)?.[1]);
 const next = (page: number) => ({ link: `<https://elsewhere.example/?page=${page}>; rel="next"` });
 
-test("repository - a list goes on here, wherever its links lead", async () => {
+test("repository - requests further pages from the same server, whatever the links", async () => {
   const { repository, seen } = await repositoryAt((request) =>
     pageOf(request) === 1 ? { body: [pull(1)], headers: next(2) } : { body: [pull(2)] },
   );
@@ -78,11 +78,11 @@ test("repository - a list goes on here, wherever its links lead", async () => {
 });
 
 test.each<[string, Reply, new (...parts: never[]) => GitHubError]>([
-  ["is not answered", { status: 502 }, GitHubUnreachableError],
-  ["is too much", { status: 429 }, GitHubRateLimitedError],
-  ["is no list", { body: {} }, GitHubError],
-  ["has one that is none", { body: [pull(2), {}] }, GitHubError],
-  ["leads nowhere", { body: [pull(2)], headers: { link: '<https://h>; rel="next"' } }, GitHubError],
+  ["returns a server error", { status: 502 }, GitHubUnreachableError],
+  ["is rate limited", { status: 429 }, GitHubRateLimitedError],
+  ["is not a list", { body: {} }, GitHubError],
+  ["has an invalid item", { body: [pull(2), {}] }, GitHubError],
+  ["has an invalid link", { body: [pull(2)], headers: { link: '<https://h>; rel="next"' } }, GitHubError],
 ])("repository - there is no list when its second page %s", async (_, second, type) => {
   const { repository, seen } = await repositoryAt((request) =>
     pageOf(request) === 1 ? { body: [pull(1)], headers: next(2) } : second,
@@ -91,7 +91,7 @@ test.each<[string, Reply, new (...parts: never[]) => GitHubError]>([
   expect(seen).toHaveLength(2);
 });
 
-test("repository - there is no list when it is another one each time", async () => {
+test("repository - fails when the list changes during every attempt", async () => {
   let number = 0;
   const { repository, seen } = await repositoryAt((request) =>
     pageOf(request) === 1 ? { body: [pull(++number)], headers: next(2) } : { body: [] },
@@ -102,7 +102,7 @@ test("repository - there is no list when it is another one each time", async () 
   expect(seen).toHaveLength(10);
 });
 
-test("repository - comments are asked for page by page, as far as they are wanted", async () => {
+test("repository - requests comments page by page, on demand", async () => {
   const comment = (id: number) => ({ id, body: null, user: null });
   const { repository, seen } = await repositoryAt((request) => {
     const page = pageOf(request);
@@ -121,7 +121,7 @@ test("repository - comments are asked for page by page, as far as they are wante
   ]);
 });
 
-test("repository - what is written, and no more than GitHub takes", async () => {
+test("repository - writes within GitHub's limits", async () => {
   const { repository, seen } = await repositoryAt(() => ({ status: 201, body: { id: 4_000_000_000 } }));
   const longest = "🚀".repeat(140);
   await repository.createStatus("abc", { state: "error", context: "c", description: longest });
@@ -154,7 +154,7 @@ test("repository - what is written, and no more than GitHub takes", async () => 
   ]);
 });
 
-test("repository - whose token it is, is asked of GraphQL once", async () => {
+test("repository - queries the token's login once by GraphQL", async () => {
   const { repository, seen } = await repositoryAt(() => ({
     body: { data: { viewer: { login: "denrei[bot]" } } },
   }));
@@ -164,7 +164,7 @@ test("repository - whose token it is, is asked of GraphQL once", async () => {
   await expect(other.login()).rejects.toThrow(GitHubError);
 });
 
-test("repository - an answer that is still the same is given again, with its pages, to the same token alone", async () => {
+test("repository - returns an unchanged response with its pages from the cache, to the same token only", async () => {
   const etags = etagCache({ limitBytes: 1_000_000 });
   const reply = (request: Seen): Reply => {
     const page = pageOf(request);
@@ -186,7 +186,7 @@ test("repository - an answer that is still the same is given again, with its pag
   ]);
 });
 
-test("repository - what is written is written each time", async () => {
+test("repository - sends every write", async () => {
   const etags = etagCache({ limitBytes: 1_000_000 });
   const { repository, seen } = await repositoryAt(() => ({ body: { id: 7 }, headers: { etag: '"a"' } }), {
     etags,
@@ -195,7 +195,7 @@ test("repository - what is written is written each time", async () => {
   expect(seen.map(({ headers }) => headers["if-none-match"])).toEqual([undefined, undefined]);
 });
 
-test("repository - what is refused now is not given from before", async () => {
+test("repository - does not answer from the cache when the request is rejected now", async () => {
   const etags = etagCache({ limitBytes: 1_000_000 });
   const replies: Reply[] = [
     { body: pull(7), headers: { etag: '"a"' } },
@@ -218,7 +218,7 @@ test("repository - what is refused now is not given from before", async () => {
   ]);
 });
 
-test("repository - without a place for answers nothing is asked for again, and 304 is no answer", async () => {
+test("repository - sends no conditional request without a cache, and treats 304 as an error", async () => {
   const replies: Reply[] = [{ body: pull(7), headers: { etag: '"a"' } }, { status: 304 }];
   const { repository, seen } = await repositoryAt(() => replies.shift() ?? {});
   await repository.pullRequest(7);
@@ -226,7 +226,7 @@ test("repository - without a place for answers nothing is asked for again, and 3
   expect(seen[1]?.headers["if-none-match"]).toBeUndefined();
 });
 
-test("repository - each call ends when its caller gives up", async () => {
+test("repository - ends each call when its caller aborts", async () => {
   const { repository } = await repositoryAt(() => () => undefined);
   const reason = new Error("enough");
   const calls: ((signal: AbortSignal) => Promise<unknown>)[] = [
@@ -250,7 +250,7 @@ test("repository - each call ends when its caller gives up", async () => {
   }
 });
 
-test("repository - what is written has no credentials in it, also where it is cut", async () => {
+test("repository - removes credentials from written text, also when it is truncated", async () => {
   const { repository, seen } = await repositoryAt(() => ({ status: 201, body: { id: 1 } }));
   await repository.createComment(1, "it printed ghs_abc123");
   const description = `${"x".repeat(120)} https://robot:${"p".repeat(40)}@h`;

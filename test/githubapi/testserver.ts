@@ -1,32 +1,32 @@
-/** A server on this machine that answers as a test says: the other side of the tests beside it. */
+/** A local HTTP server with scripted responses. */
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
 
-/** One request that came. */
+/** A received request. */
 export interface Seen {
   readonly method: string;
-  /** With the query. */
+  /** Path with query. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
-/** A server that runs until the test is over. */
+/** A server that stops at the end of the test. */
 export interface TestServer {
   /** `http://127.0.0.1:port` */
   readonly url: string;
   readonly seen: readonly Seen[];
 }
 
-/** What is answered; a function may answer by itself, or not at all. */
+/** The response; a function can respond itself, or not at all. */
 export type Reply =
   | { readonly status?: number; readonly headers?: Record<string, string>; readonly body?: unknown }
   | ((response: ServerResponse) => void);
 
-/** Starts a server; strings are sent as they are, everything else as JSON. */
+/** Starts a server. Strings are sent unchanged, everything else as JSON. */
 export async function serving(reply: (seen: Seen) => Reply): Promise<TestServer> {
   const seen: Seen[] = [];
   const server = createServer(async (request, response) => {
