@@ -12,17 +12,17 @@ import { type Machine, simulatedMachine } from "../fixtures/kindsimulator/machin
 import { type LocalKit, startLocalKit } from "../harness/kit.ts";
 import { programs } from "../harness/programs.ts";
 import { pipecdManifests, runOnPipecd } from "../kind/pipecd/onkind.ts";
-import { type StandIn, standIn } from "../pipecd/contract/target.ts";
+import { type SimulatedTarget, simulatedTarget } from "../pipecd/contract/target.ts";
 import { root } from "./manifests.ts";
 
 const kubectl = (await programs("kubectl")).kubectl.path;
 
 let kit: LocalKit;
-let server: StandIn;
+let server: SimulatedTarget;
 let machine: Machine;
 beforeAll(async () => {
   kit = await startLocalKit();
-  server = await standIn("C");
+  server = await simulatedTarget("C");
   const portOf = (address: string) => Number(address.split(":").at(-1));
   const { web, api, piped } = server.addresses;
   machine = await simulatedMachine({

@@ -166,12 +166,12 @@ test("an event whose answer is lost is adopted, and one that came to nothing is 
 });
 
 test("an event that the agent fails to handle is reported, and one that is registered by hand is adopted", async () => {
-  stack.repository.refusePushes("remote: permission denied");
+  stack.repository.rejectPushes("remote: permission denied");
   const first = stack.until(EventRegistration, "failing", has("Handled", "False"));
   await stack.register("failing", { ...event, source: { data: image("e") } });
   expect(await stack.refused(kind, "failing", "EventFailed")).toContain("remote: permission denied");
   expect(conditionOf(await first, "Ready")).toMatchObject({ status: "False", reason: "EventFailed" });
-  stack.repository.refusePushes(undefined);
+  stack.repository.rejectPushes(undefined);
   const { events } = await stack.console();
   const before = (await events?.list(event, 0))?.[0];
   const byHand = await stack

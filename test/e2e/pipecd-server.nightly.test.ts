@@ -14,7 +14,7 @@ import { annotations } from "../../functions/pipecd/names.ts";
 import { type Pipecd, stackKinds, startPipecd } from "../harness/pipecd.ts";
 import { conditionOf, has } from "../harness/world.ts";
 import { type Target, target } from "../pipecd/contract/target.ts";
-import { playPiped } from "../pipecd/playedpiped.ts";
+import { simulatePiped } from "../pipecd/playedpiped.ts";
 
 const namespace = "server";
 const at = (name: string) => ({ namespace, name });
@@ -93,7 +93,7 @@ describe.each([
   });
 
   const codeFor = async ({ data, metadata }: Stored<SecretObject>): Promise<number> => {
-    const piped = playPiped({
+    const piped = simulatePiped({
       profile,
       address: on.addresses.piped,
       project: on.project,

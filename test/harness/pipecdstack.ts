@@ -10,7 +10,7 @@ import { pipecdClient } from "../../functions/pipecd/api/client.ts";
 import type { PipecdClient } from "../../functions/pipecd/api/services.ts";
 import { Application } from "../../functions/pipecd/kinds.ts";
 import { annotations, labels, secretKeys } from "../../functions/pipecd/names.ts";
-import { playPiped } from "../pipecd/playedpiped.ts";
+import { simulatePiped } from "../pipecd/playedpiped.ts";
 import type { Pipecd, SampleObject } from "./pipecd.ts";
 import { conditionOf, has } from "./world.ts";
 
@@ -214,7 +214,7 @@ export async function codeFor(
   { id = "", key }: { readonly id?: string | undefined; readonly key: string },
 ): Promise<number> {
   const { profile } = stack.server();
-  const piped = playPiped({ profile, address: pipecd.pods.piped, project: "quickstart", id, key });
+  const piped = simulatePiped({ profile, address: pipecd.pods.piped, project: "quickstart", id, key });
   try {
     return await piped.beat();
   } finally {

@@ -13,7 +13,7 @@ const problemOf = (texts: Readonly<Record<"tls.crt" | "tls.key" | "ca.crt", stri
   } as unknown as Stored<SecretObject>);
 const good = { "tls.crt": one.cert, "tls.key": one.key, "ca.crt": authority.cert };
 
-test("a certificate with its key and its authority can be loaded", () => {
+test("loads a certificate with its key and CA", () => {
   expect(problemOf(good)).toBeUndefined();
   expect(problemOf({ ...good, "tls.crt": `${one.cert}\n${authority.cert}` })).toBeUndefined();
 });

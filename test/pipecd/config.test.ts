@@ -1,4 +1,4 @@
-/** Configuration files of PipeCD against ones that were written by hand. */
+/** Rendered PipeCD configuration files against hand-written ones. */
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { controlPlaneConfig, pipedConfig } from "../../functions/pipecd/config.ts";

@@ -1,4 +1,4 @@
-/** The gateway's configuration against ones that were written by hand. */
+/** The gateway's rendered configuration against hand-written ones. */
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { envoyConfig } from "../../functions/pipecd/gateway/envoy.ts";
@@ -17,10 +17,10 @@ test.each([
   expect(text).not.toMatch(/[&*]a\d/);
 });
 
-test("without a word of TLS there is none", () => {
+test("has no TLS by default", () => {
   expect(envoyConfig("C", { server })).toBe(envoyConfig("C", { server, tls: false }));
 });
 
-test("up to v0.9.0 there is no TLS", () => {
+test("has no TLS up to v0.9.0", () => {
   expect(() => envoyConfig("L0", { server, tls: true })).toThrow("spec.tls needs PipeCD v0.37.1 or later");
 });

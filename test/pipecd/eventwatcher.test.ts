@@ -1,4 +1,4 @@
-/** What the simulated event watcher reports of events whose files cannot be changed, as a real agent of v0.57.0 was seen to do. */
+/** Reports of the simulated event watcher about events whose files cannot be changed, as observed with a real piped of v0.57.0. */
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { expect, test } from "vitest";
@@ -8,10 +8,10 @@ import { openRepository } from "../../deploy/simulators/pipecd/repository.ts";
 import { ApplicationKind, EventStatus } from "../../functions/pipecd/api/generated/c/model_pb.ts";
 import { equip, report } from "./contract/equipment.ts";
 import { setScene } from "./contract/scene.ts";
-import { standIn } from "./contract/target.ts";
+import { simulatedTarget } from "./contract/target.ts";
 import { pipedToken } from "./contract/tokens.ts";
 
-const scene = setScene(() => standIn("C"));
+const scene = setScene(() => simulatedTarget("C"));
 const equipment = equip(scene);
 report(scene, equipment);
 
@@ -20,7 +20,7 @@ const watch = (name: string, yamlField: string) => ({
   handler: { type: "GIT_UPDATE", config: { replacements: [{ file: "values.yaml", yamlField }] } },
 });
 
-/** A repository with an application that has these watches, and a round of its agent. */
+/** A repository with an application that has these watchers, and one round of its piped. */
 async function watched(id: "examples" | "short", eventWatcher: readonly object[]) {
   const { target, web } = scene;
   const gitPath = { repo: { id }, path: "demo", configFilename: "app.pipecd.yaml" };
@@ -47,7 +47,7 @@ const register = (name: string) => scene.api("registerEvent", { name, data: "sec
 const found = async (name: string) =>
   (await scene.web("listEvents", { options: { name } })).answer?.events[0];
 
-test("a file that cannot be changed is reported once the agent handles another event", async () => {
+test("reports an unchangeable file once the piped handles another event", async () => {
   const { round, repository } = await watched("examples", [
     watch("broken", "$.missing"),
     watch("good", "$.image"),
@@ -66,16 +66,16 @@ test("a file that cannot be changed is reported once the agent handles another e
   expect(repository.files.get("demo/values.yaml")).toBe("image: second\n");
 });
 
-test("a push that the repository refuses is not reported but tried again, and one that fails otherwise is reported", async () => {
+test("retries a rejected push without a report, and reports any other push failure", async () => {
   const { round, repository } = await watched("short", [watch("refused", "$.image")]);
-  repository.refusePushes(
+  repository.rejectPushes(
     "! [remote rejected] main -> main (pre-receive hook declined)\nerror: failed to push some refs to 'origin'",
   );
   await register("refused");
   await round();
   expect(await found("refused")).toMatchObject({ status: EventStatus.EVENT_NOT_HANDLED, handledAt: 0n });
 
-  repository.refusePushes("fatal: Could not read from remote repository.");
+  repository.rejectPushes("fatal: Could not read from remote repository.");
   await round();
   expect(await found("refused")).toMatchObject({
     status: EventStatus.EVENT_FAILURE,

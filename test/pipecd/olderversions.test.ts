@@ -1,4 +1,4 @@
-/** What versions before v0.57.0 do otherwise than the simulated control plane, as their source says. */
+/** Differences of versions before v0.57.0 from the simulated control plane, according to their source. */
 import { createServer } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { connectNodeAdapter } from "@connectrpc/connect-node";
@@ -23,7 +23,7 @@ const clientOf = (addresses: Pick<Served, "web" | "api">, version: string, apiKe
     signal: AbortSignal.timeout(30_000),
   });
 
-/** Before v0.43.0 ListApplications has no filter for the piped, and returns those of all pipeds. */
+/** Before v0.43.0 ListApplications cannot filter by piped and returns the applications of all pipeds. */
 async function serverWithoutFilter(): Promise<string> {
   const applications = ["mine", "other"].map((pipedId) => ({ id: `application-of-${pipedId}`, pipedId }));
   const server = createServer(
@@ -38,7 +38,7 @@ async function serverWithoutFilter(): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-test("lists the applications of one piped where the server does not filter by it", async () => {
+test("lists the applications of one piped if the server cannot filter", async () => {
   const address = await serverWithoutFilter();
   const { applications } = clientOf({ web: address, api: address }, "v0.42.1");
   const found = await applications.list("mine");
@@ -79,7 +79,7 @@ describe("with an API key", () => {
     expect(call).toMatchObject({ service, request: { labels: { env: "test" } } });
   });
 
-  test("sends deploy targets of PipeCD v1 by the WebService, which alone takes them", async () => {
+  test("sends deploy targets of PipeCD v1 to the WebService, because only it accepts them", async () => {
     const key = await clientOf(served, "v0.57.0").apiKeys?.generate("test");
     const { pipeds, applications } = clientOf(served, "v0.57.0", key);
     const { id: pipedID } = await pipeds.register({

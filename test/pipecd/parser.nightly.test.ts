@@ -1,6 +1,6 @@
 /**
- * Denrei and PipeCD's own packages on the same configurations. With `DENREI_RECORD=1` it writes how PipeCD reads the values of the
- * record, which the unit tests compare with.
+ * Compares Denrei with PipeCD's own packages on the same configurations. With `DENREI_RECORD=1` it writes the record of how
+ * PipeCD reads the values, which the unit tests use.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -23,7 +23,7 @@ let parser: Parser;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "denrei-parser-"));
   parser = await buildParser(folder);
-  // Go's caches may be cold.
+  // Go's caches may be empty.
 }, 900_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -47,7 +47,7 @@ const random = <T>(arbitrary: fc.Arbitrary<T>, count: number): T[] =>
 const textOf = (parts: readonly string[], maxLength = 9): fc.Arbitrary<string> =>
   fc.array(fc.constantFrom(...parts), { minLength: 1, maxLength }).map((found) => found.join(""));
 
-/** A known value with characters that are added, removed or replaced. */
+/** A known value with added, removed, or replaced characters. */
 const edited = (values: readonly string[]): fc.Arbitrary<string> =>
   fc
     .tuple(
@@ -64,7 +64,7 @@ const edited = (values: readonly string[]): fc.Arbitrary<string> =>
       }, value),
     );
 
-test.each(names)("PipeCD refuses no %s that Denrei accepts", async (name) => {
+test.each(names)("PipeCD rejects no %s that Denrei accepts", async (name) => {
   const found = [...random(textOf(pieces[name]), 5000), ...random(edited(checkedValues[name]), 5000)];
   const values = [...new Set(found)];
   const accepted = values.filter((value) => checkedFields[name].problemOf(value) === undefined);
@@ -74,7 +74,7 @@ test.each(names)("PipeCD refuses no %s that Denrei accepts", async (name) => {
   expect(refused).toEqual([]);
 });
 
-test("PipeCD reads exactly the rendered strings, as values and as keys", async () => {
+test("PipeCD reads the exact rendered strings, as values and as keys", async () => {
   const texts = [...new Set(random(textOf(oddPieces), 20_000))];
   const spec = { list: texts, map: Object.fromEntries(texts.map((text) => [text, text])) };
   const [reading] = await parser.read([{ text: documentFile("ControlPlane", spec) }]);

@@ -1,4 +1,4 @@
-/** Denrei refuses what PipeCD's programs refuse when they start: `parser.nightly.test.ts` records and compares. */
+/** Denrei rejects what PipeCD's programs reject at start, according to the record of `parser.nightly.test.ts`. */
 import { expect, test } from "vitest";
 import { documentOf } from "../../functions/pipecd/config/document.ts";
 import { checkedFields, type FieldName } from "./parser/fields.ts";
@@ -7,18 +7,18 @@ import { checkedValues, stricter } from "./parser/values.ts";
 
 const names = Object.keys(checkedFields) as FieldName[];
 
-test.each(names)("%s: the values that PipeCD refuses are refused, and the others are not", (name) => {
+test.each(names)("%s: rejects exactly the values that PipeCD rejects, and the stricter ones", (name) => {
   const { problemOf } = checkedFields[name];
   const record = recorded()[name];
-  const refusedByPipecd = checkedValues[name].filter((value) => record[value] || stricter[name]?.[value]);
-  expect(checkedValues[name].filter((value) => problemOf(value) !== undefined)).toEqual(refusedByPipecd);
+  const expectedRejections = checkedValues[name].filter((value) => record[value] || stricter[name]?.[value]);
+  expect(checkedValues[name].filter((value) => problemOf(value) !== undefined)).toEqual(expectedRejections);
 });
 
-test.each(names)("%s: the stricter values are ones that PipeCD reads", (name) => {
+test.each(names)("%s: PipeCD accepts the stricter values", (name) => {
   for (const value of Object.keys(stricter[name] ?? {})) expect(recorded()[name][value]).toBe("");
 });
 
-test("strings that YAML may take for something else are quoted, and in ASCII where they are not printable", () => {
+test("quotes strings that YAML could read as another type, and escapes unprintable characters", () => {
   const odd = [
     "0o5",
     "3e26_",
@@ -45,7 +45,7 @@ test("strings that YAML may take for something else are quoted, and in ASCII whe
     expect(text).toContain(`"\\u${value.charCodeAt(0).toString(16).padStart(4, "0")}"`);
 });
 
-test("plain words, paths and addresses are not quoted", () => {
+test("does not quote plain words, paths, and addresses", () => {
   const plain = ["quickstart", "/etc/piped-secret/piped-key", "http://m:9000", "root:te/st@tcp(m:3306)"];
   expect(documentOf("Piped", { plain })).toBe(
     `apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec:\n  plain:\n${plain.map((value) => `    - ${value}\n`).join("")}`,

@@ -1,4 +1,4 @@
-/** The simulated agent of PipeCD v1 runs with what Denrei renders, and exits for what the real one refuses. */
+/** The simulated piped of PipeCD v1 runs with Denrei's configurations and exits for those that a real one rejects. */
 import { expect, test } from "vitest";
 import { stringify } from "yaml";
 import { reportedPlugins, v1Crash } from "../../deploy/simulators/pipecd/pipedv1.ts";
@@ -26,7 +26,7 @@ interface Document {
   readonly spec: Fields & { plugins: Fields[] };
 }
 
-/** The configuration of the sample with a change. */
+/** The sample's configuration with a change. */
 function changed(change: (spec: Document["spec"]) => void): string {
   const document = structuredClone(golden("v1-piped")) as Document;
   change(document.spec);
@@ -42,7 +42,7 @@ test.each<readonly [what: string, config: string, problem: string]>([
     "failed to run plugin kubernetes: only file, https and oci schemes are supported",
   ],
   [
-    "with a url of another scheme",
+    "with a URL of another scheme",
     plugin({ url: "s3://bucket/kubernetes" }),
     "failed to run plugin kubernetes: unsupported file scheme s3",
   ],
@@ -51,13 +51,13 @@ test.each<readonly [what: string, config: string, problem: string]>([
     plugin({ url: "oci://registry.example.com" }),
     "failed to run plugin kubernetes: path is required",
   ],
-  ["with a port twice", plugin({ port: 7002 }), "failed to run plugin wait: address already in use"],
+  ["with a duplicate port", plugin({ port: 7002 }), "failed to run plugin wait: address already in use"],
   [
-    "with a port of its own",
+    "with a port of the piped",
     plugin({ port: 9087 }),
     "failed to run plugin kubernetes: address already in use",
   ],
-  ["with a name twice", plugin({ name: "wait" }), "plugin wait: its file is that of another plugin"],
+  ["with a duplicate name", plugin({ name: "wait" }), "plugin wait: another plugin has the same file"],
   [
     "with a deploy target without a configuration",
     plugin({ deployTargets: [{ name: "local" }] }),
@@ -67,7 +67,7 @@ test.each<readonly [what: string, config: string, problem: string]>([
   expect(v1Crash({ args, config })).toBe(problem);
 });
 
-test("an agent exits with the command and the flags of v0", () => {
+test("exits with the command and the flags of v0", () => {
   const config = changed(() => undefined);
   expect(v1Crash({ args: ["piped"], config })).toBe('unknown command "piped" for "piped"');
   expect(v1Crash({ args: [...args, "--app-manifest-cache-count=150"], config })).toBe(
@@ -75,7 +75,7 @@ test("an agent exits with the command and the flags of v0", () => {
   );
 });
 
-test("an agent reports its plugins with their deploy targets", () => {
+test("reports its plugins with their deploy targets", () => {
   const { spec } = golden("v1-piped") as Document;
   expect(reportedPlugins(spec)).toEqual([
     { name: "kubernetes", deployTargets: ["local"] },

@@ -1,4 +1,4 @@
-/** A piped as far as a control plane notices one: it says what it is configured with, and that it is still there. */
+/** A simulated piped: it reports its configuration and statistics to a control plane. */
 import { create, toBinary } from "@bufbuild/protobuf";
 import {
   ReportPipedMetaRequestSchema as MetaSchemaC,
@@ -13,34 +13,34 @@ import {
 import { pipedToken } from "./contract/tokens.ts";
 import { openWire } from "./contract/wire.ts";
 
-/** Which piped is played, and where it reports to. */
-export interface PlayedPipedOptions {
+/** Options of a simulated piped. */
+export interface SimulatedPipedOptions {
   readonly profile: "C" | "L0";
-  /** The address of the port for pipeds: `host:port`. */
+  /** Address of the port for pipeds: `host:port`. */
   readonly address: string;
   readonly project: string;
   readonly id: string;
   readonly key: string;
 }
 
-/** A repository of a piped's configuration. */
+/** A repository in a piped's configuration. */
 export interface Repository {
   readonly id: string;
   readonly remote: string;
   readonly branch: string;
 }
 
-/** A piped that does only what it is told. */
-export interface PlayedPiped {
-  /** What a real one does when it starts. Returns the status code. */
+/** A piped that calls only on request. */
+export interface SimulatedPiped {
+  /** Reports its metadata, as a real piped does at start. Returns the status code. */
   start(repositories: readonly Repository[]): Promise<number>;
-  /** What a real one does every minute, the first time after a minute. Returns the status code. */
+  /** Reports its statistics, as a real piped does every minute, first after a minute. Returns the status code. */
   beat(): Promise<number>;
   close(): void;
 }
 
-/** Connects when it is told to do something. */
-export function playPiped({ profile, address, project, id, key }: PlayedPipedOptions): PlayedPiped {
+/** Creates a simulated piped, which connects at the first call. */
+export function simulatePiped({ profile, address, project, id, key }: SimulatedPipedOptions): SimulatedPiped {
   const wire = openWire();
   const service = profile === "C" ? PipedServiceC : PipedServiceL0;
   const call = async (method: string, body: Uint8Array): Promise<number> => {
@@ -50,14 +50,14 @@ export function playPiped({ profile, address, project, id, key }: PlayedPipedOpt
   return {
     start(repositories) {
       const schema = profile === "C" ? MetaSchemaC : MetaSchemaL0;
-      const meta = { version: "played", repositories: [...repositories] };
+      const meta = { version: "simulated", repositories: [...repositories] };
       return call("ReportPipedMeta", toBinary(schema, create(schema, meta)));
     },
     beat() {
       if (profile === "C") {
         return call("ReportStat", toBinary(ReportStatRequestSchema, create(ReportStatRequestSchema)));
       }
-      const pipedStats = { version: "played", timestamp: BigInt(Math.trunc(Date.now() / 1000)) };
+      const pipedStats = { version: "simulated", timestamp: BigInt(Math.trunc(Date.now() / 1000)) };
       return call("Ping", toBinary(PingRequestSchema, create(PingRequestSchema, { pipedStats })));
     },
     close: wire.close,

@@ -1,4 +1,4 @@
-/** Clients of a server that is rolled out: its former pod answers those that are connected to it for a while. */
+/** Clients during a server rollout, when the old pod still serves existing connections. */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
@@ -8,7 +8,7 @@ import { pipecdClient } from "../../functions/pipecd/api/client.ts";
 
 const encryptionKey = Buffer.from("an encryption key of more than 32 bytes");
 
-/** A pod that was started with these projects in its configuration. */
+/** A pod with these projects in its configuration. */
 async function startPod(...projects: string[]): Promise<Served> {
   const controlPlane = openControlPlane({ profile: "C", projects, encryptionKey });
   const served = await serve({ controlPlanes: () => [controlPlane] });
@@ -16,7 +16,7 @@ async function startPod(...projects: string[]): Promise<Served> {
   return served;
 }
 
-/** The address of a Service. Connections stay with the pod that they were opened to. */
+/** A Service. Connections stay with the pod to which they were opened. */
 async function startService(first: Served) {
   let pod = first;
   const sockets = new Set<Socket>();
@@ -47,7 +47,7 @@ async function startService(first: Served) {
   };
 }
 
-test("a project of a new configuration can be used as soon as the rollout is complete, also by clients that are open", async () => {
+test("open clients can use a new project as soon as the rollout is complete", async () => {
   const former = await startPod("first");
   const service = await startService(former);
   const clientOf = (projectID: string, revision: string) => {
@@ -61,7 +61,7 @@ test("a project of a new configuration can be used as soon as the rollout is com
   const open = clientOf("second", "1");
   expect(await clientOf("first", "1").pipeds.list()).toEqual([]);
   service.leadTo(await startPod("first", "second"));
-  // The rollout is not complete.
+  // The rollout is still in progress.
   await expect(open.pipeds.list()).rejects.toThrow("PermissionDenied");
   expect(await clientOf("second", "2").pipeds.list()).toEqual([]);
   expect(await open.pipeds.list()).toEqual([]);

@@ -1,4 +1,4 @@
-/** Several control planes behind one set of ports: each call finds the one that knows its credentials. */
+/** Several control planes on one set of ports: each call reaches the one that knows its credentials. */
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type ControlPlane, openControlPlane } from "../../deploy/simulators/pipecd/controlplane.ts";
@@ -8,7 +8,7 @@ import * as c from "../../functions/pipecd/api/generated/c/webservice_pb.ts";
 import * as l0 from "../../functions/pipecd/api/generated/l0/webservice_pb.ts";
 import { bearer } from "./contract/tokens.ts";
 import { openWire, type Wire, type WireReply } from "./contract/wire.ts";
-import { playPiped } from "./playedpiped.ts";
+import { simulatePiped } from "./playedpiped.ts";
 
 const projects = ["quickstart"];
 const keys = { one: "1".repeat(40), two: "2".repeat(40), old: "3".repeat(40) };
@@ -38,7 +38,7 @@ const list = (key: string, service = "grpc.service.webservice.WebService"): Prom
 const legacy = "pipe.api.service.webservice.WebService";
 const callsOf = () => Object.values(planes).map(({ calls }) => calls.length);
 
-test("the encryption key decides, and so does the version", async () => {
+test("selects the control plane by encryption key and version", async () => {
   expect((await list(keys.two)).code).toBe(0);
   expect(callsOf()).toEqual([0, 1, 0]);
   expect((await list(keys.old, legacy)).code).toBe(0);
@@ -46,13 +46,13 @@ test("the encryption key decides, and so does the version", async () => {
   expect(await list(keys.one, "a.Service")).toMatchObject({ code: 12, message: "unknown service a.Service" });
 });
 
-test("whom nobody knows is a stranger", async () => {
+test("rejects unknown credentials", async () => {
   expect((await list("4".repeat(40))).code).toBe(16);
-  // Each version has tokens of its own.
+  // Each version has its own tokens.
   expect((await list(keys.old)).code).toBe(16);
 });
 
-test("one that is down cuts its callers off, and no others", async () => {
+test("a control plane that is down drops only its own callers", async () => {
   planes.one.die();
   expect((await list(keys.one)).code).toBe(14);
   expect((await list(keys.two)).code).toBe(0);
@@ -61,7 +61,7 @@ test("one that is down cuts its callers off, and no others", async () => {
   expect((await list(keys.one)).code).toBe(0);
 });
 
-test("one that dies ends its own calls, and leaves those of others on the same connection alone", async () => {
+test("a dying control plane ends only its own calls on a shared connection", async () => {
   const [ofOne, ofTwo] = [planes.one.hold("ListPipeds"), planes.two.hold("ListPipeds")];
   const [cutOff, answered] = [list(keys.one), list(keys.two)];
   await Promise.all([ofOne.arrived, ofTwo.arrived]);
@@ -72,7 +72,7 @@ test("one that dies ends its own calls, and leaves those of others on the same c
   expect(served.connections("web")).toBe(1);
 });
 
-test("one that is alone takes the connection with it when it dies", async () => {
+test("a dying control plane closes the connection if it is the only one", async () => {
   present = [planes.one];
   const held = planes.one.hold("ListPipeds");
   const cutOff = list(keys.one);
@@ -89,7 +89,7 @@ describe("a rollout", () => {
     return (await over.call(served.web, path, as(keys.one, "added"), new Uint8Array())).code;
   };
 
-  test("leaves open connections with the replaced process and its projects until that ends", async () => {
+  test("keeps open connections on the replaced process and its projects until it ends", async () => {
     expect(await inAdded(wire)).toBe(7);
     const replaced = planes.one.replace(newProject);
     const another = openWire();
@@ -100,7 +100,7 @@ describe("a rollout", () => {
     expect(served.connections("web")).toBe(2);
   });
 
-  test("keeps the rows of the replaced process, and forgets what that remembered", async () => {
+  test("keeps the database but not the caches of the replaced process", async () => {
     const path = "/grpc.service.webservice.WebService/RegisterPiped";
     await wire.call(served.web, path, as(keys.one), Buffer.from("0a0170", "hex"));
     planes.one.replace({ encryptionKey: "5".repeat(40) });
@@ -110,7 +110,7 @@ describe("a rollout", () => {
     expect(planes.one.pipeds()).toHaveLength(1);
   });
 
-  test("cuts off the call that the replaced process has not answered when it ends", async () => {
+  test("drops a pending call when the replaced process ends", async () => {
     const held = planes.one.hold("ListPipeds");
     const cutOff = list(keys.one);
     await held.arrived;
@@ -128,7 +128,7 @@ describe("a rollout", () => {
   });
 });
 
-test("control planes come and go, and without any there are no connections", async () => {
+test("control planes can be added and removed, and connections fail without any", async () => {
   present = [planes.two];
   expect((await list(keys.one)).code).toBe(16);
   present = [];
@@ -137,7 +137,7 @@ test("control planes come and go, and without any there are no connections", asy
   expect((await list(keys.one)).code).toBe(0);
 });
 
-test("API keys and pipeds are known by those that made them", async () => {
+test("selects the control plane by API key and by piped", async () => {
   const { one, two } = planes;
   const none = new Uint8Array();
   const generate = "/grpc.service.webservice.WebService/GenerateAPIKey";
@@ -175,7 +175,7 @@ test.each(["C", "L0"] as const)("a piped of %s is played", async (profile) => {
   const made = await wire.call(served.web, `/${service.typeName}/RegisterPiped`, as(key), request);
   const { id, key: pipedKey } = fromBinary(answer, made.body ?? new Uint8Array());
   const { piped: address } = served;
-  const played = playPiped({ profile, address, project: "quickstart", id, key: pipedKey });
+  const played = simulatePiped({ profile, address, project: "quickstart", id, key: pipedKey });
   const remote = "https://github.com/pipe-cd/examples.git";
   expect(await played.start([{ id: "examples", remote, branch: "master" }])).toBe(0);
   expect(await played.beat()).toBe(0);

@@ -1,4 +1,4 @@
-/** The simulated programs of PipeCD exit for the configurations for which the real ones do. */
+/** PipeCD's simulated programs exit for the same configurations as the real ones. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { stringify } from "yaml";
@@ -8,7 +8,7 @@ import type { Question } from "./parser/parser.ts";
 import { recorded } from "./parser/recorded.ts";
 import { checkedValues, notInImages } from "./parser/values.ts";
 
-/** The last words of the first program that exits. */
+/** The last log line of the first program that exits. */
 function crash(question: Question): string | undefined {
   if ("mongodb" in question) {
     const config = { datastore: { type: "MONGODB", config: { url: question.mongodb, database: "d" } } };
@@ -24,10 +24,10 @@ function crash(question: Question): string | undefined {
 const file = (kind: string, spec: object): string =>
   stringify({ apiVersion: "pipecd.dev/v1beta1", kind, spec });
 
-/** Programs start with a wrong address of a login: the login fails. */
+/** Fields that prevent a start. Programs start with a wrong login URL; only the login fails. */
 const startFields = (Object.keys(checkedFields) as FieldName[]).filter((name) => name !== "loginURL");
 
-test.each(startFields)("%s: they exit for what is recorded", (name) => {
+test.each(startFields)("%s: exits for the recorded values", (name) => {
   const record = recorded()[name];
   const exits = checkedValues[name].filter((value) => crash(checkedFields[name].ask(value)) !== undefined);
   expect(exits).toEqual(checkedValues[name].filter((value) => record[value] || notInImages[value]));

@@ -1,4 +1,4 @@
-/** The stand-in as a stock gRPC client sees it, so that its own client and server do not agree on something wrong. */
+/** The simulator tested with a stock gRPC client, because its own client and server could share an error. */
 import { createHmac } from "node:crypto";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
@@ -51,7 +51,7 @@ describe.each(["plain text", "TLS"])("over %s", (how) => {
 
   const failure = async (call: Promise<unknown>) => {
     const error = await call.then(
-      () => new Error("expected an error, found an answer"),
+      () => new Error("call succeeded"),
       (reason: unknown) => reason,
     );
     expect(error).toBeInstanceOf(ConnectError);
@@ -59,7 +59,7 @@ describe.each(["plain text", "TLS"])("over %s", (how) => {
     return { code, message: rawMessage };
   };
 
-  test("it calls, and reads what comes back", async () => {
+  test("calls methods and reads responses", async () => {
     const { id, key } = await client.registerPiped({ name: "ピペ", desc: "d".repeat(70_000) });
     expect(key).toMatch(/^[a-z0-9]{50}$/);
     const { piped } = await client.getPiped({ pipedId: id });
@@ -70,7 +70,7 @@ describe.each(["plain text", "TLS"])("over %s", (how) => {
     ]);
   });
 
-  test("it is told codes and messages", async () => {
+  test("receives codes and messages", async () => {
     expect(await failure(client.getPiped({ pipedId: "nope" }))).toEqual({
       code: Code.NotFound,
       message: "Piped is not found",
@@ -86,8 +86,8 @@ describe.each(["plain text", "TLS"])("over %s", (how) => {
     });
   });
 
-  // grpc-go and grpc-js call all of it Unavailable; this client does not.
-  test("it is cut off by a lost answer, by a panic and by a dead server, until there is another one", async () => {
+  // grpc-go and grpc-js report Unavailable in all these cases; this client does not.
+  test("fails on a lost response, a panic, and a dead server, until the server restarts", async () => {
     const cutOff = { code: expect.toBeOneOf([Code.Unavailable, Code.Aborted, Code.Canceled]) };
     const lost = controlPlane.loseAnswer("RegisterPiped");
     expect(await failure(client.registerPiped({ name: "lost" }))).toMatchObject(cutOff);
@@ -100,7 +100,7 @@ describe.each(["plain text", "TLS"])("over %s", (how) => {
     expect((await client.listPipeds({})).pipeds.length).toBe(1);
   });
 
-  test("an answer can be held until its effect has been seen", async () => {
+  test("a response can be held after the call has taken effect", async () => {
     const held = controlPlane.hold("RegisterPiped");
     const call = client.registerPiped({ name: "held" });
     await held.arrived;

@@ -1,4 +1,4 @@
-/** The Build controller of the stand-in for kpack v0.17.2. Left out: attestations, and sidecars that are injected. */
+/** The simulated Build controller of kpack v0.17.2. Not simulated: attestations, and injected sidecars. */
 import type { KubeClient } from "../../../bus/kube/client.ts";
 import { ApiError } from "../../../bus/kube/errors.ts";
 import { controllerOf, type Stored } from "../../../bus/kube/object.ts";
@@ -11,30 +11,30 @@ import { Build, type BuildStatus, Pod } from "./kinds.ts";
 import { podName } from "./names.ts";
 import { fieldManager, writeStatus } from "./status.ts";
 
-/** What the controller sees. */
+/** Dependencies of the controller. */
 export interface BuildOptions {
   readonly client: KubeClient;
   readonly signal: AbortSignal;
   readonly builds: Informer<Build>;
   readonly pods: Informer<Pod>;
   readonly lastLine: LastLine;
-  /** Resolves when the Image of a Build has said that there is the Build. */
+  /** Resolves when the Image controller has recorded the Build in the Image's status. */
   readonly imageIdle: (build: Build) => Promise<void>;
-  /** Asked at the end of each Build. */
+  /** Called at the end of each Build: whether the Image's status is written before the Build's. */
   readonly isImageFirst: () => boolean;
 }
 
-/** A Build whose end is not written yet: its Image may say so, and may do nothing else about it. */
-const foreseen = new WeakSet<Build>();
+/** Builds whose final status is not written yet. Their Image may report it, but must not act on it. */
+const unwritten = new WeakSet<Build>();
 
-/** Whether that is so. */
-export const isForeseen = (build: Build): boolean => foreseen.has(build);
+/** Whether the Build's final status is not written yet. */
+export const isUnwritten = (build: Build): boolean => unwritten.has(build);
 
 /** Reconciles one Build. */
 export function buildController(options: BuildOptions): (key: string) => Promise<void> {
   const { client, signal, builds, pods } = options;
 
-  /** The Build's own pod: that of a dead Build of the same name is in the way until it is gone. */
+  /** The Build's pod. The pod of a deleted Build with the same name blocks creation until it is deleted. */
   async function podOf(build: Stored<Build>): Promise<Stored<Pod>> {
     const { namespace = "", name, uid } = build.metadata;
     const found = pods.get({ namespace, name: podName(name) });
@@ -59,16 +59,16 @@ export function buildController(options: BuildOptions): (key: string) => Promise
     }
   }
 
-  /** The two are watched apart, so nobody can rely on the order: this is the rarer one. */
+  /** Watches of Build and Image are not ordered; this simulates the rarer order. */
   async function writeAfterImage(build: Stored<Build>, status: BuildStatus): Promise<void> {
     const ended = { ...build, status };
-    foreseen.add(ended);
-    builds.foresee(ended);
+    unwritten.add(ended);
+    builds.preview(ended);
     await options.imageIdle(build);
     try {
       builds.observe(await writeStatus(client, Build, build, status, signal));
     } catch (error) {
-      builds.foresee(build);
+      builds.preview(build);
       throw error;
     }
   }

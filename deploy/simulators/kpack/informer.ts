@@ -1,61 +1,61 @@
-/** The objects of a kind as the controllers of the stand-in for kpack v0.17.2 see them: listed once, then watched. */
+/** Informers of the simulated kpack controllers: list once, then watch. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ApiRequest, type KubeClient, type ObjectName, resourcePath } from "../../../bus/kube/client.ts";
 import type { Kind } from "../../../bus/kube/kind.ts";
 import { compareVersions, type KubeObject, type Stored } from "../../../bus/kube/object.ts";
 
-/** What is known of the objects of a kind. */
+/** The cached objects of a kind. */
 export interface Informer<T extends KubeObject> {
   get(at: ObjectName): Stored<T> | undefined;
   all(): Stored<T>[];
-  /** What a write was answered with. It is as good as the event that tells of it, and earlier. */
+  /** Adds the response of a write. It counts like the watch event, but comes earlier. */
   observe(object: Stored<T>): void;
-  /** Takes the object, of the version that is known, for what it is about to become; until a newer one is observed. */
-  foresee(object: Stored<T>): void;
-  /** Lists the objects again and reports the changes that the watch has not reported yet. */
+  /** Shows an object with a status that is not written yet, until a newer version is observed. */
+  preview(object: Stored<T>): void;
+  /** Lists the objects again and reports changes that the watch has not delivered yet. */
   refresh(): Promise<void>;
 }
 
-/** What an informer is asked for. */
+/** Options of an informer. */
 export interface InformerOptions<T extends KubeObject> {
   readonly signal: AbortSignal;
   readonly query?: ApiRequest["query"];
-  /** Called after every change; a change to nothing is told with the object as it was. */
-  readonly changed: (object: Stored<T>, now: "present" | "gone") => void;
+  /** Called after every change; after a deletion with the last known object. */
+  readonly changed: (object: Stored<T>, now: "present" | "deleted") => void;
 }
 
-const againMillis = 100;
+const retryMillis = 100;
 
-/** `namespace/name`; without a namespace the slash stays. */
+/** `namespace/name`, or `/name` without a namespace. */
 export const keyOf = ({ namespace, name }: ObjectName): string => `${namespace ?? ""}/${name}`;
 
-/** What {@link keyOf} was made of. */
+/** The reverse of {@link keyOf}. */
 export function atKey(key: string): { namespace: string; name: string } {
   const [namespace = "", name = ""] = key.split("/");
   return { namespace, name };
 }
 
-/** Lists the kind, in all namespaces, and keeps watching it until the signal. Rejects when the first list fails. */
+/** Lists the kind in all namespaces and watches it until the abort. Rejects when the first list fails. */
 export async function startInformer<T extends KubeObject>(
   client: KubeClient,
   kind: Kind<T>,
   { signal, query, changed }: InformerOptions<T>,
 ): Promise<Informer<T>> {
   const known = new Map<string, Stored<T>>();
-  // A write's answer may come later than the event of the object's end.
-  const over = new Set<string>();
+  // The response of a write may arrive after the object's DELETED event.
+  const deleted = new Set<string>();
 
   function observe(object: Stored<T>): void {
     const key = keyOf(object.metadata);
     const { uid, resourceVersion } = object.metadata;
     const before = known.get(key);
-    if (over.has(uid)) return;
+    if (deleted.has(uid)) return;
     if (before && compareVersions(resourceVersion, before.metadata.resourceVersion) <= 0) return;
     known.set(key, object);
     changed(object, "present");
   }
 
-  function foresee(object: Stored<T>): void {
+  function preview(object: Stored<T>): void {
     const key = keyOf(object.metadata);
     const { uid, resourceVersion } = known.get(key)?.metadata ?? {};
     if (uid !== object.metadata.uid || resourceVersion !== object.metadata.resourceVersion) return;
@@ -64,20 +64,20 @@ export async function startInformer<T extends KubeObject>(
   }
 
   function forget(object: Stored<T>): void {
-    over.add(object.metadata.uid);
+    deleted.add(object.metadata.uid);
     const key = keyOf(object.metadata);
     if (known.get(key)?.metadata.uid !== object.metadata.uid) return;
     known.delete(key);
-    changed(object, "gone");
+    changed(object, "deleted");
   }
 
   async function list(): Promise<string> {
     const { items, metadata } = await client.list(kind, undefined, query, signal);
-    const there = new Set(items.map(({ metadata }) => metadata.uid));
+    const listed = new Set(items.map(({ metadata }) => metadata.uid));
     for (const object of [...known.values()]) {
-      // An object that was written after the list is not in it.
+      // An object created after the list is not in it.
       const isNewer = compareVersions(object.metadata.resourceVersion, metadata.resourceVersion) > 0;
-      if (!there.has(object.metadata.uid) && !isNewer) forget(object);
+      if (!listed.has(object.metadata.uid) && !isNewer) forget(object);
     }
     for (const object of items) observe(object);
     return metadata.resourceVersion;
@@ -92,7 +92,7 @@ export async function startInformer<T extends KubeObject>(
         if (type === "DELETED") forget(object);
         else if (type !== "BOOKMARK") observe(object);
       }
-      await sleep(againMillis, undefined, { signal });
+      await sleep(retryMillis, undefined, { signal });
     }
   }
 
@@ -101,9 +101,9 @@ export async function startInformer<T extends KubeObject>(
       try {
         await follow(from ?? (await list()));
       } catch {
-        // Whatever it was (a watch that is too old, a server that is away): what there is now says all.
+        // Any error (an expired watch, an unavailable server) is resolved by a new list.
         from = undefined;
-        await sleep(againMillis, undefined, { signal }).catch(() => undefined);
+        await sleep(retryMillis, undefined, { signal }).catch(() => undefined);
       }
     }
   }
@@ -113,7 +113,7 @@ export async function startInformer<T extends KubeObject>(
     get: (at) => known.get(keyOf(at)),
     all: () => [...known.values()],
     observe,
-    foresee,
+    preview,
     async refresh() {
       await list();
     },

@@ -1,6 +1,6 @@
 /**
- * Pods of PipeCD that would exit when they start. kwok says of every pod that it runs, so a webhook marks these as not ready before
- * kwok sees them: a rollout then stops at them, as it does at pods that crash.
+ * Simulates PipeCD pods that exit at start. kwok reports every pod as running, so a webhook marks these as not ready before
+ * kwok sees them. A rollout then stops at them, as it does at crashing pods.
  */
 import { once } from "node:events";
 import { createServer } from "node:https";
@@ -12,7 +12,7 @@ import type { KubeObject } from "../../../bus/kube/object.ts";
 import { notReadyAnnotation } from "../../local/index.ts";
 import { createCertificateAuthority } from "../../local/pki.ts";
 
-/** The fields of a pod that tell what it runs. */
+/** The fields of a pod that determine which program it runs. */
 export type NewPod = KubeObject<{
   readonly containers: readonly {
     readonly name: string;
@@ -21,8 +21,8 @@ export type NewPod = KubeObject<{
   }[];
 }>;
 
-/** The annotation of a pod that has exited, with its last words. */
-export const crashAnnotation = "pipecd.stand-in/crash";
+/** Annotation of a crashed pod, with its last log line. */
+export const crashAnnotation = "pipecd.simulator/crash";
 
 interface Review {
   readonly request: { readonly uid: string; readonly object: NewPod; readonly namespace: string };
@@ -35,9 +35,9 @@ const WebhookConfiguration = externalKind({
   plural: "mutatingwebhookconfigurations",
   scope: "Cluster",
 });
-const name = "pipecd-stand-in";
+const name = "pipecd-simulator";
 
-/** Starts it for the pods of some label selectors. `crashOf` returns the last words of a pod that exits. */
+/** Starts the webhook for pods with any of the selectors. `crashOf` returns the last log line of a pod that exits. */
 export async function startPodAdmission(
   client: KubeClient,
   selectors: readonly object[],
@@ -45,10 +45,10 @@ export async function startPodAdmission(
 ): Promise<{ stop(): Promise<void> }> {
   const authority = createCertificateAuthority(name);
   const server = createServer(authority.server(["127.0.0.1"]), async (request, response) => {
-    const { request: asked } = (await json(request)) as Review;
-    const problem = await crashOf(asked.object, asked.namespace).catch((error: unknown) => String(error));
+    const { request: review } = (await json(request)) as Review;
+    const problem = await crashOf(review.object, review.namespace).catch((error: unknown) => String(error));
     response.setHeader("content-type", "application/json");
-    response.end(JSON.stringify(reviewed(asked, problem)));
+    response.end(JSON.stringify(reviewResponse(review, problem)));
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -59,7 +59,7 @@ export async function startPodAdmission(
   });
   return {
     async stop() {
-      // The cluster may be gone already.
+      // The cluster may have stopped already.
       await client.delete(WebhookConfiguration, { name }, {}).catch(() => undefined);
       server.closeAllConnections();
       server.close();
@@ -72,7 +72,7 @@ const configuration = (port: number, cert: string, selectors: readonly object[])
   kind: "MutatingWebhookConfiguration",
   metadata: { name },
   webhooks: selectors.map((objectSelector, index) => ({
-    name: `pods-${index}.pipecd.stand-in`,
+    name: `pods-${index}.pipecd.simulator`,
     clientConfig: {
       url: `https://127.0.0.1:${port}/`,
       caBundle: Buffer.from(cert).toString("base64"),
@@ -86,7 +86,7 @@ const configuration = (port: number, cert: string, selectors: readonly object[])
   })),
 });
 
-function reviewed({ uid, object }: Review["request"], problem: string | undefined): object {
+function reviewResponse({ uid, object }: Review["request"], problem: string | undefined): object {
   const annotations = { ...object.metadata.annotations, ...notReadyAnnotation, [crashAnnotation]: problem };
   const patch = [{ op: "add", path: "/metadata/annotations", value: annotations }];
   return {

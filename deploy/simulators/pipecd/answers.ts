@@ -1,38 +1,38 @@
-/** Answers that tests keep back after a call has had its effect. */
+/** Lets tests hold the response to a call that has already taken effect. */
 import type { Call } from "./call.ts";
 
-/** An answer that waits to be sent. */
+/** A held response. */
 export interface HeldAnswer {
-  /** Resolves when the call has had its effect. */
+  /** Resolves when the call has taken effect. */
   readonly arrived: Promise<Call>;
-  /** Lets the answer go. */
+  /** Sends the response. */
   release(): void;
-  /** The caller never gets it: the connection is reset. */
+  /** Drops the response and resets the connection. */
   drop(): void;
 }
 
-/** The answers that are to be kept back. */
+/** Holds on responses. */
 export interface Answers {
-  /** The answer to the next call of a method, or to the next one for which a test says so. */
+  /** Holds the response to the next call of a method, or to the next call that matches. */
   hold(which: string | ((call: Call) => boolean)): HeldAnswer;
-  /** Resolves to whether the caller gets the answer. */
+  /** Waits for a matching hold. Resolves to whether to send the response. */
   pass(call: Call): Promise<boolean>;
 }
 
-interface Wish {
-  readonly wants: (call: Call) => boolean;
+interface Hold {
+  readonly matches: (call: Call) => boolean;
   readonly take: (call: Call) => Promise<boolean>;
 }
 
-/** Nothing is kept back at first. */
+/** Creates an empty set of holds. */
 export function openAnswers(): Answers {
-  const wishes: Wish[] = [];
+  const holds: Hold[] = [];
   return {
     hold(which) {
       const arrived = Promise.withResolvers<Call>();
       const decided = Promise.withResolvers<boolean>();
-      wishes.push({
-        wants: typeof which === "string" ? ({ method }) => method === which : which,
+      holds.push({
+        matches: typeof which === "string" ? ({ method }) => method === which : which,
         take(call) {
           arrived.resolve(call);
           return decided.promise;
@@ -45,9 +45,9 @@ export function openAnswers(): Answers {
       };
     },
     async pass(call) {
-      const index = wishes.findIndex(({ wants }) => wants(call));
-      const [wish] = index < 0 ? [] : wishes.splice(index, 1);
-      return wish === undefined ? true : wish.take(call);
+      const index = holds.findIndex(({ matches }) => matches(call));
+      const [hold] = index < 0 ? [] : holds.splice(index, 1);
+      return hold === undefined ? true : hold.take(call);
     },
   };
 }

@@ -1,27 +1,27 @@
-/** Calls to the simulated control plane, and how each one ends. */
+/** Calls to the simulated control plane, and their outcomes. */
 import type { JsonValue } from "@bufbuild/protobuf";
 
-/** A call that was made, whatever came of it. */
+/** A recorded call. */
 export interface Call {
   /** In milliseconds since the epoch. */
   readonly at: number;
   /** The full name: grpc.service.webservice.WebService. */
   readonly service: string;
   readonly method: string;
-  /** The project of a caller who was let in. */
+  /** The project of an authenticated caller. */
   readonly project: string | undefined;
-  /** As protobuf's JSON; undefined when it could not be read. */
+  /** Protobuf JSON; undefined if the request could not be decoded. */
   readonly request: JsonValue | undefined;
   readonly code: number;
   readonly message: string;
 }
 
-/** What a caller gets. */
+/** A response. */
 export interface Answer {
   readonly code: number;
   readonly message: string;
   readonly body?: Uint8Array;
 }
 
-/** Without an answer, the connection is reset, or it ends, as it does when the process ends. */
+/** A response, or a connection that is reset, or closed because the process ended. */
 export type Outcome = Answer | "reset" | "ended";

@@ -1,6 +1,6 @@
 /**
- * A stand-in of PipeCD's control plane, in this process: it does what v0.57.0 was seen to do on the wire, and what the
- * source of v0.9.0 does, traps included. It has no gateway, no web console and no deployments.
+ * Simulates PipeCD's control plane in this process. It reproduces the recorded wire behavior of v0.57.0 and the source of
+ * v0.9.0, bugs included. Not simulated: the gateway, the web console, and deployments.
  */
 import { type Answers, openAnswers } from "./answers.ts";
 import { overwriteFromGit } from "./c/applications.ts";
@@ -14,52 +14,52 @@ import type { Outage, Plane } from "./plane.ts";
 import { openProcess, type ServerProcess, type Startup } from "./serverprocess.ts";
 import type { Service } from "./service.ts";
 
-/** What a control plane is configured with. */
+/** Options of a control plane. */
 export interface ControlPlaneOptions extends Startup {
-  /** C is v0.57.0, L0 is v0.9.0. */
+  /** The version: C is v0.57.0, L0 is v0.9.0. */
   readonly profile: "C" | "L0";
-  /** Milliseconds since the epoch: the system's unless a test moves time. */
+  /** Returns milliseconds since the epoch. Defaults to the system clock. */
   readonly clock?: () => number;
 }
 
-/** A control plane. Its database lives as long as this does, its processes from `restart` or `replace` to `die`. */
+/** A control plane. Its database lives as long as this object; its processes live from `restart` or `replace` to `die`. */
 export interface ControlPlane extends Inspection, Pick<Answers, "hold"> {
   readonly profile: "C" | "L0";
-  /** Calls that reached it, in the order in which they had their effects. */
+  /** Received calls, in the order in which they took effect. */
   readonly calls: readonly Call[];
-  /** Stores that tests put out of reach, and back. */
+  /** Simulated outages of the stores. */
   readonly outage: Outage;
   readonly isUp: boolean;
-  /** The process that was started last: new connections reach this one. */
+  /** The newest process, which serves new connections. */
   readonly process: ServerProcess;
-  /** Takes a project into the datastore. */
+  /** Adds a project to the datastore. */
   addProject(id: string): void;
-  /** What a running piped does to an application of v0.57.0 whose file in git says something else. */
+  /** Applies what a running piped of v0.57.0 does when an application's file in git differs. */
   overwriteFromGit(
     applicationId: string,
     fields: { name?: string; description?: string; labels?: Record<string, string> },
   ): void;
-  /** The next call of the method has its effect, but its caller sees the connection reset. */
+  /** The next call of the method takes effect, but its connection is reset. */
   loseAnswer(which: string | ((call: Call) => boolean)): Promise<Call>;
   /**
-   * The next change of a row is told as a success and undone: an update reads, changes and writes the whole row without
-   * a lock, so that a second one which read before it wins. A key of a piped that was lost so does not let it in.
+   * The next change of a row is reported as a success, but lost. PipeCD updates by reading and writing whole rows without a
+   * lock, so a concurrent update can overwrite it. A piped key lost in this way does not authenticate.
    */
   loseUpdate(): void;
-  /** Ends all processes: connections end, and so do new ones. */
+  /** Ends all processes; open and new connections are closed. */
   die(): void;
-  /** Starts a process with the same database and an empty memory. It reads the startup settings that are given. */
+  /** Starts a process with the same database and empty caches. It reads the given startup settings. */
   restart(startup?: Partial<Startup>): void;
   /**
-   * The same as a rollout does it. The process of before, which is returned, goes on to answer on its connections with what it
-   * has read, until it is ended.
+   * Restarts like a rollout. The previous process, which is returned, keeps serving its connections with its old settings
+   * until it is ended.
    */
   replace(startup?: Partial<Startup>): ServerProcess;
-  /** Ends the processes that were replaced. */
+  /** Ends all replaced processes. */
   endReplaced(): void;
 }
 
-/** A running control plane with an empty database. */
+/** Creates a running control plane with an empty database. */
 export function openControlPlane(options: ControlPlaneOptions): ControlPlane {
   const { profile, clock = Date.now } = options;
   const outage: Outage = { datastore: false, cache: false };
@@ -134,7 +134,7 @@ const read = ({ projects, encryptionKey }: Startup): Pick<Plane, "projects" | "e
 
 interface Parts {
   readonly inspection: Inspection;
-  /** Those of a process that has read this, and remembers nothing. */
+  /** Services of a new process with these settings and empty caches. */
   readonly servicesOf: (startup: Pick<Plane, "projects" | "encryptionKey">) => readonly Service[];
   readonly addProject: (id: string) => void;
   readonly overwrite: ControlPlane["overwriteFromGit"];

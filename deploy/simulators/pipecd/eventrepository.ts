@@ -1,14 +1,14 @@
-/** The repository of the sample's agent, with an application that has an event watcher. */
+/** The repository of the sample's piped, with an application that has an event watcher. */
 import { openRepository, type Repository } from "./repository.ts";
 
-/** The remote of the sample's Piped. */
+/** Remote URL in the sample's Piped. */
 const remote = "https://github.com/ShotaKitazawa/examples.git";
 
-/** The folder of the sample's application, and its file that an event changes. */
+/** Folder of the sample's application, and its file that an event changes. */
 const folder = "kubernetes/canary";
 export const deploymentFile = `${folder}/deployment.yaml`;
 
-/** The name and the labels that the event watcher waits for. */
+/** Name and labels that the event watcher matches. */
 export const event = { name: "web-image", labels: { app: "web" } };
 
 const watcher = `apiVersion: pipecd.dev/v1beta1
@@ -40,7 +40,7 @@ spec:
           image: registry.example.com/web:first
 `;
 
-/** The repository, by its remote. */
+/** The repository by its remote URL. */
 export function eventRepositories(): ReadonlyMap<string, Repository> {
   const files = { [`${folder}/app.pipecd.yaml`]: watcher, [deploymentFile]: deployment };
   return new Map([[remote, openRepository(files)]]);

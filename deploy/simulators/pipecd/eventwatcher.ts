@@ -1,7 +1,7 @@
 /**
- * A simulated event watcher of an agent of PipeCD v0.57.0, by its source: what an event does to the files of a repository, and what it
- * reports of events. Of the commit comes a deployment at once; nothing runs it. It knows the eventWatcher of applications, not the older
- * files in .pipe, and replaces fields of YAML and matches of regular expressions.
+ * Simulates the event watcher of a piped of PipeCD v0.57.0, after its source: how an event changes the files of a repository,
+ * and which event statuses the piped reports. Each commit creates a deployment at once, which nothing runs. Supported are the
+ * applications' `eventWatcher` with YAML fields and regular expressions, but not the older files in .pipe.
  */
 import { randomUUID } from "node:crypto";
 import type { CallOptions, Client } from "@connectrpc/connect";
@@ -15,17 +15,17 @@ import { eventKeyOf } from "./c/events.ts";
 import { ListEventsRequest_Status, ListOrder, type PipedService } from "./generated/c/pipedservice_pb.ts";
 import type { Repository, RepositoryCommit } from "./repository.ts";
 
-/** What an agent knows. */
+/** Options of the event watcher. */
 export interface WatcherOptions {
   readonly service: Client<typeof PipedService>;
-  /** Of every call. */
+  /** Options of each call. */
   readonly call: CallOptions;
   readonly projectID: string;
   readonly pipedID: string;
-  /** By repoId. */
+  /** Repositories by repoId. */
   readonly repositories: ReadonlyMap<string, Repository>;
-  /** Called with a sentence for each commit and each deployment. */
-  readonly report?: ((what: string) => void) | undefined;
+  /** Called with a message for each commit and each deployment. */
+  readonly report?: ((message: string) => void) | undefined;
   /** Milliseconds since the epoch. */
   readonly clock?: () => number;
 }
@@ -52,10 +52,10 @@ interface Report {
 }
 
 const hourMillis = 3_600_000;
-/** More events of a key are not outdated at once. */
-const mostOutdated = 10;
+/** Maximum number of events per key that one round handles. */
+const maxEventsPerKey = 10;
 
-/** What a round does: the agent lists events, handles them, and triggers deployments of what has changed. */
+/** Creates a function that runs one round: list events, handle them, and create deployments for changed applications. */
 export function openEventWatcher({
   service,
   call,
@@ -65,9 +65,9 @@ export function openEventWatcher({
   report = () => undefined,
   clock = Date.now,
 }: WatcherOptions): () => Promise<void> {
-  /** By repoId: the time of the newest event that was handled. Of the same second no other one ever is. */
+  /** By repoId: the time of the newest handled event. Other events of the same second are never handled. */
   const milestones = new Map<string, bigint>();
-  /** By repoId: how many commits were seen. */
+  /** By repoId: the number of known commits. */
   const seen = new Map([...repositories].map(([id, { commits }]) => [id, commits.length]));
 
   async function unhandled(): Promise<Map<string, Event[]>> {
@@ -82,7 +82,7 @@ export function openEventWatcher({
     return Map.groupBy(events, ({ eventKey }) => eventKey);
   }
 
-  /** The event to handle; the others are outdated. */
+  /** Returns the event to handle and adds the outdated ones to `outdated`. */
   async function newest(
     { name, labels = {} }: Watch["matcher"],
     events: Map<string, Event[]>,
@@ -91,7 +91,7 @@ export function openEventWatcher({
   ): Promise<Event | undefined> {
     const least = (milestone ?? 0n) + 1n;
     const [latest, ...older] = (events.get(eventKeyOf(name, labels)) ?? [])
-      .slice(0, mostOutdated)
+      .slice(0, maxEventsPerKey)
       .filter(({ createdAt }) => createdAt >= least);
     if (latest === undefined) return undefined;
     const outdate = (id: string, statusDescription: string) =>
@@ -114,7 +114,7 @@ export function openEventWatcher({
     const milestone = milestones.get(id);
     const outdated: Report[] = [];
     const reports: Report[] = [];
-    /** Events whose files cannot be changed. Unless another event is handled, they are only logged, and tried again. */
+    /** Events whose files cannot be changed. They are reported only if another event is handled; otherwise they are retried. */
     const failed: Report[] = [];
     let isHandled = false;
     let last = 0n;
@@ -193,7 +193,7 @@ function watchesIn({ files }: Repository, gitPath: Application["gitPath"]): read
   return text === undefined ? [] : (parse(text)?.spec?.eventWatcher ?? []);
 }
 
-/** The new content of files by path, or why a file cannot be changed. */
+/** The new file contents by path, or an error message. */
 function changesOf(
   event: Event,
   { replacements }: Watch["handler"]["config"],
@@ -215,10 +215,10 @@ function changesOf(
   return changes;
 }
 
-/** Git prints this when a server refuses a push, because others have pushed or the branch is protected. */
-const refused = "failed to push some refs to";
+/** Git's message when a server rejects a push because of other pushes or a protected branch. */
+const pushRejected = "failed to push some refs to";
 
-/** Commits what the event changes. Undefined when the push is refused: agents take the branch for outdated, and try again. */
+/** Commits the changes. Returns undefined when the push is rejected: pipeds then assume an outdated branch and retry. */
 function commitOf(
   event: Event,
   name: string,
@@ -239,7 +239,7 @@ function commitOf(
     repository.commit(message, changes, { ...event.contexts, ...(trace || {}) });
   } catch (error) {
     const { message: reason } = error as Error;
-    if (reason.includes(refused)) return undefined;
+    if (reason.includes(pushRejected)) return undefined;
     const statusDescription = `Failed to push changed files: ${reason}`;
     return { status: EventStatus.EVENT_FAILURE, statusDescription };
   }

@@ -1,20 +1,20 @@
-/** Messages and metadata of gRPC over HTTP/2: https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md */
+/** gRPC messages and metadata over HTTP/2: https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md */
 import type { Metadata } from "./metadata.ts";
 import { internal, RpcError, resourceExhausted, unimplemented } from "./status.ts";
 
-/** What servers take unless they are told otherwise, in bytes. */
-const mostBytes = 4 * 1024 * 1024;
+/** gRPC's default maximum message size, in bytes. */
+const maxBytes = 4 * 1024 * 1024;
 const prefixBytes = 5;
 const unknown = 2;
 
-/** A message with its length before it. */
+/** Adds the length prefix to a message. */
 export function framed(message: Uint8Array): Buffer {
   const prefix = Buffer.alloc(prefixBytes);
   prefix.writeUInt32BE(message.length, 1);
   return Buffer.concat([prefix, message]);
 }
 
-/** The first message of a body. Throws `RpcError` in the words of grpc-go. */
+/** Extracts the first message of a body. Throws `RpcError` with grpc-go's message. */
 export function unframed(body: Buffer, encoding = "identity"): Uint8Array {
   if (encoding !== "identity" && encoding !== "") {
     const text = `grpc: Decompressor is not installed for grpc-encoding ${JSON.stringify(encoding)}`;
@@ -23,8 +23,8 @@ export function unframed(body: Buffer, encoding = "identity"): Uint8Array {
   if (body.length === 0) throw new RpcError(unknown, "EOF");
   if (body.length < prefixBytes) throw new RpcError(unknown, "unexpected EOF");
   const length = body.readUInt32BE(1);
-  if (length > mostBytes) {
-    const text = `grpc: received message larger than max (${length} vs. ${mostBytes})`;
+  if (length > maxBytes) {
+    const text = `grpc: received message larger than max (${length} vs. ${maxBytes})`;
     throw new RpcError(resourceExhausted, text);
   }
   if (body.length < prefixBytes + length) throw new RpcError(unknown, "unexpected EOF");
@@ -34,7 +34,7 @@ export function unframed(body: Buffer, encoding = "identity"): Uint8Array {
   return body.subarray(prefixBytes, prefixBytes + length);
 }
 
-/** Headers as they came: Node's own object joins cookies. */
+/** Metadata from raw headers, because Node's header object joins cookies. */
 export const metadataOf = (rawHeaders: readonly string[]): Metadata =>
   rawHeaders.flatMap((name, index) =>
     index % 2 === 1 || name.startsWith(":")
@@ -42,7 +42,7 @@ export const metadataOf = (rawHeaders: readonly string[]): Metadata =>
       : [[name.toLowerCase(), rawHeaders[index + 1] ?? ""] as const],
   );
 
-/** A status message as a header's value: what is no printable ASCII is escaped. */
+/** Percent-encodes a status message for a header: all bytes except printable ASCII. */
 export const escaped = (message: string): string =>
   [...Buffer.from(message)]
     .map((byte) =>

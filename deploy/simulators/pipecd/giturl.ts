@@ -1,11 +1,11 @@
-/** Links to folders of repositories, as PipeCD makes them for applications. */
+/** URLs of repository folders, built as PipeCD does for applications. */
 
 const schemes = new Set(["ssh", "git", "git+ssh", "http", "https", "rsync", "file"]);
 const url = /^([a-zA-Z][a-zA-Z0-9+.-]*):\/\/(?:[^/@]*@)?([^/?#]*)([^?#]*)/;
 const scp = /^(?:[a-zA-Z0-9_]+@)?([a-zA-Z0-9._-]+):(.*)$/;
 const folders: Readonly<Record<string, string>> = { "bitbucket.org": "src" };
 
-/** Undefined when the remote is no URL that git knows, or there is no branch. */
+/** Undefined when the remote is not a valid git URL or the branch is empty. */
 export function folderUrl(remote: string, path: string, branch: string): string | undefined {
   const parts = partsOf(remote);
   if (branch === "" || parts === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** What a control plane has stored, for tests to look at. */
+/** Read access to a control plane's database, for tests. */
 import { EventStatus } from "../../../functions/pipecd/api/generated/c/model_pb.ts";
 import { nameOf } from "../../../functions/pipecd/api/model.ts";
 import type { PlaneC } from "./c/plane.ts";
@@ -11,11 +11,11 @@ export interface PipedState {
   readonly description: string;
   readonly project: string;
   readonly disabled: boolean;
-  /** How many keys it has. */
+  /** Number of keys. */
   readonly keys: number;
-  /** Ids of the repositories that it has reported. */
+  /** Ids of the reported repositories. */
   readonly repositories: readonly string[];
-  /** Ids; none in v0.57.0. */
+  /** Ids of the environments; empty in v0.57.0. */
   readonly environments: readonly string[];
 }
 
@@ -76,20 +76,20 @@ export interface DeploymentState {
   readonly summary: string;
 }
 
-/** Copies of the rows; reading them is no call, and works during an outage. */
+/** Copies of the rows. Reading them is not a recorded call, and works during an outage. */
 export interface Inspection {
   pipeds(): PipedState[];
-  /** Deleted ones too. */
+  /** All applications, including deleted ones. */
   applications(): ApplicationState[];
   environments(): EnvironmentState[];
   apiKeys(): ApiKeyState[];
-  /** In the order in which they were registered; none in v0.9.0. */
+  /** Events in registration order; empty in v0.9.0. */
   events(): EventState[];
-  /** In their order; none in v0.9.0. */
+  /** Deployments in creation order; empty in v0.9.0. */
   deployments(): DeploymentState[];
 }
 
-/** Of v0.57.0. */
+/** Inspection of v0.57.0. */
 export const inspectionOfC = ({ store, deployments }: PlaneC): Inspection => ({
   pipeds: () => store.pipeds.dump().map((piped) => ({ ...pipedState(piped), environments: [] })),
   applications: () =>
@@ -126,7 +126,7 @@ export const inspectionOfC = ({ store, deployments }: PlaneC): Inspection => ({
     })),
 });
 
-/** Of v0.9.0. */
+/** Inspection of v0.9.0. */
 export const inspectionOfL0 = ({ store }: PlaneL0): Inspection => ({
   pipeds: () => store.pipeds.dump().map((piped) => ({ ...pipedState(piped), environments: piped.envIds })),
   applications: () =>

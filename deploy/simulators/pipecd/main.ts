@@ -1,8 +1,7 @@
 /**
- * PipeCD for `npm run demo -- pipecd`, played by that of the tests, in the cluster of KUBECONFIG: its servers answer where pods
- * of them run, as far as kwok is concerned, and its agents report there and watch events. It prints lines of JSON: where it listens, and
- * then each commit and each deployment of an agent.
- * It runs until SIGTERM or SIGINT, which it ends in order.
+ * The PipeCD simulator for `npm run demo -- pipecd`, in the cluster of KUBECONFIG. Its servers answer wherever kwok reports
+ * their pods as running, and its pipeds connect to them and watch events. It prints lines of JSON: first its addresses, then
+ * each commit and each deployment of a piped. It runs until SIGTERM or SIGINT and then shuts down in order.
  */
 import { once } from "node:events";
 import { Command, Option } from "commander";
@@ -11,18 +10,22 @@ import { loadKubeconfig, openConnection } from "../../../bus/kube/connection.ts"
 import { eventRepositories } from "./eventrepository.ts";
 import { startPipecdPods } from "./pods.ts";
 
-/** What a demo asks for. */
+/** Options of the command. */
 interface Options {
   readonly kubeconfig: string;
 }
 
 const options = new Command("pipecd")
-  .description("play PipeCD's servers and agents, where a cluster says that their pods run")
-  .addOption(new Option("--kubeconfig <path>", "an administrator's").env("KUBECONFIG").makeOptionMandatory())
+  .description("simulate PipeCD's servers and pipeds whose pods a cluster reports as running")
+  .addOption(
+    new Option("--kubeconfig <path>", "kubeconfig with administrator permissions")
+      .env("KUBECONFIG")
+      .makeOptionMandatory(),
+  )
   .parse()
   .opts<Options>();
 
-// Before anything is there that would have to be put in order.
+// Listen for signals first, so that none interrupts the setup without a cleanup.
 const ended = Promise.race([once(process, "SIGTERM"), once(process, "SIGINT")]);
 const connection = await openConnection(loadKubeconfig({ path: options.kubeconfig }));
 const { web, api, stop } = await startPipecdPods({

@@ -1,38 +1,38 @@
-/** Metadata of a call: what its headers say, in their order, and the credentials in them. */
+/** Metadata of a call: its headers in their order, and the credentials in them. */
 import { Panic, RpcError, unauthenticated } from "./status.ts";
 
 /** Names in lower case, with each value that was sent. */
 export type Metadata = readonly (readonly [name: string, value: string])[];
 
-/** The first value of a name; further ones are nobody's business. */
+/** The first value of a name; PipeCD ignores further ones. */
 export const firstOf = (metadata: Metadata, name: string): string | undefined =>
   metadata.find(([one]) => one === name)?.[1];
 
-/** The error of whoever cannot be told apart from a stranger. */
-export const stranger = (): RpcError => new RpcError(unauthenticated, "Unauthenticated");
+/** The error for a caller without valid credentials. */
+export const unauthenticatedError = (): RpcError => new RpcError(unauthenticated, "Unauthenticated");
 
-/** Cookies of v0.57.0, where a pair without `=` ends the process; v0.9.0 refuses it, and a second `=` too. */
+/** Parses cookies. In v0.57.0 a pair without `=` crashes the process; v0.9.0 rejects it, and also a second `=`. */
 export function cookiesOf(metadata: Metadata, era: "c" | "l0"): ReadonlyMap<string, string> {
   const header = firstOf(metadata, "cookie");
-  if (header === undefined) throw stranger();
+  if (header === undefined) throw unauthenticatedError();
   return new Map(
     header.split(";").map((text) => {
       const pair = text.trim();
       const at = pair.indexOf("=");
       if (at < 0 && era === "c") throw new Panic("index out of range [1] with length 1");
-      if (era === "l0" && pair.split("=").length !== 2) throw stranger();
+      if (era === "l0" && pair.split("=").length !== 2) throw unauthenticatedError();
       return [pair.slice(0, at), pair.slice(at + 1)] as const;
     }),
   );
 }
 
-/** Any token that may be in the cookie, however badly it is written. */
+/** The token in the cookie header, which may be malformed otherwise. */
 export const tokenIn = (metadata: Metadata): string | undefined =>
   /(?:^|;)\s*token=([^;\s]*)/.exec(firstOf(metadata, "cookie") ?? "")?.[1];
 
 const schemes = ["ID-TOKEN", "PIPED-TOKEN", "API-KEY"];
 
-/** What follows the scheme in `authorization`. Another of the known schemes is as good as a wrong key. */
+/** The credentials behind the scheme in `authorization`. Another known scheme is treated like a wrong key. */
 export function credentialsOf(metadata: Metadata, scheme: string): string {
   const header = firstOf(metadata, "authorization");
   if (header === undefined) throw new RpcError(unauthenticated, "missing credentials in authorization");
@@ -40,13 +40,13 @@ export function credentialsOf(metadata: Metadata, scheme: string): string {
   if (found === undefined || !schemes.includes(found) || !data || rest.length > 0) {
     throw new RpcError(unauthenticated, "credentials is malformed");
   }
-  if (found !== scheme) throw stranger();
+  if (found !== scheme) throw unauthenticatedError();
   return data;
 }
 
-/** The parts of `<project>,<piped>,<key>`. */
+/** Parses `<project>,<piped>,<key>`. */
 export function pipedTokenOf(metadata: Metadata): { project: string; piped: string; key: string } {
   const [project, piped, key, ...rest] = credentialsOf(metadata, "PIPED-TOKEN").split(",");
-  if (!project || !piped || !key || rest.length > 0) throw stranger();
+  if (!project || !piped || !key || rest.length > 0) throw unauthenticatedError();
   return { project, piped, key };
 }

@@ -1,55 +1,55 @@
-/** Tokens of pipeds: both versions verify them alike, and believe what they have read for half an hour. */
-import { type Metadata, pipedTokenOf, stranger } from "./metadata.ts";
+/** Authentication of pipeds. Both versions verify tokens alike, and cache what they have read for half an hour. */
+import { type Metadata, pipedTokenOf, unauthenticatedError } from "./metadata.ts";
 import { matches } from "./secrets.ts";
 import { StoreError } from "./table.ts";
 import { hour, minute, openTtlCache, type TtlCache } from "./ttlcache.ts";
 
-/** A piped that has shown its key. */
+/** An authenticated piped. */
 export interface PipedCaller {
   readonly project: string;
   readonly id: string;
 }
 
-/** What is verified of a piped. */
+/** The fields of a piped that are verified. */
 interface Piped {
   readonly projectId: string;
   readonly disabled: boolean;
   readonly keys: readonly { readonly hash: string }[];
 }
 
-/** What a process remembers of pipeds that have called. */
+/** A process's caches of pipeds that have called. */
 export interface PipedMemory {
   readonly projects: TtlCache<true>;
   readonly pipeds: TtlCache<Piped>;
   readonly wrongKeys: TtlCache<true>;
 }
 
-/** Of a process that has just started. */
+/** Creates the empty caches of a new process. */
 export const openPipedMemory = (clock: () => number): PipedMemory => ({
   projects: openTtlCache(12 * hour, clock),
   pipeds: openTtlCache(30 * minute, clock),
   wrongKeys: openTtlCache(30 * minute, clock),
 });
 
-/** What the datastore knows. Both throw `StoreError`. */
+/** Reads from the datastore. Both throw `StoreError`. */
 export interface PipedSource {
   readonly hasProject: (id: string) => boolean;
   readonly piped: (id: string) => Piped;
 }
 
-/** The piped in `authorization`. A key that was good is good until another one makes the piped be read again. */
+/** Authenticates the piped in `authorization`. A good key stays valid in the cache until another key causes a new read. */
 export function pipedCaller(memory: PipedMemory, source: PipedSource, metadata: Metadata): PipedCaller {
   const { project, piped: id, key } = pipedTokenOf(metadata);
   const token = `${project}#${id}#${key}`;
-  if (!knowsProject(memory, source, project) || memory.wrongKeys.get(token)) throw stranger();
+  if (!knowsProject(memory, source, project) || memory.wrongKeys.get(token)) throw unauthenticatedError();
   const remembered = memory.pipeds.get(id);
   if (remembered && problemOf(remembered, project, key) === undefined) return { project, id };
   const piped = ifStored(() => source.piped(id));
-  if (piped === undefined) throw stranger();
+  if (piped === undefined) throw unauthenticatedError();
   memory.pipeds.put(id, piped);
   const problem = problemOf(piped, project, key);
   if (problem === "wrong key") memory.wrongKeys.put(token, true);
-  if (problem !== undefined) throw stranger();
+  if (problem !== undefined) throw unauthenticatedError();
   return { project, id };
 }
 
@@ -65,7 +65,7 @@ function knowsProject(memory: PipedMemory, source: PipedSource, project: string)
   return found;
 }
 
-/** Who verifies credentials cannot tell a datastore that is down from a row that is not there. */
+/** Authentication treats an unavailable datastore like a missing row. */
 export function ifStored<T>(read: () => T): T | undefined {
   try {
     return read();

@@ -1,6 +1,6 @@
 /**
- * What an agent of PipeCD v1 does when it starts, by its source (pkg/app/pipedv1/cmd/piped, pkg/configv1, pkg/lifecycle and the SDK
- * of plugins at commit 7e228592b). Nothing of the code that renders configurations is used here, so that the two can disagree.
+ * Startup checks of a piped of PipeCD v1, after its source (pkg/app/pipedv1/cmd/piped, pkg/configv1, pkg/lifecycle, and the SDK
+ * of plugins at commit 7e228592b). Shares no code with the renderer of configurations, so that each can reveal errors in the other.
  */
 import { parseDocument } from "yaml";
 
@@ -16,13 +16,13 @@ const flags = [
   "profiler-credentials-file",
 ];
 
-/** The last words of an agent that exits; undefined of one that runs. */
+/** The last log line of a piped that exits at start; undefined if it runs. */
 export function v1Crash({
   args,
   config,
 }: {
   readonly args: readonly string[];
-  /** The text of its configuration file. */
+  /** Content of its configuration file. */
   readonly config: string;
 }): string | undefined {
   const [command, ...rest] = args;
@@ -37,7 +37,7 @@ export function v1Crash({
   return specProblem(fieldsOf(spec)) ?? pluginsProblem(listOf(fieldsOf(spec).plugins));
 }
 
-/** What an agent reports of its plugins when it starts. */
+/** The plugins that a piped reports at start. */
 export const reportedPlugins = (spec: Fields): { name: string; deployTargets: string[] }[] =>
   listOf(spec.plugins).map(({ name, deployTargets }) => ({
     name: text(name),
@@ -66,7 +66,7 @@ function specProblem(spec: Fields): string | undefined {
   return undefined;
 }
 
-/** One after the other is downloaded and started; each listens on its port beside the agent's own. */
+/** Plugins are downloaded and started one after another. Each needs its own port, different from the piped's own ports. */
 function pluginsProblem(plugins: readonly Fields[]): string | undefined {
   const ports = new Set<unknown>([9085, 9087]);
   const files = new Set<string>();
@@ -75,8 +75,8 @@ function pluginsProblem(plugins: readonly Fields[]): string | undefined {
     const problem = downloadProblem(name, text(plugin.url)) ?? startProblem(plugin);
     if (problem !== undefined) return `failed to run plugin ${name}: ${problem}`;
     if (ports.has(plugin.port)) return `failed to run plugin ${name}: address already in use`;
-    // The second one of a name would run the program of the first.
-    if (files.has(name)) return `plugin ${name}: its file is that of another plugin`;
+    // A second plugin of the same name would run the program of the first.
+    if (files.has(name)) return `plugin ${name}: another plugin has the same file`;
     ports.add(plugin.port);
     files.add(name);
   }
@@ -91,7 +91,7 @@ function downloadProblem(name: string, url: string): string | undefined {
   return path ? undefined : "path is required";
 }
 
-/** The plugin's own check of what it is started with. */
+/** The plugin's validation of its own configuration. */
 function startProblem({ name, url, port, deployTargets }: Fields): string | undefined {
   if (!text(name)) return "name must be set";
   if (!/^(file|https|oci):/.test(text(url))) return "only file, https and oci schemes are supported";

@@ -1,6 +1,6 @@
-/** What the services of one control plane share, whatever its version. */
+/** State shared by the services of one control plane, in every version. */
 
-/** Stores that tests put out of reach, and back. */
+/** Simulated outages of the stores. */
 export interface Outage {
   /** MySQL, or MongoDB. */
   datastore: boolean;
@@ -8,21 +8,21 @@ export interface Outage {
   cache: boolean;
 }
 
-/** Of every control plane. */
+/** State of every control plane. */
 export interface Plane {
   readonly encryptionKey: Buffer;
   /** Projects of the configuration file. */
   readonly projects: ReadonlySet<string>;
   readonly outage: Outage;
-  /** The next change of a row is told as a success, and not there: see `ControlPlane.loseUpdate`. */
+  /** If set, the next change of a row is reported as a success but lost: see `ControlPlane.loseUpdate`. */
   readonly race: { isLost: boolean };
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** What is stored as a time: seconds since the epoch. */
+  /** Current time in the unit of stored times: seconds since the epoch. */
   readonly seconds: () => bigint;
 }
 
-/** What tests do to the datastore. */
+/** Datastore faults that tests inject. */
 export const tableFaults = ({ outage, race }: Plane) => ({
   isDown: () => outage.datastore,
   isOverwritten() {

@@ -1,6 +1,6 @@
 /**
- * What runs in PipeCD's pods, of which kwok only says that they run: servers, as stand-ins in this process, and pipeds, as far
- * as they tell a server who they are and what repositories they have. They read what is mounted in their pods, when they start.
+ * Runs PipeCD's programs in this process for the pods that kwok reports as running: servers, and pipeds that report their
+ * metadata, repositories, and statistics. Like real ones, they read their mounted configuration at start.
  */
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
@@ -23,63 +23,63 @@ import { type Served, type ServeOptions, serve } from "./server.ts";
 import type { ServerProcess } from "./serverprocess.ts";
 import { crashOf } from "./startup.ts";
 
-/** How to start. */
+/** Options of {@link startPipecdPods}. */
 export interface PodsOptions {
-  /** An administrator's. */
+  /** Client with administrator permissions. */
   readonly client: KubeClient;
-  /** How often a piped says that it is there; each minute unless given, as the real one does. */
+  /** Interval of a piped's statistics reports. Defaults to one minute, like a real one. */
   readonly statMillis?: number;
-  /** What is in the repositories of pipeds of v0.57.0, by remote: they watch events for these. */
+  /** Repositories of v0.57.0 pipeds by remote URL; pipeds watch events for these. */
   readonly repositories?: ReadonlyMap<string, Repository>;
-  /** Called with a sentence for each commit and each deployment of a piped. */
-  readonly report?: (what: string) => void;
-  /** How often a piped looks for events; each minute unless given, as the real one does. */
+  /** Called with a message for each commit and each deployment of a piped. */
+  readonly report?: (message: string) => void;
+  /** Interval of a piped's event polling. Defaults to one minute, like a real one. */
   readonly eventMillis?: number;
-  /** Where a server runs already: then the pods of servers run nothing. */
+  /** Addresses of a server that already runs; the pods of servers then run nothing. */
   readonly server?: Pick<Served, "web" | "api" | "piped">;
-  /** In PEM: with it servers speak TLS alone. */
+  /** PEM. With it, servers accept only TLS. */
   readonly tls?: ServeOptions["tls"];
   /**
-   * How long a server that a rollout has replaced goes on to answer on its connections, if its pod sleeps before it ends.
-   * Default: five seconds. A real one sleeps as long as its pod says.
+   * How long a replaced server keeps serving its connections if its pod has a preStop sleep. Defaults to five seconds; a
+   * real one sleeps as long as its pod specifies.
    */
   readonly lingerMillis?: number;
-  /** The version of an image whose programs exit when they start, whatever they read. */
+  /** Image version whose programs always crash at start. */
   readonly brokenVersion?: string;
 }
 
-/** All that runs. */
+/** The running programs. */
 export interface PipecdPods extends Pick<Served, "web" | "api" | "piped"> {
-  /** The server of a namespace. Throws where none has ever started. */
+  /** The control plane of a namespace. Throws if none has started there. */
   plane(namespace: string): ControlPlane;
-  /** How many connections to the WebService are open. */
+  /** Number of open connections to the WebService. */
   connections(): number;
-  /** How often workers have called the server of a namespace: pipeds report to it as well. */
+  /** Number of calls to a namespace's control plane, except those of pipeds. */
   callsOfWorkers(namespace: string): number;
-  /** The server of a namespace, as soon as its pod runs for the first time. */
+  /** Resolves to the control plane of a namespace when its pod first runs. */
   started(namespace: string): Promise<ControlPlane>;
-  /** What the server of a namespace keeps is lost, as with a database that was made anew. */
+  /** Replaces the control plane's database with an empty one. */
   lose(namespace: string): void;
   stop(): Promise<void>;
 }
 
 const component = "app.kubernetes.io/component";
-const againMillis = 200;
+const retryMillis = 200;
 
-const mostLingerMillis = 5_000;
+const defaultLingerMillis = 5_000;
 
-/** What runs in the pods of a Deployment. */
+/** The running program of a Deployment. */
 interface Runner {
   readonly made: string;
   readonly lingers: boolean;
   readonly end: AbortController;
-  /** Resolves when pods of an earlier template are no longer there. */
+  /** Resolves when no pods of an earlier template are left. */
   readonly alone: PromiseWithResolvers<void>;
 }
 
 const keyOf = ({ metadata }: Stored): string => `${metadata.namespace}/${metadata.name}`;
 
-/** What runs of a Deployment: nothing, pods of an earlier template, pods of this one beside earlier ones, or these alone. */
+/** The running pods of a Deployment: none, those of an earlier template, both, or only those of the current template. */
 type Running = "none" | "former" | "both" | "current";
 
 function runningOf({ metadata, status = {} }: Stored<Deployment>): Running {
@@ -90,11 +90,11 @@ function runningOf({ metadata, status = {} }: Stored<Deployment>): Running {
   return formerReplicas > 0 ? "both" : "current";
 }
 
-/** Identifies the pod template of a Deployment. */
+/** An identity of a Deployment's pod template. */
 const madeFrom = ({ metadata, spec }: Stored<Deployment>): string =>
   `${metadata.uid} ${JSON.stringify(spec.template)}`;
 
-/** Whether its pods sleep before they end. */
+/** Whether the Deployment's pods sleep in a preStop hook. */
 const lingers = ({ spec }: Stored<Deployment>): boolean =>
   spec.template?.spec?.containers?.some((container) => "lifecycle" in container) ?? false;
 
@@ -111,11 +111,11 @@ function profileOfImage(image: string): "C" | "L0" {
   return found.profile;
 }
 
-/** Starts it; resolves when what is there is known. */
+/** Starts the programs of all existing pods, and resolves when these are known. */
 export async function startPipecdPods({
   client,
   statMillis = 60_000,
-  lingerMillis = mostLingerMillis,
+  lingerMillis = defaultLingerMillis,
   brokenVersion,
   repositories: contents = new Map(),
   eventMillis = 60_000,
@@ -125,7 +125,7 @@ export async function startPipecdPods({
 }: PodsOptions): Promise<PipecdPods> {
   const over = new AbortController();
   const planes = new Map<string, ControlPlane>();
-  /** By Deployment. */
+  /** Runners by Deployment. */
   const pods = new Map<string, Runner>();
   const served = server
     ? { ...server, connections: () => Number.NaN, stop: async () => undefined }
@@ -155,15 +155,15 @@ export async function startPipecdPods({
     empty.set(namespace, () => openControlPlane(options));
     firstOf(namespace).resolve(plane);
 
-    /** A pod that is deleted goes on while its preStop hook sleeps. */
+    /** A deleted pod keeps running while its preStop hook sleeps. */
     async function retire(replaced: ServerProcess, { lingers }: Runner, over: AbortSignal): Promise<void> {
       await alone.promise;
-      if (lingers) await lasted(lingerMillis, over);
+      if (lingers) await waited(lingerMillis, over);
       replaced.end();
     }
   }
 
-  /** What makes a server that has nothing yet. */
+  /** Creates an empty control plane, by namespace. */
   const empty = new Map<string, () => ControlPlane>();
   const firsts = new Map<string, PromiseWithResolvers<ControlPlane>>();
   function firstOf(namespace: string): PromiseWithResolvers<ControlPlane> {
@@ -177,7 +177,7 @@ export async function startPipecdPods({
     const { spec } = parse(await textIn(namespace, name, configKeys.piped));
     const key = await bytesIn(namespace, name, secretKeys.pipedKey);
     const headers = { authorization: `PIPED-TOKEN ${spec.projectID},${spec.pipedID},${key}` };
-    // The gateway that is between them has seen to it that it is the right server.
+    // The gateway in between has verified the server.
     const nodeOptions = { rejectUnauthorized: false };
     const transport = createGrpcTransport(
       tls ? { baseUrl: `https://${served.piped}`, nodeOptions } : { baseUrl: `http://${served.piped}` },
@@ -191,7 +191,7 @@ export async function startPipecdPods({
       profileIn(deployment) === "C" ? PipedServiceC : (PipedServiceL0 as unknown as typeof PipedServiceC),
       transport,
     );
-    await persistently(
+    await untilSuccess(
       () => service.reportPipedMeta({ repositories, plugins: reportedPlugins(spec) }, { headers, signal }),
       signal,
     );
@@ -206,11 +206,11 @@ export async function startPipecdPods({
       const round = openEventWatcher({ service, call, ...watched });
       if (found.length > 0) watchEvents(round, eventMillis, signal);
     }
-    while (await lasted(statMillis, signal))
-      await persistently(() => service.reportStat({}, { headers, signal }), signal);
+    while (await waited(statMillis, signal))
+      await untilSuccess(() => service.reportStat({}, { headers, signal }), signal);
   }
 
-  function changed(deployment: Stored<Deployment>, now: "present" | "gone"): void {
+  function changed(deployment: Stored<Deployment>, now: "present" | "deleted"): void {
     const { metadata } = deployment;
     const isServer =
       !server && metadata.labels?.[component] === "server" && metadata.labels[labels.controlPlane];
@@ -218,7 +218,7 @@ export async function startPipecdPods({
     if (!isServer && !isPiped) return;
     const key = keyOf(deployment);
     const before = pods.get(key);
-    const running = now === "gone" ? "none" : runningOf(deployment);
+    const running = now === "deleted" ? "none" : runningOf(deployment);
     if (running === "none") {
       before?.end.abort();
       pods.delete(key);
@@ -235,7 +235,7 @@ export async function startPipecdPods({
       if (!isServer) former?.end.abort();
       const run = isServer ? runServer(of, runner, former) : runPiped(of, runner);
       run.catch((error: unknown) => {
-        // The mounted object is gone: so is the pod, in a moment.
+        // The mounted object was deleted, and the pod will be soon.
         if (pods.get(key) === runner) pods.delete(key);
         if (!over.signal.aborted && !end.signal.aborted) console.error(`${key}: ${error}`);
       });
@@ -243,7 +243,7 @@ export async function startPipecdPods({
     }
   }
 
-  /** Why a pod exits when it starts: it reads what its volumes have at that time. */
+  /** The last log line of a pod that crashes at start, from its mounted configuration. */
   async function crashIn(pod: NewPod, namespace: string): Promise<string | undefined> {
     const [container] = pod.spec.containers;
     const program = container?.name;
@@ -283,7 +283,7 @@ export async function startPipecdPods({
       const plane = planes.get(namespace);
       if (plane) return plane;
       throw new Error(
-        `expected a server in ${namespace}, found those of ${[...planes.keys()].join(", ") || "none"}`,
+        `no server in ${namespace}: servers run in ${[...planes.keys()].join(", ") || "no namespace"}`,
       );
     },
     lose(namespace) {
@@ -302,8 +302,8 @@ export async function startPipecdPods({
   };
 }
 
-/** Whether so much time has passed before it was over. */
-const lasted = (millis: number, signal: AbortSignal): Promise<boolean> =>
+/** Waits; resolves to whether the full time passed before the abort. */
+const waited = (millis: number, signal: AbortSignal): Promise<boolean> =>
   new Promise((resolve) => {
     const done = (whole: boolean) => () => {
       clearTimeout(timer);
@@ -316,19 +316,19 @@ const lasted = (millis: number, signal: AbortSignal): Promise<boolean> =>
     if (signal.aborted) ended();
   });
 
-/** A round that fails is made up for by the next one. */
+/** Runs a round at each interval. The next round makes up for a failed one. */
 async function watchEvents(round: () => Promise<void>, millis: number, signal: AbortSignal): Promise<void> {
-  while (await lasted(millis, signal)) await round().catch(() => undefined);
+  while (await waited(millis, signal)) await round().catch(() => undefined);
 }
 
-/** A piped asks again and again, until it is let in. */
-async function persistently(call: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
+/** Retries a call until it succeeds. */
+async function untilSuccess(call: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
       await call();
       return;
     } catch {
-      await lasted(againMillis, signal);
+      await waited(retryMillis, signal);
     }
   }
 }

@@ -1,4 +1,4 @@
-/** A simulated repository, as agents see it: files of one branch, and its commits. */
+/** A simulated git repository: the files and commits of one branch. */
 import { createHash } from "node:crypto";
 
 /** A commit of the branch. */
@@ -6,35 +6,35 @@ export interface RepositoryCommit {
   readonly hash: string;
   readonly message: string;
   readonly trailers: Readonly<Record<string, string>>;
-  /** Paths of the files that it changes. */
+  /** Paths of the changed files. */
   readonly paths: readonly string[];
 }
 
-/** One branch. */
+/** A repository with one branch. */
 export interface Repository {
-  /** Contents by path. */
+  /** File contents by path. */
   readonly files: ReadonlyMap<string, string>;
-  /** The last one is the head. */
+  /** All commits; the last one is the head. */
   readonly commits: readonly RepositoryCommit[];
   commit(
     message: string,
     changes: ReadonlyMap<string, string>,
     trailers?: Readonly<Record<string, string>>,
   ): RepositoryCommit;
-  /** From now on pushes are refused, and git prints this; undefined takes it back. */
-  refusePushes(message: string | undefined): void;
+  /** Rejects pushes with this message of git; undefined accepts them again. */
+  rejectPushes(message: string | undefined): void;
 }
 
-/** A repository whose first commit has these files. */
+/** Creates a repository whose first commit has these files. */
 export function openRepository(first: Readonly<Record<string, string>>): Repository {
   const files = new Map<string, string>();
   const commits: RepositoryCommit[] = [];
-  let refusal: string | undefined;
+  let rejection: string | undefined;
   const repository: Repository = {
     files,
     commits,
     commit(message, changes, trailers = {}) {
-      if (refusal !== undefined) throw new Error(refusal);
+      if (rejection !== undefined) throw new Error(rejection);
       const content = [commits.at(-1)?.hash, message, [...changes], trailers];
       const hash = createHash("sha1").update(JSON.stringify(content)).digest("hex");
       for (const [path, text] of changes) files.set(path, text);
@@ -42,8 +42,8 @@ export function openRepository(first: Readonly<Record<string, string>>): Reposit
       commits.push(commit);
       return commit;
     },
-    refusePushes(message) {
-      refusal = message;
+    rejectPushes(message) {
+      rejection = message;
     },
   };
   repository.commit("first", new Map(Object.entries(first)));

@@ -1,4 +1,4 @@
-/** The ports of stand-ins of PipeCD's control plane: one set for any number of them. */
+/** Serves any number of simulated PipeCD control planes on one set of ports. */
 import { once } from "node:events";
 import {
   constants,
@@ -18,41 +18,41 @@ import type { ServerProcess } from "./serverprocess.ts";
 import type { Port, Service } from "./service.ts";
 import { internal, invalidArgument, ok, RpcError, unimplemented } from "./status.ts";
 
-/** What is served, and how. */
+/** Options of {@link serve}. */
 export interface ServeOptions {
   /**
-   * Control planes behind the ports, at the moment of each call. A call goes to the one that knows its credentials;
-   * where none does, the first one that is up refuses it. A connection keeps to the process of a control plane that has
-   * answered its first call, as long as that process is there.
+   * Control planes behind the ports, evaluated for each call. A call goes to the control plane that knows its credentials;
+   * otherwise the first one that is up rejects it. A connection stays with the process that served its first call, as long as
+   * that process runs.
    */
   readonly controlPlanes: () => Iterable<ControlPlane>;
-  /** In PEM. Without, connections are in plain text, with prior knowledge of HTTP/2. */
+  /** PEM. Without it, connections are plain text with prior knowledge of HTTP/2. */
   readonly tls?: { readonly key: string; readonly cert: string };
 }
 
 /** Listening ports, as `host:port`. */
 export interface Served {
   readonly web: string;
-  /** Nothing is implemented here when there are only control planes of v0.9.0. */
+  /** Implements nothing when all control planes have v0.9.0. */
   readonly api: string;
   readonly piped: string;
-  /** How many connections to a port are open. */
+  /** Number of open connections to a port. */
   connections(port: Port): number;
   stop(): Promise<void>;
 }
 
-/** A caller's connection, and the processes that it has reached. */
+/** A client connection and the processes that it has reached. */
 interface Connection {
   readonly socket: Socket;
   readonly processes: Map<ControlPlane, ServerProcess>;
 }
 
-/** A space at the end of a value is no reason to lose it. */
+/** Accept trailing spaces in header values. */
 const lenient = { strictFieldWhitespaceValidation: false };
 
-/** Begins to listen on ephemeral ports of 127.0.0.1. */
+/** Listens on ephemeral ports of 127.0.0.1. */
 export async function serve({ controlPlanes, tls }: ServeOptions): Promise<Served> {
-  /** By name: Node hides the socket of a session from those who would end it without a word. */
+  /** By name, because Node does not expose a session's socket for destruction. */
   const connections = new Map<string, Connection>();
   const ports = await Promise.all((["web", "api", "piped"] as const).map(listen));
   const [web, api, piped] = ports.map(({ address }) => address) as [string, string, string];
@@ -69,7 +69,7 @@ export async function serve({ controlPlanes, tls }: ServeOptions): Promise<Serve
       connections.set(name, { socket, processes: new Map() });
       socket.on("close", () => connections.delete(name));
     });
-    // Whoever called has gone.
+    // The client has disconnected.
     server.on("session", (session) => session.on("error", () => undefined));
     server.on("stream", (stream, headers, _flags, rawHeaders) => {
       stream.on("error", () => undefined);
@@ -87,8 +87,8 @@ export async function serve({ controlPlanes, tls }: ServeOptions): Promise<Serve
   }
 
   /**
-   * Closes the connection of a call, without a frame of HTTP/2. Unlike real control planes, those of a test share connections. Where
-   * there are several, only the call ends: with CANCEL, which is also what its caller sees when a connection closes.
+   * Closes the connection of a call without an HTTP/2 frame. Several control planes of a test share connections, unlike real
+   * ones; then only the call ends, with CANCEL, which its caller also sees when a connection closes.
    */
   function drop(stream: ServerHttp2Stream, how: "reset" | "ended"): void {
     const socket = connectionOf(stream)?.socket;
@@ -100,7 +100,7 @@ export async function serve({ controlPlanes, tls }: ServeOptions): Promise<Serve
   const connectionOf = ({ session }: ServerHttp2Stream): Connection | undefined =>
     session && connections.get(nameOf(session.socket));
 
-  /** The process of a control plane at the other end of a connection. */
+  /** The process of a control plane that serves a connection. */
   function processOf(plane: ControlPlane, connection: Connection | undefined): ServerProcess {
     const reached = connection?.processes.get(plane);
     if (reached?.isUp) return reached;
@@ -132,7 +132,7 @@ export async function serve({ controlPlanes, tls }: ServeOptions): Promise<Serve
       if (typeof outcome === "string") drop(stream, outcome);
       else end(stream, outcome);
     } catch (error) {
-      // A caller who has gone needs none.
+      // The client has disconnected.
       if (stream.destroyed) return;
       drop(stream, "reset");
       throw error;
@@ -162,7 +162,7 @@ export async function serve({ controlPlanes, tls }: ServeOptions): Promise<Serve
           .map((service) => ({ process, service })),
       );
     if (offers.length === 0) return { code: unimplemented, message: `unknown service ${name}` };
-    const { process, service } = chosen(offers, metadata);
+    const { process, service } = choose(offers, metadata);
     const method = service.methods.get(methodName);
     if (method === undefined) {
       return { code: unimplemented, message: `unknown method ${methodName} for service ${name}` };
@@ -194,10 +194,10 @@ interface Offer {
   readonly service: Service;
 }
 
-function chosen(offers: readonly Offer[], metadata: Metadata): Offer {
+function choose(offers: readonly Offer[], metadata: Metadata): Offer {
   const known = offers.find(({ service }) => service.knows(metadata));
   const offer = known ?? offers.find(({ process }) => process.isUp) ?? offers[0];
-  if (offer === undefined) throw new Error("expected an offer, found none");
+  if (offer === undefined) throw new Error("no control plane offers the service");
   return offer;
 }
 

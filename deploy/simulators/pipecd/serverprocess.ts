@@ -1,4 +1,4 @@
-/** A process of a control plane's server. It keeps the settings that it has read at its start until it ends. */
+/** A server process of a control plane. It keeps the settings that it has read at start until it ends. */
 import { type DescMessage, fromBinary, type Message, toBinary, toJson } from "@bufbuild/protobuf";
 import type { Answers } from "./answers.ts";
 import type { Answer, Call, Outcome } from "./call.ts";
@@ -6,26 +6,26 @@ import type { Metadata } from "./metadata.ts";
 import type { Method, Service } from "./service.ts";
 import { internal, ok, Panic, RpcError, unavailable } from "./status.ts";
 
-/** What a server reads when it starts. */
+/** Settings that a server reads at start. */
 export interface Startup {
-  /** Projects of the configuration file. */
+  /** Projects in the configuration file. */
   readonly projects: readonly string[];
-  /** All of its bytes sign tokens. */
+  /** Key that signs tokens. */
   readonly encryptionKey: string | Buffer;
 }
 
-/** One process. Several of them may share a database, as the pods of a rollout do. */
+/** One process. Several may share a database, like pods during a rollout. */
 export interface ServerProcess {
   readonly services: readonly Service[];
   readonly isUp: boolean;
-  /** Answers a call. */
+  /** Performs a call. */
   perform(service: Service, method: Method, metadata: Metadata, body: Uint8Array): Promise<Outcome>;
-  /** Ends the process: calls that wait for their answers do not get them. */
+  /** Ends the process; calls in flight get no response. */
   end(): void;
 }
 
-/** What the processes of one control plane share. */
-export interface ProcessGround {
+/** State shared by the processes of one control plane. */
+export interface SharedState {
   readonly calls: Call[];
   readonly answers: Answers;
   /** Milliseconds since the epoch. */
@@ -35,7 +35,7 @@ export interface ProcessGround {
 /** Starts a process with these services. */
 export function openProcess(
   services: readonly Service[],
-  { calls, answers, clock }: ProcessGround,
+  { calls, answers, clock }: SharedState,
 ): ServerProcess {
   const death = Promise.withResolvers<void>();
   let isUp = true;
@@ -53,7 +53,7 @@ export function openProcess(
     end,
     async perform(service, method, metadata, body) {
       if (!isUp) return "ended";
-      const { answer, call } = handled(service, method, metadata, body, clock());
+      const { answer, call } = handle(service, method, metadata, body, clock());
       calls.push(call);
       if (answer === undefined) end();
       const ended = death.promise.then(() => "ended" as const);
@@ -63,8 +63,8 @@ export function openProcess(
   };
 }
 
-/** Decodes, then authenticates, validates and handles. There is no answer when the process ends of it. */
-function handled(
+/** Decodes, authenticates, validates, and handles a call. The answer is undefined when the call crashes the process. */
+function handle(
   service: Service,
   method: Method,
   metadata: Metadata,
@@ -85,7 +85,7 @@ function handled(
     request: request && toJson(input, request),
   });
   try {
-    request = decoded(input, body);
+    request = decode(input, body);
     const calledBy = (of: string) => {
       project = of;
     };
@@ -97,11 +97,11 @@ function handled(
   }
 }
 
-function decoded(schema: DescMessage, body: Uint8Array): Message {
+function decode(schema: DescMessage, body: Uint8Array): Message {
   try {
     return fromBinary(schema, body);
   } catch (error) {
-    // What decodes text throws this.
+    // The text decoder throws a TypeError.
     const problem =
       error instanceof TypeError
         ? "string field contains invalid UTF-8"

@@ -1,4 +1,4 @@
-/** Services of a control plane: their methods, and how a call goes through one. */
+/** Services of a control plane, and the steps of a call. */
 import {
   create,
   type DescMessage,
@@ -12,7 +12,7 @@ import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import type { Metadata } from "./metadata.ts";
 import { type Rules, validate } from "./validation.ts";
 
-/** The ports of a control plane: for the web console, for holders of API keys, for pipeds. */
+/** Ports of a control plane: for the web console, for API keys, and for pipeds. */
 export type Port = "web" | "api" | "piped";
 
 /** A generated service. */
@@ -20,7 +20,7 @@ export type GeneratedService = Omit<DescService, "method"> & {
   readonly method: Readonly<Record<string, DescMethod>>;
 };
 
-/** What answers the methods of a service. Each throws `RpcError` for what is no success. */
+/** Handlers of a service's methods. Each throws `RpcError` on failure. */
 export type Handlers<Service extends GeneratedService, Caller> = {
   readonly [Name in keyof Service["method"]]: (
     request: MessageShape<Service["method"][Name]["input"]>,
@@ -28,15 +28,15 @@ export type Handlers<Service extends GeneratedService, Caller> = {
   ) => MessageInitShape<Service["method"][Name]["output"]>;
 };
 
-/** What a method is called with, after its request was decoded. */
+/** Arguments of a method call, after decoding. */
 export interface Invocation {
   readonly metadata: Metadata;
   readonly request: Message;
-  /** Told as soon as it is known who calls. */
+  /** Called with the project once the caller is authenticated. */
   readonly calledBy: (project: string) => void;
 }
 
-/** A method, from authentication to answer. */
+/** A method: authentication, validation, and handling. */
 export interface Method {
   readonly name: string;
   readonly input: DescMessage;
@@ -44,35 +44,35 @@ export interface Method {
   invoke(invocation: Invocation): Message;
 }
 
-/** A service that listens at one of the ports. */
+/** A service on one of the ports. */
 export interface Service {
   readonly port: Port;
   readonly name: string;
   readonly methods: ReadonlyMap<string, Method>;
-  /** Whether the credentials are of this control plane, valid or not: it may be one of several behind a port. */
+  /** Whether the credentials, valid or not, belong to this control plane; several may share a port. */
   knows(metadata: Metadata): boolean;
 }
 
-/** What makes a service of handlers. */
+/** Parts of a service. */
 export interface ServiceParts<Generated extends GeneratedService, Caller> {
   readonly port: Port;
   readonly service: Generated;
   readonly handlers: Handlers<Generated, Caller>;
-  /** Methods that take anything and have nothing to say. */
+  /** Methods that accept any request and return an empty response. */
   readonly empty?: readonly string[];
   readonly rules: Rules;
-  /** Who calls, and whether they may call this method: throws `RpcError` if not. */
+  /** Authenticates and authorizes the caller. Throws `RpcError` on failure. */
   readonly authenticate: (metadata: Metadata, method: string) => Caller;
   readonly projectOf: (caller: Caller) => string;
   readonly knows: (metadata: Metadata) => boolean;
 }
 
-/** A service whose calls are authenticated, then validated, then handled. */
+/** Creates a service whose calls are authenticated, validated, and handled. */
 export function openService<Generated extends GeneratedService, Caller>(
   parts: ServiceParts<Generated, Caller>,
 ): Service {
   const { port, service, empty = [], rules, authenticate, projectOf, knows } = parts;
-  // Of the messages' types, only the generated code knows.
+  // The message types are only known to the generated code.
   const handlers = parts.handlers as unknown as Readonly<Record<string, Handle<Caller>>>;
   const methodOf = (
     { name, input, output }: Pick<DescMethod, "name" | "input" | "output">,

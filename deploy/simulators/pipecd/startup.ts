@@ -1,23 +1,23 @@
 /**
- * Why PipeCD's programs exit when they start: as the contract records it of v0.57.0, and as the source of v0.9.0 has it. Nothing of
- * the code that renders configurations is used here, so that the two can disagree.
+ * Startup errors of PipeCD's programs: as recorded for v0.57.0, and after the source of v0.9.0. Shares no code with the renderer
+ * of configurations, so that each can reveal errors in the other.
  */
 import { parseDocument } from "yaml";
 import { cronProblem, durationProblem } from "./startuptimes.ts";
 import { dsnProblem, endpointProblem, mongoProblem } from "./startupurls.ts";
 
-/** What a program reads. */
+/** Inputs of a program's start. */
 export interface Started {
   readonly program: "server" | "ops" | "piped";
   readonly profile: "C" | "L0";
-  /** The text of its configuration file. */
+  /** Content of its configuration file. */
   readonly config: string;
-  /** Only servers read it. */
+  /** Read by servers only. */
   readonly encryptionKey?: Buffer;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-/** Returns the problem of one step of the start, or undefined to go on. */
+/** Checks one step of the start. Returns the error, or undefined to continue. */
 type Step = () => string | undefined;
 
 const firstOf = (...steps: readonly Step[]): string | undefined => {
@@ -28,14 +28,14 @@ const firstOf = (...steps: readonly Step[]): string | undefined => {
   return undefined;
 };
 
-/** The last words of a program that exits; undefined of one that runs. */
+/** The last log line of a program that exits at start; undefined if it runs. */
 export function crashOf(started: Started): string | undefined {
   const document = parseDocument(started.config, { version: "1.1" });
   if (document.errors[0]) return document.errors[0].message;
   const { apiVersion, kind, spec } = document.toJS() as { apiVersion?: string; kind?: string; spec: Fields };
   if (apiVersion !== "pipecd.dev/v1beta1") return `unsupported version: ${apiVersion}`;
-  const wanted = started.program === "piped" ? "Piped" : "ControlPlane";
-  if (kind !== wanted) return `wrong configuration kind: ${kind}`;
+  const expectedKind = started.program === "piped" ? "Piped" : "ControlPlane";
+  if (kind !== expectedKind) return `wrong configuration kind: ${kind}`;
   return started.program === "piped" ? pipedCrash(spec, started) : planeCrash(spec, started);
 }
 
@@ -53,7 +53,7 @@ function planeCrash(spec: Fields, { program, profile, encryptionKey }: Started):
     () => unknownIn(spec, planeFields[profile]),
     () => durationProblem(fieldsOf(cache).ttl),
     () => firstOf(...(listOf(sharedSSOConfigs) as Fields[]).map((sso) => () => loginProblem(sso, profile))),
-    // Ops of v0.9.0 has no filestore.
+    // v0.9.0's ops has no filestore.
     () => (profile === "L0" && program === "ops" ? undefined : filestoreProblem(fieldsOf(filestore))),
     () => datastoreProblem(fieldsOf(datastore), profile, program),
     () => (program === "ops" && profile === "C" ? collectorProblem(fieldsOf(insightCollector)) : undefined),

@@ -1,8 +1,8 @@
-/** Times that PipeCD's programs cannot read: Go's durations, and schedules of cron. */
+/** Validation of times as PipeCD's programs do it: Go durations and cron schedules. */
 
 const units = { ns: 1, us: 1e3, µs: 1e3, ms: 1e6, s: 1e9, m: 60e9, h: 3600e9 } as const;
 
-/** Undefined for one that can be read, and for none. */
+/** Go's error for a duration; undefined for a valid or missing one. */
 export function durationProblem(value: unknown): string | undefined {
   if (value === undefined || typeof value === "number") return undefined;
   const found = [...String(value).matchAll(/([0-9]*\.?[0-9]*)(ns|us|µs|ms|s|m|h)/g)];
@@ -35,7 +35,7 @@ const names = [
 ] as const;
 const descriptor = /^@(yearly|annually|monthly|weekly|daily|midnight|hourly)$/;
 
-/** Undefined for one that can be read. */
+/** The error for a cron schedule; undefined for a valid one. */
 export function cronProblem(schedule: string): string | undefined {
   const [, zone, rest = ""] = /^(?:CRON_)?TZ=([^ ]*)(.*)$/s.exec(schedule) ?? [undefined, "UTC", schedule];
   if (zone !== "UTC" && (rest === "" || !zones.has(zone ?? ""))) return `provided bad location ${zone}`;
@@ -48,7 +48,7 @@ export function cronProblem(schedule: string): string | undefined {
   return wrong && `failed to parse ${wrong}`;
 }
 
-/** PipeCD's images have no database of time zones. */
+/** PipeCD's images contain no time zone database. */
 const zones = new Set(["", "UTC", "Local"]);
 
 function isRange(part: string, index: number): boolean {

@@ -1,14 +1,14 @@
-/** Addresses that PipeCD's programs cannot read: of MySQL, MinIO and MongoDB. */
+/** Validation of addresses as PipeCD's programs do it: MySQL, MinIO, and MongoDB. */
 import { isIPv6 } from "node:net";
 
-/** What a configuration says of a MySQL. */
+/** MySQL settings of a configuration. */
 export interface MysqlAddress {
   readonly url: string;
   readonly database: string;
   readonly hasFiles: boolean;
 }
 
-/** Server and ops make a data source name of it; that of ops has one more parameter. */
+/** Server and ops build a data source name from it; ops adds a parameter. */
 export function dsnProblem({ url, database, hasFiles }: MysqlAddress, program: string): string | undefined {
   if (url === "") return "url is required field";
   if (database === "" && !url.includes("/")) return "database is not set";
@@ -45,7 +45,7 @@ function driverProblem(dsn: string): string | undefined {
   return wrong && `invalid bool value: ${wrong.slice(1).join("=")}`;
 }
 
-/** https://github.com/minio/minio-go takes a host and a port, which PipeCD takes from the address. */
+/** https://github.com/minio/minio-go expects a host and a port, which PipeCD takes from the URL. */
 export function endpointProblem(endpoint: string): string | undefined {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they end the start of the program
   if (/[\x00-\x1f\x7f]|%(?![0-9a-f]{2})/i.test(endpoint)) return "failed to parse the given endpoint";
@@ -63,7 +63,7 @@ export function endpointProblem(endpoint: string): string | undefined {
   return undefined;
 }
 
-/** https://github.com/mongodb/mongo-go-driver, v1.4.0; options are not looked at. */
+/** https://github.com/mongodb/mongo-go-driver, v1.4.0. Options are not validated. */
 export function mongoProblem(url: string): string | undefined {
   const [, user = "", rest = ""] = /^mongodb(?:\+srv)?:\/\/(?:([^@]*)@)?(.*)$/s.exec(url) ?? ["", "/", ""];
   if (/\/|:.*:|%(?![0-9a-f]{2})/i.test(user)) return "error parsing uri: unescaped user info";

@@ -1,4 +1,4 @@
-/** How calls end: the codes of gRPC, and what is thrown to end one. https://grpc.io/docs/guides/status-codes/ */
+/** gRPC status codes and the errors that end calls. https://grpc.io/docs/guides/status-codes/ */
 
 export const ok = 0;
 export const invalidArgument = 3;
@@ -10,7 +10,7 @@ export const internal = 13;
 export const unavailable = 14;
 export const unauthenticated = 16;
 
-/** Ends a call with a status that is no success. */
+/** Ends a call with an error status. */
 export class RpcError extends Error {
   readonly code: number;
 
@@ -20,5 +20,5 @@ export class RpcError extends Error {
   }
 }
 
-/** Ends the process of the server: a panic that nothing recovers from. The caller gets no answer at all. */
+/** Ends the server process, like an unrecovered panic in Go. The caller gets no response. */
 export class Panic extends Error {}

@@ -1,7 +1,7 @@
-/** Tables of a datastore that can be out of reach. */
+/** Tables of a datastore with simulated outages. */
 import { clone, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
 
-/** What a datastore refuses, by the reason that servers tell callers. */
+/** A datastore error, by the reason that servers return to callers. */
 export class StoreError extends Error {
   readonly reason: "not found" | "invalid" | "failed";
 
@@ -11,27 +11,27 @@ export class StoreError extends Error {
   }
 }
 
-/** Rows by id. What is read is a copy. Everything throws {@link StoreError}. */
+/** Rows by id. Reads return copies. All methods throw {@link StoreError}. */
 export interface Table<Row> {
   get(id: string): Row;
   add(row: Row): void;
-  /** Nothing is stored when `change` throws. */
+  /** Stores nothing if `change` throws. */
   update(id: string, change: (row: Row) => void): void;
-  /** In the table's order. */
+  /** Matching rows in the table's order. */
   find(where: (row: Row) => boolean): Row[];
-  /** What is stored, whether or not a server could read it. */
+  /** All rows, also during an outage. */
   dump(): Row[];
 }
 
-/** How a table stores its rows. */
+/** Storage rules of a table. */
 export interface TableRules<Row> {
-  /** The key that an id stands for; undefined when there can be no such row. */
+  /** The key of an id; undefined if no row can have the id. */
   readonly keyOf: (id: string) => string | undefined;
   /** Whether the row may be stored. */
   readonly fits: (row: Row) => boolean;
   readonly order?: (a: Row, b: Row) => number;
   readonly isDown: () => boolean;
-  /** Whether another writer undoes a change of a row right away. */
+  /** Whether a concurrent writer overwrites the change of a row. */
   readonly isOverwritten: () => boolean;
 }
 

@@ -1,18 +1,18 @@
-/** JSON Web Tokens as the WebService takes them: HS256, with all bytes of the encryption key. */
+/** JSON Web Tokens of the WebService: HS256, signed with all bytes of the encryption key. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** Who a token says that its bearer is. */
+/** Claims of a token. */
 export interface Claims {
   readonly subject: string;
   readonly avatarUrl: string;
   readonly project: string;
-  /** The names of v0.57.0. */
+  /** Role names in v0.57.0. */
   readonly roles: readonly string[];
-  /** The number of v0.9.0. */
+  /** Role number in v0.9.0. */
   readonly role: number;
 }
 
-/** Whether the token was made with the key, however wrong it is otherwise. */
+/** Whether the token has a valid signature; its claims are not checked. */
 export function isSignedBy(token: string, key: Buffer): boolean {
   const [header, payload, signature, ...rest] = token.split(".");
   if (header === undefined || payload === undefined || signature === undefined || rest.length > 0)
@@ -28,13 +28,13 @@ export function claimsOf(token: string, key: Buffer, now: number, era: "c" | "l0
   const [header = "", payload = ""] = token.split(".");
   const claims = objectIn(payload);
   if (objectIn(header)?.alg !== "HS256" || claims === undefined || claims.iss !== "PipeCD") return undefined;
-  const valid = era === "c" ? areTimely(claims, now / 1000) : wereTimely(claims, now / 1000);
+  const valid = era === "c" ? areTimesValidC(claims, now / 1000) : areTimesValidL0(claims, now / 1000);
   const { sub = "", avatarUrl = "", aud = "", role = {} } = claims;
   if (!valid || typeof sub !== "string" || typeof avatarUrl !== "string" || !isObject(role)) return undefined;
   if (typeof aud !== "string" && (era === "l0" || !isTexts(aud))) return undefined;
   const { project_id = "", project_rbac_roles = [], project_role = 0 } = role;
   if (typeof project_id !== "string") return undefined;
-  // What the other version reads is unknown to this one, and may be anything.
+  // Each version ignores the other's field, which may have any type.
   if (era === "c" && !isTexts(project_rbac_roles)) return undefined;
   if (era === "l0" && !Number.isInteger(project_role)) return undefined;
   return {
@@ -46,8 +46,8 @@ export function claimsOf(token: string, key: Buffer, now: number, era: "c" | "l0
   };
 }
 
-/** v0.57.0: an end there must be; the other two count if they are there. Seconds may be given as text. */
-function areTimely({ exp, nbf, iat }: Record<string, unknown>, seconds: number): boolean {
+/** v0.57.0 requires `exp`; `nbf` and `iat` are checked if present. Times may be strings. */
+function areTimesValidC({ exp, nbf, iat }: Record<string, unknown>, seconds: number): boolean {
   const [end, start, made] = [exp, nbf, iat].map(secondsIn);
   if (Number.isNaN(end) || Number.isNaN(start) || Number.isNaN(made) || end === undefined) return false;
   return (
@@ -61,14 +61,14 @@ function secondsIn(value: unknown): number | undefined {
   return isNumber ? Math.trunc(Number(value)) : Number.NaN;
 }
 
-/** v0.9.0: all three, as integers, none of them zero. */
-function wereTimely({ exp, nbf, iat }: Record<string, unknown>, now: number): boolean {
+/** v0.9.0 requires all three as nonzero integers. */
+function areTimesValidL0({ exp, nbf, iat }: Record<string, unknown>, now: number): boolean {
   const seconds = Math.trunc(now);
   if (![exp, nbf, iat].every((one) => Number.isInteger(one) && one !== 0)) return false;
   return seconds <= Number(exp) && seconds >= Number(nbf) && seconds >= Number(iat);
 }
 
-/** Base64 for URLs, without padding. */
+/** Decodes base64url without padding. */
 const decoded = (text: string): Buffer | undefined =>
   /^[A-Za-z0-9_-]*$/.test(text) && text.length % 4 !== 1 ? Buffer.from(text, "base64url") : undefined;
 

@@ -1,4 +1,4 @@
-/** What a process remembers for a while. It is not told of changes, and it is empty after a restart. */
+/** An expiring cache of a process. Changes do not invalidate it, and it is empty after a restart. */
 export interface TtlCache<V> {
   get(key: string): V | undefined;
   put(key: string, value: V): void;
@@ -7,7 +7,7 @@ export interface TtlCache<V> {
 export const minute = 60_000;
 export const hour = 60 * minute;
 
-/** A cache whose entries last for so many milliseconds of the clock. */
+/** Creates a cache whose entries expire after `ttlMillis`. */
 export function openTtlCache<V>(ttlMillis: number, clock: () => number): TtlCache<V> {
   const entries = new Map<string, { readonly value: V; readonly until: number }>();
   return {

@@ -1,24 +1,24 @@
-/** Rules for requests, and how their violation is told: https://github.com/bufbuild/protoc-gen-validate */
+/** Validation rules for requests, with the messages of https://github.com/bufbuild/protoc-gen-validate */
 import type { DescField, DescMessage, Message } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
 import { invalidArgument, RpcError } from "./status.ts";
 
-/** What a field must be. */
+/** The rule of a field. */
 export type Rule = "not empty" | "given" | "defined" | "a relative path" | "one or more" | MapRule;
 
-/** What the entries of a map must be. */
+/** The rule of a map's entries. */
 type MapRule = "filled entries" | "trailers";
 
-/** Rules by the full name of a message, then by field. They are checked in the order in which the message has its fields. */
+/** Rules by full message name, then by field. They are checked in the order of the message's fields. */
 export type Rules = Readonly<Record<string, Readonly<Record<string, Rule>>>>;
 
-/** The first violation ends the call. */
+/** Throws the first violation as an `RpcError`. */
 export function validate(rules: Rules, schema: DescMessage, message: Message): void {
   const problem = problemOf(rules, schema, message);
   if (problem !== undefined) throw new RpcError(invalidArgument, `invalid request: ${problem}`);
 }
 
-/** The first violation, in words; undefined when there is none. */
+/** The message of the first violation; undefined if the message is valid. */
 export function problemOf(rules: Rules, schema: DescMessage, message: Message): string | undefined {
   const fields = rules[schema.typeName] ?? {};
   const reflected = reflect(schema, message);
@@ -39,7 +39,7 @@ export function problemOf(rules: Rules, schema: DescMessage, message: Message): 
   return undefined;
 }
 
-/** Problems in the messages that a field holds; `path` tells which one of a list. */
+/** The first violation in an embedded message; `path` is the index in a list. */
 function causeIn(rules: Rules, field: DescField, value: unknown): { path: string; text: string } | undefined {
   if (field.fieldKind === "message") {
     const text = problemOf(rules, field.message, messageOf(value));
@@ -60,7 +60,7 @@ const messageOf = (reflected: unknown): Message => (reflected as { readonly mess
 const empty = "value length must be at least 1 runes";
 const trailer = /^[a-zA-Z0-9]+(-[a-zA-Z0-9]+)*$/;
 
-/** The first entry of a map, by key, that breaks its rule. */
+/** The first entry of a map, in key order, that violates the rule. */
 function brokenEntry(
   rule: Rule,
   field: DescField,
@@ -97,11 +97,11 @@ function brokenBy(rule: Rule, field: DescField, value: unknown, isSet: boolean):
   }
 }
 
-/** Nested messages have their parents' names before them. */
+/** The Go name of a message; nested messages are prefixed with their parent's name. */
 function nameOf(schema: DescMessage): string {
   return schema.parent === undefined ? schema.name : `${nameOf(schema.parent)}_${schema.name}`;
 }
 
-/** How Go spells the name of a field. */
+/** The Go name of a field. */
 const camel = (name: string): string =>
   name.replace(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());

@@ -1,4 +1,4 @@
-/** Section 7 of the recording, its first half: adding applications by the APIService of v0.57.0, and lists. */
+/** Section 7 of the recording, first half: adding and listing applications with the APIService of v0.57.0. */
 import { randomUUID } from "node:crypto";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { describe } from "vitest";
@@ -150,7 +150,7 @@ describe("7: lists", () => {
     ok({ apps: [], cursor: "" }),
   );
 
-  /** Pages of one: which application comes first is up to chance, that none comes twice is not. */
+  /** Pages of one item: the first application is random, but none appears twice. */
   const seen: string[] = [];
   let cursor = "";
   for (const page of [1, 2, 3, 4]) {

@@ -1,4 +1,4 @@
-/** Section 7 of the recording, its second half, and 7b: changing applications by the APIService of v0.57.0. */
+/** Section 7 of the recording, second half, and 7b: changing applications with the APIService of v0.57.0. */
 import { randomUUID } from "node:crypto";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { describe } from "vitest";

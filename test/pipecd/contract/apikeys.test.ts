@@ -1,4 +1,4 @@
-/** Sections 3, 4 and 8 of the recording: API keys of v0.57.0, and what they are good for. */
+/** Sections 3, 4, and 8 of the recording: API keys of v0.57.0, and their permissions. */
 import { randomUUID } from "node:crypto";
 import { describe } from "vitest";
 import type { Metadata } from "../../../deploy/simulators/pipecd/metadata.ts";
@@ -17,7 +17,7 @@ const stranger = fails(16, "Unauthenticated");
 const malformed = fails(16, "credentials is malformed");
 const missing = fails(16, "missing credentials in authorization");
 
-/** What rows before have made. */
+/** Results of earlier rows. */
 const keys = { writer: "", reader: "", other: "", unused: "" };
 const pipeds = { own: "", other: "" };
 const idOf = (key: string) => key.split(".")[0] ?? "";

@@ -1,4 +1,4 @@
-/** Section 6 of the recording, its second half: changing applications of v0.57.0. */
+/** Section 6 of the recording, second half: changing applications of v0.57.0. */
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe } from "vitest";
 import { type Application, ApplicationKind } from "../../../functions/pipecd/api/generated/c/model_pb.ts";

@@ -1,4 +1,4 @@
-/** Section 6 of the recording, its first half: adding applications to v0.57.0, and reading them. */
+/** Section 6 of the recording, first half: adding and reading applications in v0.57.0. */
 import { randomUUID } from "node:crypto";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { describe } from "vitest";
@@ -41,7 +41,7 @@ const inOther = () => admin({ project: scene.target.otherProject });
 const noRepository = fails(5, "The requested repository is not found in the Piped configuration");
 const foreign = fails(7, "Requested piped does not belong to your project");
 
-/** Ids of applications by the row that added them. */
+/** Ids of applications by the title of the row that added them. */
 const ids = new Map<string, string>();
 const idOf = (name: string) => ids.get(name) ?? "";
 

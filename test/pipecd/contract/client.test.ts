@@ -1,4 +1,4 @@
-/** The client, as reconcilers use it, against the same target as the rest of the contract. */
+/** The reconcilers' client against the same target as the rest of the contract. */
 import { randomUUID } from "node:crypto";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
@@ -29,7 +29,7 @@ describe.each(["C", "L0"] as const)("the client of profile %s", (profile) => {
       signal: AbortSignal.timeout(30_000),
     });
 
-  /** In L0 every piped is in an environment. */
+  /** In v0.9.0 every piped needs an environment. */
   async function environmentIDs(client: PipecdClient): Promise<readonly string[]> {
     if (client.environments === undefined) return [];
     const name = randomUUID();
@@ -39,7 +39,7 @@ describe.each(["C", "L0"] as const)("the client of profile %s", (profile) => {
     return found.map(({ id }) => id);
   }
 
-  /** What a piped does when it starts. */
+  /** Reports like a starting piped. */
   async function report(id: string, key: string): Promise<void> {
     const service = createClient(
       profile === "C" ? PipedServiceC : (PipedServiceL0 as unknown as typeof PipedServiceC),
@@ -49,7 +49,7 @@ describe.each(["C", "L0"] as const)("the client of profile %s", (profile) => {
     await service.reportPipedMeta({ repositories: [repository] }, { headers });
   }
 
-  test("registers a piped, has new keys made as often as it likes, changes it and ends it", async () => {
+  test("registers, updates, and disables a piped, and recreates its key repeatedly", async () => {
     const { pipeds, ...client } = clientWith();
     const name = `client-${randomUUID()}`;
     const keyID = randomUUID();
@@ -72,7 +72,7 @@ describe.each(["C", "L0"] as const)("the client of profile %s", (profile) => {
     expect((await find())?.keyIDs[0]).toBe(latestID);
     await pipeds.endOldKeys?.(id);
     expect(new Set((await find())?.keyIDs)).toEqual(new Set([latestID]));
-    // A server believes what it has read of a piped until it meets an unknown key.
+    // A server uses its cached piped until it receives an unknown key.
     await report(id, latest);
     for (const former of keys) await expect(report(id, former)).rejects.toThrow("unauthenticated");
     await report(id, latest);
@@ -87,9 +87,9 @@ describe.each(["C", "L0"] as const)("the client of profile %s", (profile) => {
     await pipeds.disable(id);
   });
 
-  /** By both services, where there are two. */
+  /** Tests both services if the version has both. */
   test.each(profile === "C" ? ["a token", "an API key"] : ["a token"])(
-    "registers an application with %s, changes it and deletes it",
+    "registers, updates, and deletes an application with %s",
     async (credentials) => {
       const web = clientWith();
       const keyName = `client-${randomUUID()}`;
@@ -149,7 +149,7 @@ describe.each(["C", "L0"] as const)("the client of profile %s", (profile) => {
     },
   );
 
-  test("says what was asked and what was answered when it is refused", async () => {
+  test("includes request and response in the error of a rejected call", async () => {
     const stranger = pipecdClient({
       profile,
       projectID: "nobody's",

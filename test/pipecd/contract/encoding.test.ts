@@ -1,4 +1,4 @@
-/** Section 7b of the recording: requests of one service of v0.57.0, encoded as the other one has them. */
+/** Section 7b of the recording: requests in the encoding of the other service of v0.57.0. */
 import { create, toBinary } from "@bufbuild/protobuf";
 import { describe } from "vitest";
 import { AddApplicationRequestSchema as ApiRequestSchema } from "../../../functions/pipecd/api/generated/c/apiservice_pb.ts";
@@ -36,7 +36,7 @@ const toWeb = (body: Uint8Array) =>
 const toApi = (body: Uint8Array) =>
   raw("api", "/grpc.service.apiservice.APIService/AddApplication", keyHolder(equipment.writer), body);
 
-describe("AddApplication, where labels and provider have each other's numbers", () => {
+describe("AddApplication, whose fields for labels and provider have swapped numbers", () => {
   row("control: WebService itself", () => toWeb(asWeb({ labels, platformProvider })), ok());
   row("control: APIService itself", () => toApi(asApi({ labels, platformProvider })), ok());
   row(
@@ -53,7 +53,7 @@ describe("AddApplication, where labels and provider have each other's numbers", 
   row("the same with labels only, no provider", () => toApi(asWeb({ labels })), ok());
 });
 
-describe("bytes that are no request", () => {
+describe("invalid requests", () => {
   const get = (hex: string) =>
     raw("web", "/grpc.service.webservice.WebService/GetPiped", admin(), Buffer.from(hex, "hex"));
   row("a tag that does not end", () => get("ff"), unreadable);
@@ -65,7 +65,7 @@ describe("bytes that are no request", () => {
     fails(13, "grpc: error unmarshalling request: string field contains invalid UTF-8"),
   );
   row(
-    "a field that nobody knows",
+    "an unknown field",
     () => get("fa3f03616263"),
     fails(3, "invalid request: invalid GetPipedRequest.PipedId: value length must be at least 1 runes"),
   );

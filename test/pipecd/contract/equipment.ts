@@ -1,4 +1,4 @@
-/** What most groups need: pipeds of two projects, and API keys. */
+/** Fixtures of most groups: pipeds of two projects, and API keys. */
 import { beforeAll } from "vitest";
 import { APIKey_Role } from "../../../functions/pipecd/api/generated/c/model_pb.ts";
 import { type Reply, tag } from "./rows.ts";
@@ -6,23 +6,23 @@ import type { Scene } from "./scene.ts";
 import type { Target } from "./target.ts";
 import { pipedToken } from "./tokens.ts";
 
-/** Filled before the tests run. */
+/** Ids and keys, set before the tests run. */
 export interface Equipment {
-  /** Ids. */
+  /** Ids of the pipeds. */
   piped: string;
   otherPiped: string;
-  /** The key of the first piped. */
+  /** Key of the first piped. */
   pipedKey: string;
-  /** API keys: of the project, to read only, of the other project. */
+  /** API keys: read-write and read-only of the project, and one of the other project. */
   writer: string;
   reader: string;
   otherWriter: string;
 }
 
-/** The name of the first piped. */
+/** Name of the first piped. */
 export const pipedName = `contract-piped${tag}`;
 
-/** What a piped reports: one good repository, one without a branch, and one that is only a path. */
+/** Metadata of a piped: among its repositories is one without a branch, and one that is only a path. */
 export const meta = {
   version: "v0.57.0",
   repositories: [
@@ -35,7 +35,7 @@ export const meta = {
   platformProviders: [{ name: "kubernetes-default", type: "KUBERNETES" }],
 };
 
-/** Makes it in the target of v0.57.0. The pipeds have not reported anything yet. */
+/** Creates the fixtures in a target of v0.57.0. The pipeds have not reported anything yet. */
 export function equip(scene: Scene<Target>): Equipment {
   const { web, admin } = scene;
   const equipment: Equipment = {
@@ -64,7 +64,7 @@ export function equip(scene: Scene<Target>): Equipment {
   return equipment;
 }
 
-/** Has the first piped report, before the tests run. */
+/** Reports the first piped's metadata before the tests run. */
 export function report(scene: Scene<Target>, equipment: Equipment): void {
   beforeAll(async () => {
     const token = pipedToken(scene.target.project, equipment.piped, equipment.pipedKey);
@@ -77,6 +77,6 @@ function answerOf<Answer>({
   message,
   answer,
 }: Pick<Reply<never>, "code" | "message"> & { readonly answer: Answer | undefined }): Answer {
-  if (answer === undefined) throw new Error(`expected an answer, found status ${code}: ${message}`);
+  if (answer === undefined) throw new Error(`call failed with status ${code}: ${message}`);
   return answer;
 }

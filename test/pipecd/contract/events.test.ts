@@ -1,4 +1,4 @@
-/** Events of PipeCD v0.57.0: written from its source, and run against a real server. */
+/** Events of PipeCD v0.57.0: written after its source, and tested against a real server. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   ListEventsRequest_Status as Listed,
@@ -44,7 +44,7 @@ describe("RegisterEvent", () => {
   register("label without a value", { labels: { app: "" } }, tooShort("Labels[app]"));
   register("context without a value", { contexts: { "app-commit": "" } }, tooShort("Contexts[app-commit]"));
   register(
-    "context whose key is no trailer",
+    "context whose key is not a valid trailer",
     { contexts: { app_commit: "1" } },
     fails(
       3,
@@ -63,7 +63,7 @@ describe("lists", () => {
   beforeAll(async () => {
     const request = { name, data: image, labels, contexts: { "app-commit": "1" }, commitHash: "c0ffee" };
     ids.first = (await api("registerEvent", request, equipment.writer)).answer?.eventId ?? "";
-    // The very same again: nothing of an event is unique.
+    // An identical event: nothing of an event is unique.
     const more = { ...request, labels: { ...labels, env: "dev" } };
     ids.second = (await api("registerEvent", more, equipment.writer)).answer?.eventId ?? "";
     await api("registerEvent", request, equipment.otherWriter);
@@ -96,11 +96,11 @@ describe("lists", () => {
       cursor: expect.any(String),
     }),
   );
-  test("takes events with the labels and more", async () => {
+  test("lists events that have at least the labels", async () => {
     expect((await listed({ labels })).sort()).toEqual([ids.first, ids.second].sort());
     expect(await listed({ labels: { app: "other" } })).toEqual([]);
   });
-  test("pages lead to every event, and the last one may be empty", async () => {
+  test("returns all events in pages, of which the last may be empty", async () => {
     const found: string[] = [];
     let cursor = "";
     do {
@@ -110,25 +110,25 @@ describe("lists", () => {
     } while (cursor !== "");
     expect(found.sort()).toEqual([ids.first, ids.second].sort());
   });
-  test("leaves out events that were updated before", async () => {
+  test("omits events updated before the minimum time", async () => {
     const later = BigInt(Math.trunc(Date.now() / 1000) + 3600);
     expect(await listed({}, { pageMinUpdatedAt: later })).toEqual([]);
   });
   row(
-    "a client without credentials lists no events",
+    "a client without credentials cannot list events",
     () => web("listEvents", { options: { name } }, []),
     fails(16, "Unauthenticated"),
   );
 
-  test("pipeds find the newest event by its name and exactly its labels", async () => {
-    const latest = async (wanted: Record<string, string>) =>
-      (await piped("getLatestEvent", { name, labels: wanted }, agent())).answer?.event?.id;
+  test("pipeds find the newest event by name and exact labels", async () => {
+    const latest = async (eventLabels: Record<string, string>) =>
+      (await piped("getLatestEvent", { name, labels: eventLabels }, agent())).answer?.event?.id;
     expect(await latest(labels)).toBe(ids.first);
     expect(await latest({ env: "dev", app: "web" })).toBe(ids.second);
     expect((await piped("getLatestEvent", { name }, agent())).code).toBe(5);
   });
 
-  test("pipeds say what has become of events: times of outdated ones stay", async () => {
+  test("pipeds report event statuses, and the times of outdated events stay", async () => {
     const statuses = {
       events: [{ id: ids.first, status: EventStatus.EVENT_SUCCESS, statusDescription: "done" }],
     };
@@ -168,17 +168,17 @@ describe("the client", () => {
   });
   afterAll(() => over.abort());
 
-  test("lists all pages of events with exactly the labels, newest first, and none from before", async () => {
+  test("lists all pages of events with exact labels from the minimum time, newest first", async () => {
     const key = { name: `pages${tag}`, labels };
-    const register = (data: string, wanted: Record<string, string>) =>
-      client.events?.register?.({ ...key, labels: wanted, data, contexts: {}, commitHash: "" });
+    const register = (data: string, eventLabels: Record<string, string>) =>
+      client.events?.register?.({ ...key, labels: eventLabels, data, contexts: {}, commitHash: "" });
     const registered: (string | undefined)[] = [];
-    // A real server hashes the API key in each call, which takes 60 ms of CPU time: a hundred calls at once time out.
-    // A page of the client has 100 events.
+    // A real server hashes the API key in each call, which takes 60 ms of CPU time: a hundred concurrent calls time out.
+    // The client requests pages of 100 events.
     for (let number = 0; number < 51; number++) {
       const [id] = await Promise.all([
         register(`${number}`, labels),
-        // Of another key.
+        // An event with another key.
         register(`${number}`, { ...labels, env: "dev" }),
       ]);
       registered.push(id);
@@ -192,7 +192,7 @@ describe("the client", () => {
     expect(await client.events?.list(key, Date.now() / 1000 + 3600)).toEqual([]);
   }, 120_000);
 
-  test("has no way to register an event without an API key", () => {
+  test("cannot register an event without an API key", () => {
     const { events } = pipecdClient({
       profile: "C",
       projectID: scene.target.project,
@@ -207,7 +207,7 @@ describe("the client", () => {
   });
 });
 
-test("viewers may list events", async () => {
+test("allows viewers to list events", async () => {
   const viewer = admin({ role: "Viewer" });
   expect((await web("listEvents", { options: { name } }, viewer)).code).toBe(0);
 });

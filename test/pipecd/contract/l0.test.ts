@@ -1,10 +1,10 @@
-/** PipeCD v0.9.0, of which there is no recording: who may call, environments and pipeds, as its source has them. */
+/** PipeCD v0.9.0 after its source, because there is no recording: callers, environments, and pipeds. */
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import { Piped_ConnectionStatus } from "../../../functions/pipecd/api/generated/l0/model_pb.ts";
 import { type Expected, fails, ok, row, tag } from "./rows.ts";
 import { setScene } from "./scene.ts";
-import { standIn, target } from "./target.ts";
+import { simulatedTarget, target } from "./target.ts";
 import { claimsFor, cookie, pipedToken, seconds, signed } from "./tokens.ts";
 
 const scene = setScene(() => target("L0"));
@@ -45,11 +45,7 @@ describe("who calls", () => {
   listWith("wrong iss", () => ({ iss: "other" }), stranger);
   listWith("aud as a list", () => ({ aud: ["a"] }), stranger);
   listWith("aud as text", () => ({ aud: "a" }), ok());
-  listWith(
-    "a project that nobody knows",
-    () => ({ role: { project_id: `nope${tag}`, project_role: 2 } }),
-    ok({}),
-  );
+  listWith("an unknown project", () => ({ role: { project_id: `nope${tag}`, project_role: 2 } }), ok({}));
   listWith("role as the name of v0.57.0 is a viewer", role({ project_rbac_roles: ["Admin"] }), ok());
   listWith("role as text", role({ project_role: "ADMIN" }), stranger);
   listWith("a role that is none", role({ project_role: 3 }), refused);
@@ -73,7 +69,7 @@ describe("who calls", () => {
   );
 });
 
-/** What rows before have made. */
+/** Results of earlier rows. */
 const ids = { environment: "", piped: "", other: "", disabled: "" };
 const keys: string[] = [];
 
@@ -117,7 +113,7 @@ describe("pipeds", () => {
   register("register", () => ({ name, desc: "d", envIds: envIds() }), registered, "piped");
   register("duplicate name", () => ({ name, envIds: envIds() }), registered, "disabled");
   register(
-    "in project other, with an environment that nobody knows",
+    "in project other, with an unknown environment",
     () => ({ name, envIds: ["e"] }),
     registered,
     "other",
@@ -133,7 +129,7 @@ describe("pipeds", () => {
   const get = (title: string, pipedId: () => string, expected: Expected, as = () => admin()) =>
     row(title, () => web("getPiped", { pipedId: pipedId() }, as()), expected);
   get(
-    "GetPiped: the hashes of the keys are told",
+    "GetPiped: returns the hashes of the keys",
     () => ids.piped,
     ok({
       piped: {
@@ -177,7 +173,7 @@ describe("pipeds", () => {
       const nobody = cookie(signed({ ...claimsFor({ project, key }), sub: "" }, key));
       return web("recreatePipedKey", { id: ids.piped }, nobody);
     },
-    // With a space at its end.
+    // Ends with a space.
     fails(13, "Failed to update the piped "),
   );
 
@@ -211,10 +207,10 @@ describe("a running piped", () => {
   const { ONLINE, OFFLINE } = Piped_ConnectionStatus;
 
   status("before: OFFLINE", true, OFFLINE);
-  report("the key that went", () => keys[0] ?? "", stranger);
+  report("the removed key", () => keys[0] ?? "", stranger);
   report("the newest key", () => keys.at(-1) ?? "", ok({}));
   status("ONLINE from the first report", true, ONLINE);
-  status("… whether or not it is asked for", false, ONLINE);
+  status("… with and without withStatus", false, ONLINE);
   row(
     "Ping",
     () =>
@@ -227,8 +223,8 @@ describe("a running piped", () => {
   );
 });
 
-describe("the stand-in alone", () => {
-  const alone = setScene(() => standIn("L0"));
+describe("the simulator only", () => {
+  const alone = setScene(() => simulatedTarget("L0"));
 
   beforeAll(() => {
     alone.target.controlPlane.outage.datastore = true;
@@ -250,7 +246,7 @@ describe("the stand-in alone", () => {
   failed("GetPiped", () => alone.webL0("getPiped", { pipedId: "p" }), "Failed to get piped");
   failed("ListApplications", () => alone.webL0("listApplications", {}), "Failed to get applications");
 
-  test("an answer that is lost has had its effect", async () => {
+  test("a call with a lost response has taken effect", async () => {
     const { controlPlane } = alone.target;
     controlPlane.outage.datastore = false;
     const lost = controlPlane.loseAnswer("AddEnvironment");

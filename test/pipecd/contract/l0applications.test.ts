@@ -1,4 +1,4 @@
-/** Applications of PipeCD v0.9.0, of which there is no recording: as its source has them. */
+/** Applications of PipeCD v0.9.0 after its source, because there is no recording. */
 import { randomUUID } from "node:crypto";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { beforeAll, describe } from "vitest";
@@ -92,7 +92,7 @@ describe("adding", () => {
     invalid("GitPath: value is required"),
   );
   add(
-    "the path in config_path, as the first operator had it",
+    "the path in config_path, as in the first operator",
     () => ({ gitPath: { repo: { id: "examples" }, configPath: "kubernetes/canary" } }),
     invalid(
       `GitPath: embedded message failed validation | caused by: invalid ApplicationGitPath.Path: ${tooShort}`,

@@ -1,11 +1,11 @@
-/** The order of lists of applications, and pages of them: with a clock, as what is made in one second has no order. */
+/** The order of application lists and pages. Uses a simulated clock, because rows of the same second have no order. */
 import { expect, test } from "vitest";
 import { equip, report } from "./equipment.ts";
 import { setScene } from "./scene.ts";
-import { standIn } from "./target.ts";
+import { simulatedTarget } from "./target.ts";
 
 let passedMillis = 0;
-const scene = setScene(() => standIn("C", () => Date.now() + passedMillis));
+const scene = setScene(() => simulatedTarget("C", () => Date.now() + passedMillis));
 const { web, api } = scene;
 const equipment = equip(scene);
 report(scene, equipment);
@@ -15,7 +15,7 @@ const gitPath = { repo: { id: "examples" }, path: "kubernetes/canary" };
 const names = (applications: readonly { readonly name: string }[] = []) =>
   applications.map(({ name }) => name);
 
-test("what was changed last comes first, page by page too", async () => {
+test("lists the last changed application first, also across pages", async () => {
   for (const name of ["first", "second", "third"]) {
     await web("addApplication", { name, pipedId: equipment.piped, gitPath, labels });
     passedMillis += 2000;

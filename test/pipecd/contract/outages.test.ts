@@ -1,15 +1,15 @@
-/** Sections 11 and 11b of the recording: stores that are down. They are those of the stand-in, with its clock. */
+/** Sections 11 and 11b of the recording: store outages, with the simulator's stores and clock. */
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe } from "vitest";
 import { Piped_ConnectionStatus } from "../../../functions/pipecd/api/generated/c/model_pb.ts";
 import { equip, report } from "./equipment.ts";
 import { type Expected, fails, ok, row } from "./rows.ts";
 import { setScene } from "./scene.ts";
-import { standIn } from "./target.ts";
+import { simulatedTarget } from "./target.ts";
 import { claimsFor, cookie, pipedToken, seconds, signed } from "./tokens.ts";
 
 let passedMillis = 0;
-const scene = setScene(() => standIn("C", () => Date.now() + passedMillis));
+const scene = setScene(() => simulatedTarget("C", () => Date.now() + passedMillis));
 const { web, api, piped } = scene;
 const equipment = equip(scene);
 report(scene, equipment);
@@ -17,7 +17,7 @@ report(scene, equipment);
 const minutes = (count: number) => {
   passedMillis += count * 60_000;
 };
-/** Good for hours, so that time may pass. */
+/** Valid for hours, so that the test can advance the clock. */
 const admin = (project = scene.target.project) => {
   const { encryptionKey: key } = scene.target;
   return cookie(signed({ ...claimsFor({ project, key }), exp: seconds() + 86_400 }, key));
@@ -164,7 +164,7 @@ describe("MySQL", () => {
   });
 });
 
-describe("11b: MySQL and a project that lives in it", () => {
+describe("11b: MySQL and a project stored in it", () => {
   down("datastore", false);
   const list = (title: string, expected: Expected) =>
     row(title, () => web("listPipeds", {}, admin("dbproj")), expected);
@@ -211,7 +211,7 @@ describe("11b: MySQL and a project that lives in it", () => {
   });
 });
 
-describe("what a process remembers", () => {
+describe("caches of a process", () => {
   row("(EnablePiped)", () => web("enablePiped", { pipedId: equipment.piped }, admin()), ok({}));
   row("(ReportStat)", () => piped("reportStat", {}, token()), ok({}));
   const status = (title: string, shows: Piped_ConnectionStatus, pass: () => void) =>

@@ -1,11 +1,11 @@
-/** Section 10 of the recording: requests that end the server's process. Only the stand-in is started again. */
+/** Section 10 of the recording: requests that crash the server process. Only the simulator is restarted. */
 import { beforeEach, describe, expect, test } from "vitest";
 import { equip } from "./equipment.ts";
 import { fails, ok, row } from "./rows.ts";
 import { setScene } from "./scene.ts";
-import { standIn } from "./target.ts";
+import { simulatedTarget } from "./target.ts";
 
-const scene = setScene(() => standIn("C"));
+const scene = setScene(() => simulatedTarget("C"));
 const { web, api, raw, admin } = scene;
 const equipment = equip(scene);
 
@@ -21,14 +21,14 @@ const deadly = (
   call: () => ReturnType<typeof web<"listPipeds" | "listApplications" | "listEvents">>,
 ) => {
   row(title, call, dropped);
-  test(`… and the process after "${title}" is another one`, async () => {
+  test(`… and a new process runs after "${title}"`, async () => {
     expect((await web("listPipeds", {})).code).toBe(0);
   });
 };
 
-describe("requests that end the process", () => {
+describe("requests that crash the process", () => {
   deadly("ListApplications without options", () => web("listApplications", {}));
-  // By the source: it was not tried on a running server.
+  // According to the source; not tried on a running server.
   deadly("ListEvents without options", () => web("listEvents", {}));
   deadly('cookie pair without "="', () => web("listPipeds", {}, [["cookie", "token"]]));
   deadly('cookie with trailing ";"', () => web("listPipeds", {}, [["cookie", `${token()};`]]));
@@ -45,13 +45,13 @@ describe("requests that do not", () => {
   );
   row("APIService.ListApplications {}", () => api("listApplications", {}, equipment.reader), ok({}));
   row(
-    "ListApplications without options by nobody",
+    "ListApplications without options and credentials",
     () => web("listApplications", {}, []),
     fails(16, "Unauthenticated"),
   );
 });
 
-test("until it is started again, nobody gets an answer at any port, and nothing that was stored is lost", async () => {
+test("answers on no port until it is restarted, and loses no stored data", async () => {
   const { controlPlane } = scene.target;
   await web("listApplications", {});
   expect(controlPlane.isUp).toBe(false);
@@ -62,7 +62,7 @@ test("until it is started again, nobody gets an answer at any port, and nothing 
   expect(answer?.piped?.id).toBe(equipment.piped);
 });
 
-test("a call that waits for its answer when the process dies does not get it", async () => {
+test("drops a call whose response is held when the process dies", async () => {
   const { controlPlane } = scene.target;
   const held = controlPlane.hold("RegisterPiped");
   const call = web("registerPiped", { name: "held" });

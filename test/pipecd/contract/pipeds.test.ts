@@ -27,7 +27,7 @@ const nobody = () => {
   return cookie(signed({ ...claimsFor({ project, key }), sub: "" }, key));
 };
 
-/** What rows before have made: ids by name, and the keys of the first piped. */
+/** Results of earlier rows: ids by name, and the keys of the first piped. */
 const ids: Record<"first" | "second" | "other" | "long" | "described" | "unicode", string> = {
   ...{ first: "", second: "", other: "", long: "", described: "", unicode: "" },
 };
@@ -191,7 +191,7 @@ describe("keys", () => {
       const all = await Promise.all(
         Array.from({ length: 10 }, () => web("recreatePipedKey", { id: ids.second })),
       );
-      // More than one succeeds when they read the same keys; then all but one of the new keys are worth nothing.
+      // Several calls succeed if they read the same keys; then all but one of the new keys are invalid.
       const refusals = all.filter(({ code }) => code !== 0).map(({ code, message }) => `${code} ${message}`);
       const unexpected = refusals.filter((one) => one !== `13 Failed to update piped ${ids.second}`);
       const found = await web("getPiped", { pipedId: ids.second });

@@ -1,9 +1,9 @@
-/** Rows of the contract: a call, and how it ends, in the words of the recording. */
+/** Rows of the contract: a call and its outcome, with the recorded messages. */
 import { type DescMessage, type JsonValue, type MessageShape, toJson } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { ok as success } from "../../../deploy/simulators/pipecd/status.ts";
 
-/** How a call ended, with its answer if it was a success. */
+/** Outcome of a call, with the response of a successful one. */
 export interface Reply<Output extends DescMessage> {
   readonly code: number;
   readonly message: string;
@@ -11,35 +11,35 @@ export interface Reply<Output extends DescMessage> {
   readonly answer: MessageShape<Output> | undefined;
 }
 
-/** What a row expects. */
+/** Expected outcome of a row. */
 export interface Expected {
   readonly code: number;
   readonly message: string;
-  /** The answer as JSON, or what was picked of it; nothing is compared when it is undefined. */
+  /** Response as JSON, or the picked part of it; not compared if undefined. */
   readonly shows?: unknown;
 }
 
-/** A success. Ids, times, keys and hashes of the answer are masked before it is compared. */
+/** Expects success. Ids, times, keys, and hashes in the response are masked before the comparison. */
 export const ok = (shows?: unknown): Expected => ({ code: success, message: "", shows });
 
-/** A failure; `<uuid>` in the message stands for any. */
+/** Expects a failure; `<uuid>` in the message matches any UUID. */
 export const fails = (code: number, message: string): Expected => ({ code, message });
 
-/** What else a row does with an answer. */
+/** Options of a row. */
 export interface RowOptions<Output extends DescMessage> {
-  /** What is compared, instead of all of it. */
+  /** Selects the part of the response to compare. */
   readonly pick?: (answer: MessageShape<Output>) => unknown;
-  /** Takes what later rows need. */
+  /** Saves values for later rows. */
   readonly keep?: (answer: MessageShape<Output>) => void;
 }
 
-/** Comes behind the names that a run makes, and is masked. */
+/** Suffix of all names in a run; masked in comparisons. */
 export const tag = `-${Math.random().toString(36).slice(2, 10)}`;
 
-/** What projects are called in rows, by their names in the target. */
+/** Names of projects in rows, by their names in the target. */
 export const projectNames = new Map<string, string>();
 
-/** A test that makes the call. Rows of a group run one after another, and later ones need what earlier ones made. */
+/** Defines a test of the call. Rows of a group run in order, and later ones depend on earlier ones. */
 export function row<Output extends DescMessage>(
   name: string,
   call: () => Promise<Reply<Output>>,
@@ -64,11 +64,11 @@ const masks: readonly (readonly [RegExp, string])[] = [
   [/^[a-z0-9]{50}$/, "<50 chars [a-z0-9]>"],
   [/^\$2a\$10\$[./A-Za-z0-9]{53}$/, "<FULL BCRYPT HASH>"],
   [new RegExp(uuid, "g"), "<uuid>"],
-  // In half of all builds, protobuf-go writes a no-break space here to keep callers from comparing messages.
+  // protobuf-go writes a no-break space here in half of all builds, so that callers do not compare messages.
   [/(?<=\bproto:)\u00a0/g, " "],
 ];
 
-/** The same with what differs from run to run replaced. */
+/** Replaces values that differ between runs. */
 export function masked(value: unknown, key = ""): unknown {
   if (Array.isArray(value)) return value.map((one) => masked(one));
   if (typeof value === "object" && value !== null) {
@@ -80,6 +80,6 @@ export function masked(value: unknown, key = ""): unknown {
   return masks.reduce((text, [pattern, mask]) => text.replace(pattern, mask), value.replaceAll(tag, ""));
 }
 
-/** Sorted, for lists whose order is that of random ids. */
+/** Sorts lists that are ordered by random ids. */
 export const sorted = <T extends JsonValue>(values: readonly T[]): T[] =>
   values.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));

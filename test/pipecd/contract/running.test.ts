@@ -1,10 +1,10 @@
-/** Section 12 of the recording: a control plane of v0.57.0 beside a running piped, which the test plays. */
+/** Section 12 of the recording: a control plane of v0.57.0 with a piped that the test simulates. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { Piped_ConnectionStatus } from "../../../functions/pipecd/api/generated/c/model_pb.ts";
 import { equip, meta } from "./equipment.ts";
 import { ok, row, tag } from "./rows.ts";
 import { setScene } from "./scene.ts";
-import { standIn, target } from "./target.ts";
+import { simulatedTarget, target } from "./target.ts";
 import { pipedToken } from "./tokens.ts";
 
 describe("a piped that starts and reports", () => {
@@ -72,12 +72,12 @@ describe("a piped that starts and reports", () => {
   });
 });
 
-describe("two changes of a piped at the same time", () => {
-  const scene = setScene(() => standIn("C"));
+describe("two concurrent changes of a piped", () => {
+  const scene = setScene(() => simulatedTarget("C"));
   const { web, piped } = scene;
   const equipment = equip(scene);
 
-  test("may both succeed, of which one is lost: its key is worth nothing", async () => {
+  test("may both succeed although one is lost, and its key is invalid", async () => {
     const id = equipment.piped;
     scene.target.controlPlane.loseUpdate();
     const [lost, kept] = [await web("recreatePipedKey", { id }), await web("recreatePipedKey", { id })];
@@ -90,8 +90,8 @@ describe("two changes of a piped at the same time", () => {
   });
 });
 
-describe("an application whose file in git says something else", () => {
-  const scene = setScene(() => standIn("C"));
+describe("an application whose file in git differs", () => {
+  const scene = setScene(() => simulatedTarget("C"));
   const { web, piped } = scene;
   const equipment = equip(scene);
   let id = "";
@@ -105,7 +105,7 @@ describe("an application whose file in git says something else", () => {
     id = answer?.applicationId ?? "";
   });
 
-  test("is called by what the file says, and not found by its former name", async () => {
+  test("gets the file's name and is not found by its former name", async () => {
     const { controlPlane } = scene.target;
     const fields = { name: "name-from-git", labels: { env: "from-git" }, description: "desc-from-git" };
     controlPlane.overwriteFromGit(id, fields);

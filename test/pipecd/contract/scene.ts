@@ -1,4 +1,4 @@
-/** Typed calls to a target. */
+/** The contract's environment: a target and typed calls to it. */
 import {
   create,
   type DescMessage,
@@ -27,7 +27,7 @@ type Input<S extends GeneratedService, M extends keyof S["method"]> = MessageIni
 >;
 type Output<S extends GeneratedService, M extends keyof S["method"]> = S["method"][M]["output"];
 
-/** A call of a method of one service; without metadata, as an administrator of the project. */
+/** Calls a method of one service; by default as an administrator of the project. */
 type Caller<S extends GeneratedService, As extends readonly unknown[]> = <
   M extends keyof S["method"] & string,
 >(
@@ -36,22 +36,22 @@ type Caller<S extends GeneratedService, As extends readonly unknown[]> = <
   ...as: As
 ) => Promise<Reply<Output<S, M>>>;
 
-/** All that rows do with a target. */
+/** The environment of rows. */
 export interface Scene<T extends Target> {
-  /** As soon as tests run. */
+  /** Available once tests run. */
   readonly target: T;
-  /** Metadata of an administrator of the project, unless the options say otherwise. */
+  /** Metadata of an administrator of the project; `options` override the token. */
   admin(options?: Partial<TokenOptions>): Metadata;
   readonly web: Caller<typeof WebService, [as?: Metadata]>;
   readonly api: Caller<typeof APIService, [as: string | Metadata]>;
   readonly piped: Caller<typeof PipedService, [as: Metadata]>;
   readonly webL0: Caller<typeof WebServiceL0, [as?: Metadata]>;
   readonly pipedL0: Caller<typeof PipedServiceL0, [as: Metadata]>;
-  /** Any path and any bytes; of the answer, there is only how it ended. */
+  /** Calls any path with any bytes. Returns only code and message. */
   raw(port: Port, path: string, metadata?: Metadata, body?: Uint8Array): Promise<Reply<typeof EmptySchema>>;
 }
 
-/** Opens the target before the tests of a file, or of a group, and closes it after them. */
+/** Opens the target before the tests of a file or group, and closes it after them. */
 export function setScene<T extends Target>(open: () => Promise<T>): Scene<T> {
   let opened: T | undefined;
   let wire: Wire | undefined;
@@ -65,23 +65,23 @@ export function setScene<T extends Target>(open: () => Promise<T>): Scene<T> {
     await opened?.close();
   });
 
-  function there(): T {
-    if (opened === undefined) throw new Error("expected a running test, found one that is only declared");
+  function openTarget(): T {
+    if (opened === undefined) throw new Error("target used outside a test");
     return opened;
   }
 
   const admin = (options: Partial<TokenOptions> = {}): Metadata => {
-    const { project, encryptionKey } = there();
+    const { project, encryptionKey } = openTarget();
     return bearer({ project, key: encryptionKey, ...options });
   };
 
   async function send(port: Port, path: string, metadata: Metadata, body: Uint8Array) {
-    const { addresses } = there();
-    if (wire === undefined) throw new Error("expected an open wire, found none");
+    const { addresses } = openTarget();
+    if (wire === undefined) throw new Error("connection used outside a test");
     return wire.call(addresses[port], path, metadata, body);
   }
 
-  async function called<O extends DescMessage>(
+  async function callMethod<O extends DescMessage>(
     port: Port,
     { name, parent, input, output }: DescMethod & { readonly output: O },
     request: MessageInitShape<DescMessage>,
@@ -101,14 +101,14 @@ export function setScene<T extends Target>(open: () => Promise<T>): Scene<T> {
     ): Caller<S, As> =>
     (method, request, ...as) => {
       const found = service.method[method];
-      if (found === undefined) throw new Error(`expected a method of ${service.typeName}, found ${method}`);
-      return called(port, found, request, metadataOf(...as));
+      if (found === undefined) throw new Error(`${service.typeName} has no method ${method}`);
+      return callMethod(port, found, request, metadataOf(...as));
     };
 
   const asAdmin = (as?: Metadata) => as ?? admin();
   return {
     get target() {
-      return there();
+      return openTarget();
     },
     admin,
     web: caller("web", WebService, asAdmin),

@@ -1,18 +1,18 @@
-/** Tokens for the WebService, right ones and wrong ones. */
+/** Valid and invalid tokens of the WebService. */
 import { createHmac } from "node:crypto";
 import type { Metadata } from "../../../deploy/simulators/pipecd/metadata.ts";
 
-/** What claims are made of. */
+/** Options of a token. */
 export interface TokenOptions {
   readonly project: string;
   readonly key: Buffer;
   /** Seconds since the epoch. */
   readonly now?: number;
-  /** Of v0.9.0, where roles are numbers. */
+  /** Role; v0.9.0 encodes it as a number. */
   readonly role?: "Admin" | "Editor" | "Viewer";
 }
 
-/** Claims that are right for both versions. */
+/** Claims that are valid in both versions. */
 export function claimsFor({
   project,
   now = seconds(),
@@ -32,10 +32,10 @@ export function claimsFor({
   };
 }
 
-/** Now, in seconds since the epoch. */
+/** Current time in seconds since the epoch. */
 export const seconds = (): number => Math.trunc(Date.now() / 1000);
 
-/** A signed token. */
+/** Creates a signed token. */
 export function signed(claims: object, key: Buffer, alg: "HS256" | "HS512" | "none" = "HS256"): string {
   const text = `${part({ alg, typ: "JWT" })}.${part(claims)}`;
   if (alg === "none") return `${text}.`;
@@ -50,7 +50,7 @@ export const cookie = (token: string): Metadata => [["cookie", `token=${token}`]
 /** Metadata of an administrator, unless another role is given. */
 export const bearer = (options: TokenOptions): Metadata => cookie(signed(claimsFor(options), options.key));
 
-/** Metadata of the holder of an API key. */
+/** Metadata with an API key. */
 export const keyHolder = (key: string): Metadata => [["authorization", `API-KEY ${key}`]];
 
 /** Metadata of a piped. */

@@ -1,4 +1,4 @@
-/** How grpc-go v1.79.3, which v0.57.0 is built with, answers requests that are no calls: before anybody asks who calls. */
+/** Responses of grpc-go v1.79.3, which v0.57.0 uses, to invalid gRPC requests, before authentication. */
 import { connect, type OutgoingHttpHeaders } from "node:http2";
 import { beforeAll, expect, test } from "vitest";
 import { framed } from "../../../deploy/simulators/pipecd/frames.ts";
@@ -49,9 +49,9 @@ const stranger = { http: 200, code: 16, message: "Unauthenticated" };
 test.each<[string, OutgoingHttpHeaders, Buffer | undefined, Answered]>([
   ["a call", {}, empty, stranger],
   ["a subtype of the content", { "content-type": "application/grpc+proto" }, empty, stranger],
-  ["two messages, of which one counts", {}, Buffer.concat([empty, empty]), stranger],
+  ["two messages, of which the second is ignored", {}, Buffer.concat([empty, empty]), stranger],
   ["no message", {}, undefined, { http: 200, code: 2, message: "EOF" }],
-  ["a message that is cut off", {}, prefix(9), { http: 200, code: 2, message: "unexpected EOF" }],
+  ["a truncated message", {}, prefix(9), { http: 200, code: 2, message: "unexpected EOF" }],
   [
     "a message of 5 MiB",
     {},
@@ -59,13 +59,13 @@ test.each<[string, OutgoingHttpHeaders, Buffer | undefined, Answered]>([
     { http: 200, code: 8, message: "grpc: received message larger than max (5242880 vs. 4194304)" },
   ],
   [
-    "a compressed message that does not say how",
+    "a compressed message without an encoding",
     {},
     prefix(0, 1),
     { http: 200, code: 13, message: "grpc: compressed flag set with identity or empty encoding" },
   ],
   [
-    "an encoding that the server does not have",
+    "an unsupported encoding",
     { "grpc-encoding": "gzip" },
     empty,
     { http: 200, code: 12, message: 'grpc: Decompressor is not installed for grpc-encoding "gzip"' },
@@ -90,7 +90,7 @@ test.each<[string, OutgoingHttpHeaders, Buffer | undefined, Answered]>([
   expect(await request(headers, body)).toEqual(expected);
 });
 
-test("a success says so in its trailers", async () => {
+test("reports success in the trailers", async () => {
   const [name = "", value = ""] = scene.admin()[0] ?? [];
   expect(await request({ [name]: value }, empty)).toEqual(ok);
 });

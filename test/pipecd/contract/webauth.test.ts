@@ -1,4 +1,4 @@
-/** Section 1 of the recording: who may call the WebService of v0.57.0, and which methods there are. */
+/** Section 1 of the recording: authorization in the WebService of v0.57.0, and its methods. */
 import { createServer } from "node:net";
 import { describe } from "vitest";
 import { type Expected, fails, ok, row, tag } from "./rows.ts";
@@ -182,7 +182,7 @@ describe("methods", () => {
   );
 });
 
-/** A port that nobody listens to any more. */
+/** A port without a listener. */
 const closedPort = (): Promise<string> =>
   new Promise((resolve) => {
     const server = createServer().listen(0, "127.0.0.1", () => {

@@ -1,30 +1,30 @@
-/** A gRPC client that sends whatever it is told: metadata that real clients would refuse, and bytes that are no message. */
+/** A gRPC client without validation: it can send metadata that real clients reject, and invalid messages. */
 import { type ClientHttp2Session, connect, type OutgoingHttpHeaders } from "node:http2";
 import { framed } from "../../../deploy/simulators/pipecd/frames.ts";
 import type { Metadata } from "../../../deploy/simulators/pipecd/metadata.ts";
 import { unavailable } from "../../../deploy/simulators/pipecd/status.ts";
 
-/** How a call ended. */
+/** Outcome of a call. */
 export interface WireReply {
   readonly code: number;
   readonly message: string;
-  /** Of a success. */
+  /** Response of a successful call. */
   readonly body: Uint8Array | undefined;
 }
 
 /** Connections to any number of addresses. */
 export interface Wire {
-  /** A broken connection, or none, is Unavailable. */
+  /** Calls a method. A broken or refused connection is reported as Unavailable. */
   call(address: string, path: string, metadata: Metadata, body: Uint8Array): Promise<WireReply>;
   close(): void;
 }
 
-/** A space at the end of a value is no reason to lose it. */
+/** Allow trailing spaces in header values. */
 const lenient = { strictFieldWhitespaceValidation: false };
 
 const deadlineMillis = 20_000;
 
-/** Connects when it is used. */
+/** Creates a client that connects at the first call. */
 export function openWire(): Wire {
   const sessions = new Map<string, ClientHttp2Session>();
 
@@ -32,7 +32,7 @@ export function openWire(): Wire {
     const found = sessions.get(address);
     if (found !== undefined && !found.destroyed && !found.closed) return found;
     const session = connect(`http://${address}`, lenient);
-    // Its calls are told.
+    // The session's calls report the error.
     session.on("error", () => undefined);
     sessions.set(address, session);
     return session;
@@ -50,7 +50,7 @@ export function openWire(): Wire {
         });
         const headers: Record<string, unknown> = {};
         const chunks: Buffer[] = [];
-        const late = setTimeout(() => reject(new Error(`no answer of ${path}`)), deadlineMillis);
+        const late = setTimeout(() => reject(new Error(`no response from ${path}`)), deadlineMillis);
         stream.on("response", (some) => Object.assign(headers, some));
         stream.on("trailers", (some) => Object.assign(headers, some));
         stream.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -77,7 +77,7 @@ function replyOf(headers: Readonly<Record<string, unknown>>, body: Buffer): Wire
   };
 }
 
-/** Several values of a name go out as several entries. */
+/** Sends several values of a name as separate entries. */
 function headersOf(metadata: Metadata): OutgoingHttpHeaders {
   const names = Object.groupBy(metadata, ([name]) => name);
   return Object.fromEntries(

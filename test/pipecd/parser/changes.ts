@@ -1,11 +1,11 @@
-/** Random changes of a whole document: fields that are gone, empty, doubled, or have values that parsers read in their own way. */
+/** Random changes of a document: deleted, empty, or doubled fields, and values that parsers treat specially. */
 import fc from "fast-check";
 import { nastyPieces, oddPieces } from "./pieces.ts";
 
 /** A changed document. */
 export interface Change<T> {
   readonly spec: T;
-  /** What was changed, for people. */
+  /** Description of the change. */
   readonly what: string;
 }
 
@@ -22,7 +22,7 @@ const pathsIn = (value: unknown, path: Path = []): Path[] => [
 const texts = ["", "x", "http://", "://", "%zz", "/", "..", "YQ", "0s", "-1s", ...nastyPieces, ...oddPieces];
 const numbers = [0, -1, 1, 1.5, 2 ** 31, 2 ** 53, 9_000_000_000, 9_000_000_001, "0s", "1ns", "9000000000s"];
 
-/** Values of the same type, as a rule. */
+/** Other values, usually of the same type. */
 function others(value: unknown): readonly unknown[] {
   if (typeof value === "string") return texts;
   if (typeof value === "number") return numbers;
@@ -30,7 +30,7 @@ function others(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? [[], [...value, ...value]] : [{}];
 }
 
-/** One field of a document is changed, or two of them. */
+/** Changes one or two fields of a document. */
 export const changed = <T extends object>(original: T): fc.Arbitrary<Change<T>> =>
   fc
     .array(fc.tuple(fc.constantFrom(...pathsIn(original)), fc.nat(5), fc.nat()), {
@@ -47,7 +47,7 @@ function edit(spec: object, path: Path, way: number, which: number): string {
   const name = path.at(-1) ?? "";
   let holder: unknown = spec;
   for (const key of path.slice(0, -1)) holder = isObject(holder) ? holder[key] : undefined;
-  if (!isObject(holder) || !(name in holder)) return `${path.join(".")} is gone already`;
+  if (!isObject(holder) || !(name in holder)) return `${path.join(".")} was deleted before`;
   if (way === 0) {
     if (Array.isArray(holder)) holder.splice(Number(name), 1);
     else delete holder[name];

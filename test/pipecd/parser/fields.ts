@@ -1,4 +1,4 @@
-/** Fields that PipeCD checks when it starts: where they are in its file, and what Denrei says of a value. */
+/** Fields that PipeCD validates at start: their place in its file, and Denrei's validation. */
 
 import { checkObject, InvalidObjectError } from "../../../bus/kube/kind.ts";
 import { mongoProblem } from "../../../functions/pipecd/config/mongourl.ts";
@@ -7,11 +7,11 @@ import { ConfigError, controlPlaneConfig, pipedConfig } from "../../../functions
 import { ControlPlane, type Duration, Piped } from "../../../functions/pipecd/kinds.ts";
 import type { Question } from "./parser.ts";
 
-/** A field. */
+/** A validated field. */
 export interface CheckedField {
-  /** What PipeCD is asked. Its configuration is written here, without the code that is tested. */
+  /** The configuration to test with PipeCD, written without the code under test. */
   ask(value: string): Question;
-  /** What Denrei finds wrong with the object that has the value. */
+  /** Denrei's error for the object with the value; undefined if it is valid. */
   problemOf(value: string): string | undefined;
 }
 
@@ -30,7 +30,7 @@ const planeFile = {
 const piped = { apiAddress: "pipecd:8080", webAddress: "http://pipecd" };
 const ours = { projectID: "p", pipedID: "i", pipedKeyFile: "/k" };
 
-/** JSON in ASCII is YAML, whatever is in its strings. */
+/** ASCII JSON is valid YAML, whatever its strings contain. */
 const file = (kind: string, spec: object): Question => ({
   text: JSON.stringify({ apiVersion: "pipecd.dev/v1beta1", kind, spec }).replaceAll(
     /[\x7f-\ud7ff\ue000-\uffff]/g,
@@ -38,7 +38,7 @@ const file = (kind: string, spec: object): Question => ({
   ),
 });
 
-/** What Denrei makes of an object: the file for PipeCD, or what is wrong with it. */
+/** Renders an object: PipeCD's file, or Denrei's error. */
 export function rendered(
   kind: "ControlPlane" | "Piped",
   spec: object,
@@ -82,7 +82,7 @@ const login = { name: "login" };
 const client = { clientId: "i", clientSecret: "s" };
 const userFiles = { usernameFile: "/u", passwordFile: "/p" };
 
-/** By what they are called in the record. */
+/** Fields by their name in the record. */
 export const checkedFields = {
   schedule: ofPlane(
     (schedule) => ({ insightCollector: { deployment: { schedule } } }),
@@ -119,5 +119,5 @@ export const checkedFields = {
   },
 } satisfies Record<string, CheckedField>;
 
-/** The name of a field. */
+/** Name of a field. */
 export type FieldName = keyof typeof checkedFields;

@@ -1,5 +1,5 @@
-// Reads configurations of PipeCD as its own programs do, without what they are connected to. Each line of standard input is a
-// request in JSON, and each line of standard output is its answer.
+// Reads PipeCD configurations as its own programs do, without connecting to anything. Each line of standard input is a
+// JSON request, and each line of standard output is its answer.
 package main
 
 import (
@@ -24,20 +24,20 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// request is a configuration file, which may be that of an agent of PipeCD v1, or the URL of a MongoDB.
+// request is a configuration file, possibly of a v1 piped, or a MongoDB URL.
 type request struct {
 	Text    string `json:"text"`
 	V1      bool   `json:"v1"`
 	MongoDB string `json:"mongodb"`
 }
 
-// answer says what keeps a program from starting, and what it has read.
+// answer is the start error of a program, and the configuration it has read.
 type answer struct {
 	Problem string          `json:"problem,omitempty"`
 	Read    json.RawMessage `json:"read,omitempty"`
 }
 
-// files stands for those that a configuration names.
+// files replaces the files that a configuration names.
 var files string
 
 func main() {
@@ -121,7 +121,7 @@ func startV1(text string) error {
 	return nil
 }
 
-// file is one that exists, if there is to be any.
+// file is an existing file if one is needed.
 func file(path string) string {
 	if path == "" {
 		return ""
@@ -129,7 +129,7 @@ func file(path string) string {
 	return files
 }
 
-// datastore is opened by server and ops, and by ops once more to make the tables.
+// datastore is opened by server and ops, and a second time by ops to create the tables.
 func datastore(c *config.ControlPlaneSpec) error {
 	switch d := c.Datastore; d.Type {
 	case model.DataStoreFirestore:
@@ -186,7 +186,7 @@ func collector(c *config.ControlPlaneSpec) error {
 	return nil
 }
 
-// logins are only tried when somebody logs in. OIDC asks its provider, so it is left out.
+// logins are only used when a user logs in. OIDC contacts its provider, so it is skipped.
 func logins(c *config.ControlPlaneSpec) error {
 	for _, sso := range c.SharedSSOConfigs {
 		if sso.Provider == model.ProjectSSOConfig_OIDC {

@@ -1,4 +1,4 @@
-/** Pieces that random values consist of. */
+/** Building blocks of random values. */
 import type { FieldName } from "./fields.ts";
 
 const lengths = ["1", "0", ".", "5", "s", "ms", "m", "h", "us", "ns", "9999999999", "2562047h", "0.1ns"];
@@ -46,7 +46,7 @@ const mysql = [
 ];
 const mysqlWhole = ["u:p@tcp(m:3306)", "u:", "p/q", "@tcp", "(m", ":3306)", ...mysql.slice(0, 8)];
 
-/** By field. */
+/** Blocks by field. */
 export const pieces: Readonly<Record<FieldName, readonly string[]>> = {
   schedule: [
     ...[
@@ -106,7 +106,7 @@ export const pieces: Readonly<Record<FieldName, readonly string[]>> = {
   ],
 };
 
-/** Of strings that parsers of YAML may take for something else. */
+/** Strings that YAML parsers may read as another type. */
 export const oddPieces: readonly string[] = [
   ...[
     "0",
@@ -190,7 +190,7 @@ export const oddPieces: readonly string[] = [
   ...["0x1p-2", "1:30", "2001-01-01", ".inf", ".nan"],
 ];
 
-/** Characters that people paste, and that parsers read in their own way. */
+/** Characters that users may paste and parsers treat specially. */
 export const nastyPieces: readonly string[] = [
   ..." \t\n\r\0\x7f:/@?#()[]%&=;,.-_+*~!'\"\\|<>{}^`$\u00e9\u00a0\u2028aA0159",
 ];

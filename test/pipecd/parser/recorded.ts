@@ -1,10 +1,10 @@
-/** How PipeCD v0.57.0 reads the values of the record. */
+/** The record of how PipeCD v0.57.0 reads values. */
 import { readFileSync } from "node:fs";
 import type { FieldName } from "./fields.ts";
 
-/** The file with the record. */
+/** File of the record. */
 export const recordedFile = new URL("./recorded.json", import.meta.url);
 
-/** By field and value: the reason why PipeCD does not start, empty where it does. */
+/** PipeCD's start error by field and value; empty if it starts. */
 export const recorded = (): Readonly<Record<FieldName, Readonly<Record<string, string>>>> =>
   JSON.parse(readFileSync(recordedFile, "utf8"));

@@ -1,4 +1,4 @@
-/** Values of the checked fields, of which `recorded.json` has how PipeCD reads them. */
+/** Test values of the validated fields; `recorded.json` has PipeCD's results. */
 import type { FieldName } from "./fields.ts";
 
 const durations = [
@@ -7,7 +7,7 @@ const durations = [
 ];
 const secrets = ["YQ==", "YWI=", "Zm9v", "Zm9v\nYmFy\n", "YQ", "YQ=", "Zm9v=", "Z m9v", "Zm-_", "hunter2"];
 
-/** For each field. */
+/** Values by field. */
 export const checkedValues: Readonly<Record<FieldName, readonly string[]>> = {
   schedule: [
     ...["0 * * * *", "*/5 1-3,7 ? JAN-mar sun", "  0\t* * *  * ", "05 +1 1 1 6", "59/2 * * * *", ", * * * *"],
@@ -187,26 +187,26 @@ export const checkedValues: Readonly<Record<FieldName, readonly string[]>> = {
   ],
 };
 
-/** PipeCD's packages read them, and its programs do not: the images lack the database of time zones. */
+/** Values that PipeCD's packages accept but its programs do not, because the images lack the time zone database. */
 export const notInImages: Readonly<Record<string, string>> = {
   "TZ=Asia/Tokyo 0 9 * * *": "images have no time zone but UTC",
 };
 
 const tooLong = {
-  "2562047h": "Denrei refuses the same length as a number",
-  "9223372036854775807ns": "Denrei refuses the same length as a number",
+  "2562047h": "Denrei rejects the same duration as a number",
+  "9223372036854775807ns": "Denrei rejects the same duration as a number",
 };
 
-/** What Denrei refuses although PipeCD reads it, with the reason. */
+/** Values that Denrei rejects although PipeCD accepts them, with the reason. */
 export const stricter: Readonly<Partial<Record<FieldName, Readonly<Record<string, string>>>>> = {
   schedule: notInImages,
   endpoint: {
-    "//m:9000": "PipeCD takes it for http, which nothing says",
-    "http://m:90000": "there is no such port",
+    "//m:9000": "PipeCD assumes http, which is not obvious",
+    "http://m:90000": "the port does not exist",
   },
   mysqlURL: {
     "u:p@udp(m:3306)/d": "no MySQL speaks UDP",
-    "u:p@tcp(m:3306)/": "ops finds no database to make its tables in",
+    "u:p@tcp(m:3306)/": "ops has no database for its tables",
     "u:p@tcp(m:3306)/d?charset=utf8mb4":
       "ops asks the database for the character set utf8mb4?multiStatements=true",
   },
@@ -221,7 +221,7 @@ export const stricter: Readonly<Partial<Record<FieldName, Readonly<Record<string
         "mysql://m:3306",
         "m:90000",
         "m:3306?x=y",
-      ].map((url) => [url, "it parses as an address at which nothing can be"]),
+      ].map((url) => [url, "it parses as an address that cannot exist"]),
     ),
   },
   mysqlDatabase: {
@@ -231,7 +231,7 @@ export const stricter: Readonly<Partial<Record<FieldName, Readonly<Record<string
   loginURL: Object.fromEntries(
     ["github.example.com", "ftp://g", "https://", "https://g:90000"].map((url) => [
       url,
-      "nobody's browser reaches it",
+      "no browser can reach it",
     ]),
   ),
   ttl: tooLong,

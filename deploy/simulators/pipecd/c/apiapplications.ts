@@ -19,13 +19,13 @@ import {
   pipedForUpdate,
   setDisabled,
 } from "./applications.ts";
-import { demandWriter } from "./callers.ts";
+import { requireWriter } from "./callers.ts";
 import { addCommand } from "./commands.ts";
 import { afterCursor, cursorOf } from "./cursor.ts";
 import type { PlaneC } from "./plane.ts";
 import { applicationOf, fetched, pipedOf, stored } from "./rows.ts";
 
-/** Methods of the APIService about applications, and about the commands that syncing makes. */
+/** Methods of the APIService for applications, and for the commands that a sync creates. */
 export function apiApplications(
   plane: PlaneC,
 ): Pick<
@@ -41,13 +41,13 @@ export function apiApplications(
   | "getCommand"
 > {
   function writable(key: APIKey, id: string): Application {
-    demandWriter(key);
+    requireWriter(key);
     const application = applicationOf(plane, id);
-    demand("application", application.projectId, key);
+    requireProject("application", application.projectId, key);
     return application;
   }
 
-  /** A page of the matching applications, and a cursor unless it is empty. */
+  /** A page of the matching applications, with a cursor unless the page is empty. */
   function page(filter: ApplicationFilter, limit: number, cursor: string, what: string) {
     const found = stored(what, () => afterCursor(matching(plane, filter), cursor));
     const applications = limit > 0 ? found.slice(0, limit) : found;
@@ -57,24 +57,24 @@ export function apiApplications(
 
   return {
     addApplication({ pipedId, ...request }, key) {
-      demandWriter(key);
+      requireWriter(key);
       const piped = pipedOf(plane, pipedId);
-      demand("piped", piped.projectId, key);
+      requireProject("piped", piped.projectId, key);
       return { applicationId: addApplication(plane, piped, pipedId, request) };
     },
     getApplication({ applicationId }, key) {
       const application = applicationOf(plane, applicationId);
-      demand("application", application.projectId, key);
+      requireProject("application", application.projectId, key);
       return { application };
     },
     listApplications({ name, kind, disabled, labels, limit, pipedId, cursor }, key) {
       const filter = { project: key.projectId, disabled, kind: kindOf(kind), name, pipedId };
       let next = page(filter, limit, cursor, "failed to list applications");
-      // Without labels there are no further pages, whatever the limit has cut off.
+      // Without labels, PipeCD returns no cursor, even if the limit has cut off results.
       if (Object.keys(labels).length === 0) return { applications: next.applications };
       const found = next.applications.filter((one) => hasLabels(one, labels));
       if (next.applications.length < limit) return { applications: found, cursor: next.cursor };
-      // Whole pages are added, so that there may be more than asked for.
+      // PipeCD adds whole pages, so the result may exceed the limit.
       while (found.length < limit) {
         next = page(filter, limit, next.cursor, "get applications");
         if (next.applications.length === 0) break;
@@ -83,8 +83,8 @@ export function apiApplications(
       return { applications: found, cursor: next.cursor };
     },
     updateApplication({ applicationId, pipedId, platformProvider, gitPath }, key) {
-      demandWriter(key);
-      demand("piped", pipedForUpdate(plane, pipedId).projectId, key);
+      requireWriter(key);
+      requireProject("piped", pipedForUpdate(plane, pipedId).projectId, key);
       const configFilename = gitPath?.configFilename ?? "";
       configure(plane, applicationId, {
         pipedId,
@@ -129,13 +129,13 @@ export function apiApplications(
   };
 }
 
-function demand(what: "piped" | "application", found: string, { projectId }: APIKey): void {
+function requireProject(what: "piped" | "application", found: string, { projectId }: APIKey): void {
   if (found !== projectId) {
     throw new RpcError(invalidArgument, `Requested ${what} does not belong to your project`);
   }
 }
 
-/** Kinds go by their names here, exactly as they are written. */
+/** Kinds are matched by exact name. */
 function kindOf(name: string): ApplicationKind | undefined {
   if (name === "") return undefined;
   if (!isKind(name)) throw new RpcError(invalidArgument, "Invalid application kind");

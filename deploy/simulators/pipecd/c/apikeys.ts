@@ -12,7 +12,7 @@ import { stored } from "./rows.ts";
 
 const secretLength = 32;
 
-/** Methods of the WebService about API keys. */
+/** Methods of the WebService for API keys. */
 export function webApiKeys({
   store,
   redis,
@@ -32,7 +32,7 @@ export function webApiKeys({
     disableAPIKey({ id }, { project }) {
       stored(`disable API key ${id}`, () =>
         store.apiKeys.update(id, (key) => {
-          // Told like any failure of the datastore.
+          // PipeCD reports this like any datastore failure.
           if (key.projectId !== project) throw new StoreError("failed");
           Object.assign(key, { disabled: true, updatedAt: seconds() });
         }),
@@ -47,7 +47,7 @@ export function webApiKeys({
       );
       for (const key of keys) {
         const used = outage.cache ? undefined : redis.lastUsed.get(key.id);
-        // A key that was never used is shown with its hash.
+        // PipeCD shows the hash of a key that was never used.
         if (used !== undefined) Object.assign(key, { lastUsedAt: used, keyHash: "redacted" });
       }
       return { keys };

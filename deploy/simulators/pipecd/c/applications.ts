@@ -1,4 +1,4 @@
-/** Applications of PipeCD v0.57.0, as rows: what both services do with them. */
+/** Rows of applications in PipeCD v0.57.0, shared by both services. */
 import { randomUUID } from "node:crypto";
 import { create, type MessageShape } from "@bufbuild/protobuf";
 import {
@@ -15,7 +15,7 @@ import { gitPathIn } from "./gitpath.ts";
 import type { PlaneC } from "./plane.ts";
 import { stored } from "./rows.ts";
 
-/** What requests say of a new application. */
+/** Fields of a new application. */
 export interface NewApplication {
   readonly name: string;
   readonly gitPath?: MessageShape<typeof ApplicationGitPathSchema> | undefined;
@@ -26,7 +26,7 @@ export interface NewApplication {
   readonly deployTargetsByPlugin?: Application["deployTargetsByPlugin"];
 }
 
-/** What an update replaces: what it leaves out is emptied. */
+/** Fields that an update replaces; omitted ones are cleared. */
 export interface Configuration {
   readonly pipedId: string;
   readonly platformProvider: string;
@@ -34,7 +34,7 @@ export interface Configuration {
   readonly configFilename: string;
 }
 
-/** What lists are asked for; what is left out matches everything. */
+/** Filter of a list; omitted fields match everything. */
 export interface ApplicationFilter {
   readonly project: string;
   readonly disabled?: boolean | undefined;
@@ -44,14 +44,14 @@ export interface ApplicationFilter {
   readonly pipedId: string;
 }
 
-/** Adds an application of the piped's project. Its repository must be one that the piped has reported. */
+/** Adds an application to the piped's project. The piped must have reported its repository. */
 export function addApplication(
   { store, seconds }: PlaneC,
   piped: Piped,
   pipedId: string,
   { gitPath, platformProvider, ...rest }: NewApplication,
 ): string {
-  if (gitPath === undefined) throw new Error("expected a validated request, found one without git_path");
+  if (gitPath === undefined) throw new Error("validated request has no git_path");
   const [id, now] = [randomUUID(), seconds()];
   const application = create(ApplicationSchema, {
     ...rest,
@@ -68,7 +68,7 @@ export function addApplication(
   return id;
 }
 
-/** The piped that an update names. Any failure to read it is told as one of the server. */
+/** The piped that an update names. PipeCD reports any read failure as an internal error. */
 export function pipedForUpdate({ store }: PlaneC, id: string): Piped {
   try {
     return store.pipeds.get(id);
@@ -78,7 +78,7 @@ export function pipedForUpdate({ store }: PlaneC, id: string): Piped {
   }
 }
 
-/** Replaces the configuration. Whose application it is, nobody asks. */
+/** Replaces the configuration. PipeCD does not check the application's project. */
 export function configure(
   { store, seconds }: PlaneC,
   id: string,
@@ -94,7 +94,7 @@ export function configure(
   );
 }
 
-/** Enables or disables, unless it is deleted. */
+/** Enables or disables an application that is not deleted. */
 export function setDisabled({ store, seconds }: PlaneC, id: string, disabled: boolean): void {
   stored(`${disabled ? "disable" : "enable"} application ${id}`, () =>
     store.applications.update(id, (application) => {
@@ -104,7 +104,7 @@ export function setDisabled({ store, seconds }: PlaneC, id: string, disabled: bo
   );
 }
 
-/** Marks it: the row stays, and lists go on to show it. */
+/** Marks an application as deleted. The row stays, and lists still include it. */
 export function markDeleted({ store, seconds }: PlaneC, id: string): void {
   stored(`delete application ${id}`, () =>
     store.applications.update(id, (application) => {
@@ -114,7 +114,7 @@ export function markDeleted({ store, seconds }: PlaneC, id: string): void {
   );
 }
 
-/** What a running piped does when the file in git has another name, description or labels. */
+/** Applies what a running piped does when the file in git has another name, description, or labels. */
 export function overwriteFromGit(
   { store, seconds }: PlaneC,
   id: string,
@@ -126,7 +126,7 @@ export function overwriteFromGit(
   });
 }
 
-/** The ones that match, those changed last first. */
+/** Matching applications, last updated first. */
 export function matching({ store }: PlaneC, filter: ApplicationFilter): Application[] {
   const { project, disabled, kind, syncStatus, name, pipedId } = filter;
   return store.applications.find(
@@ -140,12 +140,12 @@ export function matching({ store }: PlaneC, filter: ApplicationFilter): Applicat
   );
 }
 
-/** MySQL compares columns of text without regard to case and accents. */
+/** MySQL ignores case and accents when it compares text. */
 const collates = (a: string, b: string): boolean => a.localeCompare(b, "en", { sensitivity: "base" }) === 0;
 
-/** Whether it has all of the labels. */
-export const hasLabels = ({ labels }: Application, wanted: Readonly<Record<string, string>>): boolean =>
-  Object.entries(wanted).every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value);
+/** Whether the application has all labels. */
+export const hasLabels = ({ labels }: Application, required: Readonly<Record<string, string>>): boolean =>
+  Object.entries(required).every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value);
 
 const statusOf = ({ syncState }: Application): ApplicationSyncStatus =>
   syncState?.status ?? ApplicationSyncStatus.UNKNOWN;

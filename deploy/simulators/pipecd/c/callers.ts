@@ -1,13 +1,13 @@
-/** Who calls a control plane of PipeCD v0.57.0, and what they may do. */
+/** Authentication and authorization of callers in PipeCD v0.57.0. */
 import { type APIKey, APIKey_Role } from "../../../../functions/pipecd/api/generated/c/model_pb.ts";
-import { cookiesOf, credentialsOf, type Metadata, stranger } from "../metadata.ts";
+import { cookiesOf, credentialsOf, type Metadata, unauthenticatedError } from "../metadata.ts";
 import { ifStored } from "../pipedtokens.ts";
 import { matches } from "../secrets.ts";
 import { permissionDenied, RpcError } from "../status.ts";
 import { type Claims, claimsOf } from "../tokens.ts";
 import { type PlaneC, storeHasProject } from "./plane.ts";
 
-/** What methods of the WebService do, as far as that is less than everything that an administrator may. */
+/** WebService methods by role; administrators may call all. */
 const reads = [
   "ListPipeds",
   "GetPiped",
@@ -26,11 +26,11 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   Viewer: [...reads, "ListUnregisteredApplications"],
 };
 
-/** The bearer of the token in the cookie. */
+/** Authenticates the token in the cookie. */
 export function webCaller(plane: PlaneC, metadata: Metadata, method: string): Claims {
   const token = cookiesOf(metadata, "c").get("token");
   const claims = token && claimsOf(token, plane.encryptionKey, plane.clock(), "c");
-  if (!claims) throw stranger();
+  if (!claims) throw unauthenticatedError();
   const may = (role: string) => role === "Admin" || (allowed[role]?.includes(method) ?? false);
   if (!hasRoles(plane, claims.project) || !claims.roles.some(may)) {
     throw new RpcError(permissionDenied, "Permission Denied");
@@ -38,7 +38,7 @@ export function webCaller(plane: PlaneC, metadata: Metadata, method: string): Cl
   return claims;
 }
 
-/** A project that cannot be looked up has no roles, like one that does not exist. */
+/** A project that cannot be looked up has no roles, like a missing one. */
 function hasRoles(plane: PlaneC, project: string): boolean {
   if (plane.projects.has(project) || plane.memory.roles.get(project)) return true;
   const found = ifStored(() => storeHasProject(plane, project)) ?? false;
@@ -46,24 +46,25 @@ function hasRoles(plane: PlaneC, project: string): boolean {
   return found;
 }
 
-/** The API key in `authorization`. Its use is written down in Redis, without which no key is good. */
+/** Authenticates the API key in `authorization`. Redis records its use; without Redis every key is rejected. */
 export function apiCaller(plane: PlaneC, metadata: Metadata): APIKey {
   const text = credentialsOf(metadata, "API-KEY");
   const id = apiKeyId(text);
-  const key = id === undefined ? undefined : rememberedKey(plane, id);
-  if (id === undefined || key === undefined || key.disabled || !matches(key.keyHash, text)) throw stranger();
-  if (plane.outage.cache) throw stranger();
+  const key = id === undefined ? undefined : cachedKey(plane, id);
+  if (id === undefined || key === undefined || key.disabled || !matches(key.keyHash, text))
+    throw unauthenticatedError();
+  if (plane.outage.cache) throw unauthenticatedError();
   plane.redis.lastUsed.set(id, plane.seconds());
   return key;
 }
 
-/** The part of an API key that is no secret. */
+/** The public part of an API key. */
 export function apiKeyId(text: string): string | undefined {
   const [id, secret, ...rest] = text.split(".");
   return id && secret && rest.length === 0 ? id : undefined;
 }
 
-function rememberedKey({ memory, store }: PlaneC, id: string): APIKey | undefined {
+function cachedKey({ memory, store }: PlaneC, id: string): APIKey | undefined {
   const remembered = memory.apiKeys.get(id);
   if (remembered !== undefined) return remembered;
   const key = ifStored(() => store.apiKeys.get(id));
@@ -71,7 +72,7 @@ function rememberedKey({ memory, store }: PlaneC, id: string): APIKey | undefine
   return key;
 }
 
-/** Ends the call unless the key may change things. */
-export function demandWriter(key: APIKey): void {
+/** Throws unless the key has write access. */
+export function requireWriter(key: APIKey): void {
   if (key.role !== APIKey_Role.READ_WRITE) throw new RpcError(permissionDenied, "Permission denied");
 }

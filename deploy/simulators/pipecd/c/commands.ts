@@ -1,4 +1,4 @@
-/** Commands for pipeds of PipeCD v0.57.0: that nobody hears them is not told to who gives them. */
+/** Commands for pipeds of PipeCD v0.57.0. The caller does not learn whether a piped receives them. */
 import { randomUUID } from "node:crypto";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { CommandSchema } from "../../../../functions/pipecd/api/generated/c/model_pb.ts";
@@ -7,7 +7,7 @@ import { stored } from "./rows.ts";
 
 type NewCommand = Omit<Extract<MessageInitShape<typeof CommandSchema>, { $typeName?: never }>, "id">;
 
-/** Stores a command, and returns its id. */
+/** Stores a command and returns its id. */
 export function addCommand({ store, seconds }: PlaneC, command: NewCommand): string {
   const [id, now] = [randomUUID(), seconds()];
   stored("create command", () =>

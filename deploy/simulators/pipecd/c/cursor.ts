@@ -1,18 +1,18 @@
-/** Where a page ends: base64 of JSON, with what the list is sorted by. */
+/** Page cursors: base64 of JSON with the sort key of the last row. */
 import { binaryOrder } from "../ids.ts";
 import { StoreError } from "../table.ts";
 
-/** A row of a list that is sorted by when rows were updated. */
+/** A row of a list sorted by update time. */
 interface Updated {
   readonly id: string;
   readonly updatedAt: bigint;
 }
 
-/** Of the last row of a page. */
+/** The cursor of a page's last row. */
 export const cursorOf = ({ id, updatedAt }: Updated): string =>
   Buffer.from(JSON.stringify({ Id: id, UpdatedAt: Number(updatedAt) })).toString("base64");
 
-/** What comes behind the cursor; everything when it is empty. Throws `StoreError` when it is none. */
+/** The rows after the cursor; all rows if it is empty. Throws `StoreError` if it is invalid. */
 export function afterCursor<Row extends Updated>(rows: Row[], cursor: string): Row[] {
   if (cursor === "") return rows;
   const { Id, UpdatedAt } = parsed(cursor);

@@ -1,4 +1,4 @@
-/** Events and deployments of PipeCD v0.57.0, by its source: nothing of them was recorded from a running control plane. */
+/** Events and deployments of PipeCD v0.57.0, after its source; none of this was recorded from a real control plane. */
 import { createHash, randomUUID } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import type { APIService } from "../../../../functions/pipecd/api/generated/c/apiservice_pb.ts";
@@ -19,14 +19,14 @@ import type { PipedCaller } from "../pipedtokens.ts";
 import type { Handlers } from "../service.ts";
 import { internal, notFound, Panic, permissionDenied, RpcError } from "../status.ts";
 import type { Claims } from "../tokens.ts";
-import { demandWriter } from "./callers.ts";
+import { requireWriter } from "./callers.ts";
 import { afterCursor, cursorOf } from "./cursor.ts";
 import type { PlaneC } from "./plane.ts";
 import { applicationOf, stored } from "./rows.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
-/** What pipeds look events up by. */
+/** The key by which pipeds look up events. */
 export function eventKeyOf(name: string, labels: Labels): string {
   const pairs = Object.keys(labels)
     .sort()
@@ -40,17 +40,17 @@ const inOrder = (a: Event, b: Event): number => (binaryOrder(a.id) < binaryOrder
 const byUpdate = (a: Event, b: Event): number => Number(b.updatedAt - a.updatedAt) || inOrder(a, b);
 const byCreation = (a: Event, b: Event): number => Number(b.createdAt - a.createdAt) || inOrder(a, b);
 
-/** Whether it has these labels, and perhaps others. */
-const contains = ({ labels }: Event, wanted: Labels): boolean =>
-  Object.entries(wanted).every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value);
+/** Whether the event has all these labels. */
+const contains = ({ labels }: Event, required: Labels): boolean =>
+  Object.entries(required).every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value);
 
-/** The method of the APIService. */
+/** The event method of the APIService. */
 export const apiEvents = ({
   store,
   seconds,
 }: PlaneC): Pick<Handlers<typeof APIService, APIKey>, "registerEvent"> => ({
   registerEvent({ name, data, labels, contexts, commitHash }, key) {
-    demandWriter(key);
+    requireWriter(key);
     const [id, now] = [randomUUID(), seconds()];
     const event = create(EventSchema, {
       ...{ id, name, data, labels, contexts },
@@ -67,7 +67,7 @@ export const apiEvents = ({
   },
 });
 
-/** The method of the WebService. */
+/** The event method of the WebService. */
 export function webEvents({ store }: PlaneC): Pick<Handlers<typeof WebService, Claims>, "listEvents"> {
   return {
     listEvents({ options, pageSize, cursor, pageMinUpdatedAt }, { project }) {
@@ -98,7 +98,7 @@ export function webEvents({ store }: PlaneC): Pick<Handlers<typeof WebService, C
       if (Object.keys(labels).length === 0 || next.events.length === 0) return next;
       const events = next.events.filter((event) => contains(event, labels));
       if (next.events.length < pageSize) return { events, cursor: next.cursor };
-      // Whole pages are added, so that there may be more than asked for.
+      // PipeCD adds whole pages, so the result may exceed the page size.
       while (events.length < pageSize) {
         next = page(next.cursor, "Failed to get events");
         if (next.events.length === 0) break;
@@ -144,14 +144,14 @@ export function pipedEvents(
       return { event };
     },
     listEvents({ from, to, order, status }, { project }) {
-      const wanted = statusOf[status];
+      const eventStatus = statusOf[status];
       const events = stored("list events", () =>
         store.events.find(
           (event) =>
             event.projectId === project &&
             (from <= 0 || event.createdAt >= from) &&
             (to <= 0 || event.createdAt < to) &&
-            (wanted ?? event.status) === event.status,
+            (eventStatus ?? event.status) === event.status,
         ),
       );
       if (order === ListOrder.DESC) events.sort(byCreation);
@@ -163,7 +163,7 @@ export function pipedEvents(
         stored(`update status of event ${id}`, () =>
           store.events.update(id, (event) => {
             Object.assign(event, { status, statusDescription });
-            // An outdated event counts as unhandled: its times stay.
+            // PipeCD leaves the times of an outdated event unchanged.
             if (status !== EventStatus.EVENT_SUCCESS && status !== EventStatus.EVENT_FAILURE) return;
             Object.assign(event, { handledAt: seconds(), updatedAt: seconds() });
           }),
@@ -171,7 +171,7 @@ export function pipedEvents(
       return {};
     },
     createDeployment({ deployment }, { id }) {
-      if (deployment === undefined) throw new RpcError(internal, "expected a validated request");
+      if (deployment === undefined) throw new RpcError(internal, "validated request has no deployment");
       if (applicationOf(plane, deployment.applicationId).pipedId !== id)
         throw new RpcError(permissionDenied, "requested application doesn't belong to the piped");
       plane.deployments.push(deployment);

@@ -1,4 +1,4 @@
-/** Where an application lies, from what its piped has reported of repositories. */
+/** Git paths of applications, based on the repositories that the piped has reported. */
 import type { MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type {
   ApplicationGitPathSchema,
@@ -7,12 +7,12 @@ import type {
 import { folderUrl } from "../giturl.ts";
 import { internal, notFound, RpcError } from "../status.ts";
 
-/** Takes remote and branch from the piped, whatever the request says of them. */
+/** Takes remote and branch from the piped and ignores those of the request. */
 export function gitPathIn(
   piped: Piped,
-  { repo: wanted, path, configFilename }: MessageShape<typeof ApplicationGitPathSchema>,
+  { repo: requested, path, configFilename }: MessageShape<typeof ApplicationGitPathSchema>,
 ): MessageInitShape<typeof ApplicationGitPathSchema> {
-  const repo = piped.repositories.find(({ id }) => id === wanted?.id);
+  const repo = piped.repositories.find(({ id }) => id === requested?.id);
   if (repo === undefined) {
     throw new RpcError(notFound, "The requested repository is not found in the Piped configuration");
   }

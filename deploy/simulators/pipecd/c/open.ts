@@ -1,4 +1,4 @@
-/** A control plane of PipeCD v0.57.0: its services, and what tests do to it. */
+/** The services of a control plane of PipeCD v0.57.0. */
 import { APIService } from "../../../../functions/pipecd/api/generated/c/apiservice_pb.ts";
 import type { APIKey } from "../../../../functions/pipecd/api/generated/c/model_pb.ts";
 import { WebService } from "../../../../functions/pipecd/api/generated/c/webservice_pb.ts";
@@ -18,7 +18,7 @@ import { openMemory, openStore, type PlaneC, storeHasProject } from "./plane.ts"
 import { apiRules, pipedRules, webRules } from "./rules.ts";
 import { webApplications } from "./webapplications.ts";
 
-/** With an empty datastore. */
+/** Creates a control plane with an empty datastore. */
 export const openPlaneC = (plane: Plane): PlaneC => ({
   ...plane,
   store: openStore(tableFaults(plane)),
@@ -27,7 +27,7 @@ export const openPlaneC = (plane: Plane): PlaneC => ({
   memory: openMemory(plane.clock),
 });
 
-/** All of its services. */
+/** Creates all services. */
 export function servicesOfC(plane: PlaneC): Service[] {
   return [
     openService<typeof WebService, Claims>({
@@ -40,7 +40,7 @@ export function servicesOfC(plane: PlaneC): Service[] {
         ...webEvents(plane),
         getMe: (_, { subject, avatarUrl, project }) => ({ subject, avatarUrl, projectId: project }),
       },
-      // Nothing deploys here, and nobody reports applications that are not registered.
+      // Deployments and unregistered applications are not simulated.
       empty: ["ListDeployments", "ListUnregisteredApplications"],
       rules: webRules,
       authenticate: (metadata, method) => webCaller(plane, metadata, method),
@@ -79,8 +79,8 @@ export function servicesOfC(plane: PlaneC): Service[] {
 
 function has(rows: readonly { readonly id: string }[], idOf: () => string | undefined): boolean {
   try {
-    const wanted = idOf();
-    return rows.some(({ id }) => id === wanted);
+    const expected = idOf();
+    return rows.some(({ id }) => id === expected);
   } catch {
     return false;
   }

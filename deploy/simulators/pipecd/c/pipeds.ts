@@ -1,4 +1,4 @@
-/** Pipeds of PipeCD v0.57.0, for both services that have methods for them. */
+/** Pipeds in both services of PipeCD v0.57.0. */
 import { randomUUID } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import type { APIService } from "../../../../functions/pipecd/api/generated/c/apiservice_pb.ts";
@@ -16,18 +16,18 @@ import type { Handlers } from "../service.ts";
 import { invalidArgument, permissionDenied, RpcError } from "../status.ts";
 import { StoreError } from "../table.ts";
 import type { Claims } from "../tokens.ts";
-import { demandWriter } from "./callers.ts";
+import { requireWriter } from "./callers.ts";
 import { addCommand } from "./commands.ts";
 import type { PlaneC } from "./plane.ts";
-import { demandPiped, pipedOf, redacted, stored } from "./rows.ts";
+import { pipedOf, redacted, requirePiped, stored } from "./rows.ts";
 
 const keyLength = 50;
-/** A third one is refused until the old ones are deleted. */
-const mostKeys = 2;
-/** A report is news for so long, in seconds. */
+/** A third key is rejected until the old ones are deleted. */
+const maxKeys = 2;
+/** A piped counts as online for this time after a report, in seconds. */
 const statSeconds = 120n;
 
-/** Methods of the WebService about pipeds. */
+/** Methods of the WebService for pipeds. */
 export function webPipeds(
   plane: PlaneC,
 ): Pick<
@@ -45,12 +45,12 @@ export function webPipeds(
   const { store } = plane;
 
   function change(id: string, { project }: Claims, alter: (piped: Piped) => void): void {
-    demandPiped(plane, id, project);
+    requirePiped(plane, id, project);
     changePiped(plane, id, alter);
   }
 
   return {
-    registerPiped: (request, { project, subject }) => registered(plane, request, project, subject),
+    registerPiped: (request, { project, subject }) => register(plane, request, project, subject),
     updatePiped({ pipedId, name, desc }, caller) {
       change(pipedId, caller, (piped) => Object.assign(piped, { name, desc }));
       return {};
@@ -62,7 +62,7 @@ export function webPipeds(
     },
     deleteOldPipedKeys({ pipedId }, caller) {
       change(pipedId, caller, (piped) => {
-        // Of those made in the same second, the first in the list is the newest.
+        // Among keys of the same second, the first in the list is the newest.
         const newest = piped.keys.reduce((one, other) => (one.createdAt < other.createdAt ? other : one));
         piped.keys = [newest];
       });
@@ -87,7 +87,7 @@ export function webPipeds(
     },
     getPiped({ pipedId }, { project }) {
       const piped = pipedOf(plane, pipedId);
-      demandPiped(plane, pipedId, project);
+      requirePiped(plane, pipedId, project);
       return { piped: redacted(piped) };
     },
     restartPiped({ pipedId }, { project, subject }) {
@@ -107,7 +107,7 @@ export function webPipeds(
   };
 }
 
-/** Methods of the APIService about pipeds. */
+/** Methods of the APIService for pipeds. */
 export function apiPipeds(
   plane: PlaneC,
 ): Pick<
@@ -115,7 +115,7 @@ export function apiPipeds(
   "registerPiped" | "getPiped" | "updatePiped" | "enablePiped" | "disablePiped"
 > {
   function change(id: string, key: APIKey, alter: (piped: Piped) => void): void {
-    demandWriter(key);
+    requireWriter(key);
     if (pipedOf(plane, id).projectId !== key.projectId) {
       throw new RpcError(permissionDenied, "Requested piped doesn't belong to your project");
     }
@@ -124,8 +124,8 @@ export function apiPipeds(
 
   return {
     registerPiped(request, key) {
-      demandWriter(key);
-      return registered(plane, request, key.projectId, key.name);
+      requireWriter(key);
+      return register(plane, request, key.projectId, key.name);
     },
     getPiped({ pipedId }, key) {
       const piped = pipedOf(plane, pipedId);
@@ -149,7 +149,7 @@ export function apiPipeds(
   };
 }
 
-function registered(
+function register(
   plane: PlaneC,
   { name, desc }: { readonly name: string; readonly desc: string },
   projectId: string,
@@ -171,16 +171,16 @@ function changePiped({ store, seconds }: PlaneC, id: string, alter: (piped: Pipe
   );
 }
 
-/** The newest is the first. */
+/** Adds a key at the front. */
 function addKey({ seconds }: PlaneC, piped: Piped, key: string, creator: string): void {
-  // The caller is not told that this is the reason.
-  if (piped.keys.length === mostKeys) throw new StoreError("failed");
+  // PipeCD does not tell the caller the reason.
+  if (piped.keys.length === maxKeys) throw new StoreError("failed");
   piped.keys.unshift(create(PipedKeySchema, { hash: hashOf(key), creator, createdAt: seconds() }));
 }
 
 function statusOf({ redis, outage, clock }: PlaneC, id: string): Piped_ConnectionStatus {
   if (outage.cache) return Piped_ConnectionStatus.UNKNOWN;
   const reported = redis.stats.get(id);
-  const isNews = reported !== undefined && BigInt(clock()) - reported * 1000n <= statSeconds * 1000n;
-  return isNews ? Piped_ConnectionStatus.ONLINE : Piped_ConnectionStatus.OFFLINE;
+  const isRecent = reported !== undefined && BigInt(clock()) - reported * 1000n <= statSeconds * 1000n;
+  return isRecent ? Piped_ConnectionStatus.ONLINE : Piped_ConnectionStatus.OFFLINE;
 }

@@ -1,4 +1,4 @@
-/** What pipeds tell a control plane of PipeCD v0.57.0. */
+/** The PipedService of PipeCD v0.57.0, which pipeds call. */
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { type Piped, PipedSchema } from "../../../../functions/pipecd/api/generated/c/model_pb.ts";
 import type { PipedService } from "../generated/c/pipedservice_pb.ts";

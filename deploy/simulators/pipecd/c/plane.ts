@@ -1,4 +1,4 @@
-/** The inside of a control plane of PipeCD v0.57.0: its datastore, its Redis, and what its process remembers. */
+/** State of a control plane of PipeCD v0.57.0: datastore, Redis, and in-process caches. */
 import {
   type APIKey,
   APIKeySchema,
@@ -20,49 +20,49 @@ import { hour, minute, openTtlCache, type TtlCache } from "../ttlcache.ts";
 import { problemOf } from "../validation.ts";
 import { modelRules } from "./rules.ts";
 
-/** MySQL, with a table per kind. */
+/** The MySQL database, with one table per kind. */
 export interface Store {
   readonly pipeds: Table<Piped>;
   readonly applications: Table<Application>;
   readonly apiKeys: Table<APIKey>;
   readonly commands: Table<Command>;
   readonly events: Table<Event>;
-  /** Projects that are not in the configuration file. */
+  /** Projects outside the configuration file. */
   readonly projects: Set<string>;
 }
 
-/** Redis. It outlives the server. */
+/** Redis, which outlives the server. */
 export interface Redis {
-  /** When an API key was used last, by its id, in seconds since the epoch. */
+  /** Last use of each API key by its id, in seconds since the epoch. */
   readonly lastUsed: Map<string, bigint>;
-  /** When a piped reported last, by its id, in seconds since the epoch. */
+  /** Last report of each piped by its id, in seconds since the epoch. */
   readonly stats: Map<string, bigint>;
 }
 
-/** What the process has read from the datastore, and goes on believing. */
+/** Caches of what the process has read from the datastore. */
 export interface Memory {
   readonly apiKeys: TtlCache<APIKey>;
-  /** Projects of the datastore whose roles were looked up. */
+  /** Datastore projects whose roles were looked up. */
   readonly roles: TtlCache<true>;
   readonly pipeds: PipedMemory;
-  /** Which project a piped or an application belongs to, by its id as it was asked for. */
+  /** Project of a piped or an application, by the id in the request. */
   readonly projectOfPiped: TtlCache<string>;
   readonly projectOfApplication: TtlCache<string>;
 }
 
-/** All of it. */
+/** The complete state. */
 export interface PlaneC extends Plane {
   readonly store: Store;
   readonly redis: Redis;
-  /** That pipeds have created, in their order. Nothing ever runs them. */
+  /** Deployments that pipeds have created, in creation order. Nothing runs them. */
   readonly deployments: Deployment[];
   readonly memory: Memory;
 }
 
-/** Characters that fit into the columns that names are indexed by. */
+/** Maximum length of indexed names, in characters. */
 const nameLimits = { piped: 100, application: 50, apiKey: 100, event: 50 };
 
-/** An empty datastore. */
+/** Creates an empty datastore. */
 export function openStore(common: Pick<TableRules<never>, "isDown" | "isOverwritten">): Store {
   const fits = (name: string, limit: number) => [...name].length <= limit;
   return {
@@ -98,7 +98,7 @@ export function openStore(common: Pick<TableRules<never>, "isDown" | "isOverwrit
   };
 }
 
-/** What a process remembers when it starts: nothing. */
+/** Creates the empty caches of a new process. */
 export const openMemory = (clock: () => number): Memory => ({
   apiKeys: openTtlCache(5 * minute, clock),
   roles: openTtlCache(10 * minute, clock),
@@ -107,7 +107,7 @@ export const openMemory = (clock: () => number): Memory => ({
   projectOfApplication: openTtlCache(24 * hour, clock),
 });
 
-/** Whether the datastore has a project. Throws `StoreError` when it is out of reach. */
+/** Whether the datastore has a project. Throws `StoreError` during an outage. */
 export function storeHasProject({ store, outage }: PlaneC, project: string): boolean {
   if (outage.datastore) throw new StoreError("failed");
   return store.projects.has(project);

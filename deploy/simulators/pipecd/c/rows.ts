@@ -1,10 +1,10 @@
-/** Reading and changing rows, with the words in which PipeCD v0.57.0 tells of failures. */
+/** Reads and changes rows, with the error messages of PipeCD v0.57.0. */
 import type { Application, Piped } from "../../../../functions/pipecd/api/generated/c/model_pb.ts";
 import { internal, invalidArgument, notFound, permissionDenied, RpcError } from "../status.ts";
 import { StoreError } from "../table.ts";
 import type { PlaneC } from "./plane.ts";
 
-/** Does something with the datastore; a failure to do so ends the call. `what` completes "Failed to …". */
+/** Accesses the datastore and maps its errors to RPC errors. `what` completes "Failed to …". */
 export function stored<T>(what: string, act: () => T): T {
   try {
     return act();
@@ -16,15 +16,15 @@ export function stored<T>(what: string, act: () => T): T {
   }
 }
 
-/** A piped, whoever's it is. */
+/** A piped of any project. */
 export const pipedOf = ({ store }: PlaneC, id: string): Piped =>
   fetched("Piped is not found", "Failed to get piped", () => store.pipeds.get(id));
 
-/** An application, whoever's it is. */
+/** An application of any project. */
 export const applicationOf = ({ store }: PlaneC, id: string): Application =>
   fetched("Application is not found", "Failed to get application", () => store.applications.get(id));
 
-/** Reads a row; the texts are for when there is none, and for when that is not known. */
+/** Reads a row. `missing` is the message for a missing row, `failed` for a failed read. */
 export function fetched<T>(missing: string, failed: string, read: () => T): T {
   try {
     return read();
@@ -34,8 +34,8 @@ export function fetched<T>(missing: string, failed: string, read: () => T): T {
   }
 }
 
-/** Ends the call unless the piped is the project's. Whose it is stays known for a day. */
-export function demandPiped(plane: PlaneC, id: string, project: string): void {
+/** Throws unless the piped belongs to the project. The owner is cached for a day. */
+export function requirePiped(plane: PlaneC, id: string, project: string): void {
   const known = plane.memory.projectOfPiped;
   if (known.get(id) === undefined) known.put(id, pipedOf(plane, id).projectId);
   if (known.get(id) !== project) {
@@ -43,8 +43,8 @@ export function demandPiped(plane: PlaneC, id: string, project: string): void {
   }
 }
 
-/** Ends the call unless the application is the project's. Whose it is stays known for a day. */
-export function demandApplication(plane: PlaneC, id: string, project: string): void {
+/** Throws unless the application belongs to the project. The owner is cached for a day. */
+export function requireApplication(plane: PlaneC, id: string, project: string): void {
   const known = plane.memory.projectOfApplication;
   if (known.get(id) === undefined) known.put(id, applicationOf(plane, id).projectId);
   if (known.get(id) !== project) {
@@ -52,7 +52,7 @@ export function demandApplication(plane: PlaneC, id: string, project: string): v
   }
 }
 
-/** What callers may see of a piped. */
+/** Removes what callers may not see. */
 export function redacted(piped: Piped): Piped {
   for (const key of piped.keys) key.hash = "redacted";
   return piped;

@@ -1,4 +1,4 @@
-/** What PipeCD v0.57.0 demands of requests, and of what it stores. */
+/** Validation rules of PipeCD v0.57.0 for requests and stored rows. */
 import type { Rules } from "../validation.ts";
 
 const nameAndType = { name: "not empty", type: "not empty" } as const;
@@ -10,7 +10,7 @@ const model: Rules = {
   "model.Piped.Plugin": { name: "not empty" },
 };
 
-/** Of rows. */
+/** Rules for rows. */
 export const modelRules: Rules = {
   ...model,
   "model.Piped": { id: "not empty", name: "not empty", project_id: "not empty", status: "defined" },
@@ -52,7 +52,7 @@ const newApplication = {
 const within = (service: string, rules: Rules): Rules =>
   Object.fromEntries(Object.entries(rules).map(([name, fields]) => [`${service}.${name}Request`, fields]));
 
-/** Of requests to the WebService: neither a new piped nor a new key for one has rules. */
+/** Rules for requests to the WebService. RegisterPiped and RecreatePipedKey have none. */
 export const webRules: Rules = {
   ...model,
   ...within("grpc.service.webservice", {
@@ -79,7 +79,7 @@ export const webRules: Rules = {
   }),
 };
 
-/** Of requests to the APIService. */
+/** Rules for requests to the APIService. */
 export const apiRules: Rules = {
   ...model,
   ...within("grpc.service.apiservice", {
@@ -105,7 +105,7 @@ export const apiRules: Rules = {
   }),
 };
 
-/** Of requests to the PipedService. */
+/** Rules for requests to the PipedService. */
 export const pipedRules: Rules = {
   ...model,
   ...within("grpc.service.pipedservice", {

@@ -15,9 +15,9 @@ import {
 } from "./applications.ts";
 import { addCommand } from "./commands.ts";
 import type { PlaneC } from "./plane.ts";
-import { applicationOf, demandApplication, pipedOf, stored } from "./rows.ts";
+import { applicationOf, pipedOf, requireApplication, stored } from "./rows.ts";
 
-/** Methods of the WebService about applications. */
+/** Methods of the WebService for applications. */
 export function webApplications(
   plane: PlaneC,
 ): Pick<
@@ -34,27 +34,27 @@ export function webApplications(
   return {
     addApplication({ pipedId, ...request }, { project }) {
       const piped = pipedOf(plane, pipedId);
-      demand("piped", piped.projectId, project);
+      requireProject("piped", piped.projectId, project);
       return { applicationId: addApplication(plane, piped, pipedId, request) };
     },
     updateApplication({ applicationId, ...request }, { project }) {
-      demand("piped", pipedForUpdate(plane, request.pipedId).projectId, project);
+      requireProject("piped", pipedForUpdate(plane, request.pipedId).projectId, project);
       const { pipedId, platformProvider, deployTargetsByPlugin, configFilename } = request;
       configure(plane, applicationId, { pipedId, platformProvider, deployTargetsByPlugin, configFilename });
       return {};
     },
     enableApplication({ applicationId }, { project }) {
-      demandApplication(plane, applicationId, project);
+      requireApplication(plane, applicationId, project);
       setDisabled(plane, applicationId, false);
       return {};
     },
     disableApplication({ applicationId }, { project }) {
-      demandApplication(plane, applicationId, project);
+      requireApplication(plane, applicationId, project);
       setDisabled(plane, applicationId, true);
       return {};
     },
     deleteApplication({ applicationId }, { project }) {
-      demandApplication(plane, applicationId, project);
+      requireApplication(plane, applicationId, project);
       markDeleted(plane, applicationId);
       return {};
     },
@@ -63,7 +63,7 @@ export function webApplications(
         matching(plane, {
           project,
           disabled: options?.enabled === undefined ? undefined : !options.enabled,
-          // Of several, the first one counts.
+          // PipeCD uses only the first value.
           kind: options?.kinds[0],
           syncStatus: options?.syncStatuses[0],
           name: options?.name ?? "",
@@ -75,12 +75,12 @@ export function webApplications(
     },
     getApplication({ applicationId }, { project }) {
       const application = applicationOf(plane, applicationId);
-      demand("application", application.projectId, project);
+      requireProject("application", application.projectId, project);
       return { application };
     },
     syncApplication({ applicationId, syncStrategy }, { project, subject }) {
       const { id, pipedId, projectId } = applicationOf(plane, applicationId);
-      demand("application", projectId, project);
+      requireProject("application", projectId, project);
       const commandId = addCommand(plane, {
         pipedId,
         applicationId: id,
@@ -94,7 +94,7 @@ export function webApplications(
   };
 }
 
-function demand(what: "piped" | "application", found: string, project: string): void {
+function requireProject(what: "piped" | "application", found: string, project: string): void {
   if (found !== project) {
     throw new RpcError(permissionDenied, `Requested ${what} does not belong to your project`);
   }

@@ -8,9 +8,9 @@ import type { Handlers } from "../service.ts";
 import { internal, invalidArgument, RpcError } from "../status.ts";
 import type { Claims } from "../tokens.ts";
 import type { PlaneL0 } from "./plane.ts";
-import { applicationOf, demandApplication, demandPiped, pipedOf, stored } from "./rows.ts";
+import { applicationOf, pipedOf, requireApplication, requirePiped, stored } from "./rows.ts";
 
-/** Methods of the WebService about applications. */
+/** Methods of the WebService for applications. */
 export function webApplications(
   plane: PlaneL0,
 ): Pick<
@@ -20,7 +20,7 @@ export function webApplications(
   const { store, seconds } = plane;
 
   function setDisabled(id: string, { project }: Claims, disabled: boolean): void {
-    demandApplication(plane, id, project);
+    requireApplication(plane, id, project);
     stored("Failed to update the application", () =>
       store.applications.update(id, (one) => Object.assign(one, { disabled, updatedAt: seconds() })),
     );
@@ -28,11 +28,11 @@ export function webApplications(
 
   return {
     addApplication({ gitPath, ...request }, { project }) {
-      const { repo: wanted, path = "", configFilename = "" } = gitPath ?? {};
+      const { repo: requested, path = "", configFilename = "" } = gitPath ?? {};
       if (path.startsWith("/")) throw new RpcError(invalidArgument, "The path must be a relative path");
       const { repositories } = pipedOf(plane, request.pipedId);
-      demandPiped(plane, request.pipedId, project);
-      const repo = repositories.find(({ id }) => id === wanted?.id);
+      requirePiped(plane, request.pipedId, project);
+      const repo = repositories.find(({ id }) => id === requested?.id);
       if (repo === undefined) throw new RpcError(internal, "The repository is not found");
       const url = folderUrl(repo.remote, path, repo.branch);
       if (url === undefined) throw new RpcError(internal, "Failed to make GitPath URL");
@@ -57,7 +57,7 @@ export function webApplications(
       return {};
     },
     listApplications({ options }, { project }) {
-      // Of several values, the first one counts.
+      // PipeCD uses only the first value.
       const { enabled, kinds = [], syncStatuses = [], envIds = [] } = options ?? {};
       const [kind, status, environment] = [kinds[0], syncStatuses[0], envIds[0]];
       const applications = stored("Failed to get applications", () =>
@@ -66,7 +66,7 @@ export function webApplications(
             one.projectId === project &&
             (enabled ?? !one.disabled) === !one.disabled &&
             (kind ?? one.kind) === one.kind &&
-            // What has no state matches no status, UNKNOWN neither.
+            // An application without a sync state matches no status, not even UNKNOWN.
             (status === undefined || one.syncState?.status === status) &&
             (environment ?? one.envId) === one.envId,
         ),
@@ -75,7 +75,7 @@ export function webApplications(
     },
     getApplication({ applicationId }, { project }) {
       const application = applicationOf(plane, applicationId);
-      demandApplication(plane, applicationId, project);
+      requireApplication(plane, applicationId, project);
       return { application };
     },
   };

@@ -1,4 +1,4 @@
-/** A control plane of PipeCD v0.9.0: its services. It has none for holders of API keys. */
+/** The services of a control plane of PipeCD v0.9.0, which has no API for API keys. */
 import { Piped_ConnectionStatus } from "../../../../functions/pipecd/api/generated/l0/model_pb.ts";
 import { WebService } from "../../../../functions/pipecd/api/generated/l0/webservice_pb.ts";
 import { PipedService } from "../generated/l0/pipedservice_pb.ts";
@@ -15,14 +15,14 @@ import { openMemory, openStore, type PlaneL0 } from "./plane.ts";
 import { stored } from "./rows.ts";
 import { pipedRules, webRules } from "./rules.ts";
 
-/** With an empty datastore. */
+/** Creates a control plane with an empty datastore. */
 export const openPlaneL0 = (plane: Plane): PlaneL0 => ({
   ...plane,
   store: openStore(tableFaults(plane)),
   memory: openMemory(plane.clock),
 });
 
-/** All of its services. */
+/** Creates all services. */
 export function servicesOfL0(plane: PlaneL0): Service[] {
   const { store, projects, outage, seconds } = plane;
 
@@ -46,14 +46,14 @@ export function servicesOfL0(plane: PlaneL0): Service[] {
       port: "piped",
       service: PipedService,
       handlers: {
-        // It is heard, and no more.
+        // PipeCD accepts the ping and stores nothing.
         ping: () => ({}),
         reportPipedMeta({ version, cloudProviders, repositories, sealedSecretEncryption }, { id }) {
           stored("failed to update the piped metadata", () =>
             store.pipeds.update(id, (piped) => {
               Object.assign(piped, { version, cloudProviders, repositories });
               if (sealedSecretEncryption !== undefined) piped.sealedSecretEncryption = sealedSecretEncryption;
-              // It stays so, whatever becomes of the piped.
+              // PipeCD never sets it back to offline.
               piped.status = Piped_ConnectionStatus.ONLINE;
               piped.startedAt = seconds();
               piped.updatedAt = seconds();

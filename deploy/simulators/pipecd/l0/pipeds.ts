@@ -14,13 +14,13 @@ import type { Handlers } from "../service.ts";
 import { RpcError, unimplemented } from "../status.ts";
 import type { Claims } from "../tokens.ts";
 import type { PlaneL0 } from "./plane.ts";
-import { demandPiped, pipedOf, stored } from "./rows.ts";
+import { pipedOf, requirePiped, stored } from "./rows.ts";
 
 const keyLength = 50;
-/** With one more, the oldest one goes. */
-const mostKeys = 3;
+/** Adding another key removes the oldest one. */
+const maxKeys = 3;
 
-/** Methods of the WebService about environments. */
+/** Methods of the WebService for environments. */
 export function webEnvironments({
   store,
   seconds,
@@ -46,7 +46,7 @@ export function webEnvironments({
   };
 }
 
-/** Methods of the WebService about pipeds. */
+/** Methods of the WebService for pipeds. */
 export function webPipeds(
   plane: PlaneL0,
 ): Pick<
@@ -56,7 +56,7 @@ export function webPipeds(
   const { store, seconds } = plane;
 
   function change(id: string, { project }: Claims, alter: (piped: Piped) => void): void {
-    demandPiped(plane, id, project);
+    requirePiped(plane, id, project);
     stored("Failed to update the piped ", () =>
       store.pipeds.update(id, (piped) => {
         alter(piped);
@@ -92,7 +92,7 @@ export function webPipeds(
       change(pipedId, caller, (piped) => Object.assign(piped, { disabled: true }));
       return {};
     },
-    // The status is the stored one, whether or not it is asked for.
+    // PipeCD always returns the stored status.
     listPipeds({ options }, { project }) {
       const pipeds = stored("Failed to get pipeds", () =>
         store.pipeds.find(
@@ -103,19 +103,19 @@ export function webPipeds(
     },
     getPiped({ pipedId }, { project }) {
       const piped = pipedOf(plane, pipedId);
-      demandPiped(plane, pipedId, project);
+      requirePiped(plane, pipedId, project);
       return { piped: redacted(piped) };
     },
   };
 }
 
-/** The newest is the first. */
+/** Adds a key at the front. */
 function addKey(piped: Piped, key: string, creator: string, createdAt: bigint): void {
-  const kept = piped.keys.sort((a, b) => Number(b.createdAt - a.createdAt)).slice(0, mostKeys - 1);
+  const kept = piped.keys.sort((a, b) => Number(b.createdAt - a.createdAt)).slice(0, maxKeys - 1);
   piped.keys = [create(PipedKeySchema, { hash: hashOf(key), creator, createdAt }), ...kept];
 }
 
-/** Only the field that is not in use any more is hidden: the hashes of the keys are told. */
+/** PipeCD hides only the unused field `keyHash`; the hashes of the keys are returned. */
 function redacted(piped: Piped): Piped {
   piped.keyHash = "redacted";
   return piped;

@@ -1,4 +1,4 @@
-/** The inside of a control plane of PipeCD v0.9.0: its MongoDB, and what its process remembers. */
+/** State of a control plane of PipeCD v0.9.0: MongoDB, and in-process caches. */
 import {
   type Application,
   ApplicationSchema,
@@ -14,30 +14,30 @@ import { hour, openTtlCache, type TtlCache } from "../ttlcache.ts";
 import { problemOf } from "../validation.ts";
 import { modelRules } from "./rules.ts";
 
-/** MongoDB, with a collection per kind. Ids are text here, and names are as long as they like. */
+/** The MongoDB database, with one collection per kind. Ids are strings, and names have no length limit. */
 export interface Store {
   readonly environments: Table<Environment>;
   readonly pipeds: Table<Piped>;
   readonly applications: Table<Application>;
-  /** Projects that are not in the configuration file. */
+  /** Projects outside the configuration file. */
   readonly projects: Set<string>;
 }
 
-/** What the process has read from the datastore, and goes on believing. */
+/** Caches of what the process has read from the datastore. */
 export interface Memory {
   readonly pipeds: PipedMemory;
-  /** Which project a piped or an application belongs to, by its id. */
+  /** Project of a piped or an application, by its id. */
   readonly projectOfPiped: TtlCache<string>;
   readonly projectOfApplication: TtlCache<string>;
 }
 
-/** All of it. */
+/** The complete state. */
 export interface PlaneL0 extends Plane {
   readonly store: Store;
   readonly memory: Memory;
 }
 
-/** An empty datastore. */
+/** Creates an empty datastore. */
 export function openStore(faults: Pick<TableRules<never>, "isDown" | "isOverwritten">): Store {
   const common = { keyOf: (id: string) => id, ...faults };
   return {
@@ -58,7 +58,7 @@ export function openStore(faults: Pick<TableRules<never>, "isDown" | "isOverwrit
   };
 }
 
-/** What a process remembers when it starts: nothing. */
+/** Creates the empty caches of a new process. */
 export const openMemory = (clock: () => number): Memory => ({
   pipeds: openPipedMemory(clock),
   projectOfPiped: openTtlCache(24 * hour, clock),

@@ -1,11 +1,11 @@
-/** Reading and changing rows, with the words in which PipeCD v0.9.0 tells of failures. */
+/** Reads and changes rows, with the error messages of PipeCD v0.9.0. */
 import type { Application, Piped } from "../../../../functions/pipecd/api/generated/l0/model_pb.ts";
 import { internal, notFound, permissionDenied, RpcError } from "../status.ts";
 import { StoreError } from "../table.ts";
 import type { TtlCache } from "../ttlcache.ts";
 import type { PlaneL0 } from "./plane.ts";
 
-/** Does something with the datastore; `failure` is what the caller is told when that fails. */
+/** Accesses the datastore. `failure` is the error message for the caller. */
 export function stored<T>(failure: string, act: () => T, missing = failure): T {
   try {
     return act();
@@ -17,25 +17,27 @@ export function stored<T>(failure: string, act: () => T, missing = failure): T {
   }
 }
 
-/** A piped, whoever's it is. */
+/** A piped of any project. */
 export const pipedOf = ({ store }: PlaneL0, id: string): Piped =>
   stored("Failed to get piped", () => store.pipeds.get(id), "Piped is not found");
 
-/** An application, whoever's it is. */
+/** An application of any project. */
 export const applicationOf = ({ store }: PlaneL0, id: string): Application =>
   stored("Failed to get application", () => store.applications.get(id), "The application is not found");
 
-/** Ends the call unless the piped is the project's. */
-export function demandPiped(plane: PlaneL0, id: string, project: string): void {
-  demand("piped", plane.memory.projectOfPiped, id, project, () => pipedOf(plane, id));
+/** Throws unless the piped belongs to the project. */
+export function requirePiped(plane: PlaneL0, id: string, project: string): void {
+  requireProject("piped", plane.memory.projectOfPiped, id, project, () => pipedOf(plane, id));
 }
 
-/** Ends the call unless the application is the project's. */
-export function demandApplication(plane: PlaneL0, id: string, project: string): void {
-  demand("application", plane.memory.projectOfApplication, id, project, () => applicationOf(plane, id));
+/** Throws unless the application belongs to the project. */
+export function requireApplication(plane: PlaneL0, id: string, project: string): void {
+  requireProject("application", plane.memory.projectOfApplication, id, project, () =>
+    applicationOf(plane, id),
+  );
 }
 
-function demand(
+function requireProject(
   what: "piped" | "application",
   known: TtlCache<string>,
   id: string,

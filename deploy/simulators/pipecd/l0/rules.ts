@@ -1,4 +1,4 @@
-/** What PipeCD v0.9.0 demands of requests, and of what it stores. */
+/** Validation rules of PipeCD v0.9.0 for requests and stored rows. */
 import type { Rules } from "../validation.ts";
 
 const model: Rules = {
@@ -9,7 +9,7 @@ const model: Rules = {
 
 const stored = { id: "not empty", name: "not empty", project_id: "not empty" } as const;
 
-/** Of rows. */
+/** Rules for rows. */
 export const modelRules: Rules = {
   ...model,
   "pipe.model.Environment": stored,
@@ -29,7 +29,7 @@ const web = "pipe.api.service.webservice";
 const ofPiped = { piped_id: "not empty" } as const;
 const ofApplication = { application_id: "not empty" } as const;
 
-/** Of requests to the WebService. */
+/** Rules for requests to the WebService. */
 export const webRules: Rules = {
   ...model,
   [`${web}.AddEnvironmentRequest`]: { name: "not empty" },
@@ -50,7 +50,7 @@ export const webRules: Rules = {
   [`${web}.GetApplicationRequest`]: ofApplication,
 };
 
-/** Of requests to the PipedService. */
+/** Rules for requests to the PipedService. */
 export const pipedRules: Rules = {
   ...model,
   "pipe.api.service.pipedservice.PingRequest": { piped_stats: "given" },
