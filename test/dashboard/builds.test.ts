@@ -118,7 +118,7 @@ test("the page shows the build of a commit live, and opens the step that fails",
   await steps.getByRole("button", { name: /^detect Running/, expanded: true }).waitFor();
   await steps
     .getByRole("log", { name: /^Log of detect/ })
-    .getByText("detect begins")
+    .getByText("detect started")
     .waitFor();
   await steps.getByRole("button", { name: /^analyze Done/, expanded: false }).waitFor();
   expect(await steps.getByRole("button", { name: /^build Waiting/ }).isDisabled()).toBe(true);
@@ -132,7 +132,7 @@ test("the page shows the build of a commit live, and opens the step that fails",
   await open("/applications/team-a/web/logs");
   await steps
     .getByRole("log", { name: /^Log of detect/ })
-    .getByText("detect begins")
+    .getByText("detect started")
     .waitFor();
   await expectAccessible(page);
   await page.getByRole("link", { name: "All builds of web" }).click();

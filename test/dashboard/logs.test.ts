@@ -206,7 +206,7 @@ test("follows the steps of a build, also before they start", async () => {
       data: { status: 400, message: expect.stringContaining("waiting to start") },
     });
     const detect = await open("detect");
-    expect(await next(detect, 1)).toEqual(["detect begins"]);
+    expect(await next(detect, 1)).toEqual(["detect started"]);
     await client.mergePatch(
       Pod,
       pod,
@@ -214,10 +214,10 @@ test("follows the steps of a build, also before they start", async () => {
       { fieldManager: "test" },
     );
     await detect.nextOf("end");
-    expect(linesOf(detect)).toEqual(["detect begins", "detect is done"]);
+    expect(linesOf(detect)).toEqual(["detect started", "detect finished"]);
     expect(await restore.next()).toMatchObject({ event: "trouble", data: { status: 0 } });
     await restore.nextOf("end");
-    expect(linesOf(restore)).toEqual(["restore begins", "restore is done"]);
+    expect(linesOf(restore)).toEqual(["restore started", "restore finished"]);
   } finally {
     await kpack.stop();
   }

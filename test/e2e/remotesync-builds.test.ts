@@ -119,27 +119,27 @@ test("an Image without a Secret for its registry is built, with no empty referen
 
 test("while kpack's webhooks are away nothing is lost: what was pushed is built when they are back", async () => {
   const { status } = await syncs.start("away");
-  await paas.kpack.webhook.away();
+  await paas.kpack.webhook.stop();
   const revision = await syncs.push("away");
   const waiting = await syncs.until("away", "KpackUnavailable");
   expect(waiting.status?.revision).toBe(revision);
   expect(conditionOf(waiting, "SourceResolved")?.status).toBe("True");
   expect((await syncs.application("away")).spec.image).toBe(status?.latestImage);
-  await paas.kpack.webhook.back();
+  await paas.kpack.webhook.restart();
   await syncs.ready("away", revision);
   expect((await syncs.builds("away")).map(revisionOf)).toEqual([status?.revision, revision]);
 });
 
 test("settings that change while kpack's webhooks are away are a warning, and applied when they are back", async () => {
   const { status } = await syncs.start("changed");
-  await paas.kpack.webhook.away();
+  await paas.kpack.webhook.stop();
   const build = { env: [{ name: "A", value: "1" }] };
   await paas.patch(RemoteSync, "changed", { spec: { build } });
   const waiting = await syncs.until("changed", "KpackUnavailable", "Ready", "True");
   expect(conditionOf(waiting, "Built")).toMatchObject({ status: "True", reason: "KpackUnavailable" });
   expect(waiting.status?.warning).toContain("failed calling webhook");
   expect(waiting.status?.latestImage).toBe(status?.latestImage);
-  await paas.kpack.webhook.back();
+  await paas.kpack.webhook.restart();
   const done = await paas.kit.until(
     RemoteSync,
     { name: "changed" },

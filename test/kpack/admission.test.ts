@@ -1,4 +1,4 @@
-/** The webhooks of the stand-in for kpack beside the recording: what is refused, in which words, and what is filled in. */
+/** The simulated kpack webhooks against the recording: rejections, their messages, and defaults. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ApiError } from "../../bus/kube/errors.ts";
 import { externalKind, type Kind } from "../../bus/kube/kind.ts";
@@ -10,7 +10,7 @@ import {
   StorageClass,
 } from "../../deploy/simulators/kpack/kinds.ts";
 import { record } from "./recording.ts";
-import { refusedImages, validating } from "./refusals.ts";
+import { invalidImages, validating } from "./refusals.ts";
 import { imageIn, manager, type Place, r1, r2, registry, revised, type Scene, startScene } from "./scene.ts";
 
 let scene: Scene;
@@ -23,28 +23,30 @@ beforeAll(async () => {
 });
 afterAll(() => scene?.stop());
 
-/** What the API server answers, and how. */
-async function refusal(write: Promise<unknown>): Promise<{ code: number; reason: string; message: string }> {
+/** Resolves to the status, reason, and message with which the API server rejects a write. */
+async function rejectionOf(
+  write: Promise<unknown>,
+): Promise<{ code: number; reason: string; message: string }> {
   const error = await write.then(
-    (written) => new Error(`expected a refusal, found ${JSON.stringify(written)}`),
-    (refused: unknown) => refused,
+    (written) => new Error(`write was not rejected: ${JSON.stringify(written)}`),
+    (error: unknown) => error,
   );
   if (!(error instanceof ApiError)) throw error;
   const message = error.message.slice(error.message.indexOf(": ") + 2);
   return { code: error.status, reason: error.reason, message };
 }
 
-const refused = (rest: string) => ({ code: 400, reason: "BadRequest", message: `${validating}${rest}` });
+const rejected = (rest: string) => ({ code: 400, reason: "BadRequest", message: `${validating}${rest}` });
 
 describe("a new Image", () => {
-  test.each(refusedImages)("with %s is refused", async (_what, spec, rest) => {
-    expect(await refusal(place.image("bad", { spec: spec as never }))).toEqual(refused(rest));
+  test.each(invalidImages)("is rejected with %s", async (_what, spec, rest) => {
+    expect(await rejectionOf(place.image("bad", { spec: spec as never }))).toEqual(rejected(rest));
   });
 
-  test("with a name of 64 letters is refused, one of 63 and one with dots are not", async () => {
+  test("is rejected with a name of 64 letters, but not with 63 or with dots", async () => {
     const name = "n".repeat(64);
-    expect(await refusal(place.image(name))).toEqual(
-      refused(
+    expect(await rejectionOf(place.image(name))).toEqual(
+      rejected(
         `invalid image name: ${name}, name must be a valid label: metadata.name\nmust be no more than 63 characters`,
       ),
     );
@@ -52,7 +54,7 @@ describe("a new Image", () => {
     await place.image("with.dots");
   });
 
-  test("loses what kpack does not know, and what is empty, without a word", async () => {
+  test("silently loses unknown and empty fields", async () => {
     const unknown = {
       foo: "bar",
       serviceAccount: "v1alpha1",
@@ -73,7 +75,7 @@ describe("a new Image", () => {
     expect(spec.build).toEqual({ resources: {} });
   });
 
-  test("that is of v1alpha1 is not looked at", async () => {
+  test("is not validated in v1alpha1", async () => {
     const image = { ...imageIn("t1", "old"), apiVersion: "kpack.io/v1alpha1" };
     const OldImage = externalKind<Image>({ ...Image, version: "v1alpha1" });
     const { spec } = await scene.client.create(
@@ -87,30 +89,30 @@ describe("a new Image", () => {
   });
 });
 
-test("an Image with a field of another type is refused with Go's words", async () => {
+test("rejects an Image with a field of the wrong type with Go's message", async () => {
   const message =
     'admission webhook "defaults.webhook.kpack.io" denied the request: mutation failed: cannot decode incoming new object: json: cannot unmarshal string into Go struct field ImageSpec.spec.failedBuildHistoryLimit of type int64';
   const spec = { failedBuildHistoryLimit: "3" } as never;
-  expect(await refusal(place.image("undecodable", { spec }))).toEqual({
+  expect(await rejectionOf(place.image("undecodable", { spec }))).toEqual({
     ...{ code: 400, reason: "BadRequest", message },
   });
 });
 
 describe("a change", () => {
   test.each([`${registry}/apps/web2`, `${registry}/apps/web:latest`])(
-    "of the tag, to %s, is refused",
+    "of the tag to %s is rejected",
     async (tag) => {
-      expect(await refusal(place.patch("web", { spec: { tag } }))).toEqual(
-        refused(`Immutable field changed: spec.tag\ngot: ${tag}, want: ${registry}/apps/web`),
+      expect(await rejectionOf(place.patch("web", { spec: { tag } }))).toEqual(
+        rejected(`Immutable field changed: spec.tag\ngot: ${tag}, want: ${registry}/apps/web`),
       );
     },
   );
 
-  test("of a Build's spec is refused", async () => {
+  test("of a Build's spec is rejected", async () => {
     const at = { namespace: "t1", name: "web-build-1" };
     const patch = { spec: { serviceAccountName: "zzz" } };
-    expect(await refusal(scene.client.mergePatch(Build, at, patch, manager))).toEqual(
-      refused(
+    expect(await rejectionOf(scene.client.mergePatch(Build, at, patch, manager))).toEqual(
+      rejected(
         'Immutable fields changed (-old +new): spec.spec\n{*v1alpha2.BuildSpec}.ServiceAccountName:\n\t-: "app-builder"\n\t+: "zzz"',
       ),
     );
@@ -127,12 +129,12 @@ describe("a default StorageClass", () => {
     spec: undefined,
   };
 
-  test("gives every Image that is written a cache, and its end stops the status of those", async () => {
+  test("adds a cache to each written Image, and its deletion blocks their status", async () => {
     const other = await scene.place("cached");
     const before = await other.image("before");
     await other.untilReady("before", "True/UpToDate");
     await scene.client.create(StorageClass, storageClass, manager);
-    // Until the stand-in has heard of it, as it would be with kpack.
+    // Wait until the simulator has seen it, as with kpack.
     await expect
       .poll(
         async () =>
@@ -165,10 +167,10 @@ describe("a default StorageClass", () => {
     const sized = (size: string | null) => ({ spec: { cache: size === null ? null : { volume: { size } } } });
     await other.patch("grown", sized("3G"));
     const decreased = (size: string) =>
-      refused(`Field cannot be decreased: spec.cache.volume.size\ncurrent: 3G, requested: ${size}`);
-    expect(await refusal(other.patch("grown", sized("2500M")))).toEqual(decreased("2500M"));
+      rejected(`Field cannot be decreased: spec.cache.volume.size\ncurrent: 3G, requested: ${size}`);
+    expect(await rejectionOf(other.patch("grown", sized("2500M")))).toEqual(decreased("2500M"));
     // Without a size it gets the default, which is smaller.
-    expect(await refusal(other.patch("grown", sized(null)))).toEqual(decreased("2G"));
+    expect(await rejectionOf(other.patch("grown", sized(null)))).toEqual(decreased("2G"));
     // Its claim cannot grow, so kpack fails before it looks at another revision.
     await other.patch("grown", revised(r2));
     await scene.failures.until((line) =>
@@ -185,7 +187,7 @@ describe("a default StorageClass", () => {
     const at = { namespace: "cached", name: "web" };
     const tried = () => scene.client.mergePatch(Image, at, revised(r2), { ...manager, dryRun: "All" });
     await expect
-      .poll(() => refusal(tried()).catch(String))
+      .poll(() => rejectionOf(tried()).catch(String))
       .toEqual({ code: 400, reason: "BadRequest", message });
     const needed = { metadata: { annotations: { "image.kpack.io/additionalBuildNeeded": "" } } };
     await scene.client.mergePatch(Build, { namespace: "cached", name: "web-build-1" }, needed, manager);
@@ -195,23 +197,23 @@ describe("a default StorageClass", () => {
   });
 });
 
-describe("a webhook that is away", () => {
+describe("an unavailable webhook", () => {
   const failed = (name: string, path: string) =>
     new RegExp(
       `^failed calling webhook "${name}": failed to call webhook: Post "https://127\\.0\\.0\\.1:\\d+${path}\\?timeout=10s": .*connection refused`,
     );
 
-  test("refuses every write, and no read, until it is back", async () => {
+  test("blocks all writes but no reads until it is back", async () => {
     const at = { namespace: "t1", name: "web" };
     const status = (body: object) =>
       scene.client.mergePatch(Image, at, body, { ...manager, subresource: "status" });
-    await scene.kpack.webhook.away();
+    await scene.kpack.webhook.stop();
     const answers = {
-      create: await refusal(place.image("late")),
-      update: await refusal(place.patch("web", revised(r2))),
-      status: await refusal(status({ status: { buildCounter: 7 } })),
-      delete: await refusal(scene.client.delete(Image, at, {})),
-      build: await refusal(scene.client.delete(Build, { namespace: "t1", name: "web-build-1" }, {})),
+      create: await rejectionOf(place.image("late")),
+      update: await rejectionOf(place.patch("web", revised(r2))),
+      status: await rejectionOf(status({ status: { buildCounter: 7 } })),
+      delete: await rejectionOf(scene.client.delete(Image, at, {})),
+      build: await rejectionOf(scene.client.delete(Build, { namespace: "t1", name: "web-build-1" }, {})),
     };
     for (const [what, { code, reason, message }] of Object.entries(answers)) {
       const isDelete = what === "delete" || what === "build";
@@ -224,7 +226,7 @@ describe("a webhook that is away", () => {
       );
     }
     expect((await scene.client.get(Image, at)).spec.source.git?.revision).toBe(r1);
-    await scene.kpack.webhook.back();
+    await scene.kpack.webhook.restart();
     await place.patch("web", revised(r2));
     await place.untilBuilt("web", 2);
   });

@@ -1,4 +1,4 @@
-/** The stand-in for kpack beside the recording: what Images say of their builder, and what a new stack does to them. */
+/** Builders in the kpack simulator against the recording: conditions of Images, and new stacks. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ClusterBuilder, Image, Pod, SourceResolver } from "../../deploy/simulators/kpack/kinds.ts";
 import { conditionOf } from "../../deploy/simulators/kpack/status.ts";
@@ -18,7 +18,7 @@ const notUpToDate =
   'BuilderUpToDate=False/BuilderNotUpToDate "Builder is not up to date. The latest stack and buildpacks may not be in use."';
 
 describe.concurrent("a builder that", () => {
-  test("does not exist is the only thing that the Image says; it is built when the builder is ready", async () => {
+  test("does not exist is the Image's only condition, and the Image is built when the builder is ready", async () => {
     const { image, namespace, builds } = await scene.place("late");
     const seen = await record(scene.client, namespace);
     await image("web", { spec: spec("late") });
@@ -51,7 +51,7 @@ describe.concurrent("a builder that", () => {
     expect(await builds("web")).toHaveLength(1);
   });
 
-  test("is of a namespace is missed in the same words", async () => {
+  test("is namespaced and missing gives the same message", async () => {
     const place = await scene.place("namespaced");
     await place.image("web", { spec: spec("near", "Builder") });
     const image = await place.untilReady("web", "False/BuilderNotFound");
@@ -75,7 +75,7 @@ describe.concurrent("a builder that", () => {
     expect(build?.spec.builder.image).toContain("clusterbuilder-near");
   });
 
-  test("is edited makes its Images unready for a moment, without a Build", async () => {
+  test("is edited makes its Images briefly unready, without a Build", async () => {
     const place = await scene.place("flap");
     await scene.kpack.builder("flapping", "ready");
     await place.image("web", { spec: spec("flapping") });
@@ -92,7 +92,7 @@ describe.concurrent("a builder that", () => {
     ]);
   });
 
-  test("is broken by an edit goes on with what it was", async () => {
+  test("is broken by an edit keeps its image", async () => {
     const place = await scene.place("broken");
     await scene.kpack.builder("breaking", "ready");
     await place.image("web", { spec: spec("breaking") });
@@ -110,7 +110,7 @@ describe.concurrent("a builder that", () => {
     await place.untilBuilt("web", 2);
   });
 
-  test("is deleted during a Build: the Build ends well, and the Image never hears of it", async () => {
+  test("is deleted during a Build lets the Build succeed, but the Image does not report it", async () => {
     const place = await scene.place("gone");
     await scene.kpack.builder("going", "ready");
     await place.image("web", { spec: spec("going"), annotations: { "sim.kpk/hold-step": "export" } });
@@ -128,7 +128,7 @@ describe.concurrent("a builder that", () => {
       manager,
     );
     expect(conditionOf(await place.untilBuilt("web", 1), "Succeeded")?.status).toBe("True");
-    // The Image is looked at once more, and says the same.
+    // Another reconcile of the Image does not change the condition.
     await place.patch("web", { spec: { defaultProcess: "web" } });
     const lines = await seen.until(/gen=2 obs=2/);
     seen.stop();
@@ -140,10 +140,10 @@ describe.concurrent("a builder that", () => {
   });
 });
 
-describe("all Images are built again at once", () => {
+describe("all Images are rebuilt at once", () => {
   const names = ["one", "two"];
 
-  test("with a new stack, by rebasing: another digest of the same revision", async () => {
+  test("for a new stack, by a rebase to another digest of the same revision", async () => {
     const place = await scene.place("stack");
     await Promise.all(names.map((name) => place.image(name)));
     const before = await Promise.all(names.map((name) => place.untilReady(name, "True/UpToDate")));
@@ -162,7 +162,7 @@ describe("all Images are built again at once", () => {
     );
   });
 
-  test("with new buildpacks, from the start", async () => {
+  test("for new buildpacks, with all steps", async () => {
     const place = await scene.place("buildpacks");
     await Promise.all(names.map((name) => place.image(name)));
     await Promise.all(names.map((name) => place.untilReady(name, "True/UpToDate")));
@@ -177,7 +177,7 @@ describe("all Images are built again at once", () => {
     }
   });
 
-  test("but for those whose last Build failed", async () => {
+  test("except those whose last Build failed", async () => {
     const place = await scene.place("stack-failed");
     await place.image("bad", { annotations: { "sim.kpk/fail-step": "build" } });
     await place.image("good");

@@ -1,4 +1,4 @@
-/** Texts recorded from kpack's own types at v0.17.2, decoded by Go 1.26.8. */
+/** Messages recorded from kpack's own types at v0.17.2, decoded by Go 1.26.8. */
 import { expect, test } from "vitest";
 import { decodingError } from "../../deploy/simulators/kpack/decoding.ts";
 
@@ -48,15 +48,15 @@ test.each([
     { failedBuildHistoryLimit: 1e30 },
     field("ImageSpec.spec.failedBuildHistoryLimit", "number 1e+30", "int64"),
   ],
-  // The first field in alphabetical order.
+  // The first field in alphabetical order wins.
   [{ tag: 1, builder: "x" }, field("ImageSpec.spec.builder", "string", "v1.ObjectReference")],
   [{ source: { git: { url: 1, revision: 1 } } }, field("Git.spec.source.git.revision", "number", "string")],
-  // A quantity comes before all others.
+  // A quantity error comes before all others.
   [{ build: { env: "x" }, cache: { volume: { size: "banana" } } }, quantity],
 ])("an Image with %j: %s", (spec, text) => {
   expect(decodingError({ spec })).toBe(text);
 });
 
-test("a spec that is no object", () => {
+test("reports a spec that is not an object", () => {
   expect(decodingError({ spec: "x" })).toBe(field("Image.spec", "string", "v1alpha2.ImageSpec"));
 });

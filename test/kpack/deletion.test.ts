@@ -1,4 +1,4 @@
-/** The stand-in for kpack beside the recording: what is deleted, what is taken over, and writes that change nothing. */
+/** Deletion, adoption, and no-op writes in the kpack simulator against the recording. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Kind } from "../../bus/kube/kind.ts";
 import { externalKind, Namespace } from "../../bus/kube/kind.ts";
@@ -19,8 +19,8 @@ const isRunning = (step: string) => (pod: Pod) =>
   pod.status?.initContainerStatuses?.some(({ name, state }) => name === step && state.running) ?? false;
 const held = { "sim.kpk/hold-step": "detect" };
 
-describe.concurrent("an Image that is deleted", () => {
-  test("takes everything with it, also the Build that runs", async () => {
+describe.concurrent("a deleted Image", () => {
+  test("deletes all its children, also a running Build", async () => {
     const { image, namespace, untilReady, patch } = await scene.place("all");
     await image("web");
     await untilReady("web", "True/UpToDate");
@@ -35,14 +35,14 @@ describe.concurrent("an Image that is deleted", () => {
     await scene.kit.untilGone(Image, at(namespace, "web"));
   });
 
-  test("and made again is built again from number 1, to another digest", async () => {
+  test("that is recreated is built from number 1 to another digest", async () => {
     const place = await scene.place("anew");
     await place.image("web");
     const before = await place.untilReady("web", "True/UpToDate");
     await scene.client.delete(Image, at("anew", "web"), {});
     await scene.kit.untilGone(Build, at("anew", "web-build-1"));
     await scene.kit.untilGone(SourceResolver, at("anew", "web-source"));
-    // It would take a Build of that name for the last one.
+    // Otherwise kpack would use the old Build of that name.
     await scene.kpack.caughtUp();
     await place.image("web");
     const after = await place.untilReady("web", "True/UpToDate");
@@ -50,7 +50,7 @@ describe.concurrent("an Image that is deleted", () => {
     expect(after.status?.latestImage).not.toBe(before.status?.latestImage);
   });
 
-  test("without its children hands them on by their labels, and then waits for ever", async () => {
+  test("with orphaned children leaves them to a new Image by label, which then waits forever", async () => {
     const place = await scene.place("orphans");
     const { namespace } = place;
     await place.image("web");
@@ -79,8 +79,8 @@ describe.concurrent("an Image that is deleted", () => {
   });
 });
 
-describe.concurrent("a Build that is deleted", () => {
-  test("when it is the last there is: number 1 again, for the reason CONFIG, and the image is kept meanwhile", async () => {
+describe.concurrent("a deleted Build", () => {
+  test("that was the only one is recreated as number 1 with reason CONFIG, while the Image keeps its latestImage", async () => {
     const place = await scene.place("builds");
     await place.image("web");
     const before = await place.untilReady("web", "True/UpToDate");
@@ -99,7 +99,7 @@ describe.concurrent("a Build that is deleted", () => {
     expect(before.status?.latestImage).toBeDefined();
   });
 
-  test("while it runs is made again, with its number and its reason", async () => {
+  test("that was running is recreated with its number and reason", async () => {
     const place = await scene.place("running");
     await place.image("web");
     await place.untilReady("web", "True/UpToDate");
@@ -139,7 +139,7 @@ test.concurrent("a namespace goes with all that is in it", async () => {
 });
 
 describe.concurrent("a write that changes nothing", () => {
-  test("is no event, also without the fields that were filled in", async () => {
+  test("causes no event, also without the defaulted fields", async () => {
     const place = await scene.place("nothing");
     const { namespace } = place;
     const desired = imageIn(namespace, "web");
@@ -168,7 +168,7 @@ describe.concurrent("a write that changes nothing", () => {
     expect(lines).toHaveLength(1);
   });
 
-  test("defaults belong to nobody, and the status to kpack", async () => {
+  test("leaves defaults without a field manager, and the status with kpack's", async () => {
     const place = await scene.place("owners");
     await scene.client.apply(Image, imageIn("owners", "web"), { fieldManager: "test", force: "conflict" });
     const { metadata } = await place.untilReady("web", "True/UpToDate");

@@ -1,4 +1,4 @@
-/** The program for demos, as somebody else's process. */
+/** The simulator's command, run as a separate process. */
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { externalKind } from "../../bus/kube/kind.ts";
@@ -30,7 +30,7 @@ const webhookKinds = ["MutatingWebhookConfiguration", "ValidatingWebhookConfigur
 const registered = async () =>
   (await Promise.all(webhookKinds.map(async (kind) => (await kit.client.list(kind)).items.length))).join();
 
-test("it says when there is a builder, also after it was killed, and in the end takes its webhooks with it", async () => {
+test("reports a ready builder, also after SIGKILL and a restart, and removes its webhooks at the end", async () => {
   const out = new Lines();
   let life = 0;
   const child = await kit.platform.spawn({

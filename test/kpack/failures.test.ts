@@ -1,4 +1,4 @@
-/** The stand-in for kpack beside the recording: Builds that fail, Builds that never end, and what a build may use. */
+/** Failing Builds, endless Builds, and credentials in the kpack simulator against the recording. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Secret } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
@@ -20,14 +20,14 @@ beforeAll(async () => {
 });
 afterAll(() => scene?.stop());
 
-/** Reason and message of a Build that failed; undefined where there is none. */
+/** Status, reason, and message of a Build's condition. */
 const failure = (build: Stored<Build> | Build) => {
   const { status, reason, message } = conditionOf(build, "Succeeded") ?? {};
   return { status, reason, message };
 };
 
-describe.concurrent("a step that fails", () => {
-  test("ends the Build with its last line, and the Image keeps what was built before", async () => {
+describe.concurrent("a failing step", () => {
+  test("fails the Build with its last log line, and the Image keeps its latestImage", async () => {
     const place = await scene.place("step");
     await place.image("web");
     const before = await place.untilReady("web", "True/UpToDate");
@@ -54,7 +54,7 @@ describe.concurrent("a step that fails", () => {
     expect(image.status).toMatchObject({ latestBuildRef: "web-build-2", latestBuildReason: "COMMIT" });
     expect(image.status?.latestImage).toBe(before.status?.latestImage);
     expect(image.status?.latestStack).toBeUndefined();
-    // What comes next begins where the last success was, and compares the revision with that of the failure.
+    // The next Build starts from the last successful image, but its revision is compared with that of the failed Build.
     await place.patch("web", { metadata: { annotations: { "sim.kpk/fail-step": null } }, ...revised(r1) });
     const next = await place.untilBuilt("web", 3);
     expect(next.spec.lastBuild?.image).toBe(before.status?.latestImage);
@@ -63,7 +63,7 @@ describe.concurrent("a step that fails", () => {
     );
   });
 
-  test("is not tried again", async () => {
+  test("is not retried", async () => {
     const place = await scene.place("once");
     await place.image("web", { annotations: { "sim.kpk/fail-step": "prepare" } });
     await place.untilReady("web", "False/BuildFailed");
@@ -102,13 +102,13 @@ test.concurrent("a completion that fails leaves no message", async () => {
   );
 });
 
-describe.concurrent("a Build that never ends", () => {
-  test("has built what nobody can read", async () => {
+describe.concurrent("an endless Build", () => {
+  test("has unreadable metadata", async () => {
     const place = await scene.place("unreadable");
     await place.image("web", { annotations: { "sim.kpk/bad-metadata": "1", ...eachStep } });
     const pod = { namespace: place.namespace, name: "web-build-1-build-pod" };
     await scene.kit.until(Pod, pod, ({ status }) => status?.phase === "Succeeded");
-    // A pass for each label: none of them ends it.
+    // Each label causes a reconcile; none of them ends the Build.
     const at = { namespace: place.namespace, name: "web-build-1" };
     for (const value of ["1", "2"])
       await scene.client.mergePatch(BuildKind, at, { metadata: { labels: { value } } }, manager);
@@ -123,7 +123,7 @@ describe.concurrent("a Build that never ends", () => {
     expect(conditionOf(image, "Ready")?.reason).toBe("BuildRunning");
   });
 
-  test("gets its pod again when that is deleted", async () => {
+  test("recreates a deleted pod", async () => {
     const place = await scene.place("podless");
     await place.image("web", { annotations: { "sim.kpk/hold-step": "analyze" } });
     const pod = { namespace: place.namespace, name: "web-build-1-build-pod" };
@@ -152,7 +152,7 @@ describe.concurrent("a Build that never ends", () => {
   });
 });
 
-describe.concurrent("an account", () => {
+describe.concurrent("a ServiceAccount", () => {
   const secrets = (name?: string) => ({ secrets: [name === undefined ? {} : { name }] });
 
   test.each([
@@ -160,7 +160,7 @@ describe.concurrent("an account", () => {
     ["secretless", secrets("not-there"), 'secrets "not-there" not found'],
     ["pull", { imagePullSecrets: [{}] }, "ServiceAccount has invalid ImagePullSecret reference"],
   ])(
-    "that is of no use (%s) fails the Build at once, without a reason and a pod",
+    "that is unusable (%s) fails the Build at once, without a reason and a pod",
     async (name, more, message) => {
       const place = await scene.place(`account-${name}`);
       const { namespace } = place;
@@ -178,7 +178,7 @@ describe.concurrent("an account", () => {
     },
   );
 
-  test("that is made good is used when somebody asks again", async () => {
+  test("that was fixed is used for the next requested Build", async () => {
     const place = await scene.place("account-healed");
     const { namespace } = place;
     await scene.client.create(ServiceAccount, accountIn(namespace, "picky", secrets("late")), manager);
@@ -198,17 +198,17 @@ describe.concurrent("an account", () => {
     expect(await place.builds("web")).toHaveLength(2);
   });
 
-  test("with a Secret that has no name stops the Image before its first Build, until it is mended", async () => {
+  test("with a Secret reference without a name blocks the first Build until it is fixed", async () => {
     const place = await scene.place("account-nameless");
     const { namespace } = place;
     await scene.client.create(ServiceAccount, accountIn(namespace, "picky", secrets()), manager);
     const seen = await record(scene.client, namespace);
     await place.image("web", { spec: { serviceAccountName: "picky" } });
     await seen.until(/ResolverNotReady/);
-    // What is wrong is said nowhere else.
-    const said = `SourceResolver ${namespace}/web-source: resource name may not be empty`;
-    await scene.failures.until((line) => line === said);
-    await scene.failures.until((line) => line === said, undefined, scene.failures.all.indexOf(said) + 1);
+    // The error appears only in the log.
+    const logged = `SourceResolver ${namespace}/web-source: resource name may not be empty`;
+    await scene.failures.until((line) => line === logged);
+    await scene.failures.until((line) => line === logged, undefined, scene.failures.all.indexOf(logged) + 1);
     expect(await place.builds("web")).toEqual([]);
     const at = { namespace, name: "picky" };
     await scene.client.mergePatch(ServiceAccount, at, { secrets: null }, manager);
@@ -221,7 +221,7 @@ describe.concurrent("an account", () => {
     ]);
   });
 
-  test("with pull secrets that do not exist is good enough", async () => {
+  test("may name missing pull secrets", async () => {
     const place = await scene.place("account-pulls");
     const { namespace } = place;
     const more = { imagePullSecrets: [{ name: "nowhere" }] };
@@ -231,7 +231,7 @@ describe.concurrent("an account", () => {
   });
 });
 
-test.concurrent("only so many failed and successful Builds are kept, each kind for itself", async () => {
+test.concurrent("keeps a limited number of failed and of successful Builds", async () => {
   const place = await scene.place("history");
   const fail = (step: string | null) => ({ metadata: { annotations: { "sim.kpk/fail-step": step } } });
   await place.image("web", {

@@ -1,4 +1,4 @@
-/** The stand-in for kpack beside the recording of the real one: a first Build, from the Image to the digest. */
+/** A first Build in the kpack simulator against the recording, from the Image to the digest. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Kind } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
@@ -16,7 +16,7 @@ const steps = ["prepare", "analyze", "detect", "restore", "build", "export", "co
 const done = (count: number): string =>
   count === 0 ? "" : ` stepsCompleted=[${steps.slice(0, count).join(" ")}]`;
 
-/** Everything of Image and Build, as recorded. */
+/** All events of Image and Build, as recorded. */
 function recordedEvents(): string[] {
   const counted =
     "obs=1 latestBuildRef=web-build-1 buildCounter=1 latestBuildReason=CONFIG latestBuildImageGeneration=1";
@@ -66,7 +66,7 @@ describe("a first Build", () => {
       annotations: { "example.com/anno": "hello" },
       spec: { additionalTags: [`${registry}/apps/web:${r1}`] },
     });
-    // Each kind has a watch of its own.
+    // Each kind has its own watch.
     events = await seen.until(/Image .*Ready=True/, /Build-1 .*Succeeded=True/);
     objects = await made.until(
       /Image .*Ready=True/,
@@ -80,7 +80,7 @@ describe("a first Build", () => {
     build = await scene.client.get(Build, { namespace, name: "web-build-1" });
   });
 
-  test("makes the objects in the recorded order", () => {
+  test("creates the objects in the recorded order", () => {
     const first = objects.slice(0, 8).map((line) => line.split(" ").slice(0, 2).join(" "));
     expect(first).toEqual([
       "ADDED Image",
@@ -94,7 +94,7 @@ describe("a first Build", () => {
     ]);
   });
 
-  test("is told of in the recorded events", () => {
+  test("causes the recorded events", () => {
     expect(events).toEqual(recordedEvents());
   });
 
@@ -187,7 +187,7 @@ describe("a first Build", () => {
     );
   });
 
-  test("has a SourceResolver that says Commit, with conditions of no time", async () => {
+  test("has a SourceResolver of type Commit whose conditions have no time", async () => {
     const found = await scene.client.get(SourceResolver, { namespace: "first", name: "web-source" });
     expect(found.metadata.labels).toEqual({ "example.com/label": "web" });
     expect(found.spec).toEqual({ serviceAccount: account, source: image.spec.source });
@@ -201,7 +201,7 @@ describe("a first Build", () => {
     });
   });
 
-  test("has a pod of the Build, on the node of the stand-in, with the recorded containers", async () => {
+  test("has a pod on the simulated node with the recorded containers", async () => {
     const pod = await scene.client.get(Pod, { namespace: "first", name: "web-build-1-build-pod" });
     expect(pod.metadata.ownerReferences).toMatchObject([{ kind: "Build", uid: build.metadata.uid }]);
     expect(pod.metadata.labels).toEqual({ ...build.metadata.labels, "kpack.io/build": "web-build-1" });

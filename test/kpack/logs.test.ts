@@ -1,4 +1,4 @@
-/** Logs of build pods, asked for as anybody would: from a real API server, which asks the node. */
+/** Logs of build pods, read through a real API server, which requests them from the node. */
 
 import { request } from "undici";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -20,15 +20,15 @@ async function open(namespace: string, pod: string, container: string, query = "
   return request(`${connection.server}${path}?container=${container}${query}`, { dispatcher, headers });
 }
 
-async function read(...asked: Parameters<typeof open>): Promise<{ status: number; lines: string[] }> {
-  const { statusCode, body } = await open(...asked);
+async function read(...log: Parameters<typeof open>): Promise<{ status: number; lines: string[] }> {
+  const { statusCode, body } = await open(...log);
   return { status: statusCode, lines: (await body.text()).split("\n").filter((line) => line !== "") };
 }
 
 const isRunning = (step: string) => (pod: Pod) =>
   pod.status?.initContainerStatuses?.some(({ name, state }) => name === step && state.running) ?? false;
 
-test("a step that fails has a page of log, whose last line is the error", async () => {
+test("a failing step logs 60 lines and ends with the error", async () => {
   const place = await scene.place("failing");
   await place.image("web", { annotations: { "sim.kpk/fail-step": "build" } });
   await place.untilReady("web", "False/BuildFailed");
@@ -52,7 +52,7 @@ test("a step that fails has a page of log, whose last line is the error", async 
   );
 });
 
-test("the log of a step that runs can be followed until it ends; one that waits has none", async () => {
+test("follows the log of a running step until it ends, and rejects that of a waiting step", async () => {
   const place = await scene.place("following");
   await place.image("web", { annotations: { "sim.kpk/hold-step": "detect" } });
   const pod = { namespace: place.namespace, name: "web-build-1-build-pod" };
@@ -64,15 +64,15 @@ test("the log of a step that runs can be followed until it ends; one that waits 
   ]);
   const { body } = await open("following", pod.name, "detect", "&follow=true");
   const chunks: string[] = [];
-  const told = Promise.withResolvers<void>();
+  const received = Promise.withResolvers<void>();
   const over = (async () => {
     for await (const chunk of body) {
       chunks.push(String(chunk));
-      told.resolve();
+      received.resolve();
     }
   })();
-  await told.promise;
-  expect(chunks.join("")).toBe("detect begins\n");
+  await received.promise;
+  expect(chunks.join("")).toBe("detect started\n");
   await scene.client.mergePatch(
     Pod,
     pod,
@@ -80,10 +80,10 @@ test("the log of a step that runs can be followed until it ends; one that waits 
     manager,
   );
   await over;
-  expect(chunks.join("")).toBe("detect begins\ndetect is done\n");
+  expect(chunks.join("")).toBe("detect started\ndetect finished\n");
 });
 
-test("the node is where logs are asked for", async () => {
+test("the Node has the address of the log server", async () => {
   const { status } = await scene.client.get(Node, { name: "kpack-builds" });
   expect(status).toMatchObject({
     addresses: [{ type: "InternalIP", address: "127.0.0.1" }],

@@ -1,19 +1,19 @@
 import { describe, expect, test } from "vitest";
 import { startLoop } from "../../deploy/simulators/kpack/loop.ts";
 
-/** A loop whose passes wait until they are let go. */
+/** A loop whose reconciles wait for `release`. */
 function heldLoop(outcome: (pass: number) => Error | undefined = () => undefined) {
   const over = new AbortController();
   const begun: string[] = [];
   const failures: string[] = [];
-  const letGo: (() => void)[] = [];
+  const releases: (() => void)[] = [];
   const waiting = new Set<() => void>();
   const loop = startLoop(
     "Thing",
     async (key) => {
       begun.push(key);
-      for (const told of waiting) told();
-      await new Promise<void>((resolve) => letGo.push(resolve));
+      for (const notify of waiting) notify();
+      await new Promise<void>((resolve) => releases.push(resolve));
       const error = outcome(begun.length);
       if (error) throw error;
     },
@@ -24,17 +24,17 @@ function heldLoop(outcome: (pass: number) => Error | undefined = () => undefined
       const check = () => {
         if (begun.length < count) return;
         waiting.delete(check);
-        // After the pass has said what lets it go.
+        // After the reconcile has stored its release function.
         setImmediate(resolve);
       };
       waiting.add(check);
       check();
     });
-  return { loop, begun, failures, over, untilBegun, release: () => letGo.shift()?.() };
+  return { loop, begun, failures, over, untilBegun, release: () => releases.shift()?.() };
 }
 
 describe("a loop", () => {
-  test("has one pass of a key at a time, and one more for all that came meanwhile", async () => {
+  test("runs one reconcile per key at a time, and one more for all keys added during it", async () => {
     const { loop, begun, untilBegun, release } = heldLoop();
     for (const _ of [1, 2, 3]) loop.add("a");
     await untilBegun(1);
@@ -53,7 +53,7 @@ describe("a loop", () => {
     expect(begun).toHaveLength(3);
   });
 
-  test("is idle when the passes of that key are over, also those that came meanwhile", async () => {
+  test("is idle when all reconciles of the key have ended, also those added during them", async () => {
     const { loop, begun, untilBegun, release } = heldLoop();
     await loop.idle("a");
     loop.add("a");
@@ -66,7 +66,7 @@ describe("a loop", () => {
     expect(await idle).toBe(2);
   });
 
-  test("tries again what failed, and is idle in between", async () => {
+  test("retries failures, and is idle in between", async () => {
     const { loop, failures, untilBegun, release } = heldLoop((pass) =>
       pass < 3 ? new Error("no") : undefined,
     );
@@ -79,7 +79,7 @@ describe("a loop", () => {
     expect(failures).toEqual(["Thing a", "Thing a"]);
   });
 
-  test("does nothing more after the signal", async () => {
+  test("stops after the abort", async () => {
     const { loop, begun, over, untilBegun, release } = heldLoop();
     loop.add("a");
     await untilBegun(1);

@@ -12,7 +12,7 @@ const spec: ImageSpec = {
   source: { git },
 };
 
-test("a name is in its label as a whole, also one that is too long for the Build's own", () => {
+test("keeps the complete Image name in the label, also when the Build's name is cut", () => {
   const name = "a".repeat(58);
   const image = { metadata: { name, uid: "uid" }, spec };
   const made = { image, sourceResolver: { spec }, builder: { metadata: { name: "default" } } };
@@ -30,7 +30,7 @@ test.each([
   expect(tagsOf({ spec: { ...spec, tag, imageTaggingStrategy } }, 1, now)).toEqual([tag, ...more]);
 });
 
-test("only a full SHA counts as one: no branch, pull request reference, or short SHA", () => {
+test("recognizes only a full SHA, not a branch, pull request reference, or short SHA", () => {
   expect(["main", "pull/7/merge", "633263b", git.revision].filter((one) => fullSha.test(one))).toEqual([
     git.revision,
   ]);

@@ -1,4 +1,4 @@
-/** The stand-in for kpack when its API server dies. The file has its own control plane, because the test kills it. */
+/** The kpack simulator during an API server outage. This file has its own control plane, because the test kills it. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Pod } from "../../deploy/simulators/kpack/kinds.ts";
 import { manager, type OwnScene, startOwnScene } from "./scene.ts";
@@ -12,7 +12,7 @@ afterAll(() => scene?.stop());
 const isRunning = (step: string) => (pod: Pod) =>
   pod.status?.initContainerStatuses?.some(({ name, state }) => name === step && state.running) ?? false;
 
-test("a Build goes on when the API server is killed and comes back", async () => {
+test("a Build continues after the API server was killed and restarted", async () => {
   const place = await scene.place("outage");
   await place.image("web", { annotations: { "sim.kpk/hold-step": "restore" } });
   const pod = { namespace: place.namespace, name: "web-build-1-build-pod" };

@@ -1,4 +1,4 @@
-/** Recorded from `resource.Quantity` of kpack v0.17.2 (k8s.io/apimachinery v0.34.3) as it decodes and writes JSON. */
+/** Results recorded from `resource.Quantity` of kpack v0.17.2 (k8s.io/apimachinery v0.34.3), decoding and encoding JSON. */
 import { expect, test } from "vitest";
 import { canonicalQuantity, quantityProblem } from "../../deploy/simulators/kpack/quantity.ts";
 

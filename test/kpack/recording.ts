@@ -1,4 +1,4 @@
-/** What happens to the objects of a namespace, as lines in the notation of the recording of the real kpack. */
+/** Records events of a namespace as lines, in the notation of the recording of real kpack. */
 import { type KubeClient, resourcePath } from "../../bus/kube/client.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
 import { compareVersions, type KubeObject } from "../../bus/kube/object.ts";
@@ -12,18 +12,18 @@ import {
 } from "../../deploy/simulators/kpack/kinds.ts";
 import { labels } from "../../deploy/simulators/kpack/newbuild.ts";
 
-/** Events so far, and those to come. */
+/** A running recording. */
 export interface Recording {
-  /** In the order in which the API server stored the objects, of whatever kind. */
+  /** Events of all kinds, in the order in which the API server stored the objects. */
   lines(): string[];
-  /** Resolves to the lines when there is, for each of the patterns, one that it matches. */
+  /** Resolves to the lines once each pattern matches one. */
   until(...patterns: readonly (RegExp | string)[]): Promise<string[]>;
   stop(): void;
 }
 
 const deadlineMillis = 60_000;
 
-/** Begins to watch the kinds in the namespace. What is there already is not told. */
+/** Starts to watch the kinds in the namespace. Existing objects are not recorded. */
 export async function record(
   client: KubeClient,
   namespace: string,
@@ -41,7 +41,7 @@ export async function record(
     void (async () => {
       for await (const event of watch) {
         events.push(event);
-        for (const told of arrived) told();
+        for (const notify of arrived) notify();
       }
     })().catch(() => undefined);
   }
@@ -62,7 +62,7 @@ export async function record(
         const timer = setTimeout(() => {
           arrived.delete(check);
           const missing = patterns.filter((one) => !lines().some((line) => line.match(one)));
-          reject(new Error(`expected ${missing.join(" and ")} among\n${lines().join("\n")}`));
+          reject(new Error(`no line matches ${missing.join(" and ")}:\n${lines().join("\n")}`));
         }, deadlineMillis);
         function check(): void {
           const now = lines();
@@ -78,7 +78,7 @@ export async function record(
   };
 }
 
-/** One event. Images by digest are called D1, D2 and so on, in the order in which they first appear. */
+/** Formats an event. Image digests are named D1, D2, … in the order of their appearance. */
 function lineOf({ type, object }: WatchEvent, digests: Map<string, string>): string {
   const digest = (image: string | undefined) => {
     if (image === undefined) return undefined;

@@ -26,5 +26,5 @@ test.each([
   "a",
 ])("%j is no tag", (text) => {
   expect(parseTag(text)).toBeUndefined();
-  expect(() => repositoryOf(text)).toThrow(`expected the tag of an image, found "${text}"`);
+  expect(() => repositoryOf(text)).toThrow(`invalid image tag "${text}"`);
 });

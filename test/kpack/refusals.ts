@@ -1,21 +1,21 @@
-/** Images that the webhooks of kpack v0.17.2 refuse, with the recorded messages. */
+/** Images that the webhooks of kpack v0.17.2 reject, with the recorded messages. */
 import { r1, registry } from "./scene.ts";
 
-/** What each message begins with. */
+/** Prefix of each message. */
 export const validating =
   'admission webhook "validation.webhook.kpack.io" denied the request: validation failed: ';
 
 const git = { url: "https://git.example/acme/web", revision: r1 };
 
-/** What is wrong, the fields of `spec` that make it so, and the rest of the message. There is no default StorageClass. */
-export const refusedImages: readonly (readonly [string, Readonly<Record<string, unknown>>, string])[] = [
+/** Name, invalid fields of `spec`, and the message without its prefix. There is no default StorageClass. */
+export const invalidImages: readonly (readonly [string, Readonly<Record<string, unknown>>, string])[] = [
   [
-    "additional tags elsewhere",
+    "additional tags of another registry",
     { additionalTags: ["ghcr.io/apps/web:x"] },
     `all additionalTags must have the same registry as tag: spec.additionalTags\nexpected registry: ${registry}, got: ghcr.io`,
   ],
   [
-    "additional tags that are none",
+    "invalid additional tags",
     { additionalTags: [`${registry}/apps/WEB:x`] },
     `invalid value: ${registry}/apps/WEB:x: spec.additionalTags[0]`,
   ],
@@ -31,13 +31,13 @@ export const refusedImages: readonly (readonly [string, Readonly<Record<string, 
     },
     "secretKeyRef is not supported for build environment variables: spec.build.env[1].valueFrom.secretKeyRef",
   ],
-  ["no kind of builder", { builder: { name: "default" } }, "invalid value: : spec.builder.kind"],
+  ["no builder kind", { builder: { name: "default" } }, "invalid value: : spec.builder.kind"],
   [
-    "a wrong kind of builder",
+    "an invalid builder kind",
     { builder: { kind: "Foo", name: "default" } },
     "invalid value: Foo: spec.builder.kind",
   ],
-  ["no name of a builder", { builder: { kind: "Builder" } }, "missing field(s): spec.builder.name"],
+  ["no builder name", { builder: { kind: "Builder" } }, "missing field(s): spec.builder.name"],
   [
     "two sources",
     { source: { git, blob: { url: "https://blob.example" } } },
@@ -54,7 +54,7 @@ export const refusedImages: readonly (readonly [string, Readonly<Record<string, 
     "missing field(s): spec.source.git.revision",
   ],
   ["no tag", { tag: undefined }, "missing field(s): spec.tag"],
-  ["a tag that is none", { tag: "UPPER" }, "invalid value: UPPER: spec.tag"],
+  ["an invalid tag", { tag: "UPPER" }, "invalid value: UPPER: spec.tag"],
   [
     "no failed Builds kept",
     { failedBuildHistoryLimit: 0 },

@@ -1,4 +1,4 @@
-/** The life of the stand-in for kpack itself: it stops, starts again, and does not loop. Only one runs at a time. */
+/** Stop, restart, and idle behavior of the kpack simulator. Only one instance runs at a time. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { kubeClient } from "../../bus/kube/client.ts";
 import { Image, Pod } from "../../deploy/simulators/kpack/kinds.ts";
@@ -15,13 +15,13 @@ afterAll(() => scene?.stop());
 const isRunning = (step: string) => (pod: Pod) =>
   pod.status?.initContainerStatuses?.some(({ name, state }) => name === step && state.running) ?? false;
 
-test("what it is in the middle of is gone on with by the next one, and changes meanwhile are not lost", async () => {
+test("a new instance continues a running Build and handles changes made in between", async () => {
   const place = await scene.place("restart");
   await place.image("web", { annotations: { "sim.kpk/hold-step": "restore" } });
   const pod = { namespace: place.namespace, name: "web-build-1-build-pod" };
   await scene.kit.until(Pod, pod, isRunning("restore"));
   await scene.kpack.stop();
-  // Nobody refuses this now, and nobody needs to.
+  // No webhook validates this write.
   await place.patch("web", { metadata: { annotations: { "sim.kpk/hold-step": null } }, ...revised(r2) });
   await scene.client.mergePatch(
     Pod,
@@ -32,7 +32,7 @@ test("what it is in the middle of is gone on with by the next one, and changes m
   const seen = await record(scene.client, place.namespace);
   const again = await startKpack({ client: scene.client, stepMillis });
   try {
-    // Each kind has a watch of its own.
+    // Each kind has its own watch.
     const lines = await seen.until(/Image .*latestBuildRef=web-build-2 .*Ready=True/, /^ADDED Build-2/);
     seen.stop();
     expect(lines.filter((line) => line.startsWith("ADDED"))).toEqual(["ADDED Build-2"]);
@@ -42,7 +42,7 @@ test("what it is in the middle of is gone on with by the next one, and changes m
   }
 });
 
-test("once all is built it asks the API server nothing more", async () => {
+test("sends no requests when all Images are built", async () => {
   const place = await scene.place("idle");
   const calls: string[] = [];
   const counted = kubeClient(scene.client.connection, {
@@ -55,12 +55,12 @@ test("once all is built it asks the API server nothing more", async () => {
     await place.untilReady("web", "True/UpToDate");
     const seen = await record(scene.client, place.namespace);
     await place.patch("web", { metadata: { annotations: { poked: "yes" } } });
-    // By now the answer to the last write of the Build has been counted, too.
+    // By now the response to the last write of the Build has been counted.
     const before = calls.length;
     await place.patch("web", { spec: { defaultProcess: "web" } });
     await seen.until(/Image gen=2 obs=2 /);
     seen.stop();
-    // The event of a write can be quicker than its answer.
+    // The event of a write can arrive before its response.
     const one = [`PUT /apis/kpack.io/v1alpha2/namespaces/idle/images/web/status`];
     await expect.poll(() => calls.slice(before), { timeout: 60_000 }).toEqual(one);
   } finally {
@@ -72,10 +72,10 @@ test("once all is built it asks the API server nothing more", async () => {
   );
 });
 
-/** The writer stops after this many conflicts. On a slow machine it could win every time. */
+/** The writer stops after this many conflicts, because on a slow machine it could win every time. */
 const conflicts = 5;
 
-test("others who write to its objects all the time are put up with", async () => {
+test("tolerates constant writes by other clients", async () => {
   const place = await scene.place("crowd");
   const failures: string[] = [];
   const kpack = await startKpack({ client: scene.client, stepMillis, log: (line) => failures.push(line) });
@@ -108,14 +108,14 @@ describe("with the order image-first", () => {
   const endOf = (build: string) => new RegExp(`${build} .*Succeeded=(True|False)`);
   const where = (lines: readonly string[], pattern: RegExp): number => {
     const at = lines.findIndex((line) => pattern.test(line));
-    if (at < 0) throw new Error(`expected ${pattern} among\n${lines.join("\n")}`);
+    if (at < 0) throw new Error(`no line matches ${pattern}:\n${lines.join("\n")}`);
     return at;
   };
 
   test.each([
     ["well", {}, / Image .*Ready=True\/UpToDate/],
     ["badly", { "sim.kpk/fail-step": "detect" }, / Image .*Ready=False\/BuildFailed/],
-  ])("an Image says that a Build has ended %s before the Build does", async (how, annotations, ready) => {
+  ])("an Image reports that a Build has ended %s before the Build does", async (how, annotations, ready) => {
     const place = await scene.place(`ends-${how}`);
     const seen = await record(scene.client, place.namespace);
     await place.image("web", { annotations });
@@ -125,7 +125,7 @@ describe("with the order image-first", () => {
     expect(lines.filter((line) => ready.test(line))).toHaveLength(1);
   });
 
-  test("the next Build is never made before the last one says that it has ended", async () => {
+  test("the next Build is never created before the last one reports its end", async () => {
     const place = await scene.place("next");
     const seen = await record(scene.client, place.namespace);
     await place.image("web", { annotations: { "sim.kpk/hold-step": "build" } });
@@ -134,7 +134,7 @@ describe("with the order image-first", () => {
       Boolean(status?.initContainerStatuses?.[4]?.state.running),
     );
     const free = { metadata: { annotations: { "sim.kpk/hold-step": null } } };
-    // Something that needs no git: there is nothing else to wait for.
+    // A change without a new revision, because it needs no git lookup.
     await place.patch("web", { ...free, spec: { build: { env: [{ name: "A", value: "b" }] } } });
     await scene.client.mergePatch(Pod, pod, free, manager);
     const lines = await seen.until(/ Image .*latestBuildRef=web-build-2 .*Ready=True/, endOf("Build-2"));

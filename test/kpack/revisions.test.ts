@@ -1,4 +1,4 @@
-/** The stand-in for kpack beside the recording: what is changed on an Image, and what becomes of it. */
+/** Changes to an Image in the kpack simulator against the recording, and the resulting Builds. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Build, Pod, SourceResolver } from "../../deploy/simulators/kpack/kinds.ts";
 import { conditionOf } from "../../deploy/simulators/kpack/status.ts";
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene?.stop());
 
-/** A place with an Image that was built. */
+/** A namespace with a built Image. */
 async function built(namespace: string, annotations: Record<string, string> = {}): Promise<Place> {
   const place = await scene.place(namespace);
   await place.image("web", { annotations });
@@ -37,11 +37,11 @@ const reasons = (builds: readonly Build[]): unknown[] =>
     spec.source.git?.revision,
   ]);
 
-/** Of an Image: `Image gen=…`, without what the running steps say. */
+/** Lines of the Image (`Image gen=…`), without messages of running steps. */
 const ofImage = (lines: readonly string[]): string[] =>
   lines.filter((line) => line.includes(" Image ") && !line.includes("Container "));
 
-test.concurrent("another revision shows the old image until it is built", async () => {
+test.concurrent("shows the old image until another revision is built", async () => {
   const place = await built("again");
   const seen = await record(scene.client, place.namespace);
   await place.patch("web", {
@@ -105,7 +105,7 @@ const release = { metadata: { annotations: { "sim.kpk/hold-step": null } } };
 const isRunning = (step: string) => (pod: Pod) =>
   pod.status?.initContainerStatuses?.some(({ name, state }) => name === step && state.running) ?? false;
 
-test.concurrent("a reference that was lost is not found again before the Build ends", async () => {
+test.concurrent("does not recover a lost latestBuildRef before the Build ends", async () => {
   const place = await built("race");
   scene.kpack.loseNextReference({ namespace: place.namespace, name: "web" });
   const seen = await record(scene.client, place.namespace);
@@ -124,7 +124,7 @@ test.concurrent("a reference that was lost is not found again before the Build e
   ]);
 });
 
-test.concurrent("environment, resources, subpath, url, and several at once make a Build each", async () => {
+test.concurrent("creates a Build for each change of environment, resources, subpath, url, or several at once", async () => {
   const place = await built("does");
   const changes = [
     ["environment", { build: { env: [{ name: "A", value: "b" }] } }, "CONFIG"],
@@ -148,8 +148,8 @@ test.concurrent("environment, resources, subpath, url, and several at once make 
   }
 });
 
-test.concurrent("what says nothing of a build's contents makes no Build", async () => {
-  // A name, a patch, and how often the source is resolved again for it.
+test.concurrent("creates no Build for changes that do not affect its content", async () => {
+  // Name, patch, and how often the source is resolved again.
   const changes = [
     ["labels", { metadata: { labels: { a: "b" } } }, 1],
     ["annotations", { metadata: { annotations: { a: "b" } } }, 0],
@@ -170,12 +170,12 @@ test.concurrent("what says nothing of a build's contents makes no Build", async 
   for (const [name, patch, flips] of changes) {
     const gen = (await place.patch("web", patch)).metadata.generation ?? 0;
     expected.set(gen, (expected.get(gen) ?? 0) + flips);
-    // Labels change no generation: nothing else tells that they were seen.
+    // Labels do not change the generation, so only this shows that they were seen.
     if (flips > 0) await seen.until(new RegExp(`gen=${gen} obs=${gen} .*ResolverNotReady`));
     const { status } = await place.untilReady("web", "True/UpToDate");
     expect(status?.latestBuildImageGeneration, name).toBe(1);
   }
-  // Another revision afterwards: whatever was to come of the others has come by then.
+  // After another revision, all effects of the earlier changes have occurred.
   await place.patch("web", revised(r2));
   const lines = await seen.until(/Image .*latestBuildRef=web-build-2 .*Ready=True/);
   seen.stop();
@@ -197,7 +197,7 @@ describe.concurrent("image.kpack.io/additionalBuildNeeded", () => {
       manager,
     );
 
-  test("on the latest Build makes another, once, and nothing on an older one", async () => {
+  test("on the latest Build creates one Build, and has no effect on an older one", async () => {
     const place = await built("trigger");
     await annotate(place, 1);
     const build = await place.untilBuilt("web", 2);
@@ -227,7 +227,7 @@ describe.concurrent("image.kpack.io/additionalBuildNeeded", () => {
     ]);
   });
 
-  test("on a failed Build tries the same again", async () => {
+  test("on a failed Build repeats it", async () => {
     const place = await scene.place("trigger-failed");
     await place.image("web", { annotations: { "sim.kpk/fail-step": "build" } });
     await place.untilReady("web", "False/BuildFailed");
@@ -237,7 +237,7 @@ describe.concurrent("image.kpack.io/additionalBuildNeeded", () => {
     expect(conditionOf(await place.untilBuilt("web", 2), "Succeeded")?.status).toBe("True");
   });
 
-  test("while the latest Build runs acts when that ends", async () => {
+  test("on a running Build takes effect when it ends", async () => {
     const place = await scene.place("trigger-running");
     await place.image("web", { annotations: { "sim.kpk/hold-step": "build" } });
     const pod = { namespace: place.namespace, name: "web-build-1-build-pod" };
@@ -250,9 +250,9 @@ describe.concurrent("image.kpack.io/additionalBuildNeeded", () => {
     await place.untilBuilt("web", 2);
   });
 
-  test("on the Image never ends, until it is taken away", async () => {
+  test("on the Image creates Builds until it is removed", async () => {
     const place = await built("trigger-endless");
-    // It is not known how many Builds are made before the annotation is removed.
+    // The number of Builds until the annotation is removed is not known.
     await place.patch("web", { spec: { successBuildHistoryLimit: 10_000 } });
     await place.patch("web", { ...needed, ...revised(r2) });
     await place.untilBuilt("web", 4);

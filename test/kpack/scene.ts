@@ -1,4 +1,4 @@
-/** What tests of the stand-in for kpack begin with: a control plane, the stand-in, and a namespace with an account. */
+/** Environment of the kpack simulator's tests: a control plane, the simulator, and namespaces with a ServiceAccount. */
 import type { KubeClient, ObjectName } from "../../bus/kube/client.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { buildNumber } from "../../deploy/simulators/kpack/builds.ts";
@@ -11,13 +11,13 @@ import { type LocalKit, type OwnKit, startLocalKit, startOwnKit } from "../harne
 import { Lines } from "../harness/lines.ts";
 import { createNamespace } from "../harness/namespaces.ts";
 
-/** Who writes as a test. */
+/** Field manager of the tests. */
 export const manager = { fieldManager: "test" };
-/** The account that builds. */
+/** ServiceAccount of the builds. */
 export const account = "app-builder";
-/** How long each step of a build takes, in milliseconds. Image and Build report every step, however short. */
+/** Duration of a build step, in milliseconds. Image and Build report every step, however short. */
 export const stepMillis = 5;
-/** Where tags are of. */
+/** Registry of the tags. */
 export const registry = "127.0.0.1:46500";
 
 /** Revisions: full SHAs. */
@@ -28,21 +28,21 @@ export const [r1, r2, r3, r4] = ["1", "2", "3", "4"].map((digit) => digit.repeat
   string,
 ];
 
-/** A namespace of a test's own. */
+/** A namespace for one test. */
 export interface Place {
   readonly namespace: string;
-  /** Creates an Image with what has to be in one, and the given. */
+  /** Creates an Image with the required fields and the given options. */
   image(name: string, more?: ImageOptions): Promise<Stored<Image>>;
   patch(name: string, patch: object): Promise<Stored<Image>>;
-  /** Resolves when the Image's condition Ready has that status and reason. */
+  /** Resolves when the Image's Ready condition has that status and reason. */
   untilReady(name: string, ready: string): Promise<Stored<Image>>;
-  /** Resolves when the Build with that number has ended, well or not. */
+  /** Resolves when the Build with that number has succeeded or failed. */
   untilBuilt(image: string, number: number): Promise<Stored<Build>>;
-  /** All of them, by number. */
+  /** All Builds of an Image, by number. */
   builds(image: string): Promise<Stored<Build>[]>;
 }
 
-/** What of an Image is not as always. */
+/** Overrides of an Image. */
 export interface ImageOptions {
   readonly spec?: Partial<ImageSpec>;
   readonly revision?: string;
@@ -50,33 +50,33 @@ export interface ImageOptions {
   readonly annotations?: Record<string, string>;
 }
 
-/** Everything a test needs. */
+/** The environment. */
 export interface Scene {
   readonly kit: LocalKit;
   readonly client: KubeClient;
   readonly kpack: Kpack;
-  /** What the stand-in has failed to do, and will try again. */
+  /** The simulator's log of failed reconciles. */
   readonly failures: Lines;
   place(namespace: string): Promise<Place>;
   stop(): Promise<void>;
 }
 
-/** Annotations of an Image: the kubelet writes each step of its builds, whatever the scene sets. */
+/** Annotations of an Image that make the kubelet write each step, whatever the environment's options. */
 export const eachStep = { [stepMillisAnnotation]: String(stepMillis) };
 
-/** How to start a scene. */
+/** Options of an environment. */
 export type SceneOptions = Pick<KpackOptions, "steps">;
 
-/** Starts it, with the ClusterBuilder `default`, in the local cluster. */
+/** Starts an environment with the ClusterBuilder `default` in the local cluster. */
 export const startScene = async (options: SceneOptions = {}): Promise<Scene> =>
   sceneOn(await startLocalKit(), options);
 
-/** A scene with a control plane of its own, which a test can stop. */
+/** An environment with its own control plane, which a test can stop. */
 export interface OwnScene extends Scene {
   readonly kit: OwnKit;
 }
 
-/** Starts such a scene. */
+/** Starts an environment with its own control plane. */
 export async function startOwnScene(): Promise<OwnScene> {
   const kit = await startOwnKit({ crds: [] });
   return { ...(await sceneOn(kit)), kit };
@@ -104,7 +104,7 @@ async function sceneOn(kit: LocalKit, { steps = "each" }: SceneOptions = {}): Pr
   };
 }
 
-/** An account; `more` are its Secrets. */
+/** A ServiceAccount; `more` adds fields such as its Secrets. */
 export const accountIn = (namespace: string, name: string, more: object = {}): ServiceAccount => ({
   apiVersion: "v1",
   kind: "ServiceAccount",
@@ -113,7 +113,7 @@ export const accountIn = (namespace: string, name: string, more: object = {}): S
   spec: undefined,
 });
 
-/** An Image as the recording has it. */
+/** An Image as in the recording. */
 export const imageIn = (
   namespace: string,
   name: string,
@@ -131,7 +131,7 @@ export const imageIn = (
   },
 });
 
-/** A merge patch of the revision. */
+/** A merge patch that sets the revision. */
 export const revised = (revision: string): object => ({ spec: { source: { git: { revision } } } });
 
 function placeIn(kit: LocalKit, namespace: string): Place {

@@ -1,6 +1,6 @@
 /**
- * The webhooks of the stand-in for kpack v0.17.2, before a real API server. As with kpack they are asked for v1alpha2 alone.
- * Left out: rules about builders, which pass as they are, and the conversion webhook.
+ * The simulated webhooks of kpack v0.17.2, called by a real API server. Like kpack's, they handle only v1alpha2.
+ * Not simulated: rules about builders, which are accepted unchanged, and the conversion webhook.
  */
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
@@ -16,18 +16,17 @@ import { describe } from "./fielderrors.ts";
 import { type Cluster, imageErrors } from "./imagerules.ts";
 import type { Build, Image } from "./kinds.ts";
 
-/** The server that an API server asks. */
+/** The webhook server that the API server calls. */
 export interface AdmissionServer {
-  /** `https://127.0.0.1:port`, with a path for each of the two. */
+  /** `https://127.0.0.1:port`; `/defaults` mutates and `/validate` validates. */
   readonly url: string;
-  /** From now on nobody answers there. */
-  away(): Promise<void>;
-  /** At the same address as before. */
-  back(): Promise<void>;
+  /** Closes the port. */
   stop(): Promise<void>;
+  /** Listens again on the same port. */
+  restart(): Promise<void>;
 }
 
-/** The part of an AdmissionReview that is looked at. https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/ */
+/** The fields of an AdmissionReview that are read. https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/ */
 interface AdmissionRequest {
   readonly uid: string;
   readonly kind: { readonly kind: string };
@@ -36,7 +35,7 @@ interface AdmissionRequest {
   readonly oldObject: Image | Build | null;
 }
 
-/** Starts it on a free port of 127.0.0.1. `cluster` is asked at each request. */
+/** Starts the server on a free port of 127.0.0.1. `cluster` is called for each request. */
 export async function startAdmissionServer(
   authority: CertificateAuthority,
   cluster: () => Cluster,
@@ -48,11 +47,11 @@ export async function startAdmissionServer(
     const body = {
       apiVersion: "admission.k8s.io/v1",
       kind: "AdmissionReview",
-      response: { uid: review.request.uid, ...answered(() => answer(review.request, cluster())) },
+      response: { uid: review.request.uid, ...answerOrReject(() => answer(review.request, cluster())) },
     };
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
   });
-  // The API server decides when to close a connection.
+  // The API server decides when to close connections.
   server.keepAliveTimeout = 0;
   const sockets = new Set<Duplex>();
   server.on("secureConnection", (socket) => {
@@ -65,19 +64,19 @@ export async function startAdmissionServer(
     await once(server, "listening");
   }
 
-  async function away(): Promise<void> {
+  async function stop(): Promise<void> {
     if (!server.listening) return;
     const closed = once(server, "close");
     // `https.Server.close` would destroy idle connections before the API server can close its end.
     NetServer.prototype.close.call(server);
-    // Once the API server has closed its end, its next request opens a connection, which is refused.
+    // After the API server has closed its end, its next request opens a new connection, which is refused.
     for (const socket of sockets) socket.end();
     await closed;
   }
 
   await listen(0);
   const { port } = server.address() as AddressInfo;
-  return { url: `https://127.0.0.1:${port}`, away, back: () => listen(port), stop: away };
+  return { url: `https://127.0.0.1:${port}`, stop, restart: () => listen(port) };
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {
@@ -88,23 +87,24 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 
 type Answer = Readonly<Record<string, unknown>> & { readonly allowed: boolean };
 
-/** A Build that cannot be decoded is refused as well, but not in kpack's words. */
-function answered(answer: () => Answer): Answer {
+/** Also rejects a Build that cannot be decoded, though not with kpack's message. */
+function answerOrReject(answer: () => Answer): Answer {
   try {
     return answer();
   } catch (error) {
-    return refusal(`cannot decode incoming new object: ${(error as Error).message}`);
+    return rejection(`cannot decode incoming new object: ${(error as Error).message}`);
   }
 }
 
-const refusal = (message: string): Answer => ({
+const rejection = (message: string): Answer => ({
   allowed: false,
   status: { status: "Failure", reason: "BadRequest", code: 400, message },
 });
 
 function defaulted({ kind: { kind }, object }: AdmissionRequest, cluster: Cluster): Answer {
   const problem = kind === "Image" && object ? decodingError(object) : undefined;
-  if (problem !== undefined) return refusal(`mutation failed: cannot decode incoming new object: ${problem}`);
+  if (problem !== undefined)
+    return rejection(`mutation failed: cannot decode incoming new object: ${problem}`);
   const spec =
     kind === "Image"
       ? imageDefaults(object as Image, cluster)
@@ -127,5 +127,5 @@ function validated(
       : kind === "Build"
         ? buildErrors(object as Build, (oldObject as Build | null) ?? undefined)
         : [];
-  return errors.length === 0 ? { allowed: true } : refusal(`validation failed: ${describe(errors)}`);
+  return errors.length === 0 ? { allowed: true } : rejection(`validation failed: ${describe(errors)}`);
 }

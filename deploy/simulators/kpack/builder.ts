@@ -1,6 +1,6 @@
 /**
- * The builders of the stand-in for kpack v0.17.2: ClusterBuilders, and Builders of a namespace. Left out: ClusterStacks,
- * ClusterStores and ClusterLifecycles, so a builder is as good as the name of its stack, and nothing is pushed.
+ * The simulated builders of kpack v0.17.2: ClusterBuilders and namespaced Builders. Not simulated: ClusterStacks,
+ * ClusterStores, and ClusterLifecycles. Only the name of its stack decides whether a builder is ready; nothing is pushed.
  */
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -13,42 +13,40 @@ import { type Builder, type BuilderStatus, ClusterBuilder } from "./kinds.ts";
 import { lifecycleVersion } from "./podstatus.ts";
 import { condition, writeStatus } from "./status.ts";
 
-/** The only stack that there is. */
+/** The only existing stack. */
 const goodStack = "default";
 const badStack = "nostack";
 
-/**
- * What a builder can be: ready; broken, because there is no such stack; or edited, with nobody having looked at it yet.
- */
+/** State of a builder: ready, broken by a missing stack, edited but not reconciled yet, or deleted. */
 export type BuilderState = "ready" | "broken" | "not-ready" | "deleted";
 
-/** The builders, and what can be done to them. */
+/** Controller of the builders, and actions on them. */
 export interface Builders {
   reconcile(kind: Kind<Builder>, key: string): Promise<void>;
   /**
-   * Makes, edits or deletes a ClusterBuilder, and resolves when its status is that of its spec. Making one ready that is
-   * ready is an edit, too.
+   * Creates, edits, or deletes a ClusterBuilder, and resolves when its status matches its spec. Setting a ready one to
+   * ready again also edits it.
    */
   set(name: string, state: BuilderState): Promise<void>;
   /** Gives all builders a new run image, or new versions of their buildpacks. */
   renew(part: "stack" | "buildpacks"): Promise<void>;
 }
 
-/** What is needed for that. */
+/** Dependencies of the builders. */
 export interface BuildersOptions {
   readonly client: KubeClient;
   readonly signal: AbortSignal;
   readonly informers: ReadonlyMap<Kind<Builder>, Informer<Builder>>;
   readonly stepMillis: number;
-  /** Asks for a pass, and resolves when it is over. */
-  readonly settle: (kind: Kind<Builder>, key: string) => Promise<void>;
+  /** Enqueues the builder, and resolves when it has been reconciled. */
+  readonly reconcileNow: (kind: Kind<Builder>, key: string) => Promise<void>;
 }
 
 const fieldManager = "kpack-admin";
 const registry = "registry.example";
 
-/** Makes the controller, with nothing to do. */
-export function builders({ client, signal, informers, stepMillis, settle }: BuildersOptions): Builders {
+/** Creates the controller with an empty queue. */
+export function builders({ client, signal, informers, stepMillis, reconcileNow }: BuildersOptions): Builders {
   const held = new Set<string>();
   let edits = 0;
 
@@ -71,7 +69,9 @@ export function builders({ client, signal, informers, stepMillis, settle }: Buil
       if (builder.status?.observedGeneration === builder.metadata.generation) return;
       await sleep(stepMillis, undefined, { signal });
       await change(kind, key, ({ metadata, spec, status }) => ({
-        ...(spec.stack?.name === goodStack ? good(metadata.name, status) : bad(spec.stack?.name, status)),
+        ...(spec.stack?.name === goodStack
+          ? readyStatus(metadata.name, status)
+          : brokenStatus(spec.stack?.name, status)),
         observedGeneration: metadata.generation ?? 0,
       }));
     },
@@ -88,7 +88,7 @@ export function builders({ client, signal, informers, stepMillis, settle }: Buil
       const object = { apiVersion: apiVersionOf({ group, version }), kind, metadata: { name }, spec };
       const options = { fieldManager, signal, force: "take-ownership" } as const;
       informers.get(ClusterBuilder)?.observe(await client.apply(ClusterBuilder, object, options));
-      await settle(ClusterBuilder, `/${name}`);
+      await reconcileNow(ClusterBuilder, `/${name}`);
     },
     async renew(part) {
       for (const [kind, informer] of informers)
@@ -104,17 +104,17 @@ const renewed = (name: string, status: BuilderStatus, part: "stack" | "buildpack
   const { observedStackGeneration: stack = 1, observedStoreGeneration: store = 1 } = status;
   return {
     ...status,
-    ...made(name, part === "stack" ? stack + 1 : stack, part === "buildpacks" ? store + 1 : store),
+    ...imageStatus(name, part === "stack" ? stack + 1 : stack, part === "buildpacks" ? store + 1 : store),
   };
 };
 
-const good = (name: string, status: BuilderStatus = {}): BuilderStatus => ({
-  ...made(name, status.observedStackGeneration ?? 1, status.observedStoreGeneration ?? 1),
+const readyStatus = (name: string, status: BuilderStatus = {}): BuilderStatus => ({
+  ...imageStatus(name, status.observedStackGeneration ?? 1, status.observedStoreGeneration ?? 1),
   conditions: [condition("Ready", "True"), condition("UpToDate", "True")],
 });
 
-/** One that was good before is still of use. */
-const bad = (stack = "", status: BuilderStatus = {}): BuilderStatus => ({
+/** A builder that was ready keeps its image. */
+const brokenStatus = (stack = "", status: BuilderStatus = {}): BuilderStatus => ({
   ...status,
   conditions: [
     status.latestImage
@@ -124,7 +124,7 @@ const bad = (stack = "", status: BuilderStatus = {}): BuilderStatus => ({
   ],
 });
 
-function made(name: string, stack: number, store: number): BuilderStatus {
+function imageStatus(name: string, stack: number, store: number): BuilderStatus {
   const digest = (...parts: (string | number)[]) =>
     `sha256:${createHash("sha256").update(parts.join("\n")).digest("hex")}`;
   const image = `${registry}/builder:clusterbuilder-${name}`;

@@ -1,6 +1,6 @@
 /**
- * The pod in which kpack v0.17.2 builds. Left out: what would be needed to run it really (security contexts, most volumes,
- * mounts and arguments), sidecars that are injected, cosign, and service bindings.
+ * The build pod of kpack v0.17.2. Not simulated: settings that only a running pod needs (security contexts, most volumes,
+ * mounts and arguments), injected sidecars, cosign, and service bindings.
  */
 import { controllerReference, type Stored } from "../../../bus/kube/object.ts";
 import type { Credentials } from "./credentials.ts";
@@ -9,16 +9,16 @@ import { podName } from "./names.ts";
 import { annotations } from "./newbuild.ts";
 import { parseTag } from "./reference.ts";
 
-/** Containers of a build, in the order in which they run; the last one is the pod's main container. */
+/** Containers of a build, in execution order; the last one is the pod's main container. */
 export const steps = ["prepare", "analyze", "detect", "restore", "build", "export", "completion"] as const;
 
-/** Where a Build's pod says which Build it is of. */
+/** Label with the name of the pod's Build. */
 export const buildLabel = "kpack.io/build";
 
-/** The stack that all builders of the stand-in have. */
+/** The stack of all simulated builders. */
 export const stackId = "kpk.stack";
 
-/** An image that was built before and only gets another run image is rebased, not built. */
+/** An existing image that only needs another run image is rebased, not built. */
 const isRebase = ({ metadata, spec }: Build): boolean =>
   metadata.annotations?.[annotations.reason] === "STACK" && spec.lastBuild?.stackId === stackId;
 
@@ -56,7 +56,7 @@ export function buildPod(build: Stored<Build>, { arguments: secrets, pullSecrets
     nodeSelector,
     affinity,
     runtimeClassName,
-    // The stand-in binds its pods itself: where a scheduler runs, it is not to.
+    // The simulator binds its pods itself, so a real scheduler must ignore them.
     schedulerName: schedulerName ?? "kpack-builds",
     activeDeadlineSeconds,
   };

@@ -1,13 +1,13 @@
 /**
- * What the webhook of kpack v0.17.2 refuses of a Build, in its words. Left out: rules about caches, service bindings, notary,
- * and the last Build; of a difference that is not between texts, only that there is one is as kpack says it.
+ * Validation of a Build by the webhook of kpack v0.17.2, with kpack's messages. Not simulated: rules about caches, service
+ * bindings, notary, and the last Build. For changes of values that are not strings, the message only resembles kpack's.
  */
 import { type FieldError, invalid, missing } from "./fielderrors.ts";
 import { envErrors, sourceErrors } from "./imagerules.ts";
 import type { Build } from "./kinds.ts";
 import { parseTag } from "./reference.ts";
 
-/** Everything that is wrong with a Build; `before` is what it is to replace. */
+/** All errors of a Build; `before` is the stored one that it replaces. */
 export function buildErrors({ spec }: Build, before: Build | undefined): FieldError[] {
   const { tags = [], builder, source, env } = spec;
   const changes = before ? differences(before.spec, spec, "{*v1alpha2.BuildSpec}") : [];
@@ -25,7 +25,7 @@ export function buildErrors({ spec }: Build, before: Build | undefined): FieldEr
   ];
 }
 
-/** Where two values differ, as go-cmp shows it. */
+/** Differences between two values, in go-cmp's format. */
 function differences(before: unknown, now: unknown, path: string): string[] {
   if (JSON.stringify(before) === JSON.stringify(now)) return [];
   if (!isObject(before) || !isObject(now))
@@ -38,7 +38,7 @@ function differences(before: unknown, now: unknown, path: string): string[] {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null;
 
-/** Fields are called as in Go. */
+/** The name of a field in Go. */
 const step = (name: string): string =>
   /^\d+$/.test(name)
     ? `[${name}]`

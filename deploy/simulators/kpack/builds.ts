@@ -1,4 +1,4 @@
-/** The Builds of an Image, found, and after a while deleted, as kpack v0.17.2 does it. */
+/** Finds the Builds of an Image and deletes old ones, as kpack v0.17.2 does. */
 import type { KubeClient } from "../../../bus/kube/client.ts";
 import { isNotFound } from "../../../bus/kube/errors.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
@@ -8,8 +8,8 @@ import { labels } from "./newbuild.ts";
 import { conditionOf } from "./status.ts";
 
 /**
- * By label alone, whoever owns them, the oldest first. Left out: kpack goes by creation time alone, which has whole seconds,
- * and picks any one of the Builds of the same second.
+ * Builds with the Image's label, whatever their owner, oldest first. Unlike this, kpack sorts by creation time alone, which
+ * has whole seconds, and picks any of the Builds of the same second.
  */
 export const buildsOf = (image: Image, builds: Informer<Build>): Stored<Build>[] =>
   builds
@@ -23,11 +23,11 @@ export const buildsOf = (image: Image, builds: Informer<Build>): Stored<Build>[]
 
 const createdAt = ({ metadata }: Build): number => Date.parse(metadata.creationTimestamp ?? "");
 
-/** Of a Build's label; 0 of none. */
+/** The number in a Build's label; 0 without one. */
 export const buildNumber = (build: Build | undefined): number =>
   Number(build?.metadata.labels?.[labels.buildNumber] ?? 0);
 
-/** Whether kpack waits for its end: also before it has a status. */
+/** Whether the Build has not ended; true also before it has a status. */
 export const isRunning = (build: Build): boolean =>
   (conditionOf(build, "Succeeded")?.status ?? "Unknown") === "Unknown";
 

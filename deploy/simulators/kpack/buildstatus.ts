@@ -1,14 +1,14 @@
-/** What a Build says of its pod, as kpack v0.17.2 words it. */
+/** The status of a Build, derived from its pod, with the messages of kpack v0.17.2. */
 import type { Build, BuildStatus, Condition, ContainerState, ContainerStatus, Pod } from "./kinds.ts";
 import { decodeMetadata } from "./metadata.ts";
 import { condition } from "./status.ts";
 
-/** The last line that a container logged. */
+/** Returns the last line that a container logged. */
 export type LastLine = (pod: Pod, container: string) => string;
 
 const maxLogMessage = 800;
 
-/** The status of a Build by its pod. Throws when the pod has succeeded and does not say what it has built. */
+/** Derives a Build's status from its pod. Throws when a succeeded pod has no metadata of the built image. */
 export function statusOfPod(build: Build, pod: Pod, lastLine: LastLine): BuildStatus {
   const containers = containersOf(pod);
   const { phase } = pod.status ?? {};
@@ -31,7 +31,7 @@ export function statusOfPod(build: Build, pod: Pod, lastLine: LastLine): BuildSt
   };
 }
 
-/** A Build whose pod can not even be made: it has no reason and no pod. */
+/** Status of a Build whose pod cannot be created: without a reason and without a pod. */
 export const statusOfFailure = (build: Build, message: string): BuildStatus => ({
   stack: {},
   lifecycleVersion: "",
@@ -40,7 +40,7 @@ export const statusOfFailure = (build: Build, message: string): BuildStatus => (
   observedGeneration: build.metadata.generation ?? 0,
 });
 
-/** All containers of a pod, in the order in which they run. */
+/** All containers of a pod, in execution order. */
 export const containersOf = ({ status }: Pod): ContainerStatus[] => [
   ...(status?.initContainerStatuses ?? []),
   ...(status?.containerStatuses ?? []),
@@ -69,12 +69,12 @@ function succeeded(pod: Pod, containers: readonly ContainerStatus[], lastLine: L
 
 function terminationMessage(pod: Pod, container: ContainerStatus, lastLine: LastLine): string {
   const { namespace, name } = pod.metadata;
-  const said = lastLine(pod, container.name).slice(0, maxLogMessage);
+  const lastLogLine = lastLine(pod, container.name).slice(0, maxLogMessage);
   const more = `For more info use \`kubectl logs -n ${namespace} ${name} -c ${container.name}\``;
-  return ` ${stepState(container).terminated?.message} ${said}: ${more}`;
+  return ` ${stepState(container).terminated?.message} ${lastLogLine}: ${more}`;
 }
 
-/** A state that says nothing in words gets some. */
+/** Adds kpack's default message to a state without one. */
 function stepState({ name, state }: ContainerStatus): ContainerState {
   if (state.terminated) {
     const how = state.terminated.exitCode === 0 ? "successfully" : "with error";

@@ -1,20 +1,20 @@
-/** What makes kpack v0.17.2 build an Image again, compared with its last Build. Left out: service bindings of v1alpha1. */
+/** The reasons for which kpack v0.17.2 builds an Image again. Not simulated: service bindings of v1alpha1. */
 import { isDeepStrictEqual } from "node:util";
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Build, Builder, BuildpackMetadata, Image, Source, SourceResolver } from "./kinds.ts";
 import { conditionOf } from "./status.ts";
 
-/** One reason to build, as it is written into the annotation `image.kpack.io/buildChanges`. */
+/** One reason to build, as in the annotation `image.kpack.io/buildChanges`. */
 export interface Change {
   readonly reason: "TRIGGER" | "COMMIT" | "CONFIG" | "BUILDPACK" | "STACK" | "LIFECYCLE";
   readonly old: unknown;
   readonly new: unknown;
 }
 
-/** On the latest Build, whatever its value: builds once more. */
+/** Annotation of the latest Build that requests another one, whatever its value. */
 export const buildNeeded = "image.kpack.io/additionalBuildNeeded";
 
-/** What a Build is made from. */
+/** Inputs of a Build. */
 export interface Ingredients {
   readonly image: Stored<Image>;
   readonly lastBuild: Stored<Build> | undefined;
@@ -22,7 +22,7 @@ export interface Ingredients {
   readonly builder: Stored<Builder>;
 }
 
-/** The source that a SourceResolver has found, as a Build has it. Fields are in kpack's order, for the text that shows them. */
+/** The resolved source as a Build's spec has it. Fields are in kpack's order, because an annotation shows them as text. */
 export function resolvedSource({ status, spec }: SourceResolver): Source {
   const { git } = status?.source ?? {};
   if (git === undefined) return spec.source;
@@ -33,7 +33,7 @@ export function resolvedSource({ status, spec }: SourceResolver): Source {
   };
 }
 
-/** Every reason to build, in kpack's order. None means that the Image is up to date. */
+/** All reasons to build, in kpack's order; empty when the Image is up to date. */
 export function changesOf(made: Ingredients, now = new Date()): Change[] {
   const { lastBuild } = made;
   const built = conditionOf(lastBuild, "Succeeded")?.status === "True" ? lastBuild : undefined;
@@ -77,7 +77,7 @@ function configs({ image, lastBuild, sourceResolver }: Ingredients): Change[] {
     : [{ reason: "CONFIG", old: before, new: after }];
 }
 
-/** The revision is a COMMIT, not a CONFIG. */
+/** Without the revision: its change is a COMMIT, not a CONFIG. */
 function unrevised(config: { source: Source }): unknown {
   const { git, ...source } = config.source;
   return JSON.parse(
@@ -85,11 +85,11 @@ function unrevised(config: { source: Source }): unknown {
   );
 }
 
-/** Buildpacks of the last Build that the builder has no more, or not in that version. */
+/** Buildpacks of the last Build that the builder no longer has in that version. */
 function buildpacks({ status }: Build, builder: Builder): Change[] {
-  const isThere = ({ id, version }: BuildpackMetadata) =>
+  const isAvailable = ({ id, version }: BuildpackMetadata) =>
     builder.status?.builderMetadata?.some((one) => one.id === id && one.version === version);
-  const old = (status?.buildMetadata ?? []).filter((one) => !isThere(one));
+  const old = (status?.buildMetadata ?? []).filter((one) => !isAvailable(one));
   return old.length === 0
     ? []
     : [{ reason: "BUILDPACK", old: old.map(({ id, version }) => ({ id, version })), new: null }];
@@ -104,5 +104,5 @@ function differing(
   return identity(before ?? "") === identity(after ?? "") ? [] : [{ reason, old: before, new: after }];
 }
 
-/** A run image that is copied elsewhere is the same one. */
+/** The digest identifies a run image, even when it is copied to another registry. */
 const digestOf = (image: string): string => image.slice(image.indexOf("@") + 1);

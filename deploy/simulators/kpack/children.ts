@@ -1,4 +1,4 @@
-/** What kpack v0.17.2 keeps beside an Image: a SourceResolver, and the claim of its cache. */
+/** The children of an Image in kpack v0.17.2: a SourceResolver, and the PersistentVolumeClaim of its cache. */
 import { isDeepStrictEqual } from "node:util";
 import { type KubeClient, resourcePath } from "../../../bus/kube/client.ts";
 import { apiVersionOf } from "../../../bus/kube/kind.ts";
@@ -9,7 +9,7 @@ import { type Image, PersistentVolumeClaim, SourceResolver } from "./kinds.ts";
 import { cacheName, sourceResolverName } from "./names.ts";
 import { fieldManager } from "./status.ts";
 
-/** What is needed for both. */
+/** Dependencies of both functions. */
 export interface ChildOptions {
   readonly client: KubeClient;
   readonly signal: AbortSignal;
@@ -18,8 +18,8 @@ export interface ChildOptions {
 }
 
 /**
- * Makes the SourceResolver, or makes it as the Image is. One that was written just now has no status: whatever it was
- * resolved to before does not count.
+ * Creates or updates the SourceResolver. One that was just written is returned without its status, because the previous
+ * resolution no longer counts.
  */
 export async function keepSourceResolver(
   image: Stored<Image>,
@@ -61,8 +61,8 @@ export async function keepSourceResolver(
 }
 
 /**
- * Makes the claim of the cache, lets it grow, or deletes it when there is to be none. Resolves to its name. Rejects where the
- * API server refuses another size: then nothing else becomes of the Image.
+ * Creates, grows, or deletes the claim of the cache. Resolves to its name. Rejects if the API server rejects the new size;
+ * the Image's reconcile then stops.
  */
 export async function keepCache(
   image: Stored<Image>,

@@ -1,4 +1,4 @@
-/** The controllers of the stand-in for kpack v0.17.2, who wakes whom, and who waits for whom. */
+/** Wires the simulated controllers of kpack v0.17.2: which changes enqueue which objects, and which controller waits. */
 import type { KubeClient } from "../../../bus/kube/client.ts";
 import type { Kind } from "../../../bus/kube/kind.ts";
 import { controllerOf, type KubeObject } from "../../../bus/kube/object.ts";
@@ -15,7 +15,7 @@ import type { PodLogs } from "./podlogs.ts";
 import { sourceResolverController } from "./sourceresolver.ts";
 import type { Handlers, World } from "./world.ts";
 
-/** What they work with. */
+/** Dependencies of the controllers. */
 export interface ControllersOptions {
   readonly client: KubeClient;
   readonly signal: AbortSignal;
@@ -28,8 +28,8 @@ export interface ControllersOptions {
 }
 
 /**
- * What is written first when a Build ends, which is what watchers of both may see: the Build, its Image, or either. kpack
- * writes the Build first, but watches are not in step.
+ * Which object is written first when a Build ends: the Build, its Image, or a random choice. kpack writes the Build first,
+ * but watches of the two kinds are not ordered, so a client may see either.
  */
 export type Order = "build-first" | "image-first" | "random";
 
@@ -37,13 +37,13 @@ export type Order = "build-first" | "image-first" | "random";
 export interface Controllers {
   readonly images: ImageController;
   readonly builders: Builders;
-  /** What each change leads to. */
+  /** Called for each change of an object. */
   readonly handlers: Handlers;
-  /** Resolves when the signal has ended all passes. */
+  /** Resolves when all reconciles have ended after the abort. */
   ended(): Promise<void>;
 }
 
-/** Starts them, with nothing to do. */
+/** Starts the controllers with empty queues. */
 export function startControllers(options: ControllersOptions): Controllers {
   const { client, signal, world, logs, stepMillis, steps, order, failed } = options;
   const { images, pods, clusterBuilders } = world;
@@ -116,7 +116,7 @@ export function startControllers(options: ControllersOptions): Controllers {
       [ClusterBuilder, clusterBuilders],
       [Builder, world.builders],
     ]),
-    async settle(kind, key) {
+    async reconcileNow(kind, key) {
       builderLoops.get(kind)?.add(key);
       await builderLoops.get(kind)?.idle(key);
     },
@@ -127,7 +127,7 @@ export function startControllers(options: ControllersOptions): Controllers {
       start(kind.kind, (key) => made.reconcile(kind, key)),
     );
 
-  /** The owner alone: what has lost it is nobody's business any more. */
+  /** Enqueues the controlling owner only. */
   function addOwner(loop: Loop, kind: Kind, object: KubeObject): void {
     const owner = controllerOf(object);
     if (owner?.kind === kind.kind)
@@ -136,7 +136,7 @@ export function startControllers(options: ControllersOptions): Controllers {
   function builderChanged(kind: Kind<Builder>, builder: Builder): void {
     builderLoops.get(kind)?.add(keyOf(builder.metadata));
     for (const image of images.all()) {
-      // What was written as v1alpha1 was checked by nobody.
+      // An object written as v1alpha1 was not validated.
       const { kind: named, name } = image.spec?.builder ?? {};
       const isNear = kind === ClusterBuilder || builder.metadata.namespace === image.metadata.namespace;
       if (named === kind.kind && name === builder.metadata.name && isNear)
@@ -175,7 +175,7 @@ export function startControllers(options: ControllersOptions): Controllers {
   };
 }
 
-/** By name: it may be owned by nobody. */
+/** Matches by name, because the SourceResolver may have lost its owner. */
 const isOf = ({ metadata }: SourceResolver, image: Image): boolean =>
   metadata.namespace === image.metadata.namespace &&
   metadata.name === sourceResolverName(image.metadata.name);

@@ -1,7 +1,7 @@
 /**
- * The CRDs of kpack v0.17.2 that its stand-in serves: names, columns and schemas as kpack's own have them. Left out: the
- * conversion between v1alpha1 and v1alpha2 (both are served, and an object reads the same in either), and ClusterStack,
- * ClusterStore, ClusterLifecycle, Buildpack and ClusterBuildpack.
+ * The simulated CRDs of kpack v0.17.2: names, columns, and schemas are kpack's. Not simulated: the conversion between v1alpha1
+ * and v1alpha2 (both are served, and an object is the same in either), and ClusterStack, ClusterStore, ClusterLifecycle,
+ * Buildpack, and ClusterBuildpack.
  */
 import type { Scope } from "../../../bus/kube/kind.ts";
 import { group } from "./kinds.ts";
@@ -10,7 +10,7 @@ interface Names {
   readonly kind: string;
   readonly scope?: Scope;
   readonly shortNames?: readonly string[];
-  /** Columns of v1alpha1, and what v1alpha2 has besides. */
+  /** Columns of v1alpha1; `newColumns` are added in v1alpha2. */
   readonly columns: readonly Column[];
   readonly newColumns?: readonly Column[];
 }
@@ -52,7 +52,7 @@ const kinds: readonly Names[] = [
   },
 ];
 
-/** The CRDs, to be installed as any others. */
+/** The CRDs, ready to install. */
 export const kpackCrds: readonly Record<string, unknown>[] = kinds.map(
   ({ kind, scope = "Namespaced", shortNames, columns, newColumns = [] }) => {
     const singular = kind.toLowerCase();

@@ -1,25 +1,25 @@
-/** What a build pod may use, as kpack v0.17.2 collects it. Left out: what the Secrets say, so also cosign and services. */
+/** Collects a build pod's credentials as kpack v0.17.2 does. Not simulated: the content of Secrets, cosign, and services. */
 import type { KubeClient } from "../../../bus/kube/client.ts";
 import { isNotFound } from "../../../bus/kube/errors.ts";
 import { type Kind, Secret } from "../../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
 import { type Build, ServiceAccount } from "./kinds.ts";
 
-/** The pod of a Build can not be made, and is never tried again. The message is the Build's. */
+/** The pod of a Build cannot be created, and there is no retry. The Build's status shows the message. */
 export class PodGenerationError extends Error {
   override readonly name = "PodGenerationError";
 }
 
-/** Secrets for git and the registry, by their annotations: arguments of the containers that use them. */
+/** Secrets for git and the registry, as container arguments. */
 export interface Credentials {
   readonly arguments: readonly string[];
   readonly pullSecrets: readonly string[];
 }
 
-/** Annotations of Secrets, and what a container is told of each. */
+/** Annotations of Secrets, and the container argument for each. */
 const uses = { "kpack.io/git": "-basic-git", "kpack.io/docker": "-basic-docker" } as const;
 
-/** Reads the Build's account and its Secrets. Throws {@link PodGenerationError}. */
+/** Reads the Build's ServiceAccount and its Secrets. Throws {@link PodGenerationError}. */
 export async function credentialsOf(
   build: Build,
   client: KubeClient,

@@ -1,11 +1,11 @@
 /**
- * What the webhook of kpack v0.17.2 says of an Image whose fields have other types than Go expects. kpack's own types gave the texts,
- * with the encoding/json of Go 1.26. Left out: types inside affinity, tolerations, and the like, and what becomes of null in a list.
+ * Decoding errors of kpack v0.17.2's webhook for an Image with fields of the wrong type. The messages were produced with kpack's
+ * own types and the encoding/json of Go 1.26. Not simulated: types inside affinity, tolerations, and the like, and null in a list.
  */
 import { quantityProblem } from "./quantity.ts";
 
 interface GoStruct {
-  /** The type, as Go writes it: with its package where it is a field's type. */
+  /** The Go type; qualified with its package if it is the type of a field. */
   readonly type: string;
   readonly fields: Readonly<Record<string, GoType>>;
 }
@@ -72,18 +72,18 @@ const imageSpec: GoStruct = {
 
 const image: GoStruct = { type: "v1alpha2.Image", fields: { spec: imageSpec } };
 
-/** What Go says of an Image that it cannot decode; undefined where it can. */
+/** Go's error for an Image that cannot be decoded; otherwise undefined. */
 export function decodingError(object: object): string | undefined {
   const problems = problemsIn(object, image, "", "");
-  // Go stops at a wrong quantity, and reports the first wrong type when it has read everything.
+  // Go stops at an invalid quantity, but reports the first wrong type only after it has read everything.
   return problems.find((problem) => !problem.startsWith("json: ")) ?? problems[0];
 }
 
-/** `path` from the root; `struct`: the type of the struct that the field is in. */
+/** `path` starts at the root; `struct` is the type that contains the field. */
 function problemsIn(value: unknown, type: GoType, path: string, struct: string): string[] {
   if (value === undefined || value === null || type === "any") return [];
-  const mismatch = (wanted: string, found = kindOf(value)) => [
-    `json: cannot unmarshal ${found} into Go struct field ${struct}.${path} of type ${wanted}`,
+  const mismatch = (expected: string, found = kindOf(value)) => [
+    `json: cannot unmarshal ${found} into Go struct field ${struct}.${path} of type ${expected}`,
   ];
   if (type === "quantity") return [quantityProblem(value)].filter((problem) => problem !== undefined);
   if (type === "string") return typeof value === "string" ? [] : mismatch(type);

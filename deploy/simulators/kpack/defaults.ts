@@ -1,9 +1,9 @@
-/** What the webhook of kpack v0.17.2 fills in, beside what it drops. */
+/** Defaulting by the webhook of kpack v0.17.2. It also drops unknown fields. */
 import { buildFields, imageFields, known } from "./fields.ts";
 import type { Cluster } from "./imagerules.ts";
 import type { Build, Image } from "./kinds.ts";
 
-/** The spec as it is stored. */
+/** Adds kpack's defaults to an Image's spec and drops unknown fields. */
 export function imageDefaults(image: Image, { hasDefaultStorageClass }: Cluster): Record<string, unknown> {
   return {
     serviceAccountName: "default",
@@ -15,7 +15,7 @@ export function imageDefaults(image: Image, { hasDefaultStorageClass }: Cluster)
   };
 }
 
-/** The spec as it is stored. */
+/** Adds kpack's defaults to a Build's spec and drops unknown fields. */
 export const buildDefaults = (build: Build): Record<string, unknown> => ({
   serviceAccountName: "default",
   ...known(build.spec ?? {}, buildFields),

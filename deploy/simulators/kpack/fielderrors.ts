@@ -1,6 +1,6 @@
-/** What the stand-in for kpack v0.17.2 finds wrong with an object, in the words of knative's `apis.FieldError`. */
+/** Validation errors in the format of knative's `apis.FieldError`. */
 
-/** One complaint. Those with the same words become one, of all their paths. */
+/** One error. Errors with the same message and details are merged into one with all paths. */
 export interface FieldError {
   readonly message: string;
   /** From the object's root: `spec.tag`. */
@@ -15,23 +15,21 @@ export const invalid = (value: string, path: string): FieldError => ({
   path,
 });
 
-/** Nothing when it is as it was. */
+/** No error if the value is unchanged. */
 export const immutable = (before: string, now: string, path: string): FieldError[] =>
   before === now
     ? []
     : [{ message: "Immutable field changed", path, details: `got: ${now}, want: ${before}` }];
 
-/** All of it as one text: complaints by their words, paths in their order. */
+/** Formats all errors, sorted by message and path. */
 export function describe(errors: readonly FieldError[]): string {
-  const byWords = new Map<string, string[]>();
+  const byMessage = new Map<string, string[]>();
   for (const { message, path, details = "" } of errors) {
-    const words = JSON.stringify([message, details]);
-    byWords.set(words, [...(byWords.get(words) ?? []), path]);
+    const key = JSON.stringify([message, details]);
+    byMessage.set(key, [...(byMessage.get(key) ?? []), path]);
   }
-  return [...byWords]
-    .map(
-      ([words, paths]) => [...(JSON.parse(words) as [string, string]), [...new Set(paths)].sort()] as const,
-    )
+  return [...byMessage]
+    .map(([key, paths]) => [...(JSON.parse(key) as [string, string]), [...new Set(paths)].sort()] as const)
     .sort(([a, aDetails], [b, bDetails]) => compare(a, b) || compare(aDetails, bDetails))
     .map(([message, details, paths]) => `${message}: ${paths.join(", ")}${details && `\n${details}`}`)
     .join("\n");

@@ -1,7 +1,6 @@
 /**
- * What is left of an object that has gone through the webhook of kpack v0.17.2: the fields that v1alpha2 has. Whatever else
- * there is gets lost without a word, and so does what is empty. Left out: what is inside environment variables, tolerations
- * and the like.
+ * The fields that the webhook of kpack v0.17.2 keeps: those of v1alpha2. It silently drops all other fields, and empty ones.
+ * Not simulated: fields inside environment variables, tolerations, and the like.
  */
 import { canonicalQuantity } from "./quantity.ts";
 
@@ -11,8 +10,8 @@ export interface Fields {
 }
 
 /**
- * Anything; anything, also when it is empty; a quantity or an object of quantities, in the form that Kubernetes prefers; an object; or
- * an object that is always added.
+ * `value` is dropped when empty, `kept` is not; quantities are converted to canonical form; `fields` describes an optional
+ * object, and `always` one that is added when it is missing.
  */
 type Field =
   | "value"
@@ -51,7 +50,7 @@ const workload: Fields = {
   resources: { always: resources },
 };
 
-/** Of an Image's spec. */
+/** Fields of an Image's spec. */
 export const imageFields: Fields = {
   tag: "kept",
   builder: { always: reference },
@@ -71,7 +70,7 @@ export const imageFields: Fields = {
   additionalTags: "value",
 };
 
-/** Of a Build's spec. */
+/** Fields of a Build's spec. */
 export const buildFields: Fields = {
   tags: "value",
   builder: { always: { image: "value", imagePullSecrets: "value", ref: "kept" } },
@@ -92,10 +91,10 @@ export const buildFields: Fields = {
 
 type Json = Record<string, unknown>;
 
-/** The object with these fields and no others. Throws a `TypeError` on something that is no object where one has to be. */
+/** Copies the object with these fields only. Throws a `TypeError` where a value is not an object but must be one. */
 export function known(object: unknown, fields: Fields, path = "spec"): Json {
   if (typeof object !== "object" || object === null || Array.isArray(object))
-    throw new TypeError(`expected an object at ${path}, found ${JSON.stringify(object)}`);
+    throw new TypeError(`${path} must be an object, found ${JSON.stringify(object)}`);
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, field]) => {
       const value = knownField((object as Json)[name], field, `${path}.${name}`);

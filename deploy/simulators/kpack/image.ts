@@ -1,10 +1,7 @@
-/**
- * The Image controller of the stand-in for kpack v0.17.2. Left out: priority classes, and caches in a registry beyond handing
- * them on.
- */
+/** The simulated Image controller of kpack v0.17.2. Not simulated: priority classes, and registry caches beyond passing them on. */
 import type { ObjectName } from "../../../bus/kube/client.ts";
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
-import { isForeseen } from "./build.ts";
+import { isUnwritten } from "./build.ts";
 import { buildNumber, buildsOf, deleteOldBuilds, isRunning } from "./builds.ts";
 import { changesOf, type Ingredients } from "./changes.ts";
 import { type ChildOptions, keepCache, keepSourceResolver } from "./children.ts";
@@ -21,7 +18,7 @@ import { Build, type Builder, Image, type ImageStatus } from "./kinds.ts";
 import { annotations, labels, newBuild } from "./newbuild.ts";
 import { conditionOf, fieldManager, writeStatus } from "./status.ts";
 
-/** What the controller sees. */
+/** Dependencies of the controller. */
 export interface ImageOptions extends ChildOptions {
   readonly images: Informer<Image>;
   readonly builds: Informer<Build>;
@@ -33,20 +30,20 @@ export interface ImageOptions extends ChildOptions {
 /** The controller. */
 export interface ImageController {
   reconcile(key: string): Promise<void>;
-  /** The next Build of the Image is made, but the status that tells of it meets a conflict. */
+  /** Creates the Image's next Build, but makes the status write that records it fail with a conflict. */
   loseNextReference(image: ObjectName): void;
 }
 
-/** Makes the controller, with nothing to do. */
+/** Creates the controller with an empty queue. */
 export function imageController(options: ImageOptions): ImageController {
   const { client, signal, images, builds } = options;
-  const losing = new Set<string>();
+  const conflicting = new Set<string>();
 
   async function desired(image: Stored<Image>): Promise<ImageStatus> {
     const builder = options.builderOf(image);
     if (builder === undefined) return { ...image.status, conditions: builderNotFound(image) };
     const lastBuild = buildsOf(image, builds).at(-1);
-    // Nothing but the conditions is looked at while a Build runs, so whatever the status says of it stays as it is.
+    // While a Build runs, kpack updates only the conditions.
     if (lastBuild && isRunning(lastBuild))
       return { ...image.status, conditions: buildRunning(lastBuild, builder) };
     const buildCacheName = await keepCache(image, options);
@@ -60,7 +57,7 @@ export function imageController(options: ImageOptions): ImageController {
   async function buildOrNot(made: Ingredients): Promise<ImageStatus> {
     const { image, builder, lastBuild, sourceResolver } = made;
     const changes = isReady(builder) && isResolved(sourceResolver) ? changesOf(made) : [];
-    if (changes.length > 0 && lastBuild && isForeseen(lastBuild)) return { ...image.status };
+    if (changes.length > 0 && lastBuild && isUnwritten(lastBuild)) return { ...image.status };
     const build = changes.length > 0 ? await create(made, changes) : lastBuild;
     const isNew = build !== lastBuild;
     const succeeded = conditionOf(lastBuild, "Succeeded")?.status === "True";
@@ -90,14 +87,14 @@ export function imageController(options: ImageOptions): ImageController {
       const running = buildsOf(image, builds).at(-1)?.metadata.uid;
       const status = { ...(await desired(image)), observedGeneration: image.metadata.generation };
       const hasNew = buildsOf(image, builds).at(-1)?.metadata.uid !== running;
-      const writing = hasNew && losing.delete(key) ? stale(image) : image;
+      const writing = hasNew && conflicting.delete(key) ? stale(image) : image;
       images.observe(await writeStatus(client, Image, writing, status, signal));
     },
-    loseNextReference: (image) => void losing.add(keyOf(image)),
+    loseNextReference: (image) => void conflicting.add(keyOf(image)),
   };
 }
 
-/** As it would be in the hands of somebody who has not heard of the last write yet. */
+/** With an outdated resourceVersion, as in a cache that has not seen the last write. */
 const stale = <T extends KubeObject>(object: Stored<T>): Stored<T> => ({
   ...object,
   metadata: { ...object.metadata, resourceVersion: "1" },

@@ -1,6 +1,6 @@
 /**
- * What the webhook of kpack v0.17.2 refuses of an Image, in its words. Left out: rules about service bindings, notary and
- * cosign.
+ * Validation of an Image by the webhook of kpack v0.17.2, with kpack's messages. Not simulated: rules about service bindings,
+ * notary, and cosign.
  */
 import { amountOf } from "../../../bus/kube/matchesdesired.ts";
 import { type FieldError, immutable, invalid, missing } from "./fielderrors.ts";
@@ -8,14 +8,14 @@ import type { Image, ImageBuild, ImageSpec, Source } from "./kinds.ts";
 import { canonicalQuantity } from "./quantity.ts";
 import { parseTag } from "./reference.ts";
 
-/** What the cluster is like, as far as rules ask. */
+/** Properties of the cluster that the rules depend on. */
 export interface Cluster {
   readonly hasDefaultStorageClass: boolean;
 }
 
 const maxName = 63;
 
-/** Everything that is wrong with an Image; `before` is what it is to replace. */
+/** All errors of an Image; `before` is the stored one that it replaces. */
 export const imageErrors = (image: Image, before: Image | undefined, cluster: Cluster): FieldError[] => [
   ...tagErrors(image.spec, before?.spec),
   ...additionalTagErrors(image.spec),
@@ -60,7 +60,7 @@ function builderErrors({ builder: { kind = "", name } }: ImageSpec): FieldError[
   return ["Builder", "ClusterBuilder"].includes(kind) ? [] : [invalid(kind, "spec.builder.kind")];
 }
 
-/** Also of a Build's source. */
+/** Errors of a source; also used for Builds. */
 export function sourceErrors({ git, blob, registry }: Source): FieldError[] {
   const among = (message: string, names: readonly string[]) =>
     names.map((name) => ({ message: `expected exactly one, got ${message}`, path: `spec.source.${name}` }));
@@ -74,7 +74,7 @@ export function sourceErrors({ git, blob, registry }: Source): FieldError[] {
   ];
 }
 
-/** Also of a Build's variables. */
+/** Errors of environment variables; also used for Builds. */
 export const envErrors = (env: ImageBuild["env"] = [], path: string): FieldError[] =>
   env.flatMap(({ valueFrom }, at) =>
     valueFrom?.secretKeyRef
@@ -135,7 +135,7 @@ function cacheErrors({ cache }: ImageSpec, before: ImageSpec | undefined, cluste
 
 type Volume = NonNullable<NonNullable<ImageSpec["cache"]>["volume"]>;
 
-/** A larger one passes, also where the volume cannot grow. */
+/** Accepts a larger size even if the volume cannot grow. */
 function volumeErrors(was: Volume, volume: Volume): FieldError[] {
   if ((amountOf(volume.size) ?? 0) < (amountOf(was.size) ?? 0))
     return [

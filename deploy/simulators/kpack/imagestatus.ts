@@ -1,17 +1,17 @@
-/** The conditions of an Image, as kpack v0.17.2 words them. */
+/** The conditions of an Image, with the messages of kpack v0.17.2. */
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Build, Builder, Condition, Image, SourceResolver } from "./kinds.ts";
 import { condition, conditionOf } from "./status.ts";
 
-/** Whether a builder is of use: its status is that of its spec, and says so. */
+/** Whether a builder is ready, according to an up-to-date status. */
 export const isReady = ({ metadata, status }: Builder): boolean =>
   status?.observedGeneration === metadata.generation && conditionOf({ status }, "Ready")?.status === "True";
 
-/** Whether a SourceResolver has resolved what its spec says. */
+/** Whether a SourceResolver has resolved its current spec. */
 export const isResolved = ({ metadata, status }: SourceResolver): boolean =>
   status?.observedGeneration === metadata.generation && conditionOf({ status }, "Ready")?.status === "True";
 
-/** The only condition while there is no such builder. The namespace is the one that nobody writes into the spec. */
+/** The only condition while the builder does not exist. The namespace is the spec's, which is usually empty. */
 export const builderNotFound = ({ spec: { builder } }: Image): Condition[] => [
   condition(
     "Ready",
@@ -21,20 +21,20 @@ export const builderNotFound = ({ spec: { builder } }: Image): Condition[] => [
   ),
 ];
 
-/** While a Build runs: Ready says what the Build says. */
+/** Conditions while a Build runs: Ready repeats the Build's message. */
 export function buildRunning(build: Stored<Build>, builder: Builder): Condition[] {
   const succeeded = conditionOf(build, "Succeeded");
   const message = succeeded === undefined ? executing(build) : succeeded.message;
   return [condition("Ready", "Unknown", "BuildRunning", message), ...builderConditions(builder)];
 }
 
-/** Right after a Build was made. */
+/** Conditions right after a Build was created. */
 export const buildScheduled = (build: Build, builder: Builder): Condition[] => [
   condition("Ready", "Unknown", "BuildRunning", executing(build)),
   ...builderConditions(builder),
 ];
 
-/** When there is nothing to build, or when that is not known yet. */
+/** Conditions when no Build is needed, or when that is still unknown. */
 export function notScheduled(
   builder: Builder,
   sourceResolver: SourceResolver,

@@ -1,17 +1,16 @@
 /**
- * The kinds of kpack v0.17.2 (kpack.io/v1alpha2), as far as its stand-in uses them, and those of Kubernetes that it needs.
- * Left out: ClusterStack, ClusterStore, ClusterLifecycle, Buildpack and ClusterBuildpack; sources other than git are carried
- * along unread.
+ * The kinds of kpack v0.17.2 (kpack.io/v1alpha2) and of Kubernetes that the simulator uses. Not simulated: ClusterStack,
+ * ClusterStore, ClusterLifecycle, Buildpack, and ClusterBuildpack. Sources other than git are passed on unread.
  */
 import { externalKind, type Scope } from "../../../bus/kube/kind.ts";
 import type { KubeObject } from "../../../bus/kube/object.ts";
 
 /** kpack's API group. */
 export const group = "kpack.io";
-/** The version that is stored, and the only one that the webhooks look at. */
+/** The stored version, and the only one that the webhooks handle. */
 export const version = "v1alpha2";
 
-/** A condition as kpack writes it: knative's, of which everything but type and status may be missing. */
+/** A knative condition; all fields except type and status may be missing. */
 export interface Condition {
   type: string;
   status: "True" | "False" | "Unknown";
@@ -20,7 +19,7 @@ export interface Condition {
   lastTransitionTime?: string | null;
 }
 
-/** Where the source is. Exactly one of git, blob and registry. */
+/** The source: exactly one of git, blob, and registry. */
 export interface Source {
   git?: { url: string; revision: string; initializeSubmodules?: boolean };
   blob?: Record<string, unknown>;
@@ -43,7 +42,7 @@ export interface ImageBuild {
   creationTime?: string;
 }
 
-/** What is to be built, again and again. */
+/** Spec of an Image. */
 export interface ImageSpec {
   tag: string;
   additionalTags?: string[];
@@ -60,7 +59,7 @@ export interface ImageSpec {
   defaultProcess?: string;
 }
 
-/** How far that is. Fields that are not known are missing. */
+/** Status of an Image. */
 export interface ImageStatus {
   observedGeneration?: number | undefined;
   conditions?: Condition[] | undefined;
@@ -73,7 +72,7 @@ export interface ImageStatus {
   buildCacheName?: string | undefined;
 }
 
-/** What is built once; never changes. */
+/** Spec of a Build; immutable. */
 export interface BuildSpec {
   tags: string[];
   builder: { image: string };
@@ -89,7 +88,7 @@ export interface BuildSpec {
   [more: string]: unknown;
 }
 
-/** One of waiting, running and terminated. */
+/** Exactly one of waiting, running, and terminated. */
 export interface ContainerState {
   waiting?: { reason?: string; message?: string };
   running?: { startedAt: string };
@@ -102,14 +101,14 @@ export interface ContainerState {
   };
 }
 
-/** Buildpack and version. */
+/** A buildpack and its version. */
 export interface BuildpackMetadata {
   id: string;
   version: string;
   homepage?: string;
 }
 
-/** What has become of it, step by step. */
+/** Status of a Build. */
 export interface BuildStatus {
   observedGeneration?: number;
   conditions?: Condition[];
@@ -122,7 +121,7 @@ export interface BuildStatus {
   buildMetadata?: BuildpackMetadata[];
 }
 
-/** What the source was found to be. */
+/** Status of a SourceResolver. */
 export interface SourceResolverStatus {
   observedGeneration?: number;
   conditions?: Condition[];
@@ -133,7 +132,7 @@ export interface SourceResolverStatus {
   };
 }
 
-/** The image that builds, if there is one. */
+/** Status of a builder. */
 export interface BuilderStatus {
   observedGeneration?: number;
   conditions?: Condition[];
@@ -145,7 +144,7 @@ export interface BuilderStatus {
   observedStoreGeneration?: number;
 }
 
-/** Of a container of a pod: Kubernetes' own, as far as it is used. */
+/** The used fields of Kubernetes' ContainerStatus. */
 export interface ContainerStatus {
   name: string;
   image: string;
@@ -155,7 +154,7 @@ export interface ContainerStatus {
   state: ContainerState;
 }
 
-/** Kubernetes' own, as far as it is used. */
+/** The used fields of Kubernetes' PodStatus. */
 export interface PodStatus {
   phase?: string;
   reason?: string;
@@ -165,7 +164,7 @@ export interface PodStatus {
   [more: string]: unknown;
 }
 
-/** Kubernetes' own, as far as it is used. */
+/** The used fields of Kubernetes' PodSpec. */
 export interface PodSpec {
   nodeName?: string;
   initContainers?: { name: string; image: string }[];
@@ -173,7 +172,7 @@ export interface PodSpec {
   [more: string]: unknown;
 }
 
-/** Each kind's objects, and below, under the same names, the kinds themselves. */
+/** Object types; the kinds below have the same names. */
 export type Image = KubeObject<ImageSpec, ImageStatus>;
 export type Build = KubeObject<BuildSpec, BuildStatus>;
 export type SourceResolver = KubeObject<{ serviceAccount: string; source: Source }, SourceResolverStatus>;

@@ -1,8 +1,8 @@
 /**
- * The stand-in for kpack v0.17.2, for tests and for the demo: controllers that do to a real API server what the recording of
- * the real ones says. Left out: builds themselves (pods are real objects, their status is made up), registries, git (see
- * `sourceresolver.ts`), and what each file here names at its top. Like kpack it writes no Events and no finalizers. The API
- * server has to be on this machine: it asks the webhooks and the node at 127.0.0.1.
+ * The kpack v0.17.2 simulator, for tests and for the demo: controllers that write to a real API server what the recordings of
+ * real kpack show. Not simulated: builds (pods are real objects with a made-up status), registries, git (see
+ * `sourceresolver.ts`), and the gaps listed at the top of each file. Like kpack, it writes no Events and no finalizers. The
+ * API server must run on this machine, because it calls the webhooks and the node at 127.0.0.1.
  */
 import type { KubeClient, ObjectName } from "../../../bus/kube/client.ts";
 import { installCrds } from "../../../bus/kube/install.ts";
@@ -17,42 +17,42 @@ import { podLogs } from "./podlogs.ts";
 import { registerWebhooks, unregisterWebhooks } from "./webhooks.ts";
 import { openWorld, type World } from "./world.ts";
 
-/** How to start it. */
+/** Options of the simulator. */
 export interface KpackOptions {
-  /** An administrator's. */
+  /** Client with administrator permissions. */
   readonly client: KubeClient;
-  /** Told of passes that failed, and will be tried again. Nobody unless given. */
+  /** Called with each failed reconcile, which is retried. */
   readonly log?: (line: string) => void;
-  /** How long each step of a build, git, and the making of a builder take, in milliseconds; 20 unless given. */
+  /** Duration of a build step, a git lookup, and a builder's creation, in milliseconds. Defaults to 20. */
   readonly stepMillis?: number;
-  /** Which steps of a build are written to its pod; `each` unless given. */
+  /** The build steps that are written to the pod. Defaults to `each`. */
   readonly steps?: Steps;
-  /** `build-first` unless given. */
+  /** Defaults to `build-first`. */
   readonly order?: Order;
 }
 
-/** A running stand-in. */
+/** A running simulator. */
 export interface Kpack {
-  /** Makes, edits or deletes a ClusterBuilder; its status follows. */
+  /** Creates, edits, or deletes a ClusterBuilder and waits for its status. */
   builder(name: string, state: BuilderState): Promise<void>;
-  /** All builders get another run image: each Image that was built is rebased, at once. */
+  /** Gives all builders another run image; every built Image is rebased at once. */
   newStack(): Promise<void>;
-  /** All builders get another version of their buildpack: each Image that was built is built again, at once. */
+  /** Gives all builders another version of their buildpack; every built Image is rebuilt at once. */
   newBuildpacks(): Promise<void>;
-  /** The Image's status does not tell of its next Build before that ends. */
+  /** The Image's status does not name its next Build until that has ended. */
   loseNextReference(image: ObjectName): void;
-  /** Resolves when it knows the present state of all objects: events of several kinds come in any order. */
+  /** Resolves when the informers have the current state of all kinds. */
   caughtUp(): Promise<void>;
-  /** Nobody answers the API server there, which refuses every write to Images, Builds and builders. */
-  readonly webhook: { away(): Promise<void>; back(): Promise<void> };
-  /** Ends it. What is in the cluster stays, but for the registration of webhooks that nobody would answer. */
+  /** The webhook server. While it is stopped, the API server rejects all writes to Images, Builds, and builders. */
+  readonly webhook: { stop(): Promise<void>; restart(): Promise<void> };
+  /** Stops the simulator. Objects stay in the cluster, except the webhook configurations. */
   stop(): Promise<void>;
 }
 
 const startMillis = 60_000;
 const fieldManager = "kpack";
 
-/** Installs the CRDs and starts everything in this process. Rejects, with nothing left behind, when that can not be done. */
+/** Installs the CRDs and starts the simulator in this process. Cleans up and rejects if that fails. */
 export async function startKpack(options: KpackOptions): Promise<Kpack> {
   const { client, log, stepMillis = 20, steps = "each", order = "build-first" } = options;
   const over = new AbortController();
@@ -60,7 +60,7 @@ export async function startKpack(options: KpackOptions): Promise<Kpack> {
   const authority = createCertificateAuthority("kpack");
   const ends: (() => Promise<void>)[] = [];
 
-  /** In the order in which it was begun, because controllers need all of the rest until their end. */
+  /** In start order, because the controllers need everything else until they end. */
   async function stop(): Promise<void> {
     over.abort();
     for (const end of ends.splice(0)) await end();
@@ -68,7 +68,7 @@ export async function startKpack(options: KpackOptions): Promise<Kpack> {
 
   try {
     await installCrds(client, kpackCrds, { fieldManager, signal: deadline });
-    const { world, tell } = await openWorld(client, over.signal);
+    const { world, report } = await openWorld(client, over.signal);
     const logs = podLogs();
     const controllers = startControllers({
       client,
@@ -92,7 +92,7 @@ export async function startKpack(options: KpackOptions): Promise<Kpack> {
     }));
     ends.push(() => unregisterWebhooks(client), webhook.stop);
     await registerWebhooks(client, { url: webhook.url, ca: authority.cert }, deadline);
-    tell(controllers.handlers);
+    report(controllers.handlers);
     const { builders, images } = controllers;
     return {
       builder: builders.set,

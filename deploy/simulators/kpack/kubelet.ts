@@ -1,6 +1,6 @@
 /**
- * The node on which the build pods of the stand-in for kpack v0.17.2 run: the Node object, and what a kubelet does, without any
- * container. Left out: probes, resources, deadlines, images, and restarts.
+ * The simulated node of kpack's build pods: the Node object, and a kubelet without containers. Not simulated: probes,
+ * resources, deadlines, images, and restarts.
  */
 import { type KubeClient, resourcePath } from "../../../bus/kube/client.ts";
 import { isConflict, isNotFound } from "../../../bus/kube/errors.ts";
@@ -14,32 +14,29 @@ import { holdStep, steered, stepMillisAnnotation } from "./steering.ts";
 /** The node's name. */
 export const nodeName = "kpack-builds";
 
-/**
- * Which steps the kubelet writes to the status of a pod. A pod that sets the length of its steps always has each of them
- * written.
- */
+/** Which steps the kubelet writes to a pod's status. A pod that sets the duration of its steps always gets each of them. */
 export type Steps = "each" | "first and last";
 
-/** What the kubelet sees. */
+/** Dependencies of the kubelet. */
 export interface KubeletOptions {
   readonly client: KubeClient;
   readonly signal: AbortSignal;
   readonly pods: Informer<Pod>;
   readonly builds: Informer<Build>;
-  /** The builder that a Build was made with, as it is now. */
+  /** The current state of the builder that a Build was created with. */
   readonly builderOf: (build: Build) => Builder | undefined;
   readonly logs: PodLogs;
   readonly stepMillis: number;
   readonly steps: Steps;
-  /** Asks for the pod's next pass. */
+  /** Enqueues the pod. */
   readonly add: (key: string) => void;
-  /** Resolves when Build and Image have said what there is to say about a pod: each step is seen. */
+  /** Resolves when Build and Image have handled the pod's last change, so that each step is seen. */
   readonly caughtUp: (pod: Pod) => Promise<void>;
 }
 
 const fieldManager = "kubelet";
 
-/** Makes the Node, or makes it as it has to be: logs of its pods are asked for at that port. */
+/** Creates or updates the Node; `port` serves the logs of its pods. */
 export async function keepNode(client: KubeClient, port: number, signal: AbortSignal): Promise<void> {
   const node = { apiVersion: "v1", kind: "Node", metadata: { name: nodeName }, spec: {} };
   const options = { fieldManager, signal, force: "take-ownership" } as const;
@@ -51,25 +48,25 @@ export async function keepNode(client: KubeClient, port: number, signal: AbortSi
   await client.apply(Node, { ...node, status }, { ...options, subresource: "status" });
 }
 
-/** Moves one pod a step on, if its time has come. */
+/** Advances a pod by one step when that is due. */
 export function kubelet(options: KubeletOptions): (key: string) => Promise<void> {
   const { client, signal, pods, logs } = options;
-  /** When the step that runs may end, by the pod's key. */
+  /** When the running step may end, by the pod's key. */
   const due = new Map<string, { readonly uid: string; readonly step: string; readonly at: number }>();
 
-  /** Whether the step has had its time. Asks for another pass when it has not. */
+  /** Whether the step has run long enough. Enqueues the pod for later if not. */
   function isDue(key: string, pod: Stored<Pod>, step: string): boolean {
     const { uid } = pod.metadata;
     const known = due.get(key);
     if (known?.uid === uid && known.step === step) return performance.now() >= known.at;
     const millis = Number(steered(pod, stepMillisAnnotation) ?? options.stepMillis);
     due.set(key, { uid, step, at: performance.now() + millis });
-    // Timers may be early by less than a millisecond.
+    // Timers may fire up to a millisecond early.
     setTimeout(() => options.add(key), millis + 1).unref();
     return false;
   }
 
-  /** Without a grace period, which nobody would wait for. */
+  /** Deletes the pod without a grace period. */
   async function remove({ metadata }: Stored<Pod>): Promise<void> {
     await client.request({
       method: "DELETE",
@@ -121,7 +118,7 @@ export function kubelet(options: KubeletOptions): (key: string) => Promise<void>
     const owner = controllerOf(pod);
     const build = options.builds.get({ namespace: pod.metadata.namespace, name: owner?.name ?? "" });
     if (build === undefined || build.metadata.uid !== owner?.uid)
-      throw new Error(`expected the Build "${owner?.name}" of the pod "${pod.metadata.name}", found none`);
+      throw new Error(`pod "${pod.metadata.name}": Build "${owner?.name}" not found`);
     return builtBy(build, options.builderOf(build));
   }
 
@@ -132,12 +129,12 @@ export function kubelet(options: KubeletOptions): (key: string) => Promise<void>
     const next = nextStep(pod, () => built(pod));
     if (next === undefined) return;
     if (next.ends && (!isDue(key, pod, next.ends) || steered(pod, holdStep) === next.ends)) return;
-    const isHurried = options.steps === "first and last" && !steered(pod, stepMillisAnnotation);
-    await write(pod, next.ends && isHurried ? toTheEnd(pod, next) : [next]);
+    const skipsSteps = options.steps === "first and last" && !steered(pod, stepMillisAnnotation);
+    await write(pod, next.ends && skipsSteps ? remainingSteps(pod, next) : [next]);
   }
 
-  /** The steps from this one to the last, or to the one before a held step ends. */
-  function toTheEnd(pod: Stored<Pod>, first: NextStep): NextStep[] {
+  /** The steps from `first` to the last one, or to the one before a held step. */
+  function remainingSteps(pod: Stored<Pod>, first: NextStep): NextStep[] {
     const taken: NextStep[] = [];
     for (let next: NextStep | undefined = first; next !== undefined; ) {
       taken.push(next);

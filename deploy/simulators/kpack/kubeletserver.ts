@@ -1,8 +1,7 @@
 /**
- * The one thing of a kubelet that an API server asks build pods of the stand-in for kpack v0.17.2 for:
- * `GET /containerLogs/<namespace>/<pod>/<container>`, with the parameters of `PodLogOptions`, as
- * https://github.com/kubernetes/cri-client/blob/v0.36.3/pkg/logs/logs.go reads them.
- * Left out: `stream`, runs before the present one, of which no container has any, and who is asking.
+ * The kubelet API that serves logs of the simulated build pods: `GET /containerLogs/<namespace>/<pod>/<container>`, with the
+ * parameters of `PodLogOptions`, as https://github.com/kubernetes/cri-client/blob/v0.36.3/pkg/logs/logs.go reads them.
+ * Not simulated: `stream`, previous runs, of which no container has any, and authentication.
  */
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
@@ -17,17 +16,17 @@ export interface KubeletServer {
   stop(): Promise<void>;
 }
 
-/** Looks a log up. `waiting` is a container that has not begun. */
+/** Looks up a log; `waiting` means that the container has not started. */
 export type FindLog = (namespace: string, pod: string, container: string) => ContainerLog | "waiting";
 
-/** Starts it on a free port of 127.0.0.1. */
+/** Starts the server on a free port of 127.0.0.1. */
 export async function startKubeletServer(keys: KeyPair, find: FindLog): Promise<KubeletServer> {
   const over = new AbortController();
   const server = createServer({ cert: keys.cert, key: keys.key }, (request, response) => {
     const url = new URL(request.url ?? "/", "https://kubelet");
     const [, route, namespace = "", pod = "", container = ""] = url.pathname.split("/");
     if (route !== "containerLogs") {
-      response.writeHead(404).end("expected /containerLogs/<namespace>/<pod>/<container>\n");
+      response.writeHead(404).end("not found: expected /containerLogs/<namespace>/<pod>/<container>\n");
       return;
     }
     const log = find(namespace, pod, container);
@@ -82,12 +81,12 @@ async function send(
       await log.more(signal);
     }
   } catch {
-    // Nobody listens any more.
+    // The client has disconnected.
   }
   response.end();
 }
 
-/** Milliseconds since the epoch; what is written then is given. */
+/** Start time of the log, in milliseconds since the epoch, inclusive. */
 function sinceOf(query: URLSearchParams): number {
   const seconds = query.get("sinceSeconds");
   const time = query.get("sinceTime");
@@ -95,6 +94,6 @@ function sinceOf(query: URLSearchParams): number {
   return time === null ? Number.NEGATIVE_INFINITY : Date.parse(time);
 }
 
-/** With nine digits of a second, as kubelets write them. */
+/** Kubelet timestamps have nine fractional digits. */
 const text = (one: LogLine, query: URLSearchParams): string =>
   `${query.get("timestamps") === "true" ? `${one.at.toISOString().replace("Z", "000000Z")} ` : ""}${one.text}\n`;

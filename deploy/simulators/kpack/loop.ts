@@ -1,19 +1,19 @@
 /**
- * The work queue of one controller of the stand-in for kpack v0.17.2: one pass per object at a time, again after a failure.
- * Left out: a limit for all objects together, so that tests need not wait.
+ * The work queue of a simulated kpack controller: one reconcile per object at a time, with retries. Not simulated: the overall
+ * rate limit, so that tests need not wait.
  */
 
-/** Objects to be reconciled, by their key. */
+/** A queue of objects to reconcile, by key. */
 export interface Loop {
-  /** Soon, also when a pass is under way or the next try is far away. */
+  /** Enqueues the key for an immediate reconcile, also during a running one or before a later retry. */
   add(key: string): void;
-  /** Resolves when no pass of the key is under way or due; one that waits for its next try is not due. */
+  /** Resolves when no reconcile of the key runs or is due. A pending retry is not due. */
   idle(key: string): Promise<void>;
-  /** Resolves when no pass is under way. */
+  /** Resolves when no reconcile runs. */
   ended(): Promise<void>;
 }
 
-/** Told of each pass that failed. */
+/** Called for each failed reconcile. */
 export type FailureLog = (line: string, error: unknown) => void;
 
 interface Entry {
@@ -23,11 +23,11 @@ interface Entry {
   retry: NodeJS.Timeout | undefined;
 }
 
-/** As kpack's: 10 ms, then twice that, up to some 17 minutes. */
+/** Like kpack: 10 ms, doubled up to about 17 minutes. */
 const firstRetryMillis = 10;
 const lastRetryMillis = 1_000_000;
 
-/** Runs `reconcile` for the keys that are added until the signal. */
+/** Runs `reconcile` for the added keys until the abort. */
 export function startLoop(
   name: string,
   reconcile: (key: string) => Promise<void>,
@@ -41,7 +41,7 @@ export function startLoop(
       clearTimeout(entry.retry);
       entry.retry = undefined;
       try {
-        // Never within the call that added it: that one is in the middle of something.
+        // Never synchronously within add(), whose caller may be in the middle of an update.
         await Promise.resolve();
         if (!signal.aborted) await reconcile(key);
         entry.failures = 0;

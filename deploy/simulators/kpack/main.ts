@@ -1,6 +1,6 @@
 /**
- * kpack for demos, played by that of the tests, in the cluster of KUBECONFIG. Once there is the ClusterBuilder `default` and it
- * is ready, it says so in a line of JSON on standard output. It runs until SIGTERM or SIGINT, which it ends in order.
+ * The kpack simulator for demos, in the cluster of KUBECONFIG. Once its ClusterBuilder is ready, it prints one line of JSON to
+ * standard output. It runs until SIGTERM or SIGINT and then shuts down in order.
  */
 import { once } from "node:events";
 import { Command, Option } from "commander";
@@ -8,7 +8,7 @@ import { kubeClient } from "../../../bus/kube/client.ts";
 import { loadKubeconfig, openConnection } from "../../../bus/kube/connection.ts";
 import { startKpack } from "./kpack.ts";
 
-/** What a demo asks for. */
+/** Options of the command. */
 interface Options {
   readonly kubeconfig: string;
   readonly stepMillis: number;
@@ -16,14 +16,18 @@ interface Options {
 }
 
 const options = new Command("kpack")
-  .description("play kpack, with a ClusterBuilder that is ready")
-  .addOption(new Option("--kubeconfig <path>", "an administrator's").env("KUBECONFIG").makeOptionMandatory())
-  .option("--step-millis <milliseconds>", "how long each step of a build takes", Number, 300)
-  .option("--builder <name>", "the ClusterBuilder's name", "default")
+  .description("simulate kpack with a ready ClusterBuilder")
+  .addOption(
+    new Option("--kubeconfig <path>", "kubeconfig with administrator permissions")
+      .env("KUBECONFIG")
+      .makeOptionMandatory(),
+  )
+  .option("--step-millis <milliseconds>", "duration of each build step", Number, 300)
+  .option("--builder <name>", "name of the ClusterBuilder", "default")
   .parse()
   .opts<Options>();
 
-// Before anything is there that would have to be put in order.
+// Listen for signals first, so that none interrupts the setup without a cleanup.
 const ended = Promise.race([once(process, "SIGTERM"), once(process, "SIGINT")]);
 const connection = await openConnection(loadKubeconfig({ path: options.kubeconfig }));
 const kpack = await startKpack({

@@ -1,11 +1,8 @@
-/**
- * What the completion container of kpack v0.17.2 says in its termination message: what was built. The encoding is the
- * stand-in's own.
- */
+/** The termination message of kpack v0.17.2's completion container, which describes the built image. The encoding is the simulator's. */
 import { deflateSync, inflateSync } from "node:zlib";
 import type { BuildpackMetadata } from "./kinds.ts";
 
-/** What was built. */
+/** The built image. */
 export interface BuildMetadata {
   readonly latestImage: string;
   readonly stack: { readonly id: string; readonly runImage: string };
@@ -13,10 +10,10 @@ export interface BuildMetadata {
   readonly buildMetadata: BuildpackMetadata[];
 }
 
-/** As text of a termination message, which must not have more than 4096 bytes. */
+/** Encodes it for a termination message, which is limited to 4096 bytes. */
 export const encodeMetadata = (metadata: BuildMetadata): string =>
   deflateSync(JSON.stringify(metadata)).toString("base64");
 
-/** Throws on what {@link encodeMetadata} has not made: kpack tries that again for ever. */
+/** Decodes the output of {@link encodeMetadata}. Throws on anything else, which kpack then retries forever. */
 export const decodeMetadata = (message: string): BuildMetadata =>
   JSON.parse(inflateSync(Buffer.from(message, "base64")).toString());

@@ -1,17 +1,17 @@
-/** Names of what kpack v0.17.2 makes for an object: the rule of knative's `kmeta.ChildName`. */
+/** Names of kpack v0.17.2's child objects, by the rule of knative's `kmeta.ChildName`. */
 import { createHash } from "node:crypto";
 
 const longest = 63;
 const hashLength = 32;
 
-/** The parent's name and a suffix, of at most 31 characters; too long a parent is cut and hashed. */
+/** Joins the parent's name and a suffix of at most 31 characters; a parent that is too long is cut and hashed. */
 export function childName(parent: string, suffix: string): string {
   if (parent.length <= longest - suffix.length) return parent + suffix;
   const hash = createHash("md5").update(parent).digest("hex");
   return parent.slice(0, longest - hashLength - suffix.length) + hash + suffix;
 }
 
-/** Of an Image's children, and of a Build's pod. Whoever looks for one goes by labels and status: names are no contract. */
+/** Names of an Image's children and of a Build's pod. Clients must find them by labels and status: names are no contract. */
 export const buildName = (image: string, number: number): string => childName(image, `-build-${number}`);
 export const sourceResolverName = (image: string): string => childName(image, "-source");
 export const cacheName = (image: string): string => childName(image, "-cache");

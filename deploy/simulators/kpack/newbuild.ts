@@ -1,4 +1,4 @@
-/** The Build that kpack v0.17.2 makes for an Image. Left out: notary and priority classes. */
+/** The Build that kpack v0.17.2 creates for an Image. Not simulated: notary and priority classes. */
 import { controllerReference, type Stored } from "../../../bus/kube/object.ts";
 import { type Change, type Ingredients, resolvedSource } from "./changes.ts";
 import type { Build, BuildSpec, Image } from "./kinds.ts";
@@ -6,14 +6,14 @@ import { buildName } from "./names.ts";
 import { parseTag, repositoryOf } from "./reference.ts";
 import { conditionOf } from "./status.ts";
 
-/** Labels of Builds, and so of their pods. */
+/** Labels of Builds and their pods. */
 export const labels = {
   image: "image.kpack.io/image",
   buildNumber: "image.kpack.io/buildNumber",
   imageGeneration: "image.kpack.io/imageGeneration",
 } as const;
 
-/** Annotations of Builds, and so of their pods. */
+/** Annotations of Builds and their pods. */
 export const annotations = {
   reason: "image.kpack.io/reason",
   changes: "image.kpack.io/buildChanges",
@@ -21,7 +21,7 @@ export const annotations = {
   builderKind: "image.kpack.io/builderKind",
 } as const;
 
-/** The Build with that number, for these reasons. */
+/** Creates the Build with that number, for these reasons. */
 export function newBuild(made: Ingredients, number: number, changes: readonly Change[]): Build {
   const { image, builder } = made;
   const { namespace = "", name, generation } = image.metadata;
@@ -42,7 +42,7 @@ export function newBuild(made: Ingredients, number: number, changes: readonly Ch
         [annotations.reason]: changes.map(({ reason }) => reason).join(","),
         [annotations.changes]: JSON.stringify(changes),
         [annotations.builderName]: builder.metadata.name,
-        // What an informer has in its hands carries no kind.
+        // kpack reads the kind from its informer, where it is empty.
         [annotations.builderKind]: "",
       },
       ownerReferences: [controllerReference(image)],
@@ -91,7 +91,7 @@ function specOf(made: Ingredients, number: number): BuildSpec {
   };
 }
 
-/** The tag, one with number and time (UTC) beside it unless that is not wanted, and the additional ones. */
+/** The tag, the same tag with number and time (UTC) unless the strategy is None, and the additional tags. */
 export function tagsOf({ spec }: Pick<Image, "spec">, number: number, now = new Date()): string[] {
   const { tag, additionalTags = [], imageTaggingStrategy } = spec;
   if (imageTaggingStrategy === "None") return [tag, ...additionalTags];
@@ -101,7 +101,7 @@ export function tagsOf({ spec }: Pick<Image, "spec">, number: number, now = new 
   return [tag, `${repositoryOf(tag)}:${numbered}`, ...additionalTags];
 }
 
-/** A failed Build hands on what it had itself. */
+/** A failed Build passes on its own `lastBuild`. */
 function lastBuilt(build: Stored<Build> | undefined): BuildSpec["lastBuild"] {
   const { status } = conditionOf(build, "Succeeded") ?? {};
   if (build === undefined || status === "False") return build?.spec.lastBuild;

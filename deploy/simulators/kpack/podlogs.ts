@@ -1,19 +1,17 @@
-/**
- * What the containers of the stand-in for kpack v0.17.2 log, in memory: gone when it ends. Left out: what a real build says.
- */
+/** In-memory logs of the simulated build containers. Not simulated: the output of a real build. */
 import { EventEmitter, once } from "node:events";
 import type { Pod } from "./kinds.ts";
 import { failStep, steered } from "./steering.ts";
 
-/** One container's log. */
+/** The log of a container. */
 export interface ContainerLog {
   readonly lines: readonly LogLine[];
   readonly isOver: boolean;
-  /** Resolves when there is more, or when it is over. */
+  /** Resolves when lines are added or the log is complete. */
   more(signal: AbortSignal): Promise<void>;
 }
 
-/** One line, and when it was written. */
+/** A line and its time. */
 export interface LogLine {
   readonly at: Date;
   readonly text: string;
@@ -23,11 +21,11 @@ export interface LogLine {
 export interface PodLogs {
   started(pod: Pod, container: string): void;
   ended(pod: Pod, container: string): void;
-  /** The pod is gone, and its logs are. */
+  /** Drops the logs of a deleted pod. */
   forget(pod: Pod): void;
   /** Undefined when the container has not run. */
   of(podUid: string, container: string): ContainerLog | undefined;
-  /** The last line that is not empty. */
+  /** The last non-empty line. */
   lastLine(pod: Pod, container: string): string;
 }
 
@@ -37,10 +35,10 @@ interface Log {
   readonly changed: EventEmitter;
 }
 
-/** Lines of a step that fails: as many as a page, so that cutting them short can be seen. */
+/** Output of a failing step, long enough to make truncation visible. */
 const failingLines = 60;
 
-/** No logs yet. */
+/** Creates an empty store of logs. */
 export function podLogs(): PodLogs {
   const logs = new Map<string, Map<string, Log>>();
 
@@ -94,11 +92,11 @@ function firstLines(pod: Pod, container: string): string[] {
   const reason = annotations["image.kpack.io/reason"];
   return container === "prepare"
     ? [`Build reason(s): ${reason}`, "Fetching the source"]
-    : [`${container} begins`];
+    : [`${container} started`];
 }
 
 function lastLines(pod: Pod, container: string): string[] {
-  if (steered(pod, failStep) !== container) return [`${container} is done`];
+  if (steered(pod, failStep) !== container) return [`${container} finished`];
   const output = Array.from({ length: failingLines - 2 }, (_, at) => `${container}: output line ${at + 1}`);
   return [...output, `ERROR: failed to ${container}: exit status 1`];
 }

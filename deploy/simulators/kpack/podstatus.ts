@@ -1,6 +1,6 @@
 /**
- * The status of a build pod of the stand-in for kpack v0.17.2, step after step, in the order in which a kubelet writes it.
- * Left out: conditions of pods, and ids of containers and images.
+ * The status of a simulated build pod, step by step, in the order in which a kubelet writes it. Not simulated: pod conditions,
+ * and ids of containers and images.
  */
 import { createHash } from "node:crypto";
 import { controllerOf } from "../../../bus/kube/object.ts";
@@ -12,18 +12,18 @@ import { labels } from "./newbuild.ts";
 import { repositoryOf } from "./reference.ts";
 import { badMetadata, evict, evictionMessage, failStep, steered } from "./steering.ts";
 
-/** What comes next for a pod. */
+/** The next status write of a pod. */
 export interface NextStep {
   readonly status: PodStatus;
-  /** The container that ends with it, after its time. */
+  /** The container that ends with this step, after its duration. */
   readonly ends?: string;
-  /** The container that starts with it. */
+  /** The container that starts with this step. */
   readonly starts?: string;
 }
 
 const failed = 1;
 
-/** The next write of a pod's status; none when the pod is over. `built` is what completion says. */
+/** The next status write; undefined for a finished pod. `built` returns the metadata for the completion container. */
 export function nextStep(pod: Pod, built: () => BuildMetadata): NextStep | undefined {
   const { status = {}, spec } = pod;
   if (status.phase === "Succeeded" || status.phase === "Failed") return undefined;
@@ -76,7 +76,7 @@ export function nextStep(pod: Pod, built: () => BuildMetadata): NextStep | undef
 }
 
 const completionMessage = (pod: Pod, built: () => BuildMetadata): string =>
-  steered(pod, badMetadata) ? "this is no metadata" : encodeMetadata(built());
+  steered(pod, badMetadata) ? "not metadata" : encodeMetadata(built());
 
 const now = (): string => new Date().toISOString().replace(/\.\d+Z$/, "Z");
 
@@ -88,7 +88,7 @@ function withState(status: PodStatus, of: ContainerStatus, state: ContainerState
   };
 }
 
-/** What a Build has built. The digest is of the Image, the revision, the run image, and the number of the Build. */
+/** Metadata of a Build's image. The digest is computed from the Image, the revision, the run image, and the Build's number. */
 export function builtBy(build: Build, builder: Builder | undefined): BuildMetadata {
   const { spec, metadata } = build;
   const runImage = spec.runImage.image;
@@ -107,5 +107,5 @@ export function builtBy(build: Build, builder: Builder | undefined): BuildMetada
   };
 }
 
-/** Of every builder of the stand-in. */
+/** Lifecycle version of all simulated builders. */
 export const lifecycleVersion = "0.20.12";

@@ -1,6 +1,6 @@
 /**
- * Quantities as kpack v0.17.2 decodes and writes them, with apimachinery's `resource.Quantity`. Left out: numbers that it keeps as they
- * are written (`+1`, `007`, `5.`, `1E3`), and its upper limits.
+ * Decoding and formatting of quantities in kpack v0.17.2, as in apimachinery's `resource.Quantity`. Not simulated: numbers that it
+ * keeps unchanged (`+1`, `007`, `5.`, `1E3`), and its upper limits.
  */
 
 const wrongFormat =
@@ -17,7 +17,7 @@ interface Parsed {
   readonly form: "decimal" | "binary" | "exponent";
 }
 
-/** Returns what is wrong with a quantity, in Go's words. */
+/** Parses a quantity, or returns Go's error message. */
 function parsed(value: unknown): Parsed | string {
   const text = typeof value === "number" ? String(value) : typeof value === "string" ? value.trim() : "";
   const match = /^([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)$/.exec(text);
@@ -46,7 +46,7 @@ function scaled(value: bigint, power: number): bigint {
   return power >= 0 ? value * factor : (value + factor - 1n) / factor;
 }
 
-/** What Go says of a value that is no quantity; undefined for a quantity. */
+/** Go's error message for an invalid quantity; otherwise undefined. */
 export function quantityProblem(value: unknown): string | undefined {
   const result = parsed(value);
   return typeof result === "string" ? result : undefined;

@@ -1,6 +1,6 @@
-/** Tags of images: the weak rules of go-containerregistry's `name.NewTag`, by which kpack v0.17.2 takes them apart. */
+/** Parsing of image tags by the weak rules of go-containerregistry's `name.NewTag`, which kpack v0.17.2 uses. */
 
-/** A tag taken apart, with what Docker Hub leaves out filled in. */
+/** A parsed tag, with Docker Hub's defaults filled in. */
 export interface Tag {
   readonly registry: string;
   readonly repository: string;
@@ -9,7 +9,7 @@ export interface Tag {
 
 const dockerHub = "index.docker.io";
 
-/** Takes a tag apart; undefined when it is none. */
+/** Parses a tag; undefined if it is invalid. */
 export function parseTag(text: string): Tag | undefined {
   const colon = text.lastIndexOf(":");
   const hasTag = colon > 0 && !text.slice(colon).includes("/");
@@ -22,9 +22,9 @@ export function parseTag(text: string): Tag | undefined {
   return { registry: host, repository, tag };
 }
 
-/** `registry/repository`, of which images are named by digest. Throws on what is no tag: the webhook refuses it. */
+/** `registry/repository`, the prefix of a digest reference. Throws on an invalid tag, which the webhook rejects. */
 export function repositoryOf(text: string): string {
   const parsed = parseTag(text);
-  if (parsed === undefined) throw new TypeError(`expected the tag of an image, found "${text}"`);
+  if (parsed === undefined) throw new TypeError(`invalid image tag "${text}"`);
   return `${parsed.registry}/${parsed.repository}`;
 }

@@ -1,6 +1,6 @@
 /**
- * The SourceResolver controller of the stand-in for kpack v0.17.2. Left out: git. A full SHA is a Commit; anything else is
- * what kpack makes of it when the remote does not answer, so Unknown and as it was written. Nothing is polled.
+ * The simulated SourceResolver controller of kpack v0.17.2. Not simulated: git. A full SHA resolves to type Commit. Anything
+ * else gets kpack's result for an unreachable remote: type Unknown, with the revision unchanged. Nothing is polled.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KubeClient } from "../../../bus/kube/client.ts";
@@ -9,25 +9,25 @@ import { atKey, type Informer } from "./informer.ts";
 import { type Condition, ServiceAccount, SourceResolver } from "./kinds.ts";
 import { writeStatus } from "./status.ts";
 
-/** What the controller sees. */
+/** Dependencies of the controller. */
 export interface SourceResolverOptions {
   readonly client: KubeClient;
   readonly signal: AbortSignal;
   readonly sourceResolvers: Informer<SourceResolver>;
-  /** How long git takes. */
+  /** Duration of a git lookup. */
   readonly stepMillis: number;
-  /** Resolves when the Image of a SourceResolver has said what it has to say: git is slower than that. */
+  /** Resolves when the Image of a SourceResolver has been reconciled, because git is slower than that. */
   readonly imageIdle: (sourceResolver: SourceResolver) => Promise<void>;
 }
 
-/** A revision that needs no looking up. */
+/** A revision that needs no lookup. */
 export const fullSha = /^[0-9a-f]{40}$/;
 
-/** Reconciles one SourceResolver. Throws, and so is tried again, as long as the credentials can not be read. */
+/** Reconciles one SourceResolver. Throws, and is retried, while its credentials cannot be read. */
 export function sourceResolverController(options: SourceResolverOptions): (key: string) => Promise<void> {
   const { client, signal, sourceResolvers, stepMillis, imageIdle } = options;
 
-  /** A missing account is one without credentials; a credential without a name is an error. */
+  /** A missing ServiceAccount means no credentials; a Secret reference without a name is an error. */
   async function checkCredentials(namespace: string, name: string): Promise<void> {
     try {
       const { secrets = [] } = await client.get(ServiceAccount, { namespace, name }, signal);

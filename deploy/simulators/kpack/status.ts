@@ -1,4 +1,4 @@
-/** Writing the status of an object as kpack v0.17.2 does: the whole object, conditionally, and only when something is different. */
+/** Writes a status as kpack v0.17.2 does: the whole object, with a resourceVersion, and only if it differs. */
 import { isDeepStrictEqual } from "node:util";
 import { type KubeClient, resourcePath } from "../../../bus/kube/client.ts";
 import type { Kind } from "../../../bus/kube/kind.ts";
@@ -8,11 +8,11 @@ import type { Condition } from "./kinds.ts";
 /** kpack's field manager. */
 export const fieldManager = "controller";
 
-/** The condition of that type, if there is one. */
+/** The condition of that type, if any. */
 export const conditionOf = (object: { status?: unknown } | undefined, type: string): Condition | undefined =>
   (object?.status as { conditions?: Condition[] } | undefined)?.conditions?.find((one) => one.type === type);
 
-/** A condition of now. Empty texts are left out. */
+/** Creates a condition with the current time. Empty strings are omitted. */
 export function condition(
   type: string,
   status: Condition["status"],
@@ -28,7 +28,7 @@ export function condition(
   };
 }
 
-/** Whether two statuses are the same but for when their conditions became so. */
+/** Whether two statuses are equal except for transition times. */
 export const sameStatus = (a: unknown, b: unknown): boolean => isDeepStrictEqual(timeless(a), timeless(b));
 
 const timeless = (value: unknown): unknown =>
@@ -36,10 +36,7 @@ const timeless = (value: unknown): unknown =>
     ? undefined
     : JSON.parse(JSON.stringify(value, (key, part) => (key === "lastTransitionTime" ? undefined : part)));
 
-/**
- * Replaces the status. Throws what the API server says, so a conflict when the object was written meanwhile. Resolves to the
- * object as it is now.
- */
+/** Replaces the status and resolves to the updated object. Rejects with the API server's error, such as a conflict. */
 export async function writeStatus<T extends KubeObject>(
   client: KubeClient,
   kind: Kind<T>,

@@ -1,4 +1,4 @@
-/** Telling the API server of the webhooks of the stand-in for kpack v0.17.2: under the names, and with the rules, of kpack's own. */
+/** Registers the simulated webhooks with the API server, with the names and rules of kpack's own. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KubeClient } from "../../../bus/kube/client.ts";
 import { ApiError, isAbsence, isNotFound } from "../../../bus/kube/errors.ts";
@@ -21,7 +21,7 @@ const configurations = [
   },
 ] as const;
 
-/** What is asked about. SourceResolvers are kpack's own business. */
+/** Validated resources. kpack does not validate SourceResolvers. */
 const resources = ["images", "builds", "builders", "clusterbuilders"];
 const fieldManager = "kpack";
 const probeMillis = 20;
@@ -35,7 +35,7 @@ const kindOf = (kind: string) =>
     scope: "Cluster",
   });
 
-/** Registers the webhooks at that URL and resolves when the API server asks them. */
+/** Registers the webhooks at that URL and resolves when the API server calls them. */
 export async function registerWebhooks(
   client: KubeClient,
   { url, ca }: { readonly url: string; readonly ca: string },
@@ -68,11 +68,11 @@ export async function registerWebhooks(
     } as unknown as KubeObject;
     await client.apply(kindOf(kind), object, { fieldManager, signal, force: "take-ownership" });
   }
-  while (!(await isAsked(client, signal))) await sleep(probeMillis, undefined, { signal });
+  while (!(await isActive(client, signal))) await sleep(probeMillis, undefined, { signal });
 }
 
-/** Whether an Image that is none is refused by the last of the webhooks. */
-async function isAsked(client: KubeClient, signal: AbortSignal): Promise<boolean> {
+/** Whether the last webhook rejects an invalid Image. */
+async function isActive(client: KubeClient, signal: AbortSignal): Promise<boolean> {
   const probe = {
     apiVersion: `${group}/${version}`,
     kind: Image.kind,
@@ -89,13 +89,13 @@ async function isAsked(client: KubeClient, signal: AbortSignal): Promise<boolean
   }
 }
 
-/** Takes the registrations away: an API server that can not ask would refuse every write. */
+/** Deletes the configurations, because the API server rejects all writes while it cannot call the webhooks. */
 export async function unregisterWebhooks(client: KubeClient): Promise<void> {
   for (const { kind, name } of configurations) {
     try {
       await client.delete(kindOf(kind), { name }, {});
     } catch (error) {
-      // An API server that is away asks nobody.
+      // An unavailable API server calls no webhooks.
       if (!isNotFound(error) && !isAbsence(error)) throw error;
     }
   }

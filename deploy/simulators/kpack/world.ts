@@ -1,4 +1,4 @@
-/** Everything that the controllers of the stand-in for kpack v0.17.2 look at. */
+/** The informers of all kinds that the simulated kpack controllers read. */
 import type { KubeClient } from "../../../bus/kube/client.ts";
 import type { Kind } from "../../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
@@ -15,7 +15,7 @@ import {
   StorageClass,
 } from "./kinds.ts";
 
-/** What is known of each kind. */
+/** One informer per kind. */
 export interface World {
   readonly images: Informer<Image>;
   readonly builds: Informer<Build>;
@@ -27,15 +27,15 @@ export interface World {
   readonly clusterBuilders: Informer<Builder>;
 }
 
-/** What is done about a change of an object of each kind. */
+/** Handles a changed object, by kind. */
 export type Handlers = { readonly [K in keyof World]: (object: ObjectIn<World[K]>) => void };
 type ObjectIn<I> = I extends Informer<infer T> ? Stored<T> : never;
 
-/** Lists all of it and keeps watching; tells of nothing until {@link tell} begins. */
+/** Lists and watches all kinds. Changes are reported only after {@link report} was called. */
 export async function openWorld(
   client: KubeClient,
   signal: AbortSignal,
-): Promise<{ readonly world: World; tell(handlers: Handlers): void }> {
+): Promise<{ readonly world: World; report(handlers: Handlers): void }> {
   let handlers: Handlers | undefined;
   const start = <T extends KubeObject>(
     kind: Kind<T>,
@@ -61,8 +61,8 @@ export async function openWorld(
   const world = { images, builds, sourceResolvers, pods, claims, storageClasses, builders, clusterBuilders };
   return {
     world,
-    /** From now on; of what there is already, at once. */
-    tell(all) {
+    /** Reports all existing objects at once, and changes from then on. */
+    report(all) {
       handlers = all;
       for (const kind of Object.keys(world) as (keyof World)[]) {
         const handler = all[kind] as (object: Stored) => void;
