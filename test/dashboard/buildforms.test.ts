@@ -2,7 +2,7 @@
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
-import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
+import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/github/github.ts";
 import { Installation } from "../../functions/ghapp/kinds.ts";
 import { AppPipeline, RemoteSync } from "../../functions/paas/kinds.ts";
 import { expectAccessible } from "../harness/accessible.ts";

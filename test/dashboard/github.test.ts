@@ -1,7 +1,7 @@
 /** Connecting a GitHub account, and listing what it can see. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { cookieHeader } from "../../deploy/cli/demo/visitor.ts";
-import type { SimulatedGitHub } from "../../deploy/simulators/github/emulator.ts";
+import type { SimulatedGitHub } from "../../deploy/simulators/github/github.ts";
 import { people, type Scene } from "../harness/dashboard.ts";
 import { comeBack, connect, decided } from "../harness/githubconnection.ts";
 import { ids, many, startGitHubScene } from "../harness/githubscene.ts";

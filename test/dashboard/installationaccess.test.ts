@@ -1,7 +1,7 @@
 /** Creating and changing an Installation needs access at GitHub to what is in it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
-import type { SimulatedGitHub } from "../../deploy/simulators/github/emulator.ts";
+import type { SimulatedGitHub } from "../../deploy/simulators/github/github.ts";
 import { Installation } from "../../functions/ghapp/kinds.ts";
 import { people, type Scene, team } from "../harness/dashboard.ts";
 import { connect } from "../harness/githubconnection.ts";

@@ -11,7 +11,7 @@ import { foreign, people, type Scene, startScene, team } from "../harness/dashbo
 import { type EventReader, readEvents } from "../harness/eventreader.ts";
 import { type PlayedNode, startPlayedNode } from "../harness/playednode.ts";
 import type { Visitor } from "../harness/visitor.ts";
-import { account, accountIn, imageIn } from "../kpack/scene.ts";
+import { account, accountIn, imageIn } from "../kpack/environment.ts";
 
 let scene: Scene;
 let node: PlayedNode;

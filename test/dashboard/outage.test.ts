@@ -6,7 +6,7 @@ import { apiVersionOf } from "../../bus/kube/kind.ts";
 import { crdManifests } from "../../deploy/generate/crds.ts";
 import { functions } from "../../functions/index.ts";
 import { Application } from "../../functions/paas/kinds.ts";
-import { foreign, type OwnScene, people, startOwnScene, team } from "../harness/dashboard.ts";
+import { foreign, type OwnScene, people, startOwnEnvironment, team } from "../harness/dashboard.ts";
 import { type EventReader, readEvents } from "../harness/eventreader.ts";
 import { type PlayedNode, startPlayedNode } from "../harness/playednode.ts";
 import type { Visitor } from "../harness/visitor.ts";
@@ -33,7 +33,7 @@ let alice: Visitor;
 let bob: Visitor;
 const readers: EventReader[] = [];
 beforeAll(async () => {
-  scene = await startOwnScene({ usernamePrefix: prefix, crds: crds.filter((crd) => !isSong(crd)) });
+  scene = await startOwnEnvironment({ usernamePrefix: prefix, crds: crds.filter((crd) => !isSong(crd)) });
   node = await startPlayedNode(scene.kit.client);
   [alice, bob] = [await scene.visitor(people.alice), await scene.visitor(people.bob)];
 });

@@ -1,6 +1,6 @@
 /** A new stack rebuilds every Image of a builder at once: what becomes of previews when that fails. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { failStep } from "../../deploy/simulators/kpack/steering.ts";
+import { failStep } from "../../deploy/simulators/kpack/podannotations.ts";
 import { Build, Image } from "../../functions/paas/kinds/kpack.ts";
 import { Application, AppPipeline } from "../../functions/paas/kinds.ts";
 import { kpack } from "../../functions/paas/names.ts";

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { type Kind, Secret } from "../../bus/kube/kind.ts";
 import type { KubeObject } from "../../bus/kube/object.ts";
-import { failStep } from "../../deploy/simulators/kpack/steering.ts";
+import { failStep } from "../../deploy/simulators/kpack/podannotations.ts";
 import { Image } from "../../functions/paas/kinds/kpack.ts";
 import { Application, AppPipeline, RemoteSync } from "../../functions/paas/kinds.ts";
 import { createNamespace } from "../harness/namespaces.ts";

@@ -14,7 +14,7 @@ import { annotations } from "../../functions/pipecd/names.ts";
 import { type Pipecd, stackKinds, startPipecd } from "../harness/pipecd.ts";
 import { conditionOf, has } from "../harness/world.ts";
 import { type Target, target } from "../pipecd/contract/target.ts";
-import { simulatePiped } from "../pipecd/playedpiped.ts";
+import { simulatePiped } from "../pipecd/simulatedpiped.ts";
 
 const namespace = "server";
 const at = (name: string) => ({ namespace, name });

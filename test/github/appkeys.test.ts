@@ -1,7 +1,7 @@
 /** Key rotation of an App in the simulated GitHub. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { appJwt, type Claims } from "../../deploy/simulators/github/appjwt.ts";
-import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
+import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/github/github.ts";
 
 let github: SimulatedGitHub;
 beforeAll(async () => {

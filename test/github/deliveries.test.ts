@@ -7,7 +7,7 @@ import {
   type GitHubOptions,
   type SimulatedGitHub,
   startGitHub,
-} from "../../deploy/simulators/github/emulator.ts";
+} from "../../deploy/simulators/github/github.ts";
 import { examplePayload } from "./payloads.ts";
 import { type Arrived, startTarget, type Target } from "./target.ts";
 

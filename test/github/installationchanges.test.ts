@@ -10,7 +10,7 @@ import type { Cause } from "../../bus/queue/request.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import type { Context } from "../../bus/worker/function.ts";
 import { mergePatched } from "../../bus/worker/writes.ts";
-import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
+import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/github/github.ts";
 import { apiTokenOf } from "../../functions/ghapp/apitoken.ts";
 import installationFunction from "../../functions/ghapp/installation.ts";
 import type { Installation } from "../../functions/ghapp/kinds.ts";

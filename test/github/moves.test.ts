@@ -6,7 +6,7 @@ import { parsePrivateKey } from "../../bus/github/key.ts";
 import { rateLimits } from "../../bus/github/limits.ts";
 import { pullRequestAnswer } from "../../bus/github/pullrequest.ts";
 import { type GitHubRepositoryClient, githubRepository } from "../../bus/github/repository.ts";
-import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
+import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/github/github.ts";
 import { repositoryOfPull } from "../../functions/paas/github.ts";
 import { startTarget, type Target } from "./target.ts";
 

@@ -9,7 +9,7 @@ import type { Stored } from "../../bus/kube/object.ts";
 import type { Cause } from "../../bus/queue/request.ts";
 import type { Context } from "../../bus/worker/function.ts";
 import { mergePatched } from "../../bus/worker/writes.ts";
-import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
+import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/github/github.ts";
 import type { AppPipeline, Preview } from "../../functions/paas/kinds.ts";
 import report from "../../functions/paas/report.ts";
 

@@ -1,7 +1,7 @@
 /** Pull requests of the simulated GitHub, and their webhooks. */
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { appJwt } from "../../deploy/simulators/github/appjwt.ts";
-import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
+import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/github/github.ts";
 import type { Pull } from "../../deploy/simulators/github/pulls.ts";
 import { startTarget, type Target } from "./target.ts";
 

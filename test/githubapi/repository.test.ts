@@ -6,7 +6,7 @@ import { etagCache } from "../../bus/github/etags.ts";
 import { parsePrivateKey } from "../../bus/github/key.ts";
 import { rateLimits } from "../../bus/github/limits.ts";
 import { type GitHubRepositoryOptions, githubRepository } from "../../bus/github/repository.ts";
-import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
+import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/github/github.ts";
 
 let github: SimulatedGitHub;
 let token: string;

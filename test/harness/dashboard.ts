@@ -10,7 +10,7 @@ import { ensureTopology } from "../../bus/topology.ts";
 import { builtPage } from "../../deploy/environment/page.ts";
 import { userRoles } from "../../deploy/generate/users.ts";
 import { freePort } from "../../deploy/local/index.ts";
-import type { SimulatedGitHub } from "../../deploy/simulators/github/emulator.ts";
+import type { SimulatedGitHub } from "../../deploy/simulators/github/github.ts";
 import type { IssuerOptions, SimulatedIssuer } from "../../deploy/simulators/login/issuer.ts";
 import type { Person } from "../../deploy/simulators/login/loginpage.ts";
 import { functions } from "../../functions/index.ts";
@@ -99,7 +99,7 @@ export const startScene = async (options: SceneOptions = {}): Promise<Scene> =>
   sceneOn(await startLocalKit(options), options);
 
 /** Starts everything. The API server prefixes the issuer's user names, and the roles name them with the prefix; none unless given. */
-export async function startOwnScene({
+export async function startOwnEnvironment({
   usernamePrefix = "",
   ...options
 }: SceneOptions & { readonly usernamePrefix?: string } = {}): Promise<OwnScene> {

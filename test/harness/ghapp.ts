@@ -3,11 +3,11 @@ import { allowedUrlsVariable } from "../../bus/github/allowed.ts";
 import { Namespace } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import {
-  type SimulatedGitHub,
   type GitHubOptions,
+  type SimulatedGitHub,
   startGitHub,
-} from "../../deploy/simulators/github/emulator.ts";
-import type { ApiRequest } from "../../deploy/simulators/github/front.ts";
+} from "../../deploy/simulators/github/github.ts";
+import type { ApiRequest } from "../../deploy/simulators/github/server.ts";
 import { ClusterGitHubApp, GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
 import { type SecretObject, TokenSecret } from "../../functions/ghapp/secret.ts";
 import { functions } from "../../functions/index.ts";

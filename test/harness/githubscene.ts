@@ -1,5 +1,5 @@
 /** A dashboard in front of a GitHub where somebody sees much, but not all. */
-import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
+import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/github/github.ts";
 import { type Scene, startScene } from "./dashboard.ts";
 
 /** More repositories than GitHub gives on one page. */

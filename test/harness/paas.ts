@@ -10,10 +10,10 @@ import { compareVersions, type Stored } from "../../bus/kube/object.ts";
 import { objectStore } from "../../bus/objects/store.ts";
 import { poll } from "../../deploy/local/run/poll.ts";
 import {
-  type SimulatedGitHub,
   type GitHubOptions,
+  type SimulatedGitHub,
   startGitHub,
-} from "../../deploy/simulators/github/emulator.ts";
+} from "../../deploy/simulators/github/github.ts";
 import { type Kpack, startKpack } from "../../deploy/simulators/kpack/kpack.ts";
 import { functions } from "../../functions/index.ts";
 import { Application, AppPipeline, RemoteSync } from "../../functions/paas/kinds.ts";

@@ -10,7 +10,7 @@ import { pipecdClient } from "../../functions/pipecd/api/client.ts";
 import type { PipecdClient } from "../../functions/pipecd/api/services.ts";
 import { Application } from "../../functions/pipecd/kinds.ts";
 import { annotations, labels, secretKeys } from "../../functions/pipecd/names.ts";
-import { simulatePiped } from "../pipecd/playedpiped.ts";
+import { simulatePiped } from "../pipecd/simulatedpiped.ts";
 import type { Pipecd, SampleObject } from "./pipecd.ts";
 import { conditionOf, has } from "./world.ts";
 

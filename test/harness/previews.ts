@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import type { Kind } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import type { OpenedPull } from "../../deploy/simulators/github/account.ts";
-import type { ApiRequest } from "../../deploy/simulators/github/front.ts";
+import type { ApiRequest } from "../../deploy/simulators/github/server.ts";
 import { Application, AppPipeline, type Preview, RemoteSync } from "../../functions/paas/kinds.ts";
 import { type Paas, secrets } from "./paas.ts";
 

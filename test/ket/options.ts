@@ -4,7 +4,7 @@ import type { KubeClient } from "../../bus/kube/client.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import type { Bus } from "../../bus/nats/connect.ts";
-import type { SimulatedGitHub, GitHubOptions } from "../../deploy/simulators/github/emulator.ts";
+import type { SimulatedGitHub, GitHubOptions } from "../../deploy/simulators/github/github.ts";
 import type { Replica } from "../harness/kit.ts";
 import type { Forward, ForwardTarget } from "./forward.ts";
 import type { Kubectl } from "./kubectl.ts";

@@ -2,7 +2,7 @@
 import { allowedUrlsVariable } from "../../bus/github/allowed.ts";
 import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import type { LocalNats } from "../../deploy/local/index.ts";
-import type { SimulatedGitHub } from "../../deploy/simulators/github/emulator.ts";
+import type { SimulatedGitHub } from "../../deploy/simulators/github/github.ts";
 import { type Replica, startGateway, startReplica } from "../harness/kit.ts";
 import { argumentOf } from "./functions.ts";
 import type { KetGround } from "./ground.ts";
@@ -63,7 +63,7 @@ export async function startProcesses({
 }
 
 async function startGitHub(seed: NonNullable<KetOptions["github"]>): Promise<SimulatedGitHub> {
-  const emulator = await import("../../deploy/simulators/github/emulator.ts").catch((error: Error) => {
+  const emulator = await import("../../deploy/simulators/github/github.ts").catch((error: Error) => {
     throw new Error(
       `expected the packages that GitHub is played with, but ${error.message}. Install emulate and ` +
         "@octokit/webhooks-examples, or leave out the option github.",

@@ -9,19 +9,29 @@ import {
   SourceResolver,
   StorageClass,
 } from "../../deploy/simulators/kpack/kinds.ts";
+import {
+  type Environment,
+  imageIn,
+  manager,
+  r1,
+  r2,
+  registry,
+  revised,
+  startEnvironment,
+  type TestNamespace,
+} from "./environment.ts";
+import { invalidImages, validating } from "./invalidimages.ts";
 import { record } from "./recording.ts";
-import { invalidImages, validating } from "./refusals.ts";
-import { imageIn, manager, type Place, r1, r2, registry, revised, type Scene, startScene } from "./scene.ts";
 
-let scene: Scene;
-let place: Place;
+let environment: Environment;
+let ns: TestNamespace;
 beforeAll(async () => {
-  scene = await startScene();
-  place = await scene.place("t1");
-  await place.image("web");
-  await place.untilReady("web", "True/UpToDate");
+  environment = await startEnvironment();
+  ns = await environment.createNamespace("t1");
+  await ns.image("web");
+  await ns.untilReady("web", "True/UpToDate");
 });
-afterAll(() => scene?.stop());
+afterAll(() => environment?.stop());
 
 /** Resolves to the status, reason, and message with which the API server rejects a write. */
 async function rejectionOf(
@@ -40,18 +50,18 @@ const rejected = (rest: string) => ({ code: 400, reason: "BadRequest", message: 
 
 describe("a new Image", () => {
   test.each(invalidImages)("is rejected with %s", async (_what, spec, rest) => {
-    expect(await rejectionOf(place.image("bad", { spec: spec as never }))).toEqual(rejected(rest));
+    expect(await rejectionOf(ns.image("bad", { spec: spec as never }))).toEqual(rejected(rest));
   });
 
   test("is rejected with a name of 64 letters, but not with 63 or with dots", async () => {
     const name = "n".repeat(64);
-    expect(await rejectionOf(place.image(name))).toEqual(
+    expect(await rejectionOf(ns.image(name))).toEqual(
       rejected(
         `invalid image name: ${name}, name must be a valid label: metadata.name\nmust be no more than 63 characters`,
       ),
     );
-    await place.image("n".repeat(63));
-    await place.image("with.dots");
+    await ns.image("n".repeat(63));
+    await ns.image("with.dots");
   });
 
   test("silently loses unknown and empty fields", async () => {
@@ -61,7 +71,7 @@ describe("a new Image", () => {
       additionalTags: [],
       build: { env: [], nonsense: 1 },
     };
-    const { spec } = await place.image("dropped", { spec: unknown as never });
+    const { spec } = await ns.image("dropped", { spec: unknown as never });
     expect(Object.keys(spec).sort()).toEqual([
       "build",
       "builder",
@@ -78,14 +88,14 @@ describe("a new Image", () => {
   test("is not validated in v1alpha1", async () => {
     const image = { ...imageIn("t1", "old"), apiVersion: "kpack.io/v1alpha1" };
     const OldImage = externalKind<Image>({ ...Image, version: "v1alpha1" });
-    const { spec } = await scene.client.create(
+    const { spec } = await environment.client.create(
       OldImage,
       { ...image, spec: { ...image.spec, tag: "UPPER" } },
       manager,
     );
     expect(spec.tag).toBe("UPPER");
     expect(spec.imageTaggingStrategy).toBeUndefined();
-    await scene.client.delete(Image, { namespace: "t1", name: "old" }, {});
+    await environment.client.delete(Image, { namespace: "t1", name: "old" }, {});
   });
 });
 
@@ -93,7 +103,7 @@ test("rejects an Image with a field of the wrong type with Go's message", async 
   const message =
     'admission webhook "defaults.webhook.kpack.io" denied the request: mutation failed: cannot decode incoming new object: json: cannot unmarshal string into Go struct field ImageSpec.spec.failedBuildHistoryLimit of type int64';
   const spec = { failedBuildHistoryLimit: "3" } as never;
-  expect(await rejectionOf(place.image("undecodable", { spec }))).toEqual({
+  expect(await rejectionOf(ns.image("undecodable", { spec }))).toEqual({
     ...{ code: 400, reason: "BadRequest", message },
   });
 });
@@ -102,7 +112,7 @@ describe("a change", () => {
   test.each([`${registry}/apps/web2`, `${registry}/apps/web:latest`])(
     "of the tag to %s is rejected",
     async (tag) => {
-      expect(await rejectionOf(place.patch("web", { spec: { tag } }))).toEqual(
+      expect(await rejectionOf(ns.patch("web", { spec: { tag } }))).toEqual(
         rejected(`Immutable field changed: spec.tag\ngot: ${tag}, want: ${registry}/apps/web`),
       );
     },
@@ -111,7 +121,7 @@ describe("a change", () => {
   test("of a Build's spec is rejected", async () => {
     const at = { namespace: "t1", name: "web-build-1" };
     const patch = { spec: { serviceAccountName: "zzz" } };
-    expect(await rejectionOf(scene.client.mergePatch(Build, at, patch, manager))).toEqual(
+    expect(await rejectionOf(environment.client.mergePatch(Build, at, patch, manager))).toEqual(
       rejected(
         'Immutable fields changed (-old +new): spec.spec\n{*v1alpha2.BuildSpec}.ServiceAccountName:\n\t-: "app-builder"\n\t+: "zzz"',
       ),
@@ -130,23 +140,23 @@ describe("a default StorageClass", () => {
   };
 
   test("adds a cache to each written Image, and its deletion blocks their status", async () => {
-    const other = await scene.place("cached");
+    const other = await environment.createNamespace("cached");
     const before = await other.image("before");
     await other.untilReady("before", "True/UpToDate");
-    await scene.client.create(StorageClass, storageClass, manager);
+    await environment.client.create(StorageClass, storageClass, manager);
     // Wait until the simulator has seen it, as with kpack.
     await expect
       .poll(
         async () =>
-          (await scene.client.create(Image, imageIn("cached", "probe"), { ...manager, dryRun: "All" })).spec
-            .cache,
+          (await environment.client.create(Image, imageIn("cached", "probe"), { ...manager, dryRun: "All" }))
+            .spec.cache,
       )
       .toEqual({ volume: { size: "2G" } });
     expect(before.spec.cache).toBeUndefined();
     const touched = await other.patch("before", { metadata: { labels: { touched: "yes" } } });
     expect([touched.spec.cache, touched.metadata.generation]).toEqual([{ volume: { size: "2G" } }, 2]);
     const kinds = [PersistentVolumeClaim, SourceResolver].map((kind) => kind as Kind);
-    const seen = await record(scene.client, "cached", kinds);
+    const seen = await record(environment.client, "cached", kinds);
     await other.image("web");
     const made = await seen.until("ADDED PersistentVolumeClaim web-cache", "ADDED SourceResolver web-source");
     seen.stop();
@@ -156,7 +166,10 @@ describe("a default StorageClass", () => {
     ]);
     const image = await other.untilReady("web", "True/UpToDate");
     expect(image.status?.buildCacheName).toBe("web-cache");
-    const claim = await scene.client.get(PersistentVolumeClaim, { namespace: "cached", name: "web-cache" });
+    const claim = await environment.client.get(PersistentVolumeClaim, {
+      namespace: "cached",
+      name: "web-cache",
+    });
     expect(claim.spec).toMatchObject({ resources: { requests: { storage: "2G" } } });
     expect(claim.metadata.ownerReferences).toMatchObject([{ kind: "Image", name: "web" }]);
     const [build] = await other.builds("web");
@@ -173,26 +186,26 @@ describe("a default StorageClass", () => {
     expect(await rejectionOf(other.patch("grown", sized(null)))).toEqual(decreased("2G"));
     // Its claim cannot grow, so kpack fails before it looks at another revision.
     await other.patch("grown", revised(r2));
-    await scene.failures.until((line) =>
+    await environment.failures.until((line) =>
       /cached\/grown: .*(immutable after creation|only dynamically provisioned pvc can be resized)/s.test(
         line,
       ),
     );
-    const stuck = await scene.client.get(Image, { namespace: "cached", name: "grown" });
+    const stuck = await environment.client.get(Image, { namespace: "cached", name: "grown" });
     expect(stuck.status?.observedGeneration).toBeLessThan(stuck.metadata.generation ?? 0);
     expect(await other.builds("grown")).toHaveLength(1);
 
-    await scene.client.delete(StorageClass, { name }, {});
+    await environment.client.delete(StorageClass, { name }, {});
     const message = `${validating}spec.cache.volume.size cannot be set without spec.cache.volume.storageClassName or a default StorageClass: `;
     const at = { namespace: "cached", name: "web" };
-    const tried = () => scene.client.mergePatch(Image, at, revised(r2), { ...manager, dryRun: "All" });
+    const tried = () => environment.client.mergePatch(Image, at, revised(r2), { ...manager, dryRun: "All" });
     await expect
       .poll(() => rejectionOf(tried()).catch(String))
       .toEqual({ code: 400, reason: "BadRequest", message });
     const needed = { metadata: { annotations: { "image.kpack.io/additionalBuildNeeded": "" } } };
-    await scene.client.mergePatch(Build, { namespace: "cached", name: "web-build-1" }, needed, manager);
+    await environment.client.mergePatch(Build, { namespace: "cached", name: "web-build-1" }, needed, manager);
     await other.untilBuilt("web", 2);
-    const frozen = await scene.client.get(Image, at);
+    const frozen = await environment.client.get(Image, at);
     expect(frozen.status).toEqual(image.status);
   });
 });
@@ -206,14 +219,16 @@ describe("an unavailable webhook", () => {
   test("blocks all writes but no reads until it is back", async () => {
     const at = { namespace: "t1", name: "web" };
     const status = (body: object) =>
-      scene.client.mergePatch(Image, at, body, { ...manager, subresource: "status" });
-    await scene.kpack.webhook.stop();
+      environment.client.mergePatch(Image, at, body, { ...manager, subresource: "status" });
+    await environment.kpack.webhook.stop();
     const answers = {
-      create: await rejectionOf(place.image("late")),
-      update: await rejectionOf(place.patch("web", revised(r2))),
+      create: await rejectionOf(ns.image("late")),
+      update: await rejectionOf(ns.patch("web", revised(r2))),
       status: await rejectionOf(status({ status: { buildCounter: 7 } })),
-      delete: await rejectionOf(scene.client.delete(Image, at, {})),
-      build: await rejectionOf(scene.client.delete(Build, { namespace: "t1", name: "web-build-1" }, {})),
+      delete: await rejectionOf(environment.client.delete(Image, at, {})),
+      build: await rejectionOf(
+        environment.client.delete(Build, { namespace: "t1", name: "web-build-1" }, {}),
+      ),
     };
     for (const [what, { code, reason, message }] of Object.entries(answers)) {
       const isDelete = what === "delete" || what === "build";
@@ -225,9 +240,9 @@ describe("an unavailable webhook", () => {
           : failed("defaults.webhook.kpack.io", "/defaults"),
       );
     }
-    expect((await scene.client.get(Image, at)).spec.source.git?.revision).toBe(r1);
-    await scene.kpack.webhook.restart();
-    await place.patch("web", revised(r2));
-    await place.untilBuilt("web", 2);
+    expect((await environment.client.get(Image, at)).spec.source.git?.revision).toBe(r1);
+    await environment.kpack.webhook.restart();
+    await ns.patch("web", revised(r2));
+    await ns.untilBuilt("web", 2);
   });
 });

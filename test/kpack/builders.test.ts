@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ClusterBuilder, Image, Pod, SourceResolver } from "../../deploy/simulators/kpack/kinds.ts";
 import { conditionOf } from "../../deploy/simulators/kpack/status.ts";
+import { type Environment, manager, r1, startEnvironment } from "./environment.ts";
 import { record } from "./recording.ts";
-import { manager, r1, type Scene, startScene } from "./scene.ts";
 
-let scene: Scene;
+let environment: Environment;
 beforeAll(async () => {
-  scene = await startScene({ steps: "first and last" });
+  environment = await startEnvironment({ steps: "first and last" });
 });
-afterAll(() => scene?.stop());
+afterAll(() => environment?.stop());
 
 const spec = (name: string, kind = "ClusterBuilder") => ({ builder: { kind, name } });
 const readyOf = (line: string): string => line.slice(line.indexOf(" Ready=") + 1);
@@ -19,16 +19,16 @@ const notUpToDate =
 
 describe.concurrent("a builder that", () => {
   test("does not exist is the Image's only condition, and the Image is built when the builder is ready", async () => {
-    const { image, namespace, builds } = await scene.place("late");
-    const seen = await record(scene.client, namespace);
+    const { image, namespace, builds } = await environment.createNamespace("late");
+    const seen = await record(environment.client, namespace);
     await image("web", { spec: spec("late") });
     await seen.until(/BuilderNotFound/);
-    expect((await scene.client.list(SourceResolver, namespace)).items).toEqual([]);
-    await scene.kpack.builder("late", "not-ready");
+    expect((await environment.client.list(SourceResolver, namespace)).items).toEqual([]);
+    await environment.kpack.builder("late", "not-ready");
     await seen.until(/BuilderNotReady/);
-    await scene.kpack.builder("late", "broken");
+    await environment.kpack.builder("late", "broken");
     await seen.until(/Message: Builder has no latestImage/);
-    const broken = await scene.client.get(ClusterBuilder, { name: "late" });
+    const broken = await environment.client.get(ClusterBuilder, { name: "late" });
     expect(conditionOf(broken, "Ready")).toMatchObject({ status: "False", reason: "NoLatestImage" });
     expect(conditionOf(broken, "UpToDate")).toMatchObject({
       status: "False",
@@ -36,7 +36,7 @@ describe.concurrent("a builder that", () => {
       message: 'clusterstack.kpack.io "nostack" not found',
     });
     expect(await builds("web")).toEqual([]);
-    await scene.kpack.builder("late", "ready");
+    await environment.kpack.builder("late", "ready");
     const lines = await seen.until(/Image .*Ready=True/);
     seen.stop();
     const both = (text: string) =>
@@ -52,36 +52,36 @@ describe.concurrent("a builder that", () => {
   });
 
   test("is namespaced and missing gives the same message", async () => {
-    const place = await scene.place("namespaced");
-    await place.image("web", { spec: spec("near", "Builder") });
-    const image = await place.untilReady("web", "False/BuilderNotFound");
+    const ns = await environment.createNamespace("namespaced");
+    await ns.image("web", { spec: spec("near", "Builder") });
+    const image = await ns.untilReady("web", "False/BuilderNotFound");
     expect(image.status?.conditions?.map(({ message }) => message)).toEqual([
       "Error: Unable to find builder 'near' in namespace ''.",
     ]);
     const builder = {
       apiVersion: "kpack.io/v1alpha2",
       kind: "Builder",
-      metadata: { namespace: place.namespace, name: "near" },
+      metadata: { namespace: ns.namespace, name: "near" },
       spec: { tag: "registry.example/near", stack: { kind: "ClusterStack", name: "default" } },
     };
-    await scene.client.request({
+    await environment.client.request({
       method: "POST",
-      path: `/apis/kpack.io/v1alpha2/namespaces/${place.namespace}/builders`,
+      path: `/apis/kpack.io/v1alpha2/namespaces/${ns.namespace}/builders`,
       body: builder,
     });
-    await place.untilReady("web", "True/UpToDate");
-    const [build] = await place.builds("web");
+    await ns.untilReady("web", "True/UpToDate");
+    const [build] = await ns.builds("web");
     expect(build?.status?.buildMetadata).toMatchObject([{ id: "kpk/bp" }]);
     expect(build?.spec.builder.image).toContain("clusterbuilder-near");
   });
 
   test("is edited makes its Images briefly unready, without a Build", async () => {
-    const place = await scene.place("flap");
-    await scene.kpack.builder("flapping", "ready");
-    await place.image("web", { spec: spec("flapping") });
-    await place.untilReady("web", "True/UpToDate");
-    const seen = await record(scene.client, place.namespace);
-    await scene.kpack.builder("flapping", "ready");
+    const ns = await environment.createNamespace("flap");
+    await environment.kpack.builder("flapping", "ready");
+    await ns.image("web", { spec: spec("flapping") });
+    await ns.untilReady("web", "True/UpToDate");
+    const seen = await record(environment.client, ns.namespace);
+    await environment.kpack.builder("flapping", "ready");
     const lines = await seen.until(/Ready=True/);
     seen.stop();
     const kept =
@@ -93,43 +93,43 @@ describe.concurrent("a builder that", () => {
   });
 
   test("is broken by an edit keeps its image", async () => {
-    const place = await scene.place("broken");
-    await scene.kpack.builder("breaking", "ready");
-    await place.image("web", { spec: spec("breaking") });
-    await place.untilReady("web", "True/UpToDate");
-    await scene.kpack.builder("breaking", "broken");
-    const image = await scene.kit.until(
+    const ns = await environment.createNamespace("broken");
+    await environment.kpack.builder("breaking", "ready");
+    await ns.image("web", { spec: spec("breaking") });
+    await ns.untilReady("web", "True/UpToDate");
+    await environment.kpack.builder("breaking", "broken");
+    const image = await environment.kit.until(
       Image,
-      { namespace: place.namespace, name: "web" },
+      { namespace: ns.namespace, name: "web" },
       (one) =>
         conditionOf(one, "BuilderUpToDate")?.status === "False" &&
         conditionOf(one, "Ready")?.status === "True",
     );
     expect(conditionOf(image, "BuilderReady")?.status).toBe("True");
-    await place.patch("web", { spec: { source: { subPath: "other" } } });
-    await place.untilBuilt("web", 2);
+    await ns.patch("web", { spec: { source: { subPath: "other" } } });
+    await ns.untilBuilt("web", 2);
   });
 
   test("is deleted during a Build lets the Build succeed, but the Image does not report it", async () => {
-    const place = await scene.place("gone");
-    await scene.kpack.builder("going", "ready");
-    await place.image("web", { spec: spec("going"), annotations: { "sim.kpk/hold-step": "export" } });
-    const pod = { namespace: place.namespace, name: "web-build-1-build-pod" };
-    await scene.kit.until(Pod, pod, ({ status }) =>
+    const ns = await environment.createNamespace("gone");
+    await environment.kpack.builder("going", "ready");
+    await ns.image("web", { spec: spec("going"), annotations: { "sim.kpk/hold-step": "export" } });
+    const pod = { namespace: ns.namespace, name: "web-build-1-build-pod" };
+    await environment.kit.until(Pod, pod, ({ status }) =>
       Boolean(status?.initContainerStatuses?.at(-1)?.state.running),
     );
-    const seen = await record(scene.client, place.namespace);
-    await scene.kpack.builder("going", "deleted");
+    const seen = await record(environment.client, ns.namespace);
+    await environment.kpack.builder("going", "deleted");
     await seen.until(/BuilderNotFound/);
-    await scene.client.mergePatch(
+    await environment.client.mergePatch(
       Pod,
       pod,
       { metadata: { annotations: { "sim.kpk/hold-step": null } } },
       manager,
     );
-    expect(conditionOf(await place.untilBuilt("web", 1), "Succeeded")?.status).toBe("True");
+    expect(conditionOf(await ns.untilBuilt("web", 1), "Succeeded")?.status).toBe("True");
     // Another reconcile of the Image does not change the condition.
-    await place.patch("web", { spec: { defaultProcess: "web" } });
+    await ns.patch("web", { spec: { defaultProcess: "web" } });
     const lines = await seen.until(/gen=2 obs=2/);
     seen.stop();
     const last = lines.filter((line) => / Image /.test(line)).at(-1) ?? "";
@@ -144,11 +144,11 @@ describe("all Images are rebuilt at once", () => {
   const names = ["one", "two"];
 
   test("for a new stack, by a rebase to another digest of the same revision", async () => {
-    const place = await scene.place("stack");
-    await Promise.all(names.map((name) => place.image(name)));
-    const before = await Promise.all(names.map((name) => place.untilReady(name, "True/UpToDate")));
-    await scene.kpack.newStack();
-    const builds = await Promise.all(names.map((name) => place.untilBuilt(name, 2)));
+    const ns = await environment.createNamespace("stack");
+    await Promise.all(names.map((name) => ns.image(name)));
+    const before = await Promise.all(names.map((name) => ns.untilReady(name, "True/UpToDate")));
+    await environment.kpack.newStack();
+    const builds = await Promise.all(names.map((name) => ns.untilBuilt(name, 2)));
     for (const [at, build] of builds.entries()) {
       expect(build.metadata.annotations?.["image.kpack.io/reason"]).toBe("STACK");
       expect(build.spec.source.git?.revision).toBe(r1);
@@ -156,20 +156,20 @@ describe("all Images are rebuilt at once", () => {
       expect(build.status?.latestImage).toMatch(/@sha256:/);
       expect(build.status?.latestImage).not.toBe(before[at]?.status?.latestImage);
     }
-    const images = await Promise.all(names.map((name) => place.untilReady(name, "True/UpToDate")));
+    const images = await Promise.all(names.map((name) => ns.untilReady(name, "True/UpToDate")));
     expect(images.map(({ status }) => [status?.latestImage, status?.buildCounter])).toEqual(
       builds.map(({ status }) => [status?.latestImage, 2]),
     );
   });
 
   test("for new buildpacks, with all steps", async () => {
-    const place = await scene.place("buildpacks");
-    await Promise.all(names.map((name) => place.image(name)));
-    await Promise.all(names.map((name) => place.untilReady(name, "True/UpToDate")));
-    const [first] = await place.builds("one");
+    const ns = await environment.createNamespace("buildpacks");
+    await Promise.all(names.map((name) => ns.image(name)));
+    await Promise.all(names.map((name) => ns.untilReady(name, "True/UpToDate")));
+    const [first] = await ns.builds("one");
     const [old] = first?.status?.buildMetadata ?? [];
-    await scene.kpack.newBuildpacks();
-    for (const build of await Promise.all(names.map((name) => place.untilBuilt(name, 2)))) {
+    await environment.kpack.newBuildpacks();
+    for (const build of await Promise.all(names.map((name) => ns.untilBuilt(name, 2)))) {
       expect(build.metadata.annotations?.["image.kpack.io/buildChanges"]).toBe(
         JSON.stringify([{ reason: "BUILDPACK", old: [{ id: old?.id, version: old?.version }], new: null }]),
       );
@@ -178,15 +178,15 @@ describe("all Images are rebuilt at once", () => {
   });
 
   test("except those whose last Build failed", async () => {
-    const place = await scene.place("stack-failed");
-    await place.image("bad", { annotations: { "sim.kpk/fail-step": "build" } });
-    await place.image("good");
-    await place.untilReady("bad", "False/BuildFailed");
-    await place.untilReady("good", "True/UpToDate");
-    await scene.kpack.newStack();
-    await place.untilBuilt("good", 2);
-    await place.patch("bad", { spec: { defaultProcess: "web" } });
-    await place.untilReady("bad", "False/BuildFailed");
-    expect(await place.builds("bad")).toHaveLength(1);
+    const ns = await environment.createNamespace("stack-failed");
+    await ns.image("bad", { annotations: { "sim.kpk/fail-step": "build" } });
+    await ns.image("good");
+    await ns.untilReady("bad", "False/BuildFailed");
+    await ns.untilReady("good", "True/UpToDate");
+    await environment.kpack.newStack();
+    await ns.untilBuilt("good", 2);
+    await ns.patch("bad", { spec: { defaultProcess: "web" } });
+    await ns.untilReady("bad", "False/BuildFailed");
+    expect(await ns.builds("bad")).toHaveLength(1);
   });
 });

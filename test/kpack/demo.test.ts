@@ -6,7 +6,7 @@ import { Image, ServiceAccount } from "../../deploy/simulators/kpack/kinds.ts";
 import { conditionOf } from "../../deploy/simulators/kpack/status.ts";
 import { type Kit, startKit } from "../harness/kit.ts";
 import { Lines } from "../harness/lines.ts";
-import { account, accountIn, imageIn, manager } from "./scene.ts";
+import { account, accountIn, imageIn, manager } from "./environment.ts";
 
 const program = fileURLToPath(new URL("../../deploy/simulators/kpack/main.ts", import.meta.url));
 const readyMillis = 60_000;

@@ -11,14 +11,24 @@ import {
   SourceResolver,
 } from "../../deploy/simulators/kpack/kinds.ts";
 import { conditionOf } from "../../deploy/simulators/kpack/status.ts";
+import {
+  account,
+  accountIn,
+  type Environment,
+  eachStep,
+  manager,
+  r1,
+  r2,
+  revised,
+  startEnvironment,
+} from "./environment.ts";
 import { record } from "./recording.ts";
-import { account, accountIn, eachStep, manager, r1, r2, revised, type Scene, startScene } from "./scene.ts";
 
-let scene: Scene;
+let environment: Environment;
 beforeAll(async () => {
-  scene = await startScene({ steps: "first and last" });
+  environment = await startEnvironment({ steps: "first and last" });
 });
-afterAll(() => scene?.stop());
+afterAll(() => environment?.stop());
 
 /** Status, reason, and message of a Build's condition. */
 const failure = (build: Stored<Build> | Build) => {
@@ -28,15 +38,15 @@ const failure = (build: Stored<Build> | Build) => {
 
 describe.concurrent("a failing step", () => {
   test("fails the Build with its last log line, and the Image keeps its latestImage", async () => {
-    const place = await scene.place("step");
-    await place.image("web");
-    const before = await place.untilReady("web", "True/UpToDate");
-    await place.patch("web", {
+    const ns = await environment.createNamespace("step");
+    await ns.image("web");
+    const before = await ns.untilReady("web", "True/UpToDate");
+    await ns.patch("web", {
       metadata: { annotations: { "sim.kpk/fail-step": "detect" } },
       ...revised(r2),
     });
-    const image = await place.untilReady("web", "False/BuildFailed");
-    const [, build] = await place.builds("web");
+    const image = await ns.untilReady("web", "False/BuildFailed");
+    const [, build] = await ns.builds("web");
     const message =
       "Error:  Container detect terminated with error ERROR: failed to detect: exit status 1: For more info use " +
       "`kubectl logs -n step web-build-2-build-pod -c detect`";
@@ -55,8 +65,8 @@ describe.concurrent("a failing step", () => {
     expect(image.status?.latestImage).toBe(before.status?.latestImage);
     expect(image.status?.latestStack).toBeUndefined();
     // The next Build starts from the last successful image, but its revision is compared with that of the failed Build.
-    await place.patch("web", { metadata: { annotations: { "sim.kpk/fail-step": null } }, ...revised(r1) });
-    const next = await place.untilBuilt("web", 3);
+    await ns.patch("web", { metadata: { annotations: { "sim.kpk/fail-step": null } }, ...revised(r1) });
+    const next = await ns.untilBuilt("web", 3);
     expect(next.spec.lastBuild?.image).toBe(before.status?.latestImage);
     expect(next.metadata.annotations?.["image.kpack.io/buildChanges"]).toBe(
       JSON.stringify([{ reason: "COMMIT", old: r2, new: r1 }]),
@@ -64,17 +74,17 @@ describe.concurrent("a failing step", () => {
   });
 
   test("is not retried", async () => {
-    const place = await scene.place("once");
-    await place.image("web", { annotations: { "sim.kpk/fail-step": "prepare" } });
-    await place.untilReady("web", "False/BuildFailed");
-    await place.patch("web", { metadata: { labels: { poked: "yes" } } });
-    await scene.kit.until(
+    const ns = await environment.createNamespace("once");
+    await ns.image("web", { annotations: { "sim.kpk/fail-step": "prepare" } });
+    await ns.untilReady("web", "False/BuildFailed");
+    await ns.patch("web", { metadata: { labels: { poked: "yes" } } });
+    await environment.kit.until(
       SourceResolver,
       { namespace: "once", name: "web-source" },
       ({ metadata }) => metadata.labels?.poked === "yes",
     );
-    await place.untilReady("web", "False/BuildFailed");
-    expect(await place.builds("web")).toHaveLength(1);
+    await ns.untilReady("web", "False/BuildFailed");
+    expect(await ns.builds("web")).toHaveLength(1);
   });
 });
 
@@ -82,18 +92,18 @@ test.concurrent.each([
   ["Evicted", "The node was low on resource: memory. Threshold quantity: 100Mi, available: 12Mi."],
   ["DeadlineExceeded", "Pod was active on the node longer than the specified deadline"],
 ])("a pod that is ended (%s) leaves its own message", async (reason, message) => {
-  const place = await scene.place(`evict-${reason.toLowerCase()}`);
-  await place.image("web", { annotations: { "sim.kpk/evict": reason } });
-  const image = await place.untilReady("web", "False/BuildFailed");
-  expect(failure(await place.untilBuilt("web", 1))).toEqual({ status: "False", reason: "Failed", message });
+  const ns = await environment.createNamespace(`evict-${reason.toLowerCase()}`);
+  await ns.image("web", { annotations: { "sim.kpk/evict": reason } });
+  const image = await ns.untilReady("web", "False/BuildFailed");
+  expect(failure(await ns.untilBuilt("web", 1))).toEqual({ status: "False", reason: "Failed", message });
   expect(conditionOf(image, "Ready")?.message).toMatch(new RegExp(`failed: ${message}$`));
 });
 
 test.concurrent("a completion that fails leaves no message", async () => {
-  const place = await scene.place("completion");
-  await place.image("web", { annotations: { "sim.kpk/fail-step": "completion" } });
-  const image = await place.untilReady("web", "False/BuildFailed");
-  const build = await place.untilBuilt("web", 1);
+  const ns = await environment.createNamespace("completion");
+  await ns.image("web", { annotations: { "sim.kpk/fail-step": "completion" } });
+  const image = await ns.untilReady("web", "False/BuildFailed");
+  const build = await ns.untilBuilt("web", 1);
   expect(build.status?.conditions?.map((one) => Object.keys(one).sort())).toEqual([
     ["lastTransitionTime", "reason", "status", "type"],
   ]);
@@ -104,34 +114,34 @@ test.concurrent("a completion that fails leaves no message", async () => {
 
 describe.concurrent("an endless Build", () => {
   test("has unreadable metadata", async () => {
-    const place = await scene.place("unreadable");
-    await place.image("web", { annotations: { "sim.kpk/bad-metadata": "1", ...eachStep } });
-    const pod = { namespace: place.namespace, name: "web-build-1-build-pod" };
-    await scene.kit.until(Pod, pod, ({ status }) => status?.phase === "Succeeded");
+    const ns = await environment.createNamespace("unreadable");
+    await ns.image("web", { annotations: { "sim.kpk/bad-metadata": "1", ...eachStep } });
+    const pod = { namespace: ns.namespace, name: "web-build-1-build-pod" };
+    await environment.kit.until(Pod, pod, ({ status }) => status?.phase === "Succeeded");
     // Each label causes a reconcile; none of them ends the Build.
-    const at = { namespace: place.namespace, name: "web-build-1" };
+    const at = { namespace: ns.namespace, name: "web-build-1" };
     for (const value of ["1", "2"])
-      await scene.client.mergePatch(BuildKind, at, { metadata: { labels: { value } } }, manager);
-    const build = await scene.kit.until(
+      await environment.client.mergePatch(BuildKind, at, { metadata: { labels: { value } } }, manager);
+    const build = await environment.kit.until(
       BuildKind,
       at,
       ({ status }) =>
         status?.stepsCompleted?.length === 6 && conditionOf({ status }, "Succeeded")?.reason === undefined,
     );
     expect(failure(build)).toEqual({ status: "Unknown", reason: undefined, message: undefined });
-    const image = await scene.client.get(Image, { namespace: place.namespace, name: "web" });
+    const image = await environment.client.get(Image, { namespace: ns.namespace, name: "web" });
     expect(conditionOf(image, "Ready")?.reason).toBe("BuildRunning");
   });
 
   test("recreates a deleted pod", async () => {
-    const place = await scene.place("podless");
-    await place.image("web", { annotations: { "sim.kpk/hold-step": "analyze" } });
-    const pod = { namespace: place.namespace, name: "web-build-1-build-pod" };
-    const first = await scene.kit.until(Pod, pod, ({ status }) =>
+    const ns = await environment.createNamespace("podless");
+    await ns.image("web", { annotations: { "sim.kpk/hold-step": "analyze" } });
+    const pod = { namespace: ns.namespace, name: "web-build-1-build-pod" };
+    const first = await environment.kit.until(Pod, pod, ({ status }) =>
       Boolean(status?.initContainerStatuses?.some(({ name, state }) => name === "analyze" && state.running)),
     );
-    await scene.client.delete(Pod, pod, {});
-    const second = await scene.kit.until(
+    await environment.client.delete(Pod, pod, {});
+    const second = await environment.kit.until(
       Pod,
       pod,
       ({ metadata, status }) =>
@@ -141,14 +151,14 @@ describe.concurrent("an endless Build", () => {
         ),
     );
     expect(second.metadata.ownerReferences).toEqual(first.metadata.ownerReferences);
-    await scene.client.mergePatch(
+    await environment.client.mergePatch(
       Pod,
       pod,
       { metadata: { annotations: { "sim.kpk/hold-step": null } } },
       manager,
     );
-    await place.untilReady("web", "True/UpToDate");
-    expect(await place.builds("web")).toHaveLength(1);
+    await ns.untilReady("web", "True/UpToDate");
+    expect(await ns.builds("web")).toHaveLength(1);
   });
 });
 
@@ -162,16 +172,16 @@ describe.concurrent("a ServiceAccount", () => {
   ])(
     "that is unusable (%s) fails the Build at once, without a reason and a pod",
     async (name, more, message) => {
-      const place = await scene.place(`account-${name}`);
-      const { namespace } = place;
-      if (more) await scene.client.create(ServiceAccount, accountIn(namespace, "picky", more), manager);
-      await place.image("web", { spec: { serviceAccountName: "picky" } });
-      const image = await place.untilReady("web", "False/BuildFailed");
-      const [build] = await place.builds("web");
+      const ns = await environment.createNamespace(`account-${name}`);
+      const { namespace } = ns;
+      if (more) await environment.client.create(ServiceAccount, accountIn(namespace, "picky", more), manager);
+      await ns.image("web", { spec: { serviceAccountName: "picky" } });
+      const image = await ns.untilReady("web", "False/BuildFailed");
+      const [build] = await ns.builds("web");
       expect(failure(build as Build)).toEqual({ status: "False", reason: undefined, message });
       expect(build?.status?.podName).toBeUndefined();
       expect(build?.status?.stepStates).toBeUndefined();
-      expect((await scene.client.list(Pod, namespace)).items).toEqual([]);
+      expect((await environment.client.list(Pod, namespace)).items).toEqual([]);
       expect(conditionOf(image, "Ready")?.message).toBe(
         `Error: Build 'web-build-1' in namespace '${namespace}' failed: ${message}`,
       );
@@ -179,39 +189,43 @@ describe.concurrent("a ServiceAccount", () => {
   );
 
   test("that was fixed is used for the next requested Build", async () => {
-    const place = await scene.place("account-healed");
-    const { namespace } = place;
-    await scene.client.create(ServiceAccount, accountIn(namespace, "picky", secrets("late")), manager);
-    await place.image("web", { spec: { serviceAccountName: "picky" } });
-    await place.untilReady("web", "False/BuildFailed");
+    const ns = await environment.createNamespace("account-healed");
+    const { namespace } = ns;
+    await environment.client.create(ServiceAccount, accountIn(namespace, "picky", secrets("late")), manager);
+    await ns.image("web", { spec: { serviceAccountName: "picky" } });
+    await ns.untilReady("web", "False/BuildFailed");
     const late = {
       apiVersion: "v1",
       kind: "Secret",
       metadata: { namespace, name: "late", annotations: { "kpack.io/git": "https://git.example" } },
     };
-    await scene.client.create(Secret, { ...late, spec: undefined }, manager);
+    await environment.client.create(Secret, { ...late, spec: undefined }, manager);
     const needed = { metadata: { annotations: { "image.kpack.io/additionalBuildNeeded": "" } } };
-    await scene.client.mergePatch(BuildKind, { namespace, name: "web-build-1" }, needed, manager);
-    await place.untilReady("web", "True/UpToDate");
-    const pod = await scene.client.get(Pod, { namespace, name: "web-build-2-build-pod" });
+    await environment.client.mergePatch(BuildKind, { namespace, name: "web-build-1" }, needed, manager);
+    await ns.untilReady("web", "True/UpToDate");
+    const pod = await environment.client.get(Pod, { namespace, name: "web-build-2-build-pod" });
     expect(pod.spec.initContainers?.[0]).toMatchObject({ args: ["-basic-git=late=https://git.example"] });
-    expect(await place.builds("web")).toHaveLength(2);
+    expect(await ns.builds("web")).toHaveLength(2);
   });
 
   test("with a Secret reference without a name blocks the first Build until it is fixed", async () => {
-    const place = await scene.place("account-nameless");
-    const { namespace } = place;
-    await scene.client.create(ServiceAccount, accountIn(namespace, "picky", secrets()), manager);
-    const seen = await record(scene.client, namespace);
-    await place.image("web", { spec: { serviceAccountName: "picky" } });
+    const ns = await environment.createNamespace("account-nameless");
+    const { namespace } = ns;
+    await environment.client.create(ServiceAccount, accountIn(namespace, "picky", secrets()), manager);
+    const seen = await record(environment.client, namespace);
+    await ns.image("web", { spec: { serviceAccountName: "picky" } });
     await seen.until(/ResolverNotReady/);
     // The error appears only in the log.
     const logged = `SourceResolver ${namespace}/web-source: resource name may not be empty`;
-    await scene.failures.until((line) => line === logged);
-    await scene.failures.until((line) => line === logged, undefined, scene.failures.all.indexOf(logged) + 1);
-    expect(await place.builds("web")).toEqual([]);
+    await environment.failures.until((line) => line === logged);
+    await environment.failures.until(
+      (line) => line === logged,
+      undefined,
+      environment.failures.all.indexOf(logged) + 1,
+    );
+    expect(await ns.builds("web")).toEqual([]);
     const at = { namespace, name: "picky" };
-    await scene.client.mergePatch(ServiceAccount, at, { secrets: null }, manager);
+    await environment.client.mergePatch(ServiceAccount, at, { secrets: null }, manager);
     const lines = await seen.until(/Image .*Ready=True/);
     seen.stop();
     expect(lines.slice(0, 3)).toEqual([
@@ -222,31 +236,31 @@ describe.concurrent("a ServiceAccount", () => {
   });
 
   test("may name missing pull secrets", async () => {
-    const place = await scene.place("account-pulls");
-    const { namespace } = place;
+    const ns = await environment.createNamespace("account-pulls");
+    const { namespace } = ns;
     const more = { imagePullSecrets: [{ name: "nowhere" }] };
-    await scene.client.create(ServiceAccount, accountIn(namespace, "picky", more), manager);
-    await place.image("web", { spec: { serviceAccountName: "picky" } });
-    await place.untilReady("web", "True/UpToDate");
+    await environment.client.create(ServiceAccount, accountIn(namespace, "picky", more), manager);
+    await ns.image("web", { spec: { serviceAccountName: "picky" } });
+    await ns.untilReady("web", "True/UpToDate");
   });
 });
 
 test.concurrent("keeps a limited number of failed and of successful Builds", async () => {
-  const place = await scene.place("history");
+  const ns = await environment.createNamespace("history");
   const fail = (step: string | null) => ({ metadata: { annotations: { "sim.kpk/fail-step": step } } });
-  await place.image("web", {
+  await ns.image("web", {
     spec: { failedBuildHistoryLimit: 1, successBuildHistoryLimit: 1, serviceAccountName: account },
   });
-  await place.untilReady("web", "True/UpToDate");
+  await ns.untilReady("web", "True/UpToDate");
   for (const [at, step] of ["build", "build", null, null].entries()) {
-    await place.patch("web", { ...fail(step), ...revised(String(at + 2).repeat(40)) });
-    await place.untilBuilt("web", at + 2);
-    await place.untilReady("web", step ? "False/BuildFailed" : "True/UpToDate");
+    await ns.patch("web", { ...fail(step), ...revised(String(at + 2).repeat(40)) });
+    await ns.untilBuilt("web", at + 2);
+    await ns.untilReady("web", step ? "False/BuildFailed" : "True/UpToDate");
   }
-  const pods = { namespace: place.namespace };
+  const pods = { namespace: ns.namespace };
   for (const number of [1, 2, 4])
-    await scene.kit.untilGone(Pod, { ...pods, name: `web-build-${number}-build-pod` });
-  expect((await place.builds("web")).map(({ metadata }) => metadata.name)).toEqual([
+    await environment.kit.untilGone(Pod, { ...pods, name: `web-build-${number}-build-pod` });
+  expect((await ns.builds("web")).map(({ metadata }) => metadata.name)).toEqual([
     "web-build-3",
     "web-build-5",
   ]);

@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Kind } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { Build, Image, Pod, SourceResolver } from "../../deploy/simulators/kpack/kinds.ts";
+import { account, type Environment, r1, registry, startEnvironment } from "./environment.ts";
 import { record } from "./recording.ts";
-import { account, r1, registry, type Scene, startScene } from "./scene.ts";
 
-let scene: Scene;
+let environment: Environment;
 beforeAll(async () => {
-  scene = await startScene();
+  environment = await startEnvironment();
 });
-afterAll(() => scene?.stop());
+afterAll(() => environment?.stop());
 
 const steps = ["prepare", "analyze", "detect", "restore", "build", "export", "completion"];
 const done = (count: number): string =>
@@ -54,10 +54,10 @@ describe("a first Build", () => {
   let events: string[];
   let objects: string[];
   beforeAll(async () => {
-    const { image: create, namespace } = await scene.place("first");
-    const seen = await record(scene.client, namespace);
+    const { image: create, namespace } = await environment.createNamespace("first");
+    const seen = await record(environment.client, namespace);
     const made = await record(
-      scene.client,
+      environment.client,
       namespace,
       [Image, SourceResolver, Build, Pod].map((kind) => kind as Kind),
     );
@@ -76,8 +76,8 @@ describe("a first Build", () => {
     );
     seen.stop();
     made.stop();
-    image = await scene.client.get(Image, { namespace, name: "web" });
-    build = await scene.client.get(Build, { namespace, name: "web-build-1" });
+    image = await environment.client.get(Image, { namespace, name: "web" });
+    build = await environment.client.get(Build, { namespace, name: "web-build-1" });
   });
 
   test("creates the objects in the recorded order", () => {
@@ -188,7 +188,7 @@ describe("a first Build", () => {
   });
 
   test("has a SourceResolver of type Commit whose conditions have no time", async () => {
-    const found = await scene.client.get(SourceResolver, { namespace: "first", name: "web-source" });
+    const found = await environment.client.get(SourceResolver, { namespace: "first", name: "web-source" });
     expect(found.metadata.labels).toEqual({ "example.com/label": "web" });
     expect(found.spec).toEqual({ serviceAccount: account, source: image.spec.source });
     expect(found.status).toEqual({
@@ -202,7 +202,7 @@ describe("a first Build", () => {
   });
 
   test("has a pod on the simulated node with the recorded containers", async () => {
-    const pod = await scene.client.get(Pod, { namespace: "first", name: "web-build-1-build-pod" });
+    const pod = await environment.client.get(Pod, { namespace: "first", name: "web-build-1-build-pod" });
     expect(pod.metadata.ownerReferences).toMatchObject([{ kind: "Build", uid: build.metadata.uid }]);
     expect(pod.metadata.labels).toEqual({ ...build.metadata.labels, "kpack.io/build": "web-build-1" });
     expect(pod.metadata.annotations).toEqual({
@@ -217,10 +217,10 @@ describe("a first Build", () => {
 });
 
 test.concurrent("tags are numbered, and the digest is of their repository, in full", async () => {
-  const place = await scene.place("tags");
-  await place.image("web", { spec: { tag: "repo:633263b" } });
-  await place.untilReady("web", "True/UpToDate");
-  const [build] = await place.builds("web");
+  const ns = await environment.createNamespace("tags");
+  await ns.image("web", { spec: { tag: "repo:633263b" } });
+  await ns.untilReady("web", "True/UpToDate");
+  const [build] = await ns.builds("web");
   const numbered = /^index\.docker\.io\/library\/repo:633263b-b1\.\d{8}\.\d{6}$/;
   expect(build?.spec.tags).toEqual(["repo:633263b", expect.stringMatching(numbered)]);
   expect(build?.status?.latestImage).toMatch(/^index\.docker\.io\/library\/repo@sha256:/);
@@ -228,11 +228,11 @@ test.concurrent("tags are numbered, and the digest is of their repository, in fu
 
 test.concurrent("what is no full SHA is resolved to Unknown, and built verbatim", async () => {
   const revision = "pull/7/merge";
-  const place = await scene.place("revision");
-  await place.image("web", { revision });
-  await place.untilReady("web", "True/UpToDate");
-  const { namespace } = place;
-  const { status } = await scene.client.get(SourceResolver, { namespace, name: "web-source" });
+  const ns = await environment.createNamespace("revision");
+  await ns.image("web", { revision });
+  await ns.untilReady("web", "True/UpToDate");
+  const { namespace } = ns;
+  const { status } = await environment.client.get(SourceResolver, { namespace, name: "web-source" });
   expect(status?.source?.git).toMatchObject({ revision, type: "Unknown" });
-  expect((await place.builds("web")).map(({ spec }) => spec.source.git?.revision)).toEqual([revision]);
+  expect((await ns.builds("web")).map(({ spec }) => spec.source.git?.revision)).toEqual([revision]);
 });

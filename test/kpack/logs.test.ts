@@ -4,17 +4,17 @@ import { request } from "undici";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { resourcePath } from "../../bus/kube/client.ts";
 import { Node, Pod } from "../../deploy/simulators/kpack/kinds.ts";
-import { manager, type Scene, startScene } from "./scene.ts";
+import { type Environment, manager, startEnvironment } from "./environment.ts";
 
-let scene: Scene;
+let environment: Environment;
 beforeAll(async () => {
-  scene = await startScene();
+  environment = await startEnvironment();
 });
-afterAll(() => scene?.stop());
+afterAll(() => environment?.stop());
 
 /** Opens a container's log. */
 async function open(namespace: string, pod: string, container: string, query = "") {
-  const { connection } = scene.client;
+  const { connection } = environment.client;
   const { dispatcher, headers } = await connection.way("watches");
   const path = resourcePath(Pod, namespace, pod, "log");
   return request(`${connection.server}${path}?container=${container}${query}`, { dispatcher, headers });
@@ -29,9 +29,9 @@ const isRunning = (step: string) => (pod: Pod) =>
   pod.status?.initContainerStatuses?.some(({ name, state }) => name === step && state.running) ?? false;
 
 test("a failing step logs 60 lines and ends with the error", async () => {
-  const place = await scene.place("failing");
-  await place.image("web", { annotations: { "sim.kpk/fail-step": "build" } });
-  await place.untilReady("web", "False/BuildFailed");
+  const ns = await environment.createNamespace("failing");
+  await ns.image("web", { annotations: { "sim.kpk/fail-step": "build" } });
+  await ns.untilReady("web", "False/BuildFailed");
   const log = ["failing", "web-build-1-build-pod", "build"] as const;
   const { status, lines } = await read(...log);
   expect([status, lines.length, lines.at(-1)]).toEqual([200, 60, "ERROR: failed to build: exit status 1"]);
@@ -53,10 +53,10 @@ test("a failing step logs 60 lines and ends with the error", async () => {
 });
 
 test("follows the log of a running step until it ends, and rejects that of a waiting step", async () => {
-  const place = await scene.place("following");
-  await place.image("web", { annotations: { "sim.kpk/hold-step": "detect" } });
-  const pod = { namespace: place.namespace, name: "web-build-1-build-pod" };
-  await scene.kit.until(Pod, pod, isRunning("detect"));
+  const ns = await environment.createNamespace("following");
+  await ns.image("web", { annotations: { "sim.kpk/hold-step": "detect" } });
+  const pod = { namespace: ns.namespace, name: "web-build-1-build-pod" };
+  await environment.kit.until(Pod, pod, isRunning("detect"));
   const waiting = await read("following", pod.name, "restore");
   expect([waiting.status, waiting.lines.join()]).toEqual([
     400,
@@ -73,7 +73,7 @@ test("follows the log of a running step until it ends, and rejects that of a wai
   })();
   await received.promise;
   expect(chunks.join("")).toBe("detect started\n");
-  await scene.client.mergePatch(
+  await environment.client.mergePatch(
     Pod,
     pod,
     { metadata: { annotations: { "sim.kpk/hold-step": null } } },
@@ -84,7 +84,7 @@ test("follows the log of a running step until it ends, and rejects that of a wai
 });
 
 test("the Node has the address of the log server", async () => {
-  const { status } = await scene.client.get(Node, { name: "kpack-builds" });
+  const { status } = await environment.client.get(Node, { name: "kpack-builds" });
   expect(status).toMatchObject({
     addresses: [{ type: "InternalIP", address: "127.0.0.1" }],
     daemonEndpoints: { kubeletEndpoint: { Port: expect.any(Number) } },

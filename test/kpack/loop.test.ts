@@ -3,7 +3,7 @@ import { startLoop } from "../../deploy/simulators/kpack/loop.ts";
 
 /** A loop whose reconciles wait for `release`. */
 function heldLoop(outcome: (pass: number) => Error | undefined = () => undefined) {
-  const over = new AbortController();
+  const stopping = new AbortController();
   const begun: string[] = [];
   const failures: string[] = [];
   const releases: (() => void)[] = [];
@@ -17,7 +17,7 @@ function heldLoop(outcome: (pass: number) => Error | undefined = () => undefined
       const error = outcome(begun.length);
       if (error) throw error;
     },
-    { signal: over.signal, failed: (what) => failures.push(what) },
+    { signal: stopping.signal, logFailure: (what) => failures.push(what) },
   );
   const untilBegun = (count: number) =>
     new Promise<void>((resolve) => {
@@ -30,7 +30,7 @@ function heldLoop(outcome: (pass: number) => Error | undefined = () => undefined
       waiting.add(check);
       check();
     });
-  return { loop, begun, failures, over, untilBegun, release: () => releases.shift()?.() };
+  return { loop, begun, failures, stopping, untilBegun, release: () => releases.shift()?.() };
 }
 
 describe("a loop", () => {
@@ -80,11 +80,11 @@ describe("a loop", () => {
   });
 
   test("stops after the abort", async () => {
-    const { loop, begun, over, untilBegun, release } = heldLoop();
+    const { loop, begun, stopping, untilBegun, release } = heldLoop();
     loop.add("a");
     await untilBegun(1);
     loop.add("a");
-    over.abort();
+    stopping.abort();
     loop.add("b");
     release();
     await loop.ended();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Ingredients } from "../../deploy/simulators/kpack/changes.ts";
+import type { BuildInputs } from "../../deploy/simulators/kpack/changes.ts";
 import type { ImageSpec } from "../../deploy/simulators/kpack/kinds.ts";
 import { newBuild, tagsOf } from "../../deploy/simulators/kpack/newbuild.ts";
 import { fullSha } from "../../deploy/simulators/kpack/sourceresolver.ts";
@@ -16,7 +16,7 @@ test("keeps the complete Image name in the label, also when the Build's name is 
   const name = "a".repeat(58);
   const image = { metadata: { name, uid: "uid" }, spec };
   const made = { image, sourceResolver: { spec }, builder: { metadata: { name: "default" } } };
-  const { metadata } = newBuild(made as unknown as Ingredients, 1, []);
+  const { metadata } = newBuild(made as unknown as BuildInputs, 1, []);
   expect(metadata.name).toBe("aaaaaaaaaaaaaaaaaaaaaaadc2f2f2462a0d72358b2f99389458606-build-1");
   expect(metadata.labels?.["image.kpack.io/image"]).toBe(name);
 });

@@ -29,7 +29,7 @@ export async function record(
   namespace: string,
   kinds: readonly Kind[] = [Image as Kind, Build as Kind],
 ): Promise<Recording> {
-  const over = new AbortController();
+  const stopping = new AbortController();
   const events: WatchEvent[] = [];
   const arrived = new Set<() => void>();
 
@@ -37,7 +37,7 @@ export async function record(
     const { metadata } = await client.list(kind, namespace);
     const path = resourcePath(kind, namespace);
     const query = { resourceVersion: metadata.resourceVersion };
-    const watch = await client.watch({ path, query, signal: over.signal });
+    const watch = await client.watch({ path, query, signal: stopping.signal });
     void (async () => {
       for await (const event of watch) {
         events.push(event);
@@ -74,7 +74,7 @@ export async function record(
         arrived.add(check);
         check();
       }),
-    stop: () => over.abort(),
+    stop: () => stopping.abort(),
   };
 }
 

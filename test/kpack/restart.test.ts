@@ -3,61 +3,70 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { kubeClient } from "../../bus/kube/client.ts";
 import { Image, Pod } from "../../deploy/simulators/kpack/kinds.ts";
 import { type Kpack, startKpack } from "../../deploy/simulators/kpack/kpack.ts";
+import {
+  type Environment,
+  manager,
+  r1,
+  r2,
+  r3,
+  revised,
+  startEnvironment,
+  stepMillis,
+} from "./environment.ts";
 import { record } from "./recording.ts";
-import { manager, r1, r2, r3, revised, type Scene, startScene, stepMillis } from "./scene.ts";
 
-let scene: Scene;
+let environment: Environment;
 beforeAll(async () => {
-  scene = await startScene();
+  environment = await startEnvironment();
 });
-afterAll(() => scene?.stop());
+afterAll(() => environment?.stop());
 
 const isRunning = (step: string) => (pod: Pod) =>
   pod.status?.initContainerStatuses?.some(({ name, state }) => name === step && state.running) ?? false;
 
 test("a new instance continues a running Build and handles changes made in between", async () => {
-  const place = await scene.place("restart");
-  await place.image("web", { annotations: { "sim.kpk/hold-step": "restore" } });
-  const pod = { namespace: place.namespace, name: "web-build-1-build-pod" };
-  await scene.kit.until(Pod, pod, isRunning("restore"));
-  await scene.kpack.stop();
+  const ns = await environment.createNamespace("restart");
+  await ns.image("web", { annotations: { "sim.kpk/hold-step": "restore" } });
+  const pod = { namespace: ns.namespace, name: "web-build-1-build-pod" };
+  await environment.kit.until(Pod, pod, isRunning("restore"));
+  await environment.kpack.stop();
   // No webhook validates this write.
-  await place.patch("web", { metadata: { annotations: { "sim.kpk/hold-step": null } }, ...revised(r2) });
-  await scene.client.mergePatch(
+  await ns.patch("web", { metadata: { annotations: { "sim.kpk/hold-step": null } }, ...revised(r2) });
+  await environment.client.mergePatch(
     Pod,
     pod,
     { metadata: { annotations: { "sim.kpk/hold-step": null } } },
     manager,
   );
-  const seen = await record(scene.client, place.namespace);
-  const again = await startKpack({ client: scene.client, stepMillis });
+  const seen = await record(environment.client, ns.namespace);
+  const again = await startKpack({ client: environment.client, stepMillis });
   try {
     // Each kind has its own watch.
     const lines = await seen.until(/Image .*latestBuildRef=web-build-2 .*Ready=True/, /^ADDED Build-2/);
     seen.stop();
     expect(lines.filter((line) => line.startsWith("ADDED"))).toEqual(["ADDED Build-2"]);
-    expect((await place.builds("web")).map(({ spec }) => spec.source.git?.revision)).toEqual([r1, r2]);
+    expect((await ns.builds("web")).map(({ spec }) => spec.source.git?.revision)).toEqual([r1, r2]);
   } finally {
     await again.stop();
   }
 });
 
 test("sends no requests when all Images are built", async () => {
-  const place = await scene.place("idle");
+  const ns = await environment.createNamespace("idle");
   const calls: string[] = [];
-  const counted = kubeClient(scene.client.connection, {
+  const counted = kubeClient(environment.client.connection, {
     begun: () => undefined,
     ended: ({ method, path }) => calls.push(`${method} ${path}`),
   });
   const kpack = await startKpack({ client: counted, stepMillis });
   try {
-    await place.image("web", { revision: r3 });
-    await place.untilReady("web", "True/UpToDate");
-    const seen = await record(scene.client, place.namespace);
-    await place.patch("web", { metadata: { annotations: { poked: "yes" } } });
+    await ns.image("web", { revision: r3 });
+    await ns.untilReady("web", "True/UpToDate");
+    const seen = await record(environment.client, ns.namespace);
+    await ns.patch("web", { metadata: { annotations: { poked: "yes" } } });
     // By now the response to the last write of the Build has been counted.
     const before = calls.length;
-    await place.patch("web", { spec: { defaultProcess: "web" } });
+    await ns.patch("web", { spec: { defaultProcess: "web" } });
     await seen.until(/Image gen=2 obs=2 /);
     seen.stop();
     // The event of a write can arrive before its response.
@@ -66,33 +75,37 @@ test("sends no requests when all Images are built", async () => {
   } finally {
     await kpack.stop();
   }
-  await place.patch("web", revised(r1));
-  expect((await scene.client.get(Image, { namespace: "idle", name: "web" })).status?.observedGeneration).toBe(
-    2,
-  );
+  await ns.patch("web", revised(r1));
+  expect(
+    (await environment.client.get(Image, { namespace: "idle", name: "web" })).status?.observedGeneration,
+  ).toBe(2);
 });
 
 /** The writer stops after this many conflicts, because on a slow machine it could win every time. */
 const conflicts = 5;
 
 test("tolerates constant writes by other clients", async () => {
-  const place = await scene.place("crowd");
+  const ns = await environment.createNamespace("crowd");
   const failures: string[] = [];
-  const kpack = await startKpack({ client: scene.client, stepMillis, log: (line) => failures.push(line) });
+  const kpack = await startKpack({
+    client: environment.client,
+    stepMillis,
+    log: (line) => failures.push(line),
+  });
   try {
-    await place.image("web");
+    await ns.image("web");
     let writes = 0;
     let ready = false;
     const writing = (async () => {
       for (; !ready && failures.length < conflicts; writes++)
-        await place.patch("web", { metadata: { annotations: { write: String(writes) } } });
+        await ns.patch("web", { metadata: { annotations: { write: String(writes) } } });
     })();
-    const reading = place.untilReady("web", "True/UpToDate").finally(() => {
+    const reading = ns.untilReady("web", "True/UpToDate").finally(() => {
       ready = true;
     });
     await Promise.all([reading, writing]);
     expect(failures.filter((line) => !line.includes("409 Conflict"))).toEqual([]);
-    expect(await place.builds("web")).toHaveLength(1);
+    expect(await ns.builds("web")).toHaveLength(1);
   } finally {
     await kpack.stop();
   }
@@ -101,7 +114,7 @@ test("tolerates constant writes by other clients", async () => {
 describe("with the order image-first", () => {
   let kpack: Kpack;
   beforeAll(async () => {
-    kpack = await startKpack({ client: scene.client, stepMillis, order: "image-first" });
+    kpack = await startKpack({ client: environment.client, stepMillis, order: "image-first" });
   });
   afterAll(() => kpack?.stop());
 
@@ -116,9 +129,9 @@ describe("with the order image-first", () => {
     ["well", {}, / Image .*Ready=True\/UpToDate/],
     ["badly", { "sim.kpk/fail-step": "detect" }, / Image .*Ready=False\/BuildFailed/],
   ])("an Image reports that a Build has ended %s before the Build does", async (how, annotations, ready) => {
-    const place = await scene.place(`ends-${how}`);
-    const seen = await record(scene.client, place.namespace);
-    await place.image("web", { annotations });
+    const ns = await environment.createNamespace(`ends-${how}`);
+    const seen = await record(environment.client, ns.namespace);
+    await ns.image("web", { annotations });
     const lines = await seen.until(ready, endOf("Build-1"));
     seen.stop();
     expect(where(lines, ready)).toBe(where(lines, endOf("Build-1")) - 1);
@@ -126,20 +139,20 @@ describe("with the order image-first", () => {
   });
 
   test("the next Build is never created before the last one reports its end", async () => {
-    const place = await scene.place("next");
-    const seen = await record(scene.client, place.namespace);
-    await place.image("web", { annotations: { "sim.kpk/hold-step": "build" } });
-    const pod = { namespace: place.namespace, name: "web-build-1-build-pod" };
-    await scene.kit.until(Pod, pod, ({ status }) =>
+    const ns = await environment.createNamespace("next");
+    const seen = await record(environment.client, ns.namespace);
+    await ns.image("web", { annotations: { "sim.kpk/hold-step": "build" } });
+    const pod = { namespace: ns.namespace, name: "web-build-1-build-pod" };
+    await environment.kit.until(Pod, pod, ({ status }) =>
       Boolean(status?.initContainerStatuses?.[4]?.state.running),
     );
     const free = { metadata: { annotations: { "sim.kpk/hold-step": null } } };
     // A change without a new revision, because it needs no git lookup.
-    await place.patch("web", { ...free, spec: { build: { env: [{ name: "A", value: "b" }] } } });
-    await scene.client.mergePatch(Pod, pod, free, manager);
+    await ns.patch("web", { ...free, spec: { build: { env: [{ name: "A", value: "b" }] } } });
+    await environment.client.mergePatch(Pod, pod, free, manager);
     const lines = await seen.until(/ Image .*latestBuildRef=web-build-2 .*Ready=True/, endOf("Build-2"));
     seen.stop();
     expect(where(lines, endOf("Build-1"))).toBeLessThan(where(lines, /^ADDED Build-2/));
-    expect(await place.builds("web")).toHaveLength(2);
+    expect(await ns.builds("web")).toHaveLength(2);
   });
 });

@@ -2,33 +2,33 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Build, Pod, SourceResolver } from "../../deploy/simulators/kpack/kinds.ts";
 import { conditionOf } from "../../deploy/simulators/kpack/status.ts";
-import { record } from "./recording.ts";
 import {
+  type Environment,
   eachStep,
   manager,
-  type Place,
   r1,
   r2,
   r3,
   r4,
   registry,
   revised,
-  type Scene,
-  startScene,
-} from "./scene.ts";
+  startEnvironment,
+  type TestNamespace,
+} from "./environment.ts";
+import { record } from "./recording.ts";
 
-let scene: Scene;
+let environment: Environment;
 beforeAll(async () => {
-  scene = await startScene({ steps: "first and last" });
+  environment = await startEnvironment({ steps: "first and last" });
 });
-afterAll(() => scene?.stop());
+afterAll(() => environment?.stop());
 
 /** A namespace with a built Image. */
-async function built(namespace: string, annotations: Record<string, string> = {}): Promise<Place> {
-  const place = await scene.place(namespace);
-  await place.image("web", { annotations });
-  await place.untilReady("web", "True/UpToDate");
-  return place;
+async function built(namespace: string, annotations: Record<string, string> = {}): Promise<TestNamespace> {
+  const ns = await environment.createNamespace(namespace);
+  await ns.image("web", { annotations });
+  await ns.untilReady("web", "True/UpToDate");
+  return ns;
 }
 
 const reasons = (builds: readonly Build[]): unknown[] =>
@@ -42,9 +42,9 @@ const ofImage = (lines: readonly string[]): string[] =>
   lines.filter((line) => line.includes(" Image ") && !line.includes("Container "));
 
 test.concurrent("shows the old image until another revision is built", async () => {
-  const place = await built("again");
-  const seen = await record(scene.client, place.namespace);
-  await place.patch("web", {
+  const ns = await built("again");
+  const seen = await record(environment.client, ns.namespace);
+  await ns.patch("web", {
     metadata: { annotations: eachStep },
     spec: { source: { git: { revision: r2 } }, additionalTags: [`${registry}/apps/web:${r2}`] },
   });
@@ -64,7 +64,7 @@ test.concurrent("shows the old image until another revision is built", async () 
     running(""),
     `MODIFIED Image gen=2 obs=2 ${second} latestImage=D2 latestStack=kpk.stack Ready=True/UpToDate BR BU`,
   ]);
-  const [one, two] = await place.builds("web");
+  const [one, two] = await ns.builds("web");
   expect(two?.metadata.annotations?.["image.kpack.io/buildChanges"]).toBe(
     JSON.stringify([{ reason: "COMMIT", old: r1, new: r2 }]),
   );
@@ -74,23 +74,23 @@ test.concurrent("shows the old image until another revision is built", async () 
 });
 
 test.concurrent("revisions that come while a Build runs become one Build, of the newest", async () => {
-  const place = await built("during");
+  const ns = await built("during");
   const hold = { metadata: { annotations: { "sim.kpk/hold-step": "detect" } } };
-  await place.patch("web", { ...hold, ...revised(r2) });
-  const pod = { namespace: place.namespace, name: "web-build-2-build-pod" };
-  await scene.kit.until(Pod, pod, isRunning("detect"));
-  const seen = await record(scene.client, place.namespace);
-  await place.patch("web", { metadata: { annotations: { "sim.kpk/hold-step": null } }, ...revised(r3) });
-  await place.patch("web", revised(r4));
+  await ns.patch("web", { ...hold, ...revised(r2) });
+  const pod = { namespace: ns.namespace, name: "web-build-2-build-pod" };
+  await environment.kit.until(Pod, pod, isRunning("detect"));
+  const seen = await record(environment.client, ns.namespace);
+  await ns.patch("web", { metadata: { annotations: { "sim.kpk/hold-step": null } }, ...revised(r3) });
+  await ns.patch("web", revised(r4));
   const jumped = /Image gen=4 obs=4 latestBuildRef=web-build-2 .*latestBuildImageGeneration=2 .*BuildRunning/;
   await seen.until(jumped);
-  const resolver = { namespace: place.namespace, name: "web-source" };
-  expect((await scene.client.get(SourceResolver, resolver)).spec.source.git?.revision).toBe(r2);
+  const resolver = { namespace: ns.namespace, name: "web-source" };
+  expect((await environment.client.get(SourceResolver, resolver)).spec.source.git?.revision).toBe(r2);
 
-  await scene.client.mergePatch(Pod, pod, release, manager);
+  await environment.client.mergePatch(Pod, pod, release, manager);
   const lines = await seen.until(/Image .*latestBuildRef=web-build-3 .*Ready=True/);
   seen.stop();
-  expect(reasons(await place.builds("web"))).toEqual([
+  expect(reasons(await ns.builds("web"))).toEqual([
     ["CONFIG", r1],
     ["COMMIT", r2],
     ["COMMIT", r4],
@@ -106,10 +106,10 @@ const isRunning = (step: string) => (pod: Pod) =>
   pod.status?.initContainerStatuses?.some(({ name, state }) => name === step && state.running) ?? false;
 
 test.concurrent("does not recover a lost latestBuildRef before the Build ends", async () => {
-  const place = await built("race");
-  scene.kpack.loseNextReference({ namespace: place.namespace, name: "web" });
-  const seen = await record(scene.client, place.namespace);
-  await place.patch("web", { ...revised(r2), metadata: { annotations: eachStep } });
+  const ns = await built("race");
+  environment.kpack.loseNextReference({ namespace: ns.namespace, name: "web" });
+  const seen = await record(environment.client, ns.namespace);
+  await ns.patch("web", { ...revised(r2), metadata: { annotations: eachStep } });
   const lines = await seen.until(/Image .*latestBuildRef=web-build-2 .*Ready=True/);
   seen.stop();
   const running = lines.filter((line) => / Image .*BuildRunning/.test(line));
@@ -118,14 +118,14 @@ test.concurrent("does not recover a lost latestBuildRef before the Build ends", 
     expect(line).toContain(
       "obs=2 latestBuildRef=web-build-1 buildCounter=1 latestBuildReason=CONFIG latestBuildImageGeneration=1 latestImage=D1",
     );
-  expect(reasons(await place.builds("web"))).toEqual([
+  expect(reasons(await ns.builds("web"))).toEqual([
     ["CONFIG", r1],
     ["COMMIT", r2],
   ]);
 });
 
 test.concurrent("creates a Build for each change of environment, resources, subpath, url, or several at once", async () => {
-  const place = await built("does");
+  const ns = await built("does");
   const changes = [
     ["environment", { build: { env: [{ name: "A", value: "b" }] } }, "CONFIG"],
     ["resources", { build: { resources: { limits: { cpu: "1" } } } }, "CONFIG"],
@@ -139,12 +139,12 @@ test.concurrent("creates a Build for each change of environment, resources, subp
   ] as const;
   for (const [at, [name, spec, reason]] of changes.entries()) {
     const number = at + 2;
-    await place.patch("web", { spec });
-    const build = await place.untilBuilt("web", number);
+    await ns.patch("web", { spec });
+    const build = await ns.untilBuilt("web", number);
     expect(build.metadata.annotations?.["image.kpack.io/reason"], name).toBe(reason);
-    const { status } = await place.untilReady("web", "True/UpToDate");
+    const { status } = await ns.untilReady("web", "True/UpToDate");
     expect(status?.latestBuildImageGeneration, name).toBe(number);
-    expect(await place.builds("web"), name).toHaveLength(number);
+    expect(await ns.builds("web"), name).toHaveLength(number);
   }
 });
 
@@ -162,24 +162,24 @@ test.concurrent("creates no Build for changes that do not affect its content", a
     ["timeout", { spec: { build: { buildTimeout: 60 } } }, 0],
     ["time", { spec: { build: { creationTime: "now" } } }, 0],
   ] as const;
-  const place = await built("not");
-  const seen = await record(scene.client, place.namespace);
+  const ns = await built("not");
+  const seen = await record(environment.client, ns.namespace);
   const isFlipOf = (gen: number) => (line: string) =>
     line.includes(`gen=${gen} obs=${gen} `) && line.includes("ResolverNotReady");
   const expected = new Map<number, number>();
   for (const [name, patch, flips] of changes) {
-    const gen = (await place.patch("web", patch)).metadata.generation ?? 0;
+    const gen = (await ns.patch("web", patch)).metadata.generation ?? 0;
     expected.set(gen, (expected.get(gen) ?? 0) + flips);
     // Labels do not change the generation, so only this shows that they were seen.
     if (flips > 0) await seen.until(new RegExp(`gen=${gen} obs=${gen} .*ResolverNotReady`));
-    const { status } = await place.untilReady("web", "True/UpToDate");
+    const { status } = await ns.untilReady("web", "True/UpToDate");
     expect(status?.latestBuildImageGeneration, name).toBe(1);
   }
   // After another revision, all effects of the earlier changes have occurred.
-  await place.patch("web", revised(r2));
+  await ns.patch("web", revised(r2));
   const lines = await seen.until(/Image .*latestBuildRef=web-build-2 .*Ready=True/);
   seen.stop();
-  expect(reasons(await place.builds("web"))).toEqual([
+  expect(reasons(await ns.builds("web"))).toEqual([
     ["CONFIG", r1],
     ["COMMIT", r2],
   ]);
@@ -189,18 +189,18 @@ test.concurrent("creates no Build for changes that do not affect its content", a
 
 describe.concurrent("image.kpack.io/additionalBuildNeeded", () => {
   const needed = { metadata: { annotations: { "image.kpack.io/additionalBuildNeeded": "" } } };
-  const annotate = (place: Place, number: number) =>
-    scene.client.mergePatch(
+  const annotate = (ns: TestNamespace, number: number) =>
+    environment.client.mergePatch(
       Build,
-      { namespace: place.namespace, name: `web-build-${number}` },
+      { namespace: ns.namespace, name: `web-build-${number}` },
       needed,
       manager,
     );
 
   test("on the latest Build creates one Build, and has no effect on an older one", async () => {
-    const place = await built("trigger");
-    await annotate(place, 1);
-    const build = await place.untilBuilt("web", 2);
+    const ns = await built("trigger");
+    await annotate(ns, 1);
+    const build = await ns.untilBuilt("web", 2);
     const [change] = JSON.parse(build.metadata.annotations?.["image.kpack.io/buildChanges"] ?? "[]");
     expect(change).toEqual({
       reason: "TRIGGER",
@@ -209,18 +209,18 @@ describe.concurrent("image.kpack.io/additionalBuildNeeded", () => {
         /^A new build was manually triggered on \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d \+0000$/,
       ),
     });
-    await place.untilReady("web", "True/UpToDate");
-    const { namespace } = place;
+    await ns.untilReady("web", "True/UpToDate");
+    const { namespace } = ns;
     const name = "web-build-1";
-    await scene.client.mergePatch(
+    await environment.client.mergePatch(
       Build,
       { namespace, name },
       { metadata: { annotations: { again: "1" } } },
       manager,
     );
-    await place.patch("web", revised(r2));
-    await place.untilBuilt("web", 3);
-    expect(reasons(await place.builds("web"))).toEqual([
+    await ns.patch("web", revised(r2));
+    await ns.untilBuilt("web", 3);
+    expect(reasons(await ns.builds("web"))).toEqual([
       ["CONFIG", r1],
       ["TRIGGER", r1],
       ["COMMIT", r2],
@@ -228,37 +228,37 @@ describe.concurrent("image.kpack.io/additionalBuildNeeded", () => {
   });
 
   test("on a failed Build repeats it", async () => {
-    const place = await scene.place("trigger-failed");
-    await place.image("web", { annotations: { "sim.kpk/fail-step": "build" } });
-    await place.untilReady("web", "False/BuildFailed");
-    await place.patch("web", { metadata: { annotations: { "sim.kpk/fail-step": null } } });
-    await scene.kpack.caughtUp();
-    await annotate(place, 1);
-    expect(conditionOf(await place.untilBuilt("web", 2), "Succeeded")?.status).toBe("True");
+    const ns = await environment.createNamespace("trigger-failed");
+    await ns.image("web", { annotations: { "sim.kpk/fail-step": "build" } });
+    await ns.untilReady("web", "False/BuildFailed");
+    await ns.patch("web", { metadata: { annotations: { "sim.kpk/fail-step": null } } });
+    await environment.kpack.caughtUp();
+    await annotate(ns, 1);
+    expect(conditionOf(await ns.untilBuilt("web", 2), "Succeeded")?.status).toBe("True");
   });
 
   test("on a running Build takes effect when it ends", async () => {
-    const place = await scene.place("trigger-running");
-    await place.image("web", { annotations: { "sim.kpk/hold-step": "build" } });
-    const pod = { namespace: place.namespace, name: "web-build-1-build-pod" };
-    await scene.kit.until(Pod, pod, isRunning("build"));
-    await annotate(place, 1);
-    await place.patch("web", { metadata: { annotations: { "sim.kpk/hold-step": null } } });
-    await scene.kpack.caughtUp();
-    expect(await place.builds("web")).toHaveLength(1);
-    await scene.client.mergePatch(Pod, pod, release, manager);
-    await place.untilBuilt("web", 2);
+    const ns = await environment.createNamespace("trigger-running");
+    await ns.image("web", { annotations: { "sim.kpk/hold-step": "build" } });
+    const pod = { namespace: ns.namespace, name: "web-build-1-build-pod" };
+    await environment.kit.until(Pod, pod, isRunning("build"));
+    await annotate(ns, 1);
+    await ns.patch("web", { metadata: { annotations: { "sim.kpk/hold-step": null } } });
+    await environment.kpack.caughtUp();
+    expect(await ns.builds("web")).toHaveLength(1);
+    await environment.client.mergePatch(Pod, pod, release, manager);
+    await ns.untilBuilt("web", 2);
   });
 
   test("on the Image creates Builds until it is removed", async () => {
-    const place = await built("trigger-endless");
+    const ns = await built("trigger-endless");
     // The number of Builds until the annotation is removed is not known.
-    await place.patch("web", { spec: { successBuildHistoryLimit: 10_000 } });
-    await place.patch("web", { ...needed, ...revised(r2) });
-    await place.untilBuilt("web", 4);
-    await place.patch("web", { metadata: { annotations: { "image.kpack.io/additionalBuildNeeded": null } } });
-    await place.untilReady("web", "True/UpToDate");
-    const [first, second, ...more] = reasons(await place.builds("web"));
+    await ns.patch("web", { spec: { successBuildHistoryLimit: 10_000 } });
+    await ns.patch("web", { ...needed, ...revised(r2) });
+    await ns.untilBuilt("web", 4);
+    await ns.patch("web", { metadata: { annotations: { "image.kpack.io/additionalBuildNeeded": null } } });
+    await ns.untilReady("web", "True/UpToDate");
+    const [first, second, ...more] = reasons(await ns.builds("web"));
     expect([first, second]).toEqual([
       ["CONFIG", r1],
       ["COMMIT", r2],

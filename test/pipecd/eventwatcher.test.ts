@@ -6,14 +6,14 @@ import { openEventWatcher } from "../../deploy/simulators/pipecd/eventwatcher.ts
 import { PipedService } from "../../deploy/simulators/pipecd/generated/c/pipedservice_pb.ts";
 import { openRepository } from "../../deploy/simulators/pipecd/repository.ts";
 import { ApplicationKind, EventStatus } from "../../functions/pipecd/api/generated/c/model_pb.ts";
-import { equip, report } from "./contract/equipment.ts";
-import { setScene } from "./contract/scene.ts";
+import { openEnvironment } from "./contract/environment.ts";
+import { createFixtures, reportPiped } from "./contract/fixtures.ts";
 import { simulatedTarget } from "./contract/target.ts";
 import { pipedToken } from "./contract/tokens.ts";
 
-const scene = setScene(() => simulatedTarget("C"));
-const equipment = equip(scene);
-report(scene, equipment);
+const environment = openEnvironment(() => simulatedTarget("C"));
+const fixtures = createFixtures(environment);
+reportPiped(environment, fixtures);
 
 const watch = (name: string, yamlField: string) => ({
   matcher: { name },
@@ -22,30 +22,31 @@ const watch = (name: string, yamlField: string) => ({
 
 /** A repository with an application that has these watchers, and one round of its piped. */
 async function watched(id: "examples" | "short", eventWatcher: readonly object[]) {
-  const { target, web } = scene;
+  const { target, web } = environment;
   const gitPath = { repo: { id }, path: "demo", configFilename: "app.pipecd.yaml" };
   await web("addApplication", {
-    ...{ name: id, pipedId: equipment.piped, gitPath },
+    ...{ name: id, pipedId: fixtures.piped, gitPath },
     ...{ kind: ApplicationKind.KUBERNETES, platformProvider: "kubernetes-default" },
   });
   const repository = openRepository({
     "demo/app.pipecd.yaml": JSON.stringify({ kind: "KubernetesApp", spec: { eventWatcher } }),
     "demo/values.yaml": "image: first\n",
   });
-  const headers = pipedToken(target.project, equipment.piped, equipment.pipedKey) as [string, string][];
+  const headers = pipedToken(target.project, fixtures.piped, fixtures.pipedKey) as [string, string][];
   const round = openEventWatcher({
     service: createClient(PipedService, createGrpcTransport({ baseUrl: `http://${target.addresses.piped}` })),
     call: { headers },
     projectID: target.project,
-    pipedID: equipment.piped,
+    pipedID: fixtures.piped,
     repositories: new Map([[id, repository]]),
   });
   return { repository, round };
 }
 
-const register = (name: string) => scene.api("registerEvent", { name, data: "second" }, equipment.writer);
+const register = (name: string) =>
+  environment.api("registerEvent", { name, data: "second" }, fixtures.writer);
 const found = async (name: string) =>
-  (await scene.web("listEvents", { options: { name } })).answer?.events[0];
+  (await environment.web("listEvents", { options: { name } })).answer?.events[0];
 
 test("reports an unchangeable file once the piped handles another event", async () => {
   const { round, repository } = await watched("examples", [

@@ -8,7 +8,7 @@ import * as c from "../../functions/pipecd/api/generated/c/webservice_pb.ts";
 import * as l0 from "../../functions/pipecd/api/generated/l0/webservice_pb.ts";
 import { bearer } from "./contract/tokens.ts";
 import { openWire, type Wire, type WireReply } from "./contract/wire.ts";
-import { simulatePiped } from "./playedpiped.ts";
+import { simulatePiped } from "./simulatedpiped.ts";
 
 const projects = ["quickstart"];
 const keys = { one: "1".repeat(40), two: "2".repeat(40), old: "3".repeat(40) };

@@ -5,7 +5,7 @@ import { type Kind, Secret } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { ServiceAccount } from "../../bus/kube/workloads.ts";
 import { gatewayName } from "../../deploy/generate/rbac.ts";
-import { failStep } from "../../deploy/simulators/kpack/steering.ts";
+import { failStep } from "../../deploy/simulators/kpack/podannotations.ts";
 import { ClusterGitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
 import { functions } from "../../functions/index.ts";
 import { childKinds } from "../../functions/paas/charts/kinds.ts";

@@ -1,4 +1,5 @@
 /** A user of the simulated GitHub. Its changes go through the API, so `emulate` sends the webhooks. */
+import type { ApiAnswer, ApiCall } from "./call.ts";
 import { forkedBranch, forkedName, forkedRepository } from "./forks.ts";
 import { type PullRequestActions, pullRequestActions } from "./pullactions.ts";
 import type { Pull, Pulls } from "./pulls.ts";
@@ -159,4 +160,17 @@ export function account({ request, pulls, timelines, restrictions, announce }: A
     account,
     pushed: ({ repository, branch, before, after }) => follow(branchOf(repository, branch), before, after),
   };
+}
+
+const contentsPath = /^\/repos\/([^/]+\/[^/]+)\/contents\//;
+
+/** The push that a client made through the API, which `emulate` does not apply to pull requests; undefined for other calls. */
+export function pushOf({ method, path, body }: ApiCall, answer: ApiAnswer): Push | undefined {
+  const repository = contentsPath.exec(path)?.[1];
+  if (method !== "PUT" || repository === undefined || answer.status >= 300) return undefined;
+  const { branch = "main" } = JSON.parse(body.toString()) as { branch?: string };
+  const { commit } = JSON.parse(answer.body.toString()) as {
+    commit: { sha: string; parents: readonly { sha: string }[] };
+  };
+  return { repository, branch, before: commit.parents[0]?.sha ?? "", after: commit.sha };
 }

@@ -1,6 +1,6 @@
 /** The API: the package `emulate`, and the simulated endpoints that it lacks. */
+import { createHash } from "node:crypto";
 import type { ApiAnswer, ApiCall, Endpoint } from "./call.ts";
-import { conditional } from "./etags.ts";
 import type { Pulls } from "./pulls.ts";
 import type { RepositoryApi } from "./repositoryapi.ts";
 import type { Tokens } from "./tokens.ts";
@@ -61,4 +61,17 @@ export function api({ ask, people, beside, repositories, tokens, pulls }: ApiPar
       return conditional(call, tokens.issue(call, await repositories.hide(admitted, answer)));
     },
   };
+}
+
+/**
+ * Adds an ETag, the hash of the body, and answers 304 if the client already has it. `emulate` has no conditional requests.
+ * https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api
+ */
+function conditional({ method, headers }: ApiCall, answer: ApiAnswer): ApiAnswer {
+  if (method !== "GET" || answer.status !== 200) return answer;
+  const etag = `W/"${createHash("sha256").update(answer.body).digest("hex")}"`;
+  const known = (headers["if-none-match"] ?? "").split(/\s*,\s*/).includes(etag);
+  return known
+    ? { status: 304, headers: { etag }, body: "" }
+    : { ...answer, headers: { ...answer.headers, etag } };
 }

@@ -3,7 +3,7 @@
  * its App and its user.
  */
 import { Command, Option } from "commander";
-import { startGitHub } from "./emulator.ts";
+import { startGitHub } from "./github.ts";
 import { user } from "./seed.ts";
 
 /** Options of the command. */

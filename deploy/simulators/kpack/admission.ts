@@ -11,8 +11,8 @@ import { isDeepStrictEqual } from "node:util";
 import type { CertificateAuthority } from "../../local/pki.ts";
 import { buildErrors } from "./buildrules.ts";
 import { decodingError } from "./decoding.ts";
-import { buildDefaults, imageDefaults } from "./defaults.ts";
 import { describe } from "./fielderrors.ts";
+import { buildFields, imageFields, known } from "./fields.ts";
 import { type Cluster, imageErrors } from "./imagerules.ts";
 import type { Build, Image } from "./kinds.ts";
 
@@ -129,3 +129,21 @@ function validated(
         : [];
   return errors.length === 0 ? { allowed: true } : rejection(`validation failed: ${describe(errors)}`);
 }
+
+/** Adds kpack's defaults to an Image's spec and drops unknown fields. */
+function imageDefaults(image: Image, { hasDefaultStorageClass }: Cluster): Record<string, unknown> {
+  return {
+    serviceAccountName: "default",
+    imageTaggingStrategy: "BuildNumber",
+    failedBuildHistoryLimit: 10,
+    successBuildHistoryLimit: 10,
+    ...(hasDefaultStorageClass && { cache: { volume: { size: "2G" } } }),
+    ...known(image.spec ?? {}, imageFields),
+  };
+}
+
+/** Adds kpack's defaults to a Build's spec and drops unknown fields. */
+const buildDefaults = (build: Build): Record<string, unknown> => ({
+  serviceAccountName: "default",
+  ...known(build.spec ?? {}, buildFields),
+});

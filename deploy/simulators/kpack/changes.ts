@@ -15,7 +15,7 @@ export interface Change {
 export const buildNeeded = "image.kpack.io/additionalBuildNeeded";
 
 /** Inputs of a Build. */
-export interface Ingredients {
+export interface BuildInputs {
   readonly image: Stored<Image>;
   readonly lastBuild: Stored<Build> | undefined;
   readonly sourceResolver: Stored<SourceResolver>;
@@ -34,19 +34,19 @@ export function resolvedSource({ status, spec }: SourceResolver): Source {
 }
 
 /** All reasons to build, in kpack's order; empty when the Image is up to date. */
-export function changesOf(made: Ingredients, now = new Date()): Change[] {
-  const { lastBuild } = made;
+export function changesOf(inputs: BuildInputs, now = new Date()): Change[] {
+  const { lastBuild } = inputs;
   const built = conditionOf(lastBuild, "Succeeded")?.status === "True" ? lastBuild : undefined;
   return [
     ...triggers(lastBuild, now),
-    ...commits(made),
-    ...configs(made),
-    ...(built ? buildpacks(built, made.builder) : []),
+    ...commits(inputs),
+    ...configs(inputs),
+    ...(built ? buildpacks(built, inputs.builder) : []),
     ...(built
-      ? differing("STACK", built.status?.stack?.runImage, made.builder.status?.stack?.runImage, digestOf)
+      ? differing("STACK", built.status?.stack?.runImage, inputs.builder.status?.stack?.runImage, digestOf)
       : []),
     ...(built
-      ? differing("LIFECYCLE", built.status?.lifecycleVersion, made.builder.status?.lifecycle?.version)
+      ? differing("LIFECYCLE", built.status?.lifecycleVersion, inputs.builder.status?.lifecycle?.version)
       : []),
   ];
 }
@@ -57,12 +57,12 @@ function triggers(lastBuild: Stored<Build> | undefined, now: Date): Change[] {
   return [{ reason: "TRIGGER", old: "", new: `A new build was manually triggered on ${time}` }];
 }
 
-const commits = ({ lastBuild, sourceResolver }: Ingredients): Change[] =>
+const commits = ({ lastBuild, sourceResolver }: BuildInputs): Change[] =>
   lastBuild?.spec.source.git === undefined || sourceResolver.status?.source?.git === undefined
     ? []
     : differing("COMMIT", lastBuild.spec.source.git.revision, sourceResolver.status.source.git.revision);
 
-function configs({ image, lastBuild, sourceResolver }: Ingredients): Change[] {
+function configs({ image, lastBuild, sourceResolver }: BuildInputs): Change[] {
   const { env, services, resources = {} } = image.spec.build ?? {};
   const config = (parts: Pick<Build["spec"], "env" | "services" | "resources">, source: Source) => ({
     ...(parts.env?.length && { env: parts.env }),

@@ -21,7 +21,7 @@ export interface ChildOptions {
  * Creates or updates the SourceResolver. One that was just written is returned without its status, because the previous
  * resolution no longer counts.
  */
-export async function keepSourceResolver(
+export async function ensureSourceResolver(
   image: Stored<Image>,
   { client, signal, sourceResolvers }: ChildOptions,
 ): Promise<Stored<SourceResolver>> {
@@ -64,7 +64,7 @@ export async function keepSourceResolver(
  * Creates, grows, or deletes the claim of the cache. Resolves to its name. Rejects if the API server rejects the new size;
  * the Image's reconcile then stops.
  */
-export async function keepCache(
+export async function ensureCache(
   image: Stored<Image>,
   { client, signal, claims }: ChildOptions,
 ): Promise<string | undefined> {

@@ -6,6 +6,7 @@ import { buildController } from "./build.ts";
 import { type Builders, builders } from "./builder.ts";
 import { type ImageController, imageController } from "./image.ts";
 import { keyOf } from "./informer.ts";
+import type { Handlers, Informers } from "./informers.ts";
 import { Build, Builder, ClusterBuilder, Image, type SourceResolver } from "./kinds.ts";
 import { buildKeyOf, kubelet, type Steps } from "./kubelet.ts";
 import { type FailureLog, type Loop, startLoop } from "./loop.ts";
@@ -13,18 +14,17 @@ import { sourceResolverName } from "./names.ts";
 import { annotations, labels } from "./newbuild.ts";
 import type { PodLogs } from "./podlogs.ts";
 import { sourceResolverController } from "./sourceresolver.ts";
-import type { Handlers, World } from "./world.ts";
 
 /** Dependencies of the controllers. */
 export interface ControllersOptions {
   readonly client: KubeClient;
   readonly signal: AbortSignal;
-  readonly world: World;
+  readonly informers: Informers;
   readonly logs: PodLogs;
   readonly stepMillis: number;
   readonly steps: Steps;
   readonly order: Order;
-  readonly failed: FailureLog;
+  readonly logFailure: FailureLog;
 }
 
 /**
@@ -45,21 +45,21 @@ export interface Controllers {
 
 /** Starts the controllers with empty queues. */
 export function startControllers(options: ControllersOptions): Controllers {
-  const { client, signal, world, logs, stepMillis, steps, order, failed } = options;
-  const { images, pods, clusterBuilders } = world;
+  const { client, signal, informers, logs, stepMillis, steps, order, logFailure } = options;
+  const { images, pods, clusterBuilders } = informers;
   const start = (name: string, reconcile: (key: string) => Promise<void>): Loop =>
-    startLoop(name, reconcile, { signal, failed });
+    startLoop(name, reconcile, { signal, logFailure });
 
   const imageKey = ({ metadata }: KubeObject): string =>
     keyOf({ namespace: metadata.namespace, name: metadata.labels?.[labels.image] ?? "" });
   const imageControls = imageController({
-    ...world,
+    ...informers,
     client,
     signal,
     builderOf({ metadata: { namespace }, spec: { builder } }) {
       const { kind, name } = builder;
       if (kind === ClusterBuilder.kind) return clusterBuilders.get({ name });
-      if (kind === Builder.kind) return world.builders.get({ namespace, name });
+      if (kind === Builder.kind) return informers.builders.get({ namespace, name });
       throw new Error(`unknown builder type: ${kind}`);
     },
   });
@@ -67,7 +67,7 @@ export function startControllers(options: ControllersOptions): Controllers {
   const resolverLoop = start(
     "SourceResolver",
     sourceResolverController({
-      ...world,
+      ...informers,
       client,
       signal,
       stepMillis,
@@ -80,7 +80,7 @@ export function startControllers(options: ControllersOptions): Controllers {
   const buildLoop = start(
     "Build",
     buildController({
-      ...world,
+      ...informers,
       client,
       signal,
       lastLine: logs.lastLine,
@@ -91,14 +91,14 @@ export function startControllers(options: ControllersOptions): Controllers {
   const podLoop: Loop = start(
     "Pod",
     kubelet({
-      ...world,
+      ...informers,
       client,
       signal,
       logs,
       stepMillis,
       steps,
       builderOf({ metadata: { namespace, annotations: { [annotations.builderName]: name = "" } = {} } }) {
-        return clusterBuilders.get({ name }) ?? world.builders.get({ namespace, name });
+        return clusterBuilders.get({ name }) ?? informers.builders.get({ namespace, name });
       },
       add: (key) => podLoop.add(key),
       caughtUp: async (pod) => {
@@ -108,13 +108,13 @@ export function startControllers(options: ControllersOptions): Controllers {
     }),
   );
   const builderLoops = new Map<Kind<Builder>, Loop>();
-  const made = builders({
+  const builderControls = builders({
     client,
     signal,
     stepMillis,
     informers: new Map([
       [ClusterBuilder, clusterBuilders],
-      [Builder, world.builders],
+      [Builder, informers.builders],
     ]),
     async reconcileNow(kind, key) {
       builderLoops.get(kind)?.add(key);
@@ -124,7 +124,7 @@ export function startControllers(options: ControllersOptions): Controllers {
   for (const kind of [ClusterBuilder, Builder])
     builderLoops.set(
       kind,
-      start(kind.kind, (key) => made.reconcile(kind, key)),
+      start(kind.kind, (key) => builderControls.reconcile(kind, key)),
     );
 
   /** Enqueues the controlling owner only. */
@@ -166,7 +166,7 @@ export function startControllers(options: ControllersOptions): Controllers {
 
   return {
     images: imageControls,
-    builders: made,
+    builders: builderControls,
     handlers,
     async ended() {
       const loops = [imageLoop, resolverLoop, buildLoop, podLoop, ...builderLoops.values()];

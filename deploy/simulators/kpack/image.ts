@@ -3,8 +3,8 @@ import type { ObjectName } from "../../../bus/kube/client.ts";
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
 import { isUnwritten } from "./build.ts";
 import { buildNumber, buildsOf, deleteOldBuilds, isRunning } from "./builds.ts";
-import { changesOf, type Ingredients } from "./changes.ts";
-import { type ChildOptions, keepCache, keepSourceResolver } from "./children.ts";
+import { type BuildInputs, changesOf } from "./changes.ts";
+import { type ChildOptions, ensureCache, ensureSourceResolver } from "./children.ts";
 import {
   builderNotFound,
   buildRunning,
@@ -46,19 +46,19 @@ export function imageController(options: ImageOptions): ImageController {
     // While a Build runs, kpack updates only the conditions.
     if (lastBuild && isRunning(lastBuild))
       return { ...image.status, conditions: buildRunning(lastBuild, builder) };
-    const buildCacheName = await keepCache(image, options);
-    const sourceResolver = await keepSourceResolver(image, options);
-    const made = { image, builder, lastBuild, sourceResolver };
-    const status = { ...(await buildOrNot(made)), buildCacheName };
+    const buildCacheName = await ensureCache(image, options);
+    const sourceResolver = await ensureSourceResolver(image, options);
+    const inputs = { image, builder, lastBuild, sourceResolver };
+    const status = { ...(await buildOrNot(inputs)), buildCacheName };
     await deleteOldBuilds(client, image, builds, signal);
     return status;
   }
 
-  async function buildOrNot(made: Ingredients): Promise<ImageStatus> {
-    const { image, builder, lastBuild, sourceResolver } = made;
-    const changes = isReady(builder) && isResolved(sourceResolver) ? changesOf(made) : [];
+  async function buildOrNot(inputs: BuildInputs): Promise<ImageStatus> {
+    const { image, builder, lastBuild, sourceResolver } = inputs;
+    const changes = isReady(builder) && isResolved(sourceResolver) ? changesOf(inputs) : [];
     if (changes.length > 0 && lastBuild && isUnwritten(lastBuild)) return { ...image.status };
-    const build = changes.length > 0 ? await create(made, changes) : lastBuild;
+    const build = changes.length > 0 ? await create(inputs, changes) : lastBuild;
     const isNew = build !== lastBuild;
     const succeeded = conditionOf(lastBuild, "Succeeded")?.status === "True";
     return {
@@ -73,8 +73,8 @@ export function imageController(options: ImageOptions): ImageController {
     };
   }
 
-  async function create(made: Ingredients, changes: ReturnType<typeof changesOf>): Promise<Stored<Build>> {
-    const build = newBuild(made, buildNumber(made.lastBuild) + 1, changes);
+  async function create(inputs: BuildInputs, changes: ReturnType<typeof changesOf>): Promise<Stored<Build>> {
+    const build = newBuild(inputs, buildNumber(inputs.lastBuild) + 1, changes);
     const created = await client.create(Build, build, { fieldManager, signal });
     builds.observe(created);
     return created;

@@ -11,11 +11,11 @@ import { startAdmissionServer } from "./admission.ts";
 import type { BuilderState } from "./builder.ts";
 import { type Order, startControllers } from "./controllers.ts";
 import { kpackCrds } from "./crds.ts";
-import { keepNode, type Steps } from "./kubelet.ts";
+import { type Informers, openInformers } from "./informers.ts";
+import { ensureNode, type Steps } from "./kubelet.ts";
 import { startKubeletServer } from "./kubeletserver.ts";
 import { podLogs } from "./podlogs.ts";
 import { registerWebhooks, unregisterWebhooks } from "./webhooks.ts";
-import { openWorld, type World } from "./world.ts";
 
 /** Options of the simulator. */
 export interface KpackOptions {
@@ -55,40 +55,41 @@ const fieldManager = "kpack";
 /** Installs the CRDs and starts the simulator in this process. Cleans up and rejects if that fails. */
 export async function startKpack(options: KpackOptions): Promise<Kpack> {
   const { client, log, stepMillis = 20, steps = "each", order = "build-first" } = options;
-  const over = new AbortController();
+  const stopping = new AbortController();
   const deadline = AbortSignal.timeout(startMillis);
   const authority = createCertificateAuthority("kpack");
   const ends: (() => Promise<void>)[] = [];
 
   /** In start order, because the controllers need everything else until they end. */
   async function stop(): Promise<void> {
-    over.abort();
+    stopping.abort();
     for (const end of ends.splice(0)) await end();
   }
 
   try {
     await installCrds(client, kpackCrds, { fieldManager, signal: deadline });
-    const { world, report } = await openWorld(client, over.signal);
+    const { informers, report } = await openInformers(client, stopping.signal);
     const logs = podLogs();
     const controllers = startControllers({
       client,
-      world,
+      informers,
       logs,
       stepMillis,
       steps,
       order,
-      signal: over.signal,
-      failed: (what, error) => log?.(`${what}: ${error instanceof Error ? error.message : String(error)}`),
+      signal: stopping.signal,
+      logFailure: (what, error) =>
+        log?.(`${what}: ${error instanceof Error ? error.message : String(error)}`),
     });
     ends.push(controllers.ended);
     const server = await startKubeletServer(authority.server(["127.0.0.1"]), (namespace, name, container) => {
-      const uid = world.pods.get({ namespace, name })?.metadata.uid ?? "";
+      const uid = informers.pods.get({ namespace, name })?.metadata.uid ?? "";
       return logs.of(uid, container) ?? "waiting";
     });
     ends.push(server.stop);
-    await keepNode(client, server.port, deadline);
+    await ensureNode(client, server.port, deadline);
     const webhook = await startAdmissionServer(authority, () => ({
-      hasDefaultStorageClass: hasDefaultStorageClass(world),
+      hasDefaultStorageClass: hasDefaultStorageClass(informers),
     }));
     ends.push(() => unregisterWebhooks(client), webhook.stop);
     await registerWebhooks(client, { url: webhook.url, ca: authority.cert }, deadline);
@@ -100,7 +101,7 @@ export async function startKpack(options: KpackOptions): Promise<Kpack> {
       newBuildpacks: () => builders.renew("buildpacks"),
       loseNextReference: images.loseNextReference,
       async caughtUp() {
-        await Promise.all(Object.values(world).map((informer) => informer.refresh()));
+        await Promise.all(Object.values(informers).map((informer) => informer.refresh()));
       },
       webhook,
       stop,
@@ -111,7 +112,7 @@ export async function startKpack(options: KpackOptions): Promise<Kpack> {
   }
 }
 
-const hasDefaultStorageClass = ({ storageClasses }: World): boolean =>
+const hasDefaultStorageClass = ({ storageClasses }: Informers): boolean =>
   storageClasses
     .all()
     .some(({ metadata }) => metadata.annotations?.["storageclass.kubernetes.io/is-default-class"] === "true");

@@ -7,9 +7,9 @@ import { isConflict, isNotFound } from "../../../bus/kube/errors.ts";
 import { controllerOf, type Stored } from "../../../bus/kube/object.ts";
 import { atKey, type Informer, keyOf } from "./informer.ts";
 import { type Build, type Builder, Node, Pod } from "./kinds.ts";
+import { annotationOf, holdStep, stepMillisAnnotation } from "./podannotations.ts";
 import type { PodLogs } from "./podlogs.ts";
 import { builtBy, type NextStep, nextStep } from "./podstatus.ts";
-import { holdStep, steered, stepMillisAnnotation } from "./steering.ts";
 
 /** The node's name. */
 export const nodeName = "kpack-builds";
@@ -37,7 +37,7 @@ export interface KubeletOptions {
 const fieldManager = "kubelet";
 
 /** Creates or updates the Node; `port` serves the logs of its pods. */
-export async function keepNode(client: KubeClient, port: number, signal: AbortSignal): Promise<void> {
+export async function ensureNode(client: KubeClient, port: number, signal: AbortSignal): Promise<void> {
   const node = { apiVersion: "v1", kind: "Node", metadata: { name: nodeName }, spec: {} };
   const options = { fieldManager, signal, force: "take-ownership" } as const;
   await client.apply(Node, node, options);
@@ -59,7 +59,7 @@ export function kubelet(options: KubeletOptions): (key: string) => Promise<void>
     const { uid } = pod.metadata;
     const known = due.get(key);
     if (known?.uid === uid && known.step === step) return performance.now() >= known.at;
-    const millis = Number(steered(pod, stepMillisAnnotation) ?? options.stepMillis);
+    const millis = Number(annotationOf(pod, stepMillisAnnotation) ?? options.stepMillis);
     due.set(key, { uid, step, at: performance.now() + millis });
     // Timers may fire up to a millisecond early.
     setTimeout(() => options.add(key), millis + 1).unref();
@@ -128,8 +128,8 @@ export function kubelet(options: KubeletOptions): (key: string) => Promise<void>
     if (pod.spec.nodeName === undefined) return bind(pod);
     const next = nextStep(pod, () => built(pod));
     if (next === undefined) return;
-    if (next.ends && (!isDue(key, pod, next.ends) || steered(pod, holdStep) === next.ends)) return;
-    const skipsSteps = options.steps === "first and last" && !steered(pod, stepMillisAnnotation);
+    if (next.ends && (!isDue(key, pod, next.ends) || annotationOf(pod, holdStep) === next.ends)) return;
+    const skipsSteps = options.steps === "first and last" && !annotationOf(pod, stepMillisAnnotation);
     await write(pod, next.ends && skipsSteps ? remainingSteps(pod, next) : [next]);
   }
 
@@ -140,7 +140,7 @@ export function kubelet(options: KubeletOptions): (key: string) => Promise<void>
       taken.push(next);
       const { status } = next;
       next = nextStep({ ...pod, status }, () => built(pod));
-      if (next?.ends && steered(pod, holdStep) === next.ends) break;
+      if (next?.ends && annotationOf(pod, holdStep) === next.ends) break;
     }
     return taken;
   }

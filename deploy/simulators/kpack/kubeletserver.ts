@@ -21,7 +21,7 @@ export type FindLog = (namespace: string, pod: string, container: string) => Con
 
 /** Starts the server on a free port of 127.0.0.1. */
 export async function startKubeletServer(keys: KeyPair, find: FindLog): Promise<KubeletServer> {
-  const over = new AbortController();
+  const stopping = new AbortController();
   const server = createServer({ cert: keys.cert, key: keys.key }, (request, response) => {
     const url = new URL(request.url ?? "/", "https://kubelet");
     const [, route, namespace = "", pod = "", container = ""] = url.pathname.split("/");
@@ -43,14 +43,14 @@ export async function startKubeletServer(keys: KeyPair, find: FindLog): Promise<
     response.writeHead(200, { "content-type": "text/plain" });
     const left = new AbortController();
     response.on("close", () => left.abort());
-    void send(log, url.searchParams, response, AbortSignal.any([left.signal, over.signal]));
+    void send(log, url.searchParams, response, AbortSignal.any([left.signal, stopping.signal]));
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return {
     port: (server.address() as AddressInfo).port,
     async stop() {
-      over.abort();
+      stopping.abort();
       server.closeAllConnections();
       server.close();
       await once(server, "close");

@@ -31,7 +31,7 @@ const lastRetryMillis = 1_000_000;
 export function startLoop(
   name: string,
   reconcile: (key: string) => Promise<void>,
-  { signal, failed }: { readonly signal: AbortSignal; readonly failed: FailureLog },
+  { signal, logFailure }: { readonly signal: AbortSignal; readonly logFailure: FailureLog },
 ): Loop {
   const entries = new Map<string, Entry>();
 
@@ -54,7 +54,7 @@ export function startLoop(
   }
 
   function retryLater(key: string, entry: Entry, error: unknown): void {
-    failed(`${name} ${key}`, error);
+    logFailure(`${name} ${key}`, error);
     const millis = Math.min(lastRetryMillis, firstRetryMillis * 2 ** entry.failures);
     entry.failures += 1;
     clearTimeout(entry.retry);

@@ -1,6 +1,6 @@
 /** The Build that kpack v0.17.2 creates for an Image. Not simulated: notary and priority classes. */
 import { controllerReference, type Stored } from "../../../bus/kube/object.ts";
-import { type Change, type Ingredients, resolvedSource } from "./changes.ts";
+import { type BuildInputs, type Change, resolvedSource } from "./changes.ts";
 import type { Build, BuildSpec, Image } from "./kinds.ts";
 import { buildName } from "./names.ts";
 import { parseTag, repositoryOf } from "./reference.ts";
@@ -22,8 +22,8 @@ export const annotations = {
 } as const;
 
 /** Creates the Build with that number, for these reasons. */
-export function newBuild(made: Ingredients, number: number, changes: readonly Change[]): Build {
-  const { image, builder } = made;
+export function newBuild(inputs: BuildInputs, number: number, changes: readonly Change[]): Build {
+  const { image, builder } = inputs;
   const { namespace = "", name, generation } = image.metadata;
   return {
     apiVersion: image.apiVersion,
@@ -47,14 +47,14 @@ export function newBuild(made: Ingredients, number: number, changes: readonly Ch
       },
       ownerReferences: [controllerReference(image)],
     },
-    spec: specOf(made, number),
+    spec: specOf(inputs, number),
   };
 }
 
-function specOf(made: Ingredients, number: number): BuildSpec {
-  const { image, builder, sourceResolver } = made;
+function specOf(inputs: BuildInputs, number: number): BuildSpec {
+  const { image, builder, sourceResolver } = inputs;
   const { build = {}, cache, serviceAccountName = "default" } = image.spec;
-  const lastBuild = lastBuilt(made.lastBuild);
+  const lastBuild = lastBuilt(inputs.lastBuild);
   const more = {
     env: build.env,
     services: build.services,

@@ -1,7 +1,7 @@
 /** In-memory logs of the simulated build containers. Not simulated: the output of a real build. */
 import { EventEmitter, once } from "node:events";
 import type { Pod } from "./kinds.ts";
-import { failStep, steered } from "./steering.ts";
+import { annotationOf, failStep } from "./podannotations.ts";
 
 /** The log of a container. */
 export interface ContainerLog {
@@ -96,7 +96,7 @@ function firstLines(pod: Pod, container: string): string[] {
 }
 
 function lastLines(pod: Pod, container: string): string[] {
-  if (steered(pod, failStep) !== container) return [`${container} finished`];
+  if (annotationOf(pod, failStep) !== container) return [`${container} finished`];
   const output = Array.from({ length: failingLines - 2 }, (_, at) => `${container}: output line ${at + 1}`);
   return [...output, `ERROR: failed to ${container}: exit status 1`];
 }

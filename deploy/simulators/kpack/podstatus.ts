@@ -9,8 +9,8 @@ import { containersOf } from "./buildstatus.ts";
 import type { Build, Builder, ContainerState, ContainerStatus, Pod, PodStatus } from "./kinds.ts";
 import { type BuildMetadata, encodeMetadata } from "./metadata.ts";
 import { labels } from "./newbuild.ts";
+import { annotationOf, badMetadata, evict, evictionMessage, failStep } from "./podannotations.ts";
 import { repositoryOf } from "./reference.ts";
-import { badMetadata, evict, evictionMessage, failStep, steered } from "./steering.ts";
 
 /** The next status write of a pod. */
 export interface NextStep {
@@ -51,7 +51,7 @@ export function nextStep(pod: Pod, built: () => BuildMetadata): NextStep | undef
   if (current === undefined) return { status: { ...status, phase: "Succeeded" } };
   const last = current === containers.at(-1);
   if (current.state.running === undefined) {
-    const reason = steered(pod, evict);
+    const reason = annotationOf(pod, evict);
     if (reason && current === containers[1])
       return { status: { phase: "Failed", reason, message: evictionMessage(reason) } };
     const state = { running: { startedAt: now() } };
@@ -60,7 +60,7 @@ export function nextStep(pod: Pod, built: () => BuildMetadata): NextStep | undef
       starts: current.name,
     };
   }
-  const exitCode = steered(pod, failStep) === current.name ? failed : 0;
+  const exitCode = annotationOf(pod, failStep) === current.name ? failed : 0;
   const message = last && exitCode === 0 ? completionMessage(pod, built) : undefined;
   const state = {
     terminated: {
@@ -76,7 +76,7 @@ export function nextStep(pod: Pod, built: () => BuildMetadata): NextStep | undef
 }
 
 const completionMessage = (pod: Pod, built: () => BuildMetadata): string =>
-  steered(pod, badMetadata) ? "not metadata" : encodeMetadata(built());
+  annotationOf(pod, badMetadata) ? "not metadata" : encodeMetadata(built());
 
 const now = (): string => new Date().toISOString().replace(/\.\d+Z$/, "Z");
 

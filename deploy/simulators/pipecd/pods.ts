@@ -123,7 +123,7 @@ export async function startPipecdPods({
   tls,
   server,
 }: PodsOptions): Promise<PipecdPods> {
-  const over = new AbortController();
+  const stopping = new AbortController();
   const planes = new Map<string, ControlPlane>();
   /** Runners by Deployment. */
   const pods = new Map<string, Runner>();
@@ -237,7 +237,7 @@ export async function startPipecdPods({
       run.catch((error: unknown) => {
         // The mounted object was deleted, and the pod will be soon.
         if (pods.get(key) === runner) pods.delete(key);
-        if (!over.signal.aborted && !end.signal.aborted) console.error(`${key}: ${error}`);
+        if (!stopping.signal.aborted && !end.signal.aborted) console.error(`${key}: ${error}`);
       });
       return runner;
     }
@@ -271,7 +271,7 @@ export async function startPipecdPods({
     [labels.controlPlane, labels.piped].map((key) => ({ matchExpressions: [{ key, operator: "Exists" }] })),
     crashIn,
   );
-  await startInformer(client, Deployment, { signal: over.signal, changed });
+  await startInformer(client, Deployment, { signal: stopping.signal, changed });
 
   return {
     started: (namespace) => firstOf(namespace).promise,
@@ -294,7 +294,7 @@ export async function startPipecdPods({
     callsOfWorkers: (namespace) =>
       planes.get(namespace)?.calls.filter(({ service }) => !service.endsWith("PipedService")).length ?? 0,
     async stop() {
-      over.abort();
+      stopping.abort();
       for (const { end } of pods.values()) end.abort();
       await admission.stop();
       await served.stop();

@@ -7,20 +7,20 @@ import type {
   ListApplicationsRequestSchema,
 } from "../../../functions/pipecd/api/generated/c/apiservice_pb.ts";
 import type { Application } from "../../../functions/pipecd/api/generated/c/model_pb.ts";
-import { equip, report } from "./equipment.ts";
+import { openEnvironment } from "./environment.ts";
+import { createFixtures, reportPiped } from "./fixtures.ts";
 import { type Expected, fails, ok, row, tag } from "./rows.ts";
-import { setScene } from "./scene.ts";
 import { target } from "./target.ts";
 
-const scene = setScene(() => target("C"));
-const { api } = scene;
-const equipment = equip(scene);
-report(scene, equipment);
+const environment = openEnvironment(() => target("C"));
+const { api } = environment;
+const fixtures = createFixtures(environment);
+reportPiped(environment, fixtures);
 
 const unknownId = randomUUID();
-const writer = () => equipment.writer;
-const reader = () => equipment.reader;
-const other = () => equipment.otherWriter;
+const writer = () => fixtures.writer;
+const reader = () => fixtures.reader;
+const other = () => fixtures.otherWriter;
 const refused = fails(7, "Permission denied");
 const tooShort = (field: string) =>
   fails(3, `invalid request: invalid ${field}: value length must be at least 1 runes`);
@@ -31,7 +31,7 @@ const labels = { env: `test-environment${tag}` };
 const gitPath = { repo: { id: "examples" }, path: "kubernetes/canary", configFilename: "app.pipecd.yaml" };
 const request = (): Request => ({
   name: `api-app${tag}`,
-  pipedId: equipment.piped,
+  pipedId: fixtures.piped,
   gitPath,
   platformProvider: "kubernetes-default",
   description: "d",
@@ -114,7 +114,7 @@ describe("7: applications", () => {
 describe("7: lists", () => {
   const names = (applications: readonly Application[]) =>
     applications
-      .filter(({ pipedId }) => pipedId === equipment.piped)
+      .filter(({ pipedId }) => pipedId === fixtures.piped)
       .map(({ name }) => name)
       .sort();
   const list = (title: string, some: () => ListRequest, expected: Expected) =>
@@ -133,7 +133,7 @@ describe("7: lists", () => {
   });
   list(
     "list disabled=true",
-    () => ({ disabled: true, pipedId: equipment.piped }),
+    () => ({ disabled: true, pipedId: fixtures.piped }),
     ok({ apps: [], cursor: "" }),
   );
   list("list kind KUBERNETES", () => ({ kind: "KUBERNETES", name: `api-app${tag}` }), ok(one));
@@ -146,7 +146,7 @@ describe("7: lists", () => {
   list("list bad cursor", () => ({ cursor: "!!" }), fails(13, "Failed to failed to list applications"));
   list(
     "list labels no match, limit as many as there are",
-    () => ({ labels: { env: "zz" }, limit: 4, pipedId: equipment.piped }),
+    () => ({ labels: { env: "zz" }, limit: 4, pipedId: fixtures.piped }),
     ok({ apps: [], cursor: "" }),
   );
 
@@ -156,7 +156,7 @@ describe("7: lists", () => {
   for (const page of [1, 2, 3, 4]) {
     row(
       page === 1 ? "list labels, limit 1" : `list page ${page} by cursor`,
-      () => api("listApplications", { labels, limit: 1, pipedId: equipment.piped, cursor }, reader()),
+      () => api("listApplications", { labels, limit: 1, pipedId: fixtures.piped, cursor }, reader()),
       ok({ apps: 1, isNew: true, cursor: "set" }),
       {
         pick: ({ applications, cursor: next }) => ({
@@ -173,7 +173,7 @@ describe("7: lists", () => {
   }
   row(
     "list page 5 by cursor: nothing is left",
-    () => api("listApplications", { labels, limit: 1, pipedId: equipment.piped, cursor }, reader()),
+    () => api("listApplications", { labels, limit: 1, pipedId: fixtures.piped, cursor }, reader()),
     ok({}),
   );
 });

@@ -6,20 +6,20 @@ import type {
   AddApplicationRequestSchema,
   UpdateApplicationRequestSchema,
 } from "../../../functions/pipecd/api/generated/c/apiservice_pb.ts";
-import { equip, report } from "./equipment.ts";
+import { openEnvironment } from "./environment.ts";
+import { createFixtures, reportPiped } from "./fixtures.ts";
 import { type Expected, fails, ok, row, tag } from "./rows.ts";
-import { setScene } from "./scene.ts";
 import { target } from "./target.ts";
 
-const scene = setScene(() => target("C"));
-const { api, web, admin } = scene;
-const equipment = equip(scene);
-report(scene, equipment);
+const environment = openEnvironment(() => target("C"));
+const { api, web, admin } = environment;
+const fixtures = createFixtures(environment);
+reportPiped(environment, fixtures);
 
 const unknownId = randomUUID();
-const writer = () => equipment.writer;
-const reader = () => equipment.reader;
-const other = () => equipment.otherWriter;
+const writer = () => fixtures.writer;
+const reader = () => fixtures.reader;
+const other = () => fixtures.otherWriter;
 const refused = fails(7, "Permission denied");
 
 type Request = Exclude<MessageInitShape<typeof AddApplicationRequestSchema>, { $typeName: string }>;
@@ -28,7 +28,7 @@ const labels = { env: `test-environment${tag}` };
 const gitPath = { repo: { id: "examples" }, path: "kubernetes/canary", configFilename: "app.pipecd.yaml" };
 const request = (): Request => ({
   name: `api-app${tag}`,
-  pipedId: equipment.piped,
+  pipedId: fixtures.piped,
   gitPath,
   platformProvider: "kubernetes-default",
   description: "d",
@@ -58,7 +58,7 @@ describe("7: changes", () => {
 
   const update = (title: string, some: () => UpdateRequest, expected: Expected, key = writer) =>
     row(title, () => api("updateApplication", some(), key()), expected);
-  const ours = () => ({ applicationId: ids.app, pipedId: equipment.piped });
+  const ours = () => ({ applicationId: ids.app, pipedId: fixtures.piped });
 
   update(
     "UpdateApplication",
@@ -81,7 +81,7 @@ describe("7: changes", () => {
   update("UpdateApplication, READ_ONLY key", () => ({ ...ours(), gitPath }), refused, reader);
   update(
     "UpdateApplication, foreign app",
-    () => ({ applicationId: ids.app, pipedId: equipment.otherPiped, gitPath }),
+    () => ({ applicationId: ids.app, pipedId: fixtures.otherPiped, gitPath }),
     done,
     other,
   );
@@ -132,7 +132,7 @@ describe("7: changes", () => {
 });
 
 describe("7b: applications, further", () => {
-  const ours = () => ({ applicationId: ids.more, pipedId: equipment.piped });
+  const ours = () => ({ applicationId: ids.more, pipedId: fixtures.piped });
   const see = (shows: object) =>
     row("… see", () => api("getApplication", { applicationId: ids.more }, reader()), ok(shows), {
       pick: ({ application: found }) => ({
@@ -165,7 +165,7 @@ describe("7b: applications, further", () => {
     () => ({ pipedId: unknownId }),
     fails(13, "Failed to failed to get piped <uuid>"),
   );
-  update("UpdateApplication foreign piped", () => ({ pipedId: equipment.otherPiped }), foreignPiped);
+  update("UpdateApplication foreign piped", () => ({ pipedId: fixtures.otherPiped }), foreignPiped);
   update(
     "UpdateApplication unknown app",
     () => ({ applicationId: unknownId }),

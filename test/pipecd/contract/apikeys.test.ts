@@ -3,15 +3,15 @@ import { randomUUID } from "node:crypto";
 import { describe } from "vitest";
 import type { Metadata } from "../../../deploy/simulators/pipecd/metadata.ts";
 import { APIKey_Role, APIKey_RoleSchema } from "../../../functions/pipecd/api/generated/c/model_pb.ts";
+import { openEnvironment } from "./environment.ts";
 import { type Expected, fails, ok, row, tag } from "./rows.ts";
-import { setScene } from "./scene.ts";
 import { target } from "./target.ts";
 
-const scene = setScene(() => target("C"));
-const { web, api, admin } = scene;
+const environment = openEnvironment(() => target("C"));
+const { web, api, admin } = environment;
 
 const name = `op${tag}`;
-const inOther = () => admin({ project: scene.target.otherProject });
+const inOther = () => admin({ project: environment.target.otherProject });
 const made = ok({ key: "<uuid>.<32 chars>" });
 const stranger = fails(16, "Unauthenticated");
 const malformed = fails(16, "credentials is malformed");
@@ -100,7 +100,7 @@ describe("3: generating and listing", () => {
   count(false, 0);
   row(
     "list in project other (empty role list Viewer)",
-    () => web("listAPIKeys", {}, admin({ project: scene.target.otherProject, role: "Viewer" })),
+    () => web("listAPIKeys", {}, admin({ project: environment.target.otherProject, role: "Viewer" })),
     fails(7, "Permission Denied"),
   );
 });

@@ -1,17 +1,17 @@
 /** Section 5 of the recording: pipeds in the APIService of v0.57.0. */
 import { randomUUID } from "node:crypto";
 import { describe } from "vitest";
-import { equip } from "./equipment.ts";
+import { openEnvironment } from "./environment.ts";
+import { createFixtures } from "./fixtures.ts";
 import { type Expected, fails, ok, row, tag } from "./rows.ts";
-import { setScene } from "./scene.ts";
 import { target } from "./target.ts";
 
-const scene = setScene(() => target("C"));
-const { api } = scene;
-const equipment = equip(scene);
+const environment = openEnvironment(() => target("C"));
+const { api } = environment;
+const fixtures = createFixtures(environment);
 
 const unknownId = randomUUID();
-const writer = () => equipment.writer;
+const writer = () => fixtures.writer;
 const tooShort = (field: string) =>
   fails(3, `invalid request: invalid ${field}: value length must be at least 1 runes`);
 
@@ -54,7 +54,7 @@ describe("5: pipeds", () => {
   get("GetPiped, empty", () => "", tooShort("GetPipedRequest.PipedId"));
   get(
     "GetPiped, other project",
-    () => equipment.otherPiped,
+    () => fixtures.otherPiped,
     fails(3, "Requested piped does not belong to your project"),
   );
 
@@ -64,7 +64,7 @@ describe("5: pipeds", () => {
     expected: Expected,
   ) => row(title, () => api("updatePiped", request(), writer()), expected);
   update("UpdatePiped", () => ({ pipedId: piped, name: "api-piped-2", desc: "d" }), ok({}));
-  update("UpdatePiped, other project", () => ({ pipedId: equipment.otherPiped, name: "x" }), foreign);
+  update("UpdatePiped, other project", () => ({ pipedId: fixtures.otherPiped, name: "x" }), foreign);
   update("UpdatePiped, unknown", () => ({ pipedId: unknownId, name: "x" }), notFound);
   update("UpdatePiped, no name", () => ({ pipedId: piped }), tooShort("UpdatePipedRequest.Name"));
 
@@ -76,8 +76,8 @@ describe("5: pipeds", () => {
   ) => row(title, () => api(method, { pipedId: pipedId() }, writer()), expected);
   call("disablePiped", "DisablePiped", () => piped, ok({}));
   call("disablePiped", "disable twice", () => piped, ok({}));
-  call("disablePiped", "DisablePiped, other project", () => equipment.otherPiped, foreign);
+  call("disablePiped", "DisablePiped, other project", () => fixtures.otherPiped, foreign);
   call("disablePiped", "DisablePiped, unknown", () => unknownId, notFound);
   call("enablePiped", "EnablePiped", () => piped, ok({}));
-  call("enablePiped", "EnablePiped, other project", () => equipment.otherPiped, foreign);
+  call("enablePiped", "EnablePiped, other project", () => fixtures.otherPiped, foreign);
 });

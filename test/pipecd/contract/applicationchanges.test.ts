@@ -2,27 +2,27 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe } from "vitest";
 import { type Application, ApplicationKind } from "../../../functions/pipecd/api/generated/c/model_pb.ts";
-import { equip, report } from "./equipment.ts";
+import { openEnvironment } from "./environment.ts";
+import { createFixtures, reportPiped } from "./fixtures.ts";
 import { type Expected, fails, ok, row, tag } from "./rows.ts";
-import { setScene } from "./scene.ts";
 import { target } from "./target.ts";
 
-const scene = setScene(() => target("C"));
-const { web, admin } = scene;
-const equipment = equip(scene);
-report(scene, equipment);
+const environment = openEnvironment(() => target("C"));
+const { web, admin } = environment;
+const fixtures = createFixtures(environment);
+reportPiped(environment, fixtures);
 
 const unknownId = randomUUID();
 const gitPath = { repo: { id: "examples" }, path: "kubernetes/canary", configFilename: "app.pipecd.yaml" };
 const name = `contract-app${tag}`;
 const ids = { one: "", two: "" };
 beforeAll(async () => {
-  const request = { name, pipedId: equipment.piped, gitPath, platformProvider: "kubernetes-default" };
+  const request = { name, pipedId: fixtures.piped, gitPath, platformProvider: "kubernetes-default" };
   ids.one = (await web("addApplication", request)).answer?.applicationId ?? "";
   ids.two = (await web("addApplication", request)).answer?.applicationId ?? "";
 });
 
-const inOther = () => admin({ project: scene.target.otherProject });
+const inOther = () => admin({ project: environment.target.otherProject });
 const notFound = fails(5, "Application is not found");
 const foreign = fails(7, "Requested application doesn't belong to the project you logged in");
 const see = (title: string, pick: (application: Application) => unknown, shows: unknown) =>
@@ -45,7 +45,7 @@ describe("updating", () => {
       web("updateApplication", {
         applicationId: ids.one,
         name: "new-name",
-        pipedId: equipment.piped,
+        pipedId: fixtures.piped,
         kind: ApplicationKind.TERRAFORM,
         platformProvider: "pp2",
         configFilename: "other.pipecd.yaml",
@@ -55,13 +55,13 @@ describe("updating", () => {
   see("… see", provider, { name: "contract-app", kind: 0, pp: "pp2", cp: "pp2", file: "other.pipecd.yaml" });
   row(
     "UpdateApplication, provider+filename omitted",
-    () => web("updateApplication", { applicationId: ids.one, name: "n", pipedId: equipment.piped }),
+    () => web("updateApplication", { applicationId: ids.one, name: "n", pipedId: fixtures.piped }),
     ok({}),
   );
   see("… see", provider, { name: "contract-app", kind: 0, pp: "", cp: "", file: "" });
   row(
     "UpdateApplication, no name",
-    () => web("updateApplication", { applicationId: ids.one, pipedId: equipment.piped }),
+    () => web("updateApplication", { applicationId: ids.one, pipedId: fixtures.piped }),
     fails(3, "invalid request: invalid UpdateApplicationRequest.Name: value length must be at least 1 runes"),
   );
   row(
@@ -71,12 +71,12 @@ describe("updating", () => {
   );
   row(
     "UpdateApplication, piped of project other",
-    () => web("updateApplication", { applicationId: ids.one, name: "n", pipedId: equipment.otherPiped }),
+    () => web("updateApplication", { applicationId: ids.one, name: "n", pipedId: fixtures.otherPiped }),
     fails(7, "Requested piped does not belong to your project"),
   );
   row(
     "UpdateApplication, unknown app",
-    () => web("updateApplication", { applicationId: unknownId, name: "n", pipedId: equipment.piped }),
+    () => web("updateApplication", { applicationId: unknownId, name: "n", pipedId: fixtures.piped }),
     fails(5, "Entity was not found to failed to update application <uuid>"),
   );
   row(
@@ -87,7 +87,7 @@ describe("updating", () => {
         {
           applicationId: ids.one,
           name: "n",
-          pipedId: equipment.otherPiped,
+          pipedId: fixtures.otherPiped,
           configFilename: "app.pipecd.yaml",
         },
         inOther(),
@@ -98,7 +98,7 @@ describe("updating", () => {
     "… see (owner now)",
     ({ projectId, pipedId }) => ({
       project: projectId,
-      piped: pipedId === equipment.otherPiped ? "piped of project other" : pipedId,
+      piped: pipedId === fixtures.otherPiped ? "piped of project other" : pipedId,
     }),
     { project: "quickstart", piped: "piped of project other" },
   );
@@ -150,7 +150,7 @@ describe("disabling and deleting", () => {
   call("disableApplication", "disable deleted", fails(3, "Invalid argument to disable application <uuid>"));
   row(
     "update deleted",
-    () => web("updateApplication", { applicationId: ids.one, name: "n", pipedId: equipment.piped }),
+    () => web("updateApplication", { applicationId: ids.one, name: "n", pipedId: fixtures.piped }),
     fails(3, "Invalid argument to failed to update application <uuid>"),
   );
 
@@ -170,7 +170,7 @@ describe("disabling and deleting", () => {
     () => web("syncApplication", { applicationId: ids.two }),
     ok({ command_id: "<uuid>" }),
   );
-  const request = () => ({ pipedId: equipment.piped });
+  const request = () => ({ pipedId: fixtures.piped });
   row("AddApplication on a DISABLED piped", () => web("disablePiped", request()), ok({}));
   row(
     "… AddApplication",

@@ -11,15 +11,15 @@ import type {
   AddApplicationRequestSchema,
   ListApplicationsRequestSchema,
 } from "../../../functions/pipecd/api/generated/c/webservice_pb.ts";
-import { equip, meta, pipedName } from "./equipment.ts";
+import { openEnvironment } from "./environment.ts";
+import { createFixtures, meta, pipedName } from "./fixtures.ts";
 import { type Expected, fails, ok, row, tag } from "./rows.ts";
-import { setScene } from "./scene.ts";
 import { target } from "./target.ts";
 import { pipedToken } from "./tokens.ts";
 
-const scene = setScene(() => target("C"));
-const { web, api, piped, admin } = scene;
-const equipment = equip(scene);
+const environment = openEnvironment(() => target("C"));
+const { web, api, piped, admin } = environment;
+const fixtures = createFixtures(environment);
 
 type Request = Exclude<MessageInitShape<typeof AddApplicationRequestSchema>, { $typeName: string }>;
 const unknownId = randomUUID();
@@ -27,7 +27,7 @@ const labels = { env: "test-environment" };
 const gitPath = { repo: { id: "examples" }, path: "kubernetes/canary", configFilename: "app.pipecd.yaml" };
 const request = (): Request => ({
   name: "contract-app",
-  pipedId: equipment.piped,
+  pipedId: fixtures.piped,
   gitPath,
   kind: ApplicationKind.KUBERNETES,
   platformProvider: "kubernetes-default",
@@ -37,7 +37,7 @@ const request = (): Request => ({
 const repository = { id: "examples", remote: "https://github.com/pipe-cd/examples.git", branch: "master" };
 const url = "https://github.com/pipe-cd/examples/tree/master/kubernetes/canary";
 const added = ok({ application_id: "<uuid>" });
-const inOther = () => admin({ project: scene.target.otherProject });
+const inOther = () => admin({ project: environment.target.otherProject });
 const noRepository = fails(5, "The requested repository is not found in the Piped configuration");
 const foreign = fails(7, "Requested piped does not belong to your project");
 
@@ -61,11 +61,15 @@ const plain = (message: object | undefined) =>
 
 describe("adding", () => {
   add("AddApplication before the piped reported its repositories", () => ({}), noRepository);
-  row("same by APIService", () => api("addApplication", request(), equipment.writer), noRepository);
+  row("same by APIService", () => api("addApplication", request(), fixtures.writer), noRepository);
   row(
     "piped reports meta",
     () =>
-      piped("reportPipedMeta", meta, pipedToken(scene.target.project, equipment.piped, equipment.pipedKey)),
+      piped(
+        "reportPipedMeta",
+        meta,
+        pipedToken(environment.target.project, fixtures.piped, fixtures.pipedKey),
+      ),
     ok("contract-piped"),
     { pick: ({ name }) => (name === pipedName ? "contract-piped" : name) },
   );
@@ -191,7 +195,7 @@ describe("validation", () => {
   add("name 50 chars", () => ({ name: "a".repeat(50) }), added);
   add("name 51 chars", () => ({ name: "a".repeat(51) }), fails(13, "Failed to add application <uuid>"));
   add("unknown piped", () => ({ pipedId: unknownId }), fails(5, "Piped is not found"));
-  add("piped of another project", () => ({ pipedId: equipment.otherPiped }), foreign);
+  add("piped of another project", () => ({ pipedId: fixtures.otherPiped }), foreign);
   add("wrong project in the JWT", () => ({}), foreign, inOther);
   add("label with empty value / key", () => ({ name: "lbl", labels: { a: "", "": "b" } }), added);
 });
@@ -223,8 +227,8 @@ describe("lists", () => {
   list("list name, with a space behind it", () => ({ name: "contract-app " }), []);
   list("list labels", () => ({ labels, name: "contract-app" }), both);
   list("list labels no match", () => ({ labels: { env: "zz" } }), []);
-  list("list piped_id", () => ({ pipedId: equipment.piped, name: "ign" }), ["ign"]);
-  list("list piped_id, upper case", () => ({ pipedId: equipment.piped.toUpperCase(), name: "ign" }), ["ign"]);
+  list("list piped_id", () => ({ pipedId: fixtures.piped, name: "ign" }), ["ign"]);
+  list("list piped_id, upper case", () => ({ pipedId: fixtures.piped.toUpperCase(), name: "ign" }), ["ign"]);
   list("list unknown piped_id", () => ({ pipedId: unknownId }), []);
   list("list kinds [TERRAFORM]", () => ({ kinds: [ApplicationKind.TERRAFORM] }), []);
   list(

@@ -3,20 +3,20 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { describe } from "vitest";
 import { AddApplicationRequestSchema as ApiRequestSchema } from "../../../functions/pipecd/api/generated/c/apiservice_pb.ts";
 import { AddApplicationRequestSchema as WebRequestSchema } from "../../../functions/pipecd/api/generated/c/webservice_pb.ts";
-import { equip, report } from "./equipment.ts";
+import { openEnvironment } from "./environment.ts";
+import { createFixtures, reportPiped } from "./fixtures.ts";
 import { fails, ok, row, tag } from "./rows.ts";
-import { setScene } from "./scene.ts";
 import { target } from "./target.ts";
 import { keyHolder } from "./tokens.ts";
 
-const scene = setScene(() => target("C"));
-const { raw, admin } = scene;
-const equipment = equip(scene);
-report(scene, equipment);
+const environment = openEnvironment(() => target("C"));
+const { raw, admin } = environment;
+const fixtures = createFixtures(environment);
+reportPiped(environment, fixtures);
 
 const request = () => ({
   name: `crossed${tag}`,
-  pipedId: equipment.piped,
+  pipedId: fixtures.piped,
   gitPath: { repo: { id: "examples" }, path: "kubernetes/canary", configFilename: "app.pipecd.yaml" },
 });
 const labels = { env: "test-environment" };
@@ -34,7 +34,7 @@ const asApi = (extra: Extra) =>
 const toWeb = (body: Uint8Array) =>
   raw("web", "/grpc.service.webservice.WebService/AddApplication", admin(), body);
 const toApi = (body: Uint8Array) =>
-  raw("api", "/grpc.service.apiservice.APIService/AddApplication", keyHolder(equipment.writer), body);
+  raw("api", "/grpc.service.apiservice.APIService/AddApplication", keyHolder(fixtures.writer), body);
 
 describe("AddApplication, whose fields for labels and provider have swapped numbers", () => {
   row("control: WebService itself", () => toWeb(asWeb({ labels, platformProvider })), ok());

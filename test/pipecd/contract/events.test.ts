@@ -8,21 +8,21 @@ import type { Metadata } from "../../../deploy/simulators/pipecd/metadata.ts";
 import { pipecdClient } from "../../../functions/pipecd/api/client.ts";
 import { EventStatus } from "../../../functions/pipecd/api/generated/c/model_pb.ts";
 import type { PipecdClient } from "../../../functions/pipecd/api/services.ts";
-import { equip, report } from "./equipment.ts";
+import { openEnvironment } from "./environment.ts";
+import { createFixtures, reportPiped } from "./fixtures.ts";
 import { type Expected, fails, ok, row, tag } from "./rows.ts";
-import { setScene } from "./scene.ts";
 import { target } from "./target.ts";
 import { pipedToken } from "./tokens.ts";
 
-const scene = setScene(() => target("C"));
-const { web, api, piped, admin } = scene;
-const equipment = equip(scene);
-report(scene, equipment);
+const environment = openEnvironment(() => target("C"));
+const { web, api, piped, admin } = environment;
+const fixtures = createFixtures(environment);
+reportPiped(environment, fixtures);
 
 const name = `image-update${tag}`;
 const image = `registry.example.com/web@sha256:${"a".repeat(64)}`;
 const labels = { app: "web" };
-const agent = (): Metadata => pipedToken(scene.target.project, equipment.piped, equipment.pipedKey);
+const agent = (): Metadata => pipedToken(environment.target.project, fixtures.piped, fixtures.pipedKey);
 const tooShort = (field: string) =>
   fails(3, `invalid request: invalid RegisterEventRequest.${field}: value length must be at least 1 runes`);
 const ids = { first: "", second: "" };
@@ -32,11 +32,11 @@ describe("RegisterEvent", () => {
     title: string,
     changes: Record<string, unknown>,
     expected: Expected,
-    key = () => equipment.writer,
+    key = () => fixtures.writer,
   ) => row(title, () => api("registerEvent", { name, data: image, ...changes }, key()), expected);
 
   register("without labels", { name: `bare${tag}` }, ok({ event_id: "<uuid>" }));
-  register("READ_ONLY key", {}, fails(7, "Permission denied"), () => equipment.reader);
+  register("READ_ONLY key", {}, fails(7, "Permission denied"), () => fixtures.reader);
   register("unknown key", {}, fails(16, "Unauthenticated"), () => "nobody.nothing");
   register("empty name", { name: "" }, tooShort("Name"));
   register("empty data", { data: "" }, tooShort("Data"));
@@ -62,11 +62,11 @@ describe("RegisterEvent", () => {
 describe("lists", () => {
   beforeAll(async () => {
     const request = { name, data: image, labels, contexts: { "app-commit": "1" }, commitHash: "c0ffee" };
-    ids.first = (await api("registerEvent", request, equipment.writer)).answer?.eventId ?? "";
+    ids.first = (await api("registerEvent", request, fixtures.writer)).answer?.eventId ?? "";
     // An identical event: nothing of an event is unique.
     const more = { ...request, labels: { ...labels, env: "dev" } };
-    ids.second = (await api("registerEvent", more, equipment.writer)).answer?.eventId ?? "";
-    await api("registerEvent", request, equipment.otherWriter);
+    ids.second = (await api("registerEvent", more, fixtures.writer)).answer?.eventId ?? "";
+    await api("registerEvent", request, fixtures.otherWriter);
   });
 
   const event = {
@@ -153,20 +153,20 @@ describe("lists", () => {
 
 describe("the client", () => {
   let client: PipecdClient;
-  let over: AbortController;
+  let stopping: AbortController;
   beforeAll(() => {
-    over = new AbortController();
+    stopping = new AbortController();
     client = pipecdClient({
       profile: "C",
-      projectID: scene.target.project,
-      web: { address: scene.target.addresses.web, tls: undefined },
-      api: { address: scene.target.addresses.api, tls: undefined },
-      encryptionKey: scene.target.encryptionKey,
-      apiKey: equipment.writer,
-      signal: over.signal,
+      projectID: environment.target.project,
+      web: { address: environment.target.addresses.web, tls: undefined },
+      api: { address: environment.target.addresses.api, tls: undefined },
+      encryptionKey: environment.target.encryptionKey,
+      apiKey: fixtures.writer,
+      signal: stopping.signal,
     });
   });
-  afterAll(() => over.abort());
+  afterAll(() => stopping.abort());
 
   test("lists all pages of events with exact labels from the minimum time, newest first", async () => {
     const key = { name: `pages${tag}`, labels };
@@ -195,12 +195,12 @@ describe("the client", () => {
   test("cannot register an event without an API key", () => {
     const { events } = pipecdClient({
       profile: "C",
-      projectID: scene.target.project,
-      web: { address: scene.target.addresses.web, tls: undefined },
-      api: { address: scene.target.addresses.api, tls: undefined },
-      encryptionKey: scene.target.encryptionKey,
+      projectID: environment.target.project,
+      web: { address: environment.target.addresses.web, tls: undefined },
+      api: { address: environment.target.addresses.api, tls: undefined },
+      encryptionKey: environment.target.encryptionKey,
       apiKey: undefined,
-      signal: over.signal,
+      signal: stopping.signal,
     });
     expect(events).toBeDefined();
     expect(events?.register).toBeUndefined();

@@ -2,31 +2,31 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import { Piped_ConnectionStatus } from "../../../functions/pipecd/api/generated/l0/model_pb.ts";
+import { openEnvironment } from "./environment.ts";
 import { type Expected, fails, ok, row, tag } from "./rows.ts";
-import { setScene } from "./scene.ts";
 import { simulatedTarget, target } from "./target.ts";
 import { claimsFor, cookie, pipedToken, seconds, signed } from "./tokens.ts";
 
-const scene = setScene(() => target("L0"));
-const { webL0: web, pipedL0: piped, raw, admin } = scene;
+const environment = openEnvironment(() => target("L0"));
+const { webL0: web, pipedL0: piped, raw, admin } = environment;
 
 const stranger = fails(16, "Unauthenticated");
 const refused = fails(7, "Permission Denied");
-const inOther = () => admin({ project: scene.target.otherProject });
+const inOther = () => admin({ project: environment.target.otherProject });
 const tooShort = (field: string) =>
   fails(3, `invalid request: invalid ${field}: value length must be at least 1 runes`);
 
 describe("who calls", () => {
   const claims = (changes: object = {}) => {
-    const { project, encryptionKey: key } = scene.target;
+    const { project, encryptionKey: key } = environment.target;
     return { ...claimsFor({ project, key }), ...changes };
   };
-  const token = (changes: object = {}) => signed(claims(changes), scene.target.encryptionKey);
+  const token = (changes: object = {}) => signed(claims(changes), environment.target.encryptionKey);
   const list = (title: string, header: () => string, expected: Expected) =>
     row(title, () => web("listPipeds", {}, [["cookie", header()]]), expected);
   const listWith = (title: string, changes: () => object, expected: Expected) =>
     list(title, () => `token=${token(changes())}`, expected);
-  const role = (changes: object) => () => ({ role: { project_id: scene.target.project, ...changes } });
+  const role = (changes: object) => () => ({ role: { project_id: environment.target.project, ...changes } });
 
   listWith("good JWT", () => ({}), ok());
   row("no cookie metadata", () => web("listPipeds", {}, []), stranger);
@@ -169,7 +169,7 @@ describe("pipeds", () => {
   row(
     "RecreatePipedKey, empty sub",
     () => {
-      const { project, encryptionKey: key } = scene.target;
+      const { project, encryptionKey: key } = environment.target;
       const nobody = cookie(signed({ ...claimsFor({ project, key }), sub: "" }, key));
       return web("recreatePipedKey", { id: ids.piped }, nobody);
     },
@@ -194,7 +194,7 @@ describe("pipeds", () => {
 });
 
 describe("a running piped", () => {
-  const token = (key: () => string) => pipedToken(scene.target.project, ids.piped, key());
+  const token = (key: () => string) => pipedToken(environment.target.project, ids.piped, key());
   const repositories = [
     { id: "examples", remote: "https://github.com/pipe-cd/examples.git", branch: "master" },
   ];
@@ -224,7 +224,7 @@ describe("a running piped", () => {
 });
 
 describe("the simulator only", () => {
-  const alone = setScene(() => simulatedTarget("L0"));
+  const alone = openEnvironment(() => simulatedTarget("L0"));
 
   beforeAll(() => {
     alone.target.controlPlane.outage.datastore = true;

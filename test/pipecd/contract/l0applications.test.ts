@@ -10,19 +10,19 @@ import type {
   AddApplicationRequestSchema,
   ListApplicationsRequestSchema,
 } from "../../../functions/pipecd/api/generated/l0/webservice_pb.ts";
-import { meta } from "./equipment.ts";
+import { openEnvironment } from "./environment.ts";
+import { meta } from "./fixtures.ts";
 import { type Expected, fails, ok, row, tag } from "./rows.ts";
-import { setScene } from "./scene.ts";
 import { target } from "./target.ts";
 import { pipedToken } from "./tokens.ts";
 
-const scene = setScene(() => target("L0"));
-const { webL0: web, pipedL0: piped, admin } = scene;
+const environment = openEnvironment(() => target("L0"));
+const { webL0: web, pipedL0: piped, admin } = environment;
 
 type Request = Exclude<MessageInitShape<typeof AddApplicationRequestSchema>, { $typeName: string }>;
 const ids = { piped: "", key: "", other: "" };
 const applications: string[] = [];
-const inOther = () => admin({ project: scene.target.otherProject });
+const inOther = () => admin({ project: environment.target.otherProject });
 beforeAll(async () => {
   const request = { name: `piped${tag}`, envIds: ["e"] };
   const { answer } = await web("registerPiped", request);
@@ -55,7 +55,7 @@ describe("adding", () => {
       piped(
         "reportPipedMeta",
         { version: "v0.9.0", repositories: meta.repositories },
-        pipedToken(scene.target.project, ids.piped, ids.key),
+        pipedToken(environment.target.project, ids.piped, ids.key),
       ),
     ok({}),
   );

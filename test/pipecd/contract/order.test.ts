@@ -1,14 +1,14 @@
 /** The order of application lists and pages. Uses a simulated clock, because rows of the same second have no order. */
 import { expect, test } from "vitest";
-import { equip, report } from "./equipment.ts";
-import { setScene } from "./scene.ts";
+import { openEnvironment } from "./environment.ts";
+import { createFixtures, reportPiped } from "./fixtures.ts";
 import { simulatedTarget } from "./target.ts";
 
 let passedMillis = 0;
-const scene = setScene(() => simulatedTarget("C", () => Date.now() + passedMillis));
-const { web, api } = scene;
-const equipment = equip(scene);
-report(scene, equipment);
+const environment = openEnvironment(() => simulatedTarget("C", () => Date.now() + passedMillis));
+const { web, api } = environment;
+const fixtures = createFixtures(environment);
+reportPiped(environment, fixtures);
 
 const labels = { env: "test" };
 const gitPath = { repo: { id: "examples" }, path: "kubernetes/canary" };
@@ -17,7 +17,7 @@ const names = (applications: readonly { readonly name: string }[] = []) =>
 
 test("lists the last changed application first, also across pages", async () => {
   for (const name of ["first", "second", "third"]) {
-    await web("addApplication", { name, pipedId: equipment.piped, gitPath, labels });
+    await web("addApplication", { name, pipedId: fixtures.piped, gitPath, labels });
     passedMillis += 2000;
   }
   const [, , first] = (await web("listApplications", { options: {} })).answer?.applications ?? [];
@@ -29,7 +29,7 @@ test("lists the last changed application first, also across pages", async () => 
   const seen: string[] = [];
   let cursor = "";
   for (const _ of order) {
-    const { answer } = await api("listApplications", { labels, limit: 1, cursor }, equipment.reader);
+    const { answer } = await api("listApplications", { labels, limit: 1, cursor }, fixtures.reader);
     seen.push(...names(answer?.applications));
     cursor = answer?.cursor ?? "";
   }

@@ -2,35 +2,35 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe } from "vitest";
 import { Piped_ConnectionStatus } from "../../../functions/pipecd/api/generated/c/model_pb.ts";
-import { equip, report } from "./equipment.ts";
+import { openEnvironment } from "./environment.ts";
+import { createFixtures, reportPiped } from "./fixtures.ts";
 import { type Expected, fails, ok, row } from "./rows.ts";
-import { setScene } from "./scene.ts";
 import { simulatedTarget } from "./target.ts";
 import { claimsFor, cookie, pipedToken, seconds, signed } from "./tokens.ts";
 
 let passedMillis = 0;
-const scene = setScene(() => simulatedTarget("C", () => Date.now() + passedMillis));
-const { web, api, piped } = scene;
-const equipment = equip(scene);
-report(scene, equipment);
+const environment = openEnvironment(() => simulatedTarget("C", () => Date.now() + passedMillis));
+const { web, api, piped } = environment;
+const fixtures = createFixtures(environment);
+reportPiped(environment, fixtures);
 
 const minutes = (count: number) => {
   passedMillis += count * 60_000;
 };
 /** Valid for hours, so that the test can advance the clock. */
-const admin = (project = scene.target.project) => {
-  const { encryptionKey: key } = scene.target;
+const admin = (project = environment.target.project) => {
+  const { encryptionKey: key } = environment.target;
   return cookie(signed({ ...claimsFor({ project, key }), exp: seconds() + 86_400 }, key));
 };
 const down = (store: "datastore" | "cache", isDown: boolean) =>
   beforeAll(() => {
-    scene.target.controlPlane.outage[store] = isDown;
+    environment.target.controlPlane.outage[store] = isDown;
   });
 
-const getPiped = (title: string, expected: Expected, key = () => equipment.writer) =>
-  row(title, () => api("getPiped", { pipedId: equipment.piped }, key()), expected);
+const getPiped = (title: string, expected: Expected, key = () => fixtures.writer) =>
+  row(title, () => api("getPiped", { pipedId: fixtures.piped }, key()), expected);
 const stranger = fails(16, "Unauthenticated");
-const token = () => pipedToken(scene.target.project, equipment.piped, equipment.pipedKey);
+const token = () => pipedToken(environment.target.project, fixtures.piped, fixtures.pipedKey);
 let application = "";
 
 describe("Redis", () => {
@@ -38,7 +38,7 @@ describe("Redis", () => {
     const gitPath = { repo: { id: "examples" }, path: "kubernetes/canary" };
     row(
       "(an application)",
-      () => web("addApplication", { name: "a", pipedId: equipment.piped, gitPath }),
+      () => web("addApplication", { name: "a", pipedId: fixtures.piped, gitPath }),
       ok(),
       {
         keep({ applicationId }) {
@@ -94,7 +94,7 @@ describe("MySQL", () => {
     down("datastore", true);
     failed("ListPipeds", () => web("listPipeds", {}), "Failed to list pipeds");
     failed("RegisterPiped", () => web("registerPiped", { name: "x" }), "Failed to add piped <uuid>");
-    failed("GetPiped", () => web("getPiped", { pipedId: equipment.piped }), "Failed to get piped");
+    failed("GetPiped", () => web("getPiped", { pipedId: fixtures.piped }), "Failed to get piped");
     failed("GenerateAPIKey", () => web("generateAPIKey", { name: "x" }), "Failed to add API key <uuid>");
     failed("ListApplications", () => web("listApplications", { options: {} }), "Failed to list applications");
     failed(
@@ -105,7 +105,7 @@ describe("MySQL", () => {
     failed("ListAPIKeys", () => web("listAPIKeys", {}), "Failed to list API keys");
     failed(
       "DisablePiped (project cached)",
-      () => web("disablePiped", { pipedId: equipment.piped }),
+      () => web("disablePiped", { pipedId: fixtures.piped }),
       "Failed to get piped",
     );
     failed(
@@ -115,7 +115,7 @@ describe("MySQL", () => {
     );
     failed(
       "UpdateApplication",
-      () => web("updateApplication", { applicationId: application, name: "n", pipedId: equipment.piped }),
+      () => web("updateApplication", { applicationId: application, name: "n", pipedId: fixtures.piped }),
       "Failed to failed to get piped <uuid>",
     );
     failed(
@@ -129,7 +129,7 @@ describe("MySQL", () => {
       "Failed to disable API key <uuid>",
     );
     getPiped("mysql down: API, cached key", fails(13, "Failed to get piped"));
-    getPiped("mysql down: API, uncached key", stranger, () => equipment.reader);
+    getPiped("mysql down: API, uncached key", stranger, () => fixtures.reader);
     row("mysql down: a piped that the process knows", () => piped("reportStat", {}, token()), ok({}));
   });
 
@@ -138,10 +138,10 @@ describe("MySQL", () => {
     row("mysql back: ListPipeds", () => web("listPipeds", {}), ok(2), {
       pick: ({ pipeds }) => pipeds.length,
     });
-    getPiped("mysql back: API, the key that was not cached", ok(), () => equipment.reader);
+    getPiped("mysql back: API, the key that was not cached", ok(), () => fixtures.reader);
     row(
       "mysql back: DisablePiped, which is cached now",
-      () => web("disablePiped", { pipedId: equipment.piped }),
+      () => web("disablePiped", { pipedId: fixtures.piped }),
       ok({}),
     );
   });
@@ -150,14 +150,14 @@ describe("MySQL", () => {
     down("datastore", true);
     failed(
       "DisablePiped of a piped whose project is cached",
-      () => web("disablePiped", { pipedId: equipment.piped }),
+      () => web("disablePiped", { pipedId: fixtures.piped }),
       "Failed to update piped <uuid>",
     );
     row(
       "mysql down: API, five minutes later",
       () => {
         minutes(5);
-        return api("getPiped", { pipedId: equipment.piped }, equipment.writer);
+        return api("getPiped", { pipedId: fixtures.piped }, fixtures.writer);
       },
       stranger,
     );
@@ -172,7 +172,7 @@ describe("11b: MySQL and a project stored in it", () => {
 
   list("before the project exists", refused);
   describe("after", () => {
-    beforeAll(() => scene.target.controlPlane.addProject("dbproj"));
+    beforeAll(() => environment.target.controlPlane.addProject("dbproj"));
     list("right after ops created it (same server process)", ok({}));
   });
   describe("down", () => {
@@ -192,7 +192,7 @@ describe("11b: MySQL and a project stored in it", () => {
     list("MySQL back", ok({}));
   });
   describe("down, and another process", () => {
-    beforeAll(() => scene.target.controlPlane.restart());
+    beforeAll(() => environment.target.controlPlane.restart());
     down("datastore", true);
     list("MySQL down, fresh server process (RBAC not cached)", refused);
     row(
@@ -212,7 +212,7 @@ describe("11b: MySQL and a project stored in it", () => {
 });
 
 describe("caches of a process", () => {
-  row("(EnablePiped)", () => web("enablePiped", { pipedId: equipment.piped }, admin()), ok({}));
+  row("(EnablePiped)", () => web("enablePiped", { pipedId: fixtures.piped }, admin()), ok({}));
   row("(ReportStat)", () => piped("reportStat", {}, token()), ok({}));
   const status = (title: string, shows: Piped_ConnectionStatus, pass: () => void) =>
     row(
@@ -222,12 +222,12 @@ describe("caches of a process", () => {
         return web("listPipeds", { withStatus: true }, admin());
       },
       ok(shows),
-      { pick: ({ pipeds }) => pipeds.find(({ id }) => id === equipment.piped)?.status },
+      { pick: ({ pipeds }) => pipeds.find(({ id }) => id === fixtures.piped)?.status },
     );
   status("ONLINE after a report", Piped_ConnectionStatus.ONLINE, () => undefined);
   status("ONLINE a minute later, without another one", Piped_ConnectionStatus.ONLINE, () => minutes(1));
   status("ONLINE in another process: reports are in Redis", Piped_ConnectionStatus.ONLINE, () =>
-    scene.target.controlPlane.restart(),
+    environment.target.controlPlane.restart(),
   );
   status("OFFLINE when the report is more than two minutes old", Piped_ConnectionStatus.OFFLINE, () =>
     minutes(1.1),
@@ -243,9 +243,9 @@ describe("caches of a process", () => {
       expected,
     );
   connect("(ReportStat)", ok({}));
-  row("(DisablePiped)", () => web("disablePiped", { pipedId: equipment.piped }, admin()), ok({}));
+  row("(DisablePiped)", () => web("disablePiped", { pipedId: fixtures.piped }, admin()), ok({}));
   connect("a disabled piped, within half an hour", ok({}), () => minutes(29));
   connect("a disabled piped, after half an hour", stranger, () => minutes(1));
-  row("(EnablePiped)", () => web("enablePiped", { pipedId: equipment.piped }, admin()), ok({}));
+  row("(EnablePiped)", () => web("enablePiped", { pipedId: fixtures.piped }, admin()), ok({}));
   connect("an enabled piped, at once", ok({}));
 });

@@ -1,16 +1,16 @@
 /** Section 10 of the recording: requests that crash the server process. Only the simulator is restarted. */
 import { beforeEach, describe, expect, test } from "vitest";
-import { equip } from "./equipment.ts";
+import { openEnvironment } from "./environment.ts";
+import { createFixtures } from "./fixtures.ts";
 import { fails, ok, row } from "./rows.ts";
-import { setScene } from "./scene.ts";
 import { simulatedTarget } from "./target.ts";
 
-const scene = setScene(() => simulatedTarget("C"));
-const { web, api, raw, admin } = scene;
-const equipment = equip(scene);
+const environment = openEnvironment(() => simulatedTarget("C"));
+const { web, api, raw, admin } = environment;
+const fixtures = createFixtures(environment);
 
 beforeEach(() => {
-  if (!scene.target.controlPlane.isUp) scene.target.controlPlane.restart();
+  if (!environment.target.controlPlane.isUp) environment.target.controlPlane.restart();
 });
 
 const dropped = fails(14, "Connection dropped");
@@ -43,7 +43,7 @@ describe("requests that do not", () => {
     () => raw("web", `${service}/ListUnregisteredApplications`, admin()),
     ok(),
   );
-  row("APIService.ListApplications {}", () => api("listApplications", {}, equipment.reader), ok({}));
+  row("APIService.ListApplications {}", () => api("listApplications", {}, fixtures.reader), ok({}));
   row(
     "ListApplications without options and credentials",
     () => web("listApplications", {}, []),
@@ -52,18 +52,18 @@ describe("requests that do not", () => {
 });
 
 test("answers on no port until it is restarted, and loses no stored data", async () => {
-  const { controlPlane } = scene.target;
+  const { controlPlane } = environment.target;
   await web("listApplications", {});
   expect(controlPlane.isUp).toBe(false);
   expect((await web("listPipeds", {})).code).toBe(14);
-  expect((await api("getPiped", { pipedId: equipment.piped }, equipment.reader)).code).toBe(14);
+  expect((await api("getPiped", { pipedId: fixtures.piped }, fixtures.reader)).code).toBe(14);
   controlPlane.restart();
-  const { answer } = await web("getPiped", { pipedId: equipment.piped });
-  expect(answer?.piped?.id).toBe(equipment.piped);
+  const { answer } = await web("getPiped", { pipedId: fixtures.piped });
+  expect(answer?.piped?.id).toBe(fixtures.piped);
 });
 
 test("drops a call whose response is held when the process dies", async () => {
-  const { controlPlane } = scene.target;
+  const { controlPlane } = environment.target;
   const held = controlPlane.hold("RegisterPiped");
   const call = web("registerPiped", { name: "held" });
   await held.arrived;

@@ -6,13 +6,13 @@ import {
   type Piped_ConnectionStatus,
   Piped_ConnectionStatusSchema,
 } from "../../../functions/pipecd/api/generated/c/model_pb.ts";
+import { openEnvironment } from "./environment.ts";
 import { type Expected, fails, ok, row, sorted, tag } from "./rows.ts";
-import { setScene } from "./scene.ts";
 import { target } from "./target.ts";
 import { claimsFor, cookie, pipedToken, signed } from "./tokens.ts";
 
-const scene = setScene(() => target("C"));
-const { web, piped, admin } = scene;
+const environment = openEnvironment(() => target("C"));
+const { web, piped, admin } = environment;
 
 const unknownId = randomUUID();
 const registered = { id: "<uuid>", key: "<50 chars [a-z0-9]>" };
@@ -21,9 +21,9 @@ const foreign = fails(7, "Requested piped doesn't belong to the project you logg
 const empty = (message: string, field = "PipedId") =>
   fails(3, `invalid request: invalid ${message}Request.${field}: value length must be at least 1 runes`);
 const notUpdated = fails(13, "Failed to update piped <uuid>");
-const inOther = () => admin({ project: scene.target.otherProject });
+const inOther = () => admin({ project: environment.target.otherProject });
 const nobody = () => {
-  const { project, encryptionKey: key } = scene.target;
+  const { project, encryptionKey: key } = environment.target;
   return cookie(signed({ ...claimsFor({ project, key }), sub: "" }, key));
 };
 
@@ -147,7 +147,7 @@ describe("keys", () => {
   const report = (name: string, key: () => string, expected: Expected, project?: () => string) =>
     row(
       name,
-      () => piped("reportStat", {}, pipedToken(project?.() ?? scene.target.project, ids.first, key())),
+      () => piped("reportStat", {}, pipedToken(project?.() ?? environment.target.project, ids.first, key())),
       expected,
     );
   const recreate = (name: string, id: () => string, expected: Expected, as = () => admin()) =>
@@ -176,7 +176,7 @@ describe("keys", () => {
   report("wrong piped key", () => "wrong", stranger);
   report("key 1 after cache was refreshed by a wrong key", key(1), stranger);
   report("key 3", key(3), ok({}));
-  report("token with wrong project", key(3), stranger, () => scene.target.otherProject);
+  report("token with wrong project", key(3), stranger, () => environment.target.otherProject);
   recreate("RecreatePipedKey, unknown id", () => unknownId, notFound);
   recreate("RecreatePipedKey, empty id", () => "", notFound);
   recreate("RecreatePipedKey, not a uuid", () => "nope", notFound);
@@ -218,7 +218,11 @@ describe("disabling", () => {
     });
   let key = "";
   const report = (name: string, expected: Expected) =>
-    row(name, () => piped("reportStat", {}, pipedToken(scene.target.project, ids.unicode, key)), expected);
+    row(
+      name,
+      () => piped("reportStat", {}, pipedToken(environment.target.project, ids.unicode, key)),
+      expected,
+    );
   const one = () => ids.unicode;
 
   call("disablePiped", "DisablePiped", ok({}), one);

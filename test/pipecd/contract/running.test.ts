@@ -1,21 +1,21 @@
 /** Section 12 of the recording: a control plane of v0.57.0 with a piped that the test simulates. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { Piped_ConnectionStatus } from "../../../functions/pipecd/api/generated/c/model_pb.ts";
-import { equip, meta } from "./equipment.ts";
+import { openEnvironment } from "./environment.ts";
+import { createFixtures, meta } from "./fixtures.ts";
 import { ok, row, tag } from "./rows.ts";
-import { setScene } from "./scene.ts";
 import { simulatedTarget, target } from "./target.ts";
 import { pipedToken } from "./tokens.ts";
 
 describe("a piped that starts and reports", () => {
-  const scene = setScene(() => target("C"));
-  const { web, piped } = scene;
-  const equipment = equip(scene);
-  const token = () => pipedToken(scene.target.project, equipment.piped, equipment.pipedKey);
+  const environment = openEnvironment(() => target("C"));
+  const { web, piped } = environment;
+  const fixtures = createFixtures(environment);
+  const token = () => pipedToken(environment.target.project, fixtures.piped, fixtures.pipedKey);
   const { OFFLINE, ONLINE, UNKNOWN } = Piped_ConnectionStatus;
   const list = (title: string, withStatus: boolean, shows: Piped_ConnectionStatus) =>
     row(title, () => web("listPipeds", { withStatus }), ok(shows), {
-      pick: ({ pipeds }) => pipeds.find(({ id }) => id === equipment.piped)?.status,
+      pick: ({ pipeds }) => pipeds.find(({ id }) => id === fixtures.piped)?.status,
     });
 
   list("before start: ListPipeds with_status", true, OFFLINE);
@@ -43,7 +43,7 @@ describe("a piped that starts and reports", () => {
     }),
     {
       pick({ pipeds }) {
-        const found = pipeds.find(({ id }) => id === equipment.piped);
+        const found = pipeds.find(({ id }) => id === fixtures.piped);
         return {
           status: found?.status,
           version: found?.version,
@@ -59,7 +59,7 @@ describe("a piped that starts and reports", () => {
   row("ReportStat", () => piped("reportStat", {}, token()), ok({}));
   list("ListPipeds with_status", true, ONLINE);
   list("ListPipeds without with_status", false, UNKNOWN);
-  row("GetPiped", () => web("getPiped", { pipedId: equipment.piped }), ok(UNKNOWN), {
+  row("GetPiped", () => web("getPiped", { pipedId: fixtures.piped }), ok(UNKNOWN), {
     pick: ({ piped: found }) => found?.status,
   });
   row(
@@ -67,46 +67,46 @@ describe("a piped that starts and reports", () => {
     () => piped("reportPipedMeta", { version: "v0.57.0" }, token()),
     ok(),
   );
-  row("… see", () => web("getPiped", { pipedId: equipment.piped }), ok([]), {
+  row("… see", () => web("getPiped", { pipedId: fixtures.piped }), ok([]), {
     pick: ({ piped: found }) => found?.repositories.map(({ id }) => id),
   });
 });
 
 describe("two concurrent changes of a piped", () => {
-  const scene = setScene(() => simulatedTarget("C"));
-  const { web, piped } = scene;
-  const equipment = equip(scene);
+  const environment = openEnvironment(() => simulatedTarget("C"));
+  const { web, piped } = environment;
+  const fixtures = createFixtures(environment);
 
   test("may both succeed although one is lost, and its key is invalid", async () => {
-    const id = equipment.piped;
-    scene.target.controlPlane.loseUpdate();
+    const id = fixtures.piped;
+    environment.target.controlPlane.loseUpdate();
     const [lost, kept] = [await web("recreatePipedKey", { id }), await web("recreatePipedKey", { id })];
     const report = async (key = "") =>
       (await piped("reportStat", {}, pipedToken("quickstart", id, key))).code;
     expect([lost.code, kept.code]).toEqual([0, 0]);
     expect(await report(lost.answer?.key)).toBe(16);
     expect(await report(kept.answer?.key)).toBe(0);
-    expect(scene.target.controlPlane.pipeds().find((one) => one.id === id)?.keys).toBe(2);
+    expect(environment.target.controlPlane.pipeds().find((one) => one.id === id)?.keys).toBe(2);
   });
 });
 
 describe("an application whose file in git differs", () => {
-  const scene = setScene(() => simulatedTarget("C"));
-  const { web, piped } = scene;
-  const equipment = equip(scene);
+  const environment = openEnvironment(() => simulatedTarget("C"));
+  const { web, piped } = environment;
+  const fixtures = createFixtures(environment);
   let id = "";
   beforeAll(async () => {
-    await piped("reportPipedMeta", meta, pipedToken("quickstart", equipment.piped, equipment.pipedKey));
+    await piped("reportPipedMeta", meta, pipedToken("quickstart", fixtures.piped, fixtures.pipedKey));
     const { answer } = await web("addApplication", {
       name: `name-from-operator${tag}`,
-      pipedId: equipment.piped,
+      pipedId: fixtures.piped,
       gitPath: { repo: { id: "examples" }, path: "demo", configFilename: "app.pipecd.yaml" },
     });
     id = answer?.applicationId ?? "";
   });
 
   test("gets the file's name and is not found by its former name", async () => {
-    const { controlPlane } = scene.target;
+    const { controlPlane } = environment.target;
     const fields = { name: "name-from-git", labels: { env: "from-git" }, description: "desc-from-git" };
     controlPlane.overwriteFromGit(id, fields);
     const { answer } = await web("getApplication", { applicationId: id });

@@ -2,16 +2,16 @@
 import { connect, type OutgoingHttpHeaders } from "node:http2";
 import { beforeAll, expect, test } from "vitest";
 import { framed } from "../../../deploy/simulators/pipecd/frames.ts";
-import { setScene } from "./scene.ts";
+import { openEnvironment } from "./environment.ts";
 import { target } from "./target.ts";
 
-const scene = setScene(() => target("C"));
+const environment = openEnvironment(() => target("C"));
 const path = "/grpc.service.webservice.WebService/ListPipeds";
 const empty = framed(new Uint8Array());
 
 let address: string;
 beforeAll(() => {
-  address = scene.target.addresses.web;
+  address = environment.target.addresses.web;
 });
 
 interface Answered {
@@ -91,6 +91,6 @@ test.each<[string, OutgoingHttpHeaders, Buffer | undefined, Answered]>([
 });
 
 test("reports success in the trailers", async () => {
-  const [name = "", value = ""] = scene.admin()[0] ?? [];
+  const [name = "", value = ""] = environment.admin()[0] ?? [];
   expect(await request({ [name]: value }, empty)).toEqual(ok);
 });

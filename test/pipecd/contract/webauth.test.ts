@@ -1,24 +1,24 @@
 /** Section 1 of the recording: authorization in the WebService of v0.57.0, and its methods. */
 import { createServer } from "node:net";
 import { describe } from "vitest";
+import { openEnvironment } from "./environment.ts";
 import { type Expected, fails, ok, row, tag } from "./rows.ts";
-import { setScene } from "./scene.ts";
 import { target } from "./target.ts";
 import { claimsFor, cookie, seconds, signed } from "./tokens.ts";
 import { openWire } from "./wire.ts";
 
-const scene = setScene(() => target("C"));
-const { web, raw, admin } = scene;
+const environment = openEnvironment(() => target("C"));
+const { web, raw, admin } = environment;
 
 const stranger = fails(16, "Unauthenticated");
 const refused = fails(7, "Permission Denied");
 
 const claims = (changes: object = {}) => {
-  const { project, encryptionKey } = scene.target;
+  const { project, encryptionKey } = environment.target;
   return { ...claimsFor({ project, key: encryptionKey }), ...changes };
 };
-const role = (changes: object) => ({ project_id: scene.target.project, ...changes });
-const key = () => scene.target.encryptionKey;
+const role = (changes: object) => ({ project_id: environment.target.project, ...changes });
+const key = () => environment.target.encryptionKey;
 const without = (name: string) =>
   Object.fromEntries(Object.entries(claims()).filter(([one]) => one !== name));
 const token = (changes: object = {}) => signed(claims(changes), key());
@@ -95,7 +95,7 @@ describe("roles and projects", () => {
   );
   list(
     "role: camelCase keys",
-    () => ({ role: { projectId: scene.target.project, projectRbacRoles: ["Admin"] } }),
+    () => ({ role: { projectId: environment.target.project, projectRbacRoles: ["Admin"] } }),
     refused,
   );
   list("role: unknown role name", () => ({ role: role({ project_rbac_roles: ["Owner"] }) }), refused);
@@ -107,7 +107,7 @@ describe("roles and projects", () => {
   list("empty project id", () => ({ role: { project_id: "", ...all } }), refused);
   list(
     "other project of the config",
-    () => ({ role: { project_id: scene.target.otherProject, ...all } }),
+    () => ({ role: { project_id: environment.target.otherProject, ...all } }),
     ok(),
   );
 

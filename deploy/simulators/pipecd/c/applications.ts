@@ -1,6 +1,6 @@
 /** Rows of applications in PipeCD v0.57.0, shared by both services. */
 import { randomUUID } from "node:crypto";
-import { create, type MessageShape } from "@bufbuild/protobuf";
+import { create, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
 import {
   type Application,
   type ApplicationGitPathSchema,
@@ -9,9 +9,9 @@ import {
   ApplicationSyncStatus,
   type Piped,
 } from "../../../../functions/pipecd/api/generated/c/model_pb.ts";
-import { internal, RpcError } from "../status.ts";
+import { folderUrl } from "../giturl.ts";
+import { internal, notFound, RpcError } from "../status.ts";
 import { StoreError } from "../table.ts";
-import { gitPathIn } from "./gitpath.ts";
 import type { PlaneC } from "./plane.ts";
 import { stored } from "./rows.ts";
 
@@ -149,3 +149,17 @@ export const hasLabels = ({ labels }: Application, required: Readonly<Record<str
 
 const statusOf = ({ syncState }: Application): ApplicationSyncStatus =>
   syncState?.status ?? ApplicationSyncStatus.UNKNOWN;
+
+/** Takes remote and branch from the piped and ignores those of the request. */
+function gitPathIn(
+  piped: Piped,
+  { repo: requested, path, configFilename }: MessageShape<typeof ApplicationGitPathSchema>,
+): MessageInitShape<typeof ApplicationGitPathSchema> {
+  const repo = piped.repositories.find(({ id }) => id === requested?.id);
+  if (repo === undefined) {
+    throw new RpcError(notFound, "The requested repository is not found in the Piped configuration");
+  }
+  const url = folderUrl(repo.remote, path, repo.branch);
+  if (url === undefined) throw new RpcError(internal, "Failed to make GitPath URL");
+  return { repo, path, configFilename, url };
+}

@@ -1,5 +1,5 @@
 /** Images that the webhooks of kpack v0.17.2 reject, with the recorded messages. */
-import { r1, registry } from "./scene.ts";
+import { r1, registry } from "./environment.ts";
 
 /** Prefix of each message. */
 export const validating =

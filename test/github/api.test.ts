@@ -1,12 +1,12 @@
 /** The API of the simulated GitHub, called with plain fetch. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { appJwt, type Claims } from "../../deploy/simulators/github/appjwt.ts";
+import type { FaultAnswer, FaultMatch } from "../../deploy/simulators/github/faults.ts";
 import {
   type SimulatedApp,
   type SimulatedGitHub,
   startGitHub,
-} from "../../deploy/simulators/github/emulator.ts";
-import type { FaultAnswer, FaultMatch } from "../../deploy/simulators/github/faults.ts";
+} from "../../deploy/simulators/github/github.ts";
 import { user } from "../../deploy/simulators/github/seed.ts";
 import { startTarget } from "./target.ts";
 

@@ -16,7 +16,7 @@ import {
 } from "./kinds.ts";
 
 /** One informer per kind. */
-export interface World {
+export interface Informers {
   readonly images: Informer<Image>;
   readonly builds: Informer<Build>;
   readonly sourceResolvers: Informer<SourceResolver>;
@@ -28,14 +28,14 @@ export interface World {
 }
 
 /** Handles a changed object, by kind. */
-export type Handlers = { readonly [K in keyof World]: (object: ObjectIn<World[K]>) => void };
+export type Handlers = { readonly [K in keyof Informers]: (object: ObjectIn<Informers[K]>) => void };
 type ObjectIn<I> = I extends Informer<infer T> ? Stored<T> : never;
 
 /** Lists and watches all kinds. Changes are reported only after {@link report} was called. */
-export async function openWorld(
+export async function openInformers(
   client: KubeClient,
   signal: AbortSignal,
-): Promise<{ readonly world: World; report(handlers: Handlers): void }> {
+): Promise<{ readonly informers: Informers; report(handlers: Handlers): void }> {
   let handlers: Handlers | undefined;
   const start = <T extends KubeObject>(
     kind: Kind<T>,
@@ -58,15 +58,24 @@ export async function openWorld(
       start(Builder, (all) => all.builders),
       start(ClusterBuilder, (all) => all.clusterBuilders),
     ]);
-  const world = { images, builds, sourceResolvers, pods, claims, storageClasses, builders, clusterBuilders };
+  const informers = {
+    images,
+    builds,
+    sourceResolvers,
+    pods,
+    claims,
+    storageClasses,
+    builders,
+    clusterBuilders,
+  };
   return {
-    world,
+    informers,
     /** Reports all existing objects at once, and changes from then on. */
     report(all) {
       handlers = all;
-      for (const kind of Object.keys(world) as (keyof World)[]) {
+      for (const kind of Object.keys(informers) as (keyof Informers)[]) {
         const handler = all[kind] as (object: Stored) => void;
-        for (const object of world[kind].all()) handler(object);
+        for (const object of informers[kind].all()) handler(object);
       }
     },
   };

@@ -37,7 +37,7 @@ type Caller<S extends GeneratedService, As extends readonly unknown[]> = <
 ) => Promise<Reply<Output<S, M>>>;
 
 /** The environment of rows. */
-export interface Scene<T extends Target> {
+export interface Environment<T extends Target> {
   /** Available once tests run. */
   readonly target: T;
   /** Metadata of an administrator of the project; `options` override the token. */
@@ -52,7 +52,7 @@ export interface Scene<T extends Target> {
 }
 
 /** Opens the target before the tests of a file or group, and closes it after them. */
-export function setScene<T extends Target>(open: () => Promise<T>): Scene<T> {
+export function openEnvironment<T extends Target>(open: () => Promise<T>): Environment<T> {
   let opened: T | undefined;
   let wire: Wire | undefined;
   beforeAll(async () => {

@@ -1,13 +1,13 @@
 /** Fixtures of most groups: pipeds of two projects, and API keys. */
 import { beforeAll } from "vitest";
 import { APIKey_Role } from "../../../functions/pipecd/api/generated/c/model_pb.ts";
+import type { Environment } from "./environment.ts";
 import { type Reply, tag } from "./rows.ts";
-import type { Scene } from "./scene.ts";
 import type { Target } from "./target.ts";
 import { pipedToken } from "./tokens.ts";
 
 /** Ids and keys, set before the tests run. */
-export interface Equipment {
+export interface Fixtures {
   /** Ids of the pipeds. */
   piped: string;
   otherPiped: string;
@@ -36,9 +36,9 @@ export const meta = {
 };
 
 /** Creates the fixtures in a target of v0.57.0. The pipeds have not reported anything yet. */
-export function equip(scene: Scene<Target>): Equipment {
-  const { web, admin } = scene;
-  const equipment: Equipment = {
+export function createFixtures(environment: Environment<Target>): Fixtures {
+  const { web, admin } = environment;
+  const fixtures: Fixtures = {
     piped: "",
     otherPiped: "",
     pipedKey: "",
@@ -47,12 +47,12 @@ export function equip(scene: Scene<Target>): Equipment {
     otherWriter: "",
   };
   beforeAll(async () => {
-    const inOther = () => admin({ project: scene.target.otherProject });
+    const inOther = () => admin({ project: environment.target.otherProject });
     const made = answerOf(await web("registerPiped", { name: pipedName }));
     const other = answerOf(await web("registerPiped", { name: `other-piped${tag}` }, inOther()));
     const role = APIKey_Role.READ_WRITE;
     const name = `op${tag}`;
-    Object.assign(equipment, {
+    Object.assign(fixtures, {
       piped: made.id,
       pipedKey: made.key,
       otherPiped: other.id,
@@ -61,14 +61,14 @@ export function equip(scene: Scene<Target>): Equipment {
       otherWriter: answerOf(await web("generateAPIKey", { name, role }, inOther())).key,
     });
   });
-  return equipment;
+  return fixtures;
 }
 
 /** Reports the first piped's metadata before the tests run. */
-export function report(scene: Scene<Target>, equipment: Equipment): void {
+export function reportPiped(environment: Environment<Target>, fixtures: Fixtures): void {
   beforeAll(async () => {
-    const token = pipedToken(scene.target.project, equipment.piped, equipment.pipedKey);
-    answerOf(await scene.piped("reportPipedMeta", meta, token));
+    const token = pipedToken(environment.target.project, fixtures.piped, fixtures.pipedKey);
+    answerOf(await environment.piped("reportPipedMeta", meta, token));
   });
 }
 

@@ -25,7 +25,7 @@ export interface ApiRequest extends Caller {
 }
 
 /** Dependencies of the server. */
-export interface FrontParts {
+export interface ServerParts {
   readonly faults: Faults;
   /** Receives each request. */
   readonly requests: ApiRequest[];
@@ -45,7 +45,7 @@ const hookPath = /^\/emulate\/webhooks\/(\d+)$/;
 export const hookUrl = (url: string, app: number): string => `${url}/emulate/webhooks/${app}`;
 
 /** Creates the request listener. */
-export function front({
+export function requestListener({
   faults,
   requests,
   caller,
@@ -53,7 +53,7 @@ export function front({
   login,
   webhook,
   signal,
-}: FrontParts): RequestListener {
+}: ServerParts): RequestListener {
   async function serveApi(call: ApiCall, response: ServerResponse): Promise<void> {
     const request: { -readonly [K in keyof ApiRequest]: ApiRequest[K] } = {
       at: Date.now(),

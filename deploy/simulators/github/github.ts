@@ -2,17 +2,15 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Account, account } from "./account.ts";
+import { type Account, account, pushOf } from "./account.ts";
 import { api } from "./api.ts";
 import { AppKeys } from "./appkeys.ts";
 import type { ApiAnswer, ApiCall } from "./call.ts";
-import { pushOf } from "./clientpushes.ts";
 import { commitsOf } from "./commits.ts";
 import { Deliveries, type Delivery } from "./deliveries.ts";
 import { deliveryList } from "./deliverylist.ts";
 import { deployments } from "./deployments.ts";
 import { type Fault, type FaultAnswer, type FaultMatch, Faults } from "./faults.ts";
-import { type ApiRequest, front, hookUrl } from "./front.ts";
 import { graphql } from "./graphql.ts";
 import { apiPrefix } from "./links.ts";
 import { moves, type RepositoryMoves } from "./moves.ts";
@@ -21,6 +19,7 @@ import { Pulls } from "./pulls.ts";
 import { repositoryApi } from "./repositoryapi.ts";
 import { type Restrictions, restrictions } from "./restrictions.ts";
 import { type SeededApp, type SeedOptions, seedConfig, user, withDefaults } from "./seed.ts";
+import { type ApiRequest, hookUrl, requestListener } from "./server.ts";
 import { commitStatuses } from "./statuses.ts";
 import { timelines } from "./timeline.ts";
 import { type Caller, type TokenPolicy, Tokens } from "./tokens.ts";
@@ -91,14 +90,14 @@ export interface SimulatedGitHub extends Account, RepositoryMoves {
 /** Starts the simulator on a free port of 127.0.0.1, in this process. */
 export async function startGitHub(options: GitHubOptions = {}): Promise<SimulatedGitHub> {
   const seed = withDefaults(options);
-  const over = new AbortController();
+  const stopping = new AbortController();
   const server = createServer();
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-  function closeFront(): Promise<void> {
-    over.abort();
+  function closeServer(): Promise<void> {
+    stopping.abort();
     return new Promise((resolve) => {
       server.close(() => resolve());
       server.closeAllConnections();
@@ -110,7 +109,7 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Simulate
     const config = seedConfig(seed, (app) => hookUrl(url, app));
     upstream = await startUpstream(config, url);
   } catch (error) {
-    await closeFront();
+    await closeServer();
     throw error;
   }
 
@@ -132,7 +131,7 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Simulate
   });
   const deliveries = new Deliveries({
     targets: options.targets ?? [],
-    signal: over.signal,
+    signal: stopping.signal,
   });
   const list = deliveryList(deliveries, (headers) =>
     ask({ method: "GET", path: "/app", headers, body: Buffer.alloc(0) }),
@@ -188,9 +187,9 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Simulate
     answer: answerClient,
     login: users.login,
     webhook: receive,
-    signal: over.signal,
+    signal: stopping.signal,
   };
-  server.on("request", front(parts));
+  server.on("request", requestListener(parts));
 
   return {
     url,
@@ -215,7 +214,7 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Simulate
     revokeUser: users.revoke,
     rotateKey: (app = apps[0]?.id ?? 0) => keys.rotate(app),
     async stop() {
-      await closeFront();
+      await closeServer();
       await upstream.close();
       await deliveries.close();
     },

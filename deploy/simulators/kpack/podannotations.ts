@@ -13,7 +13,7 @@ export const evict = "sim.kpk/evict";
 export const badMetadata = "sim.kpk/bad-metadata";
 
 /** The value of the pod's annotation. */
-export const steered = ({ metadata }: Pod, annotation: string): string | undefined =>
+export const annotationOf = ({ metadata }: Pod, annotation: string): string | undefined =>
   metadata.annotations?.[annotation];
 
 /** The message for an eviction reason. */

@@ -5,8 +5,8 @@ import { buildNumber } from "../../deploy/simulators/kpack/builds.ts";
 import { Build, Image, type ImageSpec, ServiceAccount } from "../../deploy/simulators/kpack/kinds.ts";
 import { type Kpack, type KpackOptions, startKpack } from "../../deploy/simulators/kpack/kpack.ts";
 import { labels } from "../../deploy/simulators/kpack/newbuild.ts";
+import { stepMillisAnnotation } from "../../deploy/simulators/kpack/podannotations.ts";
 import { conditionOf } from "../../deploy/simulators/kpack/status.ts";
-import { stepMillisAnnotation } from "../../deploy/simulators/kpack/steering.ts";
 import { type LocalKit, type OwnKit, startLocalKit, startOwnKit } from "../harness/kit.ts";
 import { Lines } from "../harness/lines.ts";
 import { createNamespace } from "../harness/namespaces.ts";
@@ -29,7 +29,7 @@ export const [r1, r2, r3, r4] = ["1", "2", "3", "4"].map((digit) => digit.repeat
 ];
 
 /** A namespace for one test. */
-export interface Place {
+export interface TestNamespace {
   readonly namespace: string;
   /** Creates an Image with the required fields and the given options. */
   image(name: string, more?: ImageOptions): Promise<Stored<Image>>;
@@ -51,13 +51,13 @@ export interface ImageOptions {
 }
 
 /** The environment. */
-export interface Scene {
+export interface Environment {
   readonly kit: LocalKit;
   readonly client: KubeClient;
   readonly kpack: Kpack;
   /** The simulator's log of failed reconciles. */
   readonly failures: Lines;
-  place(namespace: string): Promise<Place>;
+  createNamespace(namespace: string): Promise<TestNamespace>;
   stop(): Promise<void>;
 }
 
@@ -65,24 +65,27 @@ export interface Scene {
 export const eachStep = { [stepMillisAnnotation]: String(stepMillis) };
 
 /** Options of an environment. */
-export type SceneOptions = Pick<KpackOptions, "steps">;
+export type EnvironmentOptions = Pick<KpackOptions, "steps">;
 
 /** Starts an environment with the ClusterBuilder `default` in the local cluster. */
-export const startScene = async (options: SceneOptions = {}): Promise<Scene> =>
-  sceneOn(await startLocalKit(), options);
+export const startEnvironment = async (options: EnvironmentOptions = {}): Promise<Environment> =>
+  environmentOn(await startLocalKit(), options);
 
 /** An environment with its own control plane, which a test can stop. */
-export interface OwnScene extends Scene {
+export interface OwnEnvironment extends Environment {
   readonly kit: OwnKit;
 }
 
 /** Starts an environment with its own control plane. */
-export async function startOwnScene(): Promise<OwnScene> {
+export async function startOwnEnvironment(): Promise<OwnEnvironment> {
   const kit = await startOwnKit({ crds: [] });
-  return { ...(await sceneOn(kit)), kit };
+  return { ...(await environmentOn(kit)), kit };
 }
 
-async function sceneOn(kit: LocalKit, { steps = "each" }: SceneOptions = {}): Promise<Scene> {
+async function environmentOn(
+  kit: LocalKit,
+  { steps = "each" }: EnvironmentOptions = {},
+): Promise<Environment> {
   const { client } = kit;
   const failures = new Lines();
   const kpack = await startKpack({ client, stepMillis, steps, log: (line) => failures.push(line) });
@@ -92,10 +95,10 @@ async function sceneOn(kit: LocalKit, { steps = "each" }: SceneOptions = {}): Pr
     client,
     kpack,
     failures,
-    async place(namespace) {
+    async createNamespace(namespace) {
       await createNamespace(client, namespace);
       await client.create(ServiceAccount, accountIn(namespace, account), manager);
-      return placeIn(kit, namespace);
+      return namespaceIn(kit, namespace);
     },
     async stop() {
       await kpack.stop();
@@ -134,7 +137,7 @@ export const imageIn = (
 /** A merge patch that sets the revision. */
 export const revised = (revision: string): object => ({ spec: { source: { git: { revision } } } });
 
-function placeIn(kit: LocalKit, namespace: string): Place {
+function namespaceIn(kit: LocalKit, namespace: string): TestNamespace {
   const { client } = kit;
   const at = (name: string): ObjectName => ({ namespace, name });
 
