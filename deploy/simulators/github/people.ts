@@ -59,140 +59,161 @@ const oauthError = (error: string, error_description: string): ApiAnswer =>
 
 const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, (found) => `&#${found.codePointAt(0)};`);
 
+/** Issued codes and tokens. */
+interface State {
+  readonly parts: PeopleParts;
+  readonly codes: Map<string, Code>;
+  readonly tokens: Map<string, { readonly login: string; readonly app: SeededApp }>;
+}
+
 /** Creates the login pages and the endpoints. */
 export function people(parts: PeopleParts): People {
-  const codes = new Map<string, Code>();
-  const tokens = new Map<string, { readonly login: string; readonly app: SeededApp }>();
-
-  const appOf = (clientId: string | null) => parts.apps.find((app) => clientOf(app).clientId === clientId);
-
-  function authorize(query: URLSearchParams): ApiAnswer {
-    const app = appOf(query.get("client_id"));
-    if (app === undefined) return page(404, "<h1>404</h1>");
-    if (!app.callbackUrls.includes(query.get("redirect_uri") ?? ""))
-      return page(400, "<h1>The redirect_uri is not associated with this application.</h1>");
-    const hidden = [...query]
-      .map(([name, value]) => `<input type="hidden" name="${escaped(name)}" value="${escaped(value)}">`)
-      .join("");
-    const buttons = parts.people
-      .map(({ login }) => `<button name="login" value="${login}">Authorize as ${login}</button>`)
-      .join("");
-    return page(
-      200,
-      `<h1>${app.slug}</h1><form method="post">${hidden}${buttons}<button name="login" value="">Cancel</button></form>`,
-    );
-  }
-
-  function decide(form: URLSearchParams): ApiAnswer {
-    const [clientId, redirectUri] = [form.get("client_id") ?? "", form.get("redirect_uri") ?? ""];
-    if (!appOf(clientId)?.callbackUrls.includes(redirectUri)) return page(400, "<h1>400</h1>");
-    const back = new URL(redirectUri);
-    const login = form.get("login") ?? "";
-    if (login === "") back.searchParams.set("error", "access_denied");
-    else {
-      const code = randomBytes(10).toString("hex");
-      codes.set(code, { login, clientId, redirectUri, challenge: form.get("code_challenge") ?? "" });
-      back.searchParams.set("code", code);
-    }
-    back.searchParams.set("state", form.get("state") ?? "");
-    return { status: 302, headers: { location: back.href }, body: "" };
-  }
-
-  function exchange(form: URLSearchParams): ApiAnswer {
-    const app = appOf(form.get("client_id"));
-    if (app === undefined || clientOf(app).clientSecret !== form.get("client_secret"))
-      return oauthError(
-        "incorrect_client_credentials",
-        "The client_id and/or client_secret passed are incorrect.",
-      );
-    const code = codes.get(form.get("code") ?? "");
-    codes.delete(form.get("code") ?? "");
-    const challenge = createHash("sha256")
-      .update(form.get("code_verifier") ?? "")
-      .digest("base64url");
-    if (code === undefined || code.clientId !== form.get("client_id") || code.challenge !== challenge)
-      return oauthError("bad_verification_code", "The code passed is incorrect or expired.");
-    if (code.redirectUri !== form.get("redirect_uri"))
-      return oauthError("redirect_uri_mismatch", "The redirect_uri is not the one that the code was for.");
-    const token = `ghu_${randomBytes(27).toString("base64url").replaceAll(/[-_]/g, "x")}`;
-    tokens.set(token, { login: code.login, app });
-    return json(200, { access_token: token, token_type: "bearer", scope: "" });
-  }
-
-  /** All repositories of an installation, whether or not the person can read them. */
-  const reach = ({ account, repositories }: SeededApp["installations"][number]) =>
-    repositories === "all"
-      ? parts.repositories.filter((name) => name.split("/", 1)[0] === account)
-      : repositories;
-
-  async function answerUser(path: string, token: string): Promise<ApiAnswer | undefined> {
-    const [at = "", query] = path.split("?", 2);
-    const user = tokens.get(token);
-    if (user === undefined) return problem(401, "Bad credentials");
-    const { repositories: sees = [], readOnly = [] } =
-      parts.people.find(({ login }) => login === user.login) ?? {};
-    const seen = user.app.installations
-      .map((installation) => ({
-        installation,
-        names: reach(installation).filter((name) => sees.includes(name)),
-      }))
-      .filter(({ installation, names }) => names.length > 0 || installation.account === user.login);
-    if (at === "/user") return json(200, { login: user.login, id: idOf(user.login), type: "User" });
-    if (at === "/user/installations") {
-      const all = seen.map(({ installation }) => installationOf(user.app, installation, user.login));
-      return paged(at, query, "installations", all);
-    }
-    const id = /^\/user\/installations\/(\d+)\/repositories$/.exec(at)?.[1];
-    if (id === undefined) return problem(403, "Resource not accessible by integration");
-    const found = seen.find(({ installation }) => installation.id === Number(id));
-    if (found === undefined) return problem(404, "Not Found");
-    const repositories = found.names.map(async (name) => ({
-      ...(await parts.repository(name)),
-      permissions: { admin: false, push: !readOnly.includes(name), pull: true },
-    }));
-    return paged(at, query, "repositories", await Promise.all(repositories));
-  }
-
-  function paged(at: string, query: string | undefined, field: string, all: readonly object[]): ApiAnswer {
-    const params = new URLSearchParams(query);
-    const size = Math.min(100, Number(params.get("per_page") ?? 30));
-    const number = Number(params.get("page") ?? 1);
-    const hasMore = all.length > number * size;
-    params.set("page", String(number + 1));
-    const link = `<${parts.apiUrl}${at}?${params}>; rel="next"`;
-    const items = all.slice((number - 1) * size, number * size);
-    return json(200, { total_count: all.length, [field]: items }, hasMore ? { link } : {});
-  }
-
-  /** `DELETE /applications/{client_id}/token`, called by the App itself. */
-  function revokeToken(clientId: string, { headers, body }: ApiCall): ApiAnswer {
-    const app = appOf(clientId);
-    const basic = app && Buffer.from(`${clientId}:${clientOf(app).clientSecret}`).toString("base64");
-    if (basic === undefined || headers.authorization !== `Basic ${basic}`)
-      return problem(401, "Bad credentials");
-    const { access_token: token } = JSON.parse(body.toString()) as { access_token?: string };
-    return tokens.delete(token ?? "") ? { status: 204, headers: {}, body: "" } : problem(404, "Not Found");
-  }
-
+  const state: State = { parts, codes: new Map(), tokens: new Map() };
   return {
     login({ method, path, body }) {
       const [at, query] = path.split("?", 2);
       const form = new URLSearchParams(body.toString());
       if (at === "/login/oauth/authorize")
-        return method === "POST" ? decide(form) : authorize(new URLSearchParams(query));
-      if (at === "/login/oauth/access_token" && method === "POST") return exchange(form);
+        return method === "POST" ? decide(state, form) : authorize(state, new URLSearchParams(query));
+      if (at === "/login/oauth/access_token" && method === "POST") return exchange(state, form);
       return page(404, "<h1>404</h1>");
     },
     async answer(call) {
       const client = /^\/applications\/([^/]+)\/token$/.exec(call.path)?.[1];
-      if (client !== undefined && call.method === "DELETE") return revokeToken(client, call);
+      if (client !== undefined && call.method === "DELETE") return revokeToken(state, client, call);
       const token = /^bearer (ghu_\S+)$/i.exec(call.headers.authorization ?? "")?.[1];
-      return token === undefined ? undefined : answerUser(call.path, token);
+      return token === undefined ? undefined : answerUser(state, call.path, token);
     },
     revoke(login) {
-      for (const [token, user] of tokens) if (user.login === login) tokens.delete(token);
+      for (const [token, user] of state.tokens) if (user.login === login) state.tokens.delete(token);
     },
   };
+}
+
+const appOf = ({ parts }: State, clientId: string | null): SeededApp | undefined =>
+  parts.apps.find((app) => clientOf(app).clientId === clientId);
+
+function authorize(state: State, query: URLSearchParams): ApiAnswer {
+  const app = appOf(state, query.get("client_id"));
+  if (app === undefined) return page(404, "<h1>404</h1>");
+  if (!app.callbackUrls.includes(query.get("redirect_uri") ?? ""))
+    return page(400, "<h1>The redirect_uri is not associated with this application.</h1>");
+  const hidden = [...query]
+    .map(([name, value]) => `<input type="hidden" name="${escaped(name)}" value="${escaped(value)}">`)
+    .join("");
+  const buttons = state.parts.people
+    .map(({ login }) => `<button name="login" value="${login}">Authorize as ${login}</button>`)
+    .join("");
+  return page(
+    200,
+    `<h1>${app.slug}</h1><form method="post">${hidden}${buttons}<button name="login" value="">Cancel</button></form>`,
+  );
+}
+
+function decide(state: State, form: URLSearchParams): ApiAnswer {
+  const [clientId, redirectUri] = [form.get("client_id") ?? "", form.get("redirect_uri") ?? ""];
+  if (!appOf(state, clientId)?.callbackUrls.includes(redirectUri)) return page(400, "<h1>400</h1>");
+  const back = new URL(redirectUri);
+  const login = form.get("login") ?? "";
+  if (login === "") back.searchParams.set("error", "access_denied");
+  else {
+    const code = randomBytes(10).toString("hex");
+    state.codes.set(code, { login, clientId, redirectUri, challenge: form.get("code_challenge") ?? "" });
+    back.searchParams.set("code", code);
+  }
+  back.searchParams.set("state", form.get("state") ?? "");
+  return { status: 302, headers: { location: back.href }, body: "" };
+}
+
+function exchange(state: State, form: URLSearchParams): ApiAnswer {
+  const app = appOf(state, form.get("client_id"));
+  if (app === undefined || clientOf(app).clientSecret !== form.get("client_secret"))
+    return oauthError(
+      "incorrect_client_credentials",
+      "The client_id and/or client_secret passed are incorrect.",
+    );
+  const code = state.codes.get(form.get("code") ?? "");
+  state.codes.delete(form.get("code") ?? "");
+  const challenge = createHash("sha256")
+    .update(form.get("code_verifier") ?? "")
+    .digest("base64url");
+  if (code === undefined || code.clientId !== form.get("client_id") || code.challenge !== challenge)
+    return oauthError("bad_verification_code", "The code passed is incorrect or expired.");
+  if (code.redirectUri !== form.get("redirect_uri"))
+    return oauthError("redirect_uri_mismatch", "The redirect_uri is not the one that the code was for.");
+  const token = `ghu_${randomBytes(27).toString("base64url").replaceAll(/[-_]/g, "x")}`;
+  state.tokens.set(token, { login: code.login, app });
+  return json(200, { access_token: token, token_type: "bearer", scope: "" });
+}
+
+/** All repositories of an installation, whether or not the person can read them. */
+const reach = (
+  { parts }: Pick<State, "parts">,
+  { account, repositories }: SeededApp["installations"][number],
+) =>
+  repositories === "all"
+    ? parts.repositories.filter((name) => name.split("/", 1)[0] === account)
+    : repositories;
+
+async function answerUser(
+  { parts, tokens }: State,
+  path: string,
+  token: string,
+): Promise<ApiAnswer | undefined> {
+  const [at = "", query] = path.split("?", 2);
+  const user = tokens.get(token);
+  if (user === undefined) return problem(401, "Bad credentials");
+  const { repositories: sees = [], readOnly = [] } =
+    parts.people.find(({ login }) => login === user.login) ?? {};
+  const seen = user.app.installations
+    .map((installation) => ({
+      installation,
+      names: reach({ parts }, installation).filter((name) => sees.includes(name)),
+    }))
+    .filter(({ installation, names }) => names.length > 0 || installation.account === user.login);
+  if (at === "/user") return json(200, { login: user.login, id: idOf(user.login), type: "User" });
+  if (at === "/user/installations") {
+    const all = seen.map(({ installation }) => installationOf(user.app, installation, user.login));
+    return paged(parts.apiUrl, at, query, "installations", all);
+  }
+  const id = /^\/user\/installations\/(\d+)\/repositories$/.exec(at)?.[1];
+  if (id === undefined) return problem(403, "Resource not accessible by integration");
+  const found = seen.find(({ installation }) => installation.id === Number(id));
+  if (found === undefined) return problem(404, "Not Found");
+  const repositories = found.names.map(async (name) => ({
+    ...(await parts.repository(name)),
+    permissions: { admin: false, push: !readOnly.includes(name), pull: true },
+  }));
+  return paged(parts.apiUrl, at, query, "repositories", await Promise.all(repositories));
+}
+
+function paged(
+  apiUrl: string,
+  at: string,
+  query: string | undefined,
+  field: string,
+  all: readonly object[],
+): ApiAnswer {
+  const params = new URLSearchParams(query);
+  const size = Math.min(100, Number(params.get("per_page") ?? 30));
+  const number = Number(params.get("page") ?? 1);
+  const hasMore = all.length > number * size;
+  params.set("page", String(number + 1));
+  const link = `<${apiUrl}${at}?${params}>; rel="next"`;
+  const items = all.slice((number - 1) * size, number * size);
+  return json(200, { total_count: all.length, [field]: items }, hasMore ? { link } : {});
+}
+
+/** `DELETE /applications/{client_id}/token`, called by the App itself. */
+function revokeToken(state: State, clientId: string, { headers, body }: ApiCall): ApiAnswer {
+  const app = appOf(state, clientId);
+  const basic = app && Buffer.from(`${clientId}:${clientOf(app).clientSecret}`).toString("base64");
+  if (basic === undefined || headers.authorization !== `Basic ${basic}`)
+    return problem(401, "Bad credentials");
+  const { access_token: token } = JSON.parse(body.toString()) as { access_token?: string };
+  return state.tokens.delete(token ?? "")
+    ? { status: 204, headers: {}, body: "" }
+    : problem(404, "Not Found");
 }
 
 const page = (status: number, html: string): ApiAnswer => ({

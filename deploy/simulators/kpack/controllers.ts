@@ -43,12 +43,22 @@ export interface Controllers {
   ended(): Promise<void>;
 }
 
+type StartLoop = (name: string, reconcile: (key: string) => Promise<void>) => Loop;
+
+/** The work queues of all controllers. */
+interface Loops {
+  readonly imageLoop: Loop;
+  readonly resolverLoop: Loop;
+  readonly buildLoop: Loop;
+  readonly podLoop: Loop;
+  readonly builderLoops: ReadonlyMap<Kind<Builder>, Loop>;
+}
+
 /** Starts the controllers with empty queues. */
 export function startControllers(options: ControllersOptions): Controllers {
   const { client, signal, informers, logs, stepMillis, steps, order, logFailure } = options;
-  const { images, pods, clusterBuilders } = informers;
-  const start = (name: string, reconcile: (key: string) => Promise<void>): Loop =>
-    startLoop(name, reconcile, { signal, logFailure });
+  const { images, clusterBuilders } = informers;
+  const start: StartLoop = (name, reconcile) => startLoop(name, reconcile, { signal, logFailure });
 
   const imageKey = ({ metadata }: KubeObject): string =>
     keyOf({ namespace: metadata.namespace, name: metadata.labels?.[labels.image] ?? "" });
@@ -107,13 +117,31 @@ export function startControllers(options: ControllersOptions): Controllers {
       },
     }),
   );
+  const { builderControls, builderLoops } = startBuilders(options, start);
+  const loops = { imageLoop, resolverLoop, buildLoop, podLoop, builderLoops };
+  return {
+    images: imageControls,
+    builders: builderControls,
+    handlers: handlersOf(loops, informers, logs),
+    async ended() {
+      const all = [imageLoop, resolverLoop, buildLoop, podLoop, ...builderLoops.values()];
+      await Promise.all(all.map((loop) => loop.ended()));
+    },
+  };
+}
+
+/** Starts the controllers of both kinds of builders. */
+function startBuilders(
+  { client, signal, stepMillis, informers }: ControllersOptions,
+  start: StartLoop,
+): { builderControls: Builders; builderLoops: ReadonlyMap<Kind<Builder>, Loop> } {
   const builderLoops = new Map<Kind<Builder>, Loop>();
   const builderControls = builders({
     client,
     signal,
     stepMillis,
     informers: new Map([
-      [ClusterBuilder, clusterBuilders],
+      [ClusterBuilder, informers.clusterBuilders],
       [Builder, informers.builders],
     ]),
     async reconcileNow(kind, key) {
@@ -126,24 +154,13 @@ export function startControllers(options: ControllersOptions): Controllers {
       kind,
       start(kind.kind, (key) => builderControls.reconcile(kind, key)),
     );
+  return { builderControls, builderLoops };
+}
 
-  /** Enqueues the controlling owner only. */
-  function addOwner(loop: Loop, kind: Kind, object: KubeObject): void {
-    const owner = controllerOf(object);
-    if (owner?.kind === kind.kind)
-      loop.add(keyOf({ namespace: object.metadata.namespace, name: owner.name }));
-  }
-  function builderChanged(kind: Kind<Builder>, builder: Builder): void {
-    builderLoops.get(kind)?.add(keyOf(builder.metadata));
-    for (const image of images.all()) {
-      // An object written as v1alpha1 was not validated.
-      const { kind: named, name } = image.spec?.builder ?? {};
-      const isNear = kind === ClusterBuilder || builder.metadata.namespace === image.metadata.namespace;
-      if (named === kind.kind && name === builder.metadata.name && isNear)
-        imageLoop.add(keyOf(image.metadata));
-    }
-  }
-  const handlers: Handlers = {
+/** The objects to enqueue after each change. */
+function handlersOf(loops: Loops, informers: Informers, logs: PodLogs): Handlers {
+  const { imageLoop, resolverLoop, buildLoop, podLoop } = loops;
+  return {
     images: ({ metadata }) => imageLoop.add(keyOf(metadata)),
     builds(build) {
       buildLoop.add(keyOf(build.metadata));
@@ -156,23 +173,35 @@ export function startControllers(options: ControllersOptions): Controllers {
     pods(pod) {
       podLoop.add(keyOf(pod.metadata));
       addOwner(buildLoop, Build as Kind, pod);
-      if (pods.get(pod.metadata)?.metadata.uid !== pod.metadata.uid) logs.forget(pod);
+      if (informers.pods.get(pod.metadata)?.metadata.uid !== pod.metadata.uid) logs.forget(pod);
     },
     claims: (claim) => addOwner(imageLoop, Image as Kind, claim),
     storageClasses: () => undefined,
-    builders: (builder) => builderChanged(Builder, builder),
-    clusterBuilders: (builder) => builderChanged(ClusterBuilder, builder),
+    builders: (builder) => builderChanged(loops, informers, Builder, builder),
+    clusterBuilders: (builder) => builderChanged(loops, informers, ClusterBuilder, builder),
   };
+}
 
-  return {
-    images: imageControls,
-    builders: builderControls,
-    handlers,
-    async ended() {
-      const loops = [imageLoop, resolverLoop, buildLoop, podLoop, ...builderLoops.values()];
-      await Promise.all(loops.map((loop) => loop.ended()));
-    },
-  };
+/** Enqueues the controlling owner only. */
+function addOwner(loop: Loop, kind: Kind, object: KubeObject): void {
+  const owner = controllerOf(object);
+  if (owner?.kind === kind.kind) loop.add(keyOf({ namespace: object.metadata.namespace, name: owner.name }));
+}
+
+/** Enqueues a builder and the Images that name it. */
+function builderChanged(
+  { imageLoop, builderLoops }: Loops,
+  { images }: Informers,
+  kind: Kind<Builder>,
+  builder: Builder,
+): void {
+  builderLoops.get(kind)?.add(keyOf(builder.metadata));
+  for (const image of images.all()) {
+    // An object written as v1alpha1 was not validated.
+    const { kind: named, name } = image.spec?.builder ?? {};
+    const isNear = kind === ClusterBuilder || builder.metadata.namespace === image.metadata.namespace;
+    if (named === kind.kind && name === builder.metadata.name && isNear) imageLoop.add(keyOf(image.metadata));
+  }
 }
 
 /** Matches by name, because the SourceResolver may have lost its owner. */

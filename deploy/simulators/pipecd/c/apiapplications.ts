@@ -1,6 +1,10 @@
 /** Applications in the APIService of PipeCD v0.57.0, and commands for them. */
 
-import type { APIService } from "../../../../functions/pipecd/api/generated/c/apiservice_pb.ts";
+import type { MessageShape } from "@bufbuild/protobuf";
+import type {
+  APIService,
+  ListApplicationsRequestSchema,
+} from "../../../../functions/pipecd/api/generated/c/apiservice_pb.ts";
 import {
   type APIKey,
   type Application,
@@ -40,21 +44,6 @@ export function apiApplications(
   | "syncApplication"
   | "getCommand"
 > {
-  function writable(key: APIKey, id: string): Application {
-    requireWriter(key);
-    const application = applicationOf(plane, id);
-    requireProject("application", application.projectId, key);
-    return application;
-  }
-
-  /** A page of the matching applications, with a cursor unless the page is empty. */
-  function page(filter: ApplicationFilter, limit: number, cursor: string, what: string) {
-    const found = stored(what, () => afterCursor(matching(plane, filter), cursor));
-    const applications = limit > 0 ? found.slice(0, limit) : found;
-    const last = applications.at(-1);
-    return { applications, cursor: last === undefined ? "" : cursorOf(last) };
-  }
-
   return {
     addApplication({ pipedId, ...request }, key) {
       requireWriter(key);
@@ -67,21 +56,7 @@ export function apiApplications(
       requireProject("application", application.projectId, key);
       return { application };
     },
-    listApplications({ name, kind, disabled, labels, limit, pipedId, cursor }, key) {
-      const filter = { project: key.projectId, disabled, kind: kindOf(kind), name, pipedId };
-      let next = page(filter, limit, cursor, "failed to list applications");
-      // Without labels, PipeCD returns no cursor, even if the limit has cut off results.
-      if (Object.keys(labels).length === 0) return { applications: next.applications };
-      const found = next.applications.filter((one) => hasLabels(one, labels));
-      if (next.applications.length < limit) return { applications: found, cursor: next.cursor };
-      // PipeCD adds whole pages, so the result may exceed the limit.
-      while (found.length < limit) {
-        next = page(filter, limit, next.cursor, "get applications");
-        if (next.applications.length === 0) break;
-        found.push(...next.applications.filter((one) => hasLabels(one, labels)));
-      }
-      return { applications: found, cursor: next.cursor };
-    },
+    listApplications: (request, key) => listApplications(plane, request, key),
     updateApplication({ applicationId, pipedId, platformProvider, gitPath }, key) {
       requireWriter(key);
       requireProject("piped", pipedForUpdate(plane, pipedId).projectId, key);
@@ -95,22 +70,22 @@ export function apiApplications(
       return { applicationId };
     },
     enableApplication({ applicationId }, key) {
-      const { id } = writable(key, applicationId);
+      const { id } = writable(plane, key, applicationId);
       setDisabled(plane, applicationId, false);
       return { applicationId: id };
     },
     disableApplication({ applicationId }, key) {
-      const { id } = writable(key, applicationId);
+      const { id } = writable(plane, key, applicationId);
       setDisabled(plane, applicationId, true);
       return { applicationId: id };
     },
     deleteApplication({ applicationId }, key) {
-      const { id } = writable(key, applicationId);
+      const { id } = writable(plane, key, applicationId);
       markDeleted(plane, applicationId);
       return { applicationId: id };
     },
     syncApplication({ applicationId }, key) {
-      const { id, pipedId, projectId } = writable(key, applicationId);
+      const { id, pipedId, projectId } = writable(plane, key, applicationId);
       const commandId = addCommand(plane, {
         pipedId,
         applicationId: id,
@@ -127,6 +102,51 @@ export function apiApplications(
       ),
     }),
   };
+}
+
+/** An application that the key may change. */
+function writable(plane: PlaneC, key: APIKey, id: string): Application {
+  requireWriter(key);
+  const application = applicationOf(plane, id);
+  requireProject("application", application.projectId, key);
+  return application;
+}
+
+/** Lists applications, page by page if labels are given. */
+function listApplications(
+  plane: PlaneC,
+  {
+    name,
+    kind,
+    disabled,
+    labels,
+    limit,
+    pipedId,
+    cursor,
+  }: MessageShape<typeof ListApplicationsRequestSchema>,
+  key: APIKey,
+) {
+  const filter = { project: key.projectId, disabled, kind: kindOf(kind), name, pipedId };
+  let next = page(plane, filter, limit, cursor, "failed to list applications");
+  // Without labels, PipeCD returns no cursor, even if the limit has cut off results.
+  if (Object.keys(labels).length === 0) return { applications: next.applications };
+  const found = next.applications.filter((one) => hasLabels(one, labels));
+  if (next.applications.length < limit) return { applications: found, cursor: next.cursor };
+  // PipeCD adds whole pages, so the result may exceed the limit.
+  while (found.length < limit) {
+    next = page(plane, filter, limit, next.cursor, "get applications");
+    if (next.applications.length === 0) break;
+    found.push(...next.applications.filter((one) => hasLabels(one, labels)));
+  }
+  return { applications: found, cursor: next.cursor };
+}
+
+/** A page of the matching applications, with a cursor unless the page is empty. */
+function page(plane: PlaneC, filter: ApplicationFilter, limit: number, cursor: string, what: string) {
+  const found = stored(what, () => afterCursor(matching(plane, filter), cursor));
+  const applications = limit > 0 ? found.slice(0, limit) : found;
+  const last = applications.at(-1);
+  return { applications, cursor: last === undefined ? "" : cursorOf(last) };
 }
 
 function requireProject(what: "piped" | "application", found: string, { projectId }: APIKey): void {
