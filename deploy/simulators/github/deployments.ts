@@ -81,18 +81,9 @@ export function deployments(
       ...{ created_at: at, updated_at: at },
     } as ShownDeploymentStatus;
     deployed.statuses.push(status);
-    if (state === "success" && call.body.auto_inactive !== false) deactivateEarlier(deployed, status);
+    if (state === "success" && call.body.auto_inactive !== false)
+      deactivateEarlier(all, deployed, status, () => ++made);
     return json(201, status);
-  }
-
-  /** Implements `auto_inactive`: earlier successful deployments of the environment become inactive. */
-  function deactivateEarlier({ repository, deployment }: Deployed, status: ShownDeploymentStatus): void {
-    for (const { repository: at, deployment: other, statuses } of all) {
-      const { environment, transient_environment, production_environment, id } = other;
-      if (at !== repository || environment !== deployment.environment || id >= deployment.id) continue;
-      if (transient_environment || production_environment || statuses.at(-1)?.state !== "success") continue;
-      statuses.push({ ...status, id: ++made, state: "inactive" });
-    }
   }
 
   async function list({ repository, query }: RepositoryCall) {
@@ -119,4 +110,19 @@ export function deployments(
       },
     },
   ];
+}
+
+/** Implements `auto_inactive`: earlier successful deployments of the environment become inactive. */
+function deactivateEarlier(
+  all: readonly Deployed[],
+  { repository, deployment }: Deployed,
+  status: ShownDeploymentStatus,
+  nextId: () => number,
+): void {
+  for (const { repository: at, deployment: other, statuses } of all) {
+    const { environment, transient_environment, production_environment, id } = other;
+    if (at !== repository || environment !== deployment.environment || id >= deployment.id) continue;
+    if (transient_environment || production_environment || statuses.at(-1)?.state !== "success") continue;
+    statuses.push({ ...status, id: nextId(), state: "inactive" });
+  }
 }

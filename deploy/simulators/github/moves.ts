@@ -99,10 +99,9 @@ export function moves({ request, names, pulls, announce, apiUrl }: MoveParts): {
     async answer(call, answer) {
       const [, id, below = ""] = byId.exec(call.path) ?? [];
       if (id !== undefined) {
-        const found = await request("GET", `/repositories/${id}`);
-        if (found.status !== 200) return problem(404, "Not Found");
-        const { full_name } = JSON.parse(found.body.toString()) as Repository;
-        return answer({ ...call, path: `/repos/${full_name}${below}` });
+        const name = await nameOf(request, id);
+        if (name === undefined) return problem(404, "Not Found");
+        return answer({ ...call, path: `/repos/${name}${below}` });
       }
       const [, name = "", rest = ""] = byName.exec(call.path) ?? [];
       const moved = former.get(name.toLowerCase());
@@ -117,10 +116,20 @@ export function moves({ request, names, pulls, announce, apiUrl }: MoveParts): {
       });
       if (seen.status !== 200 && seen.status !== 304) return seen;
       const url = `${apiUrl}/repositories/${moved}${rest}`;
-      const documentation_url =
-        "https://docs.github.com/rest/guides/best-practices-for-using-the-rest-api#follow-redirects";
-      const status = call.method === "GET" ? 301 : 307;
-      return json(status, { message: "Moved Permanently", url, documentation_url }, { location: url });
+      return redirectTo(url, call.method);
     },
   };
+}
+
+/** The full name of a repository; undefined if no repository has the id. */
+async function nameOf(request: UserRequest, id: string): Promise<string | undefined> {
+  const { status, body } = await request("GET", `/repositories/${id}`);
+  return status === 200 ? (JSON.parse(body.toString()) as Repository).full_name : undefined;
+}
+
+function redirectTo(url: string, method: string): ApiAnswer {
+  const documentation_url =
+    "https://docs.github.com/rest/guides/best-practices-for-using-the-rest-api#follow-redirects";
+  const status = method === "GET" ? 301 : 307;
+  return json(status, { message: "Moved Permanently", url, documentation_url }, { location: url });
 }
