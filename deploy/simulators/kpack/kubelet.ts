@@ -66,38 +66,6 @@ export function kubelet(options: KubeletOptions): (key: string) => Promise<void>
     return false;
   }
 
-  /** Deletes the pod without a grace period. */
-  async function remove({ metadata }: Stored<Pod>): Promise<void> {
-    await client.request({
-      method: "DELETE",
-      path: resourcePath(Pod, metadata.namespace, metadata.name),
-      body: {
-        apiVersion: "v1",
-        kind: "DeleteOptions",
-        gracePeriodSeconds: 0,
-        preconditions: { uid: metadata.uid },
-      },
-      signal,
-    });
-  }
-
-  async function bind({ metadata }: Stored<Pod>): Promise<void> {
-    const { namespace = "", name, uid } = metadata;
-    await client.request({
-      method: "POST",
-      path: resourcePath(Pod, namespace, name, "binding"),
-      query: { fieldManager },
-      body: {
-        apiVersion: "v1",
-        kind: "Binding",
-        metadata: { namespace, name, uid },
-        target: { apiVersion: "v1", kind: "Node", name: nodeName },
-      },
-      signal,
-    });
-    pods.observe(await client.get(Pod, { namespace, name }, signal));
-  }
-
   async function write(pod: Stored<Pod>, taken: readonly NextStep[]): Promise<void> {
     const { namespace, name, uid } = pod.metadata;
     for (const { starts, ends } of taken) {
@@ -123,9 +91,9 @@ export function kubelet(options: KubeletOptions): (key: string) => Promise<void>
   }
 
   async function step(key: string, pod: Stored<Pod>): Promise<void> {
-    if (pod.metadata.deletionTimestamp) return remove(pod);
+    if (pod.metadata.deletionTimestamp) return remove(options, pod);
     await options.caughtUp(pod);
-    if (pod.spec.nodeName === undefined) return bind(pod);
+    if (pod.spec.nodeName === undefined) return bind(options, pod);
     const next = nextStep(pod, () => built(pod));
     if (next === undefined) return;
     if (next.ends && (!isDue(key, pod, next.ends) || annotationOf(pod, holdStep) === next.ends)) return;
@@ -155,6 +123,39 @@ export function kubelet(options: KubeletOptions): (key: string) => Promise<void>
       if (!isNotFound(error) && !isConflict(error)) throw error;
     }
   };
+}
+
+/** Deletes the pod without a grace period. */
+async function remove({ client, signal }: KubeletOptions, { metadata }: Stored<Pod>): Promise<void> {
+  await client.request({
+    method: "DELETE",
+    path: resourcePath(Pod, metadata.namespace, metadata.name),
+    body: {
+      apiVersion: "v1",
+      kind: "DeleteOptions",
+      gracePeriodSeconds: 0,
+      preconditions: { uid: metadata.uid },
+    },
+    signal,
+  });
+}
+
+/** Binds the pod to the node. */
+async function bind({ client, signal, pods }: KubeletOptions, { metadata }: Stored<Pod>): Promise<void> {
+  const { namespace = "", name, uid } = metadata;
+  await client.request({
+    method: "POST",
+    path: resourcePath(Pod, namespace, name, "binding"),
+    query: { fieldManager },
+    body: {
+      apiVersion: "v1",
+      kind: "Binding",
+      metadata: { namespace, name, uid },
+      target: { apiVersion: "v1", kind: "Node", name: nodeName },
+    },
+    signal,
+  });
+  pods.observe(await client.get(Pod, { namespace, name }, signal));
 }
 
 /** Key of a pod's Build. */
