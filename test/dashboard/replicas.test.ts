@@ -89,10 +89,10 @@ test("a logout while another replica refreshes leaves no token behind", async ()
   const cookie = cookieOf(user);
   await records.age(cookie);
   const { requested, release } = scene.issuer.holdTokens();
-  const refreshing = who.ask(list, { at: second.url });
+  const refreshing = user.ask(list, { at: second.url });
   await requested;
   const before = scene.issuer.tally.revocations;
-  expect((await who.ask("/api/session", { method: "DELETE" })).status).toBe(200);
+  expect((await user.ask("/api/session", { method: "DELETE" })).status).toBe(200);
   release();
   expect((await refreshing).status).toBe(401);
   await expect(records.of(cookie)).rejects.toThrow("found none");
@@ -121,15 +121,15 @@ const application = (name: string) => ({
   spec: { domains: [`${name}.example.com`], replicas: 1 },
 });
 
-test("a restart ends streams in order, answers what has begun, and keeps sessions", async () => {
-  const who = await scene.visitor(people.alice);
-  await records.age(cookieOf(who));
+test("a restart ends streams cleanly, answers pending requests, and keeps sessions", async () => {
+  const user = await scene.visitor(people.alice);
+  await records.age(cookieOf(user));
   const { requested, release } = scene.issuer.holdTokens();
-  const begun = who.ask(list, { at: second.url });
+  const request = user.ask(list, { at: second.url });
   await requested;
   const stopped = second.stop();
   release();
-  expect((await begun).status).toBe(200);
+  expect((await request).status).toBe(200);
   await stopped;
   expect(second.log.records().at(-1)).toMatchObject({ msg: "stopped" });
   await second.start();

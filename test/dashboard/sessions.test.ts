@@ -62,30 +62,30 @@ test("one of two replicas refreshes the token, and both continue", async () => {
 test("a replica that waits for another's refresh continues with the new token", async () => {
   const user = await scene.visitor(people.alice);
   const before = scene.issuer.tally.refreshes;
-  await records.age(cookieOf(who));
+  await records.age(cookieOf(user));
   const { requested, release } = scene.issuer.holdTokens();
-  const first = who.ask(list);
+  const first = user.ask(list);
   await requested;
-  expect((await records.of(cookieOf(who))).session.lease).toBeDefined();
-  const other = who.ask(list, { at: second.url });
-  // It waits, whatever else it does.
-  expect((await who.ask("/api/session", { at: second.url })).status).toBe(200);
+  expect((await records.of(cookieOf(user))).session.lease).toBeDefined();
+  const other = user.ask(list, { at: second.url });
+  // It keeps waiting during other requests.
+  expect((await user.ask("/api/session", { at: second.url })).status).toBe(200);
   release();
   expect((await first).status).toBe(200);
   expect((await other).status).toBe(200);
   expect(scene.issuer.tally.refreshes).toBe(before + 1);
 });
 
-test("a replica that dies while it refreshes leaves the session to the others", async () => {
-  const who = await scene.visitor(people.alice);
-  await records.age(cookieOf(who));
+test("a session survives a replica that crashes during a refresh", async () => {
+  const user = await scene.visitor(people.alice);
+  await records.age(cookieOf(user));
   const { requested, release } = scene.issuer.holdTokens();
-  const lost = who.ask(list, { at: second.url }).catch((error: Error) => error);
+  const lost = user.ask(list, { at: second.url }).catch((error: Error) => error);
   await requested;
   await second.kill();
   expect(await lost).toBeInstanceOf(Error);
   release();
-  const { lease } = (await records.of(cookieOf(who))).session;
+  const { lease } = (await records.of(cookieOf(user))).session;
   const left = (lease?.endsAt ?? 0) - Date.now();
   expect(left).toBeGreaterThan(0);
   expect(left).toBeLessThanOrEqual(30_000);
@@ -95,9 +95,9 @@ test("a replica that dies while it refreshes leaves the session to the others", 
   await second.start();
 });
 
-test("an issuer that is away ends no session, and is asked again when it is back", async () => {
-  const who = await scene.visitor(people.alice);
-  await records.age(cookieOf(who));
+test("an unavailable issuer ends no session, and is used again when it is back", async () => {
+  const user = await scene.visitor(people.alice);
+  await records.age(cookieOf(user));
   const comeBack = await scene.issuer.goDown();
   try {
     const answer = await user.ask(list);
@@ -135,7 +135,7 @@ test("a new signing key of the issuer is accepted", async () => {
 test("a token of another user ends the session, and is revoked", async () => {
   const user = await scene.visitor(people.carol);
   const before = scene.issuer.tally.revocations;
-  await records.age(cookieOf(who));
+  await records.age(cookieOf(user));
   scene.issuer.impersonate("carol", "alice");
   try {
     const answer = await user.ask(list);

@@ -1,7 +1,7 @@
 /** The address at which an API server looks for the issuer that it trusts: issuers with different settings can serve it in turn. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { freePort, holdPort, type IdentityGround } from "../../deploy/local/index.ts";
+import { freePort, holdPort, type IssuerEnvironment } from "../../deploy/local/index.ts";
 import {
   type IssuerOptions,
   type SimulatedIssuer,

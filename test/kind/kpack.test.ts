@@ -7,8 +7,8 @@ import { ApiError } from "../../bus/kube/errors.ts";
 import { Deployment } from "../../bus/kube/workloads.ts";
 import { Image } from "../../deploy/simulators/kpack/kinds.ts";
 import { type Ket, startKet } from "../ket/index.ts";
-import { imageIn } from "../kpack/environment.ts";
 import { invalidImages, validating } from "../kpack/invalidimages.ts";
+import { imageIn } from "../kpack/environment.ts";
 
 const manager = { fieldManager: "test" } as const;
 
@@ -57,15 +57,18 @@ afterAll(() => ket?.stop());
 const create = (name: string, spec?: Readonly<Record<string, unknown>>) =>
   ket.client.create(Image, imageIn(ket.namespace, name, { spec: spec as never }), manager);
 
-test.each(invalidImages)("an Image with %s is refused with the recorded words", async (_what, spec, rest) => {
-  const error = await create("bad", spec).then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  expect(error).toBeInstanceOf(ApiError);
-  expect((error as ApiError).status).toBe(400);
-  expect((error as ApiError).message).toContain(`${validating}${rest}`);
-});
+test.each(invalidImages)(
+  "an Image with %s is rejected with the recorded message",
+  async (_what, spec, rest) => {
+    const error = await create("bad", spec).then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    expect(error).toBeInstanceOf(ApiError);
+    expect((error as ApiError).status).toBe(400);
+    expect((error as ApiError).message).toContain(`${validating}${rest}`);
+  },
+);
 
 test("an Image gets the recorded defaults", async () => {
   const { spec } = await create("defaulted");

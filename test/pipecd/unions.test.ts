@@ -1,4 +1,4 @@
-/** Unions in PipeCD's kinds: one field per variant, of which exactly one must be set. */
+/** Unions of PipeCD's kinds: one field for each variant, of which exactly one is there. */
 import { expect, test } from "vitest";
 import { crdOf } from "../../bus/kube/crd.ts";
 import { checkObject, InvalidObjectError, type Kind } from "../../bus/kube/kind.ts";
@@ -9,7 +9,7 @@ import { documentOf } from "./documents.ts";
 type Fields = { [key: string]: unknown };
 type Schema = { properties: Record<string, Schema>; items: Schema; [key: string]: unknown };
 
-/** Messages of a field's CEL rules in the CRD; `[]` stands for list entries. */
+/** Messages of the rules that the API server checks at a field; `[]` stands for the entries of a list. */
 function messagesAt(kind: Kind, path: string): string[] {
   const { spec } = crdOf(kind) as {
     spec: { versions: readonly { schema: { openAPIV3Schema: Schema } }[] };
@@ -23,14 +23,14 @@ function messagesAt(kind: Kind, path: string): string[] {
   return (schema["x-kubernetes-validations"] as { message: string }[]).map(({ message }) => message);
 }
 
-/** A sample's spec with one configuration field replaced. */
-function withField(kind: Kind, field: string, value: unknown): Fields {
+/** The spec of a sample, with a field of its configuration replaced. */
+function having(kind: Kind, field: string, value: unknown): Fields {
   const spec = documentOf(kind, "c").spec as { config: Fields };
   return { ...spec, config: { ...spec.config, [field]: value } };
 }
 
-/** The schema's error for an object; undefined if it is valid. */
-function schemaError(kind: Kind, spec: Fields): string | undefined {
+/** Why the schema refuses an object; undefined where it takes it. */
+function refusal(kind: Kind, spec: Fields): string | undefined {
   try {
     checkObject(kind, { kind: kind.kind, spec } as unknown as Stored);
     return undefined;
@@ -40,20 +40,20 @@ function schemaError(kind: Kind, spec: Fields): string | undefined {
   }
 }
 
-/** The unions: path in the CRD, position in an object, and variants. */
+/** Where a union is: in the CRD, and in an object; and what is one of its variants. */
 const unions: readonly {
   readonly kind: Kind;
   readonly schema: string;
   readonly at: (value: unknown) => Fields;
   readonly entry?: Fields;
   readonly variants: Fields;
-  /** Number of variants that may be set. Defaults to exactly one. */
+  /** How many variants there are: exactly one unless given. */
   readonly count?: "at most one" | "at least one";
 }[] = [
   {
     kind: ControlPlane,
     schema: "config.datastore",
-    at: (value) => withField(ControlPlane, "datastore", value),
+    at: (value) => having(ControlPlane, "datastore", value),
     variants: {
       firestoreConfig: {},
       dynamoDbConfig: {},
@@ -65,7 +65,7 @@ const unions: readonly {
   {
     kind: ControlPlane,
     schema: "config.filestore",
-    at: (value) => withField(ControlPlane, "filestore", value),
+    at: (value) => having(ControlPlane, "filestore", value),
     variants: {
       gcsConfig: {},
       s3Config: {},
@@ -76,7 +76,7 @@ const unions: readonly {
   {
     kind: ControlPlane,
     schema: "config.sharedSSOConfigs.[]",
-    at: (value) => withField(ControlPlane, "sharedSSOConfigs", [value]),
+    at: (value) => having(ControlPlane, "sharedSSOConfigs", [value]),
     entry: { name: "sso" },
     variants: {
       github: { clientId: "i", clientSecret: "s" },
@@ -88,7 +88,7 @@ const unions: readonly {
   {
     kind: Piped,
     schema: "config.cloudProviders.[]",
-    at: (value) => withField(Piped, "cloudProviders", [value]),
+    at: (value) => having(Piped, "cloudProviders", [value]),
     entry: { name: "provider" },
     variants: {
       kubernetesConfig: {},
@@ -101,28 +101,28 @@ const unions: readonly {
   {
     kind: Piped,
     schema: "config.analysisProviders.[]",
-    at: (value) => withField(Piped, "analysisProviders", [value]),
+    at: (value) => having(Piped, "analysisProviders", [value]),
     entry: { name: "provider" },
     variants: { prometheus: { address: "a" }, datadog: {}, stackdriver: { serviceAccountFile: "f" } },
   },
   {
     kind: Piped,
     schema: "config.notifications.receivers.[]",
-    at: (value) => withField(Piped, "notifications", { receivers: [value] }),
+    at: (value) => having(Piped, "notifications", { receivers: [value] }),
     entry: { name: "receiver" },
     variants: { slack: {}, webhook: { url: "u" } },
   },
   {
     kind: Piped,
     schema: "config.imageProviders.[]",
-    at: (value) => withField(Piped, "imageProviders", [value]),
+    at: (value) => having(Piped, "imageProviders", [value]),
     entry: { name: "provider" },
     variants: { dockerhub: {}, gcr: {}, ecr: {} },
   },
   {
     kind: Piped,
     schema: "config.sealedSecretManagement",
-    at: (value) => withField(Piped, "sealedSecretManagement", value),
+    at: (value) => having(Piped, "sealedSecretManagement", value),
     variants: {
       sealingKey: { privateKeyFile: "a", publicKeyFile: "b" },
       gcpKMS: { keyName: "k", decryptServiceAccountFile: "d", encryptServiceAccountFile: "e" },
@@ -131,7 +131,7 @@ const unions: readonly {
   {
     kind: Piped,
     schema: "config.secretManagement",
-    at: (value) => withField(Piped, "secretManagement", value),
+    at: (value) => having(Piped, "secretManagement", value),
     variants: {
       keyPair: {},
       gcpKMS: { keyName: "k", decryptServiceAccountFile: "d", encryptServiceAccountFile: "e" },
@@ -146,25 +146,25 @@ test.each(unions)(
     const message = `${beginning} ${Object.keys(variants).join(", ")}`;
     expect(messagesAt(kind, schema)).toContain(message);
     const wrong = (isWrong: boolean) => (isWrong ? expect.stringContaining(message) : undefined);
-    expect(schemaError(kind, at(entry))).toEqual(wrong(count !== "at most one"));
+    expect(refusal(kind, at(entry))).toEqual(wrong(count !== "at most one"));
     for (const [name, value] of Object.entries(variants)) {
-      expect(schemaError(kind, at({ ...entry, [name]: value }))).toBeUndefined();
+      expect(refusal(kind, at({ ...entry, [name]: value }))).toBeUndefined();
       for (const [other, another] of Object.entries(variants)) {
         if (other === name) continue;
-        const both = schemaError(kind, at({ ...entry, [name]: value, [other]: another }));
+        const both = refusal(kind, at({ ...entry, [name]: value, [other]: another }));
         expect(both).toEqual(wrong(count !== "at least one"));
       }
     }
   },
 );
 
-test("a login provider requires its own block", () => {
-  const message = "expected the block of the provider: github, google or oidc";
+test("a provider of logins and its block belong together", () => {
+  const message = "expected the block of the provider: github, google, or oidc";
   const client = { clientId: "i", clientSecret: "s" };
   const refused = (provider: string, block: string) =>
-    schemaError(
+    refusal(
       ControlPlane,
-      withField(ControlPlane, "sharedSSOConfigs", [{ name: "sso", provider, [block]: client }]),
+      having(ControlPlane, "sharedSSOConfigs", [{ name: "sso", provider, [block]: client }]),
     );
   expect(messagesAt(ControlPlane, "config.sharedSSOConfigs.[]")).toContain(message);
   for (const [provider, block] of [

@@ -19,7 +19,7 @@ const options = new Command("github")
   .description("simulate GitHub with an App that is installed on a repository")
   .addOption(
     new Option("--webhook-secret <secret>", "secret that signs the App's webhooks")
-      .env("DEMO_WEBHOOK_SECRET")
+      .env("SIMULATOR_WEBHOOK_SECRET")
       .makeOptionMandatory(),
   )
   .requiredOption("--deliver-to <urls>", "comma-separated URLs that receive the webhooks in turn", (text) =>

@@ -19,7 +19,7 @@ const options = new Command("login")
   .description("simulate an OpenID Connect issuer with a fixed list of people")
   .addOption(
     new Option("--people <json>", "people who can log in: [{ name, password, groups }, …]")
-      .env("DEMO_PEOPLE")
+      .env("SIMULATOR_PEOPLE")
       .argParser((text) => JSON.parse(text) as Person[])
       .makeOptionMandatory(),
   )
