@@ -1,10 +1,10 @@
 /**
- * The configuration of every bucket and consumer, and the functions that bring a bus to it and to its streams
+ * The configuration of every bucket and consumer, and functions that ensure them and the streams
  * ({@link "./topology/streams.ts"}).
  *
- * `ensureTopology` is idempotent, and so are its parts for processes that need less. Every process calls one of them at start. The first
- * one with the permission creates missing streams and consumers, and the others find them. Where the server has users, only the bridge has
- * the permission ({@link "./permissions.ts"}). Settings that an operator chose (replicas, storage, larger limits) are left alone, and so are
+ * `ensureTopology` is idempotent, and so are its parts for processes that need less. Every process calls one of them at start.
+ * The first process with the permission creates missing streams and consumers. Where the server has users, only the bridge
+ * has it ({@link "./permissions.ts"}). Settings that an operator chose (replicas, storage, larger limits) stay, and so do
  * those of a newer program ({@link "./topology/version.ts"}).
  */
 import { AckPolicy, type ConsumerConfig, DeliverPolicy, StorageType } from "@nats-io/jetstream";
@@ -46,17 +46,17 @@ export { TopologyError } from "./topology/ensure.ts";
 export type { BusOptions } from "./topology/streams.ts";
 
 /**
- * How long a router or relay may hold a message before another replica gets it, in milliseconds: far above what one takes,
- * and no longer than a ticket, for what a killed worker was routing waits like what it was reconciling.
+ * How long a router or relay may hold a message before another replica gets it, in milliseconds. Far above the time that one
+ * takes, and no longer than for a ticket: messages that a killed worker was routing wait as long as those it was reconciling.
  */
 export const routeAckWaitMillis = ({ ackWaitMillis }: Pick<BusOptions, "ackWaitMillis">): number =>
   Math.min(5_000, ackWaitMillis);
 
-/** What wakes a function, and how it finds its objects. */
+/** What a function subscribes to, and how it finds its objects. */
 export interface Interest extends LooksAt {
   /** The kinds that the installation lists now. Only the bridge knows them. */
   readonly listed?: readonly GroupKind[];
-  /** Events whose webhooks wake it. */
+  /** Webhook events that the function subscribes to. */
   readonly webhooks?: readonly Pick<WebhookAddress, "provider" | "event">[];
 }
 
@@ -64,7 +64,7 @@ const durable = (name: string, config: Partial<ConsumerConfig>): Partial<Consume
   durable_name: name,
   ack_policy: AckPolicy.Explicit,
   max_deliver: -1,
-  // The server's defaults. They are declared so that a change of them is reverted: it would withhold messages from a function.
+  // The server's defaults. They are declared so that a change, which would withhold messages from a function, is reverted.
   headers_only: false,
   inactive_threshold: 0,
   max_batch: 0,
@@ -80,7 +80,7 @@ const webhookConsumer = (
   streams.webhooks,
   durable(consumers.webhooks(scope), {
     // Every object is reconciled when its function is new: what came before is seen then.
-    deliver_policy: DeliverPolicy.New,
+    // A new function reconciles every object first, which covers earlier webhooks.
     filter_subjects: [...new Set(webhooks.map(webhookSubjects))].sort(),
     ack_wait: routeAckWaitMillis(options) * 1e6,
     max_ack_pending: 2000,
@@ -121,8 +121,8 @@ export function functionConsumers(
       timersStream(scope.fn),
       durable(consumers.relay(scope), {
         deliver_policy: DeliverPolicy.All,
-        // One filter: with several, the server looks through everything that waits for each message that it delivers. With 10,000
-        // due messages and gaps among them that made 400 messages/s, and one filter 30,000/s (nats-server 2.15.2).
+        // One filter: with several, the server scans all waiting messages for each one that it delivers. With 10,000 due
+        // messages and gaps among them, that made 400 messages/s, and one filter 30,000/s (nats-server 2.15.2).
         filter_subjects: [work.due(scope)],
         ack_wait: routeAckWaitMillis(options) * 1e6,
         max_ack_pending: 2000,
@@ -138,21 +138,21 @@ const ensuring = ({ jsm, identity: { user } }: Ensured, onUnlimited?: Ensuring["
   plan: currentPlan,
 });
 
-/** Brings a bus to the stream of webhooks, all that a gateway needs. Throws {@link TopologyError} like {@link ensureTopology}. */
+/** Ensures the stream of webhooks, all that a gateway needs. Throws {@link TopologyError} like {@link ensureTopology}. */
 export async function ensureWebhooks(bus: Ensured, options: BusOptions): Promise<void> {
   const wanted = sharedStreams(options).filter(({ name }) => name === streams.webhooks);
   await Promise.all(wanted.map((config) => ensureStream(ensuring(bus), config)));
 }
 
-/** Brings a bus to the stream of sessions, all that a dashboard needs. Throws {@link TopologyError} like {@link ensureTopology}. */
+/** Ensures the stream of sessions, all that a dashboard needs. Throws {@link TopologyError} like {@link ensureTopology}. */
 export async function ensureDashboard(bus: Ensured, options: BusOptions): Promise<void> {
   const wanted = sharedStreams(options).filter(({ name }) => name === streams.sessions);
   await Promise.all(wanted.map((config) => ensureStream(ensuring(bus), config)));
 }
 
 /**
- * With a stream that is missing, requests or index entries of the function are lost. Its router begins with all objects again,
- * as that of a new function does.
+ * A missing stream means that requests or index entries of the function are lost. Its router starts with all objects again,
+ * like that of a new function.
  */
 async function restartRouting(
   ensuring: Ensuring,
@@ -206,9 +206,8 @@ async function ensureConsumers(
 }
 
 /**
- * Brings a bus to what workers of the given functions read from. A function may not look at streams that hold what belongs to
- * others, such as those of webhooks and letters, so these are left to the bridge. Throws {@link TopologyError} like
- * {@link ensureTopology}.
+ * Ensures what workers of the given functions read from. A function may not access streams with messages of others, such as
+ * webhooks and dead letters, so these are left to the bridge. Throws {@link TopologyError} like {@link ensureTopology}.
  */
 export async function ensureFunctions(
   bus: Ensured,
@@ -221,9 +220,9 @@ export async function ensureFunctions(
 }
 
 /**
- * Brings a bus to all streams and to the consumers that the given functions need. Throws {@link TopologyError} when something
- * is missing that this user may not make, or is of a newer program that this one can not go on beside. `onUnlimited` is called with
- * streams that the server has no storage to limit.
+ * Ensures all streams, and the consumers that the given functions need. Throws {@link TopologyError} if something is missing
+ * that this user may not create, or was declared by a newer program that this one cannot work with. `onUnlimited` is called
+ * with streams whose limit the server has no storage for.
  */
 export async function ensureTopology(
   bus: Pick<Bus, "jsm" | "kvm" | "identity">,

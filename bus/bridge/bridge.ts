@@ -1,4 +1,4 @@
-/** The bridge: watches kinds of one cluster and keeps the object store. Two or more replicas share the kinds. */
+/** The bridge watches kinds of one cluster and maintains the object store. Two or more replicas share the kinds. */
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import type { KubeClient } from "../kube/client.ts";
@@ -22,7 +22,7 @@ import { type Scope, type ScopeState, scopeText, startScope } from "./scope.ts";
 import { registerStreamMetrics } from "./streammetrics.ts";
 import { keepTopology } from "./topologykeeper.ts";
 
-/** What a bridge needs. */
+/** Options of {@link startBridge}. */
 export interface BridgeOptions {
   readonly bus: Bus;
   readonly busOptions: BusOptions;
@@ -31,13 +31,13 @@ export interface BridgeOptions {
   /** Unique among the replicas. */
   readonly replica: string;
   readonly kinds: readonly Kind[];
-  /** Annotations of kinds of which only the metadata is published. None unless given. */
+  /** Annotations to publish for kinds of which only the metadata is published. Default: none. */
   readonly annotations?: ReadonlySet<string>;
-  /** Whose streams and consumers the bridge makes: workers may not, where the bus has users. */
+  /** The bridge creates the streams and consumers of these functions. Workers may not, where the bus has users. */
   readonly interests?: readonly Interest[];
-  /** Kinds that the installation lists for functions: watched as soon as it does, and for as long. */
+  /** Kinds that the installation lists for functions. Each is watched while it is listed. */
   readonly lists?: readonly ListedFor[];
-  /** Only these namespaces; none means all of them, or those with the label where a kind is looked at in no others. */
+  /** Watch only these namespaces. If empty: all of them, or, for opted-in kinds, those with the label. */
   readonly namespaces?: readonly string[];
   readonly log: Logger;
   readonly registry: Registry;
@@ -47,9 +47,9 @@ export interface BridgeOptions {
 
 /** A running bridge. */
 export interface Bridge {
-  /** Per kind: standing by, or what its watcher does. */
+  /** Per kind: `standby`, or the state of its watcher. */
   states(): ReadonlyMap<string, ScopeState>;
-  /** Which kind could not be watched for some seconds, and why; undefined when all is well. */
+  /** Names a kind that could not be watched for some seconds, with the reason; undefined when all is well. */
   notReady(): string | undefined;
   stop(): Promise<void>;
 }
@@ -60,10 +60,10 @@ interface StartOptions {
   readonly rightsCommand?: string;
 }
 
-/** A broken watch is mostly opened again at once; one that stays broken is somebody's business. Milliseconds. */
+/** Most broken watches reopen at once. After this long, the bridge reports that it is not ready. Milliseconds. */
 const troubledMillis = 5000;
 
-/** Starts a bridge; resolves when it stands by or leads for every kind. */
+/** Starts a bridge. Resolves when it stands by or leads for every kind. */
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const { bus, cluster, replica, kinds, namespaces = [], client, log } = options;
   await ensureTopology(bus, options.busOptions, options.interests, (stream) =>
@@ -124,7 +124,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   ): Scope {
     const name = scopeText(kind, namespace);
     const onState = (state: ScopeState) => states.set(name, state);
-    // A list of kinds does not decide whether the bridge is ready.
+    // A missing role for a listed kind does not make the bridge unready.
     const onTrouble = rightsCommand === undefined ? troubleOf(name) : () => undefined;
     const scope = startScope({ ...tools, kind, namespace, lease, rightsCommand, onState, onTrouble });
     scopes.add(scope);
@@ -168,7 +168,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
         interests = interests.map((interest) =>
           interest.scope.fn === fn ? { ...interest, listed } : interest,
         );
-        // The router has to ask for their events before there are any.
+        // Create the router's subscription before the first event is published.
         await ensureTopology(bus, options.busOptions, interests);
       },
       enter(kind, { rightsCommand }) {
@@ -188,10 +188,10 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     notReady() {
       for (const [name, { since, error }] of troubles) {
         if (performance.now() - since <= troubledMillis) continue;
-        // The lease is kept on the bus: where nothing is stored nobody can hold it.
+        // The lease is stored on the bus: if the bus stores nothing, no replica can hold it.
         return isNotStored(error) ? notStored(error) : `${name} is not watched: ${error.message}`;
       }
-      return topologyTrouble && `the topology of the bus cannot be ensured: ${topologyTrouble.message}`;
+      return topologyTrouble && `failed to ensure the bus topology: ${topologyTrouble.message}`;
     },
     async stop() {
       stopping.abort();

@@ -1,4 +1,4 @@
-/** What the stream of objects has already, as a bridge has to know it: places and versions, not bodies. */
+/** Reads from the objects stream what the bridge has to know: addresses and versions, not bodies. */
 import type { StoredMsg } from "@nats-io/jetstream";
 import type { MsgHdrs } from "@nats-io/transport-node";
 import type { EventMessage } from "../events/binding.ts";
@@ -19,10 +19,10 @@ import { isSameJson } from "../values/canonicaljson.ts";
 import type { Known, Ledger, Place } from "./ledger.ts";
 import type { SavedExtent } from "./position.ts";
 
-/** What carries no version is older than everything. */
+/** A message without a version is older than every other. */
 export const unversioned = { resourceVersion: "0" };
 
-/** What the headers of a message say; undefined where no bridge has written them. */
+/** The headers of a message; undefined if no bridge wrote them. */
 export function headIn(headers: MsgHdrs | undefined): ChangeHead | undefined {
   try {
     return changeHead(headers);
@@ -37,7 +37,7 @@ export const knownFrom = (head: ChangeHead | undefined, sequence: number): Known
   sequence,
 });
 
-/** The place that a subject names, if an object can be there. */
+/** The address that a subject names, if it can hold an object. */
 function placeIn(subject: string): Place | undefined {
   try {
     const { owner, ...named } = addressIn(subject);
@@ -47,7 +47,7 @@ function placeIn(subject: string): Place | undefined {
   }
 }
 
-/** The last known state in a message; of one that can not be read no more is known than its place. */
+/** The last known state in a message. An unreadable message yields only the object's identity. */
 export function lastState(kind: Kind, place: Place, message: Pick<StoredMsg, "string">): Stored {
   try {
     return changedObject(message.string());
@@ -59,7 +59,7 @@ export function lastState(kind: Kind, place: Place, message: Pick<StoredMsg, "st
   }
 }
 
-/** Whether a message is the one that is known, with the same object as another. */
+/** Whether the message is the known one and holds the same object as another event. */
 export function holds(
   message: Pick<StoredMsg, "seq" | "string"> | null,
   { sequence }: Known,
@@ -73,7 +73,7 @@ export function holds(
   }
 }
 
-/** A deletion is news at the version the bus already has, too: lists tell it at their own version. */
+/** A deletion is new even at a version that the bus already has: lists report deletions at their own version. */
 export function isNews(before: Known, resourceVersion: string, change: Change): boolean {
   const order = compareVersions(resourceVersion, before.resourceVersion);
   return order > 0 || (order === 0 && change === "deleted" && !before.deleted);
@@ -83,7 +83,7 @@ export function isNews(before: Known, resourceVersion: string, change: Change): 
 export const isNewer = (before: Known | undefined, object: Stored): boolean =>
   before === undefined || compareVersions(object.metadata.resourceVersion, before.resourceVersion) > 0;
 
-/** Which part of the stream. */
+/** Selects a part of the stream. */
 export interface KnownOptions {
   readonly bus: Pick<Bus, "nc" | "inbox" | "jsm">;
   readonly cluster: string;
@@ -92,7 +92,7 @@ export interface KnownOptions {
   readonly signal: AbortSignal;
 }
 
-/** Headers only: of a hundred thousand objects the bridge needs the versions, not the bodies. */
+/** Reads headers only: for a hundred thousand objects the bridge needs the versions, not the bodies. */
 const readKnown = (
   { bus, cluster, kind, namespace, signal }: KnownOptions,
   each: (subject: string, headers: MsgHdrs | undefined, sequence: number) => void,
@@ -103,11 +103,11 @@ const readKnown = (
     ({ subject, headers, sequence }) => each(subject, headers, sequence),
   );
 
-/** What a bridge begins with. */
+/** What a bridge learned from the stream at its start. */
 export interface Learned {
-  /** Former places of objects that moved, where a bridge ended before it could publish their deletion. */
+  /** Former addresses of moved objects: a bridge stopped before it could publish their deletion. */
   readonly left: readonly { readonly place: Place; readonly resourceVersion: string }[];
-  /** Something is there that no bridge has written. */
+  /** The stream has a message that no bridge wrote. */
   readonly damaged: boolean;
   /** The bus has less than it had at the saved position. */
   readonly lost: boolean;
@@ -115,7 +115,7 @@ export interface Learned {
   readonly last: number;
 }
 
-/** Fills a ledger with what the bus has, and reports what is wrong with it. */
+/** Fills a ledger from the bus, and reports what is wrong with the stream. */
 export async function learn(
   options: KnownOptions & {
     readonly extent?: SavedExtent;
@@ -133,7 +133,7 @@ export async function learn(
     const head = headIn(headers);
     const place = placeIn(subject);
     if (head === undefined || place === undefined) onUnreadable?.(subject);
-    // Where no object can be there is nothing to set right.
+    // Not an object's subject: nothing to correct.
     if (place === undefined) return;
     damaged ||= head === undefined;
     const entry = knownFrom(head, sequence);
@@ -152,7 +152,7 @@ export async function learn(
   };
 }
 
-/** Settles an object where its newest version is. Returns its other places, each with the version that replaced it. */
+/** Makes the newest version the object's current one. Returns its other addresses, each with the version that replaced it. */
 function settleNewest(ledger: Ledger, key: string): Learned["left"] {
   const alive = ledger.all(key).filter(({ deleted }) => !deleted);
   alive.sort((a, b) => compareVersions(a.resourceVersion, b.resourceVersion) || a.sequence - b.sequence);

@@ -1,7 +1,7 @@
 /**
- * A lease on the bus: of many bridges one watches a kind, the others stand by. Like client-go's leader election it
- * compares no clocks: a standby takes over when the holder's record has not changed for the lease's time, measured
- * on the standby's own clock, by compare-and-set on the record's revision.
+ * A lease on the bus: one of several bridges watches a kind, and the others stand by. Like client-go's leader election,
+ * it compares no clocks: a standby takes over when the holder's record has not changed for `takeMillis`, measured on
+ * the standby's own clock, with a compare-and-set on the record's revision.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,23 +10,23 @@ import { isOvertaken } from "../nats/wrongsequence.ts";
 
 /** Times of a lease, in milliseconds. */
 export interface LeaseTimes {
-  /** The holder renews this often; a standby looks this often. */
+  /** Interval at which the holder renews and a standby polls. */
   readonly renewMillis: number;
-  /** The holder stops when it could not renew for so long… */
+  /** The holder stops if it could not renew for this long. */
   readonly holdMillis: number;
-  /** …and a standby takes over when nothing was renewed for so long. Above `holdMillis`. */
+  /** A standby takes over if the record was not renewed for this long. Above `holdMillis`. */
   readonly takeMillis: number;
 }
 
 export const defaultLease: LeaseTimes = { renewMillis: 700, holdMillis: 2200, takeMillis: 3000 };
 
-/** What failed is tried again after this share of the time between renewals: there is not much of it. */
+/** A failed renewal is retried after this share of `renewMillis`. */
 const againAfter = 0.2;
 
-/** Who a lease's record names; empty when it is free. */
+/** The holder that a lease record names; empty when the lease is free. */
 export const holderIn = (record: string): string => record.split(" ", 1)[0] ?? "";
 
-/** What holding is for. */
+/** Options of {@link holdLease}. */
 export interface LeaseOptions {
   readonly kv: KV;
   readonly key: string;
@@ -35,19 +35,19 @@ export interface LeaseOptions {
   readonly times?: LeaseTimes;
   readonly signal: AbortSignal;
   /**
-   * Runs while the lease is held; `held` aborts when it is lost, `assertHeld` looks at the clock as well and throws. The
-   * lease is given back when it returns or throws.
+   * Runs while the lease is held. `held` aborts when the lease is lost; `assertHeld` also checks the clock, and throws.
+   * When the function returns or throws, the lease is given back.
    */
   readonly lead: (held: AbortSignal, assertHeld: () => void) => Promise<void>;
   readonly onError: (error: unknown) => void;
-  /** Another candidate is seen to renew its lease: all is well, and there is nothing to do. */
+  /** Another candidate renews its lease, so the standby is healthy. */
   readonly onStandby?: () => void;
 }
 
-/** Stands by, leads, and stands by again, until `signal` aborts. */
+/** Alternates between standing by and leading until `signal` aborts. */
 export async function holdLease(options: LeaseOptions): Promise<void> {
   const { signal, onError, times = defaultLease } = options;
-  // A record is known as ours by what no other process writes, even one of the same name.
+  // A random id makes the record ours even if another process has the same name.
   const record = `${options.holder} ${randomUUID()}`;
   while (!signal.aborted) {
     try {
@@ -62,7 +62,7 @@ export async function holdLease(options: LeaseOptions): Promise<void> {
   }
 }
 
-/** Waits until the lease is free and takes it; the revision of our record. */
+/** Waits until the lease is free and takes it. Returns the revision of our record. */
 async function acquire(
   { kv, key, signal, onStandby }: LeaseOptions,
   times: LeaseTimes,
@@ -73,7 +73,7 @@ async function acquire(
     const entry = await kv.get(key);
     const now = performance.now();
     if (entry === null || entry.operation !== "PUT") return claim(() => kv.create(key, record));
-    // Free; or ours still, from before the bus was away.
+    // The lease is free, or still ours from before the bus was unavailable.
     if (["", record].includes(entry.string())) return claim(() => kv.update(key, record, entry.revision));
     if (seen?.revision !== entry.revision) {
       if (seen) onStandby?.();
@@ -85,7 +85,7 @@ async function acquire(
   return undefined;
 }
 
-/** A conditional write; undefined when somebody else has written meanwhile. */
+/** Makes a conditional write. Returns undefined if another process has written in between. */
 export async function claim(write: () => Promise<number>): Promise<number | undefined> {
   try {
     return await write();
@@ -103,7 +103,7 @@ async function leadWhileHeld(
 ): Promise<void> {
   const held = new AbortController();
   const lose = (why: string) => held.abort(new Error(`the lease ${key} is lost: ${why}`));
-  const stop = () => lose("it is not needed any more");
+  const stop = () => lose("it is no longer needed");
   signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) stop();
   let revision = first;
@@ -111,24 +111,24 @@ async function leadWhileHeld(
   let renewed = performance.now();
 
   function assertHeld(): void {
-    // A process that was paused reads what it was sent meanwhile before its timers run.
+    // After a pause, a process reads buffered input before its timers run.
     const age = performance.now() - renewed;
     if (age > times.takeMillis) lose(`not renewed for ${Math.round(age)} ms`);
     held.signal.throwIfAborted();
   }
 
-  /** Writes over our record; undefined when another process has taken the lease. */
+  /** Replaces our record. Returns undefined if another process has taken the lease. */
   async function overwrite(text: string): Promise<number | undefined> {
     const next = await claim(() => kv.update(key, text, revision));
     if (next !== undefined) return next;
-    // Perhaps our own write moved it on, and its answer was lost.
+    // Our own write may have moved the revision, with its answer lost.
     const entry = await kv.get(key);
     return entry?.string() === record ? claim(() => kv.update(key, text, entry.revision)) : undefined;
   }
 
   /** Empties the record, so that a standby need not wait. */
   async function giveBack(): Promise<void> {
-    // A stop does not wait for the answer to a renewal.
+    // On stop, an unanswered renewal may still change the revision.
     revision = (await renewal?.catch(() => undefined)) ?? revision;
     await overwrite("").catch(onError);
   }

@@ -1,6 +1,6 @@
 /**
- * Leases of scopes: one for each, or one for many. A kind that is watched in opted-in namespaces has one lease for all of them: a
- * lease for each of a thousand would cost the bus 1,400 writes per second.
+ * Leases for scopes: one per scope, or one shared by many. A kind that is watched in opted-in namespaces has one lease
+ * for all of them: with one lease each, a thousand namespaces would cost the bus 1,400 writes per second.
  */
 import { EventEmitter, once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,14 +10,14 @@ import { defaultLease, holdLease, type LeaseOptions, type LeaseTimes } from "./l
 /** Work that needs a lease. */
 export type Tenant = Required<Pick<LeaseOptions, "signal" | "lead" | "onError" | "onStandby">>;
 
-/** A lease, by its key. */
+/** A lease that scopes can join. */
 export interface Lease {
   readonly key: string;
   /** Resolves when the tenant's signal has aborted and its lead has ended. The last tenant gives the lease back. */
   join(tenant: Tenant): Promise<void>;
 }
 
-/** Whose lease it is, and where. */
+/** The key and the holder of a lease. */
 export interface NamedLeaseOptions {
   readonly kv: KV;
   readonly key: string;
@@ -26,7 +26,7 @@ export interface NamedLeaseOptions {
   readonly times?: LeaseTimes | undefined;
 }
 
-/** Opens a lease for one tenant. A lead that throws gives it back, so another replica may try. */
+/** Opens a lease for one tenant. If its lead throws, the lease is given back so that another replica can try. */
 export const ownLease = ({ kv, key, holder, times = defaultLease }: NamedLeaseOptions): Lease => ({
   key,
   join: (tenant) => holdLease({ kv, key, holder, times, ...tenant }),
@@ -39,8 +39,8 @@ interface Term {
 }
 
 /**
- * Opens a lease that any number of tenants use. It is held, or waited for, while it has tenants. A lead that throws begins again
- * after a pause: were the lease given back, the other tenants would begin again as well.
+ * Opens a lease for any number of tenants. It is held or waited for while it has tenants. A lead that throws restarts
+ * after a pause: giving the lease back would restart the other tenants as well.
  */
 export function sharedLease({ kv, key, holder, times = defaultLease }: NamedLeaseOptions): Lease {
   const tenants = new Set<Tenant>();
@@ -49,7 +49,7 @@ export function sharedLease({ kv, key, holder, times = defaultLease }: NamedLeas
   let term: Term | undefined;
   let giveBack: (() => Promise<void>) | undefined;
 
-  /** Holds the lease, or waits for it, until the function that is returned is called. */
+  /** Holds the lease, or waits for it, until the returned function is called. */
   function hold(): () => Promise<void> {
     const stopping = new AbortController();
     const done = holdLease({
@@ -60,7 +60,7 @@ export function sharedLease({ kv, key, holder, times = defaultLease }: NamedLeas
         term = { held, assertHeld };
         terms.emit("begun");
         if (!held.aborted) await lost;
-        // The lease is given back when they have ended, so that no other replica publishes before.
+        // Give the lease back only after all leads have ended, so that no other replica publishes before.
         await Promise.all(leads);
       },
       onError(error) {

@@ -1,31 +1,31 @@
-/** Which kinds the installation lists. Its configuration may change at any time. */
+/** Follows the kinds that the installation lists. Its configuration may change at any time. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { KubeClient } from "../kube/client.ts";
 import { apiVersionOf, ConfigMap, type Kind, kindText } from "../kube/kind.ts";
 import type { ListedFor, ListedKinds } from "../kube/listedkinds.ts";
 
-/** What is done with listed kinds. */
+/** Options of {@link followListed}. */
 export interface ListedOptions {
   readonly client: Pick<KubeClient, "list">;
-  /** Where the ConfigMaps are. */
+  /** Namespace of the ConfigMaps. */
   readonly platformNamespace: string;
   readonly lists: readonly ListedFor[];
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** Prepares for the kinds that a function lists now, before any of them is watched. Rejects when it has to be tried again. */
+  /** Prepares for the kinds that a function now lists, before they are watched. If it rejects, it is retried. */
   readonly prepare: (fn: string, kinds: readonly Kind[]) => Promise<void>;
-  /** Begins with a kind; returns what ends it when it is no longer listed. */
+  /** Starts a kind. Returns the function that ends it. */
   readonly enter: (kind: Kind, listed: ListedKinds) => (why: "unlisted" | "stopped") => Promise<void>;
-  /** From one look to the next, in milliseconds. */
+  /** Poll interval in milliseconds. */
   readonly everyMillis?: number;
 }
 
 const nameOf = (kind: Kind): string => `${apiVersionOf(kind)} ${kind.kind} ${kind.plural}`;
 
 /**
- * Looks every few seconds which kinds are listed, until `signal` aborts. While a list cannot be read, or is not valid, the
- * known kinds stay.
+ * Polls the lists of kinds every few seconds until `signal` aborts. If a list cannot be read or is invalid, the known
+ * kinds stay.
  */
 export async function followListed(options: ListedOptions): Promise<void> {
   const { signal, log, everyMillis = 5000 } = options;
@@ -62,7 +62,7 @@ export async function followListed(options: ListedOptions): Promise<void> {
         const { message } = error as Error;
         log[problems.get(configMap) === message ? "debug" : "warn"](
           { err: error, configMap, known: [...inside.keys()] },
-          "listed kinds not read, keeping those that are known",
+          "failed to read listed kinds, keeping the known ones",
         );
         problems.set(configMap, message);
       }
@@ -72,7 +72,7 @@ export async function followListed(options: ListedOptions): Promise<void> {
   await Promise.all([...inside.values()].map((leave) => leave("stopped")));
 }
 
-/** The content of a ConfigMap. The bridge may list ConfigMaps, and has no right to get one. */
+/** Reads a ConfigMap. The bridge may list ConfigMaps, but not get them. */
 async function read(
   { client, platformNamespace, signal }: ListedOptions,
   name: string,

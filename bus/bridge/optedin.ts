@@ -1,25 +1,25 @@
-/** Which namespaces are opted in: those with the label. It may come and go at any time. */
+/** Follows the opted-in namespaces, those with the label. The label may change at any time. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { type KubeClient, metadataOnly } from "../kube/client.ts";
 import { optInLabel } from "../kube/domain.ts";
 import { Namespace } from "../kube/kind.ts";
 
-/** What is done in opted-in namespaces. */
+/** Options of {@link followOptedIn}. */
 export interface OptedInOptions {
   readonly client: KubeClient;
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** Begins in a namespace; returns what ends it there, which resolves when it has ended. */
+  /** Starts in a namespace. Returns the function that ends it there and resolves when it has ended. */
   readonly enter: (namespace: string) => () => Promise<void>;
-  /** Called with why the namespaces can not be listed, and with undefined when they are again. */
+  /** Called with the error if the namespaces cannot be listed, and with undefined when they can be again. */
   readonly onTrouble: (error: Error | undefined) => void;
 }
 
-/** A label is set seldom, and nobody is kept waiting by a few seconds. */
+/** Labels change seldom, and a few seconds of delay do no harm. */
 const lookMillis = 5000;
 
-/** Looks every few seconds which namespaces are opted in, until `signal` aborts. While nobody can tell, they stay. */
+/** Polls the opted-in namespaces every few seconds until `signal` aborts. After a failed list, the known ones stay. */
 export async function followOptedIn(options: OptedInOptions): Promise<void> {
   const { client, signal, log, enter, onTrouble } = options;
   const inside = new Map<string, () => Promise<void>>();
@@ -31,8 +31,8 @@ export async function followOptedIn(options: OptedInOptions): Promise<void> {
       told = undefined;
       const entered = [...labelled].filter((namespace) => !inside.has(namespace));
       const left = [...inside.keys()].filter((namespace) => !labelled.has(namespace));
-      if (entered.length + left.length > 0) log.info({ entered, left }, "other namespaces are opted in now");
-      // Whoever comes back is not met by what is still ending.
+      if (entered.length + left.length > 0) log.info({ entered, left }, "opted-in namespaces changed");
+      // A namespace that is opted in again starts only after its former run has ended.
       await Promise.all(left.map((namespace) => inside.get(namespace)?.()));
       for (const namespace of left) inside.delete(namespace);
       for (const namespace of entered) inside.set(namespace, enter(namespace));
@@ -41,7 +41,7 @@ export async function followOptedIn(options: OptedInOptions): Promise<void> {
       const { message } = error as Error;
       log[told === message ? "debug" : "warn"](
         { err: error, known: [...inside.keys()] },
-        "namespaces not listed, going on with those that are known",
+        "failed to list namespaces, keeping the known ones",
       );
       told = message;
       onTrouble(error as Error);

@@ -1,15 +1,15 @@
-/** How many objects a list asks for at a time: objects may have 1.5 MB each, and a page is in memory as a whole, several times. */
+/** Page sizes of lists. An object may have 1.5 MB, and a page is in memory as a whole, several times over. */
 
-/** The first page tells how large the objects are. */
+/** The first page shows how large the objects are. */
 export const firstPage = 50;
 
 const bounds = { fewest: 10, most: 500 };
-/** About what a page may have. Characters of JSON. */
+/** Target size of a page, in characters of JSON. */
 const pageSize = 16_000_000;
-/** So many objects of a page are measured. */
+/** Number of objects measured per page. */
 const samples = 8;
 
-/** The number of objects of the next page, after one of `limit`, of which the server has given `items`. */
+/** Returns the limit for the next page, after a page with `limit` for which the server returned `items`. */
 export function nextPage(limit: number, items: readonly unknown[]): number {
   const step = Math.max(1, Math.floor(items.length / samples));
   const measured = items.filter((_, at) => at % step === 0).map((item) => JSON.stringify(item).length);

@@ -1,4 +1,4 @@
-/** What the bus remembers about a watch: who leads it, and how far it has come. */
+/** The bridge's records on the bus: which replica leads a watch, and the position of the watch. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KV, KvEntry } from "@nats-io/kv";
 import { z } from "zod";
@@ -6,7 +6,7 @@ import { isVersion } from "../kube/object.ts";
 import { type GroupKind, token, untoken } from "../subjects.ts";
 import { claim, holderIn } from "./lease.ts";
 
-/** What the bus remembers about a kind's watch. */
+/** The stored position of a kind's watch. */
 export const positionSchema = z.object({
   resourceVersion: z.string(),
   /** RFC 3339. */
@@ -15,16 +15,16 @@ export const positionSchema = z.object({
   state: z.enum(["listing", "resuming", "watching", "absent"]),
   /** Objects that exist. */
   objects: z.int().default(0),
-  /** Of the last message about the kind in the object store. */
+  /** Sequence of the kind's last message in the object store. */
   sequence: z.int().default(0),
-  /** When the object store was created that has what came before the position: RFC 3339. Older programs do not say. */
+  /** RFC 3339. Creation time of the object store that has everything up to the position. Older programs omit it. */
   stream: z.string().optional(),
-  /** The form in which objects are published up to here, as `publishedForm` names it. Older programs leave it out. */
+  /** The published form of objects up to here, as `publishedForm` names it. Older programs omit it. */
   form: z.string().optional(),
 });
 export type Position = z.infer<typeof positionSchema>;
 
-/** The position in a record of the bucket; undefined where there is none, or none that can be read. */
+/** Parses a position record. Returns undefined for a missing or invalid record. */
 export function parsePosition(text: string): Position | undefined {
   try {
     return positionSchema.safeParse(JSON.parse(text)).data;
@@ -51,7 +51,7 @@ export function kindIn(key: string): GroupKind[] {
 /** Matches every position in a cluster. */
 export const positionKeys = (cluster: string): string => `position.${token(cluster)}.>`;
 
-/** Key of a kind's lease in the same bucket: {@link holderIn} tells from its value which replica leads. */
+/** Key of a kind's lease in the same bucket: {@link holderIn} reads the leading replica from its value. */
 export const leaseKey = (cluster: string, kind: GroupKind, namespace?: string): string =>
   `lease.${slot(cluster, kind, namespace)}`;
 
@@ -60,7 +60,7 @@ const saveEveryMillis = 1000;
 const positionOf = (entry: KvEntry | null): Position | undefined =>
   entry?.operation === "PUT" ? parsePosition(entry.string()) : undefined;
 
-/** Where to resume. A watcher that was listing had no position that the API server serves, and a new object store has none. */
+/** Where to resume. Undefined if the watcher was listing (its position is no longer served) or if the object store is new. */
 export function servedPosition(entry: KvEntry | null, storeCreatedAt: string): string | undefined {
   const { state, resourceVersion, stream = storeCreatedAt } = positionOf(entry) ?? {};
   if (stream !== storeCreatedAt) return undefined;
@@ -72,25 +72,25 @@ export function servedPosition(entry: KvEntry | null, storeCreatedAt: string): s
 /** What the bus had of a kind at a position. */
 export type SavedExtent = Pick<Position, "sequence" | "objects">;
 
-/** What the bus had at the saved position: after a power cut or a purge it may have lost more than the position. */
+/** What the bus had at the saved position. After a power cut or a purge it may have less. */
 export function savedExtent(entry: KvEntry | null): SavedExtent {
   const { sequence = 0, objects = 0 } = positionOf(entry) ?? {};
   return { sequence, objects };
 }
 
-/** In which form everything up to the position was published. */
+/** The form in which everything up to the position was published. */
 export const savedForm = (entry: KvEntry | null): string | undefined => positionOf(entry)?.form;
 
 /**
- * Saves the position once a second when it has moved, and a last time at the end. A bridge that was paused must not
- * take back what the one that leads now has saved.
+ * Saves the position once a second when it has moved, and once more at the end. A bridge that resumes after a pause
+ * must not overwrite the position of the current leader.
  */
 export async function keepSaved(options: {
   readonly kv: KV;
   readonly key: string;
-  /** Key of the lease: when two have saved, its holder is right. */
+  /** Key of the lease: if two bridges have saved, the holder of the lease is right. */
   readonly lease: string;
-  /** Of the record, when the lease was taken; 0 if there was none. */
+  /** Revision of the record when the lease was taken; 0 without a record. */
   readonly revision: number;
   readonly ended: AbortSignal;
   readonly onError: (error: unknown) => void;
@@ -110,12 +110,12 @@ export async function keepSaved(options: {
       return;
     }
     const [found, lease] = await Promise.all([kv.get(key), kv.get(options.lease)]);
-    // Tried again in a second, if it is still ours to say.
+    // If this replica still holds the lease, the next save overwrites the record.
     if (lease && holderIn(lease.string()) === now.holder) revision = found?.revision ?? 0;
   };
   while (!ended.aborted) {
     await sleep(saveEveryMillis, undefined, { signal: ended }).catch(() => undefined);
-    // A position that is not saved only costs a longer replay.
+    // A position that was not saved only costs a longer replay.
     await save().catch(options.onError);
   }
 }

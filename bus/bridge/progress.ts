@@ -1,43 +1,43 @@
-/** How far a bridge is with what it watches, for its metrics. */
+/** Progress of a bridge's scopes, for its metrics. */
 
 /** One scope that this replica leads. */
 export interface Lead {
-  /** It is not up to date: it lists, resumes, or can not watch. */
+  /** The scope is not up to date: it lists, resumes, or cannot be watched. */
   fallsBehind(): void;
-  /** It is listed or watched, so what changes from now on is told. */
+  /** The scope is listed or watched, so later changes are reported. */
   catchesUp(): void;
 }
 
-/** What a lead is asked when somebody wants to know. */
+/** Values that a metric reads from a lead. */
 export interface LeadSource {
-  /** When the oldest change came that is not on the bus yet, by `performance.now()`; undefined where none waits. */
+  /** When the oldest unpublished change was read, by `performance.now()`; undefined if none waits. */
   readonly waitingSince: number | undefined;
   /** Objects that exist. */
   readonly count: number;
 }
 
-/** A kind, all of its scopes together. */
+/** Progress of a kind, summed over its scopes. */
 export interface KindProgress {
   /** Scopes that this replica leads. */
   leading: number;
-  /** For how long the one that is the furthest behind has been; 0 when all are up to date. */
+  /** How long the scope that is furthest behind has been behind; 0 when all are up to date. */
   behindSeconds: number;
   objects: number;
 }
 
-/** The scopes of a bridge. */
+/** Progress of all scopes of a bridge. */
 export interface Progress {
-  /** A scope of the kind is stood by for, until the function that is returned is called. */
+  /** Registers a scope of the kind as standing by, until the returned function is called. */
   enter(kind: string): () => void;
-  /** Is led from now on, until the signal aborts. */
+  /** Marks a scope as led until the signal aborts. */
   lead(kind: string, source: LeadSource, signal: AbortSignal): Lead;
-  /** By kind; of one that is only stood by for nothing is known. */
+  /** Progress by kind. For a kind that only stands by, all values are 0. */
   kinds(): ReadonlyMap<string, KindProgress>;
-  /** Objects that exist, of everything that this replica leads. */
+  /** Number of existing objects in all scopes that this replica leads. */
   objects(): number;
 }
 
-/** No scopes yet. */
+/** Opens a progress record without scopes. */
 export function openProgress(): Progress {
   const scopes = new Map<symbol, string>();
   const leads = new Map<symbol, { kind: string; source: LeadSource; behindSince: number | undefined }>();

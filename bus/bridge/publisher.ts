@@ -1,6 +1,7 @@
 /**
- * Publishes the changes of one kind. Never older over newer: each publish is a compare-and-set on the subject's last
- * message, and a version that is not newer than what the bus has is dropped. Two bridges at once do no harm.
+ * Publishes the changes of one kind. An older version never replaces a newer one: each publish is a compare-and-set on
+ * the subject's last message, and a version that is not newer than the one on the bus is dropped. Two concurrent
+ * bridges do no harm.
  */
 
 import type { StoredMsg } from "@nats-io/jetstream";
@@ -32,66 +33,66 @@ import { turn } from "./turn.ts";
 /** The changes of one kind (in one namespace, if given). */
 export interface Publisher {
   /**
-   * Publishes a change, if it is news. Resolves when it may be followed by the next one; {@link Publisher.settled}
-   * tells when it is on the bus. Changes of one object keep their order. What a watch tells moves the position; a
-   * list is in no order, so its end does ({@link Publisher.advance}).
+   * Publishes a change if it is new. Resolves when the next one may follow; {@link Publisher.settled} waits until it is
+   * on the bus. Changes of one object keep their order. Events of a watch move the position; a list has no order, so
+   * the caller moves it at the end of the list ({@link Publisher.advance}).
    */
   publish(change: Change, object: Stored, source: "list" | "watch"): Promise<void>;
-  /** Everything published so far is on the bus. Rejects when something could not be. */
+  /** Resolves when everything published so far is on the bus. Rejects if a publish failed. */
   settled(): Promise<void>;
   /** Everything up to this resourceVersion is on the bus; undefined before the first one. */
   readonly position: string | undefined;
-  /** Moves the position on when nothing has to be published for it: a bookmark, the end of a list. */
+  /** Moves the position without publishing: at a bookmark, or at the end of a list. */
   advance(resourceVersion: string): void;
-  /** The API server has gone back in time: what it says next is news, whatever its version. */
+  /** The API server has gone back in time: everything it reports next is new, whatever its version. */
   forgetVersions(): void;
   /** Objects that the bus shows as existing, as `namespace/name`. */
   names(): string[];
-  /** Whether the bus shows it as existing. */
+  /** Whether the object exists on the bus. */
   has(name: string): boolean;
-  /** How many they are. */
+  /** Number of existing objects. */
   readonly count: number;
-  /** Of the last message that the bus has of the kind, as far as this publisher knows. */
+  /** Sequence of the kind's last message on the bus, as far as this publisher knows. */
   readonly sequence: number;
-  /** When the oldest change of the watch came that is not on the bus yet, by `performance.now()`. */
+  /** When the oldest unpublished change of the watch was read, by `performance.now()`. */
   readonly waitingSince: number | undefined;
-  /** The object vanished while nobody watched: publishes its deletion at this version, with its last known state. */
+  /** The object vanished while the kind was not watched: publishes its deletion at this version, with its last known state. */
   vanished(name: string, resourceVersion: string): Promise<void>;
 }
 
-/** What a publisher needs. */
+/** Options of {@link openPublisher}. */
 export interface PublisherOptions {
   readonly bus: Bus;
   readonly cluster: string;
   readonly kind: Kind;
   readonly namespace?: string | undefined;
-  /** Annotations that are published of kinds of which only the metadata is. None unless given. */
+  /** Annotations to publish for kinds of which only the metadata is published. Default: none. */
   readonly annotations?: ReadonlySet<string> | undefined;
-  /** What is on the bus already: everything up to this resourceVersion. */
+  /** Everything up to this resourceVersion is on the bus already. */
   readonly position?: string | undefined;
-  /** What the bus had at that position. A bus that has less by now has lost some of it, so everything is listed. */
+  /** What the bus had at that position. If it has less now, it lost something, and everything is listed again. */
   readonly extent?: SavedExtent;
-  /** Objects may be on the bus otherwise than they would be published now: the first list compares and publishes what differs. */
+  /** Objects on the bus may have a former published form: the first list compares them and publishes the differences. */
   readonly renew?: boolean;
   readonly signal: AbortSignal;
   /**
-   * Throws when this bridge may have lost the kind to another one without knowing: it was paused. Compare-and-set keeps
-   * old state from replacing newer, but an address that an object had for a while may be empty by now.
+   * Throws when this bridge may have lost the kind without noticing, after a pause. Compare-and-set keeps old state from
+   * replacing newer, but the address of an object that moved away may be empty by now.
    */
   readonly assertHeld?: () => void;
   readonly onPublished: (change: Change) => void;
-  /** Something that a watch told is dealt with, so many milliseconds after it came. */
+  /** A change of the watch is processed. Milliseconds since it was read. */
   readonly onSettled?: (millis: number) => void;
-  /** A publish was refused for good. Nothing can be published any more; a new publisher starts where this one was. */
+  /** A publish failed for good. This publisher publishes no more; a new one resumes at its position. */
   readonly onFailed?: (error: unknown) => void;
-  /** Somebody else has written where only bridges do. What is there is set right by a list. */
+  /** Found a message that no bridge wrote. A list corrects it. */
   readonly onUnreadable?: (subject: string) => void;
   /** An object does not fit into a message, so a partial event is published. */
   readonly onOversized?: (object: { subject: string; bytes: number; limit: number }) => void;
   readonly observe?: PublishObserver;
 }
 
-/** A change of the watch that keeps the position behind it. */
+/** A change of the watch. The position stays before it until it is done. */
 interface Entry {
   readonly resourceVersion: string;
   /** By `performance.now()`. */
@@ -99,15 +100,15 @@ interface Entry {
   done: boolean;
 }
 
-/** What a message's headers may need beside its payload, in bytes; they hold the object's names a few times. */
+/** Room for a message's headers, in bytes. They hold the object's names a few times. */
 const headerBytes = 4096;
 const sizeOf = ({ data }: EventMessage): number => Buffer.byteLength(data) + headerBytes;
-/** Publishes under way at once: enough to fill the round trips, few enough to feel the bus push back. */
+/** Maximum number of concurrent publishes: enough to hide the round trips, few enough to notice the bus's backpressure. */
 const maxUnderWay = 128;
-/** Deletions that are not asked of the bus again: what comes back under its old name mostly does so soon. */
+/** Number of deletions to remember. Recreated objects mostly return soon, and then need no read from the bus. */
 const rememberedTombstones = 10_000;
 
-/** Opens a publisher: learns from the bus what it already has. */
+/** Opens a publisher. Reads from the bus what it already has. */
 export async function openPublisher(options: PublisherOptions): Promise<Publisher> {
   const { bus, cluster, kind, signal } = options;
   const ledger = openLedger({ tombstones: rememberedTombstones });
@@ -115,12 +116,12 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
   let { last } = learned;
   const chains = new Map<string, Promise<void>>();
   const underWay: Entry[] = [];
-  // A watch tells only what happens from now on; what is wrong is found by a list.
+  // A watch reports only later changes, so a list has to find what is wrong now.
   let renewing = options.renew ?? false;
   let position = damaged || renewing || lost ? undefined : options.position;
   let tasks = 0;
   let failure: unknown;
-  /** Those who wait for room. */
+  /** Resolves when a publish ends, for callers that wait for room. */
   let room: PromiseWithResolvers<void> | undefined;
 
   /** Builds the message of an event: a partial one where the whole object does not fit. */
@@ -138,17 +139,17 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
   const subjectOf = ({ key, owner }: Place): string =>
     objectSubject(cluster, { group: kind.group, kind: kind.kind, ...parseKeyText(key), owner });
 
-  /** Read from the stream's leader: a replica may lag. A bus that is away for a while is no reason to begin anew. */
+  /** Reads from the stream's leader, because a replica may lag. Retries while the bus is unavailable. */
   const lastOn = (subject: string): Promise<StoredMsg | null> =>
     untilAnswered(() => bus.jsm.streams.getMessage(streams.objects, { last_by_subj: subject }), signal);
 
-  /** Whether the bus has something older, or perhaps this very version otherwise than it would be published now. */
+  /** Whether the bus may have an older version, or this version in a former published form. */
   const mayDiffer = (before: Known | undefined, resourceVersion: string, change: Change): boolean =>
     before === undefined ||
     isNews(before, resourceVersion, change) ||
     (renewing && !before.deleted && before.resourceVersion === resourceVersion);
 
-  /** One publish at one address; drops what is not newer. */
+  /** Publishes at one address. Drops what is not newer. */
   async function put(
     place: Place,
     change: Change,
@@ -172,7 +173,7 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
     const { resourceVersion } = versionOf(event.id) ?? unversioned;
     const subject = subjectOf(place);
     const message = fitting(subject, event);
-    // The changes of one chunk of the watch travel in one write.
+    // The changes of one chunk of the watch share a socket write.
     const later = turn();
     if (later !== undefined) await later;
     for (;;) {
@@ -195,7 +196,7 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
         return "published";
       } catch (error) {
         if (!isOvertaken(error)) throw error;
-        // Another bridge was here, a tombstone expired, or this is our own publish whose answer was lost.
+        // Another bridge published, a tombstone expired, or the answer to our own publish was lost.
         const found = await lastOn(subject);
         if (found) ledger.set(place, knownFrom(headIn(found.header), found.seq));
         else ledger.forget(place);
@@ -203,7 +204,7 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
     }
   }
 
-  /** Publishes that nothing is there any more, with the last known state, which only the bus has. */
+  /** Publishes a deletion with the last known state, which only the bus has. */
   async function bury(place: Place, resourceVersion: string): Promise<void> {
     const last = await lastOn(subjectOf(place));
     if (last === null) return;
@@ -218,17 +219,17 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
     const place: Place = { key: keyText(named), owner };
     const before = ledger.home(place.key);
     const former = before === undefined || before === owner ? undefined : { ...place, owner: before };
-    // Old news: the bus has it elsewhere, in a newer version.
+    // Outdated: the bus has a newer version at another address.
     if (former && !isNewer(ledger.get(former), object)) return;
-    // A list mostly tells what is known.
+    // Most objects of a list are already known.
     if (mayDiffer(ledger.get(place), resourceVersion, change)) await put(place, change, object);
     ledger.settle(place);
-    // The object has another controller now, or it was made anew under another one. In this order it is never seen as
-    // deleted, and its former controller is told, because its last state there names it.
+    // The object has another controller now, or was recreated under one. Publishing in this order never shows it as
+    // deleted, and its former controller is notified, because the last state there names it.
     if (former) await bury(former, resourceVersion);
   }
 
-  /** Runs a task behind the earlier ones of its object, and keeps the position behind it until it is done. */
+  /** Runs a task after the earlier ones of its object. The position stays before it until it is done. */
   async function enter(name: string, entry: Entry | undefined, task: () => Promise<void>): Promise<void> {
     if (failure !== undefined) throw failure;
     if (entry) underWay.push(entry);
@@ -259,7 +260,7 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
     }
   }
 
-  // A bridge ended between the two publishes of a move.
+  // A former bridge stopped between the two publishes of a move.
   for (const { place, resourceVersion } of left)
     await enter(place.key, undefined, () => bury(place, resourceVersion));
 

@@ -1,6 +1,6 @@
 /**
- * How long the queues of all functions are. The bridge tells, and not the workers: a function whose workers are away is the
- * one whose queue is of interest. Every replica does, and says the same.
+ * Queue lengths of all functions. The bridge reports them instead of the workers, because the queue of a function without
+ * running workers matters most. Every replica reports the same values.
  */
 import { JetStreamApiError } from "@nats-io/jetstream";
 import type { Logger } from "pino";
@@ -11,11 +11,11 @@ import { countUnrouted } from "../queue/unrouted.ts";
 import { consumers, streams, timersStream, work, workStream } from "../subjects.ts";
 import type { Interest } from "../topology.ts";
 
-/** What is asked, and for whom. */
+/** Options of {@link registerQueueMetrics}. */
 export interface QueueMetricsOptions {
   readonly bus: Pick<Bus, "jsm">;
   readonly interests: readonly Interest[];
-  /** The bus stores with the time of its own clock. */
+  /** The bus timestamps messages with its own clock. */
   readonly clock: Pick<BusClock, "now">;
   readonly log: Pick<Logger, "debug">;
   readonly registry: Registry;
@@ -23,48 +23,48 @@ export interface QueueMetricsOptions {
 
 /** A function's queue. */
 interface QueueLength {
-  /** Events, webhooks and due requests of which no worker has made tickets yet. */
+  /** Events, webhooks, and due requests that no worker has turned into tickets yet. */
   readonly unrouted: number;
-  /** Tickets that wait for a free worker, and that workers have. */
+  /** Tickets that wait for a free worker. */
   readonly waiting: number;
   readonly inFlight: number;
-  /** Tickets in hand that were in other hands before. */
+  /** In-flight tickets that were delivered before. */
   readonly redelivered: number;
-  /** Age of the oldest ticket, in seconds; 0 when there is none. */
+  /** Age of the oldest ticket, in seconds; 0 without tickets. */
   readonly oldestSeconds: number;
   readonly scheduled: number;
   readonly deadLetters: number;
 }
 
 const gauges: Readonly<Record<keyof QueueLength, readonly [name: string, help: string]>> = {
-  unrouted: ["denrei_events_waiting", "Events, webhooks and due requests that no worker has looked at yet."],
-  waiting: ["workqueue_depth", "Requests that wait for a free worker."],
-  inFlight: ["denrei_requests_in_flight", "Requests that a worker has."],
+  unrouted: ["denrei_events_waiting", "Events, webhooks, and due requests that no worker has routed yet."],
+  waiting: ["workqueue_depth", "Requests waiting for a free worker."],
+  inFlight: ["denrei_requests_in_flight", "Requests that a worker is processing."],
   redelivered: [
     "denrei_requests_redelivered",
-    "Requests that a worker has and another one had before: it died, was paused, or gave them back.",
+    "In-flight requests that were delivered before: another worker died, was paused, or returned them.",
   ],
   oldestSeconds: [
     "denrei_oldest_request_seconds",
-    "Age of the oldest request that waits or that a worker has, in seconds; 0 when there is none.",
+    "Age of the oldest waiting or in-flight request, in seconds; 0 without requests.",
   ],
   scheduled: [
     "denrei_requests_scheduled",
     "Delayed requests, and marks of objects that changed while they were reconciled.",
   ],
-  deadLetters: ["denrei_dead_letters", "Requests that were given up and not replayed yet."],
+  deadLetters: ["denrei_dead_letters", "Dead-lettered requests that have not been replayed."],
 };
 
-/** Registers the gauges; the bus is asked when somebody reads them. While it does not answer they are absent. */
+/** Registers the gauges, which query the bus at each scrape. They are absent while the bus does not answer. */
 export function registerQueueMetrics({ bus, interests, clock, log, registry }: QueueMetricsOptions): void {
   if (interests.length === 0) return;
   let asked: Promise<ReadonlyMap<string, QueueLength>> | undefined;
 
-  /** One answer for all gauges of a scrape, and for scrapes that come meanwhile. */
+  /** One query serves all gauges of a scrape, and concurrent scrapes. */
   const ask = (): Promise<ReadonlyMap<string, QueueLength>> => {
     asked ??= lengths(bus, interests, clock)
       .catch((error: unknown) => {
-        log.debug({ err: error }, "lengths of queues not read");
+        log.debug({ err: error }, "failed to read queue lengths");
         return new Map<string, QueueLength>();
       })
       .finally(() => {
@@ -125,7 +125,7 @@ async function lengths(
   return new Map(found.filter((one) => one !== undefined));
 }
 
-/** Somebody has removed the function's streams: nothing is known of it, and of the others it is. */
+/** The function's streams were removed, so it has no metrics. Other functions keep theirs. */
 function absent(error: unknown): undefined {
   if (error instanceof JetStreamApiError && error.status === 404) return undefined;
   throw error;

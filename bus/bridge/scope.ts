@@ -1,4 +1,4 @@
-/** One kind, in all namespaces or in one, as one of the bridge's replicas sees it: it stands by, or leads and watches. */
+/** One kind, in all namespaces or in one, on one replica of the bridge: it stands by, or leads and watches. */
 import type { KV } from "@nats-io/kv";
 import type { Logger } from "pino";
 import { publishedForm } from "../events/kubernetes.ts";
@@ -13,7 +13,7 @@ import { openPublisher } from "./publisher.ts";
 import { objectsCreatedAt } from "./topologykeeper.ts";
 import { type WatcherState, watchKind } from "./watcher.ts";
 
-/** What a replica does about a scope. */
+/** The state of a scope on this replica. */
 export type ScopeState = WatcherState["name"] | "standby";
 
 /** What all scopes of a bridge share. */
@@ -26,38 +26,38 @@ export interface ScopeTools {
   readonly replica: string;
   readonly log: Logger;
   readonly metrics: ReturnType<typeof bridgeMetrics>;
-  /** Annotations of kinds of which only the metadata is published. */
+  /** Annotations to publish for kinds of which only the metadata is published. */
   readonly annotations?: ReadonlySet<string> | undefined;
   readonly watchSeconds?: number | undefined;
 }
 
-/** What a scope is about. */
+/** Options of {@link startScope}. */
 export interface ScopeOptions extends ScopeTools {
   readonly kind: Kind;
-  /** Undefined: all of them. */
+  /** Undefined: all namespaces. */
   readonly namespace: string | undefined;
-  /** Of a kind that the installation lists: the command that prints its roles. */
+  /** For a kind that the installation lists: the command that prints its roles. */
   readonly rightsCommand?: string | undefined;
-  /** Is held while the scope is watched. */
+  /** Held while the scope is watched. */
   readonly lease: Lease;
   readonly onState: (state: ScopeState) => void;
-  /** Called with what keeps it from being watched and is the bridge's business, and with undefined when nothing does. */
+  /** Called with the error that keeps the scope from being watched, unless a person has to grant a role; undefined when it is watched. */
   readonly onTrouble: (error: Error | undefined) => void;
 }
 
-/** A scope that is held or waited for. */
+/** A running scope: it leads or stands by. */
 export interface Scope {
-  /** Gives the lease back, if it is held, and begins again with what is on the bus by then. */
+  /** Gives the lease back if held, and starts again from what is on the bus then. */
   restart(why: string): void;
-  /** Gives the lease back, if it is held. What is on the bus stays there. */
+  /** Gives the lease back if held. Messages on the bus stay. */
   stop(): Promise<void>;
 }
 
-/** A scope in logs, states and troubles: `Secret in team-a`. */
+/** Name of a scope in logs, states, and errors: `Secret in team-a`. */
 export const scopeText = (kind: Kind, namespace: string | undefined): string =>
   namespace === undefined ? kindText(kind) : `${kindText(kind)} in ${namespace}`;
 
-/** Stands by for a scope, and watches it while it has the lease. */
+/** Stands by for a scope, and watches it while the lease is held. */
 export function startScope(options: ScopeOptions): Scope {
   const { kind, namespace, lease, metrics, log, onState } = options;
   const name = scopeText(kind, namespace);
@@ -72,11 +72,11 @@ export function startScope(options: ScopeOptions): Scope {
     if (refused) metrics.refused.set(place, 1);
     else metrics.refused.remove(place);
     told = error?.message;
-    // A label or a list does not decide whether the bridge is ready.
+    // A missing role does not make the bridge unready.
     options.onTrouble(refused ? undefined : error);
   }
 
-  // Nothing has been left out so far: an increase is seen from a figure that is there before.
+  // Start the counter at 0, so that its first increase is visible.
   metrics.oversized.inc(labels, 0);
   onState("standby");
   const leave = metrics.progress.enter(labels.kind);
@@ -85,7 +85,7 @@ export function startScope(options: ScopeOptions): Scope {
     onError(error) {
       const level = told === (error as Error).message ? "debug" : "warn";
       onTrouble(error as Error);
-      log[level]({ err: error, kind: name }, "bridge of this kind broken, trying again");
+      log[level]({ err: error, kind: name }, "failed to lead this kind, retrying");
     },
     onStandby: () => onTrouble(undefined),
     async lead(held, assertHeld) {
@@ -147,16 +147,13 @@ async function watchWhileHeld(options: LeadOptions): Promise<void> {
     onSettled: (millis) => metrics.published.observe(labels, millis / 1000),
     onFailed: (error) => broken.abort(error),
     onUnreadable: (subject) =>
-      log.warn({ subject }, "not an event of the bridge: listing, to set right what it says"),
+      log.warn({ subject }, "found a message that no bridge wrote, listing to correct it"),
     onOversized(object) {
       metrics.oversized.inc(labels);
-      log.warn(object, "object larger than max_payload: functions read it from the API server");
+      log.warn(object, "object larger than max_payload, functions read it from the API server");
     },
     observe: ({ subject, tries, error }) =>
-      log[tries === 1 ? "warn" : "debug"](
-        { subject, tries, err: error },
-        "publish not answered, trying again",
-      ),
+      log[tries === 1 ? "warn" : "debug"]({ subject, tries, err: error }, "publish not answered, retrying"),
   });
   log.info({ resourceVersion: publisher.position ?? "none", objects: publisher.count }, "leading");
   let state: WatcherState["name"] = "listing";
@@ -168,7 +165,7 @@ async function watchWhileHeld(options: LeadOptions): Promise<void> {
     lease: options.lease.key,
     revision: saved?.revision ?? 0,
     ended: ended.signal,
-    onError: (error) => log.warn({ err: error }, "position not saved, trying again"),
+    onError: (error) => log.warn({ err: error }, "failed to save position, retrying"),
     now: () => ({
       resourceVersion: publisher.position ?? "",
       holder: replica,
@@ -176,7 +173,7 @@ async function watchWhileHeld(options: LeadOptions): Promise<void> {
       objects: publisher.count,
       sequence: publisher.sequence,
       stream,
-      // Until the first list is complete, the bus may still have some objects in the former form.
+      // Until the first list is complete, the bus may have some objects in the former form.
       form: publisher.position === undefined ? former : form,
     }),
   });
@@ -191,7 +188,7 @@ async function watchWhileHeld(options: LeadOptions): Promise<void> {
       signal: AbortSignal.any([held, broken.signal, options.restarted]),
       log,
       onTrouble(error) {
-        // Nothing changes until the right is granted.
+        // Without the permission there is nothing to catch up with.
         if (error === undefined || error instanceof WatchRefusedError) lead.catchesUp();
         else lead.fallsBehind();
         options.onTrouble(error);
@@ -206,7 +203,7 @@ async function watchWhileHeld(options: LeadOptions): Promise<void> {
         options.onState(state);
       },
     });
-    // A lease that was lost is no fault.
+    // Losing the lease is not an error.
     if (!held.aborted) broken.signal.throwIfAborted();
   } finally {
     ended.abort();

@@ -1,11 +1,11 @@
-/** How full the streams with a limit are. Full ones lose what is oldest, or refuse what is new. */
+/** Fill levels of the streams with a limit. Full streams drop their oldest messages or reject new ones. */
 import type { Logger } from "pino";
 import { Gauge, type Registry } from "prom-client";
 import type { Bus } from "../nats/connect.ts";
 import { activityStream, streams, timersStream, workStream } from "../subjects.ts";
 import type { Interest } from "../topology.ts";
 
-/** Where the streams are. */
+/** Options of {@link registerStreamMetrics}. */
 export interface StreamMetricsOptions {
   readonly bus: Pick<Bus, "jsm">;
   readonly interests: readonly Interest[];
@@ -13,7 +13,7 @@ export interface StreamMetricsOptions {
   readonly registry: Registry;
 }
 
-/** Registers the gauge, which asks the bus at each scrape. Streams that the bus does not describe are absent. */
+/** Registers the gauge, which queries the bus at each scrape. It omits streams that the bus does not describe. */
 export function registerStreamMetrics({ bus, interests, log, registry }: StreamMetricsOptions): void {
   const own = interests.flatMap(({ scope: { fn } }) => [
     workStream(fn),
@@ -23,14 +23,14 @@ export function registerStreamMetrics({ bus, interests, log, registry }: StreamM
   const names = [...Object.values(streams), ...new Set(own)];
   new Gauge({
     name: "denrei_stream_used_ratio",
-    help: "Share of its size limit (max_bytes) that a stream has taken; absent for streams without a limit.",
+    help: "Share of its size limit (max_bytes) that a stream uses. Absent for streams without a limit.",
     labelNames: ["stream"] as const,
     registers: [registry],
     async collect() {
       const asked = await Promise.allSettled(names.map((name) => bus.jsm.streams.info(name)));
       this.reset();
       for (const answer of asked) {
-        if (answer.status === "rejected") log.debug({ err: answer.reason }, "size of a stream not read");
+        if (answer.status === "rejected") log.debug({ err: answer.reason }, "failed to read stream size");
         else if (answer.value.config.max_bytes > 0) {
           const { config, state } = answer.value;
           this.set({ stream: config.name }, state.bytes / config.max_bytes);

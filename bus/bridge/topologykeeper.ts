@@ -1,39 +1,39 @@
-/** Heals the topology while the bridge runs: a stream or consumer that was deleted or altered, or a bus that came back empty. */
+/** Repairs the topology while the bridge runs: streams or consumers that were deleted or changed, or an empty bus. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Bus } from "../nats/connect.ts";
 import { streams, topologyAdvisories } from "../subjects.ts";
 import { type BusOptions, ensureTopology, type Interest } from "../topology.ts";
 
-/** What is kept, and for how long. */
+/** Options of {@link keepTopology}. */
 export interface TopologyKeeperOptions {
   readonly bus: Bus;
   readonly busOptions: BusOptions;
-  /** Those of now: an installation may list other kinds than before. */
+  /** The current subscriptions. An installation may list other kinds than before. */
   readonly interests: () => readonly Interest[];
-  /** Existing objects that this replica has put into the stream of objects. */
+  /** Number of existing objects that this replica has published to the objects stream. */
   readonly published: () => number;
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** Called when the stream of objects has lost objects, and how: it is another one than before, or was purged. */
+  /** Called when the objects stream lost objects, with the reason: it was recreated or purged. */
   readonly onObjectsLost: (how: string) => void;
-  /** Called with why the topology cannot be ensured, and with undefined when it is. */
+  /** Called with the error when the topology cannot be ensured, and with undefined when it is. */
   readonly onTrouble: (error: Error | undefined) => void;
-  /** From one look to the next when nothing was announced, in milliseconds. */
+  /** Check interval in milliseconds, in the absence of advisories. */
   readonly everyMillis?: number;
 }
 
-/** Pause after a failure, doubled each time up to the usual interval. Milliseconds. */
+/** Pause after a failure, doubled each time up to the check interval. Milliseconds. */
 const retryMillis = 1000;
-/** A stream takes its consumers along: what is announced together is one reason to look. Milliseconds. */
+/** Deleting a stream deletes its consumers: collect the advisories of this time into one check. Milliseconds. */
 const settleMillis = 200;
 
-/** Facts about the stream of objects that change when it loses some. */
+/** Properties of the objects stream that change when it loses objects. */
 export interface Objects {
   /** RFC 3339. */
   readonly created: string;
   readonly count: number;
-  /** An operator has given the stream a limit: when it is full it drops objects by itself, and listing them again does not help. */
+  /** An operator set a limit: a full stream drops objects by itself, and listing them again does not help. */
   readonly limited: boolean;
 }
 
@@ -42,14 +42,14 @@ const objectsIn = async ({ jsm }: Pick<Bus, "jsm">): Promise<Objects> => {
   return { created, count: state.messages, limited: config.max_bytes > 0 };
 };
 
-/** Identifies the stream of objects: a stream that is created again is another one. RFC 3339. */
+/** Identifies the objects stream by its creation time: a recreated stream is a different one. RFC 3339. */
 export const objectsCreatedAt = async (bus: Pick<Bus, "jsm">): Promise<string> =>
   (await objectsIn(bus)).created;
 
 /**
- * How objects were lost between two looks, if they were. There is a message for each one that exists, and those that are deleted go one by
- * one after days. So fewer messages than `published`, the number of existing objects before this look, or half as many as at the last look,
- * mean a purge.
+ * How objects were lost between two checks; undefined if none were. The stream has one message per existing object, and
+ * deletions expire one by one after days. So it was purged if it has fewer messages than `published`, the number of
+ * existing objects before this check, or fewer than half as many as at the last check.
  */
 export function lossOf(before: Objects, now: Objects, published: number): string | undefined {
   if (now.created !== before.created) return "the stream of objects was created again";
@@ -58,8 +58,8 @@ export function lossOf(before: Objects, now: Objects, published: number): string
 }
 
 /**
- * Ensures the topology when JetStream announces a change, when the connection is back, and every so often, until `signal`
- * aborts. Begin with it after the topology was ensured once.
+ * Ensures the topology after JetStream advisories, after a reconnect, and periodically, until `signal` aborts. Call it
+ * after the topology was ensured once.
  */
 export async function keepTopology(options: TopologyKeeperOptions): Promise<void> {
   const {

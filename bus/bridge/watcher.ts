@@ -5,8 +5,9 @@
  *     resuming ──(the position is too new)──▶ listing
  *     listing ──(404: the CRD is not installed)──▶ absent ──▶ listing
  *
- * After an error it waits, and what was watching resumes. A list is compared with what the bus has, so what vanished while nobody watched is
- * published as deleted. API concepts: https://kubernetes.io/docs/reference/using-api/api-concepts/
+ * After an error it waits, and a watch resumes. A list is compared with the bus, so that objects that vanished while the
+ * kind was not watched are published as deleted.
+ * API concepts: https://kubernetes.io/docs/reference/using-api/api-concepts/
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
@@ -19,41 +20,41 @@ import { refusalOf, WatchRefusedError } from "./deniedkinds.ts";
 import { firstPage, nextPage } from "./pagesize.ts";
 import type { Publisher } from "./publisher.ts";
 
-/** Where a watcher is. */
+/** State of a watcher. */
 export type WatcherState =
   | { readonly name: "listing" }
   | { readonly name: "resuming"; readonly resourceVersion: string }
   | { readonly name: "watching"; readonly resourceVersion: string }
   | { readonly name: "absent" };
 
-/** What a watcher needs. */
+/** Options of {@link watchKind}. */
 export interface WatcherOptions {
   readonly client: KubeClient;
   readonly kind: Kind;
   readonly namespace?: string | undefined;
-  /** Of a kind that the installation lists: the command that prints its roles. */
+  /** For a kind that the installation lists: the command that prints its roles. */
   readonly rightsCommand?: string | undefined;
-  /** Its position is where to resume. */
+  /** The watcher resumes at its position. */
   readonly publisher: Publisher;
   /**
-   * How long one watch request may live, in seconds. A connection that died silently is noticed when the server has
-   * not ended the watch by then; a new watch resumes where the old one was, so short times cost little.
+   * Duration of one watch request, in seconds. If the server has not ended the watch by then, the connection is dead. A
+   * new watch resumes where the old one was, so short durations cost little.
    */
   readonly watchSeconds: number;
   readonly signal: AbortSignal;
   readonly log: Logger;
   readonly onState: (state: WatcherState) => void;
-  /** Called with what keeps the kind from being watched, and with undefined when it is listed or watched again. */
+  /** Called with the error that keeps the kind from being watched, and with undefined when it is listed or watched again. */
   readonly onTrouble: (error: Error | undefined) => void;
 }
 
 const deadAfterMillis = 5000;
-/** How long the first answer may take; twice as long after each failure. */
+/** Timeout of the first answer, doubled after each failure. */
 const answerMillis = 2000;
-/** A watch that ends sooner, with nothing said, is a server that is not well: it is not asked again at once. */
+/** A watch that ends sooner without an event indicates an unhealthy server: back off before asking again. */
 const shortMillis = 500;
 const backoff = { baseMillis: 100, capMillis: 5000, healthyMillis: 10_000 };
-/** Where the bridge is refused it waits for a person. Of opted-in namespaces there may be many. */
+/** Without permission, the watcher waits for a person to grant it. There may be many opted-in namespaces. */
 const refusedCapMillis = 30_000;
 
 const changes = { ADDED: "added", MODIFIED: "modified", DELETED: "deleted" } as const;
@@ -86,17 +87,17 @@ export async function watchKind(options: WatcherOptions): Promise<void> {
       refused = false;
     } catch (error) {
       if (signal.aborted) return;
-      // What could not be published must not be passed over: the lease is given up and all starts anew.
+      // A failed publish must not be skipped: give the lease up and start again.
       await publisher.settled();
       if (performance.now() - started > backoff.healthyMillis) failures = 0;
       failures++;
       if (isGone(error)) {
-        log.info({ reason: (error as ApiError).message }, "position is not served any more, listing");
+        log.info({ reason: (error as ApiError).message }, "position no longer served, listing");
         state = { name: "listing" };
       } else if (isNotFound(error)) {
         options.onTrouble(undefined);
         if (state.name !== "absent")
-          log.warn("the API server does not know this kind: is its CRD installed? Trying again");
+          log.warn("the API server does not know this kind, retrying: is its CRD installed?");
         state = { name: "absent" };
       } else {
         const trouble = refusalOf(error as Error, options);
@@ -105,7 +106,7 @@ export async function watchKind(options: WatcherOptions): Promise<void> {
         refused = trouble instanceof WatchRefusedError;
         log[refused && before ? "debug" : "warn"](
           { err: trouble, state: state.name, failures },
-          "watch broken, trying again",
+          "watch failed, retrying",
         );
         const { position } = publisher;
         if (state.name === "watching")
@@ -126,11 +127,11 @@ export async function watchKind(options: WatcherOptions): Promise<void> {
 const pauseAfter = (failures: number, capMillis: number): number =>
   Math.min(capMillis, backoff.baseMillis * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);
 
-/** How to ask for what may go on the bus, and no more. */
+/** The media type that returns only what may be published. */
 const acceptOf = ({ publish }: Kind, request: keyof typeof metadataOnly): string | undefined =>
   publish === "metadata" ? metadataOnly[request] : undefined;
 
-/** Items of a list carry no type of their own, and metadata that of their envelope. */
+/** List items carry no type of their own, and metadata carries the type of its envelope. */
 const typed = (kind: Kind, object: Stored): Stored => ({
   ...object,
   apiVersion: apiVersionOf(kind),
@@ -138,12 +139,12 @@ const typed = (kind: Kind, object: Stored): Stored => ({
 });
 
 /**
- * The API server may be younger than the position: restored from a backup, or another one. It would accept the watch
- * and say nothing until it has caught up, so it is asked where it is.
+ * Checks that the API server is not behind the position, as after a restore from a backup. Such a server would accept
+ * the watch and stay silent until it has caught up.
  */
 async function resume(options: WatcherOptions, from: string, patienceMillis: number): Promise<WatcherState> {
   const { client, kind, namespace, publisher, log } = options;
-  // Where the watch was dead, the idle connections of the pool may be, too.
+  // If the watch's connection died, idle connections of the pool may be dead, too.
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(patienceMillis)]);
   const { metadata } = await client.list(kind, namespace, { limit: 1 }, signal, acceptOf(kind, "list"));
   const { resourceVersion } = metadata;
@@ -194,11 +195,7 @@ async function watch(options: WatcherOptions, from: string): Promise<WatcherStat
   const dead = setTimeout(
     () => {
       if (namespace !== undefined) client.connection.giveUp("namespaceWatches", opened);
-      ending.abort(
-        new Error(
-          `the watch went on for longer than the ${seconds} s that were asked for: the connection is dead`,
-        ),
-      );
+      ending.abort(new Error(`the watch exceeded its timeout of ${seconds} s: the connection is dead`));
     },
     seconds * 1000 + deadAfterMillis,
   );
@@ -220,7 +217,7 @@ async function watch(options: WatcherOptions, from: string): Promise<WatcherStat
     }
     if (ending.signal.aborted) throw ending.signal.reason;
     if (resourceVersion === from && performance.now() - opened < shortMillis)
-      throw new Error("the API server ended the watch as soon as it was opened");
+      throw new Error("the API server ended the watch immediately");
     return { name: "watching", resourceVersion };
   } finally {
     clearTimeout(dead);

@@ -1,11 +1,11 @@
 /**
- * The time by the clock of the NATS servers. Schedules fall due by that clock, and replicas on several machines share it: a
- * process whose own clock is wrong would set its timers into the past, or find those of others overdue.
+ * The time by the clock of the NATS servers. Schedules fall due by that clock, and replicas on several machines share it. A
+ * process with a wrong clock would set its timers in the past, or consider timers of others overdue.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Bus } from "./connect.ts";
 
-/** A clock that all processes of a bus agree on. */
+/** A clock that all processes on a bus share. */
 export interface BusClock {
   /** Milliseconds since the epoch. */
   now(): number;
@@ -13,13 +13,13 @@ export interface BusClock {
   offsetMillis(): number;
 }
 
-/** This machine's own clock. */
+/** The clock of this machine. */
 export const machineClock: BusClock = { now: () => Date.now(), offsetMillis: () => 0 };
 
-/** Source of the time, and interval of the readings. */
+/** Options of {@link startBusClock}. */
 export interface BusClockOptions {
   readonly bus: Pick<Bus, "inbox" | "nc">;
-  /** A stream, or a consumer of it, that this user may look at: the answer says when the server gave it. */
+  /** A stream, or a consumer of it, whose info this user may request: the response carries the server's time. */
   readonly stream: string;
   readonly consumer?: string;
   readonly signal: AbortSignal;
@@ -31,18 +31,18 @@ export interface BusClockOptions {
 interface Reading {
   /** Milliseconds since the epoch. */
   readonly time: number;
-  /** When it was that time, by `performance.now()`. */
+  /** `performance.now()` at that time. */
   readonly at: number;
-  /** How wrong it may be, in milliseconds: half of the round trip. */
+  /** Maximum error in milliseconds: half of the round trip. */
   readonly error: number;
 }
 
-/** The first reading is the best of so many. */
+/** Number of initial readings, of which the best is used. */
 const firstReadings = 3;
 
 /**
- * Reads the server's clock, then again every minute, when the connection is back, and when this machine was suspended or its
- * clock was set, until `signal` aborts. Rejects when the first reading fails.
+ * Reads the server's clock every minute, after a reconnect, and after this machine was suspended or its clock was set, until
+ * `signal` aborts. Rejects if the first reading fails.
  */
 export async function startBusClock(options: BusClockOptions): Promise<BusClock> {
   const { bus, stream, consumer, signal, onError, everyMillis = 60_000 } = options;
@@ -55,7 +55,7 @@ export async function startBusClock(options: BusClockOptions): Promise<BusClock>
     const answered = performance.now();
     const { ts } = answer.json<{ ts?: string }>();
     const time = Date.parse(ts ?? "");
-    if (Number.isNaN(time)) throw new Error(`${subject} was answered without a time: ${answer.string()}`);
+    if (Number.isNaN(time)) throw new Error(`the answer to ${subject} has no time: ${answer.string()}`);
     return { time, at: (asked + answered) / 2, error: (answered - asked) / 2 };
   }
 
@@ -66,7 +66,7 @@ export async function startBusClock(options: BusClockOptions): Promise<BusClock>
     try {
       best = better({ ...best, error: best.error + driftMillis }, await read());
     } catch (error) {
-      // The machine's clocks do not drift apart that fast: the last reading is good for hours.
+      // The clocks drift slowly: the last reading is good for hours.
       onError(error);
     }
   });
@@ -78,7 +78,7 @@ export async function startBusClock(options: BusClockOptions): Promise<BusClock>
   function now(): number {
     const monotonic = performance.now();
     const found = Date.now() - monotonic;
-    // `performance.now()` stands still while a machine is suspended, and does not follow a clock that is set.
+    // `performance.now()` stops while a machine is suspended, and ignores changes of the clock.
     if (Math.abs(found - apart) > jumpMillis) reads.now();
     apart = found;
     return Math.round(best.time + monotonic - best.at);
@@ -86,7 +86,7 @@ export async function startBusClock(options: BusClockOptions): Promise<BusClock>
   return { now, offsetMillis: () => now() - Date.now() };
 }
 
-/** Calls at intervals, and at once when asked to; never twice at a time. */
+/** Calls periodically, and at once on request; never concurrently. */
 function periodically(
   everyMillis: number,
   signal: AbortSignal,
@@ -105,13 +105,13 @@ function periodically(
   return { now: () => rested.abort() };
 }
 
-/** This machine's clocks do not differ by so much from one look to the next, unless one stood still or was set. Milliseconds. */
+/** A larger change of the difference between this machine's clocks means that one stopped or was set. Milliseconds. */
 const jumpMillis = 1000;
 
-/** How much worse a reading gets from one to the next, so that a new one replaces it. Milliseconds. */
+/** Added to the error of the last reading, so that a new reading replaces it. Milliseconds. */
 const driftMillis = 5;
 
-/** The more exact of two readings, or the later one where they cannot both be right. */
+/** The more exact of two readings, or the later one if they contradict each other. */
 function better(a: Reading, b: Reading): Reading {
   const difference = Math.abs(a.time + b.at - a.at - b.time);
   return difference > a.error + b.error || b.error <= a.error ? b : a;

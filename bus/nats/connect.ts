@@ -1,4 +1,4 @@
-/** Connecting to NATS, with errors that tell an operator what was tried. */
+/** Connects to NATS. Errors name the server and suggest a fix. */
 
 import { readFile } from "node:fs/promises";
 import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager } from "@nats-io/jetstream";
@@ -31,22 +31,22 @@ export interface Bus {
 
 /** How to reach the bus. */
 export interface BusAddress {
-  /** Comma-separated `nats://` or `tls://` URLs; with `user:password@` or `token@` in the first one that has it. */
+  /** Comma-separated `nats://` or `tls://` URLs. The first one with `user:password@` or `token@` sets the credentials. */
   readonly url: string;
-  /** Shown to operators by the server: `denrei-worker`, say. */
+  /** Name that the server shows to operators, such as `denrei-worker`. */
   readonly name: string;
-  /** Credentials file (JWT and seed), if the server wants one. */
+  /** Credentials file (JWT and seed), if the server requires one. */
   readonly credentials?: string | undefined;
   /** CA certificate file for `tls://`. */
   readonly ca?: string | undefined;
-  /** Client certificate and key files; read again at every reconnect, because certificates are renewed. */
+  /** Client certificate and key files. Read again at every reconnect, because certificates are renewed. */
   readonly certificate?: string | undefined;
   readonly key?: string | undefined;
-  /** How long the first connection may take, in milliseconds. */
+  /** Timeout of the first connection, in milliseconds. */
   readonly timeoutMillis?: number | undefined;
 }
 
-/** The address that settings name. */
+/** Reads the address of the bus from settings. */
 export const busAddress = (settings: Settings<(typeof busSettings)[number]>, name: string): BusAddress => ({
   url: settings.natsUrl,
   name,
@@ -56,15 +56,15 @@ export const busAddress = (settings: Settings<(typeof busSettings)[number]>, nam
   key: settings.natsKey,
 });
 
-/** The bus could not be reached, or it is not one that the platform can use. */
+/** The bus is unreachable, or the platform cannot use it. */
 export class BusUnreachableError extends Error {
   override readonly name = "BusUnreachableError";
 }
 
 /**
- * Connects once; afterwards the client reconnects for ever. Throws {@link BusUnreachableError} when no server
- * answers within the time, when it does not want this user, or when JetStream is off, and a `BusPermissionError` when
- * the user may not even ask for JetStream, and a `ConfigError` for a certificate without its key.
+ * Connects once; afterwards the client reconnects forever. Throws {@link BusUnreachableError} if no server answers in
+ * time, if it rejects this user, or if JetStream is off; a `BusPermissionError` if the user may not use JetStream; and a
+ * `ConfigError` for a certificate without its key.
  */
 export async function connectBus(address: BusAddress): Promise<Bus> {
   const shown = redacted(address.url);
@@ -80,7 +80,7 @@ export async function connectBus(address: BusAddress): Promise<Bus> {
       maxReconnectAttempts: -1,
       reconnectTimeWait: 100,
       reconnectJitter: 100,
-      // A connection without traffic is noticed as dead after two missed pings.
+      // Two missed pings mark an idle connection as dead.
       pingInterval: 5000,
       maxPingOut: 2,
       noAsyncTraces: true,
@@ -129,7 +129,7 @@ async function whoIs({ certificate, key }: BusAddress, user: string | undefined)
   }
 }
 
-/** Without any of them, what the server asks for decides; with one of them, a server without TLS is refused. */
+/** Without any of these settings, the server decides about TLS. With one of them, a server without TLS is rejected. */
 function tlsOf({ url, ca, certificate, key }: BusAddress): Pick<ConnectionOptions, "tls"> {
   if (ca === undefined && certificate === undefined && key === undefined && !/(^|,\s*)tls:\/\//.test(url))
     return {};
@@ -142,7 +142,7 @@ function tlsOf({ url, ca, certificate, key }: BusAddress): Pick<ConnectionOption
   };
 }
 
-/** What the client library reads from URLs, and what it leaves out: who we are. */
+/** Splits the URLs into servers and credentials. The client library ignores credentials in URLs. */
 function serversOf(text: string): Pick<ConnectionOptions, "servers" | "user" | "pass" | "token"> {
   const urls = text.split(",").map((server) => /^(.*:\/\/)?(?:([^@]*)@)?(.*)$/.exec(server.trim()) ?? []);
   const servers = urls.map(([, scheme = "", , host = ""]) => scheme + host);
@@ -153,7 +153,7 @@ function serversOf(text: string): Pick<ConnectionOptions, "servers" | "user" | "
     : { servers, user: unescaped(user), pass: unescaped(pass.join(":")) };
 }
 
-/** A percent sign that begins no escape stands for itself. */
+/** A percent sign without a valid escape is kept. */
 function unescaped(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -168,21 +168,21 @@ function reason(error: unknown): string {
   return `${error.message}${cause}`;
 }
 
-/** What to do about a connection that was not made. */
+/** Suggests a fix for a failed connection. */
 async function adviceOn(error: unknown, { url, certificate }: BusAddress, user: string): Promise<string> {
   if (error instanceof errors.AuthorizationError && /timeout/i.test(error.message))
     return "The server received no credentials within its authorization timeout: this machine or the server is overloaded. Try again, or raise the server's authorization.timeout.";
   if (error instanceof errors.AuthorizationError)
-    return `It does not know ${user}, or not by these credentials: check them, and the server's users.`;
+    return `It rejects ${user} or its credentials: check them, and the server's users.`;
   if ((error as NodeJS.ErrnoException).code === "CERT_HAS_EXPIRED")
     return "Renew the NATS server's certificate, or set this machine's clock.";
   if (/VERIFY|SELF_SIGNED|ALTNAME|CERT_/.test((error as NodeJS.ErrnoException).code ?? ""))
-    return "Its certificate is not one to trust here: set --nats-ca or NATS_CA to the authority that signed it, and use a name that it was made for.";
-  // A server that is not satisfied with a certificate ends the connection, and the client library loses its last word.
+    return "Its certificate is not trusted: set --nats-ca or NATS_CA to the authority that signed it, and use a host name that the certificate covers.";
+  // A server that rejects a certificate closes the connection, and the client library loses the reason.
   if (error instanceof errors.TimeoutError && (await greeting(url))?.tls_verify) {
     return certificate === undefined
-      ? "It wants to see a certificate: set --nats-cert and --nats-key (NATS_CERT, NATS_KEY)."
-      : `It wants to see a certificate and seems not to accept the one of ${user} (${certificate}): is it of the authority that the server trusts, and still valid?`;
+      ? "It requires a client certificate: set --nats-cert and --nats-key (NATS_CERT, NATS_KEY)."
+      : `It requires a client certificate and seems to reject the one of ${user} (${certificate}): check that it is valid and signed by an authority that the server trusts.`;
   }
-  return "Start one with JetStream enabled (nats-server -js), or set --nats-url or NATS_URL to one that runs.";
+  return "Start a server with JetStream enabled (nats-server -js), or set --nats-url or NATS_URL to a running one.";
 }

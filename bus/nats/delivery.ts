@@ -1,4 +1,4 @@
-/** A message that a durable consumer handed to this process, and the ways to answer it. */
+/** A message that a durable consumer delivered to this process, and the ways to answer it. */
 import type { Msg, MsgHdrs, NatsConnection } from "@nats-io/transport-node";
 import type { Bus } from "./connect.ts";
 import { readableHeaders } from "./headers.ts";
@@ -9,27 +9,27 @@ const confirmMillis = 2000;
 /** One delivery. Acknowledgement protocol: https://docs.nats.io/using-nats/developer/develop_jetstream/consumers */
 export interface Delivery {
   readonly subject: string;
-  /** Whose message it is. */
+  /** Name of the stream that has the message. */
   readonly stream: string;
   readonly headers: MsgHdrs | undefined;
-  /** How often the message was delivered, this time included. */
+  /** Number of deliveries, including this one. */
   readonly deliveries: number;
   /** Position in the stream. */
   readonly sequence: number;
   /** Messages that the consumer has yet to deliver. */
   readonly pending: number;
-  /** Where an answer to this delivery goes. */
+  /** Subject for the answer to this delivery. */
   readonly reply: string;
   /** Local time of arrival (`performance.now()`). */
   readonly arrived: number;
   string(): string;
-  /** Done; not confirmed by the server. For messages whose redelivery does no harm. */
+  /** Acknowledges without confirmation. For messages whose redelivery does no harm. */
   done(): void;
-  /** Done, and confirmed. Rejects when the server does not answer in time. */
+  /** Acknowledges with confirmation. Rejects if the server does not answer in time. */
   confirmDone(): Promise<void>;
-  /** Starts the consumer's AckWait anew, confirmed. Rejects when the server does not answer in time. */
+  /** Restarts the consumer's AckWait, with confirmation. Rejects if the server does not answer in time. */
   extend(): Promise<void>;
-  /** Not done: the server delivers it again, at once or after some milliseconds, to any replica. */
+  /** Returns the message. The server redelivers it to any replica, at once or after some milliseconds. */
   handBack(afterMillis?: number): void;
 }
 
@@ -52,7 +52,7 @@ function acknowledge(nc: NatsConnection, reply: string): void {
 export function deliveryOf({ nc, inbox }: Pick<Bus, "nc" | "inbox">, message: Msg): Delivery {
   const reply = message.reply ?? "";
   const parts = reply.split(".");
-  // $JS.ACK.<stream>.<consumer>.… or, with a domain and an account hash in front, two tokens more.
+  // $JS.ACK.<stream>.<consumer>.… or, with a domain and an account hash in front, two more tokens.
   const start = parts.length > 9 ? 6 : 4;
   const confirm = async (answer: string): Promise<void> => {
     await inbox.request(reply, answer, { timeoutMillis: confirmMillis });

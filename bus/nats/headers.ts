@@ -1,9 +1,9 @@
-/** Headers of messages that anybody may have written. */
+/** Reads the headers of messages from any client. */
 import type { Msg, MsgHdrs } from "@nats-io/transport-node";
 
 /**
- * The headers of a message; undefined where there are some that the client library refuses to read. It does so by
- * throwing, and what throws where messages arrive ends the reading of the whole connection.
+ * The headers of a message; undefined if the client library cannot parse them. The library throws then, and an error in a
+ * message callback ends all reads from the connection.
  */
 export function readableHeaders(message: Msg): MsgHdrs | undefined {
   try {

@@ -1,37 +1,37 @@
 /**
- * Who a connection is. Every user of the bus has a prefix of its own for inboxes, which nobody else may listen to: what
- * is answered to one is not read by another.
+ * The identity of a connection. Every user of the bus has its own inbox prefix, to which only that user may subscribe, so
+ * users cannot read each other's responses.
  */
 import { X509Certificate } from "node:crypto";
 
-/** A user of the bus, as far as its own process knows. */
+/** A user of the bus, as its own process sees it. */
 export interface Identity {
-  /** The user's name, for people. */
+  /** Name of the user, for messages. */
   readonly user: string;
-  /** What its inboxes begin with; the client library's own where the user is not one of the platform's. */
+  /** Prefix of its inboxes. For users that are not the platform's: the client library's default. */
   readonly inboxPrefix: string;
 }
 
 /** The account of a NATS server that has JetStream and the roles that configure it. */
 export const busAccount = "BUS";
 
-/** What the platform's users are called: the role behind this prefix. */
+/** Prefix of the platform's users, followed by their role. */
 export const userPrefix = "denrei-";
 
-/** The user of a role. */
+/** The name of a role's user. */
 export const userOf = (role: string): string => `${userPrefix}${role}`;
 
-/** What the inboxes of a user begin with. */
+/** The inbox prefix of a user. */
 export const inboxPrefixOf = (user: string): string => `_INBOX_${user}`;
 
 const ours = new RegExp(`^${userPrefix}[a-z0-9-]+$`);
 
-/** The identity of a user; without a name one whom the server knows otherwise, if at all. */
+/** The identity of a user. Without a name, the server may still know the user by other means. */
 export const identityOf = (user: string | undefined): Identity => ({
   user: user || "this user",
   inboxPrefix: user !== undefined && ours.test(user) ? inboxPrefixOf(user) : "_INBOX",
 });
 
-/** The common name of a certificate's subject: the user that a server with `verify_and_map` takes its holder for. */
+/** The common name of a certificate's subject. A server with `verify_and_map` uses it as the user name. */
 export const commonName = (pem: string | Buffer): string | undefined =>
   /^CN=(.+)$/m.exec(new X509Certificate(pem).subject)?.[1];

@@ -1,6 +1,6 @@
 /**
- * Questions and their answers over one subscription. The client library's own request prepares an error with a stack for
- * every call, lest it fail: three times the CPU of all the rest, on the path of every ticket and every event.
+ * Requests and responses over one subscription. The client library's own request captures a stack trace for every call,
+ * in case it fails. That takes three times the CPU of everything else, on the path of every ticket and event.
  */
 import {
   createInbox,
@@ -14,35 +14,35 @@ import { readableHeaders } from "./headers.ts";
 import type { Identity } from "./identity.ts";
 import { BusPermissionError, watchDenials } from "./permissionerror.ts";
 
-/** How to ask. */
+/** Options of a request. */
 export interface AskOptions {
   readonly headers?: MsgHdrs | undefined;
-  /** How long all answers together may take, in milliseconds. Default: 5 seconds. */
+  /** Timeout for all responses together, in milliseconds. Default: 5 seconds. */
   readonly timeoutMillis?: number;
 }
 
-/** Where the answers of one process arrive. */
+/** Receives the responses for one process. */
 export interface Inbox {
-  /** A subject of one's own, below which nobody else may listen. */
+  /** Creates a subject under the user's inbox prefix. Other users may not subscribe to it. */
   create(): string;
   /**
-   * Asks and resolves with the one answer. Rejects with the client library's `TimeoutError`, `NoRespondersError`,
-   * `DisconnectedError` (the question may have been heard, and its answer is lost), `ClosedConnectionError`, or with a
-   * `BusPermissionError` when the question may not be asked.
+   * Sends a request and resolves with its one response. Rejects with the client library's `TimeoutError`,
+   * `NoRespondersError`, `DisconnectedError` (the request may have arrived, and its response is lost),
+   * `ClosedConnectionError`, or with a `BusPermissionError` if the user may not publish on the subject.
    */
   request(subject: string, data: Payload, options?: AskOptions): Promise<Msg>;
-  /** Asks and hands over answers until one of them is the last. Rejects as {@link Inbox.request} does, or with what `receive` throws. */
+  /** Sends a request and passes on the responses until `receive` returns `last`. Rejects like {@link Inbox.request}, or with an error of `receive`. */
   collect(
     subject: string,
     data: string,
     receive: (answer: Msg) => "more" | "last",
     options?: AskOptions,
   ): Promise<void>;
-  /** Calls back whenever the server refuses what is published on this subject; returns how to stop that. */
+  /** Calls back when the server denies a publish on this subject. Returns the function that unsubscribes. */
   onDenied(subject: string, callback: (denied: BusPermissionError) => void): () => void;
 }
 
-/** The connection broke while an answer was awaited. */
+/** The connection broke before the response arrived. */
 export class DisconnectedError extends Error {
   override readonly name = "DisconnectedError";
 }
@@ -55,7 +55,7 @@ interface Question {
 
 const timeoutMillis = 5000;
 
-/** The client library's error says no more than `timeout`. */
+/** The client library's error has only the message `timeout`. */
 function unanswered(subject: string, millis: number): Error {
   const error = new errors.TimeoutError();
   error.message = `timeout: ${subject} was not answered within ${millis} ms`;
@@ -63,13 +63,13 @@ function unanswered(subject: string, millis: number): Error {
   return error;
 }
 
-/** Opens the inbox of a connection; it is closed with it. */
+/** Opens the inbox of a connection. It closes with the connection. */
 export function openInbox(nc: NatsConnection, { user, inboxPrefix }: Identity): Inbox {
   const create = () => createInbox(inboxPrefix);
   const prefix = create();
   const asked = new Map<string, Question>();
   const deniedTo = new Set<(denied: BusPermissionError) => void>();
-  /** Why no answer can arrive here. */
+  /** Set if the inbox's subscription failed: no response can arrive. */
   let deaf: Error | undefined;
   let nextId = 0;
 
@@ -91,14 +91,14 @@ export function openInbox(nc: NatsConnection, { user, inboxPrefix }: Identity): 
   });
   void (async () => {
     for await (const { type } of nc.status()) {
-      // What is published while there is no connection is thrown away by the library's next attempt at one.
+      // The library discards messages that are published while disconnected.
       if (type === "disconnect" || type === "reconnecting")
         failAll(new DisconnectedError("the connection broke before the answer came"));
     }
     failAll(new errors.ClosedConnectionError());
   })();
 
-  /** `receive` returns whether it was the last answer. */
+  /** `receive` returns true for the last response. */
   function ask(
     subject: string,
     data: Payload,
@@ -168,8 +168,8 @@ export function openInbox(nc: NatsConnection, { user, inboxPrefix }: Identity): 
 }
 
 /**
- * The connection as the client library's JetStream is to use it: its questions go through the inbox. By itself the library
- * waits out its time for an answer that was lost with the connection, five seconds, in which a lease is lost, too.
+ * Wraps the connection for the client library's JetStream, so that its requests go through the inbox. The library alone
+ * waits five seconds for a response that was lost with the connection, and within that time a lease is lost, too.
  */
 export function askingThrough(inbox: Inbox, nc: NatsConnection): NatsConnection {
   const request: NatsConnection["request"] = async (subject, data = "", options) => {
@@ -179,7 +179,7 @@ export function askingThrough(inbox: Inbox, nc: NatsConnection): NatsConnection 
         ...(options?.timeout !== undefined && { timeoutMillis: options.timeout }),
       });
     } catch (error) {
-      // As the library has it, which looks for this one.
+      // The library checks for this error class.
       if (error instanceof errors.NoRespondersError)
         throw new errors.RequestError(error.message, { cause: error });
       throw error;

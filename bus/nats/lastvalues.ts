@@ -1,5 +1,5 @@
 /**
- * Last values of many subjects in one request: the multi-subject form of direct get.
+ * Reads the last values of many subjects in one request: the multi-subject form of direct get.
  * https://github.com/nats-io/nats-architecture-and-design/blob/main/adr/ADR-31.md
  */
 import type { Msg, MsgHdrs } from "@nats-io/transport-node";
@@ -10,24 +10,24 @@ import { readableHeaders } from "./headers.ts";
 export interface LastValue {
   readonly subject: string;
   readonly sequence: number;
-  /** When it was stored: RFC 3339. */
+  /** Time of storage: RFC 3339. */
   readonly time: string;
   readonly headers: MsgHdrs | undefined;
   string(): string;
 }
 
-/** Reads the last value of every subject that matches one of the filters; no subject may match two. */
+/** Reads the last value of every subject that matches one of the filters. A subject must not match two filters. */
 export type ReadLastValues = (...filters: string[]) => Promise<readonly LastValue[]>;
 
-/** The bus refused a read. */
+/** The bus rejected a read. */
 export class BusReadError extends Error {
   override readonly name = "BusReadError";
 }
 
-/** The server answers at most so many subjects to one multi-subject read. */
+/** The server's limit on subjects in one multi-subject read. */
 const maxSubjects = 1024;
 
-/** Reads a batch of what one stream has into `values`, and says whether that is all there is. */
+/** Reads a batch of messages of one stream into `values`. Returns whether the batch is complete. */
 async function batch(
   { inbox }: Pick<Bus, "inbox">,
   stream: string,
@@ -38,30 +38,30 @@ async function batch(
   await inbox.collect(`$JS.API.DIRECT.GET.${stream}`, JSON.stringify(what), (answer) => {
     if (readableHeaders(answer) === undefined)
       throw new BusReadError(
-        `a message of ${stream} has headers that can not be read: delete it (${JSON.stringify(what)})`,
+        `a message of ${stream} has unreadable headers: delete it (${JSON.stringify(what)})`,
       );
     const code = answer.headers?.code ?? 0;
     if (code === 0) {
       values.push(storedIn(answer));
       return "more";
     }
-    // 204 ends the batch; 404 says that nothing matches.
+    // 204 ends the batch; 404 means that nothing matches.
     if (code === 413) outcome = "too many";
     else if (code !== 204 && code !== 404)
       throw new BusReadError(
-        `the bus refused a read of ${stream}: ${code} ${answer.headers?.description ?? ""}`,
+        `the bus rejected a read of ${stream}: ${code} ${answer.headers?.description ?? ""}`,
       );
     return "last";
   });
   return outcome;
 }
 
-/** Where a read begins: a sequence, or a time, as a text in RFC 3339 of nanoseconds where it matters. */
+/** Start of a read: a sequence, or a time. Pass RFC 3339 text for nanosecond precision. */
 export type Start = number | Date | string;
 
 const timeText = (time: Date | string): string => (typeof time === "string" ? time : time.toISOString());
 
-/** Reads what matches, oldest first, from a sequence or a time on: at most `limit` messages, and no more than 1,024. */
+/** Reads matching messages, oldest first, from a sequence or a time on: at most `limit`, and no more than 1,024. */
 export async function readFrom(
   bus: Pick<Bus, "inbox">,
   stream: string,
@@ -73,7 +73,7 @@ export async function readFrom(
   return values;
 }
 
-/** Reads all that matches, oldest first, from a sequence or a time on, as much at once as the server gives. */
+/** Reads all matching messages, oldest first, from a sequence or a time on, in the largest batches that the server allows. */
 export async function* readAll(
   bus: Pick<Bus, "inbox">,
   stream: string,
@@ -88,7 +88,7 @@ export async function* readAll(
   }
 }
 
-/** Opens reads of one stream. */
+/** Returns a reader of one stream. */
 export function lastValuesOf(bus: Pick<Bus, "inbox">, stream: string): ReadLastValues {
   async function pages(filter: string): Promise<LastValue[]> {
     const values: LastValue[] = [];

@@ -1,7 +1,7 @@
-/** What the bus does not let its user do, as an error that says who wanted what. */
+/** Permission violations on the bus, as errors that name the user and the subject. */
 import { errors, type NatsConnection, type PermissionViolationError } from "@nats-io/transport-node";
 
-/** The server refuses to let this connection's user publish on a subject, or subscribe to it. */
+/** The server denies this connection's user a publish or a subscription. */
 export class BusPermissionError extends Error {
   override readonly name = "BusPermissionError";
   readonly operation: "publish" | "subscription";
@@ -10,8 +10,8 @@ export class BusPermissionError extends Error {
     const { operation, subject } = violation;
     const what = operation === "publish" ? "publish on" : "subscribe to";
     super(
-      `the bus does not let ${user} ${what} "${subject}". Is this process started with the role that is meant for it, ` +
-        "and are the users of the NATS servers (authorization.conf) those of this version?",
+      `${user} may not ${what} "${subject}" on the bus. Check that this process uses the credentials of its role, ` +
+        "and that the users of the NATS servers (authorization.conf) are from this version.",
       { cause: violation },
     );
     this.operation = operation;
@@ -19,14 +19,14 @@ export class BusPermissionError extends Error {
   }
 }
 
-/** The refusal behind an error, if that is what it is about: the client library wraps it where it answers a question. */
+/** Finds the permission violation in an error or its cause: the client library wraps errors of requests. */
 export function violationIn(error: unknown): PermissionViolationError | undefined {
   const wrapped = error instanceof errors.RequestError || error instanceof BusPermissionError;
   const cause = wrapped ? error.cause : error;
   return cause instanceof errors.PermissionViolationError ? cause : undefined;
 }
 
-/** The error as one that says who was refused, if it tells of a refusal; otherwise as it is. */
+/** Wraps a permission violation in an error that names the user. Returns other errors unchanged. */
 export function withUser(user: string, error: unknown): unknown {
   const violation = violationIn(error);
   return violation === undefined || error instanceof BusPermissionError
@@ -35,8 +35,8 @@ export function withUser(user: string, error: unknown): unknown {
 }
 
 /**
- * Calls back for each refusal. The server tells of them beside the answers, naming nothing but the subject: of two
- * questions on one subject it can not be known which was refused, and both were.
+ * Calls back for each permission violation. The server reports violations separately from responses and names only the
+ * subject. Of two requests on one subject it is unknown which one was denied, so both count as denied.
  */
 export async function watchDenials(
   nc: NatsConnection,

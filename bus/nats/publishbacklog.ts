@@ -1,36 +1,36 @@
-/** Publishes that the bus does not take: a full disk, no leader, a limit. They are retried for ever, and somebody has to know. */
+/** Publishes that the bus does not store, because of a full disk, a missing leader, or a limit. They are retried forever, and reported. */
 import { JetStreamApiError } from "@nats-io/jetstream";
 
-/** What is being retried. */
+/** The publishes that are being retried. */
 export interface Stuck {
-  /** A publish has failed and is tried again; the same `publish` may fail again and again. */
+  /** A publish failed and is retried. The same `publish` may fail several times. */
   failed(publish: object, error: Error): void;
-  /** It was answered, or nobody waits for it any more. */
+  /** The publish was answered or abandoned. */
   over(publish: object): void;
-  /** Why the bus has not stored something for some seconds; undefined while it does. */
+  /** Why the bus has not stored something for some seconds; undefined while it stores everything. */
   reason(): string | undefined;
 }
 
-/** A leader election takes less: until then nobody need know. Milliseconds. */
+/** Longer than a leader election, which is not worth a report. Milliseconds. */
 const patienceMillis = 5000;
 
 /**
- * What to do about it. A server whose disk is full does not say so to its clients, it does not answer; and it keeps a write
- * error of a stream until it is started again, also when there is room (seen with nats-server 2.15.2).
+ * Appended to the error. A server with a full disk does not answer its clients. It keeps a write error of a stream until
+ * it restarts, even after space was freed (seen with nats-server 2.15.2).
  */
 const storeHint =
-  "Look at the NATS servers' logs, the room on their disks, and JetStream's limits. When there is room it goes on by " +
-  'itself; a server that has logged "no space left on device" has to be restarted as well.';
+  "Check the NATS servers' logs, their free disk space, and JetStream's limits. Publishing resumes when there is space; " +
+  'restart a server that has logged "no space left on device".';
 
-/** Says that the bus has refused to store something, or has not answered. */
+/** Formats the error of a bus that rejects messages or does not answer. */
 export const notStored = (error: Error): string =>
-  `the bus does not store what is published: ${error.message}. ${storeHint}`;
+  `the bus does not store messages: ${error.message}. ${storeHint}`;
 
-/** The bus answers that it can not store anything at the moment. */
+/** The bus answered that it cannot store anything at the moment. */
 export const isNotStored = (error: unknown): error is JetStreamApiError =>
   error instanceof JetStreamApiError && error.status >= 500;
 
-/** Nothing is stuck yet. */
+/** Opens a record without failed publishes. */
 export function openStuck(): Stuck {
   const publishes = new Map<object, { readonly since: number; error: Error }>();
   return {

@@ -1,14 +1,14 @@
-/** What a NATS server says and shows before anybody has to prove anything: its first line, and its certificate. */
+/** What a NATS server reveals before authentication: its INFO line and its certificate. */
 import { once } from "node:events";
 import { connect, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { z } from "zod";
 
 const schema = z.looseObject({
-  /** It can speak TLS, and speaks nothing else. */
+  /** The server supports TLS, or requires it. */
   tls_available: z.boolean().optional(),
   tls_required: z.boolean().optional(),
-  /** It wants to see certificates. */
+  /** The server requires client certificates. */
   tls_verify: z.boolean().optional(),
 });
 
@@ -17,7 +17,7 @@ export type Greeting = z.infer<typeof schema>;
 
 const patienceMillis = 2000;
 
-/** Asks the first server of an address; undefined when it does not answer within two seconds. */
+/** Connects to the first server of an address. Returns undefined if it does not answer within two seconds. */
 async function met<T>(
   url: string,
   ask: (socket: Socket, host: string, signal: AbortSignal) => Promise<T>,
@@ -42,13 +42,13 @@ async function heard(socket: Socket, signal: AbortSignal): Promise<Greeting> {
   return schema.parse(JSON.parse(text.replace(/^INFO /, "").split("\n", 1)[0] ?? ""));
 }
 
-/** The greeting of the first server of an address; undefined when there is none within two seconds. */
+/** The INFO of the first server of an address; undefined if it does not arrive within two seconds. */
 export const greeting = (url: string): Promise<Greeting | undefined> =>
   met(url, (socket, _host, signal) => heard(socket, signal));
 
 /**
- * When the certificate expires that the first server of an address shows to whoever connects now; `own` is what a server that asks
- * for certificates is shown. Undefined when it does not speak TLS, or does not answer within two seconds.
+ * When the certificate of an address's first server expires. `own` is the client certificate, for servers that require
+ * one. Undefined if the server does not support TLS or does not answer within two seconds.
  */
 export const serverCertificateExpiry = (
   url: string,
@@ -57,7 +57,7 @@ export const serverCertificateExpiry = (
   met(url, async (socket, host, signal) => {
     const { tls_available, tls_required } = await heard(socket, signal);
     if (!tls_available && !tls_required) return undefined;
-    // It is looked at, also when it has expired, and nothing is said to who has it.
+    // Read the certificate even if it has expired. Nothing is sent to an untrusted server.
     const secured = connectTls({
       ...own,
       socket,

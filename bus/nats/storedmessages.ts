@@ -1,6 +1,6 @@
 /**
- * Everything that a stream has, once. The client library's own consumers read headers where messages arrive and end when
- * there are some that they refuse; here such a message is one without headers.
+ * Reads all messages of a stream once. The client library's own consumers parse headers on arrival and end at headers
+ * that they reject; here, such a message has no headers.
  * Wire format: https://github.com/nats-io/nats-architecture-and-design/blob/main/adr/ADR-13.md
  */
 import { AckPolicy, DeliverPolicy } from "@nats-io/jetstream";
@@ -8,20 +8,20 @@ import type { Msg } from "@nats-io/transport-node";
 import type { Bus } from "./connect.ts";
 import { type Delivery, deliveryOf } from "./delivery.ts";
 
-/** What to read. */
+/** Selects the messages to read. */
 export interface ReadStoredOptions {
   readonly stream: string;
   readonly filter: string;
-  /** Without payloads. */
+  /** Omit payloads. */
   readonly headersOnly: boolean;
   readonly signal: AbortSignal;
 }
 
 const batch = 1000;
-/** A bus that says nothing for so long is not reading any more: its connection broke. Milliseconds. */
+/** After this silence the connection counts as broken. Milliseconds. */
 const silentMillis = 5000;
 
-/** Hands over every message that matches, oldest first. Rejects when the bus falls silent or the signal aborts. */
+/** Passes on every matching message, oldest first. Rejects if the bus falls silent or the signal aborts. */
 export async function readStored(
   bus: Pick<Bus, "nc" | "inbox" | "jsm">,
   { stream, filter, headersOnly, signal }: ReadStoredOptions,
@@ -40,7 +40,7 @@ export async function readStored(
   const done = Promise.withResolvers<void>();
   const inbox = bus.inbox.create();
   const silent = setTimeout(
-    () => done.reject(new Error(`the bus does not go on with what ${stream} has`)),
+    () => done.reject(new Error(`the bus stopped sending messages of ${stream}`)),
     silentMillis,
   );
   const abort = () => done.reject(signal.reason);
@@ -54,12 +54,12 @@ export async function readStored(
 
   function receive(message: Msg): void {
     silent.refresh();
-    // A message of the stream comes under the subject it was stored under.
+    // Stored messages arrive under their own subject, status messages under the inbox.
     if (message.subject === inbox) {
       const { code = 0, description = "" } = message.headers ?? {};
-      // 404 and 408: there are no more.
+      // 404 and 408: no more messages.
       if (code === 404 || code === 408) done.resolve();
-      else done.reject(new Error(`the bus refuses to read ${stream}: ${code} ${description}`));
+      else done.reject(new Error(`the bus rejected a read of ${stream}: ${code} ${description}`));
       return;
     }
     const delivery = deliveryOf(bus, message);
@@ -90,7 +90,7 @@ export async function readStored(
     clearTimeout(silent);
     signal.removeEventListener("abort", abort);
     subscription.unsubscribe();
-    // It would be forgotten after a while by itself.
+    // Without this, the server deletes the consumer after `inactive_threshold`.
     void jsm.consumers.delete(stream, name).catch(() => undefined);
   }
 }

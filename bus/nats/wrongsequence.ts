@@ -1,9 +1,9 @@
-/** Losing a compare-and-set. */
+/** The error of a failed compare-and-set. */
 import { JetStreamApiError } from "@nats-io/jetstream";
 
-/** Wrong last sequence; a replicated stream says it without the number while the other write is still under way. */
+/** Wrong last sequence. A replicated stream omits the number while the other write is in progress. */
 const wrongSequence = [10071, 10164];
 
-/** A conditional write was refused because somebody else has written meanwhile. */
+/** A conditional write was rejected because another client has written in between. */
 export const isOvertaken = (error: unknown): boolean =>
   error instanceof JetStreamApiError && wrongSequence.includes(error.code);

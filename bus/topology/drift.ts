@@ -1,11 +1,11 @@
-/** Comparing what is found on the bus with what the platform relies on. */
+/** Compares the configuration found on the bus with the one that the platform relies on. */
 
-/** Limits of age: what a person has set longer, or to none (0), serves the platform as well and stays. */
+/** Limits of age. An operator may set a longer one or none (0): that serves the platform as well and stays. */
 const atLeast: readonly string[] = ["max_age", "duplicate_window"];
 
 /**
- * Whether `found` has every setting of `wanted`; a setting that the server leaves out is one at its zero value. Settings that
- * are not wanted are an operator's: replicas, placement, `max_bytes`, compression.
+ * Whether `found` has every setting of `wanted`; a setting that the server omits has its zero value. Settings that are not
+ * in `wanted` belong to the operator: replicas, placement, `max_bytes`, compression.
  */
 export function covers(found: object, wanted: object): boolean {
   const values = found as Record<string, unknown>;
@@ -17,7 +17,7 @@ export function covers(found: object, wanted: object): boolean {
   });
 }
 
-/** The settings of `wanted` without those that an operator has set longer in `found`. */
+/** `wanted` without the settings for which an operator has set a longer limit in `found`. */
 export function withoutLonger<T extends object>(found: object, wanted: T): Partial<T> {
   const values = found as Record<string, unknown>;
   const kept = Object.entries(wanted).filter(([name, value]) => !isLonger(name, values[name] ?? 0, value));

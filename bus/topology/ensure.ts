@@ -1,7 +1,7 @@
 /**
- * Brings one stream or consumer to what this program declares, and leaves alone what a newer program has declared.
- * What JetStream changes in place: `configUpdateCheckLocked` in server/stream.go and `checkNewConsumerConfig` in
- * server/consumer.go of nats-server 2.15.2.
+ * Brings one stream or consumer to its declared configuration, unless a newer program has declared it.
+ * Settings that JetStream can change in place: `configUpdateCheckLocked` in server/stream.go and
+ * `checkNewConsumerConfig` in server/consumer.go of nats-server 2.15.2.
  */
 import {
   type ConsumerConfig,
@@ -23,7 +23,7 @@ import {
   versionIn,
 } from "./version.ts";
 
-/** Something is missing on the bus, or is not as it must be, and this process may not or can not mend it. */
+/** A stream or consumer is missing or misconfigured, and this process cannot fix it. */
 export class TopologyError extends Error {
   override readonly name = "TopologyError";
 }
@@ -31,19 +31,19 @@ export class TopologyError extends Error {
 /** A stream as the platform declares it. */
 export type Stream = Partial<StreamConfig> & Pick<StreamConfig, "name" | "subjects">;
 
-/** Who brings the bus to what. */
+/** The context of a change to the topology. */
 export interface Ensuring {
   readonly jsm: JetStreamManager;
-  /** The user, for people. */
+  /** Name of the user, for messages. */
   readonly user: string;
   readonly plan: TopologyPlan;
-  /** Called with a stream that has no limit although one is declared: the server could not reserve the storage, or an operator removed the limit. */
+  /** Called with a stream that lacks its declared limit: the server could not reserve the storage, or an operator removed the limit. */
   readonly onUnlimited?: ((stream: string) => void) | undefined;
-  /** Metadata of a new stream, beside the version. */
+  /** Additional metadata of a new stream. */
   readonly metadataOfNew?: ((stream: string) => Metadata) | undefined;
 }
 
-/** Makes a thing that is not as expected. Throws {@link TopologyError} when this user may not. */
+/** Creates or updates a stream or consumer. Throws {@link TopologyError} if the server or this user's permissions prevent it. */
 export async function mend(
   user: string,
   thing: string,
@@ -55,21 +55,21 @@ export async function mend(
   } catch (error) {
     if (isRefused(error))
       throw new TopologyError(
-        `expected the server to bring the ${thing} to this version, but it refuses: ${error.message}. What it does not ` +
-          "change in place needs a migration (bus/topology/version.ts), and this version has none for it. Start the " +
-          "version that was here before, and see docs/upgrading.md.",
+        `the server rejects this version of the ${thing}: ${error.message}. A change that is not ` +
+          "possible in place needs a migration (bus/topology/version.ts), and this version has none for it. Start the " +
+          "previous version, and see docs/upgrading.md.",
         { cause: error },
       );
     if (isTooBig(error))
       throw new TopologyError(
-        `expected the NATS server to have storage for the ${thing}, but limits of streams reserve all of it: ${error.message}. ` +
+        `the NATS server has no storage left for the ${thing}, because limits of streams reserve all of it: ${error.message}. ` +
           "Raise max_file_store in nats.conf, or lower a limit: nats stream edit <stream> --max-bytes <bytes>.",
         { cause: error },
       );
     if (violationIn(error) === undefined) throw error;
     throw new TopologyError(
-      `expected the ${thing} on the bus as this version has it, found ${found}, and ${user} may not make it so. The ` +
-        "bridge does: start the bridge of this version, with the same functions and settings.",
+      `expected the ${thing} on the bus in the configuration of this version, found ${found}, and ${user} may not change it. ` +
+        "Start the bridge of this version with the same functions and settings: it ensures the topology.",
       { cause: error },
     );
   }
@@ -77,34 +77,34 @@ export async function mend(
 
 const notFound = (error: unknown): boolean => error instanceof JetStreamApiError && error.status === 404;
 
-/** The server does not take the configuration of a stream (10052), or of a consumer (10012). */
+/** The server rejects the configuration of a stream (10052) or of a consumer (10012). */
 const isRefused = (error: unknown): error is JetStreamApiError =>
   error instanceof JetStreamApiError && [10052, 10012].includes(error.code);
 
-/** The server, or the account, cannot set as much storage aside as a stream's `max_bytes`. */
+/** The server or the account cannot reserve the storage for a stream's `max_bytes`. */
 const isTooBig = (error: unknown): error is JetStreamApiError =>
   error instanceof JetStreamApiError && [10002, 10023, 10047].includes(error.code);
 
-/** Whether a newer program has declared it. Throws {@link TopologyError} when this one can not work with that. */
+/** Whether a newer program has declared it. Throws {@link TopologyError} if this program is too old to work with it. */
 function isNewer(thing: string, metadata: Metadata | undefined, plan: TopologyPlan): boolean {
   const { version, serves } = versionIn(metadata);
   if (version <= plan.version) return false;
   if (plan.version >= serves) return true;
   throw new TopologyError(
-    `expected the ${thing} on the bus to be of a topology that this program (version ${plan.version}) can work with, found ` +
-      `version ${version}, which is for programs of version ${serves} and later. A newer program has changed it, and this ` +
-      "one leaves it alone: start the newer program in this one's place, or see docs/upgrading.md on going back.",
+    `the ${thing} on the bus has topology version ${version}, which requires programs of version ${serves} or later; ` +
+      `this program has version ${plan.version}. A newer program has changed it, and this one leaves it unchanged: ` +
+      "start the newer program instead, or see docs/upgrading.md on going back.",
   );
 }
 
-/** What a stream needs: to be created, or to be updated. */
+/** A pending creation or update of a stream. */
 export interface StreamChange {
   readonly stream: string;
   readonly missing: boolean;
   make(): Promise<void>;
 }
 
-/** Compares a stream with its declaration. Undefined when it has every setting that the platform relies on. */
+/** Compares a stream with its declaration. Returns undefined if it has every setting that the platform relies on. */
 export async function streamChange(
   { jsm, user, plan, onUnlimited, metadataOfNew }: Ensuring,
   declared: Stream,
@@ -118,13 +118,13 @@ export async function streamChange(
     ({ config: found } = await jsm.streams.info(stream));
   } catch (error) {
     if (!notFound(error)) throw error;
-    // Two processes may both find it missing; an equal create is answered like the first.
+    // Two processes may both find it missing; an identical create succeeds twice.
     const add = (config: Stream) => jsm.streams.add(config as StreamConfig);
     const created = { ...wanted, metadata: { ...wanted.metadata, ...metadataOfNew?.(stream) } };
     const make = () => mend(user, thing, "none", () => limited(created, add, onUnlimited));
     return { stream, missing: true, make };
   }
-  // A limit is set once, by the first bridge of a version. Later changes by an operator stay, as does a stream that got no limit.
+  // The first bridge of a version sets the limit. Later changes by an operator stay, and a stream that could not get a limit stays unlimited.
   const isOlder = versionIn(found.metadata).version < plan.version;
   const relied =
     max_bytes !== undefined && isOlder && found.max_bytes < 0 ? { ...always, max_bytes } : always;
@@ -140,7 +140,7 @@ export async function streamChange(
   return { stream, missing: false, make };
 }
 
-/** Makes a stream with its limit, or without one where the server has less storage than the limit would reserve. */
+/** Makes a change with the limit, or without it if the server cannot reserve that much storage. */
 async function limited(
   { max_bytes, ...config }: Stream,
   make: (config: Stream) => Promise<unknown>,
@@ -160,19 +160,19 @@ export async function ensureStream(ensuring: Ensuring, declared: Stream): Promis
   await (await streamChange(ensuring, declared))?.make();
 }
 
-/** Deletes a durable consumer that has delivered something, if this user may: the next one begins with all messages. */
+/** Deletes a durable consumer that has delivered messages, if this user may. The next one starts with all messages. */
 export async function restartConsumer({ jsm }: Ensuring, stream: string, name: string): Promise<void> {
   try {
     const { config, delivered } = await jsm.consumers.info(stream, name);
     const isFresh = config.deliver_policy === DeliverPolicy.All && delivered.consumer_seq === 0;
     if (!isFresh) await jsm.consumers.delete(stream, name);
   } catch (error) {
-    // A user that may not do this may not create streams either, and hears of it there.
+    // A user without this permission cannot create streams either, and fails there.
     if (!notFound(error) && violationIn(error) === undefined) throw error;
   }
 }
 
-/** Creates a durable consumer, or brings it up to date, if need be by replacing it. `at least` keeps filters beside the declared ones. */
+/** Creates, updates, or replaces a durable consumer. With `at least`, filters beyond the declared ones are kept. */
 export async function ensureConsumer(
   { jsm, user, plan }: Ensuring,
   stream: string,
@@ -198,7 +198,7 @@ export async function ensureConsumer(
   if (filters === "at least")
     wanted.filter_subjects = [...new Set([...filter_subjects, ...(declared.filter_subjects ?? [])])].sort();
   const { deliver_policy: _first, ...later } = wanted;
-  // One that was made anew goes on where it was, whatever a first one begins with.
+  // A recreated consumer continues at its position, whatever the declared start.
   const relied = config.deliver_policy === DeliverPolicy.StartSequence ? later : wanted;
   if (covers({ ...config, filter_subjects }, relied)) return;
   const metadata = mergedMetadata(config.metadata, wanted.metadata);
@@ -209,11 +209,11 @@ export async function ensureConsumer(
   await mend(user, thing, "another configuration", change);
 }
 
-/** The platform pauses a consumer for one AckWait at most. Workers cannot detect a longer pause: the server answers as if there were no messages. */
+/** The platform pauses a consumer for at most one AckWait. Workers cannot detect a longer pause: the server answers as if there were no messages. */
 const isPausedByOthers = ({ paused = false, pause_remaining = 0, config }: ConsumerInfo): boolean =>
   paused && pause_remaining > (config.ack_wait ?? 0);
 
-/** A newer program's AckWait may be longer than ours, but what we believe to own must not be given to others before. */
+/** A newer program's AckWait may be longer than ours. A shorter one would redeliver messages that we still own. */
 function assertOwned(
   thing: string,
   { ack_wait: found = 0 }: Partial<ConsumerConfig>,
@@ -221,7 +221,7 @@ function assertOwned(
 ): void {
   if (found >= wanted) return;
   throw new TopologyError(
-    `expected the ${thing} on the bus to have an AckWait of ${wanted / 1e9} s or longer, found ${found / 1e9} s from a newer ` +
-      "program: give this process the same setting (DENREI_ACK_WAIT_SECONDS).",
+    `the ${thing} on the bus has an AckWait of ${found / 1e9} s from a newer program, expected ${wanted / 1e9} s or longer: ` +
+      "give this process the same setting (DENREI_ACK_WAIT_SECONDS).",
   );
 }

@@ -7,7 +7,7 @@ const interest = {
 };
 
 test.each([3000, 10_000])(
-  "what a killed worker had in its hands comes back within an AckWait of %i ms, events that it was routing as well",
+  "a killed worker's messages, including events that it was routing, are redelivered within an AckWait of %i ms",
   (ackWaitMillis) => {
     const waits = functionConsumers(interest, { replicas: 1, ackWaitMillis }).map(
       ([, { ack_wait = 0 }]) => ack_wait / 1e6,

@@ -1,28 +1,28 @@
-/** What functions have left on the bus that are gone, or look at something else now. */
+/** Consumers, streams, and messages of functions that were removed or that have other subscriptions now. */
 import type { ConsumerInfo, JetStreamManager, StreamInfo } from "@nats-io/jetstream";
 import { indexes, type QueueScope, streams, token, work } from "../subjects.ts";
 import { functionConsumers, type Interest } from "../topology.ts";
 
-/** A consumer that no function uses, or a stream of a function that is gone. */
+/** A consumer that no function uses, or a stream of a removed function. */
 export interface Leftover {
   readonly stream: string;
-  /** None where the stream itself is meant. */
+  /** Undefined for the stream itself. */
   readonly consumer?: string;
-  /** When it was used for the last time, or made. RFC 3339. */
+  /** Time of the last use, or of the creation. RFC 3339. */
   readonly used: string;
-  /** Requests, timers or webhooks that nobody will ever take. */
+  /** Requests, timers, or webhooks that no function will process. */
   readonly messages: number;
-  /** Why it is not to be taken away; none when it may go. */
+  /** Why it is kept; undefined if it can be removed. */
   readonly kept?: "in use" | "used lately" | "not empty" | "used by another cluster";
 }
 
-/** What counts. */
+/** Options of {@link leftovers}. */
 export interface LeftoverOptions {
   readonly interests: readonly Interest[];
   readonly cluster: string;
-  /** Used within this time is used lately. Milliseconds. */
+  /** A leftover used within this time was used lately. Milliseconds. */
   readonly latelyMillis: number;
-  /** What is not empty, or was used lately, may go as well; what is in use never may. */
+  /** Also remove leftovers that are not empty or were used lately. Leftovers in use always stay. */
   readonly force: boolean;
 }
 
@@ -30,7 +30,7 @@ const ofFunction = /^(WORK|TIMERS|ACTIVITY)_([a-z][a-z0-9-]*)$/;
 
 const isRecords = (stream: string): boolean => stream.startsWith("ACTIVITY_");
 
-/** Finds them, consumers before the streams that they stand in. */
+/** Finds leftovers, consumers before their streams. */
 export async function leftovers(
   jsm: JetStreamManager,
   { interests, cluster, latelyMillis, force }: LeftoverOptions,
@@ -51,7 +51,7 @@ export async function leftovers(
   const found: Leftover[] = [];
   const infos: StreamInfo[] = [];
   for await (const info of jsm.streams.list()) infos.push(info);
-  /** Functions that another cluster still has. Its consumers of their requests show it; records have no consumers. */
+  /** Functions that another cluster still has, shown by its consumers of their requests. Activity streams have no consumers. */
   const shared = new Set<string>();
   infos.sort((a, b) => Number(isRecords(a.config.name)) - Number(isRecords(b.config.name)));
   for (const info of infos) {
@@ -77,7 +77,7 @@ export async function leftovers(
 function judgedConsumer(info: ConsumerInfo, latelyMillis: number, force: boolean): Leftover {
   const { stream_name: stream, name, created, delivered, ack_floor, num_pending, num_ack_pending } = info;
   const used = latest(created, delivered.last_active, ack_floor.last_active);
-  // Every object is told to the router that is there now: what an older one has not heard is nothing.
+  // The current router receives every object, so a former one's backlog does not matter.
   const messages = stream === streams.objects ? 0 : num_pending + num_ack_pending;
   const isInUse = info.num_waiting > 0 || info.push_bound === true;
   const kept = isInUse ? "in use" : force ? undefined : reason(used, messages, latelyMillis);
@@ -101,11 +101,11 @@ const reason = (used: string, messages: number, latelyMillis: number): Leftover[
   return Date.now() - Date.parse(used) < latelyMillis ? "used lately" : undefined;
 };
 
-/** The server says times as text, whatever the client library's types say. */
+/** The server sends times as text, despite the client library's types. */
 const latest = (...times: readonly (string | number | undefined)[]): string =>
   new Date(Math.max(...times.map((time) => Date.parse(String(time)) || 0))).toISOString();
 
-/** Neither records of what was done nor a sweep's schedule, which is always there, is a request. */
+/** Counts requests. Activity records and the schedule of a sweep, which always exists, do not count. */
 async function messagesIn(jsm: JetStreamManager, stream: string): Promise<number> {
   if (isRecords(stream)) return 0;
   const { state } = await jsm.streams.info(stream, { subjects_filter: ">" });
@@ -113,18 +113,18 @@ async function messagesIn(jsm: JetStreamManager, stream: string): Promise<number
   return requests.reduce((sum, [, count]) => sum + count, 0);
 }
 
-/** The function that has left it. */
+/** The function that the leftover belonged to. */
 export const functionOf = ({ stream, consumer = "" }: Pick<Leftover, "stream" | "consumer">): string =>
   ofFunction.exec(stream)?.[2] ?? consumer.slice(0, consumer.indexOf("_"));
 
-/** Messages of a function in a stream that other functions have as well. */
+/** Messages of one function in a stream that functions share. */
 export interface LeftMessages {
   readonly stream: string;
   readonly subjects: string;
   readonly messages: number;
 }
 
-/** Finds dead letters, crash records and index entries of a function in a cluster. */
+/** Finds dead letters, crash records, and index entries of a function in a cluster. */
 export async function leftMessages(jsm: JetStreamManager, scope: QueueScope): Promise<LeftMessages[]> {
   const names = new Set(await namesOf(jsm));
   const places = [
@@ -147,7 +147,7 @@ async function namesOf(jsm: JetStreamManager): Promise<string[]> {
   return names;
 }
 
-/** Takes the messages away. */
+/** Deletes the messages. */
 export async function removeMessages(
   jsm: JetStreamManager,
   { stream, subjects }: LeftMessages,
@@ -155,7 +155,7 @@ export async function removeMessages(
   await jsm.streams.purge(stream, { filter: subjects });
 }
 
-/** Takes one away. */
+/** Deletes the stream or consumer. */
 export async function removeLeftover(jsm: JetStreamManager, { stream, consumer }: Leftover): Promise<void> {
   await (consumer === undefined ? jsm.streams.delete(stream) : jsm.consumers.delete(stream, consumer));
 }

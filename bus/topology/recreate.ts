@@ -1,4 +1,4 @@
-/** Creates consumers again at their positions: those that JetStream does not change in place, and those that were deleted. */
+/** Recreates consumers at their positions: after a change that JetStream cannot make in place, or after a deletion. */
 import {
   type ConsumerConfig,
   type ConsumerInfo,
@@ -10,19 +10,19 @@ import {
 } from "@nats-io/jetstream";
 import type { Metadata } from "./version.ts";
 
-/** Key of a stream's metadata: where a consumer goes on that is being made anew. */
+/** Key in a stream's metadata: where a consumer that is being recreated continues. */
 const positionKey = (consumer: string): string => `denrei.dev/position.${consumer}`;
 
-/** Key of a stream's metadata: the first message for a consumer of new messages. */
+/** Key in a stream's metadata: the first message for a consumer of new messages. */
 const beginKey = (consumer: string): string => `denrei.dev/begin.${consumer}`;
 
-/** The notes of a new stream, whose messages all are for these consumers. */
+/** Metadata of a new stream, whose messages are all for these consumers. */
 export const beginningsOfNew = (consumers: readonly string[]): Metadata =>
   Object.fromEntries(consumers.map((consumer) => [beginKey(consumer), "1"]));
 
 /**
- * Notes in a stream where consumers of new messages begin, before they are created. If such a consumer is deleted, the next one
- * begins there again: no message in between is lost, and those that it had acknowledged are delivered twice.
+ * Records in a stream's metadata where consumers of new messages start, before they are created. If such a consumer is
+ * deleted, the next one starts there again: no message in between is lost, and acknowledged ones are delivered twice.
  */
 export async function noteBeginnings(
   jsm: JetStreamManager,
@@ -40,7 +40,7 @@ export async function noteBeginnings(
   await jsm.streams.update(stream, { metadata });
 }
 
-/** Up to where a consumer has acknowledged all; undefined when there is no such consumer. */
+/** The sequence up to which a consumer has acknowledged everything; undefined if it does not exist. */
 async function acknowledgedBy(
   jsm: JetStreamManager,
   stream: string,
@@ -55,8 +55,8 @@ async function acknowledgedBy(
 }
 
 /**
- * Deletes a consumer and creates it as wanted, behind what it has acknowledged. Where it goes on is noted in the stream
- * before: whoever finds the consumer missing, because the process died in between, goes on there as well.
+ * Deletes a consumer and recreates it after the last message that it acknowledged. The position is recorded in the stream
+ * first: if the process dies in between, the next one finds the consumer missing and continues there.
  */
 export async function replaceConsumer(
   jsm: JetStreamManager,
@@ -65,7 +65,7 @@ export async function replaceConsumer(
   wanted: Partial<ConsumerConfig>,
 ): Promise<void> {
   const { config } = await jsm.streams.info(stream);
-  // In a work queue what is not acknowledged is all that there is.
+  // A work queue contains only unacknowledged messages.
   const noted = config.retention !== RetentionPolicy.Workqueue;
   const key = positionKey(name);
   const note = { ...config.metadata, [key]: String(ack_floor.stream_seq + 1) };
@@ -77,7 +77,7 @@ export async function replaceConsumer(
   await jsm.streams.update(stream, { metadata });
 }
 
-/** The configuration with which a consumer that is missing begins. */
+/** The configuration of a missing consumer, with its start position. */
 export async function asBegun(
   jsm: JetStreamManager,
   stream: string,
@@ -91,16 +91,15 @@ export async function asBegun(
     return { ...wanted, deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: Number(position) };
   if (config.retention !== RetentionPolicy.Workqueue || !(await hasMessages(jsm, stream, wanted)))
     return wanted;
-  // Somebody may have in hand what the consumer before delivered, and believes to own it for an AckWait at most.
+  // Another process may still own messages from the deleted consumer, for at most one AckWait.
   const until = timeOf(info) + (wanted.ack_wait ?? 0) / 1e6;
   return { ...wanted, pause_until: new Date(until).toISOString() };
 }
 
-/** When the server, by its own clock, gave the answer: it is who ends the pause. Milliseconds since the epoch. */
+/** The server's time of the response. The server's clock also ends the pause. Milliseconds since the epoch. */
 function timeOf(info: StreamInfo & { readonly ts?: string }): number {
   const time = Date.parse(info.ts ?? "");
-  if (Number.isNaN(time))
-    throw new Error(`expected the time in the answer about the stream ${info.config.name}, found none.`);
+  if (Number.isNaN(time)) throw new Error(`the stream info of ${info.config.name} has no time`);
   return time;
 }
 

@@ -9,43 +9,43 @@ const hours = (n: number): number => seconds(n * 3600);
 /** How long a deleted object stays on the bus for functions that are down. NATS duration text. */
 export const tombstoneTtl = "72h";
 
-/** Within this time a webhook is stored once, however often it is delivered. Milliseconds. */
+/** Deduplication window: within it, a webhook is stored once, however often it is delivered. Milliseconds. */
 export const webhookWindowMillis = 3_600_000;
 
-/** How long a session of the dashboard lasts in which nothing happens. */
+/** How long an idle session of the dashboard lasts. */
 export const sessionHours = 12;
 
-/** How long what workers did is kept. */
+/** Retention of activity records. */
 export const activityHours = 24;
 
 /** Size limit of one activity record, in bytes. The stream rejects longer ones. */
 export const maxActivityRecordBytes = 4096;
 
-/** What an operator may choose about the bus. */
+/** Settings of the bus that an operator may choose. */
 export interface BusOptions {
   /** Copies of each stream: 1 on a single server, 3 on a cluster. */
   readonly replicas: number;
   /**
-   * How long a worker owns a ticket without a sign of life, in milliseconds. A worker extends it while it reconciles,
-   * so this is the time a killed worker's objects wait, not a limit on a reconcile.
+   * How long a worker owns a ticket without extending it, in milliseconds. A worker extends it while it reconciles, so
+   * this is the delay for the objects of a killed worker, not a limit on a reconcile.
    */
   readonly ackWaitMillis: number;
 }
 
 /**
- * A little less than so many MiB. Limits of round sizes can reserve all that a server of a round size has, and then it does not make
- * even a stream without a limit.
+ * Slightly less than this many MiB. Limits of round sizes can reserve all storage of a server with a round size, which then
+ * rejects even streams without a limit.
  */
 const mebibytes = (n: number): number => n * 1_048_576 - 4096;
 
 /**
- * What a stream may take, in bytes, so that no function fills the store for all others. The server reserves it when the stream is
- * made; where it cannot, the stream has no limit. OBJECTS has the rest of the store: only the bridge writes there.
+ * Size limits of streams in bytes, so that no function fills the store for all others. The server reserves them when a
+ * stream is created; if it cannot, the stream has no limit. OBJECTS, where only the bridge writes, uses the rest of the store.
  */
 const maxBytes = {
-  /** Tickets of a function: some 100,000, of 500 bytes. */
+  /** Tickets of a function: about 100,000 of 500 bytes. */
   work: mebibytes(64),
-  /** Timers and marks of a function: some 300,000. */
+  /** Timers and marks of a function: about 300,000. */
   timers: mebibytes(128),
   webhooks: mebibytes(1024),
   indexes: mebibytes(256),
@@ -54,7 +54,7 @@ const maxBytes = {
   activity: mebibytes(32),
 };
 
-/** Some settings are the server's defaults. They are declared so that a change of them, which would lose messages, is reverted. */
+/** Some settings are the server's defaults. They are declared so that a change, which would lose messages, is reverted. */
 const base = ({ replicas }: BusOptions) => ({
   storage: StorageType.File,
   num_replicas: replicas,
@@ -101,10 +101,10 @@ export function sharedStreams(options: BusOptions): Stream[] {
       retention: RetentionPolicy.Limits,
       max_msgs_per_subject: 1,
       max_bytes: maxBytes.indexes,
-      // An entry that is missing would hide an object from its function; one that is refused is tried again.
+      // A lost entry would hide an object from its function. A rejected one is retried.
       discard: DiscardPolicy.New,
       allow_msg_ttl: true,
-      // A function that may write one entry could sweep away everybody's with it.
+      // A rollup by one function would delete the entries of all others.
       allow_rollup_hdrs: false,
       duplicate_window: seconds(1),
     },
@@ -119,7 +119,7 @@ export function sharedStreams(options: BusOptions): Stream[] {
       max_age: hours(14 * 24),
       max_bytes: maxBytes.deadLetters,
       allow_msg_ttl: true,
-      // A function that may write one letter could sweep away everybody's with it.
+      // A rollup by one function would delete the dead letters of all others.
       allow_rollup_hdrs: false,
       duplicate_window: seconds(1),
     },
@@ -142,7 +142,7 @@ export function sharedStreams(options: BusOptions): Stream[] {
 
 /**
  * The ticket queue's stream: at most one message per key, and that message *is* the ownership of the key. A second
- * publish for the key is refused, so no message id may ever be set here (a duplicate would be answered as accepted).
+ * publish for the key is rejected, so no message id may ever be set here (a duplicate would be answered as accepted).
  */
 export const workStreamConfig = (fn: string, options: BusOptions): Stream => ({
   ...base(options),
@@ -157,7 +157,7 @@ export const workStreamConfig = (fn: string, options: BusOptions): Stream => ({
   duplicate_window: seconds(1),
 });
 
-/** The stream of a function's timers and marks; what a schedule makes due stays in it. */
+/** The stream of a function's timers and marks. Due messages stay in it. */
 export const timersStreamConfig = (fn: string, options: BusOptions): Stream => ({
   ...base(options),
   name: timersStream(fn),
@@ -166,14 +166,14 @@ export const timersStreamConfig = (fn: string, options: BusOptions): Stream => (
   retention: RetentionPolicy.Workqueue,
   max_msgs_per_subject: 1,
   max_bytes: maxBytes.timers,
-  // The server takes no other for schedules: at the limit the oldest one is lost, and its object waits for the next sweep.
+  // Schedules require this policy: at the limit the oldest one is lost, and its object waits for the next sweep.
   discard: DiscardPolicy.Old,
   allow_msg_schedules: true,
   allow_rollup_hdrs: true,
   duplicate_window: seconds(1),
 });
 
-/** The stream of activity of a function's workers: one record for each reconcile, of about 700 bytes. */
+/** The stream of a function's activity: one record of about 700 bytes per reconcile. */
 export const activityStreamConfig = (fn: string, options: BusOptions): Stream => ({
   ...base(options),
   name: activityStream(fn),
@@ -182,7 +182,7 @@ export const activityStreamConfig = (fn: string, options: BusOptions): Stream =>
   retention: RetentionPolicy.Limits,
   discard: DiscardPolicy.Old,
   max_age: hours(activityHours),
-  // What is looped over must not push out all else.
+  // An object in a hot loop must not displace the records of others.
   max_msgs_per_subject: 200,
   max_msgs: 50_000,
   max_bytes: maxBytes.activity,

@@ -1,66 +1,65 @@
 /**
- * Versions of what the platform declares on the bus. Programs of two versions work side by side while one replaces the
- * other, and each of them ensures its streams and consumers when it starts: so each stream and consumer says which
- * version it is of, and nobody brings one back to an older version.
+ * Versions of the topology. During an upgrade, programs of two versions run side by side, and each ensures its streams and
+ * consumers at start. So each stream and consumer records its version, and no program reverts it to an older one.
  */
 
-/** The rules of one version of the program. */
+/** The topology rules of one version of the program. */
 export interface TopologyPlan {
-  /** Of what this program declares. Grows with each change of a stream or consumer that exists ({@link currentPlan}). */
+  /** Version of the declarations. Increases with each change of an existing stream or consumer ({@link currentPlan}). */
   readonly version: number;
-  /** Programs that know this version can work with what this one declares; older ones can not, and wait. */
+  /** The oldest version that can work with these declarations. Older programs wait. */
   readonly serves: number;
   readonly migrations: readonly Migration[];
 }
 
 /**
- * A change of consumers that JetStream does not make in place. The consumer is made anew behind what was acknowledged:
- * nothing is lost, and what somebody had in hand is delivered again only when it is not in hand any more.
+ * A change of consumers that JetStream cannot make in place. The consumer is recreated after its last acknowledged message:
+ * nothing is lost, and in-flight messages are redelivered only when their owners' AckWait has passed.
  */
 export interface Migration {
   /** The first version that needs it. */
   readonly to: number;
-  /** Whose consumers: names of streams. */
+  /** Names of the streams whose consumers need it. */
   readonly consumersOf: RegExp;
 }
 
 /**
- * What this program declares. Whoever changes a setting of a stream or consumer in `topology.ts` adds one to `version`
- * (`npm run generate` says so), names what can not be changed in place in `migrations`, and raises `serves` where older
- * programs could not go on beside it. How to do each: docs/upgrading.md.
+ * The plan of this program. For each change of a stream or consumer in `topology.ts`, increment `version` (`npm run
+ * generate` reminds you), list changes that are not possible in place in `migrations`, and raise `serves` if older
+ * programs cannot work with the change. Instructions: docs/upgrading.md.
  */
 export const currentPlan: TopologyPlan = { version: 2, serves: 0, migrations: [] };
 
-/** Keys of the metadata of streams and consumers. */
+/** Keys in the metadata of streams and consumers. */
 const versionKey = "denrei.dev/topology";
 const servesKey = "denrei.dev/topology-serves";
 
 export type Metadata = Readonly<Record<string, string>>;
 
-/** What a stream or consumer of this plan says about itself. */
+/** The metadata of streams and consumers of this plan. */
 export const metadataOf = ({ version, serves }: TopologyPlan): Metadata => ({
   [versionKey]: String(version),
   [servesKey]: String(serves),
 });
 
-/** Which version something is of, and the oldest that can work with it. */
+/** The version of a stream or consumer, and the oldest version that can work with it. */
 export interface FoundVersion {
   readonly version: number;
   readonly serves: number;
 }
 
-/** Reads what is found. Programs before the first version said nothing, and that is version 0. */
+/** Reads the version from metadata. Programs before version 1 wrote none: version 0. */
 export const versionIn = (metadata: Metadata | undefined): FoundVersion => ({
   version: Number(metadata?.[versionKey] ?? 0) || 0,
   serves: Number(metadata?.[servesKey] ?? 0) || 0,
 });
 
-/** What the server, an operator or another program has written beside ours stays. */
+/** Keeps metadata that the server, an operator, or another program has written. */
 export const mergedMetadata = (found: Metadata | undefined, ours: Metadata): Record<string, string> => ({
   ...Object.fromEntries(Object.entries(found ?? {}).filter(([name]) => !name.startsWith("_nats."))),
   ...ours,
 });
 
-/** Whether a consumer of the stream has to be made anew on the way from the version that is found. */
+/** Whether a consumer of the stream must be recreated on the way from the found version. */
 export const isMigrated = ({ version, migrations }: TopologyPlan, from: number, stream: string): boolean =>
   migrations.some(({ to, consumersOf }) => from < to && to <= version && consumersOf.test(stream));

@@ -95,9 +95,9 @@ test("a kind whose CRD is installed only later: no hot loop, the others are not 
   await expect.poll(unknown, { timeout: 60_000 }).toBeGreaterThan(4);
   const seconds = (performance.now() - begun) / 1000;
   expect(await unknown()).toBeLessThan(8 + seconds / 2);
-  expect(
-    late.logged("the API server does not know this kind: is its CRD installed? Trying again"),
-  ).toHaveLength(1);
+  expect(late.logged("the API server does not know this kind, retrying: is its CRD installed?")).toHaveLength(
+    1,
+  );
 
   const { client } = bridged.kit;
   const letter = (name: string): Letter => ({
@@ -237,12 +237,12 @@ test("changes during an outage whose beginning is not served any more: what vani
   const { apiserver } = bridged.kit.platform;
   await apiserver.stop("SIGKILL");
   await apiserver.start();
-  expect(await statusOfWatch(Note, saved), "the position is not served any more").toBe(410);
+  expect(await statusOfWatch(Note, saved), "the position is no longer served").toBe(410);
   expect(await statusOfWatch(Secret, saved, metadataOnly.watch), "nor for metadata alone").toBe(410);
 
   bridge = await startBridge();
   await bridged.untilSettled(Note);
-  expect(bridge.logged("position is not served any more, listing", Note)).toHaveLength(1);
+  expect(bridge.logged("position no longer served, listing", Note)).toHaveLength(1);
   expect(bridge.logged("listed", Note)).toMatchObject([{ vanished: 2 }]);
   expect(await bridge.counts(Note)).toEqual({ lists: 1, added: 1, modified: 3, deleted: 2 });
   const told = bridged.history.all.slice(before);
@@ -267,7 +267,7 @@ test.each(["SIGKILL", "SIGTERM"] as const)(
   async (signal) => {
     const { apiserver } = bridged.kit.platform;
     const { pid } = bridge;
-    const earlier = bridge.logged("watch broken, trying again").length;
+    const earlier = bridge.logged("watch failed, retrying").length;
     const churn = startChurn(
       bridged,
       Array.from({ length: 10 }, (_, i) => `restart-${i}`),
@@ -279,9 +279,9 @@ test.each(["SIGKILL", "SIGTERM"] as const)(
     await churn.stop();
     for (const kind of kinds) await bridged.untilSettled(kind);
     expect(bridge.pid, "the bridge never ended").toBe(pid);
-    expect(bridge.logged("bridge of this kind broken, trying again")).toEqual([]);
+    expect(bridge.logged("failed to lead this kind, retrying")).toEqual([]);
     // Three kinds, with pauses that grow to seconds.
-    expect(bridge.logged("watch broken, trying again").length - earlier).toBeLessThan(50);
+    expect(bridge.logged("watch failed, retrying").length - earlier).toBeLessThan(50);
     expect(bridged.history.disorder()).toEqual([]);
   },
 );

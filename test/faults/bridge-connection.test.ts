@@ -70,13 +70,13 @@ test("connections that go silent without an end are noticed and replaced, and wh
   });
   const isDead = (record: Record<string, unknown>) =>
     String((record.err as Error).message).includes("the connection is dead");
-  expect(bridge.logged("watch broken, trying again", Note).some(isDead)).toBe(true);
+  expect(bridge.logged("watch failed, retrying", Note).some(isDead)).toBe(true);
 
   // The same, and for a while new connections are dead as well.
   const { thaw } = proxy.freezeAll();
   onTestFinished(thaw);
   await makeChanges("dark");
-  await bridge.log.until(() => bridge.logged("watch broken, trying again", Note).filter(isDead).length > 1);
+  await bridge.log.until(() => bridge.logged("watch failed, retrying", Note).filter(isDead).length > 1);
   expect(bridged.history.of(Note, "made-dark")).toEqual([]);
   thaw();
   for (const kind of kinds) await bridged.untilSettled(kind);
@@ -98,7 +98,7 @@ test("connections that are reset again and again while objects change: nothing i
   }
   await churn.stop();
   for (const kind of kinds) await bridged.untilSettled(kind);
-  expect(bridge.logged("watch broken, trying again").length).toBeGreaterThan(3);
+  expect(bridge.logged("watch failed, retrying").length).toBeGreaterThan(3);
   expect(await bridge.counts(Note)).toMatchObject({ lists: before.lists });
   expect(bridged.history.disorder()).toEqual([]);
 });

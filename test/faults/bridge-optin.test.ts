@@ -135,7 +135,7 @@ test("the label goes: changes are no longer published; when it is back, they cat
 
   await optOut(bridged.kit.client, "goes");
   // It also stands by while it has lost its lease for a moment.
-  const left = () => bridge.logged("other namespaces are opted in now").flatMap((record) => record.left);
+  const left = () => bridge.logged("opted-in namespaces changed").flatMap((record) => record.left);
   await bridge.log.until(() => left().includes("goes"));
   await changeSecret("goes", "kept", "new");
   await createSecret("goes", "made");
@@ -227,7 +227,7 @@ test("while nobody can tell which namespaces are opted in, those that are known 
   await changeSecret("known", "made", "new");
   await untilTold("known", ["added made", "modified made"]);
   expect(changesIn("unknown")).toEqual([]);
-  const lines = bridge.logged("namespaces not listed, going on with those that are known");
+  const lines = bridge.logged("failed to list namespaces, keeping the known ones");
   expect(lines.filter(({ level }) => level === "warn")).toMatchObject([
     { known: expect.arrayContaining(["default", "known"]) },
   ]);

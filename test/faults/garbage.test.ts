@@ -186,9 +186,9 @@ test("over the last message of an object: it is read from the API server, and a 
   // Where no object can be there is nothing to set right.
   await expect.poll(damaged, patience).toBe(0);
   for (const kind of [Note, Shelf]) await bridged.untilAgreed(kind);
-  expect(
-    bridge.logged("not an event of the bridge: listing, to set right what it says").length,
-  ).toBeGreaterThan(0);
+  expect(bridge.logged("found a message that no bridge wrote, listing to correct it").length).toBeGreaterThan(
+    0,
+  );
   await bridge.stop();
   await bridge.start();
   await expectGoodService("set-right");

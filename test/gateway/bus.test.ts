@@ -74,7 +74,7 @@ describe("the bus", () => {
               expect(answer).toMatchObject({ status: 503, text: "not stored: send it again" });
               expect(answer.headers["retry-after"]).toBe("5");
               expect(gateway.notReady()).toMatch(
-                /^the bus does not store what is published: no answer came in time\. Look at the NATS servers' logs/,
+                /^the bus does not store messages: no answer came in time\. Check the NATS servers' logs/,
               );
               expect(await gateway.outcomes()).toEqual({ "push not_stored 503": 1 });
               expect(patient.notReady()).toBeUndefined();
@@ -95,8 +95,7 @@ describe("the bus", () => {
       local,
       async (gateway, bus) => {
         const [first, hook] = [push(), push()];
-        const reason =
-          "the bus does not store what is published: the connection broke before the answer came";
+        const reason = "the bus does not store messages: the connection broke before the answer came";
         const outcome = async (sent: Hook) => (await ask(gateway.hookUrl(), sent)).text;
         await expect.poll(() => outcome(first), deadline).toMatch(/stored|duplicate/);
         await killed(async () => {

@@ -65,7 +65,7 @@ export async function busExpires(trial: Trial, kit: Kit, objects: number): Promi
   }
 
   for (const user of ["bridge", "probe"]) await tls.mount(ofUser(user, past));
-  const ofUsers = await outage("bus user certificates", "seems not to accept the one of", async () => {
+  const ofUsers = await outage("bus user certificates", "seems to reject the one of", async () => {
     for (const user of ["bridge", "probe"]) await tls.mount(ofUser(user));
   });
   await tls.mount(ofServer(past));
