@@ -16,7 +16,7 @@ import type { Bus } from "../nats/connect.ts";
 import { readStored } from "../nats/storedmessages.ts";
 import { keyText, kindSubjects, parseKeyText, streams } from "../subjects.ts";
 import { isSameJson } from "../values/canonicaljson.ts";
-import type { Known, Ledger, Place } from "./ledger.ts";
+import type { Address, Known, Ledger } from "./ledger.ts";
 import type { SavedExtent } from "./position.ts";
 
 /** A message without a version is older than every other. */
@@ -38,7 +38,7 @@ export const knownFrom = (head: ChangeHead | undefined, sequence: number): Known
 });
 
 /** The address that a subject names, if it can hold an object. */
-function placeIn(subject: string): Place | undefined {
+function addressFrom(subject: string): Address | undefined {
   try {
     const { owner, ...named } = addressIn(subject);
     return { key: keyText(named), owner };
@@ -48,12 +48,12 @@ function placeIn(subject: string): Place | undefined {
 }
 
 /** The last known state in a message. An unreadable message yields only the object's identity. */
-export function lastState(kind: Kind, place: Place, message: Pick<StoredMsg, "string">): Stored {
+export function lastState(kind: Kind, address: Address, message: Pick<StoredMsg, "string">): Stored {
   try {
     return changedObject(message.string());
   } catch (error) {
     if (!(error instanceof MalformedEventError)) throw error;
-    const { namespace, name } = parseKeyText(place.key);
+    const { namespace, name } = parseKeyText(address.key);
     const metadata = { name, ...(namespace !== "" && { namespace }), uid: "", resourceVersion: "0" };
     return { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata, spec: undefined };
   }
@@ -106,7 +106,7 @@ const readKnown = (
 /** What a bridge learned from the stream at its start. */
 export interface Learned {
   /** Former addresses of moved objects: a bridge stopped before it could publish their deletion. */
-  readonly left: readonly { readonly place: Place; readonly resourceVersion: string }[];
+  readonly left: readonly { readonly address: Address; readonly resourceVersion: string }[];
   /** The stream has a message that no bridge wrote. */
   readonly damaged: boolean;
   /** The bus has less than it had at the saved position. */
@@ -124,26 +124,26 @@ export async function learn(
   ledger: Ledger,
 ): Promise<Learned> {
   const { extent = { sequence: 0, objects: 0 }, onUnreadable } = options;
-  const inTwoPlaces = new Set<string>();
+  const atTwoAddresses = new Set<string>();
   let damaged = false;
   let last = 0;
   let deletedSince = 0;
   await readKnown(options, (subject, headers, sequence) => {
     last = Math.max(last, sequence);
     const head = headIn(headers);
-    const place = placeIn(subject);
-    if (head === undefined || place === undefined) onUnreadable?.(subject);
+    const address = addressFrom(subject);
+    if (head === undefined || address === undefined) onUnreadable?.(subject);
     // Not an object's subject: nothing to correct.
-    if (place === undefined) return;
+    if (address === undefined) return;
     damaged ||= head === undefined;
     const entry = knownFrom(head, sequence);
-    ledger.set(place, entry);
+    ledger.set(address, entry);
     if (entry.deleted && sequence > extent.sequence) deletedSince++;
     if (entry.deleted) return;
-    if (ledger.home(place.key) === undefined) ledger.settle(place);
-    else if (ledger.home(place.key) !== place.owner) inTwoPlaces.add(place.key);
+    if (ledger.ownerOf(address.key) === undefined) ledger.assign(address);
+    else if (ledger.ownerOf(address.key) !== address.owner) atTwoAddresses.add(address.key);
   });
-  const left = [...inTwoPlaces].flatMap((key) => settleNewest(ledger, key));
+  const left = [...atTwoAddresses].flatMap((key) => assignNewest(ledger, key));
   return {
     left,
     damaged,
@@ -153,11 +153,14 @@ export async function learn(
 }
 
 /** Makes the newest version the object's current one. Returns its other addresses, each with the version that replaced it. */
-function settleNewest(ledger: Ledger, key: string): Learned["left"] {
+function assignNewest(ledger: Ledger, key: string): Learned["left"] {
   const alive = ledger.all(key).filter(({ deleted }) => !deleted);
   alive.sort((a, b) => compareVersions(a.resourceVersion, b.resourceVersion) || a.sequence - b.sequence);
   const newest = alive.pop();
   if (newest === undefined) return [];
-  ledger.settle(newest);
-  return alive.map((place, at) => ({ place, resourceVersion: (alive[at + 1] ?? newest).resourceVersion }));
+  ledger.assign(newest);
+  return alive.map((address, at) => ({
+    address,
+    resourceVersion: (alive[at + 1] ?? newest).resourceVersion,
+  }));
 }

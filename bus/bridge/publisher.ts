@@ -26,7 +26,7 @@ import { tombstoneTtl } from "../topology/streams.ts";
 import { publishSpan } from "../tracing/messages.ts";
 import { spanned } from "../tracing/spans.ts";
 import { headIn, holds, isNewer, isNews, knownFrom, lastState, learn, unversioned } from "./known.ts";
-import { type Known, openLedger, type Place } from "./ledger.ts";
+import { type Address, type Known, openLedger } from "./ledger.ts";
 import type { SavedExtent } from "./position.ts";
 import { turn } from "./turn.ts";
 
@@ -136,7 +136,7 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
     return parts.find((part) => sizeOf(part) <= limit) ?? parts.at(-1) ?? whole;
   }
 
-  const subjectOf = ({ key, owner }: Place): string =>
+  const subjectOf = ({ key, owner }: Address): string =>
     objectSubject(cluster, { group: kind.group, kind: kind.kind, ...parseKeyText(key), owner });
 
   /** Reads from the stream's leader, because a replica may lag. Retries while the bus is unavailable. */
@@ -151,33 +151,33 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
 
   /** Publishes at one address. Drops what is not newer. */
   async function put(
-    place: Place,
+    address: Address,
     change: Change,
     object: Stored,
     { resourceVersion = object.metadata.resourceVersion, partial = false } = {},
   ): Promise<void> {
-    const span = publishSpan(kind, change, parseKeyText(place.key), resourceVersion);
+    const span = publishSpan(kind, change, parseKeyText(address.key), resourceVersion);
     const { traceparent } = span;
     const event = changeEvent(kind, change, object, { resourceVersion, traceparent, partial });
     await spanned(span, async () => {
-      const outcome = await store(place, event, change);
+      const outcome = await store(address, event, change);
       span.set(() => ({ "denrei.outcome": outcome }));
     });
   }
 
   async function store(
-    place: Place,
+    address: Address,
     event: CloudEvent<Stored>,
     change: Change,
   ): Promise<"published" | "known"> {
     const { resourceVersion } = versionOf(event.id) ?? unversioned;
-    const subject = subjectOf(place);
+    const subject = subjectOf(address);
     const message = fitting(subject, event);
     // The changes of one chunk of the watch share a socket write.
     const later = turn();
     if (later !== undefined) await later;
     for (;;) {
-      const before = ledger.get(place);
+      const before = ledger.get(address);
       if (!mayDiffer(before, resourceVersion, change)) return "known";
       if (before && !isNews(before, resourceVersion, change) && holds(await lastOn(subject), before, message))
         return "known";
@@ -190,7 +190,7 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
           signal,
           observe: options.observe,
         });
-        ledger.set(place, { resourceVersion, deleted: change === "deleted", sequence });
+        ledger.set(address, { resourceVersion, deleted: change === "deleted", sequence });
         last = Math.max(last, sequence);
         options.onPublished(change);
         return "published";
@@ -198,32 +198,32 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
         if (!isOvertaken(error)) throw error;
         // Another bridge published, a tombstone expired, or the answer to our own publish was lost.
         const found = await lastOn(subject);
-        if (found) ledger.set(place, knownFrom(headIn(found.header), found.seq));
-        else ledger.forget(place);
+        if (found) ledger.set(address, knownFrom(headIn(found.header), found.seq));
+        else ledger.forget(address);
       }
     }
   }
 
   /** Publishes a deletion with the last known state, which only the bus has. */
-  async function bury(place: Place, resourceVersion: string): Promise<void> {
-    const last = await lastOn(subjectOf(place));
+  async function bury(address: Address, resourceVersion: string): Promise<void> {
+    const last = await lastOn(subjectOf(address));
     if (last === null) return;
     const partial = headIn(last.header)?.partial ?? false;
-    const state = publishable(kind, lastState(kind, place, last), options.annotations);
-    await put(place, "deleted", state, { resourceVersion, partial });
+    const state = publishable(kind, lastState(kind, address, last), options.annotations);
+    await put(address, "deleted", state, { resourceVersion, partial });
   }
 
   async function apply(change: Change, object: Stored): Promise<void> {
     const { resourceVersion } = object.metadata;
     const { owner, ...named } = addressOf(kind, object);
-    const place: Place = { key: keyText(named), owner };
-    const before = ledger.home(place.key);
-    const former = before === undefined || before === owner ? undefined : { ...place, owner: before };
+    const address: Address = { key: keyText(named), owner };
+    const before = ledger.ownerOf(address.key);
+    const former = before === undefined || before === owner ? undefined : { ...address, owner: before };
     // Outdated: the bus has a newer version at another address.
     if (former && !isNewer(ledger.get(former), object)) return;
     // Most objects of a list are already known.
-    if (mayDiffer(ledger.get(place), resourceVersion, change)) await put(place, change, object);
-    ledger.settle(place);
+    if (mayDiffer(ledger.get(address), resourceVersion, change)) await put(address, change, object);
+    ledger.assign(address);
     // The object has another controller now, or was recreated under one. Publishing in this order never shows it as
     // deleted, and its former controller is notified, because the last state there names it.
     if (former) await bury(former, resourceVersion);
@@ -261,8 +261,8 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
   }
 
   // A former bridge stopped between the two publishes of a move.
-  for (const { place, resourceVersion } of left)
-    await enter(place.key, undefined, () => bury(place, resourceVersion));
+  for (const { address, resourceVersion } of left)
+    await enter(address.key, undefined, () => bury(address, resourceVersion));
 
   return {
     get position() {
@@ -288,8 +288,8 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
       position = undefined;
       ledger.forgetVersions();
     },
-    names: () => ledger.homes(),
-    has: (name) => ledger.home(name) !== undefined,
+    names: () => ledger.keys(),
+    has: (name) => ledger.ownerOf(name) !== undefined,
     get count() {
       return ledger.count;
     },
@@ -301,11 +301,11 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
     },
     vanished(name, resourceVersion) {
       return enter(name, undefined, async () => {
-        const owner = ledger.home(name);
+        const owner = ledger.ownerOf(name);
         if (owner === undefined) return;
-        const place: Place = { key: name, owner };
-        await bury(place, resourceVersion);
-        ledger.settle(place);
+        const address: Address = { key: name, owner };
+        await bury(address, resourceVersion);
+        ledger.assign(address);
       });
     },
   };

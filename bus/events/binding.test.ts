@@ -29,7 +29,7 @@ test("binding - any event survives as a NATS message, and its headers are printa
   );
 });
 
-test("binding - attributes are ce- headers, the content type of the data among them", () => {
+test("binding - writes attributes as ce- headers, including the content type of the data", () => {
   const event = new CloudEvent({
     id: "1",
     source: "/s",
@@ -43,11 +43,11 @@ test("binding - attributes are ce- headers, the content type of the data among t
   expect(message.headers.has("content-type")).toBe(false);
 });
 
-test("binding - a message without the required attributes is refused by the SDK", () => {
+test("binding - the SDK rejects a message without the required attributes", () => {
   expect(() => fromMessage({ headers: headers(), string: () => "{}" })).toThrow();
 });
 
-/** Header values as the wire can carry them. */
+/** Header values that the wire can carry. */
 const value = fc.oneof(
   fc.string({ maxLength: 30 }).map((text) => text.replaceAll(/[\r\n]/g, " ")),
   fc.stringMatching(/^(%[0-9a-fA-F]{0,2}|[a-z.]){0,10}$/),
@@ -77,7 +77,7 @@ const headersOf = (values: Record<string, string>) => {
   return all;
 };
 
-test("binding - an attribute with a broken escape is what it is, and no error", () => {
+test("binding - returns an attribute with a broken escape unchanged", () => {
   expect(attribute(headersOf({ "ce-id": "%E0%A4%A" }), "id")).toBe("%E0%A4%A");
   fc.assert(
     fc.property(value, (text) => {
@@ -86,7 +86,7 @@ test("binding - an attribute with a broken escape is what it is, and no error", 
   );
 });
 
-test("binding - of garbage comes a valid event or an error that says what is wrong", () => {
+test("binding - reads garbage as a valid event or throws an error that says what is wrong", () => {
   fc.assert(
     fc.property(garbage, data, (values, text) => {
       try {
@@ -99,7 +99,7 @@ test("binding - of garbage comes a valid event or an error that says what is wro
   );
 });
 
-test("change event - of garbage comes a head and an object that can be used, or a MalformedEventError", () => {
+test("change event - reads garbage as a usable head and object, or throws a MalformedEventError", () => {
   const versions = { "ce-id": "uid-1.7", "ce-type": "dev.denrei.kubernetes.added" };
   const sometimesGood = fc.tuple(garbage, fc.boolean()).map(([bad, good]) => (good ? versions : bad));
   fc.assert(

@@ -15,14 +15,14 @@ export interface EventMessage {
   readonly data: string;
 }
 
-/** Writes an event whose data is JSON. The SDK has validated the event when it was built. */
+/** Writes an event with JSON data. The SDK validated the event when it was built. */
 export function toMessage(event: CloudEvent<unknown>): EventMessage {
   const out: Record<string, string[]> = {};
   for (const [name, value] of Object.entries(event)) {
     if (name === "data" || name === "data_base64" || value === undefined || value === null) continue;
     out[prefix + name] = [encode(String(value))];
   }
-  // Names and values are printable ASCII by now: there is nothing left to check, letter by letter.
+  // Names and values are printable ASCII already, so a check of each character is unnecessary.
   return {
     headers: MsgHdrsImpl.fromRecord(out),
     data: event.data === undefined ? "" : JSON.stringify(event.data),
@@ -30,7 +30,7 @@ export function toMessage(event: CloudEvent<unknown>): EventMessage {
 }
 
 /**
- * Reads an event back; the SDK validates it. Throws its `ValidationError` on a message that is no CloudEvent, and a
+ * Reads an event back; the SDK validates it. Throws its `ValidationError` on a message that is not a CloudEvent, and a
  * `SyntaxError` on data that is not JSON.
  */
 export function fromMessage<T>(message: { headers?: MsgHdrs | undefined; string(): string }): CloudEvent<T> {
@@ -41,13 +41,13 @@ export function fromMessage<T>(message: { headers?: MsgHdrs | undefined; string(
   }
   const text = message.string();
   const event = new CloudEvent<T>({ ...attributes, ...(text !== "" && { data: JSON.parse(text) }) } as never);
-  // Of other versions the SDK checks nothing.
+  // The SDK does not check other versions.
   if (event.specversion !== V1)
     throw new ValidationError(`expected the specversion ${V1}, found "${event.specversion}"`);
   return event;
 }
 
-/** Printable ASCII stays, but for the space, the double quote and the percent sign. */
+/** Keeps printable ASCII except the space, the double quote, and the percent sign. */
 function encode(value: string): string {
   return /^[!#$&-~]*$/.test(value) ? value : value.replace(/[^!#$&-~]+/gu, encodeURIComponent);
 }

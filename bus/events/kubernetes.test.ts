@@ -17,7 +17,7 @@ const metadata = {
 const object = (kind: string, more: object): Stored =>
   ({ apiVersion: "v1", kind, metadata, ...more }) as unknown as Stored;
 
-test("publishable - managed fields and the last-applied annotation stay off the bus", () => {
+test("publishable - removes managed fields and the last-applied annotation", () => {
   const clean = publishable(Pod, object("Pod", { spec: { x: 1 } }));
   expect(clean).toEqual({
     apiVersion: "v1",
@@ -30,7 +30,7 @@ test("publishable - managed fields and the last-applied annotation stay off the 
 test.each([
   [Secret, { data: { password: "cGFzcw==" }, stringData: { a: "b" }, type: "Opaque" }],
   [ConfigMap, { data: { a: "b" }, binaryData: { c: "ZA==" }, immutable: true }],
-])("publishable - of $kind only the metadata goes on the bus", (kind, content) => {
+])("publishable - keeps only the metadata of $kind", (kind, content) => {
   expect(Object.keys(publishable(kind, object(kind.kind, content))).sort()).toEqual([
     "apiVersion",
     "kind",
@@ -38,7 +38,7 @@ test.each([
   ]);
 });
 
-test("publishable - credentials that a program has printed into a status stay off the bus", () => {
+test("publishable - removes credentials that a program printed into a status", () => {
   const message = "Container build terminated with error: GITHUB_TOKEN=ghs_abc123 is not good";
   const pod = object("Pod", {
     spec: { x: 1 },
@@ -52,7 +52,7 @@ test("publishable - credentials that a program has printed into a status stay of
   });
 });
 
-test("publishable - of a kind that names its fields nothing else goes on the bus", () => {
+test("publishable - keeps only the declared fields of a kind that declares them", () => {
   const Run = externalKind({
     ...Pod,
     kind: "Run",
@@ -77,7 +77,7 @@ test("publishable - of a kind that names its fields nothing else goes on the bus
   expect(publishable(Run, object("Run", { spec: { x: 1 } }))).toMatchObject({ kind: "Run", spec: {} });
 });
 
-test("publishable - of annotations of a Secret only those that are allowed go on the bus", () => {
+test("publishable - keeps only allowed annotations of a Secret", () => {
   const annotations = {
     "kapp.k14s.io/original": "{secret}",
     "example.com/future": "{secret}",
@@ -92,7 +92,7 @@ test("publishable - of annotations of a Secret only those that are allowed go on
   });
 });
 
-test("change event - its id is the object's identity and version", () => {
+test("change event - has the object's identity and version as its id", () => {
   const event = changeEvent(Pod, "deleted", publishable(Pod, object("Pod", {})), { resourceVersion: "9" });
   expect(event).toMatchObject({
     id: "u-1.9",
@@ -105,7 +105,7 @@ test("change event - its id is the object's identity and version", () => {
   expect(isDeletion(changeType("added"))).toBe(false);
 });
 
-test("change event - of a change that only another version knows is one all the same, and no deletion", () => {
+test("change event - reads a change that only another version knows, not as a deletion", () => {
   const headers = MsgHdrsImpl.fromRecord({
     "ce-id": ["u-1.9"],
     "ce-type": ["dev.denrei.kubernetes.moved"],
@@ -114,7 +114,7 @@ test("change event - of a change that only another version knows is one all the 
   expect(changeHead(headers)).toEqual({ uid: "u-1", resourceVersion: "9", deleted: false, partial: false });
 });
 
-test("publishedForm - tells apart what is published of a kind: its fields, and annotations where they are chosen", () => {
+test("publishedForm - distinguishes the published fields of a kind, and annotations that are selectable", () => {
   const fields = ["spec.a"];
   const forms = [
     publishedForm(Pod),

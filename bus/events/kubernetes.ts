@@ -12,7 +12,7 @@ import { newTrace } from "./trace.ts";
 
 export { type Change, changeType, isDeletion, versionOf } from "./attributes.ts";
 
-/** Where an object is published. */
+/** The address at which an object is published. */
 export function addressOf(kind: Kind, object: KubeObject): ObjectAddress {
   return {
     group: kind.group,
@@ -25,19 +25,19 @@ export function addressOf(kind: Kind, object: KubeObject): ObjectAddress {
 
 const none: ReadonlySet<string> = new Set();
 
-/** Raised when {@link publishable} or what is redacted changes, so that bridges look again at what is on the bus. */
+/** Increment when {@link publishable} or the redaction changes, so that bridges publish objects again. */
 const publishRules = 1;
 
-/** Names what {@link publishable} leaves of objects of a kind. */
+/** Identifies what {@link publishable} keeps of a kind's objects. */
 export const publishedForm = ({ publish, fields }: Kind, allowed: ReadonlySet<string> = none): string =>
   digestOf([publishRules, publish, fields ?? "all", publish === "metadata" ? [...allowed].sort() : []], 16);
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
-/** Annotations of the platform's own, by which a child is tied to an owner in another namespace. */
+/** The platform's own annotations that link a child to an owner in another namespace. */
 const ownerAnnotations = `${domain}/owner-`;
 
-/** The object with these fields alone, if they are given. */
+/** The object with only these fields, if they are given. */
 const withFields = (object: Stored, fields: Kind["fields"]): Partial<Stored> =>
   fields === undefined
     ? object
@@ -58,10 +58,10 @@ function picked(value: unknown, paths: readonly (readonly string[])[]): unknown 
 }
 
 /**
- * An object without what never goes on the bus: managedFields, the last-applied annotation, fields that its kind does not publish, and
- * credentials that a program has printed into its status. Of Secrets, ConfigMaps and other kinds whose content is confidential it keeps the metadata, and of
- * their annotations those that are allowed by name: tools keep copies of the content in annotations, under names that cannot
- * be listed.
+ * Removes what never goes on the bus: managedFields, the last-applied annotation, fields that the kind does not publish, and
+ * credentials that a program printed into the status. Of Secrets, ConfigMaps, and other kinds with confidential content, it
+ * keeps the metadata, and of their annotations only those allowed by name: tools keep copies of the content in annotations
+ * under unpredictable names.
  */
 export function publishable(kind: Kind, object: Stored, allowed: ReadonlySet<string> = none): Stored {
   const { managedFields: _managed, ...metadata } = object.metadata as Stored["metadata"] & {
@@ -79,14 +79,14 @@ export function publishable(kind: Kind, object: Stored, allowed: ReadonlySet<str
         ([name]) => allowed.has(name) || name.startsWith(ownerAnnotations),
       ),
     );
-  // Termination messages and conditions of other controllers hold what their programs printed.
+  // Termination messages and conditions of other controllers contain output of programs.
   const status = "status" in whole ? { status: redactedValue(whole.status) } : {};
   return { ...whole, ...status, apiVersion, kind: name, metadata } as Stored;
 }
 
 /**
- * An event of an object that does not fit into a message, with less and less of the object: its metadata, then what names
- * it and its controller. Readers ask the API server for the rest.
+ * Smaller and smaller events for an object that does not fit into a message: with its metadata, then only with its identity
+ * and its controller. Readers get the rest from the API server.
  */
 export function partialEvents(event: CloudEvent<Stored>, object: Stored): CloudEvent<Stored>[] {
   const { apiVersion, kind, metadata } = object;
@@ -100,8 +100,8 @@ export function partialEvents(event: CloudEvent<Stored>, object: Stored): CloudE
 }
 
 /**
- * The event of one change. `object` must be {@link publishable}; of a deletion it is the last known state, and
- * `resourceVersion` the version at which it was gone. `traceparent` is that of its publishing; without one a trace begins.
+ * Builds the event of one change. `object` must be {@link publishable}. For a deletion it is the last known state, and
+ * `resourceVersion` is the version of the deletion. Without `traceparent` a new trace starts.
  */
 export function changeEvent(
   kind: Kind,

@@ -1,14 +1,14 @@
-/** Events of the bridge as they are received: anybody may have written what lies in their place. */
+/** Reads events of the bridge. Other clients may have written under the same subjects. */
 import { isPathSegment, isVersion, type KubeObject, type Stored } from "../kube/object.ts";
 import { type ObjectAddress, parseObjectSubject } from "../subjects.ts";
 import { attribute, isChange, isDeletion, isPartial, versionOf } from "./attributes.ts";
 
-/** A message in a place of the bridge's events is none. */
+/** A message under a subject of the bridge is not one of its events. */
 export class MalformedEventError extends Error {
   override readonly name = "MalformedEventError";
 }
 
-/** The object that a subject of OBJECTS is about. Throws {@link MalformedEventError} where there can be none. */
+/** The object that a subject of OBJECTS names. Throws {@link MalformedEventError} if no object can have the name. */
 export function addressIn(subject: string): ObjectAddress & { readonly cluster: string } {
   let at: ReturnType<typeof parseObjectSubject>;
   try {
@@ -17,20 +17,20 @@ export function addressIn(subject: string): ObjectAddress & { readonly cluster: 
     throw new MalformedEventError((error as Error).message, { cause: error });
   }
   if (!isPathSegment(at.name) || (at.namespace !== "" && !isPathSegment(at.namespace)))
-    throw new MalformedEventError(`expected the names of an object in the subject "${subject}"`);
+    throw new MalformedEventError(`the subject "${subject}" does not name an object`);
   return at;
 }
 
-/** What the headers of an event of the bridge say. */
+/** The headers of a bridge event. */
 export interface ChangeHead {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly deleted: boolean;
-  /** The object did not fit into the message: its data has some of the metadata, and nothing else. */
+  /** The object did not fit into the message: its data has only a part of the metadata. */
   readonly partial: boolean;
 }
 
-/** Reads the headers of an event of the bridge. Throws {@link MalformedEventError}. */
+/** Reads the headers of a bridge event. Throws {@link MalformedEventError}. */
 export function changeHead(headers: Parameters<typeof attribute>[0]): ChangeHead {
   const id = attribute(headers, "id");
   const type = attribute(headers, "type");
@@ -46,7 +46,7 @@ export function changeHead(headers: Parameters<typeof attribute>[0]): ChangeHead
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Reads the data of an event of the bridge. Throws {@link MalformedEventError} on what is no object of Kubernetes. */
+/** Reads the data of a bridge event. Throws {@link MalformedEventError} if it is not a Kubernetes object. */
 export function changedObject<T extends KubeObject>(data: string): Stored<T> {
   let object: unknown;
   try {
@@ -68,7 +68,7 @@ export function changedObject<T extends KubeObject>(data: string): Stored<T> {
         isRecord(owner) &&
         [owner.apiVersion, owner.kind, owner.name].every((text) => typeof text === "string"),
     );
-  if (!known) throw new MalformedEventError(`expected an object of Kubernetes, found ${quoted(data)}`);
+  if (!known) throw new MalformedEventError(`expected a Kubernetes object, found ${quoted(data)}`);
   return object as Stored<T>;
 }
 

@@ -1,15 +1,15 @@
-/** The first contact with a cluster: either it works, or whoever started the process learns why not. */
+/** The first connection to a cluster, with errors that explain a failure. */
 import { type CallObserver, type KubeClient, kubeClient } from "../kube/client.ts";
 import { type KubeconfigSource, loadKubeconfig, openConnection } from "../kube/connection.ts";
 import { ApiError, ApiUnreachableError, isDistrust } from "../kube/errors.ts";
 
-/** How long the API server may take for its first answer, in milliseconds. */
+/** Timeout of the API server's first answer, in milliseconds. */
 const firstAnswerMillis = 15_000;
 
 /**
- * Connects and asks for the server's version. Throws `KubeconfigError` when there is no usable configuration,
- * `ApiUnreachableError` when nobody that the configuration trusts answers, and `ApiError` when the server does not
- * know the user, `CredentialsError` when a plugin gives none. What the user may do is not asked: that shows where it is done.
+ * Connects and requests the server's version. Throws `KubeconfigError` without a usable configuration,
+ * `ApiUnreachableError` if no trusted server answers, `ApiError` if the server rejects the user, and `CredentialsError` if a
+ * plugin provides no credentials. Permissions are not checked here: missing ones show where they are needed.
  */
 export async function connectCluster(source: KubeconfigSource, observer?: CallObserver): Promise<KubeClient> {
   const connection = await openConnection(loadKubeconfig(source));
@@ -28,17 +28,17 @@ export async function connectCluster(source: KubeconfigSource, observer?: CallOb
   return client;
 }
 
-/** What went wrong, and what to do about it. */
+/** The cause of a failure, and how to fix it. */
 function reason(error: unknown): string {
   if ((error as Error).name === "TimeoutError") {
-    return `it did not answer within ${firstAnswerMillis / 1000} s. Is it the right address, and is there a firewall?`;
+    return `it did not answer within ${firstAnswerMillis / 1000} s. Check the address, and firewalls in between.`;
   }
   const { code, message } = (((error as Error).cause as Error | undefined) ?? error) as NodeJS.ErrnoException;
   if (code === "CERT_HAS_EXPIRED") {
     return "its certificate has expired (CERT_HAS_EXPIRED). Renew the API server's certificate, or set this machine's clock.";
   }
   if (code?.includes("ALERT")) {
-    return `it refuses our certificate (${message}). Renew the client certificate of the kubeconfig's user.`;
+    return `it rejects our certificate (${message}). Renew the client certificate of the kubeconfig's user.`;
   }
   if (isDistrust({ code })) {
     return (
@@ -47,5 +47,5 @@ function reason(error: unknown): string {
       "and its server one of the names in it."
     );
   }
-  return `${message || code}. Is it running, and is it the cluster you mean? --context and --kubeconfig name another.`;
+  return `${message || code}. Check that it is running and is the cluster you mean; --context and --kubeconfig select another.`;
 }

@@ -1,22 +1,22 @@
-/** A connection to the bus that was made and may be lost: who asks is told, and why it does not come back. */
+/** Watches the connection to the bus, and finds out why a lost one does not come back. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { errors } from "@nats-io/transport-node";
 import type { Logger } from "pino";
 import { type Bus, type BusAddress, connectBus } from "../nats/connect.ts";
 import { reach } from "./reach.ts";
 
-/** What is watched, and who is told. */
+/** Options of {@link watchConnection}. */
 export interface WatchConnectionOptions {
   readonly bus: Pick<Bus, "nc">;
   readonly address: BusAddress;
   readonly log: Logger;
-  /** Why the bus is not reachable, for `/readyz`; undefined when it is. */
+  /** Called with why the bus is unreachable, for `/readyz`, and with undefined when it is connected. */
   readonly onTrouble: (reason: string | undefined) => void;
 }
 
 const trouble = "the bus is not reachable";
 
-/** A server that is started again is back sooner: nobody asks why it is away. Milliseconds. */
+/** A restarted server is back sooner, so the cause of the disconnect does not matter until then. Milliseconds. */
 const patienceMillis = 2000;
 
 /** Watches until the connection is closed. */
@@ -26,10 +26,10 @@ export async function watchConnection({
   log,
   onTrouble,
 }: WatchConnectionOptions): Promise<void> {
-  /** While the connection is lost: it is found again. */
+  /** Set while the connection is lost. Aborts when it is restored. */
   let found: AbortController | undefined;
 
-  /** The client library tries to connect again for ever, and keeps to itself what comes of it. So it is tried beside it. */
+  /** The client library reconnects forever without reporting errors. A second connection attempt finds the cause. */
   async function askWhy({ signal }: AbortController): Promise<void> {
     try {
       await sleep(patienceMillis, undefined, { signal });
@@ -51,7 +51,7 @@ export async function watchConnection({
 
   for await (const status of bus.nc.status()) {
     if (status.type === "disconnect") {
-      // A server that hears a new connection out and ends it is one more loss, and tells nothing new.
+      // A server that accepts and then closes a new connection causes one more disconnect, without new information.
       if (found !== undefined) continue;
       log.warn({ server: status.server }, "connection to the bus lost, reconnecting");
       onTrouble(trouble);
@@ -63,9 +63,9 @@ export async function watchConnection({
       found = undefined;
       onTrouble(undefined);
     } else if (status.type === "error" && status.error instanceof errors.PermissionViolationError) {
-      // Whoever asked is told as well, and says what to do about it.
+      // The caller gets an error with advice as well.
       const { operation, subject } = status.error;
-      log.warn({ operation, subject }, "the bus does not let this user do that");
+      log.warn({ operation, subject }, "permission denied by the bus");
     } else if (status.type === "error") {
       log.error({ err: status.error }, "the bus reports an error");
     }

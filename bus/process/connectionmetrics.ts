@@ -1,18 +1,18 @@
-/** What an operator counts of connections. All servers of a process share the metrics. */
+/** Metrics of connections. All servers of a process share them. */
 import { Counter, Gauge, type Registry } from "prom-client";
 
-/** Waiting for a proof of who sends, idle after a request with one, or handling a request with one. */
+/** `unproven`: no proof of the sender yet. `kept`: idle after a proven request. `proven`: handling a proven request. */
 export type ConnectionState = "unproven" | "kept" | "proven";
 
 const reasons = ["displaced", "refused", "slow", "unread", "malformed"] as const;
-/** Why a connection is closed before its time. */
+/** Why a connection was closed early. */
 export type CutReason = (typeof reasons)[number];
 
 type Counts = Readonly<Record<ConnectionState, number>>;
 
 const counted = new WeakMap<Registry, Map<string, () => Counts>>();
 
-/** Registers a server, whose connections `count` tells; returns what counts one that is cut. */
+/** Registers a server, whose connections `count` counts. Returns the function that counts early closes. */
 export function connectionMetrics(
   registry: Registry,
   server: string,
@@ -25,7 +25,7 @@ export function connectionMetrics(
     register(registry, servers);
   }
   const cut = registry.getSingleMetric(cutName) as Counter<"server" | "reason">;
-  // An increase is seen from a figure that is there before.
+  // Start the counters at 0, so that the first increase is visible.
   for (const reason of reasons) cut.inc({ server, reason }, 0);
   return (reason) => cut.inc({ server, reason });
 }
@@ -46,7 +46,7 @@ function register(registry: Registry, servers: ReadonlyMap<string, () => Counts>
   });
   new Counter({
     name: cutName,
-    help: "Connections closed before their time, by server and reason: displaced (by a newer one), refused (all are in use), slow, unread (an answer), malformed.",
+    help: "Connections closed early, by server and reason: displaced (by a newer one), refused (all are in use), slow, unread (an answer), malformed.",
     labelNames: ["server", "reason"] as const,
     registers,
   });

@@ -1,4 +1,4 @@
-/** Which connection gives way when all are taken, on a server of this process. */
+/** Which connection is closed at the limit, on a server in this process. */
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type ConnectionOptions, limitConnections } from "./connections.ts";
 import { sourceOf } from "./source.ts";
 
-/** Bytes of the answer to `/large`: far more than the kernel keeps for a receiver. */
+/** Size of the answer to `/large`: far more than the kernel buffers for a receiver. */
 const large = Buffer.alloc(192 * 2 ** 20);
 
 /** A server that proves every request to `/proven`, and leaves the answers to `/wait` to the test. */
@@ -35,7 +35,7 @@ async function serve(options: Partial<ConnectionOptions> = {}) {
     server.close();
   });
 
-  /** Opens a connection, and writes; the server has heard it when this resolves. */
+  /** Opens a connection and writes. Resolves when the server has received the text. */
   async function open(text = "", localAddress = "127.0.0.1") {
     const accepted = once(server, "connection");
     const socket: Socket = connect({ port, host: "127.0.0.1", localAddress });
@@ -66,7 +66,7 @@ async function serve(options: Partial<ConnectionOptions> = {}) {
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: here\r\n\r\n`;
 
-test("a new connection is served, and the oldest without a proof gives way", async () => {
+test("accepts a new connection at the limit and closes the oldest unproven one", async () => {
   const { open, cut, states } = await serve();
   const first = await open();
   const second = await open("GET / HTTP/1.1\r\nhost:");
@@ -80,7 +80,7 @@ test("a new connection is served, and the oldest without a proof gives way", asy
   expect(await states()).toEqual({ unproven: 3 });
 });
 
-test("an answer without a proof does not make a connection younger", async () => {
+test("an unproven answer does not make a connection younger", async () => {
   const { open } = await serve();
   const first = await open(get("/"));
   await expect.poll(first.heard).toContain("hello");
@@ -94,17 +94,20 @@ test("an answer without a proof does not make a connection younger", async () =>
 });
 
 // Other systems have one loopback address only.
-test.skipIf(process.platform !== "linux")("the address that has most gives way, not the oldest", async () => {
-  const { open } = await serve();
-  const other = await open("", "127.0.0.2");
-  const first = await open();
-  await open();
-  const late = await open("", "127.0.0.2");
-  expect(await first.closed).toBe("closed");
-  for (const { socket } of [other, late]) expect(socket.destroyed).toBe(false);
-});
+test.skipIf(process.platform !== "linux")(
+  "closes a connection of the address with the most, not the oldest",
+  async () => {
+    const { open } = await serve();
+    const other = await open("", "127.0.0.2");
+    const first = await open();
+    await open();
+    const late = await open("", "127.0.0.2");
+    expect(await first.closed).toBe("closed");
+    for (const { socket } of [other, late]) expect(socket.destroyed).toBe(false);
+  },
+);
 
-test("a proven request is answered, however many connections come, and then its connection is the last to go", async () => {
+test("answers a proven request at any number of connections, and closes its connection last", async () => {
   const { open, waiting, states, cut } = await serve();
   const proven = await open(get("/proven/wait"));
   await expect.poll(() => waiting.length).toBe(1);
@@ -119,7 +122,7 @@ test("a proven request is answered, however many connections come, and then its 
   expect(await cut()).toEqual({ displaced: 18 });
 });
 
-test("a request without a proof on a connection that had one gives way again", async () => {
+test("closes a formerly proven connection during an unproven request", async () => {
   const { open, waiting, states } = await serve();
   const mixed = await open(get("/proven"));
   await expect.poll(states).toEqual({ kept: 1 });
@@ -130,7 +133,7 @@ test("a request without a proof on a connection that had one gives way again", a
   expect(await mixed.closed).toBe("closed");
 });
 
-test("a request behind a proven one on the same connection proves nothing", async () => {
+test("a proven request does not prove a later one on the same connection", async () => {
   const { open, waiting, states } = await serve();
   const mixed = await open(get("/proven") + get("/wait"));
   await expect.poll(() => waiting.length).toBe(1);
@@ -140,7 +143,7 @@ test("a request behind a proven one on the same connection proves nothing", asyn
   expect(await mixed.closed).toBe("closed");
 });
 
-/** Reads about so many bytes of a socket that is paused, and pauses it again. */
+/** Reads about this many bytes of a paused socket, and pauses it again. */
 async function readSome(socket: Socket, bytes: number): Promise<void> {
   const until = socket.bytesRead + bytes;
   await new Promise<void>((resolve) => {
@@ -153,7 +156,7 @@ async function readSome(socket: Socket, bytes: number): Promise<void> {
   });
 }
 
-test("a connection is closed when its receiver does not read the answer, and not while it reads slowly", async () => {
+test("closes a connection whose receiver does not read the answer, but not one that reads slowly", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   onTestFinished(() => void vi.useRealTimers());
   const { open, states, cut } = await serve({ unreadMillis: 4000 });
@@ -170,7 +173,7 @@ test("a connection is closed when its receiver does not read the answer, and not
   expect(await cut()).toEqual({ unread: 1 });
 });
 
-test("a connection within its grace stays when an idle one can go", async () => {
+test("keeps a connection within its grace while an idle one can be closed", async () => {
   const { open, states } = await serve({ graceMillis: 600_000 });
   const idle = await open(get("/proven"));
   await expect.poll(states).toEqual({ kept: 1 });
@@ -179,7 +182,7 @@ test("a connection within its grace stays when an idle one can go", async () => 
   expect(first?.socket.destroyed).toBe(false);
 });
 
-test("a request that arrives at a steady rate stays", async () => {
+test("keeps a connection whose request arrives at a steady rate", async () => {
   const { open, waiting } = await serve();
   const length = 64 * 2 ** 20;
   const steady = await open(`POST /wait HTTP/1.1\r\nhost: here\r\ncontent-length: ${length}\r\n\r\n`);
@@ -191,7 +194,7 @@ test("a request that arrives at a steady rate stays", async () => {
   expect(steady.socket.destroyed).toBe(false);
 });
 
-test("new connections are refused while proven requests take all, and that is reported", async () => {
+test("refuses new connections while proven requests use all, and reports it", async () => {
   const { open, waiting, connections, cut } = await serve();
   for (let n = 0; n < 3; n++) await open(get("/proven/wait"));
   await expect.poll(() => waiting.length).toBe(3);
@@ -202,7 +205,7 @@ test("new connections are refused while proven requests take all, and that is re
   expect(await cut()).toEqual({ refused: 1 });
 });
 
-test("a sender that is malformed or expects something unknown is answered, and its connection closed", async () => {
+test("answers a malformed request or an unknown expectation, and closes the connection", async () => {
   const { open, cut } = await serve();
   const wrong = await open("no http\r\n\r\n");
   expect(await wrong.closed).toBe("closed");

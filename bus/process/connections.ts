@@ -1,10 +1,10 @@
 /**
- * Connections of a server that strangers can reach. Their number is limited, and when it is reached, a new connection
- * is not refused: another one gives way. First go those on which no sender has proven who it is, the oldest of the
- * address that has most of them. So a stranger takes connections from itself, and not from others.
+ * Limits the connections of a public server. At the limit, a new connection is not refused: another one is closed. First go
+ * connections without a proven sender, the oldest of the address with the most connections. So an attacker takes connections
+ * from itself and not from others.
  *
- * There is no fixed limit per address: behind an ingress all requests come from a few addresses, and such a limit would
- * let one stranger block everyone behind the same ingress. There the oldest goes, and a request takes milliseconds.
+ * There is no fixed limit per address: behind an ingress all requests come from a few addresses, and such a limit would let one
+ * attacker block everyone behind the same ingress. There the oldest goes, and a request takes milliseconds.
  */
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
@@ -14,36 +14,36 @@ import { type ConnectionState, type CutReason, connectionMetrics } from "./conne
 import { sourceOf } from "./source.ts";
 import { unreadMillis, watchUnread } from "./unread.ts";
 
-/** What a server allows. */
+/** Options of {@link limitConnections}. */
 export interface ConnectionOptions {
   /** Names the server in metrics. */
   readonly name: string;
-  /** How many connections there may be; fewer where the process may not open twice as many files. */
+  /** Maximum number of connections; lower if the process may not open twice as many files. */
   readonly limit: number;
   readonly registry: Registry;
-  /** For so long a connection is not the first to give way: its request is probably still on its way. Milliseconds. */
+  /** A connection younger than this is not the first to be closed: its request is probably still arriving. Milliseconds. */
   readonly graceMillis?: number;
-  /** A connection whose receiver takes nothing of an answer for so long is closed; {@link unreadMillis} unless given. */
+  /** Close a connection if its receiver reads nothing of an answer for this long. Default: {@link unreadMillis}. */
   readonly unreadMillis?: number;
 }
 
 /** The connections of a server. */
 export interface Connections {
   /**
-   * The sender of this request has proven who it is: the connection stays until the request is answered. Other requests on the
-   * same connection prove nothing.
+   * Marks the sender of this request as proven: the connection stays until the request is answered. Other requests on the
+   * same connection remain unproven.
    */
   prove(request: IncomingMessage): void;
-  /** Why new connections were refused a moment ago: all that there may be are in use by proven senders. */
+  /** Why new connections were refused a moment ago: proven senders use all of them. */
   refusing(): string | undefined;
 }
 
-/** Where there are more senders, more replicas are needed, and their sockets fit into the memory of one. */
+/** More senders need more replicas. The sockets of this many fit into the memory of one. */
 export const defaultConnections = 5000;
 const defaultGraceMillis = 1000;
 /** A request that arrives at this rate is not slow. Bytes per second. */
 const steadyRate = 65_536;
-/** A server that refused connections is not ready for so long. Milliseconds. */
+/** How long a server that refused connections reports that it is not ready. Milliseconds. */
 const refusingMillis = 5000;
 
 interface Connection {
@@ -51,10 +51,10 @@ interface Connection {
   readonly source: string;
   state: ConnectionState;
   hasProof: boolean;
-  /** Requests that are not answered, and those of them whose sender has proven who it is. */
+  /** Number of unanswered requests. `proven` holds those with a proven sender. */
   requests: number;
   readonly proven: Set<IncomingMessage>;
-  /** When it was opened, or when its present request began. Milliseconds, and what had arrived by then, in bytes. */
+  /** When the connection opened or its current request started, in milliseconds, and the bytes received by then. */
   since: number;
   before: number;
 }
@@ -92,7 +92,7 @@ export function limitConnections(server: Server, options: ConnectionOptions): Co
     unproven.set(connection.source, others.add(connection));
   }
 
-  /** The connection that gives way to a new one. */
+  /** The connection to close for a new one. */
   function last(): Connection | undefined {
     let most: ReadonlySet<Connection> = new Set();
     for (const some of unproven.values()) if (some.size > most.size) most = some;
@@ -101,7 +101,7 @@ export function limitConnections(server: Server, options: ConnectionOptions): Co
     return firstSlow(most, graceMillis) ?? idle ?? oldest;
   }
 
-  /** Makes room for one more connection; false when all are in use. */
+  /** Makes room for one more connection. Returns false if all are in use. */
   function makeRoom(): boolean {
     if (open.size < limit) return true;
     const displaced = last();
@@ -166,7 +166,7 @@ export function limitConnections(server: Server, options: ConnectionOptions): Co
       socket.destroy();
     },
   );
-  // Node answers an expectation that it does not know itself, and keeps the connection.
+  // Node answers an unknown expectation itself and keeps the connection.
   server.on("checkExpectation", (_request, response) => {
     response.writeHead(417, { connection: "close" }).end();
   });
@@ -186,7 +186,7 @@ export function limitConnections(server: Server, options: ConnectionOptions): Co
   };
 }
 
-/** The oldest of them whose request does not arrive at a steady rate. */
+/** The oldest connection whose request does not arrive at a steady rate. */
 function firstSlow(connections: Iterable<Connection>, graceMillis: number): Connection | undefined {
   const now = performance.now();
   for (const connection of connections) {
@@ -202,7 +202,7 @@ function reasonOf({ code = "" }: NodeJS.ErrnoException): CutReason | undefined {
   return code.startsWith("HPE_") ? "malformed" : undefined;
 }
 
-/** How many files the process may open; no limit where the system does not say. Sockets count as files. */
+/** Maximum number of open files; infinite if the system does not tell. Sockets count as files. */
 function openFilesLimit(): number {
   try {
     const soft = /^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];

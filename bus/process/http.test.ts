@@ -1,11 +1,11 @@
-/** Probes and metrics, as the kubelet and Prometheus ask for them. */
+/** Probes and metrics, as the kubelet and Prometheus request them. */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { Registry } from "prom-client";
 import { expect, onTestFinished, test } from "vitest";
 import { startProbes } from "./http.ts";
 
-test("probes are answered while another pod opens more connections than the limit", async () => {
+test("answers probes while another pod opens more connections than the limit", async () => {
   const { url, close } = await startProbes({
     address: "127.0.0.1:0",
     registry: new Registry(),

@@ -4,10 +4,10 @@ import type { Registry } from "prom-client";
 import { limitConnections } from "./connections.ts";
 import { listenOn } from "./listen.ts";
 
-// An `import` of it looks at each of its names, among them `WebSocket`: Node's own undici is loaded, which nobody here uses.
+// An `import` reads every export, including `WebSocket`, which loads Node's own undici for nothing.
 const { createServer } = process.getBuiltinModule("node:http");
 
-/** What the server answers with. */
+/** Options of {@link startProbes}. */
 export interface ProbeOptions {
   /** `host:port`; port 0 takes any free one. */
   readonly address: string;
@@ -22,13 +22,13 @@ export interface ProbeServer {
   close(): Promise<void>;
 }
 
-/** More than the kubelet and Prometheus ever have. */
+/** More than the kubelet and Prometheus ever open. */
 const maxConnections = 100;
-/** How long a request may take to arrive, and how often that is checked. Milliseconds. */
+/** How long a request may take to arrive, and the interval of that check. Milliseconds. */
 const arrivalMillis = 5000;
 const checkMillis = 1000;
 
-/** Starts listening. Throws `AddressError` when the address is taken or malformed. */
+/** Starts listening. Throws `AddressError` if the address is in use or malformed. */
 export async function startProbes({ address, registry, notReady }: ProbeOptions): Promise<ProbeServer> {
   const deadlines = {
     headersTimeout: arrivalMillis,

@@ -1,15 +1,15 @@
-/** Listening on an address that somebody has set. */
+/** Listens on a configured address. */
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** The address can not be listened on. */
+/** The address cannot be used. */
 export class AddressError extends Error {
   override readonly name = "AddressError";
 }
 
 /**
- * Listens on `host:port`, `:port` or `[v6]:port`, and resolves with the URL; port 0 takes any free one. Throws
- * {@link AddressError}, which names what was to be served and the flag of the address.
+ * Listens on `host:port`, `:port`, or `[v6]:port`, and resolves with the URL; port 0 takes any free one. Throws
+ * {@link AddressError}, which names the service and the flag of the address.
  */
 export async function listenOn(server: Server, address: string, what: string, flag: string): Promise<string> {
   const colon = address.lastIndexOf(":");

@@ -1,11 +1,11 @@
-/** What every process tells about itself, beside what Node.js does. */
+/** Metrics that every process exports, in addition to those of Node.js. */
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { CallObserver } from "../kube/client.ts";
 import { serverCertificateExpiry } from "../nats/serverinfo.ts";
 
-/** Where the bus is, and the files with what is shown to it and trusted of it. */
+/** The address of the bus, and the certificate files for it. */
 interface BusFiles {
   readonly natsUrl: string;
   readonly natsCert?: string | undefined;
@@ -13,7 +13,7 @@ interface BusFiles {
   readonly natsCa?: string | undefined;
 }
 
-/** Registers what all processes have in common. `notReady` is asked when somebody reads the metrics. */
+/** Registers the metrics that all processes have. `notReady` is called at each scrape. */
 export function registerProcessMetrics(
   registry: Registry,
   notReady: () => string | undefined,
@@ -21,7 +21,7 @@ export function registerProcessMetrics(
 ): void {
   new Gauge({
     name: "denrei_ready",
-    help: "1 when the process is ready, 0 when it is not; /readyz and the log say why.",
+    help: "1 if the process is ready, else 0; /readyz and the log say why.",
     registers: [registry],
     collect() {
       this.set(notReady() === undefined ? 1 : 0);
@@ -29,7 +29,7 @@ export function registerProcessMetrics(
   });
   new Gauge({
     name: "denrei_certificate_expires_seconds",
-    help: "When a certificate for the bus is not valid any more: of this user and the first to expire of the authorities it trusts, as the files are now, and of the server, as it shows it now. Seconds since the epoch.",
+    help: "When a certificate for the bus expires, in seconds since the epoch: of this user, of the first trusted authority to expire, and of the server. Read from the files and the server at each scrape.",
     labelNames: ["certificate"] as const,
     registers: [registry],
     async collect() {
@@ -47,7 +47,7 @@ export function registerProcessMetrics(
 
 const pemBlock = /-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----/gs;
 
-/** When the first of a file's certificates expires; undefined when the file is being written, or is none. */
+/** When the first certificate of a file expires; undefined for an unreadable file. */
 async function expiryOf(path: string | undefined): Promise<number | undefined> {
   if (path === undefined) return undefined;
   try {
@@ -59,7 +59,7 @@ async function expiryOf(path: string | undefined): Promise<number | undefined> {
   }
 }
 
-/** When the certificate expires that the server shows; undefined when it shows none, or is away. */
+/** When the server's certificate expires; undefined if it presents none or is unreachable. */
 async function shownExpiry({ natsUrl, natsCert, natsKey }: BusFiles): Promise<number | undefined> {
   const read = (path: string | undefined) => (path === undefined ? undefined : readFile(path));
   try {
@@ -71,11 +71,11 @@ async function shownExpiry({ natsUrl, natsCert, natsKey }: BusFiles): Promise<nu
   }
 }
 
-/** Counts calls to the API server as client-go does. */
+/** Counts calls to the API server like client-go. */
 export function countCalls(registry: Registry): CallObserver {
   const calls = new Counter({
     name: "rest_client_requests_total",
-    help: "Calls to the API server by code (<error> where there was no answer), method and host.",
+    help: "Calls to the API server by code (<error> without an answer), method, and host.",
     labelNames: ["code", "method", "host"] as const,
     registers: [registry],
   });

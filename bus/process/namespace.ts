@@ -1,4 +1,4 @@
-/** Where the platform itself is: the keys of ClusterGitHubApps are beside it. */
+/** The platform's own namespace, which also has the keys of ClusterGitHubApps. */
 import { readFileSync } from "node:fs";
 
 const serviceAccountNamespace = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";

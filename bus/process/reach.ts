@@ -1,11 +1,11 @@
 /**
- * What is not there when a process starts: tried again until it is. A process that ended instead would be started again by
- * its supervisor, with pauses of up to five minutes (Kubernetes' CrashLoopBackOff) and its reason in a log that is gone.
+ * Retries connections at the start of a process. If the process exited instead, its supervisor would restart it with pauses of
+ * up to five minutes (Kubernetes' CrashLoopBackOff), and the reason would be in the log of a former container.
  *
- * Whatever the network, a server, or a file that is replaced can put right is waited for: a refused connection, a
- * certificate that has expired, credentials that are not known (yet), a bus without a leader or without room. What is the
- * process's own, and read by it alone, is not: settings, a kubeconfig that is missing or malformed, an address in use. A
- * pod's volumes are there before it starts, and Kubernetes' own components leave for these, too.
+ * Failures that the network, a server, or a replaced file can fix are retried: a refused connection, an expired certificate,
+ * unknown credentials, a bus without a leader or without space. Failures of the process's own configuration are not: settings,
+ * a missing or malformed kubeconfig, an address in use. A pod's volumes exist before it starts, and Kubernetes' own components
+ * exit in these cases, too.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { JetStreamApiError, JetStreamError } from "@nats-io/jetstream";
@@ -35,25 +35,25 @@ const passing = [
   errors.TimeoutError,
 ] as const;
 
-/** Whether waiting can help. */
+/** Whether a retry can help. */
 export const isPassing = (error: unknown): error is Error =>
   passing.some((type) => error instanceof type) ||
   (error instanceof Error && error.cause !== undefined && isPassing(error.cause));
 
-/** How to wait. */
+/** Options of {@link reach}. */
 export interface ReachOptions<T> {
-  /** Beginning of what is logged: `the bus is not reachable`. */
+  /** First part of the log message: `the bus is not reachable`. */
   readonly trouble: string;
   readonly attempt: () => Promise<T>;
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** Why it is waited, for `/readyz`; undefined when it is over. */
+  /** Called with the reason for the retries, for `/readyz`, and with undefined on success. */
   readonly onTrouble: (reason: string | undefined) => void;
 }
 
 const backoff = { baseMillis: 200, capMillis: 10_000 };
 
-/** Tries until it works; throws what waiting does not help against, or the reason of `signal`. */
+/** Retries until the attempt succeeds. Throws errors that a retry cannot fix, or the reason of `signal`. */
 export async function reach<T>({ trouble, attempt, log, signal, onTrouble }: ReachOptions<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     signal.throwIfAborted();

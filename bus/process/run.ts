@@ -1,4 +1,4 @@
-/** The frame of a process: log, probes, connections, signals, and an orderly end. */
+/** The main program of a process: log, probes, connections, signals, and an orderly shutdown. */
 import { type Logger, pino } from "pino";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import type { BusProcessSettings, ProcessSettings } from "../config/config.ts";
@@ -24,52 +24,51 @@ export {
   processSettings,
 } from "../config/config.ts";
 
-/** What every process is given to work with. */
+/** What every process works with. */
 export interface BusProcessContext {
   readonly bus: Bus;
-  /** How that bus is reached. */
+  /** The address of the bus. */
   readonly address: BusAddress;
   readonly log: Logger;
   readonly registry: Registry;
 }
 
-/** What a process that works with a cluster is given. */
+/** What a process that connects to a cluster works with. */
 export interface ProcessContext extends BusProcessContext {
   readonly client: KubeClient;
 }
 
-/** What a process does: returns how to end it and why it may not be ready. */
+/** A started process: how to stop it, and why it is not ready. */
 export interface Running {
   stop(): Promise<void>;
   notReady?(): string | undefined;
 }
 
-/** How the bus is to be set up, from the settings. */
+/** Options of the bus from the settings. */
 export const busOptionsOf = (settings: BusProcessSettings): BusOptions => ({
   replicas: settings.streamReplicas,
   ackWaitMillis: settings.ackWaitSeconds * 1000,
 });
 
-/** An orderly stop that takes longer is broken off, in milliseconds: below a pod's usual grace of 30 s. */
+/** An orderly shutdown that takes longer is aborted, in milliseconds: below a pod's default grace period of 30 s. */
 const stopMillis = 9500;
-/** Spans that are left may take so long of it, and leave so much of it to what comes after them. Milliseconds. */
+/** Of that time, exporting the last spans may take `flushMillis`, and the steps after it need `leaveMillis`. Milliseconds. */
 const flushMillis = 2000;
 const leaveMillis = 500;
 
-/** Tries until it works, and says meanwhile what the trouble is. */
+/** Retries until the attempt succeeds, and reports the error meanwhile. */
 type WaitFor = <T>(trouble: string, attempt: () => Promise<T>) => Promise<T>;
 
-/** What a process works with beside the bus. */
+/** What a process connects to in addition to the bus. */
 interface Partner<P> {
   readonly given: P;
   close(): Promise<void>;
 }
 
 /**
- * Serves probes, connects to cluster and bus, starts, and runs until a signal asks it to end: in order at the first one, at
- * once at a second one or while it is still starting. What can not be reached at the start is waited for, and `/readyz` says
- * what it is (`reach.ts` tells what is waited for); it throws what waiting does not help against. Afterwards lost connections
- * are retried for ever and show in `/readyz`, too.
+ * Serves probes, connects to the cluster and the bus, starts, and runs until a signal. The first signal stops the process in
+ * order; a second one, or one during the start, ends it at once. Unreachable servers are retried and reported in `/readyz`
+ * (`reach.ts`); errors that a retry cannot fix are thrown. Later, lost connections are retried forever and reported in `/readyz`.
  */
 export const runProcess = (
   name: string,
@@ -85,7 +84,7 @@ export const runProcess = (
     return { given: { client }, close: () => client.connection.close() };
   });
 
-/** The same for a process that has nothing to do with a cluster. */
+/** Runs a process that does not use a cluster. */
 export const runBusProcess = (
   name: string,
   settings: BusProcessSettings,
@@ -107,7 +106,7 @@ async function run<P>(
       formatters: { level: (label) => ({ level: label }) },
       hooks: { streamWrite: redactedLine },
     },
-    // The line before a crash is the one that is looked for.
+    // Synchronous, so that the last line before a crash is written.
     pino.destination({ dest: 1, sync: true }),
   );
   let running: Running | undefined;
@@ -128,7 +127,7 @@ async function run<P>(
   const registry = new Registry();
   const troubles = new Map<string, string>();
   let bus: Bus | undefined;
-  /** Why the connection that was made is gone. */
+  /** Why the connection to the bus is lost. */
   let lost: string | undefined;
   const notReady = (): string | undefined => {
     if (troubles.size > 0) return [...troubles.values()].join("\n");
@@ -176,7 +175,7 @@ async function run<P>(
     await probes.close();
     throw error;
   }
-  // A blocked event loop sends no sign of life either: by then its objects are in other hands.
+  // A blocked event loop renews no ownership either: its objects go to other workers meanwhile.
   const unwatch = watchEventLoop(settings.ackWaitSeconds * 1000, name);
   collectDefaultMetrics({ register: registry });
   const unwatchReadiness = watchReadiness(notReady, log);
@@ -197,7 +196,7 @@ async function run<P>(
   unwatch();
   log.info("stopped");
   process.exitCode = stoppedBy(signal);
-  // A collector that does not answer would be waited for.
+  // An unresponsive collector would keep the process alive.
   if (spans === "left behind") process.exit();
 }
 
@@ -206,12 +205,12 @@ const kubeconfigOf = ({ kubeconfig, context }: ProcessSettings): KubeconfigSourc
   context,
 });
 
-/** A supervisor that asks for an orderly end and gets it sees success; Ctrl-C ends a command before it was done. */
+/** An orderly stop exits with 0 for a supervisor; Ctrl-C interrupts a command. */
 const stoppedBy = (signal: NodeJS.Signals): number => (signal === "SIGINT" ? exitCodeOf(signal) : 0);
 
 const lookMillis = 1000;
 
-/** Logs why a started process is no longer ready, once, however many retries it takes, and once that it is again. */
+/** Logs changes of the readiness: each reason once, and the return to ready. */
 function watchReadiness(notReady: () => string | undefined, log: Logger): () => void {
   let told: string | undefined;
   const timer = setInterval(() => {

@@ -1,20 +1,20 @@
-/** Being asked to end: by Ctrl-C, by a supervisor, by the terminal's end. */
+/** Stop signals: from Ctrl-C, a supervisor, or a closed terminal. */
 import { constants } from "node:os";
 
-/** Signals that ask a process to end. */
+/** Signals that request a stop. */
 export const stopSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Who is told. */
+/** Handlers of stop signals. */
 export interface StopHandlers {
-  /** The first request: to end in order. */
+  /** The first request: stop in order. */
   readonly first: (signal: NodeJS.Signals) => void;
-  /** A later one: somebody has no patience left. */
+  /** A later request: stop at once. */
   readonly again: (signal: NodeJS.Signals) => void;
 }
 
 /**
- * npm passes a Ctrl-C on to a child that the terminal has told already, and so do other launchers: what follows
- * within this time is the same request. Milliseconds.
+ * npm and other launchers forward a Ctrl-C that the child has already received from the terminal. A signal within this time
+ * belongs to the same request. Milliseconds.
  */
 const sameRequestMillis = 1000;
 
@@ -31,5 +31,5 @@ export function onStopSignals({ first, again }: StopHandlers): void {
   }
 }
 
-/** What a shell expects of a process that a signal ended: 130 for Ctrl-C, 143 for SIGTERM. */
+/** The exit code that shells expect after a signal: 130 for Ctrl-C, 143 for SIGTERM. */
 export const exitCodeOf = (signal: NodeJS.Signals): number => 128 + constants.signals[signal];

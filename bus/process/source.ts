@@ -1,7 +1,7 @@
-/** Which sender an address belongs to. */
+/** Groups addresses by sender. */
 import { isIPv6 } from "node:net";
 
-/** The address of IPv4, or the first 64 bits of one of IPv6: a single sender has all addresses of such a network. */
+/** An IPv4 address, or the first 64 bits of an IPv6 address: a single sender owns such a network. */
 export function sourceOf(address = ""): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;

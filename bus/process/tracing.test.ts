@@ -1,4 +1,4 @@
-/** Whether spans are exported, and where to. */
+/** Whether and where spans are exported. */
 import { expect, test } from "vitest";
 import { collectorOf } from "./tracing.ts";
 
@@ -18,8 +18,11 @@ test.each<[Record<string, string>, string | undefined]>([
   expect(collectorOf(env)?.href).toBe(collector);
 });
 
-test.each(["collector:4318", "grpc://c:4317", "token@c"])("%s is no collector, and is not shown", (text) => {
-  expect(() => collectorOf({ [general]: text })).toThrow(
-    /^OTEL_EXPORTER_OTLP_ENDPOINT: expected the URL of a collector that takes OTLP over HTTP, such as http:\/\/collector:4318, found another text$/,
-  );
-});
+test.each(["collector:4318", "grpc://c:4317", "token@c"])(
+  "rejects %s as a collector without showing it",
+  (text) => {
+    expect(() => collectorOf({ [general]: text })).toThrow(
+      /^OTEL_EXPORTER_OTLP_ENDPOINT: expected the URL of a collector that takes OTLP over HTTP, such as http:\/\/collector:4318, found another text$/,
+    );
+  },
+);

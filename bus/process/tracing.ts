@@ -1,14 +1,14 @@
-/** Whether the spans of a process are exported. What does it is loaded only then: a process that starts quickly is worth more. */
+/** Whether the spans of a process are exported. Only then is the exporter loaded, to keep the start fast. */
 import { ConfigError } from "../config/config.ts";
 import type { Tracing, TracingOptions } from "./otlp/provider.ts";
 
-/** What says where the collector is; the first one wins. */
+/** Variables with the collector's address. The first one wins. */
 export const endpointVariables = [
   "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
   "OTEL_EXPORTER_OTLP_ENDPOINT",
 ] as const;
 
-/** What else is read once one of these is set: by this process, or by the packages of OpenTelemetry. */
+/** Further variables that this process or the OpenTelemetry packages read. */
 export const tracingVariables: readonly string[] = [
   ...endpointVariables,
   ...[
@@ -28,8 +28,8 @@ export const tracingVariables: readonly string[] = [
 ];
 
 /**
- * The collector that spans are to be exported to, as the variables of OpenTelemetry say it; undefined when they are not.
- * Throws a {@link ConfigError} when its address is none.
+ * The collector to which spans are exported, from the OpenTelemetry variables; undefined if they disable the export.
+ * Throws a {@link ConfigError} for an invalid address.
  * https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
  */
 export function collectorOf(env: TracingOptions["env"]): URL | undefined {
@@ -44,7 +44,7 @@ export function collectorOf(env: TracingOptions["env"]): URL | undefined {
   return url;
 }
 
-/** Begins to record spans and to export them, if there is a collector. */
+/** Starts recording and exporting spans if a collector is configured. */
 export async function startTracing(
   collector: URL | undefined,
   options: TracingOptions,

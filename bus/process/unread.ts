@@ -1,15 +1,15 @@
-/** Answers that their receivers do not read: they hold memory, a connection, and often one to the API server. */
+/** Answers that their receivers do not read. They hold memory, a connection, and often a connection to the API server. */
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 
-/** A receiver that takes nothing for so long does not read. Milliseconds. */
+/** A receiver that reads nothing for this long is closed. Milliseconds. */
 export const unreadMillis = 20_000;
-/** So many looks in a row must find no progress: after a pause of the process, one alone would. */
+/** Number of checks in a row that must find no progress: after a pause of the process, a single one would. */
 const looks = 4;
 
-/** What Node's sockets wrap. Only this tells how much of one write is sent. */
+/** The object that Node's sockets wrap. Only it reports how much of one write was sent. */
 interface Handle {
-  /** Bytes that the socket was given to send, and those that the kernel has not taken. */
+  /** Bytes given to the socket, and bytes that the kernel has not accepted. */
   readonly bytesWritten: number;
   readonly writeQueueSize: number;
 }
@@ -19,7 +19,7 @@ interface Progress {
   looks: number;
 }
 
-/** Calls back with each open socket of a server to which nothing could be sent for `millis`, until the server closes. */
+/** Calls back with each open socket of a server that accepted no data for `millis`, until the server closes. */
 export function watchUnread(
   server: Server,
   open: () => Iterable<Socket>,

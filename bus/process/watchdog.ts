@@ -1,18 +1,18 @@
 /**
- * Ends this process when its event loop is blocked: code that never yields can not be aborted, it would answer no probe
- * and keep its slots for ever. Its objects go to other workers either way; ending it makes their suspect known.
+ * Ends this process when its event loop is blocked. Code that never yields cannot be aborted; the process would answer no probe
+ * and keep its slots forever. Its objects go to other workers either way; ending it records which object was the cause.
  */
 import { Worker } from "node:worker_threads";
 import { isDebugged } from "../config/debugger.ts";
 
 const beatMillis = 500;
 
-/** Runs in a thread of its own, so it works while the main thread does not. */
+/** Runs in its own thread, so it works while the main thread does not. */
 const source = `
 const { workerData, parentPort } = require("node:worker_threads");
 const { beats, checks, pid, message } = workerData;
 let last = -1, missed = 0;
-// Counted in own turns, not in time: after a pause of the whole process both threads go on where they were.
+// Counts its own turns instead of time: after a pause of the process both threads continue where they were.
 setInterval(() => {
   const now = Atomics.load(beats, 0);
   missed = now === last ? missed + 1 : 0;
@@ -23,7 +23,7 @@ setInterval(() => {
 }, ${beatMillis});
 `;
 
-/** Starts watching; returns how to stop. A process under a debugger is left alone. */
+/** Starts watching; returns the function that stops it. Does not end a process with a debugger attached. */
 export function watchEventLoop(limitMillis: number, name: string): () => void {
   if (isDebugged()) return () => undefined;
   const beats = new Int32Array(new SharedArrayBuffer(4));

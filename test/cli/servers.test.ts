@@ -169,7 +169,7 @@ describe.concurrent("the API server", () => {
     expect(said).toContain(
       `denrei: expected a Kubernetes API server at ${server} (context "test"), but connect ECONNREFUSED`,
     );
-    expect(said).toContain("Is it running, and is it the cluster you mean?");
+    expect(said).toContain("Check that it is running and is the cluster you mean;");
   });
 
   test.for(permanent)(

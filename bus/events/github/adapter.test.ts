@@ -18,7 +18,7 @@ type Attributes = readonly [type: string, source: string, subject: string, time:
 const seconds = (time: unknown) =>
   typeof time === "number" ? new Date(time * 1000).toISOString() : String(time);
 
-/** The adapter's specification, once more. */
+/** The adapter's specification, restated. */
 const specified: Record<WebhookEventName, (from: Example) => Attributes> = {
   push: (p) => ["com.github.push", p.repository.url, p.ref, now.toISOString()],
   pull_request: (p) => [
@@ -81,7 +81,7 @@ const installation = `action sender.login sender.type installation.id installati
   installation.updated_at
   installation.repository_selection installation.suspended_at`;
 
-/** Every field that GitHub's examples bring onto the bus. */
+/** Every field of GitHub's examples that may go on the bus. */
 const allowed: Record<WebhookEventName, string> = {
   push: `${repository} ref before after created deleted forced`,
   pull_request: `${repository} action number pull_request.number pull_request.state pull_request.draft
@@ -108,12 +108,12 @@ const allowed: Record<WebhookEventName, string> = {
     comment.author_association comment.user.login`,
 };
 
-/** Dotted paths without the indices of arrays; arrays are fields themselves, also empty ones. */
+/** Dotted paths without the indices of arrays. Arrays are fields themselves, even empty ones. */
 const fieldsIn = (data: unknown): string[] =>
   pathsIn(data).map((path) => path.filter((step) => typeof step === "string").join("."));
 const sorted = (fields: Iterable<string>): string[] => [...new Set(fields)].sort();
 
-test.each(events)("github - every example of %s becomes the event of the adapter's specification", (name) => {
+test.each(events)("github - converts every example of %s as the adapter's specification says", (name) => {
   expect(examplesOf(name).length).toBeGreaterThan(2);
   for (const example of examplesOf(name)) {
     const { event } = convert(name, example);
@@ -127,7 +127,7 @@ test.each(events)("github - every example of %s becomes the event of the adapter
   }
 });
 
-test.each(events)("github - of %s only the listed fields go on the bus, in GitHub's shape", (name) => {
+test.each(events)("github - keeps only the listed fields of %s, in GitHub's shape", (name) => {
   const onBus = examplesOf(name).flatMap((example) => {
     const { data } = convert(name, example).event;
     expect(example).toMatchObject(data as object);
@@ -136,7 +136,7 @@ test.each(events)("github - of %s only the listed fields go on the bus, in GitHu
   expect(sorted(onBus)).toEqual(sorted(allowed[name].split(/\s+/)));
 });
 
-test("github - owner and repository are in lower case, and empty where an event has no repository", () => {
+test("github - owner and repository are lower case, and empty for an event without a repository", () => {
   const push = exampleOf("push");
   push.repository.owner.login = "Kaito-Y";
   push.repository.name = "Kai.Toy";
@@ -148,7 +148,7 @@ test("github - owner and repository are in lower case, and empty where an event 
   }
 });
 
-test("github - the owner of an old push has a name only, and is read as if it were the login", () => {
+test("github - reads the owner's name of an old push as its login", () => {
   const push = exampleOf("push");
   push.repository.owner = { name: "Octocat" };
   const { event, owner } = convert("push", push);
@@ -161,14 +161,14 @@ test.each([
   ["2026-01-01T00:00:00Z", "2026-01-01T00:09:00Z", "2026-01-01T00:09:00Z"],
   ["2026-01-01T00:00:00Z", null, "2026-01-01T00:00:00Z"],
   [null, null, now.toISOString()],
-])("github - a check run begun %j and completed %j has the time %s", (started, completed, time) => {
+])("github - a check run started %j and completed %j has the time %s", (started, completed, time) => {
   const payload = exampleOf("check_run");
   payload.check_run.started_at = started;
   payload.check_run.completed_at = completed;
   expect(convert("check_run", payload).event.time).toBe(time);
 });
 
-test("github - what is gone is null: the fork, the account, the installation", () => {
+test("github - a deleted fork, account, or installation is null", () => {
   const example = exampleOf("pull_request");
   const { pull_request: pull } = example as unknown as { pull_request: { head: object } };
   const gone = { user: null, merged: null, head: { ...pull.head, repo: null } };
@@ -179,7 +179,7 @@ test("github - what is gone is null: the fork, the account, the installation", (
   });
 });
 
-/** An account of GitHub's schema `enterprise`: it has no login, no type and no API URL. */
+/** An account of GitHub's schema `enterprise`: without login, type, and API URL. */
 const enterprise = {
   id: 7,
   slug: "My-Company",
@@ -190,7 +190,7 @@ const enterprise = {
 };
 
 test.each(["installation", "installation_repositories"] as const)(
-  "github - an %s of an enterprise has the slug for an owner, and its page for a source",
+  "github - an %s of an enterprise has the slug as owner, and its page as source",
   (name) => {
     const example = exampleOf(name);
     const payload = { ...example, installation: { ...example.installation, account: enterprise } };
@@ -203,7 +203,7 @@ test.each(["installation", "installation_repositories"] as const)(
   },
 );
 
-test("github - an installation of an account that is gone has no owner, and its settings for a source", () => {
+test("github - an installation of a deleted account has no owner, and its settings page as source", () => {
   const example = exampleOf("installation");
   const html_url = "https://github.com/settings/installations/2";
   const payload = { ...example, installation: { ...example.installation, account: null, html_url } };
@@ -212,7 +212,7 @@ test("github - an installation of an account that is gone has no owner, and its 
   expect(adapted.event.source).toBe(html_url);
 });
 
-test("github - a comment on a pull request says so", () => {
+test("github - marks a comment on a pull request", () => {
   const example = exampleOf("issue_comment");
   const url = "https://api.github.com/repos/Codertocat/Hello-World/pulls/1";
   const links = { url, html_url: "https://github.com/Codertocat/Hello-World/pull/1", merged_at: null };
@@ -220,17 +220,17 @@ test("github - a comment on a pull request says so", () => {
   expect(convert("issue_comment", payload).event.data).toHaveProperty("issue.pull_request", { url });
 });
 
-test("github - the owner of an account that was renamed is what it is called now", () => {
+test("github - the owner of a renamed account is its current name", () => {
   const owners = installationTargetExamples.map((payload) => convert("installation_target", payload).owner);
   expect(owners).toEqual(["acme-inc", "hubot", "my-company"]);
 });
 
-test("github - refs of any language survive on the bus", () => {
+test("github - preserves refs in any language", () => {
   const payload = { ...exampleOf("push"), ref: "refs/heads/ずんどこ 100%" };
   expect(readBack(convert("push", payload).event).subject).toBe("refs/heads/ずんどこ 100%");
 });
 
-test("github - the caller's trace goes on; without one each event begins its own", () => {
+test("github - continues the caller's trace; without one, each event starts its own", () => {
   const payload = exampleOf("push");
   const traceparent = `00-${"a".repeat(32)}-${"b".repeat(16)}-01`;
   const given = githubEvent({ event: "push", delivery, payload, now, traceparent });
@@ -238,7 +238,7 @@ test("github - the caller's trace goes on; without one each event begins its own
   expect(convert("push", payload).event.traceparent).not.toBe(convert("push", payload).event.traceparent);
 });
 
-test("github - events that are not taken have no name here", () => {
+test("github - unsupported events have no name here", () => {
   const names = published.map(({ name }) => name);
   const taken = new Set<string>(events);
   for (const name of names) expect([name, isWebhookEventName(name)]).toEqual([name, taken.has(name)]);

@@ -1,5 +1,5 @@
 /**
- * Webhooks of GitHub as CloudEvents, as the GitHub adapter of the CloudEvents project has them, but with
+ * GitHub webhooks as CloudEvents, as the GitHub adapter of the CloudEvents project defines them, but with
  * {@link webhookPayloads reduced} data.
  * https://github.com/cloudevents/spec/blob/main/cloudevents/adapters/github.md
  */
@@ -10,25 +10,25 @@ import { type WebhookEventName, type WebhookPayload, webhookPayloads } from "./p
 
 export { MalformedPayloadError } from "./malformed.ts";
 
-/** What GitHub delivered; its signature has been checked. */
+/** A delivery of GitHub with a verified signature. */
 export interface WebhookDelivery<E extends WebhookEventName = WebhookEventName> {
   /** The header `X-GitHub-Event`. */
   readonly event: E;
   /** The header `X-GitHub-Delivery`. */
   readonly delivery: string;
-  /** The body, parsed. It is read and not kept. */
+  /** The parsed body. Not retained. */
   readonly payload: unknown;
   readonly now: Date;
-  /** The trace to go on with; without it the event begins one. */
+  /** The trace to continue. Without it the event starts one. */
   readonly traceparent?: string;
 }
 
-/** A webhook as an event, and what it is about. */
+/** A webhook as an event, with its owner and repository. */
 export interface AdaptedWebhook<E extends WebhookEventName = WebhookEventName> {
   readonly event: CloudEvent<WebhookPayload<E>>;
-  /** The account's login, or an enterprise's slug, in lower case: GitHub's names ignore case. Empty if the account is gone. */
+  /** The account's login, or an enterprise's slug, in lower case: GitHub's names are case-insensitive. Empty for a deleted account. */
   readonly owner: string;
-  /** The name of the repository, in lower case; empty for events of an installation. */
+  /** The repository's name in lower case; empty for events of an installation. */
   readonly repository: string;
 }
 
@@ -39,18 +39,18 @@ type Field<T> = T extends readonly unknown[]
     ? { [K in keyof T & string]-?: K | `${K}.${Field<T[K]>}` }[keyof T & string]
     : never;
 
-/** Which fields make the attributes of an event: a table of the adapter's specification. */
+/** The fields that become the attributes of an event, from the table in the adapter's specification. */
 interface Rule<F extends string> {
-  /** Without its ending. */
+  /** The type without its suffix. */
   readonly type: string;
-  /** Ends the type. */
+  /** The field with the suffix of the type. */
   readonly ending?: F;
-  /** The first one that is set. */
+  /** The first field that is set. */
   readonly source: readonly [F, ...F[]];
   readonly subject: F;
-  /** The first one that is set; the current time if none is. */
+  /** The first field that is set; otherwise the current time. */
   readonly time: readonly F[];
-  /** The first one that is set; empty if none is. */
+  /** The first field that is set; otherwise empty. */
   readonly owner: readonly F[];
   readonly repository?: F;
 }
@@ -59,7 +59,7 @@ const repository = { owner: ["repository.owner.login"], repository: "repository.
 const inRepository = { ...repository, source: ["repository.url"] } as const;
 const installation = {
   ending: "action",
-  // The specification knows the first one only, which enterprises do not have.
+  // The specification has only the first one, which enterprises lack.
   source: ["installation.account.url", "installation.account.html_url", "installation.html_url"],
   subject: "installation.id",
   time: ["installation.updated_at"],
@@ -85,7 +85,7 @@ const rules: { readonly [E in WebhookEventName]: Rule<Field<WebhookPayload<E>>> 
     subject: "repository.name",
     time: ["repository.updated_at"],
   },
-  // The specification does not know this one: it is like the two above.
+  // Not in the specification: modeled on the two above.
   installation_target: {
     type: "com.github.installation_target",
     ending: "action",
@@ -119,7 +119,7 @@ const rules: { readonly [E in WebhookEventName]: Rule<Field<WebhookPayload<E>>> 
   },
 };
 
-/** The event of a webhook. Throws {@link MalformedPayloadError}. */
+/** Converts a webhook to an event. Throws {@link MalformedPayloadError}. */
 export function githubEvent<E extends WebhookEventName>(webhook: WebhookDelivery<E>): AdaptedWebhook<E> {
   const { event: name, delivery, payload, now, traceparent = newTrace() } = webhook;
   const result = webhookPayloads[name].safeParse(payload);
@@ -163,18 +163,18 @@ export function githubEvent<E extends WebhookEventName>(webhook: WebhookDelivery
 }
 
 /**
- * A String of CloudEvents (section 3.1 of its specification) that is not empty. The SDK puts an id or a time of its
- * own in the place of an empty one, and lets characters pass that no header can carry.
+ * A non-empty String of CloudEvents (section 3.1 of its specification). The SDK replaces an empty id or time with its own, and
+ * accepts characters that headers cannot carry.
  */
 const attributeText = /^[^\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]+$/u;
 
-/** Text is taken as it is; numbers are seconds since the epoch. */
+/** Returns text unchanged; numbers are seconds since the epoch. */
 function timeText(time: unknown): string {
   const date = new Date(Number(time) * 1000);
   return typeof time === "number" && !Number.isNaN(date.getTime()) ? date.toISOString() : String(time);
 }
 
-/** The problems the SDK found, by the fields that made the attributes: formats of source and time. */
+/** The SDK's validation errors, by the fields that made the attributes: formats of source and time. */
 function misformed(error: ValidationError, fields: Record<string, string | undefined>): string[] {
   return (error.errors ?? []).map((problem) => {
     const attribute = typeof problem === "string" ? "event" : problem.instancePath.slice(1);

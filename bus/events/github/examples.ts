@@ -1,5 +1,5 @@
 /**
- * Payloads of the event `installation_target`, for tests: GitHub publishes no examples of it, so these follow its schema.
+ * Payloads of the event `installation_target`, for tests. GitHub publishes no examples, so these follow its schema.
  * https://docs.github.com/en/webhooks/webhook-events-and-payloads#installation_target
  */
 
@@ -25,7 +25,7 @@ const loginOf = (login: string, type: string) => ({
   description: "The account that was renamed",
 });
 
-/** One of an organization, of a user, and of an enterprise. */
+/** Examples of an organization, a user, and an enterprise. */
 export const installationTargetExamples: readonly Record<string, unknown>[] = [
   renamed("Organization", loginOf("Acme-Inc", "Organization"), { login: { from: "acme" } }),
   renamed("User", loginOf("hubot", "User"), { login: { from: "bot" } }),

@@ -14,7 +14,7 @@ const messageOf = (event: WebhookEventName, payload: unknown): string => {
   throw new Error("expected a MalformedPayloadError, found an event");
 };
 
-test("malformed - every field that does not fit is named with the type expected and the one found", () => {
+test("malformed - names every invalid field with the expected and the found type", () => {
   const example = exampleOf("pull_request");
   const wrong = {
     ...example,
@@ -33,7 +33,7 @@ test("malformed - every field that does not fit is named with the type expected 
   expect(messageOf("push", "text")).toContain("push: payload: expected object, found string.");
 });
 
-test("malformed - a field of several forms is named with each of them", () => {
+test("malformed - names a field of several forms with each of them", () => {
   const push = exampleOf("push");
   push.repository.owner = {};
   expect(messageOf("push", push)).toContain(
@@ -60,7 +60,7 @@ test.each([
   expect(messageOf("installation", payload)).toContain(problem);
 });
 
-test("malformed - text that no attribute of an event can hold is refused, not replaced", () => {
+test("malformed - rejects text that no attribute can hold instead of replacing it", () => {
   const text = "expected text without control characters";
   const push = exampleOf("push");
   expect(messageOf("push", { ...push, ref: "" })).toContain(`ref: ${text}`);
@@ -76,7 +76,7 @@ test("malformed - text that no attribute of an event can hold is refused, not re
 });
 
 const numbers = [8675309, -8675309.5, 8675309e300, Number.POSITIVE_INFINITY];
-/** JSON whose values are known again: texts but for the empty one begin with a mark, numbers have one inside. */
+/** JSON with recognizable values: non-empty texts start with a mark, numbers contain one. */
 const marked = fc.jsonValue().map((json): unknown =>
   JSON.parse(JSON.stringify(json), (_key, value) => {
     if (typeof value === "number") return numbers[Math.abs(Math.trunc(value)) % numbers.length];
@@ -91,7 +91,7 @@ function replaced(root: unknown, path: Path, value: unknown): unknown {
   return Array.isArray(root) ? Object.assign([...root], { [step]: inner }) : { ...root, [step]: inner };
 }
 
-/** An example with other JSON, or nothing, in the place of some fields that are read. */
+/** An example in which some of the fields that are read have other JSON, or are missing. */
 const nearly = fc
   .tuple(
     fc.constantFrom(...webhookEventNames),
@@ -108,7 +108,7 @@ const nearly = fc
     return [name, payload] as const;
   });
 
-test("malformed - of any JSON comes an event, or an error that shows no value of it", () => {
+test("malformed - converts any JSON to an event, or throws an error that shows none of its values", () => {
   const outcomes = new Set<string>();
   fc.assert(
     fc.property(

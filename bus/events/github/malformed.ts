@@ -1,8 +1,8 @@
-/** What is said about a payload that is none: fields and types. Its values may be secret, and go into no log. */
+/** Errors about malformed payloads. They name fields and types; values may be secret and must not be logged. */
 import type { z } from "zod";
 import type { WebhookEventName } from "./payloads.ts";
 
-/** What was delivered is no payload of its event. The message names fields and types, never a value. */
+/** The delivery is not a payload of its event. The message names fields and types, never a value. */
 export class MalformedPayloadError extends Error {
   override readonly name = "MalformedPayloadError";
 
@@ -14,11 +14,11 @@ export class MalformedPayloadError extends Error {
   }
 }
 
-/** The value at a path; undefined where the path leads nowhere. */
+/** The value at a path; undefined if the path does not exist. */
 export const valueAt = (object: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce((value, step) => (value as Record<PropertyKey, unknown> | null | undefined)?.[step], object);
 
-/** The problems zod found, without its own messages: those may quote the value. */
+/** zod's issues without its messages, which may quote values. */
 export function mismatches(issues: readonly z.core.$ZodIssue[], payload: unknown): string[] {
   return issues.flatMap((issue) => {
     if (issue.code === "invalid_union") {
@@ -34,6 +34,6 @@ function typeText(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
-  // JSON has them as numbers with too large an exponent.
+  // JSON numbers with too large an exponent parse as infinity.
   return Number.isFinite(value) || typeof value !== "number" ? typeof value : "infinity";
 }

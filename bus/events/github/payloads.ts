@@ -1,6 +1,6 @@
 /**
- * What of GitHub's webhook payloads may go on the bus, in GitHub's own shape. What is not named here is dropped:
- * titles, bodies, e-mail addresses and names of people never leave the process that receives them.
+ * The parts of GitHub's webhook payloads that may go on the bus, in GitHub's own shape. Everything else is dropped: titles,
+ * bodies, e-mail addresses, and names of people never leave the process that receives them.
  * https://docs.github.com/en/webhooks/webhook-events-and-payloads
  */
 import { z } from "zod";
@@ -20,10 +20,10 @@ const repository = z.object({
 
 const sender = z.object({ login: z.string(), type: z.string() }).optional();
 
-/** What all payloads have that are about a repository. */
+/** Fields of all payloads about a repository. */
 const inRepository = { repository, installation: z.object({ id: z.number() }).nullish(), sender };
 
-/** A user or an organization has a login, an enterprise a slug. Null when the account is gone. */
+/** Users and organizations have a login, enterprises a slug. Null for a deleted account. */
 const account = z
   .union([
     z.object({
@@ -44,21 +44,21 @@ const installation = z.object({
   html_url: z.string().optional(),
   repository_selection: z.string(),
   suspended_at: z.string().nullish(),
-  /** Some payloads have seconds since the epoch, others RFC 3339. */
+  /** Seconds since the epoch in some payloads, RFC 3339 in others. */
   updated_at: z.union([z.number(), z.string()]),
 });
 
-/** GitHub's schema lets the names be absent, although no example does. */
+/** GitHub's schema allows the names to be absent, although no example lacks them. */
 const repositories = z.array(z.object({ id: z.number(), full_name: z.string().optional() }));
 
 /**
- * The schema of each event that is taken from GitHub. Unknown fields are dropped, not refused; what GitHub's OpenAPI
- * description lets be null or absent may be so here, but for the owners of repositories, by which events are addressed.
+ * The schema of each supported event. Unknown fields are dropped, not rejected. Fields that GitHub's OpenAPI description allows
+ * to be null or absent may be so here, except the owners of repositories, which address events.
  */
 export const webhookPayloads = {
   push: z.object({
     ...inRepository,
-    /** The owner of old payloads has a name and no login. */
+    /** Old payloads have the owner's name and no login. */
     repository: repository.extend({
       owner: z.union([person, z.object({ name: z.string() }).transform(({ name }) => ({ login: name }))]),
     }),
@@ -81,13 +81,13 @@ export const webhookPayloads = {
       merge_commit_sha: z.string().nullable(),
       updated_at: z.string(),
       author_association: z.string().optional(),
-      /** Null when the account is gone. */
+      /** Null for a deleted account. */
       user: person.nullable(),
       labels: z.array(z.object({ name: z.string() })),
       head: z.object({
         ref: z.string(),
         sha: z.string(),
-        /** Null when the fork is gone. */
+        /** Null for a deleted fork. */
         repo: z.object({ full_name: z.string() }).nullable(),
       }),
       base: z.object({ ref: z.string(), sha: z.string(), repo: z.object({ full_name: z.string() }) }),
@@ -102,14 +102,14 @@ export const webhookPayloads = {
     repositories_added: repositories,
     repositories_removed: repositories,
   }),
-  /** An account was renamed that an App is installed on. */
+  /** An account with an installation of the App was renamed. */
   installation_target: z.object({
     action: z.string(),
     account,
     installation: z.object({ id: z.number() }),
     target_type: z.string(),
     sender,
-    /** A user or an organization had another login, an enterprise another slug. */
+    /** The former login of a user or an organization, or the former slug of an enterprise. */
     changes: z
       .object({
         login: z.object({ from: z.string() }).nullish(),
@@ -124,7 +124,7 @@ export const webhookPayloads = {
       updated_at: z.string().nullish(),
     }),
     action: z.string(),
-    /** The former name or owner, if it was renamed or transferred. */
+    /** The former name or owner of a renamed or transferred repository. */
     changes: z
       .object({
         repository: z.object({ name: z.object({ from: z.string() }) }).nullish(),
@@ -172,28 +172,28 @@ export const webhookPayloads = {
       number: z.number(),
       url: z.string(),
       state: z.string().optional(),
-      /** Set when the issue is a pull request. */
+      /** Set if the issue is a pull request. */
       pull_request: z.object({ url: z.string().optional() }).nullish(),
     }),
     comment: z.object({
       id: z.number(),
       updated_at: z.string(),
       author_association: z.string().optional(),
-      /** Null when the account is gone. */
+      /** Null for a deleted account. */
       user: person.nullable(),
     }),
   }),
 };
 
-/** Events that are taken from GitHub, by the name in the header `X-GitHub-Event`. */
+/** Supported GitHub events, by the name in the header `X-GitHub-Event`. */
 export type WebhookEventName = keyof typeof webhookPayloads;
 
 /** The reduced payload of an event. */
 export type WebhookPayload<E extends WebhookEventName> = z.output<(typeof webhookPayloads)[E]>;
 
-/** Their names. */
+/** Names of the supported events. */
 export const webhookEventNames = Object.keys(webhookPayloads) as readonly WebhookEventName[];
 
-/** The text names an event that is taken from GitHub. */
+/** Whether the text names a supported event. */
 export const isWebhookEventName = (text: string): text is WebhookEventName =>
   Object.hasOwn(webhookPayloads, text);

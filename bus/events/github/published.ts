@@ -1,4 +1,4 @@
-/** For tests: GitHub's published examples of webhooks, and what the adapter makes of them. */
+/** For tests: GitHub's published webhook examples, and their conversion by the adapter. */
 import { createRequire } from "node:module";
 import { fromMessage, toMessage } from "../binding.ts";
 import { githubEvent } from "./adapter.ts";
@@ -51,7 +51,7 @@ export const readBack = (event: ReturnType<typeof convert>["event"]) => {
   return fromMessage({ headers: message.headers, string: () => message.data });
 };
 
-/** The way to a value: names of fields, and indices of arrays. */
+/** The path of a value: names of fields, and indices of arrays. */
 export type Path = readonly (string | number)[];
 export function pathsIn(value: unknown, path: Path = []): Path[] {
   if (typeof value !== "object" || value === null) return [path];

@@ -1,6 +1,6 @@
 /**
- * What waits to be exported: bounded, counted, and told once per outage. A collector that is away, slow, or refuses costs
- * spans, and nothing else.
+ * The export queue of spans: bounded, counted, and reported once per outage. A collector that is unavailable, slow, or rejects
+ * spans costs only these spans.
  */
 import {
   BatchSpanProcessor,
@@ -12,26 +12,26 @@ import type { Logger } from "pino";
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { BatchLimits } from "./settings.ts";
 
-/** What is exported where, and who is told. */
+/** Options of a processor. */
 export interface ProcessorOptions {
   readonly exporter: SpanExporter;
   readonly limits: BatchLimits;
-  /** Named in warnings. */
+  /** Name of the collector in warnings. */
   readonly collector: string;
   readonly log: Logger;
   readonly registry: Registry;
 }
 
-/** A batch processor that says what it drops. */
+/** A batch processor that counts what it drops. */
 export interface BoundedProcessor extends SpanProcessor {
-  /** The process ends: what is not exported by now is lost. */
+  /** The process ends: spans that are not exported by now are lost. */
   giveUp(): void;
 }
 
-/** `ExportResultCode` of the SDK: no more than its success is of interest. */
+/** `ExportResultCode` of the SDK: only success matters. */
 const success = 0;
 
-/** A processor that hands spans to the exporter in batches. */
+/** Opens a processor that passes spans to the exporter in batches. */
 export function boundedProcessor({
   exporter,
   limits,
@@ -40,7 +40,7 @@ export function boundedProcessor({
   registry,
 }: ProcessorOptions): BoundedProcessor {
   const metrics = spanMetrics(registry);
-  /** As many as the batch processor keeps: it says of none that it drops it. */
+  /** The limit of the batch processor, which does not report the spans that it drops. */
   let queued = 0;
   let underWay = 0;
   let outage: { lost: number } | undefined;
@@ -94,7 +94,7 @@ export function boundedProcessor({
   };
 }
 
-/** What is known of a failure, without what a collector may have said: one of names and numbers. */
+/** Describes a failure by names and numbers, without text from the collector. */
 function reasonOf(error: Error | undefined): string {
   const { code, message = "", name = "unknown" } = (error ?? {}) as Partial<NodeJS.ErrnoException>;
   return String(code ?? (message.slice(0, 200) || name));

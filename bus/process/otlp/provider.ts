@@ -1,4 +1,4 @@
-/** Spans by the SDK of OpenTelemetry: recorded, batched, and sent to a collector. */
+/** Records, batches, and sends spans to a collector with the OpenTelemetry SDK. */
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
 import {
   defaultResource,
@@ -21,9 +21,9 @@ import { boundedProcessor } from "./processor.ts";
 import { spanRecorder } from "./recorder.ts";
 import { batchLimits, samplerOf } from "./settings.ts";
 
-/** Where spans come from, and who is told what becomes of them. */
+/** Options of a provider. */
 export interface TracingOptions {
-  /** `worker`, say. */
+  /** Name of the process: `worker`, for example. */
   readonly process: string;
   readonly replica: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -31,27 +31,25 @@ export interface TracingOptions {
   readonly registry: Registry;
 }
 
-/** Spans are recorded and exported. */
+/** A running export of spans. */
 export interface Tracing {
   /**
-   * Exports what is left, if that can be done within `millis`. What is then still under way is told by `left behind`, and may
-   * keep the process from ending by itself.
+   * Exports the remaining spans within `millis`. Returns `left behind` if the export is still running then; it may keep the
+   * process alive.
    */
   stop(millis: number): Promise<"exported" | "left behind">;
 }
 
-/** Batches that are sent at once: at the end a full queue is sent whole. */
+/** Maximum number of concurrent batches: at the end a full queue is sent at once. */
 const concurrencyLimit = 8;
 
-/** Begins to record spans, and exports them to the collector as the variables of OpenTelemetry say. */
+/** Starts recording spans, and exports them to the collector that the OpenTelemetry variables name. */
 export function exportSpans(collector: URL, options: TracingOptions): Tracing {
   const { env, log } = options;
   const warn = (problem: string): void => log.warn(problem);
   const protocol = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || env.OTEL_EXPORTER_OTLP_PROTOCOL;
   if (protocol && protocol !== "http/protobuf")
-    warn(
-      `OTEL_EXPORTER_OTLP_PROTOCOL: expected http/protobuf, found another; traces are sent so all the same`,
-    );
+    warn(`OTEL_EXPORTER_OTLP_PROTOCOL: only http/protobuf is supported, using it`);
   const processor = boundedProcessor({
     exporter: new OTLPTraceExporter({ concurrencyLimit }),
     limits: batchLimits(env, warn),
@@ -72,7 +70,7 @@ export function exportSpans(collector: URL, options: TracingOptions): Tracing {
       const timer = setTimeout(() => late.resolve("left behind"), millis);
       const flushed = provider.shutdown().then(
         () => "exported" as const,
-        // A batch that was refused is told by the processor.
+        // The processor reports a rejected batch.
         () => "exported" as const,
       );
       const outcome = await Promise.race([flushed, late.promise]);
@@ -83,7 +81,7 @@ export function exportSpans(collector: URL, options: TracingOptions): Tracing {
   };
 }
 
-/** Who the spans are of: what the environment says goes before what the process knows. */
+/** The resource of the spans. Environment variables take precedence over the process's own values. */
 const resourceOf = ({ process, replica }: TracingOptions) =>
   defaultResource()
     .merge(

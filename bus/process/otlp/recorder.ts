@@ -1,4 +1,4 @@
-/** Spans of the process, recorded by a tracer of OpenTelemetry. */
+/** Records the spans of the process with an OpenTelemetry tracer. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type Context, ROOT_CONTEXT, SpanKind, SpanStatusCode, type Tracer, trace } from "@opentelemetry/api";
 import { parseTrace } from "../../events/trace.ts";
@@ -48,7 +48,7 @@ export function spanRecorder(tracer: Tracer): SpanRecorder {
   };
 }
 
-/** The parent's context. Backends take the first span of a process, which has its parent elsewhere, for the way in. */
+/** The parent's context. Backends treat the first span of a process, whose parent is remote, as its entry point. */
 function contextOf(parent: string | undefined, here: Span | undefined): Context {
   const known = parseTrace(parent);
   if (known === undefined) return ROOT_CONTEXT;

@@ -1,4 +1,4 @@
-/** Variables of OpenTelemetry: what they mean, and what becomes of one that means nothing. */
+/** OpenTelemetry variables: their values, and warnings about invalid ones. */
 import { expect, test } from "vitest";
 import { batchLimits, samplerOf } from "./settings.ts";
 
@@ -16,7 +16,7 @@ test.each([
   expect(samplerOf(env, nobody).toString()).toContain(text);
 });
 
-test("a sampler that there is not, and a ratio that is none, are told and not used", () => {
+test("warns about an unknown sampler or an invalid ratio, and uses the default", () => {
   const told: string[] = [];
   const sampler = samplerOf({ OTEL_TRACES_SAMPLER: "toString" }, (problem) => told.push(problem));
   expect(sampler.toString()).toContain("ParentBased{root=AlwaysOnSampler");
@@ -31,7 +31,7 @@ test("a sampler that there is not, and a ratio that is none, are told and not us
   ]);
 });
 
-test("batches are as the variables say, and never larger than the queue", () => {
+test("reads batch sizes from the variables, and never exceeds the queue size", () => {
   expect(batchLimits({}, nobody)).toEqual({
     scheduledDelayMillis: 5000,
     exportTimeoutMillis: 30_000,

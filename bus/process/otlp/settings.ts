@@ -1,6 +1,6 @@
 /**
- * Variables of OpenTelemetry that its packages leave to whoever starts them. As the specification has it, a value that is
- * none is told and not used: nobody's process ends for a trace.
+ * OpenTelemetry variables that its packages leave to the application. As the specification requires, an invalid value causes a
+ * warning and is ignored: tracing must not stop a process.
  * https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
  */
 import {
@@ -15,16 +15,16 @@ import { ownValue } from "../../values/ownvalue.ts";
 type Environment = Readonly<Record<string, string | undefined>>;
 type Warn = (problem: string) => void;
 
-/** How spans are batched. Milliseconds, and numbers of spans. */
+/** Batching of spans. Times in milliseconds. */
 export interface BatchLimits {
   readonly scheduledDelayMillis: number;
   readonly exportTimeoutMillis: number;
-  /** Spans that wait at the most; more are dropped. */
+  /** Maximum number of waiting spans. Further ones are dropped. */
   readonly maxQueueSize: number;
   readonly maxExportBatchSize: number;
 }
 
-/** A whole number from `least` up, or the default. */
+/** Reads a whole number of at least `least`, or the default. */
 function numberOf(env: Environment, variable: string, fallback: number, least: number, warn: Warn): number {
   const text = env[variable]?.trim();
   if (!text) return fallback;

@@ -5,8 +5,8 @@ export const bridge: readonly Mutation[] = [
   {
     name: "counts-deleted-objects",
     file: "bus/bridge/ledger.ts",
-    find: "if (slot === 0 || flagsOf(slot) & flag.deleted) return;",
-    replace: "if (slot === 0) return;",
+    find: "if (entry === undefined || entry.deleted) return;",
+    replace: "if (entry === undefined) return;",
     breaks: "The bridge reports deleted objects as existing.",
     tests: ["bus/bridge/ledger.test.ts", "test/bridge/publisher.test.ts"],
   },
