@@ -1,6 +1,6 @@
 /**
- * `denrei`: what functions are written with. Everything that docs/functions.md imports from below `bus/` is here as well, and what
- * else an author needs: kinds of Kubernetes' own, what its API server refuses with, and the types of what a function is handed.
+ * `denrei`: the library for functions. It exports everything that docs/functions.md imports from below `bus/`, and what else an
+ * author needs: Kubernetes' own kinds, the errors of its API server, and the types of arguments.
  */
 export { z } from "zod";
 export type { WebhookEventName, WebhookPayload } from "./events/github/payloads.ts";

@@ -1,10 +1,9 @@
 /**
- * Who may do what on the bus: the subjects that each role may publish on and subscribe to. What is not listed is
- * refused, and every name comes from where the code takes it from, so there is one truth. A NATS server's users are
- * generated from this, for the local platform as for a cluster.
+ * Permissions on the bus: the subjects that each role may publish on and subscribe to. Everything else is denied. The names
+ * come from the code that uses them, and the users of NATS servers are generated from this file, locally and in a cluster.
  *
- * The bridge makes all streams and consumers, of the functions as well: whoever may configure a stream can have it
- * copy others, and can have the server publish what it holds anywhere.
+ * The bridge creates all streams and consumers, including those of functions: a user that may configure a stream can make it
+ * copy other streams, and can make the server publish its content anywhere.
  */
 import { inboxPrefixOf, userOf } from "./nats/identity.ts";
 import {
@@ -36,27 +35,27 @@ export interface Permissions {
   readonly subscribe: readonly string[];
 }
 
-/** A user of the bus. */
+/** A role on the bus. */
 export interface Role {
-  /** `bridge`, `gateway`, `dashboard`, `operator`, `backup`, `restore`, `worker`, or the name of a function. Its user is called as `userOf` says. */
+  /** `bridge`, `gateway`, `dashboard`, `operator`, `backup`, `restore`, `worker`, or the name of a function. `userOf` gives its user. */
   readonly name: string;
   /** Undefined: everything. */
   readonly permissions: Permissions | undefined;
   /**
-   * Where its user lives: in the account of the bus, where it can have the server publish anything, or in an account of its own,
-   * which reaches no more than `permissions` list.
+   * The account of its user: the account of the bus, where the user can make the server publish anything, or its own account,
+   * which reaches only what `permissions` list.
    */
   readonly account: "bus" | "own";
 }
 
-/** Whether a subject of a role stays in its account: answers to it, and what the replicas of a function tell each other. */
+/** Whether a subject stays within a role's account: responses to it, and messages between replicas of a function. */
 export const isLocal = ({ name }: Pick<Role, "name">, subject: string): boolean =>
   subject.startsWith(`${inboxPrefixOf(userOf(name))}.`) || subject.startsWith("echoes.");
 
 const api = (...parts: string[]): string => ["$JS.API", ...parts].join(".");
 const acks = (stream: string, consumer: string): string => `$JS.ACK.${stream}.${consumer}.>`;
 
-/** What every connection does: it asks whether there is JetStream, and listens for answers. */
+/** Permissions of every connection: to check for JetStream, and to receive responses. */
 const connection = (role: string): Permissions => ({
   publish: [api("INFO")],
   subscribe: [`${inboxPrefixOf(userOf(role))}.>`],
@@ -96,17 +95,17 @@ const bridge = (interests: readonly Interest[], cluster: string): Permissions =>
       ...interests.flatMap(consumersOf).flatMap(([stream, consumer]) => [
         api("CONSUMER.INFO", stream, consumer),
         api("CONSUMER.DURABLE.CREATE", stream, consumer),
-        // What can not be changed is made anew.
+        // Settings that cannot be changed require a new consumer.
         api("CONSUMER.DELETE", stream, consumer),
-        // A pause by an operator is ended.
+        // The bridge ends pauses by an operator.
         api("CONSUMER.PAUSE", stream, consumer),
       ]),
-      // It reads what it has published with consumers of its own, which the server names.
+      // It reads what it has published with its own consumers, whose names the server chooses.
       api("CONSUMER.CREATE", streams.objects),
       ...["INFO", "MSG.NEXT", "DELETE"].map((verb) => api("CONSUMER", verb, streams.objects, "*")),
       api("STREAM.MSG.GET", streams.objects),
       ...interests.flatMap(({ kinds }) => kinds.map((kind) => kindSubjects(cluster, kind))),
-      // Which kinds an installation lists is not known here.
+      // The kinds that an installation lists are unknown here.
       ...(interests.some(({ ownsListed }) => ownsListed) ? [`objects.${token(cluster)}.>`] : []),
       api("DIRECT.GET", bridgeStream, ">"),
       api("STREAM.MSG.GET", bridgeStream),
@@ -116,13 +115,13 @@ const bridge = (interests: readonly Interest[], cluster: string): Permissions =>
   };
 };
 
-/** A function: reads all objects, and has its own queue, timers, marks, letters and announcements to itself. */
+/** A function: reads all objects, and has its own queue, timers, marks, dead letters, and announcements. */
 const ofFunction = (interest: Interest): Permissions => {
   const { scope } = interest;
   const timers = timersStream(scope.fn);
   return {
     publish: [
-      // Not of the others: what is stored on which subjects names repositories, and objects of other functions.
+      // Not of other streams: their subjects name repositories and objects of other functions.
       ...[streams.objects, workStream(scope.fn), timers].map((stream) => api("STREAM.INFO", stream)),
       ...consumersOf(interest).flatMap(([stream, consumer]) => [
         api("CONSUMER.INFO", stream, consumer),
@@ -168,7 +167,7 @@ const webhooks: readonly string[] = [
   "webhooks.>",
 ];
 
-/** An operator: reads what the commands show, and replays letters and webhooks. */
+/** An operator: reads what the commands show, and replays dead letters and webhooks. */
 const operator = (interests: readonly Interest[], cluster: string): Permissions => ({
   publish: [
     working.asked(cluster),
@@ -185,7 +184,7 @@ const operator = (interests: readonly Interest[], cluster: string): Permissions 
       api("DIRECT.GET", activityStream(scope.fn)),
       api("DIRECT.GET", workStream(scope.fn)),
       api("DIRECT.GET", timersStream(scope.fn)),
-      // Of any cluster: how long a queue is.
+      // For queue lengths in any cluster.
       ...[streams.objects, streams.webhooks, workStream(scope.fn), timersStream(scope.fn)].map((stream) =>
         api("CONSUMER.INFO", stream, "*"),
       ),
@@ -196,21 +195,21 @@ const operator = (interests: readonly Interest[], cluster: string): Permissions 
   subscribe: [working.answers(cluster)],
 });
 
-/** Streams that hold what nobody else has: all else on the bus follows from the API server. */
+/** Streams with original data. Everything else on the bus follows from the API server. */
 export const keptStreams: readonly string[] = [streams.deadLetters, streams.webhooks];
 
-/** Whoever takes backups: reads the streams that are worth it as a whole. */
+/** Takes backups: reads these streams as a whole. */
 const backup: Permissions = {
   publish: keptStreams.flatMap((stream) => [
     api("STREAM.INFO", stream),
     api("STREAM.SNAPSHOT", stream),
-    // The server sends on as it is told that a chunk has come.
+    // The server sends the next chunk when the previous one is acknowledged.
     `$JS.SNAPSHOT.ACK.${stream}.>`,
   ]),
   subscribe: [],
 };
 
-/** Whoever puts them back, on a bus that has none: a backup says how its stream is configured, so this is a right to make it. */
+/** Restores backups on a bus without these streams. A backup contains the stream's configuration, so this is a permission to create it. */
 const restore: Permissions = {
   publish: keptStreams.flatMap((stream) => [
     api("STREAM.INFO", stream),
@@ -220,10 +219,10 @@ const restore: Permissions = {
   subscribe: [],
 };
 
-/** The gateway: writes webhooks, and looks how old one is that it brings again. */
+/** The gateway: writes webhooks, and reads the age of a redelivered one. */
 const gateway: Permissions = { publish: webhooks, subscribe: [] };
 
-/** The dashboard: shows what an operator sees to whom RBAC lets see it, counts what happens, and keeps who has logged in. */
+/** The dashboard: shows users what an operator sees, as far as RBAC allows; counts events, and stores sessions. */
 const dashboard = (interests: readonly Interest[], cluster: string): Permissions =>
   together(operator(interests, cluster), {
     publish: [api("STREAM.INFO", streams.sessions), api("STREAM.MSG.GET", streams.sessions), "sessions.>"],
@@ -244,8 +243,8 @@ export const workerRole = (
 });
 
 /**
- * The roles of an installation with these functions, in one cluster: the bridge, the gateway, the dashboard, the operator, who takes
- * backups and who puts them back, each function, and `worker`, which is all functions in one process.
+ * The roles of an installation with these functions, in one cluster: bridge, gateway, dashboard, operator, backup, restore, each
+ * function, and `worker`, which runs all functions in one process.
  */
 export function busRoles(interests: readonly Interest[], cluster: string): Role[] {
   const role = (name: string, account: Role["account"], permissions: Permissions): Role => ({

@@ -26,7 +26,7 @@ const value = fc.oneof(
 );
 const name = fc.stringMatching(/^[a-z0-9]([-a-z0-9.]{0,20}[a-z0-9])?$/);
 
-test("token - any value survives as one valid subject token", () => {
+test("token - encodes any value as one valid subject token, reversibly", () => {
   fc.assert(
     fc.property(value, (text) => {
       fc.pre(text.isWellFormed());
@@ -37,7 +37,7 @@ test("token - any value survives as one valid subject token", () => {
   );
 });
 
-test("token - different values never share a token", () => {
+test("token - encodes different values differently", () => {
   fc.assert(
     fc.property(value, value, (a, b) => {
       fc.pre(a.isWellFormed() && b.isWellFormed());
@@ -47,7 +47,7 @@ test("token - different values never share a token", () => {
   expect(token("_")).not.toBe(token(""));
 });
 
-test("untoken - refuses what token can not have written", () => {
+test("untoken - rejects what token cannot have written", () => {
   expect(() => untoken("a=2")).toThrow(/two upper-case hex digits.*"a=2"/);
 });
 
@@ -60,7 +60,7 @@ test("object subject - reads back as the address it was built from", () => {
   );
 });
 
-test("key subjects - every space reads back as the same function, cluster and key", () => {
+test("key subjects - every space reads back as the same function, cluster, and key", () => {
   const scope = { fn: "hikawa", cluster: "local" };
   fc.assert(
     fc.property(name, fc.option(name, { nil: "" }), (object, namespace) => {
@@ -82,20 +82,20 @@ test("key subjects - every space reads back as the same function, cluster and ke
   );
 });
 
-test("token - half a surrogate pair is refused: it would share the token of another one", () => {
+test("token - rejects half a surrogate pair, which would share the token of another one", () => {
   for (const half of ["\ud800", "a\udfff", "\udc00\ud800"]) expect(() => token(half)).toThrow(RangeError);
 });
 
-test("token - a byte order mark survives", () => {
+test("token - preserves a byte order mark", () => {
   expect(untoken(token("\uFEFFa"))).toBe("\uFEFFa");
 });
 
-test("untoken - bytes that are no UTF-8 are a RangeError as well", () => {
+test("untoken - throws a RangeError on bytes that are not UTF-8", () => {
   for (const text of ["=FF", "=C3", "=ED=A0=80", "=F8=88=80=80=80"])
     expect(() => untoken(text)).toThrow(RangeError);
 });
 
-test("untoken - one value has one token, so that one object has one subject", () => {
+test("untoken - accepts one token per value, so that one object has one subject", () => {
   for (const text of ["", "=41", "a=2D", "a.b", "*", ">", "a*", "_a", "ā", "a b"])
     expect(() => untoken(text), text).toThrow(RangeError);
   fc.assert(
@@ -112,7 +112,7 @@ test("untoken - one value has one token, so that one object has one subject", ()
   );
 });
 
-/** Names as Kubernetes allows them for some kind: RBAC's have colons, and 253 characters are the most. */
+/** Names that Kubernetes allows for some kind: RBAC's have colons, and the maximum is 253 characters. */
 const kubeName = fc.oneof(
   name,
   fc.stringMatching(/^[a-z]{1,5}(:[a-zA-Z.-]{1,8}){0,4}$/),
@@ -121,7 +121,7 @@ const kubeName = fc.oneof(
 const group = fc.oneof(fc.constant(""), name, fc.constant("rbac.authorization.k8s.io"));
 const wild = /[*>]/;
 
-test("object subjects - any name reads back, and no part of it is a wildcard or a token of its own", () => {
+test("object subjects - any name reads back, and adds no wildcard or token", () => {
   fc.assert(
     fc.property(
       kubeName,
@@ -135,19 +135,19 @@ test("object subjects - any name reads back, and no part of it is a wildcard or 
         expect(subject.split(".")).toHaveLength(7);
         expect(subject).not.toMatch(wild);
         expect(parseObjectSubject(subject)).toEqual({ cluster: "c", ...at });
-        // Wildcards are where they are meant to be, and nowhere else.
+        // Only the intended wildcards.
         expect(objectByName("c", at, at).match(/\*/g)).toHaveLength(1);
         expect(childrenSubjects("c", at, namespace, owner).match(/\*/g)).toHaveLength(1);
         expect(familySubjects("c", namespace, owner).match(/\*/g)).toHaveLength(3);
         expect(kindSubjects("c", at, namespace).match(/[*>]/g)).toEqual([">"]);
-        // Below what a server takes as one line of its protocol.
+        // Below the server's limit for one line of its protocol.
         expect(Buffer.byteLength(subject)).toBeLessThan(4096);
       },
     ),
   );
 });
 
-test("names of consumers and keys of the bucket are valid, whatever the namespace is called", () => {
+test("names of consumers and keys of the bucket are valid for any namespace", () => {
   fc.assert(
     fc.property(kubeName, group, kubeName, (cluster, group, namespace) => {
       const scope = { fn: "hikawa", cluster };
@@ -160,7 +160,7 @@ test("names of consumers and keys of the bucket are valid, whatever the namespac
   );
 });
 
-test("key subjects - a subject of another form is a RangeError and never somebody else's key", () => {
+test("key subjects - throws a RangeError on a subject of another form instead of returning a wrong key", () => {
   const scope = { fn: "hikawa", cluster: "local" };
   const key = { namespace: "default", name: "a" };
   const mark = { object: "uid", replica: "r", version: "1" };

@@ -1,8 +1,8 @@
 /**
  * Every name on the bus: subjects, streams and durable consumers.
  *
- * A subject is a list of tokens separated by dots; whatever may itself hold a dot, a wildcard or white space
- * (object names, API groups) is escaped by {@link token} and read back by {@link untoken}.
+ * A subject is a list of tokens separated by dots. Values that may contain a dot, a wildcard, or white space
+ * (object names, API groups) are escaped by {@link token} and read back by {@link untoken}.
  */
 
 import { createHash } from "node:crypto";
@@ -11,7 +11,7 @@ import { token, untoken } from "./values/token.ts";
 
 export { token, untoken } from "./values/token.ts";
 
-/** Streams that all functions share. Each function has three of its own: {@link workStream}, {@link timersStream} and {@link activityStream}. */
+/** Streams that all functions share. Each function has three of its own: {@link workStream}, {@link timersStream}, and {@link activityStream}. */
 export const streams = {
   objects: "OBJECTS",
   webhooks: "WEBHOOKS",
@@ -26,17 +26,17 @@ export const bridgeBucket = "BRIDGE";
 /** Function names become stream, consumer, Deployment and field-manager names, so they are DNS labels. */
 export const functionNamePattern = /^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/;
 
-/** Names one object of one kind: what a reconcile is about. `namespace` is empty for cluster-scoped kinds. */
+/** Identifies one object of a kind, the subject of a reconcile. `namespace` is empty for cluster-scoped kinds. */
 export interface ObjectKey {
   readonly namespace: string;
   readonly name: string;
 }
 
-/** `namespace/name`, or the bare name of a cluster-scoped object: how keys are printed and logged. */
+/** `namespace/name`, or the bare name of a cluster-scoped object: the form of keys in output and logs. */
 export const keyText = (key: ObjectKey): string =>
   key.namespace === "" ? key.name : `${key.namespace}/${key.name}`;
 
-/** Reads what {@link keyText} printed. */
+/** Parses the output of {@link keyText}. */
 export function parseKeyText(text: string): ObjectKey {
   const slash = text.indexOf("/");
   return slash < 0
@@ -44,13 +44,13 @@ export function parseKeyText(text: string): ObjectKey {
     : { namespace: text.slice(0, slash), name: text.slice(slash + 1) };
 }
 
-/** Group and kind, as far as they name objects on the bus (the version does not: one object, one subject). */
+/** Group and kind, which name a kind on the bus. The version does not: one object has one subject. */
 export interface GroupKind {
   readonly group: string;
   readonly kind: string;
 }
 
-/** Where one version of an object is published. The owner is the uid of its controller, or empty. */
+/** The address at which versions of an object are published. The owner is the uid of its controller, or empty. */
 export interface ObjectAddress extends GroupKind, ObjectKey {
   readonly owner: string;
 }
@@ -65,7 +65,7 @@ export const objectSubject = (cluster: string, at: ObjectAddress): string =>
 export const kindSubjects = (cluster: string, kind: GroupKind, namespace?: string): string =>
   `objects.${tokens(cluster, kind.group, kind.kind)}.${namespace === undefined ? ">" : `${token(namespace)}.>`}`;
 
-/** One object by name, whoever its controller is. */
+/** One object by name, with any controller. */
 export const objectByName = (cluster: string, kind: GroupKind, key: ObjectKey): string =>
   `objects.${tokens(cluster, kind.group, kind.kind, key.namespace)}.*.${token(key.name)}`;
 
@@ -81,7 +81,7 @@ export const childrenSubjects = (
 export const familySubjects = (cluster: string, namespace: string, owner: string): string =>
   `objects.${token(cluster)}.*.*.${tokens(namespace, owner)}.*`;
 
-/** Reads a subject of OBJECTS back. Throws a `RangeError` on a subject that {@link objectSubject} can not have built. */
+/** Parses a subject of OBJECTS. Throws a `RangeError` on a subject that {@link objectSubject} cannot have built. */
 export function parseObjectSubject(subject: string): ObjectAddress & { readonly cluster: string } {
   const parts = subject.split(".");
   if (parts.length !== 7 || parts[0] !== "objects") {
@@ -100,11 +100,11 @@ export function parseObjectSubject(subject: string): ObjectAddress & { readonly 
   return { cluster, group, kind, namespace, owner, name };
 }
 
-/** Where a webhook is published. Owner and repository are in lower case, and empty where there is none. */
+/** Address of a published webhook. Owner and repository are in lower case, and empty if the event has none. */
 export interface WebhookAddress {
-  /** Who sends it: `github`. */
+  /** The sender: `github`. */
   readonly provider: string;
-  /** As the sender calls it: `pull_request`. */
+  /** The sender's name of the event: `pull_request`. */
   readonly event: string;
   readonly owner: string;
   readonly repository: string;
@@ -114,13 +114,13 @@ export interface WebhookAddress {
 export const webhookSubject = ({ provider, event, owner, repository }: WebhookAddress): string =>
   `webhooks.${tokens(provider, event, owner, repository)}`;
 
-/** Every webhook that is of the given parts. */
+/** Matches every webhook with the given parts. */
 export const webhookSubjects = (wanted: Partial<WebhookAddress>): string =>
   ["webhooks", ...[wanted.provider, wanted.event, wanted.owner, wanted.repository].map(tokenOrAny)].join(".");
 
 const tokenOrAny = (value: string | undefined): string => (value === undefined ? "*" : token(value));
 
-/** Reads a subject of WEBHOOKS back. Throws a `RangeError` on any other. */
+/** Parses a subject of WEBHOOKS. Throws a `RangeError` on any other. */
 export function parseWebhookSubject(subject: string): WebhookAddress {
   const parts = subject.split(".");
   if (parts.length !== 5 || parts[0] !== "webhooks")
@@ -138,34 +138,34 @@ export function parseWebhookSubject(subject: string): WebhookAddress {
 export const workStream = (fn: string): string => `WORK_${fn}`;
 
 /**
- * The stream of a function's timers and marks. One for each function, because what takes messages away from a stream
- * (purging, deleting) can be allowed for a whole stream only.
+ * The stream of a function's timers and marks. Each function has its own, because permissions to purge and delete messages
+ * apply to a whole stream.
  */
 export const timersStream = (fn: string): string => `TIMERS_${fn}`;
 
-/** Stream of what a function did: one that reports without end pushes out no records of others. */
+/** Stream of a function's activity. A function that reports without end does not displace the records of others. */
 export const activityStream = (fn: string): string => `ACTIVITY_${fn}`;
 
 /** The stream behind {@link bridgeBucket}, and its subjects (ADR-8). */
 export const bridgeStream = `KV_${bridgeBucket}`;
 export const bridgeSubject = (key: string): string => `$KV.${bridgeBucket}.${key}`;
 
-/** Where the dashboard keeps a session. What names it there is not what a browser has. */
+/** Subject of a dashboard session. Its id here differs from the one that the browser has. */
 export const sessionSubject = (digest: string): string => `sessions.${token(digest)}`;
 
-/** Subject of a function's announcements of what it writes; in no stream. */
+/** Subject of a function's write announcements; in no stream. */
 export const echoSubject = (scope: QueueScope): string => `echoes.${scope.fn}.${token(scope.cluster)}`;
 
 /**
- * Subjects on which workers publish the traces that their writes belong to; in no stream. Each function has its own: what two
- * accounts of a server import from each other may not be the same.
+ * Subjects on which workers publish the traces of their writes; in no stream. Each function has its own, because two accounts
+ * of a server cannot import the same subject from each other.
  */
 export const origins = {
   of: ({ fn, cluster }: QueueScope) => `origins.${tokens(cluster, fn)}`,
   all: (cluster: string) => `origins.${token(cluster)}.*`,
 } as const;
 
-/** A function's objects in one cluster: the scope of its queue, timers and dead letters. */
+/** A function in one cluster: the scope of its queue, timers, and dead letters. */
 export interface QueueScope {
   readonly fn: string;
   readonly cluster: string;
@@ -175,7 +175,7 @@ const keyed = (space: string, scope: QueueScope, key: ObjectKey): string =>
   `${space}.${tokens(scope.fn, scope.cluster, key.namespace, key.name)}`;
 const scoped = (space: string, scope: QueueScope): string => `${space}.${tokens(scope.fn, scope.cluster)}.>`;
 
-/** Subjects of a function's sweep, beside its timers. A due one is among {@link work}'s, for which one filter is enough. */
+/** Subjects of a function's sweep. A due sweep matches {@link work}'s single filter for due messages. */
 export const sweeps = {
   at: ({ fn, cluster }: QueueScope) => `sweeps.at.${tokens(fn, cluster)}`,
   due: ({ fn, cluster }: QueueScope) => `sweeps.due.${tokens(fn, cluster)}.all`,
@@ -183,15 +183,15 @@ export const sweeps = {
 
 /** Subjects of INDEXES: `indexes.<function>.<cluster>.<index>.<value>.<namespace>.<name>`. */
 export const indexes = {
-  /** That an object has a value in an index. */
+  /** An entry: the object has the value in the index. */
   entry: (scope: QueueScope, index: string, value: string, key: ObjectKey) =>
     `indexes.${tokens(scope.fn, scope.cluster, index, value, key.namespace, key.name)}`,
   /** Every object that has the value. */
   having: (scope: QueueScope, index: string, value: string) =>
     `indexes.${tokens(scope.fn, scope.cluster, index, value)}.*.*`,
-  /** A function's own. */
+  /** All entries of a function. */
   all: (scope: QueueScope) => scoped("indexes", scope),
-  /** Reads an entry's subject. Throws a `RangeError` on any other. */
+  /** Parses an entry's subject. Throws a `RangeError` on any other. */
   parse(subject: string): { readonly index: string; readonly value: string; readonly key: ObjectKey } {
     const parts = subject.split(".");
     if (parts.length !== 7 || parts[0] !== "indexes")
@@ -203,19 +203,19 @@ export const indexes = {
   },
 } as const;
 
-/** Subjects of activity: `activities.<function>.<cluster>.<namespace>.<name>`, of the object that was reconciled. */
+/** Subjects of activity: `activities.<function>.<cluster>.<namespace>.<name>` of the reconciled object. */
 export const activity = {
   of: (scope: QueueScope, key: ObjectKey) => keyed("activities", scope, key),
-  /** A function's own. */
+  /** Records of a function in one cluster. */
   all: (scope: QueueScope) => scoped("activities", scope),
-  /** Of a function, in all clusters: what its stream holds. */
+  /** Records of a function in all clusters, the content of its stream. */
   everywhere: (fn: string) => `activities.${fn}.>`,
-  /** Of every function: in a cluster, or in one namespace of it. */
+  /** Records of every function, in a cluster or in one namespace of it. */
   every: (cluster: string, namespace?: string) =>
     `activities.*.${token(cluster)}.${namespace === undefined ? ">" : `${token(namespace)}.*`}`,
 } as const;
 
-/** Who works on what, in no stream: somebody asks, and each worker answers for each of its functions. */
+/** Query for in-flight objects, in no stream: each worker answers for each of its functions. */
 export const working = {
   asked: (cluster: string) => `working.asked.${token(cluster)}`,
   answer: ({ fn, cluster }: QueueScope) => `working.answers.${tokens(fn, cluster)}`,
@@ -223,7 +223,7 @@ export const working = {
 } as const;
 
 /**
- * On which JetStream announces changes of streams and consumers; `*` for any. In no stream.
+ * Subjects on which JetStream announces changes of streams and consumers; `*` for any. In no stream.
  * https://docs.nats.io/running-a-nats-service/nats_admin/monitoring/monitoring_jetstream#monitoring-advisories
  */
 export const advisories = {
@@ -235,7 +235,7 @@ export const advisories = {
     `$JS.EVENT.ADVISORY.CONSUMER.PAUSE.${stream}.${consumer}`,
 } as const;
 
-/** Everything that makes a bridge look at the topology. */
+/** Advisories after which a bridge checks the topology. */
 export const topologyAdvisories: readonly string[] = [
   advisories.streamDeleted("*"),
   advisories.streamUpdated("*"),
@@ -243,18 +243,18 @@ export const topologyAdvisories: readonly string[] = [
   advisories.consumerPaused("*", "*"),
 ];
 
-/** After any of these nobody knows who owns a ticket. */
+/** Advisories after which the owner of a ticket is unknown. */
 export const ticketAdvisories = (scope: QueueScope): readonly string[] => [
   advisories.streamDeleted(workStream(scope.fn)),
   advisories.consumerDeleted(workStream(scope.fn), consumers.worker(scope)),
 ];
 
-/** What a mark is about: the change, and the replica that saw it. */
+/** Content of a mark: the change, and the replica that saw it. */
 export interface MarkName {
-  /** The uid of the object that changed, or whatever else names a cause. */
+  /** The uid of the changed object, or another name of a cause. */
   readonly object: string;
   readonly replica: string;
-  /** The version of the object; empty where there is none. */
+  /** The version of the object; may be empty. */
   readonly version: string;
 }
 
@@ -262,8 +262,8 @@ const markTokens = ({ object, replica, version }: MarkName): string =>
   tokens(`${object}@${replica}`, version);
 
 /**
- * Subjects that carry a function and a key: `<space>.<function>.<cluster>.<namespace>.<name>`.
- * `marks` have two tokens more: the changed object at the replica that saw it, and the object's version.
+ * Subjects with a function and a key: `<space>.<function>.<cluster>.<namespace>.<name>`.
+ * `marks` have two more tokens: the changed object with the replica that saw it, and the object's version.
  */
 export const work = {
   ticket: (scope: QueueScope, key: ObjectKey) => keyed("work", scope, key),
@@ -277,19 +277,19 @@ export const work = {
   marks: (scope: QueueScope) => scoped("marks.at", scope),
   markDue: (scope: QueueScope, key: ObjectKey, name: MarkName) =>
     `${keyed("marks.due", scope, key)}.${markTokens(name)}`,
-  /** What waits for its time: timers and marks. */
+  /** Scheduled messages: timers and marks. */
   scheduled: (scope: QueueScope) => `*.at.${tokens(scope.fn, scope.cluster)}.>`,
-  /** What has fallen due: timers, marks and the sweep. */
+  /** Due messages: timers, marks, and the sweep. */
   due: (scope: QueueScope) => `*.due.${tokens(scope.fn, scope.cluster)}.>`,
   deadLetter: (scope: QueueScope, key: ObjectKey) => keyed("deadletters", scope, key),
   deadLetters: (scope: QueueScope) => scoped("deadletters", scope),
-  /** Of all functions. */
+  /** Dead letters of all functions. */
   everyDeadLetter: (cluster: string) => `deadletters.*.${token(cluster)}.>`,
   crashes: (scope: QueueScope, key: ObjectKey) => keyed("crashes", scope, key),
   allCrashes: (scope: QueueScope) => scoped("crashes", scope),
 } as const;
 
-/** Tokens in front of the key's four, and behind them, by the first token of a subject. */
+/** Number of tokens before and after the key's four, by the first token of a subject. */
 const keySpaces: Readonly<Record<string, { readonly before: number; readonly behind: number }>> = {
   work: { before: 1, behind: 0 },
   timers: { before: 2, behind: 0 },
@@ -299,7 +299,7 @@ const keySpaces: Readonly<Record<string, { readonly before: number; readonly beh
   activities: { before: 1, behind: 0 },
 };
 
-/** Reads the key out of any subject that {@link work} built. Throws a `RangeError` on any other. */
+/** Parses the key in a subject that {@link work} built. Throws a `RangeError` on any other. */
 export function parseKeySubject(subject: string): QueueScope & { readonly key: ObjectKey } {
   const parts = subject.split(".");
   const space = ownValue(keySpaces, parts[0] ?? "");
@@ -315,21 +315,21 @@ export function parseKeySubject(subject: string): QueueScope & { readonly key: O
   return { fn, cluster, key: { namespace, name } };
 }
 
-/** Which objects a function looks at. */
+/** The objects that a function subscribes to. */
 export interface LooksAt {
   readonly scope: QueueScope;
   readonly kinds: readonly GroupKind[];
   /** Names of the indexes of its objects. */
   readonly indexes?: readonly string[] | undefined;
-  /** It also owns kinds that the installation lists, on which the names of consumers do not depend. */
+  /** The function also owns kinds that the installation lists. Names of consumers do not depend on them. */
   readonly ownsListed?: boolean;
 }
 
 /** Durable consumers. Many clusters can share a bus, so the cluster is part of the name. */
 export const consumers = {
   /**
-   * On OBJECTS: turns events into requests. With other kinds or indexes it is another consumer, which begins with all
-   * objects: so that a new version is told of those that were there before, and the old one goes on beside it.
+   * On OBJECTS: turns events into requests. Other kinds or indexes make it a different consumer, which starts with all
+   * objects, so that a new version sees those that exist already while the old one continues.
    */
   router: ({ scope, kinds, indexes = [], ownsListed = false }: LooksAt) => {
     const looksAt = [...new Set(kinds.map((kind) => kindSubjects(scope.cluster, kind)))].sort();
@@ -338,9 +338,9 @@ export const consumers = {
   },
   /** On WEBHOOKS: turns webhooks into requests. */
   webhooks: (scope: QueueScope) => `${scope.fn}_${token(scope.cluster)}`,
-  /** On the function's work stream: hands tickets to workers. */
+  /** On the function's work stream: delivers tickets to workers. */
   worker: (scope: QueueScope) => token(scope.cluster),
-  /** On the function's timers: turns what is due into requests. */
+  /** On the function's timers: turns due messages into requests. */
   relay: (scope: QueueScope) => token(scope.cluster),
 } as const;
 

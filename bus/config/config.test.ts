@@ -7,7 +7,7 @@ describe("a setting", () => {
   const read = (flags: Record<string, unknown>, env: Record<string, string>) =>
     readSettings(["natsUrl", "ackWaitSeconds", "namespaces"], flags, env);
 
-  test("is the flag's value, else the variable's, else the default", () => {
+  test("comes from the flag, else the variable, else the default", () => {
     expect(read({}, {})).toEqual({ natsUrl: "nats://127.0.0.1:4222", ackWaitSeconds: 10, namespaces: [] });
     const env = { NATS_URL: "nats://env:1", DENREI_ACK_WAIT_SECONDS: "20", DENREI_NAMESPACES: "a,b" };
     expect(read({}, env)).toEqual({ natsUrl: "nats://env:1", ackWaitSeconds: 20, namespaces: ["a", "b"] });
@@ -15,18 +15,18 @@ describe("a setting", () => {
     expect(read(flags, env)).toEqual({ natsUrl: "tls://flag:2", ackWaitSeconds: 30, namespaces: ["c"] });
   });
 
-  test("that is empty in the environment is not set, and as a flag is wrong", () => {
+  test("counts as unset if empty in the environment, and as invalid if empty as a flag", () => {
     expect(read({}, { DENREI_ACK_WAIT_SECONDS: "" }).ackWaitSeconds).toBe(10);
     expect(() => read({ ackWaitSeconds: "" }, {})).toThrow(
       '--ack-wait-seconds: expected a whole number from 3 to 600, found ""',
     );
   });
 
-  test("that is wrong in the environment does not matter when a flag overrides it", () => {
+  test("is not validated in the environment if a flag overrides it", () => {
     expect(read({ ackWaitSeconds: "30" }, { DENREI_ACK_WAIT_SECONDS: "x" }).ackWaitSeconds).toBe(30);
   });
 
-  test("is named as the user knows it", () => {
+  test("is named as the user writes it", () => {
     expect([flagOf("ackWaitSeconds"), variableOf("ackWaitSeconds"), defaultOf("ackWaitSeconds")]).toEqual([
       "--ack-wait-seconds",
       "DENREI_ACK_WAIT_SECONDS",
@@ -51,7 +51,7 @@ describe("a setting", () => {
     expect(read({ natsUrl }, {}).natsUrl).toBe(natsUrl);
   });
 
-  test.for(["", "ws://a:1", "https://a", "nats://a b", "nats://a:1,"])("natsUrl can not be %s", (natsUrl) => {
+  test.for(["", "ws://a:1", "https://a", "nats://a b", "nats://a:1,"])("natsUrl cannot be %s", (natsUrl) => {
     expect(() => read({ natsUrl }, {})).toThrow("--nats-url: expected nats://host:port");
   });
 

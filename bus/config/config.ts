@@ -1,10 +1,10 @@
-/** Configuration of the processes: flags, then environment, then defaults; checked once, at the start. */
+/** Configuration of the processes: flags, then environment, then defaults; validated once, at start. */
 import { accessSync, constants } from "node:fs";
 import { hostname } from "node:os";
 import { z } from "zod";
 import { redacted } from "../values/redact.ts";
 
-/** `host:port`, `:port` or `[v6]:port`. */
+/** `host:port`, `:port`, or `[v6]:port`. */
 const address = z
   .string()
   .refine(
@@ -19,7 +19,7 @@ const dnsLabel = z
     "expected lower-case letters, digits and dashes, at most 63",
   );
 
-/** `least` to `most`, both included. */
+/** A whole number from `least` to `most`, inclusive. */
 function wholeNumber(least: number, most: number) {
   const message = `expected a whole number from ${least} to ${most}`;
   const inRange = (value: number) => value >= least && value <= most;
@@ -33,14 +33,14 @@ const file = z.string().refine((path) => {
   } catch {
     return false;
   }
-}, "expected a file that can be read");
+}, "expected a readable file");
 
-/** Whatever is said of a session crosses the network in clear text otherwise; to oneself it crosses none. */
+/** Session cookies must not cross the network in clear text; the loopback interface is safe. */
 const origin = z
   .string()
   .refine(
     (text) => URL.canParse(text) && new URL(text).origin === text && isConfidential(new URL(text)),
-    "expected https://host, or http://127.0.0.1:port or http://localhost:port on one's own machine, without a path",
+    "expected https://host, or http://127.0.0.1:port or http://localhost:port on this machine, without a path",
   );
 
 const isConfidential = ({ protocol, hostname: host }: URL): boolean =>
@@ -48,7 +48,7 @@ const isConfidential = ({ protocol, hostname: host }: URL): boolean =>
 
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
-/** Every setting: its flag is `--kebab-case`, its variable the one given here. */
+/** Every setting. Its flag is `--kebab-case`, its variable is given here. */
 const settings = {
   kubeconfig: { env: undefined, schema: z.string().min(1).optional() },
   context: { env: undefined, schema: z.string().min(1).optional() },
@@ -141,12 +141,12 @@ export type SettingName = keyof typeof settings;
 /** The values of some settings. */
 export type Settings<N extends SettingName> = { [K in N]: z.output<(typeof settings)[K]["schema"]> };
 
-/** Settings that say how the bus is reached, and as whom. */
+/** Settings for the address of the bus and the user. */
 export const busSettings = ["natsUrl", "natsCreds", "natsCa", "natsCert", "natsKey"] as const;
 const ownSettings = ["replica", "streamReplicas", "ackWaitSeconds", "httpAddress", "logLevel"] as const;
 /** Settings that every process reads. */
 export const busProcessSettings = [...busSettings, ...ownSettings] as const;
-/** Settings that every process reads which works with a cluster. */
+/** Settings that every process with a cluster reads. */
 export const processSettings = ["kubeconfig", "context", ...busSettings, "cluster", ...ownSettings] as const;
 
 export type BusProcessSettings = Settings<(typeof busProcessSettings)[number]>;
@@ -168,7 +168,7 @@ export const dashboardSettings = [
   "githubClientSecret",
 ] as const;
 
-/** A setting has a value that it can not have. */
+/** A setting has an invalid value. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
@@ -180,7 +180,7 @@ export const flagOf = (name: SettingName): string =>
 /** The variable of a setting, if it has one. */
 export const variableOf = (name: SettingName): string | undefined => settings[name].env;
 
-/** The value of a setting that nobody has set, as text; undefined when there is none, or each process has its own. */
+/** The default of a setting as text; undefined if it has none, or if it differs per process. */
 export function defaultOf(name: SettingName): string | undefined {
   if (name === "replica") return undefined;
   const value = settings[name].schema.safeParse(undefined).data;
@@ -188,8 +188,8 @@ export function defaultOf(name: SettingName): string | undefined {
 }
 
 /**
- * Reads settings. Throws {@link ConfigError} that names each wrong one, where it came from, what was expected and what
- * was found.
+ * Reads settings. Throws a {@link ConfigError} that names each invalid one with its source, the expected, and the found
+ * value.
  */
 export function readSettings<N extends SettingName>(
   names: readonly N[],

@@ -1,6 +1,6 @@
 /**
- * A process with an open inspector port (`node --inspect`). A debugger may stop it at a breakpoint for any length of time, and
- * the process keeps its in-flight objects meanwhile. Without an open port nothing here has an effect.
+ * Detects an open inspector port (`node --inspect`). A debugger may stop the process at a breakpoint for any length of time,
+ * and the process keeps its in-flight objects meanwhile. Without an open port nothing here has an effect.
  */
 import { url as inspectorUrl } from "node:inspector";
 
@@ -10,8 +10,7 @@ export const isDebugged = (): boolean => inspectorUrl() !== undefined;
 const tickMillis = 250;
 
 /**
- * Calls back after so many milliseconds, of which those do not count in which a debugger has stopped this process. Returns how
- * to prevent it.
+ * Calls back after this many milliseconds, not counting time stopped in a debugger. Returns the function that cancels it.
  */
 export function afterRunning(millis: number, callback: () => void): () => void {
   if (!isDebugged()) {

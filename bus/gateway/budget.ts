@@ -1,17 +1,17 @@
 /**
- * How much memory request bodies may take at once. The sender of a body is known only at its end, so memory goes to
- * strangers until then. When none is left, the body that has held its memory for longest gives way to the newest: a
- * stranger who holds on to memory loses it, and a webhook, which takes milliseconds, does not. Large bodies have a share
- * of their own, so that small ones, which most are, find memory however many large ones come.
+ * Limits the memory of concurrent request bodies. A sender proves itself only at the end of a body, so until then memory goes to
+ * unknown senders. When none is left, the body that has held its memory for longest gives way to the newest: an attacker who
+ * holds on to memory loses it, and a webhook, which takes milliseconds, does not. Large bodies have their own share, so that
+ * small ones, the majority, always find memory.
  */
 
 /** Sizes in bytes. */
 export interface BudgetLimits {
   /** The largest body. */
   readonly body: number;
-  /** Bodies above this are large ones. */
+  /** Larger bodies use the share of large ones. */
   readonly small: number;
-  /** What all small ones may have at once, and what all large ones. */
+  /** The shares of all small and of all large bodies. */
   readonly allSmall: number;
   readonly allLarge: number;
 }
@@ -35,7 +35,7 @@ interface Share {
 interface Budget {
   readonly small: Share;
   readonly large: Share;
-  /** The largest body that is small. Bytes. */
+  /** The largest small body. Bytes. */
   readonly smallBytes: number;
   readonly graceMillis: number;
   readonly now: () => number;
@@ -43,7 +43,7 @@ interface Budget {
 
 /** Memory for one body. */
 export class Room {
-  /** Called when the memory was given to another body: the owner drops what is in it. */
+  /** Called when the memory was given to another body: the owner must drop its content. */
   onTaken: (why: "displaced") => void = () => undefined;
   readonly #budget: Budget;
   readonly #since: number;
@@ -56,7 +56,7 @@ export class Room {
     this.#since = budget.now();
   }
 
-  /** Makes it as large as `bytes`, which is larger than before; false when there is no more. */
+  /** Grows to `bytes`, which must exceed the current size. Returns false if there is no memory. */
   grow(bytes: number): boolean {
     const { small, large, smallBytes, graceMillis, now } = this.#budget;
     const share = bytes > smallBytes ? large : small;
@@ -75,12 +75,12 @@ export class Room {
     return true;
   }
 
-  /** The body is complete, and its memory is not taken away any more. */
+  /** Marks the body as complete: its memory is not taken away any more. */
   keep(): void {
     this.#share.held.delete(this);
   }
 
-  /** Gives it back. */
+  /** Frees the memory. */
   free(): void {
     this.#share.left += this.#bytes;
     this.#bytes = 0;
@@ -89,8 +89,8 @@ export class Room {
 }
 
 /**
- * Opens a budget, from which every room is taken. No body gives way within its first `graceMillis`: when many come at
- * once, those that come too late are turned away, and the others are not begun in vain.
+ * Opens a budget. The returned function allocates a room. No body gives way within its first `graceMillis`: in a burst, the
+ * latest bodies are rejected, and the started ones complete.
  */
 export function openBudget(
   { small, allSmall, allLarge }: BudgetLimits,

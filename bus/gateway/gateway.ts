@@ -1,6 +1,6 @@
 /**
- * The gateway: webhooks become CloudEvents on the bus. Any number of replicas; none knows of the others, and none may do
- * anything in Kubernetes.
+ * The gateway: publishes webhooks as CloudEvents on the bus. Replicas are independent of each other, and need no access to
+ * Kubernetes.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { Server as TcpServer } from "node:net";
@@ -21,49 +21,49 @@ import { type Answer, receiver } from "./receiver.ts";
 import { openSecrets } from "./secrets.ts";
 import { endOfTurn } from "./turn.ts";
 
-/** What a gateway needs. */
+/** Options of {@link startGateway}. */
 export interface GatewayOptions {
   readonly bus: Bus;
   readonly busOptions: BusOptions;
   /** `host:port`; port 0 takes any free one. */
   readonly webhookAddress: string;
-  /** Hooks are served below it. */
+  /** Path under which hooks are served. */
   readonly webhookPath: string;
-  /** The folder with a file of secrets for each hook. */
+  /** Folder with a file of secrets per hook. */
   readonly webhookSecrets: string;
   readonly log: Logger;
   readonly registry: Registry;
   readonly budget?: BudgetLimits;
-  /** How many connections there may be; {@link defaultConnections} unless given. */
+  /** Maximum number of connections. Default: {@link defaultConnections}. */
   readonly connections?: number;
-  /** What differs from {@link defaultTimes}. */
+  /** Overrides {@link defaultTimes}. */
   readonly times?: Partial<GatewayTimes>;
-  /** Distinguishes redeliveries from repetitions; the clock of the bus unless given. Milliseconds since the epoch. */
+  /** Distinguishes redeliveries from repetitions. Default: the clock of the bus. Milliseconds since the epoch. */
   readonly now?: () => number;
 }
 
-/** How long something may take, in milliseconds. */
+/** Time limits and intervals, in milliseconds. */
 export interface GatewayTimes {
-  /** The headers of a request, and the whole of it. */
+  /** Limits for the headers of a request, and for the whole request. */
   readonly headers: number;
   readonly request: number;
-  /** How often requests are looked for that take too long. */
+  /** Interval of the check for requests that take too long. */
   readonly look: number;
-  /** The bus, to store an event. */
+  /** Limit for storing an event. */
   readonly store: number;
-  /** A sender who holds a connection or memory for longer gives way to others when there is no more. */
+  /** After this time a sender's connection or memory may be given to others when there is no more. */
   readonly grace: number;
-  /** A sender who takes nothing of an answer. */
+  /** Limit for a receiver that reads nothing of an answer. */
   readonly unread: number;
-  /** Everything, from a request's headers to its answer. */
+  /** Limit for everything, from a request's headers to its answer. */
   readonly answer: number;
-  /** At a stop, to a request that is on its way on a connection that was kept for it. */
+  /** At a stop: time for a request that is on its way on a kept connection. */
   readonly linger: number;
-  /** Between two looks at the secrets: a new one is known before GitHub has it, if whoever changes it takes a breath. */
+  /** Interval at which secrets are read again. It has to be shorter than the time in which a user enters a new one at GitHub. */
   readonly reread: number;
 }
 
-/** GitHub waits ten seconds for the answer: it gets one in time, whatever takes long. */
+/** GitHub waits ten seconds for an answer, so these limits guarantee one in time. */
 const defaultTimes: GatewayTimes = {
   headers: 5_000,
   request: 8_000,
@@ -78,20 +78,20 @@ const defaultTimes: GatewayTimes = {
 
 /** A listening gateway. */
 export interface Gateway {
-  /** Where hooks are served: `http://127.0.0.1:8080/github`. */
+  /** URL under which hooks are served: `http://127.0.0.1:8080/github`. */
   readonly url: string;
-  /** Why the bus has not stored something a moment ago, or why connections are refused. */
+  /** Why the bus failed to store something a moment ago, or why connections are refused. */
   notReady(): string | undefined;
-  /** Takes no more connections, and answers what has begun, or begins within a moment on one that was kept. */
+  /** Accepts no more connections. Answers requests that have started, or that arrive within a moment on a kept connection. */
   stop(): Promise<void>;
 }
 
-/** What metrics call an event that there is none of, or none of interest. */
+/** The event label in metrics for requests without a supported event. */
 const otherEvent = "other";
-/** A bus that refused is tried again by others meanwhile. Milliseconds. */
+/** How long a failure to store makes this replica unready, so that others get the requests. Milliseconds. */
 const troubledMillis = 5_000;
 
-/** Starts a gateway; resolves when it listens. Throws a `ConfigError` without secrets, and `AddressError`. */
+/** Starts a gateway. Resolves when it listens. Throws a `ConfigError` without secrets, and `AddressError`. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { bus, log, registry } = options;
   const times = { ...defaultTimes, ...options.times };
@@ -115,7 +115,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     signed: (request) => connections.prove(request),
     async store(at, event, answerBy) {
       const left = Math.max(0, Math.ceil(answerBy - performance.now()));
-      // Unlike that of a signal with a timeout, this timer ends with what it is for.
+      // Unlike the timer of a timeout signal, this one ends with the request.
       const late = new AbortController();
       const timer = setTimeout(() => late.abort(), Math.min(times.store, left));
       try {
@@ -139,7 +139,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     try {
       answer = await receive(request, started + times.answer);
     } catch (error) {
-      log.error({ err: error }, "request not answered as it should be");
+      log.error({ err: error }, "failed to answer a request");
       answer = { status: 500, outcome: "failed", text: "failed: send it again" };
     }
     const { status, outcome, event = otherEvent, signed = false } = answer;
@@ -151,12 +151,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       "content-type": "text/plain; charset=utf-8",
       "content-length": Buffer.byteLength(text),
       "x-content-type-options": "nosniff",
-      // Only a sender who signs keeps a connection; and what was not read to its end cannot be followed by another request.
+      // Only a signed request keeps its connection. No request can follow one that was not read to its end.
       ...((stopping || !signed || !request.complete) && { connection: "close" }),
       ...answer.headers,
     });
     response.write(text);
-    // The end closes the connection, and many a sender hears nothing of what was said before it had sent everything.
+    // Closing now could discard the answer before a sender that is still sending has read it.
     if (!request.complete) await pastEnd(request);
     response.end();
   }
@@ -194,16 +194,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   };
 }
 
-/** Reads past the rest of a request, for which it has as much time as any. */
+/** Discards the rest of a request, within the request's time limit. */
 const pastEnd = (request: IncomingMessage): Promise<void> =>
   finished(request.resume()).catch(() => undefined);
 
-/** Resolves when every request that has begun is answered, or has not come to its end in time. */
+/** Resolves when every started request was answered or has timed out. */
 async function closed(server: Server, { answer, linger }: GatewayTimes): Promise<void> {
   const late = setTimeout(() => server.closeAllConnections(), answer);
-  // Whoever has sent a request on a connection that is closed at this moment can not know what became of it.
+  // The sender of a request on a connection that closes now could not know its outcome.
   const idle = setTimeout(() => server.closeIdleConnections(), linger);
-  // Closed as one of HTTP, a server looks no more for those that take too long, and waits for them.
+  // Closed as an HTTP server, it would stop checking for slow requests and wait for them.
   await new Promise((resolve) => {
     TcpServer.prototype.close.call(server, resolve);
   });
@@ -212,11 +212,11 @@ async function closed(server: Server, { answer, linger }: GatewayTimes): Promise
   server.close();
 }
 
-/** What an operator wants to know of; a stranger who knocks is not, and must not be able to fill the log. */
+/** Logs failures of signed requests as warnings. Requests from strangers must not fill the log. */
 function tell(log: Logger, { socket }: IncomingMessage, answer: Answer): void {
   const { status, outcome, event, delivery, detail } = answer;
   const record = { status, outcome, event, delivery, detail, from: socket.remoteAddress };
-  if (detail !== undefined) log.warn(record, "webhook not taken");
+  if (detail !== undefined) log.warn(record, "webhook not accepted");
   else log.debug(record, "webhook");
 }
 
@@ -224,11 +224,11 @@ function gatewayMetrics(registry: Registry) {
   const registers = [registry];
   const requests = new Counter({
     name: "denrei_gateway_requests_total",
-    help: 'Requests, by event ("other" where there is none, or none of interest), outcome and status code.',
+    help: 'Requests, by event ("other" without a supported event), outcome, and status code.',
     labelNames: ["event", "outcome", "code"] as const,
     registers,
   });
-  // What somebody is to be told of is there before it happens, or the first time would be no increase.
+  // Start the counters of alerts at 0, so that their first increase is visible.
   for (const event of webhookEventNames) {
     requests.inc({ event, outcome: "not_stored", code: 503 }, 0);
     requests.inc({ event, outcome: "oversized", code: 413 }, 0);
@@ -240,7 +240,7 @@ function gatewayMetrics(registry: Registry) {
     requests,
     duration: new Histogram({
       name: "denrei_gateway_request_seconds",
-      help: "From the headers of a request to its answer.",
+      help: "Time from the headers of a request to its answer.",
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers,
     }),

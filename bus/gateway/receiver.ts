@@ -1,9 +1,9 @@
 /**
- * What becomes of one request: read, verified, understood, stored, answered. The order matters: nothing is parsed before
- * the signature is known to be right, and nothing is answered with success before the bus has stored it.
+ * Handles one request: reads, verifies, parses, stores, and answers it. The order matters: nothing is parsed before its
+ * signature is verified, and success is reported only after the bus has stored the event.
  *
- * GitHub shows the answer to whoever looks after the hook, and everybody else sees it, too: a reason says what to mend,
- * and nothing about which hooks and secrets there are.
+ * Answers are visible to GitHub's users and to strangers: they explain how to fix an error, and reveal nothing about existing
+ * hooks and secrets.
  */
 import type { IncomingMessage } from "node:http";
 import type { CloudEvent } from "cloudevents";
@@ -24,7 +24,7 @@ export interface Answer {
   readonly outcome: string;
   readonly text: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What the operator is told beside it. */
+  /** Extra detail for the operator. */
   readonly detail?: string;
   readonly event?: string;
   readonly delivery?: string;
@@ -32,9 +32,9 @@ export interface Answer {
   readonly signed?: boolean;
 }
 
-/** What a receiver needs. */
+/** Options of {@link receiver}. */
 export interface ReceiverOptions {
-  /** Hooks are served below it: `/github`. */
+  /** Path under which hooks are served: `/github`. */
   readonly path: string;
   readonly secretsOf: (hook: string) => readonly string[] | undefined;
   /** The largest body, in bytes. */
@@ -42,7 +42,7 @@ export interface ReceiverOptions {
   readonly room: () => Room;
   /** Called when a request turns out to be signed. */
   readonly signed: (request: IncomingMessage) => void;
-  /** Stores an event; rejects when the bus does not take it in time, and with an {@link OversizedDeliveryError}. */
+  /** Stores an event. Rejects if the bus does not store it in time, or with an {@link OversizedDeliveryError}. */
   readonly store: (at: WebhookAddress, event: CloudEvent<unknown>, answerBy: number) => Promise<Stored>;
 }
 
@@ -55,16 +55,16 @@ const answer = (status: number, outcome: string, text: string, more: Partial<Ans
 
 const retry = { headers: { "retry-after": "5" } };
 const unread: Readonly<Record<Unread, Answer>> = {
-  "too large": answer(413, "too_large", "expected a body of at most 25 MB"),
+  "too large": answer(413, "too_large", "body too large: limit 25 MB"),
   "no room": answer(503, "busy", "busy: send it again", retry),
   displaced: answer(503, "displaced", "busy: send it again", retry),
-  "broken off": answer(400, "broken_off", "expected the whole body"),
+  "broken off": answer(400, "broken_off", "incomplete body"),
 };
-const noLength = answer(411, "no_length", "expected the header Content-Length");
+const noLength = answer(411, "no_length", "missing header Content-Length");
 const unsigned = answer(
   401,
   "unsigned",
-  "expected a signature in X-Hub-Signature-256, made with the secret of this webhook",
+  "invalid signature in X-Hub-Signature-256: sign with the secret of this webhook",
 );
 
 type ContentType = "json" | "form";
@@ -73,13 +73,13 @@ const contentTypes: Readonly<Record<string, ContentType>> = {
   "application/x-www-form-urlencoded": "form",
 };
 
-/** Ids that GitHub gives are GUIDs; they become headers and are shown in terminals. */
+/** GitHub's ids are GUIDs. They become headers and are shown in terminals. */
 const deliveryId = /^[A-Za-z0-9._-]{1,100}$/;
 
-/** Receives a request that is to be answered by this time, as `performance.now()` has it. */
+/** Handles a request that has to be answered by this time of `performance.now()`. */
 export type Receive = (request: IncomingMessage, answerBy: number) => Promise<Answer>;
 
-/** A receiver of GitHub's webhooks. */
+/** Opens a receiver of GitHub webhooks. */
 export function receiver(options: ReceiverOptions): Receive {
   const prefix = `${options.path.replace(/\/+$/, "")}/`;
 
@@ -89,10 +89,10 @@ export function receiver(options: ReceiverOptions): Receive {
     return hook === "" || hook.includes("/") ? undefined : hook;
   }
 
-  /** The body, if it is signed. */
+  /** Reads the body and verifies its signature. */
   async function verified(request: IncomingMessage, hook: string, room: Room): Promise<Buffer | Answer> {
     const { "x-hub-signature-256": signature, "content-length": length } = request.headers;
-    // GitHub sends the length; without it a body may come in pieces that each cost more than the sender's byte.
+    // GitHub sends the length. Without it, a body may arrive in pieces that each cost more than the byte sent.
     if (length === undefined) return noLength;
     const check = checkSignature(String(signature ?? ""), options.secretsOf(hook));
     if (check === undefined) return unsigned;
@@ -105,7 +105,7 @@ export function receiver(options: ReceiverOptions): Receive {
   async function receive(request: IncomingMessage, room: Room, answerBy: number): Promise<Answer> {
     const began = Date.now();
     const hook = hookOf(request.url ?? "");
-    if (hook === undefined) return answer(404, "not_found", "expected POST to the address of a webhook");
+    if (hook === undefined) return answer(404, "not_found", "not the address of a webhook");
     if (request.method !== "POST")
       return answer(405, "method", "expected POST", { headers: { allow: "POST" } });
     const type =
@@ -115,7 +115,7 @@ export function receiver(options: ReceiverOptions): Receive {
     const body = await verified(request, hook, room);
     if (!Buffer.isBuffer(body)) return body;
     options.signed(request);
-    // Whoever signs is believed to know which trace it belongs to. Nobody else makes a span.
+    // Only a signed request makes a span or may continue a trace.
     const span = webhookSpan(String(request.headers.traceparent ?? ""), began);
     return spanned(span, async () => {
       const found = await understand(request, body, type, answerBy, span.traceparent);
@@ -134,18 +134,18 @@ export function receiver(options: ReceiverOptions): Receive {
     const event = String(request.headers["x-github-event"] ?? "");
     const delivery = String(request.headers["x-github-delivery"] ?? "");
     if (event === "" || !deliveryId.test(delivery))
-      return answer(400, "headers", "expected the headers X-GitHub-Event and X-GitHub-Delivery");
+      return answer(400, "headers", "missing or invalid header X-GitHub-Event or X-GitHub-Delivery");
     const about = { event, delivery };
     if (event === "ping") return answer(200, "ping", "pong", about);
-    if (!isWebhookEventName(event)) return answer(200, "ignored", "not of interest here", { delivery });
+    if (!isWebhookEventName(event)) return answer(200, "ignored", "event not supported", { delivery });
     const payload = parsed(body, type);
-    if (payload === undefined) return answer(refusedForGood, "not_json", "expected JSON", about);
+    if (payload === undefined) return answer(refusedForGood, "not_json", "body is not JSON", about);
     let converted: ReturnType<typeof githubEvent>;
     try {
       converted = githubEvent({ event, delivery, payload, now: new Date(), traceparent });
     } catch (error) {
       if (!(error instanceof MalformedPayloadError)) throw error;
-      return answer(refusedForGood, "malformed", `expected the payload of a ${event}`, {
+      return answer(refusedForGood, "malformed", `not a payload of the event ${event}`, {
         ...about,
         detail: error.message,
       });
@@ -157,7 +157,7 @@ export function receiver(options: ReceiverOptions): Receive {
       return answer(202, stored, stored, about);
     } catch (error) {
       if (error instanceof OversizedDeliveryError)
-        return answer(413, "oversized", "expected less than this", { ...about, detail: error.message });
+        return answer(413, "oversized", "payload too large for the bus", { ...about, detail: error.message });
       return answer(503, "not_stored", "not stored: send it again", {
         ...about,
         ...retry,

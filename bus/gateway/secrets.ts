@@ -1,6 +1,6 @@
 /**
- * Secrets of webhooks: a folder with a file for each hook, named like it, with a secret in each line. While one is
- * exchanged for another both are there. A mounted Secret of Kubernetes is such a folder.
+ * Secrets of webhooks: a folder with one file per hook, named like it, with one secret per line. During a rotation a file has
+ * the old and the new secret. A mounted Kubernetes Secret is such a folder.
  */
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,40 +11,55 @@ import { reread } from "../process/reread.ts";
 /** Secrets by hook. */
 export type Secrets = ReadonlyMap<string, readonly string[]>;
 
-/** The secrets as they are now. */
+/** The current secrets. */
 export interface SecretsFolder {
   of(hook: string): readonly string[] | undefined;
   stop(): void;
 }
 
 const hookName = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
-/** There is no secret, which is another thing than one that can not be read. */
+/** The folder has no secret, as opposed to one that cannot be read. */
 class NoSecretsError extends ConfigError {}
 
 /**
- * Opens a folder, and reads it again every `rereadMillis`. Throws a {@link ConfigError} when there is no secret in it:
- * whoever has none takes anything for a webhook. Without any later, nothing is accepted; what can not be read, as when
- * too many files are open, stays as it was.
+ * Opens a folder and reads it again every `rereadMillis`. Throws a {@link ConfigError} if it has no secret, because the gateway
+ * could not verify anything. If it has none later, everything is rejected. If it cannot be read, as with too many open files,
+ * the known secrets stay.
  */
 export async function openSecrets(folder: string, log: Logger, rereadMillis: number): Promise<SecretsFolder> {
-  const secrets = await reread<Secrets>({
-    read: () => readSecrets(folder),
-    everyMillis: rereadMillis,
-    isSame: sameSecrets,
-    onChange: (found) => log.info({ hooks: [...found.keys()] }, "secrets of webhooks have changed"),
-    onError: (error) => log.error({ err: error }, "secrets of webhooks can not be read"),
-    afterError: (error, last) => (error instanceof NoSecretsError ? new Map() : last),
-  });
-  log.info({ hooks: [...secrets.current().keys()] }, "secrets of webhooks read");
-  return { of: (hook) => secrets.current().get(hook), stop: secrets.stop };
+  let secrets = await readSecrets(folder);
+  let told: string | undefined;
+  let reading = false;
+  const again = async (): Promise<void> => {
+    if (reading) return;
+    reading = true;
+    try {
+      const found = await readSecrets(folder);
+      if (!sameSecrets(found, secrets))
+        log.info({ hooks: [...found.keys()] }, "secrets of webhooks have changed");
+      log.info({ hooks: [...found.keys()] }, "webhook secrets changed");
+      told = undefined;
+    } catch (error) {
+      const { message } = error as Error;
+      if (message !== told) log.error({ err: error }, "failed to read webhook secrets");
+      told = message;
+      if (error instanceof NoSecretsError) secrets = new Map();
+    } finally {
+      reading = false;
+    }
+  };
+  const timer = setInterval(again, rereadMillis);
+  timer.unref();
+  log.info({ hooks: [...secrets.keys()] }, "webhook secrets read");
+  return { of: (hook) => secrets.get(hook), stop: () => clearInterval(timer) };
 }
 
 /**
- * Reads a folder. A mounted Secret is read as it was at one time: never one hook's secrets of before beside another's of
- * after an exchange, nor none because the files have just been exchanged. Throws {@link ConfigError}.
+ * Reads a folder. A mounted Secret is read consistently: never a mix of versions, and never empty because the kubelet has just
+ * swapped the files. Throws {@link ConfigError}.
  */
 export async function readSecrets(folder: string): Promise<Secrets> {
-  // Whoever comes round again has met an exchange, and the kubelet makes one a minute at most.
+  // Retry: the Secret was swapped while it was read. The kubelet swaps it once a minute at most.
   for (;;) {
     const before = await versionOf(folder);
     const [read] = await Promise.allSettled([readOnce(folder)]);
@@ -54,7 +69,7 @@ export async function readSecrets(folder: string): Promise<Secrets> {
   }
 }
 
-/** Which of its versions a mounted Secret is: the folder behind the link `..data`, exchanged as a whole. Another folder has none. */
+/** The version of a mounted Secret: the folder behind the link `..data`, which is swapped as a whole. Other folders have none. */
 const versionOf = (folder: string): Promise<string | undefined> =>
   readlink(join(folder, "..data")).catch(() => undefined);
 
@@ -68,34 +83,34 @@ async function readOnce(folder: string): Promise<Secrets> {
   }
   if (secrets.size > 0) return secrets;
   throw new NoSecretsError(
-    `expected a file for each webhook in ${folder}, with its secret in a line, found ${
-      names.length === 0 ? "none" : `nothing in ${names.join(", ")}`
-    }. Write the secret that the hook has on GitHub's page into ${join(folder, "<hook>")}: <hook> is the last part of its URL.`,
+    `no webhook secrets in ${folder}: expected one file per webhook with one secret per line, found ${
+      names.length === 0 ? "none" : `only empty files (${names.join(", ")})`
+    }. Write the secret that is set on the hook's page at GitHub into ${join(folder, "<hook>")}: <hook> is the last part of its URL.`,
   );
 }
 
-/** The text of a file; none when it is gone since its name was read, or its link leads nowhere. */
+/** The text of a file; empty if the file was deleted since the listing, or if its link is broken. */
 async function textIn(file: string): Promise<string> {
   try {
     return await readFile(file, "utf8");
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return "";
-    throw new ConfigError(`expected the secrets of a webhook in ${file}, but ${message}.`, { cause: error });
+    throw new ConfigError(`cannot read the secrets of a webhook in ${file}: ${message}.`, { cause: error });
   }
 }
 
 async function namesIn(folder: string): Promise<string[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
-    // A mounted Secret has links to its files, and folders whose names begin with two dots.
+    // A mounted Secret has links to its files, and folders whose names start with two dots.
     return entries
       .filter((entry) => !entry.isDirectory() && hookName.test(entry.name))
       .map(({ name }) => name);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    const text = `expected a folder with the secrets of webhooks at ${folder}, but`;
-    if (code === "ENOENT") throw new NoSecretsError(`${text} there is none.`, { cause: error });
+    const text = `cannot read the folder of webhook secrets ${folder}:`;
+    if (code === "ENOENT") throw new NoSecretsError(`${text} it does not exist.`, { cause: error });
     throw new ConfigError(`${text} ${message}.`, { cause: error });
   }
 }

@@ -1,22 +1,22 @@
 /**
- * The signature that GitHub makes over the raw body: HMAC-SHA256 in hex, in `X-Hub-Signature-256`.
+ * GitHub's signature of the raw body: HMAC-SHA256 in hex, in `X-Hub-Signature-256`.
  * https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
  */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 
-/** Checks one body as it arrives, so that a long one keeps nobody waiting at its end. */
+/** Verifies a body as it arrives, so that a long one causes no delay at its end. */
 export interface SignatureCheck {
   update(chunk: Buffer): void;
-  /** Whether one of the secrets has made the signature. Takes as long whichever it was, and if it was none. */
+  /** Whether one of the secrets made the signature. Takes constant time, whichever matches. */
   matches(): boolean;
 }
 
 const form = /^sha256=([0-9a-f]{64})$/i;
 
-/** What is compared with where there is no secret: it takes as long, and nobody knows it. */
+/** A random secret for hooks without one, so that the check takes as long. */
 const nobody = [randomBytes(32).toString("hex")];
 
-/** Begins to check; undefined where the header is no signature at all. Without secrets nothing matches. */
+/** Starts a check; undefined if the header is not a signature. Without secrets nothing matches. */
 export function checkSignature(
   header: string | undefined,
   secrets: readonly string[] | undefined,

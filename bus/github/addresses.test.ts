@@ -50,12 +50,12 @@ const resolved = (all: boolean, ...addresses: string[]) =>
     ),
   );
 
-test("a connection goes to those addresses of a name that may be reached", async () => {
+test("connects to the allowed addresses of a name", async () => {
   expect(await resolved(true, "127.0.0.1", "140.82.121.3")).toEqual([{ address: "140.82.121.3", family: 4 }]);
   expect(await resolved(false, "10.0.0.1", "2606:50c0:8000::153")).toBe("2606:50c0:8000::153");
 });
 
-test("no connection is made for a name without such an address", async () => {
+test("does not connect to a name without an allowed address", async () => {
   for (const all of [true, false])
     expect(await resolved(all, "127.0.0.1", "::1")).toMatchObject({ name: "AddressNotAllowedError" });
 });

@@ -1,11 +1,11 @@
 /**
- * Addresses that calls to GitHub may be made to. The check is part of the connection, after the name was resolved: a
- * second lookup may return another address than the first.
+ * Addresses to which calls to GitHub may connect. They are checked during the connection, after the name was resolved: a second
+ * lookup may return a different address.
  */
 import { type LookupAddress, lookup } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 
-/** `public` for GitHubs that GitHub runs; `private` for those that an operator has named, which may be in the same network. */
+/** `public` for GitHub's own servers; `private` for servers that an operator has allowed, which may be in the same network. */
 export type Reach = "public" | "private";
 
 /** Special-purpose addresses: https://www.iana.org/assignments/iana-ipv4-special-registry, -ipv6-special-registry */
@@ -47,19 +47,19 @@ function listOf(...subnets: readonly (readonly [string, number])[]): BlockList {
   return list;
 }
 
-/** Whether a connection may be made to an IP address that a name stands for. */
+/** Whether a connection to a resolved IP address is allowed. */
 export function isReachable(address: string, reach: Reach): boolean {
   const family = isIP(address) === 6 ? "ipv6" : "ipv4";
   if (isIP(address) === 0 || nobodys.check(address, family)) return false;
   return reach === "private" || !privates.check(address, family);
 }
 
-/** A name stands for no address that may be reached. */
+/** A name resolves to no allowed address. */
 export class AddressNotAllowedError extends Error {
   override readonly name = "AddressNotAllowedError";
 }
 
-/** Resolves names for connections, to addresses that may be reached. */
+/** Resolves names for connections, to allowed addresses. */
 export const lookupWithin =
   (reach: Reach, resolve: typeof lookup = lookup): LookupFunction =>
   (hostname, options, callback) => {

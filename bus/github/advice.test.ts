@@ -9,13 +9,13 @@ const answered = (status: number, request: string, headers: Record<string, strin
     body: { message: "No." },
   }).message;
 
-test("advice - about a token that is over it leads to the Secret and the Installation", () => {
+test("advice - for an expired token, names the Secret and the Installation", () => {
   const told = answered(401, "GET /repos/acme/web/pulls/7", { date: "Thu, 01 Jan 1970 00:00:00 GMT" });
   expect(told).toMatch(/: No\. The token is over .* Secret .* Installation .* Ready\.$/);
   expect(told).not.toMatch(/key|clock/);
 });
 
-test("advice - a repository that is not there may be one that the token may not see", () => {
+test("advice - a missing repository may be one that the token cannot see", () => {
   const told = answered(404, "GET /repos/acme/web");
   expect(told).toMatch(
     /: No\. There is no such repository, or the token may not see it: check owner and name/,
@@ -44,7 +44,7 @@ test.each([
   );
 });
 
-test("advice - what GitHub says that it accepts comes first", () => {
+test("advice - prefers the permissions that GitHub lists", () => {
   const told = (accepted: string) =>
     answered(403, "GET /repos/acme/web/pulls", { "x-accepted-github-permissions": accepted });
   expect(told("pull_requests=read,contents=read; issues=write")).toContain(
@@ -53,7 +53,7 @@ test("advice - what GitHub says that it accepts comes first", () => {
   expect(told("<b>")).toContain("needs `pull_requests: read`: check");
 });
 
-test("advice - what GitHub does not take is to be looked at, not the installation", () => {
+test("advice - for rejected input, does not mention the installation", () => {
   const told = answered(422, "POST /repos/acme/web/statuses/abc");
   expect(told).toMatch(/: No\. GitHub does not take what was sent: check that the commit/);
   expect(told).not.toContain("nstallation");

@@ -1,20 +1,20 @@
-/** What to do about a refusal of GitHub. */
+/** Advice for errors of GitHub. */
 
 /** An answer with an error code. */
 export interface RefusedAnswer {
-  /** What was asked, as whom and where: the start of the message. */
+  /** The request with its user and server: the start of the message. */
   readonly request: string;
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | number | undefined>>;
-  /** Parsed, or the text if it is no JSON. */
+  /** The parsed body, or its text if it is not JSON. */
   readonly body: unknown;
 }
 
-/** A clock that is further from GitHub's than this makes JWTs invalid, or soon will. */
+/** A larger difference to GitHub's clock makes JWTs invalid, or soon will. Milliseconds. */
 const tolerableSkewMillis = 30_000;
 
-/** Whether a request, as errors show it, is one about a repository. */
+/** Whether a request, as errors show it, concerns a repository. */
 export const isAboutRepository = (request: string): boolean => /^\S+ \/repos\//.test(request);
 
 /** The end of the message: a full stop, and what to check. */
@@ -40,7 +40,7 @@ function forApp({ request, status, headers }: RefusedAnswer): string {
           ? ". GitHub keeps deliveries for a few days only."
           : ". No App with this id is known there: check appID and url.";
     case 422:
-      return ". The installation does not have what was asked for: ask for fewer permissions or repositories, or have its owner grant them on its page at GitHub. A repository that was renamed is asked for by its new name, or by its id.";
+      return ". The installation lacks a requested permission or repository: request fewer, or have its owner grant them on its page at GitHub. A repository that was renamed is asked for by its new name, or by its id.";
     default:
       return ".";
   }
@@ -79,7 +79,7 @@ const needed: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * GitHub says which permissions it accepts: those with a comma are all needed, those after a semicolon are others.
+ * GitHub lists the accepted permissions: those joined by commas are all needed, and semicolons separate alternatives.
  * https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api#insufficient-permissions
  */
 function neededFor(request: string, headers: RefusedAnswer["headers"]): string {

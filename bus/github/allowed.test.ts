@@ -33,7 +33,7 @@ test.each(["http://github.com", "HTTP://GitHub.com", " http://octo.ghe.com"])(
   },
 );
 
-test("what an operator names is allowed, also in clear text, however it is written", () => {
+test("allows what an operator lists, including clear text, in any notation", () => {
   const allowed = allowedUrlsIn({ [allowedUrlsVariable]: "https://ghe.example.com, http://127.0.0.1:8080/" });
   for (const url of ["https://ghe.example.com/", "https://GHE.example.com/api/v3", "http://127.0.0.1:8080"])
     expect(() => allowedApiUrl(url, allowed), url).not.toThrow();

@@ -1,18 +1,18 @@
 /**
- * Which GitHubs the platform speaks to. Addresses are written by users, and a request goes out with credentials, from inside the
- * cluster: so it goes to github.com, to GHE.com, and to what an operator names, and nowhere else.
+ * The GitHub servers that the platform may call. Users write addresses, and requests carry credentials from inside the cluster.
+ * So only github.com, GHE.com, and servers that an operator has allowed are called.
  */
 import { GitHubUrlError, githubApiUrl, isGitHubCloud } from "./url.ts";
 
-/** Where an operator names further GitHubs: web addresses, separated by commas. */
+/** Variable with further GitHub servers: web addresses, separated by commas. */
 export const allowedUrlsVariable = "DENREI_GITHUB_ALLOWED_URLS";
 
-/** The address is that of no GitHub that the platform may speak to. Nothing was sent there. */
+/** The address is not an allowed GitHub. Nothing was sent to it. */
 export class GitHubNotAllowedError extends GitHubUrlError {
   override readonly name = "GitHubNotAllowedError";
 }
 
-/** The web addresses that the environment names. Throws a `GitHubUrlError` for one that is none. */
+/** Parses the web addresses in the environment. Throws a `GitHubUrlError` for an invalid one. */
 export function allowedUrlsIn(env: Readonly<Record<string, string | undefined>>): string[] {
   const urls = (env[allowedUrlsVariable] ?? "")
     .split(",")
@@ -23,8 +23,8 @@ export function allowedUrlsIn(env: Readonly<Record<string, string | undefined>>)
 }
 
 /**
- * The base URL of the API of an allowed GitHub. Throws a {@link GitHubNotAllowedError} for another one and for clear text that
- * is not allowed by name, and a `GitHubUrlError` for what is no address of a GitHub.
+ * The base URL of the API of an allowed GitHub. Throws a {@link GitHubNotAllowedError} for another one, or for clear text that
+ * is not explicitly allowed, and a `GitHubUrlError` for an address that is not a GitHub's.
  */
 export function allowedApiUrl(
   url: string | undefined,

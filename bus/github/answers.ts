@@ -1,35 +1,35 @@
-/** What GitHub answers, as far as it is used. Field meanings: https://docs.github.com/en/rest/apps */
+/** Schemas of GitHub's responses, reduced to the fields in use. Field meanings: https://docs.github.com/en/rest/apps */
 import { z } from "zod";
 
-/** What a token or an App may do: `contents` → `read`. GitHub's list of names grows. */
+/** Permissions of a token or an App: `contents` → `read`. GitHub's list of names grows. */
 export type Permissions = Readonly<Record<string, string>>;
 
-/** An App as GitHub knows it. */
+/** An App as GitHub describes it. */
 export interface RegisteredApp {
   readonly id: number;
-  /** Its name in URLs; `<slug>[bot]` is the user that acts for it. */
+  /** Its name in URLs; `<slug>[bot]` is its user. */
   readonly slug: string;
   readonly name: string;
   readonly permissions: Permissions;
-  /** The webhook events that it gets. */
+  /** The webhook events that it receives. */
   readonly events: readonly string[];
 }
 
-/** An account that an App is installed on. */
+/** An account on which an App is installed. */
 export interface GitHubAccount {
   readonly login: string;
   readonly type: string;
 }
 
-/** An App in an account. */
+/** An installation of an App in an account. */
 export interface GitHubInstallation {
   readonly id: number;
   readonly appId: number;
-  /** A user, an organization, or an enterprise, whose slug is its login here. Undefined when the account is gone. */
+  /** A user, an organization, or an enterprise, whose slug is its login here. Undefined for a deleted account. */
   readonly account: GitHubAccount | undefined;
   readonly repositorySelection: "all" | "selected";
   readonly permissions: Permissions;
-  /** Set while no token is given. */
+  /** Set while the installation is suspended and gets no tokens. */
   readonly suspendedAt?: Date;
 }
 
@@ -38,22 +38,22 @@ export interface InstallationToken {
   readonly token: string;
   readonly expiresAt: Date;
   readonly permissions: Permissions;
-  readonly repositorySelection: "all" | "selected";
+  /** The token's repositories, if it is limited to some. */
   /** Those it is good for, if it is not for all. */
   readonly repositories?: readonly { readonly id: number; readonly fullName: string }[];
 }
 
 /** One attempt to deliver a webhook event. */
 export interface HookDelivery {
-  /** Of the attempt. Text: these numbers are larger than JavaScript's safe integers. */
+  /** Id of the attempt. Text, because these numbers exceed JavaScript's safe integers. */
   readonly id: string;
-  /** Of the event: the same for each attempt, and what the header `X-GitHub-Delivery` says. */
+  /** Id of the event: the same for each attempt, and the value of the header `X-GitHub-Delivery`. */
   readonly guid: string;
   readonly deliveredAt: Date;
   readonly redelivery: boolean;
-  /** `OK`, or what went wrong. */
+  /** `OK`, or the error. */
   readonly status: string;
-  /** What the receiver answered; 0 if it did not. */
+  /** Status code of the receiver's answer; 0 without an answer. */
   readonly statusCode: number;
   readonly event: string;
   readonly action?: string;
@@ -61,7 +61,7 @@ export interface HookDelivery {
   readonly repositoryId?: number;
 }
 
-/** A `z.record` would name the keys of the answer in its errors, and they may be any text. */
+/** Errors of a `z.record` would quote the keys of the response, which may be any text. */
 const permissions = z.custom<Permissions>(
   (value) =>
     typeof value === "object" &&
@@ -71,7 +71,7 @@ const permissions = z.custom<Permissions>(
 );
 const selection = z.enum(["all", "selected"]);
 const time = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
-/** octokit gives numbers that are not safe as bigint. */
+/** octokit returns unsafe numbers as bigint. */
 const longId = z.union([z.int(), z.bigint()]).transform(String);
 
 export const appAnswer: z.ZodType<RegisteredApp> = z.object({

@@ -1,4 +1,4 @@
-/** GitHub as an App sees it. */
+/** Client for GitHub as an App. */
 import signJwt from "universal-github-app-jwt";
 import { z } from "zod";
 import { allowedApiUrl } from "./allowed.ts";
@@ -28,64 +28,64 @@ export type {
   RegisteredApp,
 } from "./answers.ts";
 
-/** Which App, and where. */
+/** Options of a client for one App. */
 export interface GitHubAppOptions {
-  /** The web address of a GitHub Enterprise Server; github.com if it is empty or missing. */
+  /** The web address of a GitHub Enterprise Server. Default: github.com. */
   readonly url?: string | undefined;
-  /** Web addresses of allowed GitHubs beside github.com. Default: those of the environment. */
+  /** Web addresses of allowed GitHubs in addition to github.com. Default: those of the environment. */
   readonly allowed?: readonly string[] | undefined;
   readonly appId: number;
   readonly key: AppKey;
-  /** One for all clients of a process, so that they keep to each other's rate limits. */
+  /** Shared by all clients of a process, so that they respect each other's rate limits. */
   readonly limits: RateLimits;
   /**
-   * Asks for tokens in the long form (a JWT) or in the short one; GitHub decides unless told. See
+   * Requests tokens in the long form (a JWT) or the short one. Default: GitHub decides. See
    * https://github.blog/changelog/2026-05-15-github-app-installation-tokens-per-request-override-header/
    */
   readonly statelessTokens?: "enabled" | "disabled" | undefined;
   /** Default: see `CallerOptions`. */
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** How long one call may take. Milliseconds; default 10 s. */
+  /** Timeout of one call. Milliseconds; default 10 s. */
   readonly deadlineMillis?: number | undefined;
 }
 
-/** What a token is to be good for. What is missing or empty is not narrowed: all that the installation has. */
+/** Scope of a token. A missing or empty list does not restrict the token. */
 export interface TokenScope {
   readonly repositoryIds?: readonly number[] | undefined;
-  /** Names without the owner. GitHub takes either names or ids. */
+  /** Names without the owner. GitHub accepts either names or ids. */
   readonly repositories?: readonly string[] | undefined;
   readonly permissions?: Permissions | undefined;
 }
 
-/** GitHub, as one App. Each call throws a `GitHubError`, or the signal's reason when the caller gives up. */
+/** GitHub as one App. Each call throws a `GitHubError`, or the signal's reason when the caller aborts. */
 export interface GitHubAppClient {
-  /** The base URL of the API that is asked. */
+  /** The base URL of the API. */
   readonly base: string;
-  /** The App itself: the key is good, and the id is its own. */
+  /** Reads the App itself, which verifies the key and the id. */
   self(signal?: AbortSignal): Promise<RegisteredApp>;
   installation(id: number, signal?: AbortSignal): Promise<GitHubInstallation>;
-  /** Makes a token, good for an hour. */
+  /** Creates a token, valid for an hour. */
   mintToken(installationId: number, scope?: TokenScope, signal?: AbortSignal): Promise<InstallationToken>;
-  /** Ends a token. One that is no longer good, or never was, is fine. */
+  /** Revokes a token. Succeeds for an invalid one. */
   revokeToken(token: string, signal?: AbortSignal): Promise<void>;
   /**
-   * The attempts to deliver webhook events, the newest first, down to those at `since`; each page is asked for when it is
-   * reached. GitHub keeps them for a few days.
+   * The attempts to deliver webhook events, the newest first, back to `since`. Each page is requested when it is reached. GitHub
+   * keeps them for a few days.
    */
   deliveries(options: {
     readonly since: Date;
     readonly signal?: AbortSignal | undefined;
   }): AsyncGenerator<HookDelivery, void>;
-  /** Has an event delivered again; `deliveryId` is that of an attempt. */
+  /** Requests a redelivery; `deliveryId` is that of an attempt. */
   redeliver(deliveryId: string, signal?: AbortSignal): Promise<void>;
 }
 
-/** An App's clock may be behind: GitHub takes no JWT from the future. */
+/** The issue time of JWTs is set back by this: GitHub rejects a JWT from the future, and clocks differ. */
 const backdatedSeconds = 60;
-/** What the library takes off by itself. */
+/** The library subtracts this itself. */
 const backdatedByLibrarySeconds = 30;
 
-/** A client for one App. Throws a `GitHubUrlError`, or a `GitHubNotAllowedError`; nothing is sent yet. */
+/** Opens a client for one App. Throws a `GitHubUrlError` or a `GitHubNotAllowedError`. Sends nothing yet. */
 export function githubApp(options: GitHubAppOptions): GitHubAppClient {
   const { appId, key, statelessTokens } = options;
   const base = allowedApiUrl(options.url, options.allowed);
@@ -151,7 +151,7 @@ export function githubApp(options: GitHubAppOptions): GitHubAppClient {
   };
 }
 
-/** A JWT of nine more minutes; GitHub takes none of more than ten. */
+/** Makes a JWT that is valid for nine more minutes; GitHub's maximum is ten. */
 async function appJwt(appId: number, key: AppKey): Promise<string> {
   const now = Math.floor(Date.now() / 1000) + backdatedByLibrarySeconds - backdatedSeconds;
   return (await signJwt({ id: String(appId), privateKey: key.pem(), now })).token;

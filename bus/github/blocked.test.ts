@@ -17,7 +17,7 @@ test.each([
   expect(blockedBy(error, "Key")).toMatchObject({ reason, retryAfterMillis, message: "no", cause: error });
 });
 
-test("a token that GitHub does not know is not a key that it does not know", async () => {
+test("distinguishes a rejected token from a rejected key", async () => {
   const refused = new GitHubRefusedError("no", 401);
   expect(blockedBy(refused, "Token").reason).toBe("TokenRejected");
   await expect(withGitHub("Token", () => Promise.reject(refused))).rejects.toMatchObject({
@@ -25,7 +25,7 @@ test("a token that GitHub does not know is not a key that it does not know", asy
   });
 });
 
-test("what is told holds no token", () => {
+test("removes tokens from the message", () => {
   const error = new GitHubError("no");
   error.message = `no token ghs_${"a".repeat(36)} here`;
   expect(blockedBy(error, "Key").message).not.toContain("aaaa");
@@ -48,7 +48,7 @@ test.each([
   expect(once.message).toMatch(/^(API rate limit exceeded for installation ID 7|Server error)/);
 });
 
-test("calls: what they give is given, what GitHub refuses blocks, and the rest is thrown as it is", async () => {
+test("calls: returns results, converts GitHub's errors, and rethrows others unchanged", async () => {
   expect(await withGitHub("Key", async () => 7)).toBe(7);
   const refused = new GitHubRefusedError("no", 404);
   const blocked = await withGitHub("Key", () => Promise.reject(refused)).catch((error: unknown) => error);

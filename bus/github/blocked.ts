@@ -1,4 +1,4 @@
-/** What GitHub refuses, as the owner of the object that wants it reads it. */
+/** Errors of GitHub as conditions, for the owner of the affected object. */
 
 import { redacted } from "../values/redact.ts";
 import { BlockedError } from "../worker/errors.ts";
@@ -8,12 +8,12 @@ import type { GitHubUrlError } from "./url.ts";
 
 const minutes = (n: number): number => n * 60_000;
 
-/** What GitHub is asked with: the key of an App, or a token. */
+/** The credential of a call: the key of an App, or a token. */
 export type Credential = "Key" | "Token";
 
-/** Milliseconds. Somebody has to change something, and the change wakes us; the retry is for what we are not told of. */
+/** Milliseconds. A user has to change something, and most changes enqueue the object; the retry covers the others. */
 export const patience = minutes(5);
-/** GitHub comes back by itself. */
+/** GitHub recovers without a change. */
 const unreachableMillis = 30_000;
 
 const reasons: Readonly<Record<number, string>> = {
@@ -22,12 +22,12 @@ const reasons: Readonly<Record<number, string>> = {
   422: "Refused",
 };
 
-/** What is another one each time: a condition that says the same must be the same text, or each try writes it anew. */
+/** Parts that differ each time. The condition's text must stay the same, or each retry would write it again. */
 const requestId =
   /\s*(If you reach out to GitHub Support[^.]*?)?(request id|with the id)\s+[0-9A-F:]+( and timestamp [-0-9: ]+UTC)?\.?/gi;
 
 /**
- * A refusal of GitHub as a condition, whose reason is `RateLimited`, `GitHubUnreachable`, `KeyRejected` or `TokenRejected`
+ * Converts an error of GitHub to a condition. Its reason is `RateLimited`, `GitHubUnreachable`, `KeyRejected` or `TokenRejected`
  * (401), `Forbidden` (403), `NotFound` (404), `Refused` (422), one of `restrictions.ts`, or `GitHubFailed`.
  */
 export function blockedBy(error: GitHubError, credential: Credential): BlockedError {
@@ -46,11 +46,11 @@ function reasonOf(error: GitHubError, credential: Credential): string {
   return error.reason ?? reasons[error.status ?? 0] ?? "GitHubFailed";
 }
 
-/** The reason of a condition for an address that no client is opened for: `UrlInvalid`, or `UrlNotAllowed`. */
+/** The reason of a condition for a rejected address: `UrlInvalid` or `UrlNotAllowed`. */
 export const urlReason = (error: GitHubUrlError): string =>
   error instanceof GitHubNotAllowedError ? "UrlNotAllowed" : "UrlInvalid";
 
-/** Runs calls of GitHub; what it refuses becomes a {@link BlockedError}. */
+/** Makes calls to GitHub and converts its errors to {@link BlockedError}. */
 export async function withGitHub<T>(credential: Credential, calls: () => Promise<T>): Promise<T> {
   try {
     return await calls();

@@ -1,4 +1,4 @@
-/** One call to GitHub's REST API: when it may be made, how long it may take, and what its failures are. */
+/** Makes one call to GitHub's REST API: rate limits, timeout, and errors. */
 import { request } from "@octokit/request";
 import type { z } from "zod";
 import { gitHubCallSpan, setStatusCode, spannedCall } from "../tracing/calls.ts";
@@ -11,7 +11,7 @@ import type { RateLimits } from "./limits.ts";
 import { refusal } from "./responseerror.ts";
 import { isGitHubCloud } from "./url.ts";
 
-/** What octokit throws, as far as it is used. */
+/** The part of octokit's errors that is used. */
 interface RequestError {
   readonly response: {
     readonly status: number;
@@ -21,22 +21,22 @@ interface RequestError {
   readonly cause: unknown;
 }
 
-/** As whom a call is made. */
+/** The identity that makes a call. */
 export interface Caller {
-  /** Shown in errors. */
+  /** Name in errors. */
   readonly name: string;
-  /** Whose rate limit it counts against; different GitHubs are told apart without it. */
+  /** Key of the rate limit that the call counts against. Does not need to name the GitHub. */
   readonly limitedAs: string;
-  /** The value of the header `Authorization`, asked for once per call. */
+  /** Returns the value of the header `Authorization`. Called once per call. */
   authorization(): Promise<string>;
 }
 
-/** A call and what its answer must be. */
+/** A call, and the schema of its response. */
 export interface Call<T> {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
-  /** Below the base URL. */
+  /** Path below the base URL. */
   readonly path: string;
-  /** The query of a GET, the body of a POST or a PATCH. */
+  /** The query of a GET, or the body of a POST or PATCH. */
   readonly parameters?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly as: Caller;
@@ -44,24 +44,24 @@ export interface Call<T> {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What came back. `link` is the header that leads to further pages. */
+/** A response. `link` is the header with further pages. */
 export interface Answer<T> {
   readonly body: T;
   readonly link: string | undefined;
 }
 
-/** Which GitHub, and how it is reached. */
+/** Options of a caller. */
 export interface CallerOptions {
-  /** The base URL of its API, from `allowedApiUrl`. */
+  /** The base URL of the API, from `allowedApiUrl`. */
   readonly base: string;
   readonly limits: RateLimits;
-  /** Answers to GETs that are asked for again, one for all clients of a process; without it none are kept. */
+  /** Cache of responses to GETs, shared by all clients of a process. Without it nothing is cached. */
   readonly etags?: EtagCache | undefined;
-  /** Default: one that makes connections to addresses that this GitHub may have, see `addresses.ts`. */
+  /** Default: a fetch that connects only to addresses that this GitHub may have, see `addresses.ts`. */
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** Called when GitHub refuses the credentials of a call (401). */
+  /** Called when GitHub rejects the credentials of a call (401). */
   readonly onUnauthorized?: (() => void) | undefined;
-  /** How long one call may take. Milliseconds; default 10 s. */
+  /** Timeout of one call. Milliseconds; default 10 s. */
   readonly deadlineMillis?: number | undefined;
 }
 
@@ -74,8 +74,8 @@ const headers = {
 };
 
 /**
- * Makes calls to one GitHub. They throw the signal's reason when the caller gives up, and a {@link GitHubError} otherwise;
- * nothing is tried again here.
+ * Makes calls to one GitHub. They throw the signal's reason when the caller aborts, and a {@link GitHubError} otherwise. There
+ * are no retries here.
  */
 export function githubCalls(options: CallerOptions): <T>(call: Call<T>) => Promise<Answer<T>> {
   const { base, limits, etags, deadlineMillis = defaultDeadlineMillis } = options;
@@ -119,7 +119,7 @@ export function githubCalls(options: CallerOptions): <T>(call: Call<T>) => Promi
   };
 }
 
-/** `overMillis`: the deadline, if it is over. */
+/** `overMillis`: the timeout, if it has passed. */
 function failure(thrown: unknown, name: string, overMillis: number | undefined): GitHubError {
   const { response, cause } = thrown as Partial<RequestError>;
   if (response) {
@@ -132,7 +132,7 @@ function failure(thrown: unknown, name: string, overMillis: number | undefined):
       `expected an answer to ${name} within ${overMillis / 1000} s, found none. Try again later.`,
     );
   }
-  // What fetch says itself may quote headers; what the system says does not.
+  // fetch's own messages may quote headers; the system's do not.
   const system = cause instanceof Error ? cause.cause : undefined;
   const found = system instanceof Error ? system.message || (system as NodeJS.ErrnoException).code : "none";
   return new GitHubUnreachableError(

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { GitHubError, GitHubRateLimitedError, GitHubRefusedError, GitHubUnreachableError } from "./errors.ts";
 
-test("errors - none shows a credential that its message was given", () => {
+test("errors - redact credentials in their messages", () => {
   const message = `found ghs_${"a".repeat(600)} and eyJa.eyJb.c`;
   const errors = [
     new GitHubError(message),

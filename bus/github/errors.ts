@@ -1,13 +1,12 @@
-/** What can go wrong with a call to GitHub. */
+/** Errors of calls to GitHub. */
 import { redacted } from "../values/redact.ts";
 
 /**
- * A call to GitHub failed. Of this class itself: the answer is not what GitHub's API gives. No message holds a token, a
- * JWT or a key.
+ * A call to GitHub failed. This class itself means an unexpected response. Messages never contain a token, a JWT, or a key.
  */
 export class GitHubError extends Error {
   override readonly name: string = "GitHubError";
-  /** The HTTP code; undefined if no answer came. */
+  /** The HTTP status code; undefined without a response. */
   readonly status: number | undefined;
 
   constructor(message: string, status?: number, options?: ErrorOptions) {
@@ -16,15 +15,15 @@ export class GitHubError extends Error {
   }
 }
 
-/** Bounds of a wait: a clock or a header that is wrong neither brings a call back at once nor keeps it off for days. */
+/** Limits of a wait: a wrong clock or header must not cause an immediate retry, or a pause of days. */
 const shortestWaitMillis = 1000;
 /** The window of GitHub's primary limits. */
 export const longestWaitMillis = 3_600_000;
 
-/** GitHub wants no call for a while: neither this one nor another one of the same App or installation. */
+/** GitHub asks for a pause in all calls of the same App or installation. */
 export class GitHubRateLimitedError extends GitHubError {
   override readonly name = "GitHubRateLimitedError";
-  /** How long to wait before the next try: from one second to one hour, in milliseconds. */
+  /** Time until the next attempt: from one second to one hour, in milliseconds. */
   readonly retryAfterMillis: number;
 
   constructor(message: string, status: number, retryAfterMillis: number) {
@@ -33,17 +32,17 @@ export class GitHubRateLimitedError extends GitHubError {
   }
 }
 
-/** No answer came, or GitHub says that it has none now (5xx). It passes. */
+/** No response, or a temporary error (5xx). */
 export class GitHubUnreachableError extends GitHubError {
   override readonly name = "GitHubUnreachableError";
 }
 
-/** GitHub answered, and the answer is no; it stays so until somebody changes something. */
+/** GitHub rejected the call. A retry helps only after a change. */
 export class GitHubRefusedError extends GitHubError {
   override readonly name = "GitHubRefusedError";
-  /** Where GitHub explains it. */
+  /** GitHub's page about the error. */
   readonly documentationUrl: string | undefined;
-  /** A more exact reason than the code gives, such as `ConversationLocked` (`restrictions.ts`). */
+  /** A more specific reason than the status code, such as `ConversationLocked` (`restrictions.ts`). */
   readonly reason: string | undefined;
 
   constructor(message: string, status: number, documentationUrl?: string, reason?: string) {

@@ -3,7 +3,7 @@ import { conditional, etagCache } from "./etags.ts";
 
 const kept = (bytes: number) => ({ etag: '"a"', body: Buffer.alloc(bytes), headers: {} });
 
-test("etags - what nobody has asked for the longest makes way, and what is too long is not kept", () => {
+test("etags - drops the least recently used response, and does not keep one that is too long", () => {
   const etags = etagCache({ limitBytes: 10_000 });
   const keys = ["a", "b", "c", "d"];
   const there = () => keys.filter((key) => etags.get(key) !== undefined);
@@ -18,7 +18,7 @@ test("etags - what nobody has asked for the longest makes way, and what is too l
   expect(there()).toEqual(["b"]);
 });
 
-test("etags - another answer takes the place of the one before, which counts no more", () => {
+test("etags - replaces a response and its size", () => {
   const etags = etagCache({ limitBytes: 10_000 });
   for (let count = 0; count < 9; count++) etags.set("a", kept(4000));
   etags.set("b", kept(4000));
@@ -28,7 +28,7 @@ test("etags - another answer takes the place of the one before, which counts no 
   expect(etags.get("b")).toBeDefined();
 });
 
-test("etags - an answer without an ETag, or with an error, is not kept", async () => {
+test("etags - does not keep a response without an ETag, or with an error", async () => {
   const etags = etagCache({ limitBytes: 10_000 });
   const answers = [
     new Response("a"),

@@ -1,22 +1,22 @@
 /**
- * Asking for what was asked for before: GitHub answers that it is still the same, and counts no request.
+ * Conditional requests: GitHub answers that a response is unchanged, and does not count the request.
  * https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api
  */
 import { promisify } from "node:util";
 import { deflate, inflate } from "node:zlib";
 
-/** An answer that can be asked for again. */
+/** A cached response. */
 interface Kept {
   readonly etag: string;
   /** Compressed: a page of pull requests has megabytes, nearly all of them links. */
   readonly body: Buffer;
-  /** Those that say how to read the body, and where there is more. */
+  /** Headers needed to read the body and to find further pages. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Answers to GETs. Each is given only to the credential that it was an answer to, and only when GitHub says so. */
+/** Cached responses to GETs. A response is used only for the same credential, and only after GitHub confirmed it. */
 export interface EtagCache {
-  /** What is kept, which is from now on the last to make way. */
+  /** Returns a cached response and marks it as the most recently used. */
   get(key: string): Kept | undefined;
   set(key: string, kept: Kept): void;
 }
@@ -26,12 +26,12 @@ type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 const compressed = promisify(deflate);
 const uncompressed = promisify(inflate);
 const keptHeaders = ["content-type", "link"];
-/** About what an entry takes besides its body. */
+/** Approximate size of an entry without its body. */
 const bytesBeside = 1000;
 
 /**
- * An empty cache, one for all clients of a process. Of more than `limitBytes`, compressed, the answers make way that nobody
- * has asked for the longest; one that is longer is not kept.
+ * Opens an empty cache, shared by all clients of a process. Above `limitBytes`, compressed, the least recently used responses
+ * are dropped. A larger response is not cached.
  */
 export function etagCache({ limitBytes }: { readonly limitBytes: number }): EtagCache {
   const entries = new Map<string, Kept>();
@@ -66,7 +66,7 @@ export function etagCache({ limitBytes }: { readonly limitBytes: number }): Etag
   };
 }
 
-/** Fetch that gives the answer of before when GitHub says that it is still the same. `who` tells credentials apart. */
+/** A fetch that returns the cached response if GitHub confirms it. `who` identifies the credential. */
 export const conditional =
   (fetch: Fetch, etags: EtagCache, who: string): Fetch =>
   async (url, init) => {

@@ -1,4 +1,4 @@
-/** HTTP for calls to GitHub: only to allowed addresses, of the same origin all the way, and no endless answers. */
+/** HTTP for calls to GitHub: only to allowed addresses, within one origin, and with bounded responses. */
 import { isIP } from "node:net";
 import { Agent, fetch as undiciFetch } from "undici";
 import { AddressNotAllowedError, lookupWithin, type Reach } from "./addresses.ts";
@@ -7,9 +7,9 @@ import { GitHubError } from "./errors.ts";
 /** The part of fetch that calls to GitHub need. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** A page of a hundred pull requests has a few. Bytes. */
+/** A page of a hundred pull requests has a few MB. Bytes. */
 const longestAnswer = 32 * 2 ** 20;
-/** A repository that was renamed is one redirect away. */
+/** A renamed repository causes one redirect. */
 const maxRedirects = 3;
 
 const agents: Partial<Record<Reach, Agent>> = {};
@@ -21,8 +21,8 @@ const agentOf = (reach: Reach): Agent => {
 };
 
 /**
- * Fetch over connections to addresses that may be reached. An address in the URL itself, which nothing is looked up for, is as
- * the operator has written it.
+ * A fetch that connects only to allowed addresses. An IP address in the URL itself, which needs no lookup, was written by the
+ * operator.
  */
 export function fetchWithin(reach: Reach): Fetch {
   return async (url, init) => {
@@ -36,8 +36,8 @@ export function fetchWithin(reach: Reach): Fetch {
 }
 
 /**
- * Reads answers to their end, so that one that breaks off is a call that failed. Follows redirects within the origin of a GET;
- * to another host nothing is sent. `name` is that of the call, for errors.
+ * Reads responses to their end, so that an incomplete one is a failed call. Follows redirects of a GET within its origin;
+ * nothing is sent to another host. `name` is the name of the call, for errors.
  */
 export const wholeAnswers =
   (fetch: Fetch, name: string, limitBytes = longestAnswer): Fetch =>

@@ -23,12 +23,12 @@ test("private key - PKCS#1 and PKCS#8 are the same key, with the fingerprint tha
   }
 });
 
-test("private key - line ends of Windows and text around the block do no harm", () => {
+test("private key - accepts Windows line ends and text around the block", () => {
   const text = `a note\r\n${pem("pkcs1").replaceAll("\n", "\r\n")}\r\n\r\n`;
   expect(parsePrivateKey(text).pem()).toBe(parsePrivateKey(pem("pkcs8")).pem());
 });
 
-test("private key - what logs or serializes a key gets nothing but the fingerprint", () => {
+test("private key - logs and serializers see only the fingerprint", () => {
   const key = parsePrivateKey(pem("pkcs1"));
   const { fingerprint } = key;
   const shown = inspect({ key }, { depth: 9, showHidden: true, getters: true });

@@ -1,7 +1,7 @@
 /** The private key of a GitHub App. */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 
-/** The text is no private key of a GitHub App. The message says what kind of text it is, and nothing of it. */
+/** The text is not a private key of a GitHub App. The message names the kind of text, and quotes nothing. */
 export class PrivateKeyError extends Error {
   override readonly name = "PrivateKeyError";
 
@@ -13,9 +13,9 @@ export class PrivateKeyError extends Error {
   }
 }
 
-/** An RSA key that signs for an App. {@link parsePrivateKey} makes it. What logs or serializes it gets the fingerprint. */
+/** An RSA key that signs for an App, made by {@link parsePrivateKey}. Logs and serializers see only the fingerprint. */
 export class AppKey {
-  /** `SHA256:` and what the App's page shows; it tells nothing about the private half. */
+  /** `SHA256:` and what the App's page shows. Reveals nothing about the private key. */
   readonly fingerprint: string;
   readonly #pem: string;
 
@@ -25,7 +25,7 @@ export class AppKey {
     this.#pem = key.export({ type: "pkcs8", format: "pem" }) as string;
   }
 
-  /** The key itself, PKCS#8 whatever it came as: a secret. A method, which nothing shows: getters can be shown. */
+  /** The key itself in PKCS#8: a secret. A method, because loggers may evaluate getters. */
   pem(): string {
     return this.#pem;
   }
@@ -40,7 +40,7 @@ export function parsePrivateKey(pem: string): AppKey {
   try {
     key = createPrivateKey(pem);
   } catch {
-    // OpenSSL's reason is not passed on: whatever it quotes is the key.
+    // OpenSSL's message may quote the key, so it is not passed on.
     throw new PrivateKeyError(kindOf(pem));
   }
   if (key.asymmetricKeyType !== "rsa")

@@ -18,7 +18,7 @@ function clocked() {
   return { clock, limits, wait, hold };
 }
 
-test("rate limits - who was told to wait waits until then, and nobody else", () => {
+test("rate limits - block only the limited caller, until the limit has passed", () => {
   const { clock, wait, hold } = clocked();
   expect(wait("a")).toBe(0);
   hold("a", 60_000);
@@ -31,7 +31,7 @@ test("rate limits - who was told to wait waits until then, and nobody else", () 
   expect(wait("a")).toBe(0);
 });
 
-test("rate limits - the longest wait is kept to its end, and a shorter one does not end it", () => {
+test("rate limits - a shorter limit does not end a longer one", () => {
   const { clock, wait, hold } = clocked();
   hold("a", 3_600_000);
   hold("a", 5000);
@@ -41,7 +41,7 @@ test("rate limits - the longest wait is kept to its end, and a shorter one does 
   expect(wait("a")).toBe(0);
 });
 
-test("rate limits - the error says who waits, until when and why, in the same words each time", () => {
+test("rate limits - the error names the caller, the time, and the reason, in constant words", () => {
   vi.useFakeTimers({ toFake: ["Date"], now: new Date("2026-11-20T10:00:00Z") });
   onTestFinished(() => void vi.useRealTimers());
   const { clock, limits, hold } = clocked();

@@ -1,19 +1,19 @@
-/** Whom GitHub wants no call from, and until when. */
+/** Remembers rate limits of GitHub. */
 import { Recent } from "../values/recent.ts";
 import { GitHubRateLimitedError, longestWaitMillis } from "./errors.ts";
 
-/** A memory of rate limits, shared by all clients of a process: one may not ask for what another was told to wait for. */
+/** Rate limits, shared by all clients of a process: a limit for one applies to all. */
 export interface RateLimits {
-  /** Throws {@link GitHubRateLimitedError} if a call as `who` is to wait. `who` names a GitHub and an App or installation. */
+  /** Throws {@link GitHubRateLimitedError} if a call as `who` has to wait. `who` names a GitHub and an App or installation. */
   check(who: string): void;
-  /** No call as `who` for as long as the error says. */
+  /** Blocks calls as `who` for as long as the error says. */
   hold(who: string, error: GitHubRateLimitedError): void;
 }
 
-/** More Apps and installations than this are not remembered. */
+/** Maximum number of Apps and installations to remember. */
 const limit = 10_000;
 
-/** An empty memory. `now`: milliseconds of a clock that never goes back. */
+/** Opens an empty memory. `now`: a monotonic clock in milliseconds. */
 export function rateLimits(now: () => number = () => performance.now()): RateLimits {
   const held = new Recent<{ readonly until: number; readonly time: string; readonly status: number }>({
     keptMillis: longestWaitMillis,
@@ -34,7 +34,7 @@ export function rateLimits(now: () => number = () => performance.now()): RateLim
     hold(who, { status = 429, retryAfterMillis }) {
       const until = now() + retryAfterMillis;
       if (until <= (held.get(who)?.until ?? 0)) return;
-      // Told as a time of day: the same text each time it is asked for, so that a status with it in does not change.
+      // A time of day keeps the text the same for each call, so a status with it does not change.
       const time = new Date(Date.now() + retryAfterMillis).toISOString();
       held.set(who, { until, time, status });
     },

@@ -6,7 +6,7 @@ import { nextParameter, pagesOf, settledList } from "./pages.ts";
 const base = "https://github.example.com/api/v3";
 const linkTo = (page: number) => `<${base}/pulls?per_page=3&page=${page}>; rel="next"`;
 
-test("pages - the parameter of the next page is taken from the link, and nothing else", () => {
+test("pages - uses only the parameter of the link to the next page", () => {
   const link = '<https://a/b?page=1>; rel="prev", <https://evil.example?cursor=c&page=3>; rel="next"';
   expect(nextParameter(link, base, "page")).toBe("3");
   expect(nextParameter(link, base, "cursor")).toBe("c");
@@ -27,7 +27,7 @@ async function numbered(links: (page: number) => string | undefined): Promise<nu
   return seen;
 }
 
-test("pages - a list goes on for as long as there is a next page", async () => {
+test("pages - reads a list while there is a next page", async () => {
   expect(await numbered((page) => (page < 4 ? linkTo(page + 1) : '<https://a?page=3>; rel="prev"'))).toEqual([
     1, 2, 3, 4,
   ]);
@@ -53,7 +53,7 @@ test.each([
 
 const pageLength = 3;
 
-/** A list of numbers in their order; `change` happens before the page that is read next. */
+/** A list of numbers in order; `change` runs before the next page is read. */
 function changing(list: Set<number>, change: () => void) {
   const read = async (page: number) => {
     change();
@@ -64,7 +64,7 @@ function changing(list: Set<number>, change: () => void) {
   return settledList(read, (item) => item);
 }
 
-test("pages - what moves to a page that was read already is not lost", async () => {
+test("pages - finds an item that moves to a page that was read already", async () => {
   const list = new Set([1, 2, 3, 4, 5, 6, 7]);
   let reads = 0;
   const found = await changing(list, () => {
@@ -73,7 +73,7 @@ test("pages - what moves to a page that was read already is not lost", async () 
   expect(found).toEqual([2, 3, 4, 5, 6, 7]);
 });
 
-test("pages - what is met twice is given once", async () => {
+test("pages - returns an item that was read twice once", async () => {
   const list = new Set([2, 3, 4, 5, 6]);
   let reads = 0;
   const found = await changing(list, () => {
@@ -82,7 +82,7 @@ test("pages - what is met twice is given once", async () => {
   expect(found).toEqual([1, 2, 3, 4, 5, 6]);
 });
 
-test("pages - one page is read once, several until they stay the same", async () => {
+test("pages - reads a single page once, and several until they stay the same", async () => {
   let reads = 0;
   const counted = () => void reads++;
   expect(await changing(new Set([1, 2, 3]), counted)).toEqual([1, 2, 3]);
@@ -91,13 +91,13 @@ test("pages - one page is read once, several until they stay the same", async ()
   expect(reads).toBe(5);
 });
 
-test("pages - a list that does not come to rest is none", async () => {
+test("pages - returns undefined for a list that does not settle", async () => {
   const list = new Set(Array.from({ length: 50 }, (_, index) => index));
   let reads = 0;
   expect(await changing(list, () => void list.delete(reads++))).toBeUndefined();
 });
 
-test("pages - what is there all the time is in the list, whatever else goes or comes meanwhile", async () => {
+test("pages - returns every item that exists all the time, whatever else changes", async () => {
   const change = fc.record({ before: fc.nat(30), item: fc.nat(25) });
   const properties = fc.asyncProperty(
     fc.uniqueArray(fc.nat(25), { minLength: 4 }),
@@ -105,7 +105,7 @@ test("pages - what is there all the time is in the list, whatever else goes or c
     async (there, changes) => {
       const list = new Set(there);
       const always = new Set(there);
-      // Each goes or comes once.
+      // Each is added or removed once.
       const left = new Map(changes.map(({ before, item }) => [item, before]));
       let reads = 0;
       const found = await changing(list, () => {

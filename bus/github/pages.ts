@@ -1,15 +1,15 @@
-/** Lists that GitHub gives in pages. https://docs.github.com/en/rest/using-the-rest-api/using-pagination-in-the-rest-api */
+/** Reads GitHub's paginated lists. https://docs.github.com/en/rest/using-the-rest-api/using-pagination-in-the-rest-api */
 import type { Answer } from "./call.ts";
 import { GitHubError } from "./errors.ts";
 
-/** As many on a page as GitHub gives. */
+/** GitHub's maximum page size. */
 export const pageSize = 100;
-/** No list that is read to its end is longer than this. */
+/** Maximum number of pages of a list that is read completely. */
 const mostPages = 100;
 
 /**
- * A parameter of the link to the next page. Only that is taken from the link: wherever else it leads, the credentials do
- * not. Undefined when there is no next page, or no such parameter.
+ * A query parameter of the link to the next page. Only the parameter is used, so that credentials are not sent to another host.
+ * Undefined if there is no next page or no such parameter.
  */
 export function nextParameter(link: string | undefined, base: string, parameter: string): string | undefined {
   const next = /<([^>]*)>\s*;[^,]*\brel="?next"?/.exec(link ?? "")?.[1];
@@ -19,8 +19,8 @@ export function nextParameter(link: string | undefined, base: string, parameter:
 }
 
 /**
- * The pages of a list, each asked for when it is reached. Throws a {@link GitHubError} rather than end early: when the way
- * to the next page can not be read, and when there are more than 10,000 items.
+ * The pages of a list, each requested when it is reached. Throws a {@link GitHubError} instead of ending early if the link to
+ * the next page is invalid or the list has more than 10,000 items.
  */
 export async function* pagesOf<T>(
   read: (page: number) => Promise<Answer<readonly T[]>>,
@@ -44,13 +44,13 @@ export async function* pagesOf<T>(
 }
 
 /**
- * All items of a list that may change while it is read; undefined when it does not come to rest within five readings. `key`
- * tells items apart.
+ * All items of a list that may change while it is read; undefined if it does not settle within five reads. `key` identifies
+ * items.
  *
- * When an item goes, those behind it move up, and the first one of a page may become the last one of the page before, which
- * was read already. So a list of several pages is read until two readings in a row have the same items: a reading that
- * has lost one has met the one that went, and the next does not meet that again. Nothing is missing then that was there all
- * the time, unless what went came back and went again at the same two moments. What moves down is met twice and given once.
+ * When an item is removed, later items move up, and the first one of a page may move to a page that was read already. So a list
+ * of several pages is read until two consecutive reads have the same items: a read that missed an item had a removal, which the
+ * next read does not have. Then no item is missing that existed all the time, unless the removed item was added and removed
+ * again at the same two moments. An item that moves down is read twice and returned once.
  */
 export async function settledList<T>(
   read: (page: number) => Promise<Answer<readonly T[]>>,
@@ -65,7 +65,7 @@ export async function settledList<T>(
       for (const item of page) items.set(key(item), item);
     }
     const found = [...items.keys()].sort((a, b) => a - b).join();
-    // One page is one moment.
+    // A single page is consistent.
     if (pages === 1 || found === before) return [...items.values()];
     before = found;
   }

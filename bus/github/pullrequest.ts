@@ -1,4 +1,4 @@
-/** A pull request, as far as it is used. https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request */
+/** A pull request, reduced to the fields in use. https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request */
 import { z } from "zod";
 
 /** One side of a pull request. */
@@ -16,20 +16,20 @@ export interface PullRequest {
   readonly draft: boolean;
   readonly labels: readonly string[];
   readonly updatedAt: Date;
-  /** Whether it can be merged: null while GitHub is finding out, undefined in a list, which does not say. */
+  /** Whether it can be merged: null while GitHub computes it, undefined in lists, which omit it. */
   readonly mergeable: boolean | null | undefined;
   /**
-   * Of the merge that GitHub tries for itself; when it is merged, of that merge. While `mergeable` is not true, it may be
-   * that of another head or base.
+   * Commit of GitHub's test merge, or of the actual merge. While `mergeable` is not true, it may belong to another head or
+   * base.
    */
   readonly mergeCommitSha: string | null;
-  /** What its author is to the repository: `OWNER`, `MEMBER`, `COLLABORATOR`, `CONTRIBUTOR`, `NONE`, … */
+  /** The author's association with the repository: `OWNER`, `MEMBER`, `COLLABORATOR`, `CONTRIBUTOR`, `NONE`, … */
   readonly authorAssociation: string;
-  /** A login; undefined when the account is gone. */
+  /** A login; undefined for a deleted account. */
   readonly author: string | undefined;
-  /** `repository` is a full name; undefined when the fork is gone. */
+  /** `repository` is a full name; undefined for a deleted fork. */
   readonly head: Side & { readonly repository: string | undefined };
-  /** `repositoryId` is GitHub's id of that repository, which stays when it is renamed; undefined from a server that gives none. */
+  /** `repositoryId` is GitHub's id of that repository, which survives a rename; undefined if the server omits it. */
   readonly base: Side & { readonly repository: string; readonly repositoryId: number | undefined };
   /** The page for people. */
   readonly url: string;

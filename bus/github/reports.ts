@@ -1,11 +1,11 @@
-/** What is told to GitHub about a commit or a pull request, and the bodies of the requests that tell it. */
+/** Reports to GitHub about a commit or a pull request, and their request bodies. */
 import { z } from "zod";
 import { redacted } from "../values/redact.ts";
 
 /** https://docs.github.com/en/rest/commits/statuses#create-a-commit-status */
 export interface CommitStatus {
   readonly state: "error" | "failure" | "pending" | "success";
-  /** Tells statuses of a commit apart: the newest of each context counts. */
+  /** Identifies statuses of a commit: the newest of each context counts. */
   readonly context: string;
   /** Cut at 140 characters. */
   readonly description?: string | undefined;
@@ -13,11 +13,11 @@ export interface CommitStatus {
 }
 
 /**
- * A deployment that comes and goes with what it shows: neither production, nor merged with the default branch, nor kept
- * back by checks. https://docs.github.com/en/rest/deployments/deployments#create-a-deployment
+ * A temporary deployment: not production, not merged with the default branch, and not blocked by checks.
+ * https://docs.github.com/en/rest/deployments/deployments#create-a-deployment
  */
 export interface Deployment {
-  /** A branch, a tag or a SHA. */
+  /** A branch, a tag, or a SHA. */
   readonly ref: string;
   readonly environment: string;
   /** Cut at 140 characters. */
@@ -27,7 +27,7 @@ export interface Deployment {
 /** https://docs.github.com/en/rest/deployments/statuses#create-a-deployment-status */
 export interface DeploymentStatus {
   readonly state: "error" | "failure" | "inactive" | "in_progress" | "queued" | "pending" | "success";
-  /** Where it can be seen. */
+  /** URL of the deployed application. */
   readonly environmentUrl?: string | undefined;
   /** Cut at 140 characters. */
   readonly description?: string | undefined;
@@ -38,11 +38,11 @@ export interface DeploymentStatus {
 export interface Comment {
   readonly id: number;
   readonly body: string;
-  /** A login, of an App with `[bot]` behind it; undefined when the account is gone. */
+  /** A login, with `[bot]` for an App; undefined for a deleted account. */
   readonly author: string | undefined;
 }
 
-/** A deployment that was made before. */
+/** An existing deployment. */
 export interface FoundDeployment {
   readonly id: number;
   /** Its creator, as in {@link Comment}. */
@@ -97,16 +97,16 @@ export const deploymentStatusBody = ({ state, environmentUrl, description, logUr
   ...described(description),
   ...(environmentUrl !== undefined && { environment_url: environmentUrl }),
   ...(logUrl !== undefined && { log_url: logUrl }),
-  // By default, GitHub sets other deployments of the environment inactive, also those of other creators.
+  // By default, GitHub marks other deployments of the environment as inactive, including those of other creators.
   auto_inactive: false,
 });
 
-/** GitHub refuses longer ones. */
+/** GitHub rejects longer ones. */
 const longestDescription = 140;
 
 function described(description: string | undefined): { readonly description?: string } {
   if (description === undefined) return {};
-  // Before it is cut: half a credential is not known for one.
+  // Redact before cutting: half a credential is not recognized.
   const characters = Array.from(redacted(description));
   return {
     description:

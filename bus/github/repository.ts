@@ -1,4 +1,4 @@
-/** One repository of GitHub, as whoever has a token sees it. */
+/** Client for one repository of GitHub, with a token. */
 import { z } from "zod";
 import { redactedValue } from "../values/redact.ts";
 import { allowedApiUrl } from "./allowed.ts";
@@ -28,70 +28,70 @@ import { graphqlPath } from "./url.ts";
 export type { PullRequest } from "./pullrequest.ts";
 export type { Comment, CommitStatus, Deployment, DeploymentStatus, FoundDeployment } from "./reports.ts";
 
-/** Which repository, where, and who asks. `limits` and `etags`: one each for all clients of a process. */
+/** Options of a client for one repository. `limits` and `etags`: shared by all clients of a process. */
 export interface GitHubRepositoryOptions extends Omit<CallerOptions, "base"> {
-  /** The web address of a GitHub Enterprise Server; github.com if it is empty or missing. */
+  /** The web address of a GitHub Enterprise Server. Default: github.com. */
   readonly url?: string | undefined;
-  /** Web addresses of allowed GitHubs beside github.com. Default: those of the environment. */
+  /** Web addresses of allowed GitHubs in addition to github.com. Default: those of the environment. */
   readonly allowed?: readonly string[] | undefined;
   readonly owner: string;
   readonly name: string;
-  /** Of an installation of an App. */
+  /** Token of an App's installation. */
   readonly token: string;
 }
 
-/** What is known of the repository itself. */
+/** Properties of the repository itself. */
 export interface RepositoryFacts {
-  /** GitHub's, which stays when the repository is renamed or transferred. */
+  /** GitHub's id, which survives renames and transfers. */
   readonly id: number;
-  /** `owner/name`, as it is called now: GitHub leads from a former name to it. */
+  /** `owner/name`, the current name: GitHub redirects from a former one. */
   readonly fullName: string;
   readonly defaultBranch: string;
   readonly private: boolean;
 }
 
-/** A branch and the commit that it is at. */
+/** A branch and its commit. */
 export interface Branch {
   readonly name: string;
   readonly sha: string;
 }
 
-/** What has been made, by its id. */
+/** The id of a created object. */
 export interface Created {
   readonly id: number;
 }
 
-/** A repository. Each call throws a `GitHubError`, or the signal's reason when the caller gives up. */
+/** A repository. Each call throws a `GitHubError`, or the signal's reason when the caller aborts. */
 export interface GitHubRepositoryClient {
-  /** The base URL of the API that is asked. */
+  /** The base URL of the API. */
   readonly base: string;
-  /** Whose token it is: the login that is the author of what it writes, of an App with `[bot]` behind it. Asked once. */
+  /** The login of the token's owner, the author of what it writes; with `[bot]` for an App. Requested once. */
   login(signal?: AbortSignal): Promise<string>;
   repository(signal?: AbortSignal): Promise<RepositoryFacts>;
-  /** Throws a `GitHubRefusedError` with status 404 when there is none of that name. */
+  /** Throws a `GitHubRefusedError` with status 404 if the branch does not exist. */
   branch(name: string, signal?: AbortSignal): Promise<Branch>;
   /**
-   * The commit that a tag, a branch or the first digits of a commit id stand for. Throws a `GitHubRefusedError` with status 404 or 422
-   * for any other text.
+   * The commit of a tag, a branch, or an abbreviated commit id. Throws a `GitHubRefusedError` with status 404 or 422 for any
+   * other text.
    */
   commit(ref: string, signal?: AbortSignal): Promise<string>;
   pullRequest(number: number, signal?: AbortSignal): Promise<PullRequest>;
   /**
-   * All that are open, the oldest first. None is missing that was open all the time that it took; when that can not be
-   * said, it throws.
+   * All open pull requests, the oldest first. Includes every one that was open during the whole read; throws if this cannot be
+   * guaranteed.
    */
   openPullRequests(signal?: AbortSignal): Promise<readonly PullRequest[]>;
-  /** What has happened to a pull request, the oldest first, as far as it says who approved which commit. */
+  /** Events of a pull request, the oldest first, as far as they concern approvals of commits. */
   timeline(number: number, signal?: AbortSignal): Promise<readonly TimelineEvent[]>;
   /** Whether a user may push to the repository. Unknown users may not. */
   mayWrite(login: string, signal?: AbortSignal): Promise<boolean>;
-  /** Needs `statuses: write`, as everything below needs the right to write what it writes. */
+  /** Needs `statuses: write`. The calls below need the write permission for what they write. */
   createStatus(sha: string, status: CommitStatus, signal?: AbortSignal): Promise<void>;
-  /** Those of an issue or a pull request, the oldest first; each page is asked for when it is reached. */
+  /** Comments of an issue or a pull request, the oldest first. Each page is requested when it is reached. */
   comments(issue: number, signal?: AbortSignal): AsyncGenerator<Comment, void>;
   createComment(issue: number, body: string, signal?: AbortSignal): Promise<Created>;
   updateComment(id: number, body: string, signal?: AbortSignal): Promise<Created>;
-  /** Those of a commit in an environment, the newest first; of many, the first hundred. */
+  /** Deployments of a commit in an environment, the newest first; at most a hundred. */
   deployments(
     of: { readonly sha: string; readonly environment: string },
     signal?: AbortSignal,
@@ -116,8 +116,8 @@ const branchAnswer = z
 const commitAnswer = z.object({ sha: z.string() }).transform(({ sha }) => sha);
 
 /**
- * A client for one repository. Throws a `GitHubUrlError`, a `GitHubNotAllowedError`, a {@link GitHubError} for a name that no repository can have, and
- * a {@link GitHubRefusedError} with status 401 for a token that no header can carry; nothing is sent yet.
+ * Opens a client for one repository. Throws a `GitHubUrlError`, a `GitHubNotAllowedError`, a {@link GitHubError} for an invalid
+ * repository name, and a {@link GitHubRefusedError} with status 401 for a token that no header can carry. Sends nothing yet.
  */
 export function githubRepository(options: GitHubRepositoryOptions): GitHubRepositoryClient {
   const { owner, name, token } = options;
@@ -237,7 +237,7 @@ export function githubRepository(options: GitHubRepositoryOptions): GitHubReposi
   };
 }
 
-/** No repository has a name that could mean another path. */
+/** Rejects names that could lead to another path. */
 function repositoryPath(owner: string, name: string): string {
   if (/^[\w-]+$/.test(owner) && /^[\w.-]+$/.test(name) && !/^\.\.?$/.test(name)) return `${owner}/${name}`;
   throw new GitHubError(

@@ -33,7 +33,7 @@ const limited: [number, Record<string, string>, string, number][] = [
   [403, { "x-ratelimit-remaining": "17" }, "You have exceeded a secondary rate limit.", 60_000],
   [403, {}, "You have triggered an abuse detection mechanism.", 60_000],
   [429, {}, "No.", 60_000],
-  // A reset that is over, and waits that nobody means.
+  // A reset in the past, and implausible waits.
   [403, { "x-ratelimit-remaining": "0", "x-ratelimit-reset": `${now - 3600}` }, "No.", 1000],
   [429, { "retry-after": "0" }, "No.", 1000],
   [429, { "retry-after": "86400000" }, "No.", 3_600_000],
@@ -52,7 +52,7 @@ test.each(limited)(
   },
 );
 
-test("refusal - the time of a reset is told by GitHub's clock", () => {
+test("refusal - computes the time of a reset from GitHub's clock", () => {
   const late = { date: new Date((now - 7200) * 1000).toUTCString() };
   const error = answered(403, {
     ...late,
@@ -62,7 +62,7 @@ test("refusal - the time of a reset is told by GitHub's clock", () => {
   expect(error).toMatchObject({ retryAfterMillis: 60_000 });
 });
 
-test("refusal - 403 without a sign of a limit is none", () => {
+test("refusal - a 403 without a sign of a limit is not a rate limit", () => {
   for (const headers of [{}, { "x-ratelimit-remaining": "4999", "x-ratelimit-reset": `${now + 9}` }]) {
     const error = answered(403, headers, { message: "Resource not accessible by integration" });
     expect(error).toBeInstanceOf(GitHubRefusedError);
@@ -72,7 +72,7 @@ test("refusal - 403 without a sign of a limit is none", () => {
   }
 });
 
-test("refusal - 5xx passes", () => {
+test("refusal - 5xx is temporary", () => {
   for (const status of [500, 502, 503, 504]) {
     const error = answered(status, { "retry-after": "3" }, "<html>\n<b>Unicorn!</b>");
     expect(error).toBeInstanceOf(GitHubUnreachableError);
@@ -81,7 +81,7 @@ test("refusal - 5xx passes", () => {
   }
 });
 
-/** Status, path and what is advised. */
+/** Status, path, and the advice. */
 const advised: [number, string, RegExp][] = [
   [401, "/app", /private key belongs to this App: .*fingerprints.*that the clock here is right\. See/],
   [404, "/app", /No App with this id/],
@@ -91,7 +91,7 @@ const advised: [number, string, RegExp][] = [
   [410, "/app", /answered 410: No\. See/],
 ];
 
-test.each(advised)("refusal - %i of %s comes with GitHub's words and what to do", (status, path, advice) => {
+test.each(advised)("refusal - %i of %s has GitHub's message and advice", (status, path, advice) => {
   const body = { message: "No.", documentation_url: "https://docs.github.com/rest" };
   const error = answered(status, {}, body, path);
   expect(error).toBeInstanceOf(GitHubRefusedError);
@@ -105,7 +105,7 @@ test.each(advised)("refusal - %i of %s comes with GitHub's words and what to do"
   expect(error.message).toMatch(advice);
 });
 
-test("refusal - 401 tells how wrong the clock is", () => {
+test("refusal - 401 reports a wrong clock", () => {
   const at = (seconds: number) =>
     answered(401, { date: new Date(Date.now() + seconds * 1000).toUTCString() }).message;
   expect(at(-590)).toContain("and set the clock here, which is about 10 min ahead of GitHub's.");
@@ -113,14 +113,14 @@ test("refusal - 401 tells how wrong the clock is", () => {
   expect(at(2)).toMatch(/and that the clock here is right\./);
 });
 
-test("refusal - the details of 422 are told", () => {
+test("refusal - reports the details of 422", () => {
   const errors = ["There is at least one repository", { resource: "Permissions", code: "invalid" }];
   expect(answered(422, {}, { message: "Validation Failed", errors }).message).toContain(
     'Validation Failed; There is at least one repository; {"resource":"Permissions","code":"invalid"}. The installation',
   );
 });
 
-test("refusal - no credential and no long text gets into a message", () => {
+test("refusal - the message contains no credential and no long text", () => {
   const secrets = [`ghs_${"a".repeat(600)}`, `eyJ${"b".repeat(300)}.${"c".repeat(300)}.d`];
   for (const secret of secrets) {
     const { message } = answered(401, {}, { message: `bad ${secret}`, errors: [{ value: secret }] });

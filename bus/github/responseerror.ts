@@ -1,4 +1,4 @@
-/** What an answer of GitHub means that is not the wanted one. */
+/** Converts unexpected responses of GitHub to errors. */
 import { z } from "zod";
 import { redacted } from "../values/redact.ts";
 import { advice, type RefusedAnswer } from "./advice.ts";
@@ -27,13 +27,13 @@ const bodySchema = z.object({
     .catch(undefined),
 });
 
-/** What GitHub asks for when it does not say how long: a minute. */
+/** Default wait if GitHub gives none: a minute. */
 const unsaidWaitMillis = 60_000;
 const shownLength = 500;
-/** A link to anywhere else is not GitHub's. */
+/** Links to other hosts are dropped. */
 const docs = "https://docs.github.com/";
 
-/** The error for an answer with an error code: rate limited, unreachable or refused, with GitHub's words and advice. */
+/** The error for an error response: rate limited, unreachable, or refused, with GitHub's message and advice. */
 export function refusal(answer: RefusedAnswer): GitHubError {
   const { request, status } = answer;
   const body = bodySchema.safeParse(answer.body).data;
@@ -54,22 +54,22 @@ export function refusal(answer: RefusedAnswer): GitHubError {
   );
 }
 
-/** What GitHub's own errors say; of an answer that is none of them, such as a page of a proxy, nothing is shown. */
+/** The message of GitHub's own errors. Other responses, such as a proxy's page, are not shown. */
 function words(body: z.infer<typeof bodySchema> | undefined): string {
   const details = (body?.errors ?? []).map((error) =>
     typeof error === "string" ? error : JSON.stringify(error),
   );
   const all = body ? [body.message, ...details].join("; ") : "";
-  // Redacted first: half a token is not known for one.
+  // Redact before cutting: half a token is not recognized.
   return redacted(all.replace(/\s+/g, " ").trim()).slice(0, shownLength).replace(/\.$/, "") || "no message";
 }
 
 /** https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit */
 function waitMillis({ status, headers }: RefusedAnswer, said: string): number | undefined {
-  // The limit of what may be written in a moment comes as a validation that failed.
+  // GitHub reports the limit for rapid writes as a validation error.
   if (status === 422 && /submitted too quickly/i.test(said)) return unsaidWaitMillis;
   if (status !== 403 && status !== 429) return undefined;
-  // Its own clock, if it tells: the one here may be wrong.
+  // Prefer GitHub's clock: the local one may be wrong.
   const now = Date.parse(String(headers.date)) || Date.now();
   const after = headers["retry-after"];
   if (after !== undefined) {

@@ -59,7 +59,7 @@ test.each([
   expect(blocked.message).not.toContain("permissions");
 });
 
-test("a refusal that says nothing else is one of missing permissions, whatever it is about", () => {
+test("a 403 without further information is about missing permissions, for any request", () => {
   for (const path of ["acme/locked", "acme/archived", "acme/is-too-long"]) {
     const error = answered(
       403,
@@ -71,7 +71,7 @@ test("a refusal that says nothing else is one of missing permissions, whatever i
   }
 });
 
-test("what an App is refused is about the App, and not about a repository", () => {
+test("an error about an App is not about a repository", () => {
   const error = answered(
     403,
     "This installation has been suspended",

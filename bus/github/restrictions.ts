@@ -1,19 +1,19 @@
 /**
- * Answers of GitHub that look like missing permissions or wrong input, and mean something else: a locked conversation, an
- * archived repository. GitHub tells them apart by their words alone.
+ * Responses of GitHub that look like missing permissions or invalid input but have another cause, such as a locked conversation
+ * or an archived repository. Only their message distinguishes them.
  * https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api
  */
 import { isAboutRepository, type RefusedAnswer } from "./advice.ts";
 
-/** Why GitHub refuses, and what to do about it. */
+/** A cause, and what to do about it. */
 export interface Restriction {
-  /** A condition's reason. */
+  /** Reason of the condition. */
   readonly reason: string;
-  /** What to do, as a sentence without its full stop. */
+  /** Advice, as a sentence without its full stop. */
   readonly advice: string;
 }
 
-/** The first that matches counts. */
+/** The first match counts. */
 const restrictions: readonly (Restriction & {
   readonly statuses: readonly number[];
   readonly words: RegExp;
@@ -89,7 +89,7 @@ const restrictions: readonly (Restriction & {
   },
 ];
 
-/** The restriction behind a refused call about a repository; undefined when the status says it all. `said`: GitHub's words. */
+/** The restriction behind a rejected call about a repository; undefined if the status is the cause. `said`: GitHub's message. */
 export const restrictionOf = (
   { request, status }: Pick<RefusedAnswer, "request" | "status">,
   said: string,

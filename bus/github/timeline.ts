@@ -1,7 +1,7 @@
-/** What has happened to a pull request. https://docs.github.com/en/rest/issues/timeline and its events */
+/** Events of a pull request. https://docs.github.com/en/rest/issues/timeline and its events */
 import { z } from "zod";
 
-/** An event that says something about who approved which commit. Times are GitHub's, logins undefined when the account is gone. */
+/** An event that concerns approvals of commits. Times are GitHub's; logins are undefined for deleted accounts. */
 export type TimelineEvent =
   | {
       readonly type: "labeled" | "unlabeled";
@@ -12,11 +12,11 @@ export type TimelineEvent =
   | {
       readonly type: "reviewed";
       readonly state: "approved" | "changes_requested" | "dismissed" | "commented";
-      /** What the reviewer had before them. */
+      /** The commit that the reviewer saw. */
       readonly commit: string;
       readonly by: string | undefined;
     }
-  /** The branch was moved to a commit that does not follow from the one before. */
+  /** A force push: the branch was moved to a commit that does not follow the previous one. */
   | { readonly type: "force-pushed"; readonly at: Date };
 
 const time = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
@@ -63,7 +63,7 @@ const forcePush = z
   .object({ event: z.enum(["head_ref_force_pushed", "head_ref_restored"]), created_at: time })
   .transform(({ created_at }): TimelineEvent => ({ type: "force-pushed", at: created_at }));
 
-/** One that is known and not as GitHub describes it must not be overlooked: it may take an approval back. */
+/** A known event with an unexpected form must not be skipped: it may revoke an approval. */
 const known: readonly unknown[] = [
   "labeled",
   "unlabeled",
@@ -78,7 +78,7 @@ const other = z
   )
   .transform(() => undefined);
 
-/** A page of a timeline, without events that say nothing about approvals. */
+/** A page of a timeline, without events that do not concern approvals. */
 export const timelineAnswer: z.ZodType<TimelineEvent[]> = z
   .array(z.union([labelChange, review, forcePush, other]))
   .transform((events) => events.filter((event) => event !== undefined));

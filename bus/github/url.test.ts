@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { GitHubUrlError, githubApiUrl, graphqlPath } from "./url.ts";
 
-test("url - no URL and those of github.com are its API", () => {
+test("url - maps an empty URL and those of github.com to its API", () => {
   const given = [
     undefined,
     "",
@@ -15,12 +15,12 @@ test("url - no URL and those of github.com are its API", () => {
     expect(githubApiUrl(url), url).toBe("https://api.github.com");
 });
 
-test("url - an enterprise on GHE.com has its API on a host of its own", () => {
+test("url - an enterprise on GHE.com has its own API host", () => {
   for (const url of ["https://octo.ghe.com", "https://octo.ghe.com/", "https://api.octo.ghe.com"])
     expect(githubApiUrl(url), url).toBe("https://api.octo.ghe.com");
 });
 
-test("url - what only looks like github.com is a server of its own", () => {
+test("url - a host that only looks like github.com is a separate server", () => {
   for (const host of ["notgithub.com", "github.com.evil.example", "ghe.com.example", "github.com:8443"])
     expect(githubApiUrl(`https://${host}`), host).toBe(`https://${host}/api/v3`);
 });
@@ -38,7 +38,7 @@ const server = fc.record({
   slashes: fc.integer({ min: 0, max: 3 }),
 });
 
-test("url - a server keeps scheme, host, port and prefix, and has /api/v3 at the end once", () => {
+test("url - keeps a server's scheme, host, port, and prefix, and adds /api/v3 once", () => {
   fc.assert(
     fc.property(server, ({ scheme, host, port, prefix, ending, slashes }) => {
       const origin = `${scheme}://${host}${port === null ? "" : `:${port}`}`;
@@ -50,7 +50,7 @@ test("url - a server keeps scheme, host, port and prefix, and has /api/v3 at the
   );
 });
 
-test("url - what is no web address is refused, and no secret in it is shown", () => {
+test("url - rejects texts that are not web addresses without showing secrets", () => {
   const refused: [string, RegExp][] = [
     ["ghe.example.com", /found "ghe.example.com", which is no URL/],
     ["https://bob:hunter2@ghe.example.com:x", /found "\*\*\*@ghe.example.com:x", which is no URL/],
@@ -75,7 +75,7 @@ test("url - what is no web address is refused, and no secret in it is shown", ()
   }
 });
 
-test("url - GraphQL is below the public API, and beside a server's", () => {
+test("url - GraphQL is below the public API, and next to a server's", () => {
   expect(graphqlPath(githubApiUrl())).toBe("/graphql");
   expect(graphqlPath(githubApiUrl("https://acme.ghe.com"))).toBe("/graphql");
   expect(graphqlPath(githubApiUrl("https://ghe.example.com/at/"))).toBe(

@@ -1,6 +1,6 @@
-/** Where the API of a GitHub is, from the URL that people see in their browser. */
+/** Finds the API of a GitHub from its web address. */
 
-/** The URL is not one of a GitHub. The message shows no user, no password and no query. */
+/** The URL is not a GitHub's. The message omits user, password, and query. */
 export class GitHubUrlError extends Error {
   override readonly name: string = "GitHubUrlError";
 }
@@ -16,9 +16,9 @@ const publicHosts: ReadonlySet<string> = new Set(["github.com", "www.github.com"
 const serverPath = "/api/v3";
 
 /**
- * The base URL of the REST API, without a slash at the end. No URL and that of github.com give `https://api.github.com`;
- * one of GHE.com (data residency) gives the host with `api.` before it; any other one is a GitHub Enterprise Server, whose
- * path prefix is kept and gets `/api/v3` unless it ends so. Throws {@link GitHubUrlError}.
+ * The base URL of the REST API, without a trailing slash. An empty URL and github.com give `https://api.github.com`;
+ * GHE.com (data residency) gives the host prefixed with `api.`; any other host is a GitHub Enterprise Server, whose path prefix
+ * is kept and gets `/api/v3` if it lacks it. Throws {@link GitHubUrlError}.
  */
 export function githubApiUrl(url = ""): string {
   const text = url.trim();
@@ -35,7 +35,7 @@ export function githubApiUrl(url = ""): string {
   return cloud;
 }
 
-/** Whether the base URL is that of a GitHub which GitHub itself runs. */
+/** Whether the base URL is one of GitHub's own servers. */
 export const isGitHubCloud = (base: string): boolean => base === cloudApi(new URL(base).host);
 
 /** https://docs.github.com/en/enterprise-cloud@latest/admin/data-residency/network-details-for-ghecom */
@@ -48,7 +48,7 @@ function cloudApi(host: string): string | undefined {
 const withoutSecrets = (text: string): string => text.replace(/^.*@/s, "***@").replace(/[?#].*$/s, "");
 
 /**
- * Where GraphQL is: a path below the base URL of the REST API, or, at a GitHub Enterprise Server, a URL beside it.
+ * The path of GraphQL: below the base URL of the REST API, or, on a GitHub Enterprise Server, a separate URL.
  * https://docs.github.com/en/enterprise-server@latest/graphql/guides/forming-calls-with-graphql#the-graphql-endpoint
  */
 export const graphqlPath = (base: string): string =>

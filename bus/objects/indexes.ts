@@ -1,12 +1,12 @@
 /**
- * Indexes of a function's objects, on the bus: which objects have a value, so that a webhook, or another object, finds those
- * it is about without anybody listing all. An entry is a message on a subject of its own.
+ * Indexes of a function's objects, stored on the bus: which objects have a value. With them, a webhook or another object finds
+ * the objects it concerns without a list. An entry is a message on its own subject.
  *
- * An object's entries are written *before* its change wakes it. What is looked up later finds it; what was looked up before
- * is seen by the reconcile that follows. So nothing falls between, whatever dies in the middle.
+ * An object's entries are written *before* its change enqueues it. A later lookup finds the object; an earlier lookup's change
+ * is seen by the reconcile that follows. So no change is missed, even if a process dies in between.
  *
- * An entry only says that an object had the value once; the object itself decides whether it still has it. A lookup removes entries
- * of deleted objects that it finds, and {@link "./indextidy.ts"} removes all that are stale.
+ * An entry only means that the object had the value once; the object itself decides whether it still has it. A lookup removes
+ * entries of deleted objects that it finds, and {@link "./indextidy.ts"} removes all stale ones.
  */
 import { createHash } from "node:crypto";
 import type { Kind } from "../kube/kind.ts";
@@ -20,31 +20,31 @@ import { ownValue } from "../values/ownvalue.ts";
 import { Recent } from "../values/recent.ts";
 import { isIncomplete, type ObjectStore } from "./store.ts";
 
-/** The values that an object has in an index: none, one or several. Pure. */
+/** The values of an object in an index: none, one, or several. Pure. */
 export type IndexValues = (object: Stored) => readonly string[];
 
-/** The objects that have a value in an index. Throws a `RangeError` for an index that the function has not declared. */
+/** Finds the objects with a value in an index. Throws a `RangeError` for an index that the function has not declared. */
 export type Find = (index: string, value: string) => Promise<readonly ObjectKey[]>;
 
 /** The indexes of one function in one process. */
 export interface Indexes {
-  /** Sees to it that the object is found. Resolves when the bus has it all. */
+  /** Writes the object's entries. Resolves when the bus has stored them. */
   keep(key: ObjectKey, object: Stored, signal?: AbortSignal): Promise<void>;
   readonly find: Find;
-  /** The bus may have lost entries: each is written again with the next event of its object. */
+  /** The bus may have lost entries: write each again with the next event of its object. */
   forget(): void;
 }
 
-/** Entries that this process has written are not written again with each change of the object for so long. Milliseconds. */
+/** Entries that this process has written are not rewritten for this long, even if the object changes. Milliseconds. */
 export const keptMillis = 600_000;
 const known = { keptMillis, limit: 50_000 };
-/** So many objects are asked for at once. */
+/** Number of objects read at once. */
 const batch = 100;
 
-/** Values that are longer are not in subjects: where these are too long, the server breaks the connection. Characters. */
+/** Longer values are hashed in subjects: the server closes connections that use too long subjects. Characters. */
 const longest = 200;
 
-/** What stands for a value in a subject. */
+/** The form of a value in a subject. */
 export const termOf = (value: string): string =>
   value.length <= longest ? value : `sha256:${createHash("sha256").update(value).digest("hex")}`;
 
@@ -71,7 +71,7 @@ export function openIndexes(
   /** Whether the object of an entry has the value now. */
   async function has(entry: LastValue, key: ObjectKey, values: IndexValues, value: string): Promise<boolean> {
     const found = await store.entry(kind, key);
-    // Who can not be read decides for itself.
+    // An unreadable object counts as a match; its reconcile decides.
     if (found && isIncomplete(found)) return true;
     if (found !== undefined && !found.deleted) return values(found.object).includes(value);
     if (found?.uid === entry.string()) await replaceLast(bus, entry.subject, entry.sequence, "", emptyTtl);
@@ -95,7 +95,7 @@ export function openIndexes(
         throw new RangeError(
           `expected an index of ${scope.fn} (${Object.keys(definitions).join(", ") || "it has none"}), found "${index}"`,
         );
-      // An empty message stands for an entry that was taken away.
+      // An empty message is a removed entry.
       const entries = (await lastValues(subjects.having(scope, index, termOf(value)))).filter(
         (entry) => entry.string() !== "",
       );

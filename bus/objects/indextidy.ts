@@ -1,6 +1,7 @@
 /**
- * Removes stale entries from a function's indexes: those of values that an object has lost, and of objects that the bus has
- * forgotten. Lookups ignore them, but they would fill the stream that all functions share. Each process checks all entries about once an hour.
+ * Removes stale entries from a function's indexes: of values that an object has lost, and of objects that the bus has
+ * forgotten. Lookups ignore them, but they would fill the stream that all functions share. Each process checks all entries about
+ * once an hour.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Kind } from "../kube/kind.ts";
@@ -13,7 +14,7 @@ import { ownValue } from "../values/ownvalue.ts";
 import { type IndexValues, keptMillis, termOf } from "./indexes.ts";
 import { type Entry, isIncomplete, type ObjectStore } from "./store.ts";
 
-/** What tidying needs. */
+/** Options of the cleanup. */
 export interface IndexTidyOptions {
   readonly bus: Pick<Bus, "inbox" | "stuck">;
   readonly scope: QueueScope;
@@ -22,17 +23,16 @@ export interface IndexTidyOptions {
   readonly store: Pick<ObjectStore, "entry">;
   readonly clock: Pick<BusClock, "now">;
   readonly signal: AbortSignal;
-  /** Entries that were written later than that are left alone. Milliseconds. */
+  /** Younger entries are kept. Milliseconds. */
   readonly minimumAgeMillis?: number;
 }
 
-/** Entries that are checked at once. */
+/** Number of entries checked at once. */
 const batch = 100;
 
 /**
- * Takes away what is stale among a function's entries, and resolves with how much that was. An entry is left alone for
- * twice as long as a process may believe that it is there ({@link keptMillis}): or that process would not write it when the object
- * has the value again.
+ * Removes stale entries of a function and returns their number. Entries are kept for twice as long as a process may assume that
+ * they exist ({@link keptMillis}): otherwise that process would not write an entry when the object has the value again.
  */
 export async function tidyIndexes(options: IndexTidyOptions): Promise<number> {
   const { bus, scope, kind, definitions, store, clock, signal } = options;
@@ -43,7 +43,7 @@ export async function tidyIndexes(options: IndexTidyOptions): Promise<number> {
     const { index, value, key } = subjects.parse(entry.subject);
     const object = await read(key);
     if (object === undefined) return true;
-    // An object that cannot be read may have the value. One that has not changed since had it, by the writer's definition of the index.
+    // An unreadable object may have the value. An unchanged one had it, by the writer's definition of the index.
     if (isIncomplete(object) || nanosOf(object.time) < nanosOf(entry.time)) return false;
     if (object.deleted) return true;
     const values = ownValue(definitions, index);
@@ -51,7 +51,7 @@ export async function tidyIndexes(options: IndexTidyOptions): Promise<number> {
     return values !== undefined && !values(object.object).map(termOf).includes(value);
   }
 
-  /** One read for all entries of an object among some. */
+  /** Reads each object once for all of its entries. */
   function reader(): (key: ObjectKey) => Promise<Entry | undefined> {
     const reads = new Map<string, Promise<Entry | undefined>>();
     return (key) => {
@@ -80,10 +80,10 @@ export async function tidyIndexes(options: IndexTidyOptions): Promise<number> {
   }
 }
 
-/** About so long from one time to the next. Milliseconds. */
+/** Approximate interval in milliseconds. */
 const everyMillis = 3_600_000;
 
-/** Tidies about once an hour until `signal` aborts. Does not reject. */
+/** Cleans up about once an hour until `signal` aborts. Does not reject. */
 export async function keepIndexesTidy(
   options: IndexTidyOptions & { readonly onError: (error: unknown) => void },
 ): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * The object store: the latest version of every watched object, read from OBJECTS. One shared informer cache for all
- * functions and all replicas, so a worker keeps nothing in memory.
+ * The object store: the latest version of every watched object, read from OBJECTS. It is one shared informer cache for all
+ * functions and replicas, so a worker keeps nothing in memory.
  */
 
 import { addressIn, changedObject, changeHead, MalformedEventError } from "../events/received.ts";
@@ -18,25 +18,23 @@ import {
   token,
 } from "../subjects.ts";
 
-/**
- * What the store holds for one subject. Of a deleted object the last known state is kept for some days.
- */
+/** The stored entry of one subject. The last known state of a deleted object is kept for some days. */
 export interface Entry<T extends KubeObject = KubeObject> {
   readonly object: Stored<T>;
   readonly deleted: boolean;
   readonly uid: string;
-  /** Of the object, or of its deletion. */
+  /** Version of the object, or of its deletion. */
   readonly resourceVersion: string;
   readonly subject: string;
   /** Position in OBJECTS. */
   readonly sequence: number;
-  /** When it was published: RFC 3339, by the bus's clock. */
+  /** Time of the publish: RFC 3339, by the bus's clock. */
   readonly time: string;
-  /** The bus has only a part of the object, because it does not fit into a message: the API server has it. */
+  /** The bus has only a part of the object, because it does not fit into a message. The API server has all of it. */
   readonly partial: boolean;
   /**
-   * Set where somebody else than the bridge has written: what the entry is about is known from its subject, and `object`
-   * has no more than that. Whoever needs it asks the API server.
+   * Set if another client than the bridge wrote the message. The subject identifies the object, and `object` has only this
+   * identity. Readers get the object from the API server.
    */
   readonly unreadable?: MalformedEventError;
 }
@@ -47,15 +45,15 @@ export interface Family<T extends KubeObject = KubeObject> {
   readonly children: readonly Entry[];
 }
 
-/** Reads of one cluster's objects. Answers may be a moment behind the API server. */
+/** Reads of one cluster's objects. Results may lag slightly behind the API server. */
 export interface ObjectStore {
-  /** The entry of one object by name, tombstones included; undefined when the bus never saw it or forgot it. */
+  /** The entry of one object by name, including tombstones; undefined if the bus never had it or forgot it. */
   entry<T extends KubeObject>(kind: Kind<T>, key: ObjectKey): Promise<Entry<T> | undefined>;
-  /** Entries of the objects of a kind that the owner controls, tombstones included, in no order. */
+  /** Entries of the objects of a kind that the owner controls, including tombstones, in no order. */
   childEntries<T extends KubeObject>(kind: Kind<T>, owner: Stored): Promise<Entry<T>[]>;
-  /** An object by name and the children of every kind that it controls, in one read. */
+  /** An object by name and its controlled children of every kind, in one read. */
   family<T extends KubeObject>(kind: Kind<T>, key: ObjectKey, uid: string): Promise<Family<T>>;
-  /** Every entry of a kind, optionally of one namespace, tombstones included. */
+  /** Every entry of a kind, optionally in one namespace, including tombstones. */
   entries<T extends KubeObject>(kind: Kind<T>, namespace?: string): Promise<Entry<T>[]>;
 }
 
@@ -63,7 +61,7 @@ export interface ObjectStore {
 export function objectStore(bus: Pick<Bus, "inbox">, cluster: string): ObjectStore {
   const lastValues = lastValuesOf(bus, streams.objects);
 
-  /** Last message of every subject that matches. */
+  /** Last message of every matching subject. */
   const read = async <T extends KubeObject>(filter: string): Promise<Entry<T>[]> =>
     (await lastValues(filter)).flatMap((value) => entryOf<T>(value));
 
@@ -92,28 +90,28 @@ export function objectStore(bus: Pick<Bus, "inbox">, cluster: string): ObjectSto
   };
 }
 
-/** The entry lacks the object, so a reader has to get it from the API server. */
+/** Whether the entry lacks the object, so that a reader has to get it from the API server. */
 export const isIncomplete = ({ unreadable, partial, deleted }: Entry): boolean =>
   unreadable !== undefined || (partial && !deleted);
 
-/** The objects among entries: what is not deleted, and is there as a whole. */
+/** The complete, existing objects among entries. */
 export const living = <T extends KubeObject>(entries: readonly Entry<T>[]): Stored<T>[] =>
   entries.filter((entry) => !entry.deleted && !isIncomplete(entry)).map((entry) => entry.object);
 
-/** Of entries of one name the newest. */
+/** The newest of several entries of one name. */
 export function newestEntry<T extends KubeObject>(entries: readonly Entry<T>[]): Entry<T> | undefined {
   let best: Entry<T> | undefined;
   for (const entry of entries) {
-    // Whether it is the newest nobody can tell.
+    // An unreadable entry may be the newest.
     if (entry.unreadable) return entry;
     const order = best ? compareVersions(entry.resourceVersion, best.resourceVersion) : 1;
-    // An object that moved left a tombstone of the same version behind.
+    // A moved object left a tombstone of the same version behind.
     if (order > 0 || (order === 0 && best?.deleted)) best = entry;
   }
   return best;
 }
 
-/** The entry of a message; none where no object can be. */
+/** The entry of a message; undefined for a subject that no object can have. */
 function entryOf<T extends KubeObject>(value: LastValue): Entry<T>[] {
   const { subject, sequence, time } = value;
   try {

@@ -1,4 +1,4 @@
-/** Calls in a trace: named by what they are about, and by nothing that is in them. */
+/** Spans of calls: named by their target, and free of content. */
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { newTrace } from "../events/trace.ts";
@@ -48,7 +48,7 @@ test.each<[ApiCall, name: string, attributes: object]>([
   [{ method: "GET", path: "/api/v1/namespaces/n/pods/p/log" }, "get pods/log", { "denrei.api.name": "p" }],
   [{ method: "DELETE", path: "/apis/a.b/v1/cs/c" }, "delete cs", { "denrei.api.name": "c" }],
   [{ method: "GET", path: "/version" }, "GET", { "http.request.method": "GET" }],
-])("%j is %s", (call, name, attributes) => {
+])("%j is named %s", (call, name, attributes) => {
   const span = inSpan(reconcile(), () => apiCallSpan(call, "[::1]:6443"));
   setStatusCode(span, 201);
   span?.end();
@@ -60,7 +60,7 @@ test.each<[ApiCall, name: string, attributes: object]>([
   });
 });
 
-test("a call to GitHub is named without its query", () => {
+test("omits the query from the name of a call to GitHub", () => {
   inSpan(reconcile(), () =>
     gitHubCallSpan("GET", "/repos/a/b/pulls?token=x", "https://ghe.example/api/v3"),
   )?.end();
@@ -76,7 +76,7 @@ test("a call to GitHub is named without its query", () => {
   ]);
 });
 
-test("a call's parent is in this process, and that of what it is made in is not", () => {
+test("a call's parent is a local span, although the reconcile's parent is remote", () => {
   const outer = startSpan("reconcile", { kind: "consumer", parent: newTrace().replace(/00$/, "01") });
   inSpan(outer, () => apiCallSpan({ method: "GET", path: "/version" }, "h"))?.end();
   outer.end();
@@ -88,13 +88,13 @@ test.each([
   [new ApiError("GET /version", 409, {}), "409"],
   [new GitHubError("GET /user was answered with something else", 200), "GitHubError"],
   [new TypeError("not JSON"), "TypeError"],
-])("what fails with %s is named %s", async (error, type) => {
+])("a call that fails with %s has the error type %s", async (error, type) => {
   const span = startSpan("call", { kind: "client" });
   await expect(spannedCall(span, () => Promise.reject(error))).rejects.toBe(error);
   expect(ended()[0]?.attributes["error.type"]).toBe(type);
 });
 
-test("calls outside of a reconcile are not told", () => {
+test("ignores calls outside of a reconcile", () => {
   expect(apiCallSpan({ method: "GET", path: "/api/v1/pods" }, "h")).toBeUndefined();
   recordSpans(undefined);
   expect(

@@ -1,37 +1,37 @@
 /**
- * Spans of calls to the API server and to GitHub, made in a span: what is called and how it was answered, by names alone.
+ * Spans of calls to the API server and to GitHub within a recorded span, with only names of the target and the answer.
  * https://opentelemetry.io/docs/specs/semconv/http/http-spans/
  */
 import type { Attributes } from "@opentelemetry/api";
 import { type Span, spanned, startInnerSpan } from "./spans.ts";
 
-/** What is known of a call to the API server. */
+/** The properties of a call to the API server that its span has. */
 export interface ApiCall {
   readonly method: string;
   readonly path: string;
   readonly contentType?: string;
 }
 
-/** A call to the API server at `host`; undefined when it is made in no span that is recorded. */
+/** Starts the span of a call to the API server at `host`; undefined outside of a recorded span. */
 export const apiCallSpan = (call: ApiCall, host: string): Span | undefined =>
   startInnerSpan(() => nameOf(call), {
     kind: "client",
     attributes: () => ({ ...resourceIn(call), ...http(call.method, host) }),
   });
 
-/** A call to GitHub at `base`; undefined when it is made in no span that is recorded. `path` may end in a query. */
+/** Starts the span of a call to GitHub at `base`; undefined outside of a recorded span. `path` may have a query. */
 export const gitHubCallSpan = (method: string, path: string, base: string): Span | undefined =>
   startInnerSpan(() => `GitHub ${method}`, {
     kind: "client",
     attributes: () => ({ ...http(method, new URL(base).host), "url.path": path.split("?", 1)[0] }),
   });
 
-/** How a call was answered, if it was. */
+/** Sets the status code of the answer, if there was one. */
 export function setStatusCode(span: Span | undefined, status: number | undefined): void {
   if (status !== undefined) span?.set(() => ({ "http.response.status_code": status }));
 }
 
-/** Makes the call that a span stands for, and ends it. One that was answered with an error is named by its status code. */
+/** Makes the call of a span, and ends the span. An error answer is recorded as its status code. */
 export const spannedCall = <T>(span: Span, call: () => Promise<T>): Promise<T> =>
   spanned(span, call, (error: Error & { status?: unknown }) =>
     Number(error.status) >= 400 ? String(error.status) : error.name,
@@ -46,7 +46,7 @@ const http = (method: string, host: string): Attributes => {
   };
 };
 
-/** `apply deployments`, `patch hikawas/status`, or the method alone where no resource is called. */
+/** `apply deployments`, `patch hikawas/status`, or only the method for other paths. */
 function nameOf(call: ApiCall): string {
   const found = partsOf(call.path);
   if (found === undefined) return call.method;
@@ -84,7 +84,7 @@ function partsOf(path: string): ResourceParts | undefined {
   return plural === undefined ? undefined : { group, plural, namespace, name, subresource };
 }
 
-/** Verbs as the API server's authorization has them, and `apply`, which it takes for a patch. */
+/** Verbs as in the API server's authorization, plus `apply`, which it treats as a patch. */
 function verbOf({ method, contentType = "" }: ApiCall, name: string | undefined): string {
   if (method === "GET") return name === undefined ? "list" : "get";
   if (method === "PATCH") return contentType.startsWith("application/apply-patch") ? "apply" : "patch";

@@ -1,5 +1,5 @@
 /**
- * Spans of what travels over the bus, by the conventions for messaging as far as there are any.
+ * Spans of messages on the bus. They follow the semantic conventions for messaging as far as these apply.
  * https://opentelemetry.io/docs/specs/semconv/messaging/messaging-spans/
  */
 import type { Attributes } from "@opentelemetry/api";
@@ -15,7 +15,7 @@ const messaging = (operation: "send" | "process", name: string, destination: str
   "messaging.destination.name": destination,
 });
 
-/** Names of an object, and which version of it is meant. */
+/** Names and version of an object. */
 const objectAttributes = (
   { group, kind, namespace, name }: Pick<ObjectAddress, "group" | "kind" | "namespace" | "name">,
   resourceVersion: string,
@@ -27,7 +27,7 @@ const objectAttributes = (
   "denrei.object.resource_version": resourceVersion,
 });
 
-/** The bridge puts a change on the bus: a trace begins. */
+/** The bridge publishes a change: a trace starts. */
 export const publishSpan = (
   { group, kind }: Kind,
   change: Change,
@@ -59,7 +59,7 @@ const routingSpan = (
     }),
   });
 
-/** A function's router takes a change, and asks for what it wakes. */
+/** A function's router receives a change and enqueues requests. */
 export const routeSpan = (
   fn: string,
   {
@@ -73,7 +73,7 @@ export const routeSpan = (
   },
 ): Span => routingSpan(fn, streams.objects, traceparent, () => objectAttributes(at, resourceVersion));
 
-/** A webhook came, at `began` (milliseconds since the epoch), and its sender may have named its trace. */
+/** A webhook arrived at `began` (milliseconds since the epoch). Its sender may have provided a trace. */
 export const webhookSpan = (parent: string, began: number): Span =>
   startSpan("receive webhook", {
     kind: "server",
@@ -82,7 +82,7 @@ export const webhookSpan = (parent: string, began: number): Span =>
     attributes: () => ({ "http.request.method": "POST", ...messaging("send", "publish", streams.webhooks) }),
   });
 
-/** How a webhook was answered, and what it was. */
+/** Records the answer to a webhook, and the webhook's event. */
 export function setWebhook(
   span: Span,
   {
@@ -106,7 +106,7 @@ export function setWebhook(
   if (status >= 500) span.fail(outcome);
 }
 
-/** A function's router takes a webhook. */
+/** A function's router receives a webhook. */
 export const routeWebhookSpan = (
   fn: string,
   {
@@ -124,20 +124,20 @@ export const routeWebhookSpan = (
     "denrei.webhook.delivery": delivery,
   }));
 
-/** What is known of a request for a reconcile. */
+/** The properties of a reconcile request that its span has. */
 export interface Reconciled {
   readonly key: ObjectKey;
   readonly cause: string;
   readonly attempt: number;
-  /** How often the ticket was delivered. */
+  /** Number of deliveries of the ticket. */
   readonly deliveries: number;
-  /** The trace that the request belongs to. */
+  /** The trace of the request. */
   readonly traceparent: string | undefined;
-  /** What else has caused it. */
+  /** Further causes. */
   readonly links: readonly (string | undefined)[];
 }
 
-/** A function's reconcile, whatever becomes of it. */
+/** A reconcile, whatever its outcome. */
 export function reconcileSpan(fn: string, { key, traceparent, links, ...request }: Reconciled): Span {
   const span = startSpan(`reconcile ${fn}`, {
     kind: "consumer",

@@ -1,6 +1,6 @@
 /**
- * Which recorded span wrote a version of an object: so that the trace of a change names the one that caused it, with nothing
- * written into anybody's object. Workers tell each other over plain NATS; what is lost or forgotten is a link less.
+ * Records which span wrote a version of an object, so that the trace of a change links to its cause without metadata in the
+ * object. Workers inform each other over plain NATS; a lost message only costs a link.
  */
 import type { NatsConnection } from "@nats-io/transport-node";
 import { z } from "zod";
@@ -9,24 +9,24 @@ import { origins as originSubjects, type QueueScope } from "../subjects.ts";
 import { Recent } from "../values/recent.ts";
 import { isRecording, type Span } from "./spans.ts";
 
-/** A write, as workers tell of it. */
+/** A write, as workers publish it. */
 const messageSchema = z.tuple([z.string(), z.string(), z.string()]);
 type Message = z.infer<typeof messageSchema>;
 
-/** The event of a write comes within milliseconds. Milliseconds, and a number of writes. */
+/** The event of a write arrives within milliseconds. Retention in milliseconds, and maximum number of writes. */
 const kept = { keptMillis: 10_000, limit: 20_000 };
-/** How long a span that has ended waits for the word of who caused it, which may be slower than the event was. */
+/** How long an ended span waits for the origin of its change, whose message may be slower than the event. Milliseconds. */
 const patienceMillis = 1000;
-/** Spans that wait at the most. */
+/** Maximum number of waiting spans. */
 const maxWaiting = 5000;
 
-/** A span that has ended but for its link. */
+/** An ended span that waits for its link. */
 interface Waiting {
   readonly span: Span;
   readonly endedAt: number;
 }
 
-/** What this process knows of writes, as long as their traces are recorded. */
+/** The writes that this process knows, while traces are recorded. */
 interface Origins {
   readonly known: Recent<string>;
   readonly waiting: Map<string, Set<Waiting>>;
@@ -39,7 +39,7 @@ let origins: Origins | undefined;
 const versionText = (uid: string, resourceVersion: string): string => `${uid} ${resourceVersion}`;
 const isSampled = ({ traceparent }: Span): boolean => parseTrace(traceparent)?.isSampled === true;
 
-/** Notes which span a written object came of, and tells the other workers. `object` is what the API server answered. */
+/** Records the span that wrote an object, and informs other workers. `object` is the API server's answer. */
 export function noteOrigin(span: Span, object: unknown): void {
   const { uid, resourceVersion } =
     (object as { metadata?: { uid?: string; resourceVersion?: string } } | undefined)?.metadata ?? {};
@@ -48,7 +48,7 @@ export function noteOrigin(span: Span, object: unknown): void {
   origins.tell([uid, resourceVersion, span.traceparent]);
 }
 
-/** Ends the span of a change that came to a worker, with a link to who wrote it, if anybody says so in time. */
+/** Ends the span of a received change, with a link to the span that wrote it, if that arrives in time. */
 export function endWithOrigin(span: Span, uid: string, resourceVersion: string): void {
   const version = versionText(uid, resourceVersion);
   const origin = origins?.known.get(version);
@@ -73,7 +73,7 @@ function learn({ known }: Origins, [uid, resourceVersion, traceparent]: Message)
   settle(version, traceparent);
 }
 
-/** Ends the spans that wait for the word about a version. */
+/** Ends the spans that wait for the origin of a version. */
 function settle(version: string, origin: string | undefined): void {
   const settled = origins?.waiting.get(version);
   if (origins === undefined || settled === undefined) return;
@@ -85,7 +85,7 @@ function settle(version: string, origin: string | undefined): void {
   }
 }
 
-/** From now on the workers of a cluster learn of each other's writes, if spans are recorded at all. The result ends it. `scope`: of any function here. */
+/** Lets the workers of a cluster share their writes while spans are recorded. Returns the function that stops it. `scope`: of any function here. */
 export function shareOrigins(nc: NatsConnection, scope: QueueScope): () => void {
   if (!isRecording()) return () => undefined;
   const subject = originSubjects.of(scope);
@@ -104,7 +104,7 @@ export function shareOrigins(nc: NatsConnection, scope: QueueScope): () => void 
       try {
         learn(opened, messageSchema.parse(message.json()));
       } catch {
-        // What throws in here would end the reading of the whole connection.
+        // An error here would end all reads from the connection.
       }
     },
   });

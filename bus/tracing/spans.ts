@@ -1,47 +1,47 @@
 /**
- * Spans of this process. Unless somebody records them ({@link recordSpans}) they are trace contexts that are passed on and
- * named in logs, and cost as much: what records is not even loaded.
+ * Spans of this process. Without {@link recordSpans} they are only trace contexts, for propagation and logs, at the cost of
+ * such; the recorder is not even loaded.
  */
 import type { Attributes, Link, SpanKind } from "@opentelemetry/api";
 import { childTrace, parseTrace } from "../events/trace.ts";
 
-/** What a span is started with. Attributes carry names and numbers: no content of objects, no error texts, no credentials. */
+/** Options of a span. Attributes carry names and numbers: no content of objects, no error texts, no credentials. */
 export interface SpanStart {
   readonly kind: Lowercase<keyof typeof SpanKind>;
-  /** The `traceparent` that it goes on with; without one a trace begins. */
+  /** The `traceparent` to continue. Without it a trace starts. */
   readonly parent?: string | undefined;
-  /** Begun before now. Milliseconds since the epoch. */
+  /** Start time in the past. Milliseconds since the epoch. */
   readonly startTime?: number;
-  /** Asked for when the span is recorded. */
+  /** Called only if the span is recorded. */
   readonly attributes?: () => Attributes;
 }
 
-/** A span under way. */
+/** A started span. */
 export interface Span {
-  /** W3C trace context, for what it causes. */
+  /** W3C trace context for spans that it causes. */
   readonly traceparent: string;
   /** Adds attributes, if the span is recorded. */
   set(attributes: () => Attributes): void;
-  /** Adds links to other spans that caused it; what is no `traceparent` of a recorded span is left out. */
+  /** Adds links to other spans that caused it. Ignores texts that are not a `traceparent` of a recorded span. */
   link(...traceparents: readonly (string | undefined)[]): void;
-  /** Says that it failed, and how: the name of an error or another word of which there are few. */
+  /** Marks the span as failed, with the name of an error or another word from a small set. */
   fail(type: string): void;
-  /** Ends it, now or at a time before, as `performance.now()` had it. */
+  /** Ends it, now or at an earlier time by `performance.now()`. */
   end(at?: number): void;
 }
 
-/** Where spans are recorded. */
+/** Records spans. */
 export interface SpanRecorder {
   start(name: string, start: SpanStart): Span;
-  /** Runs work in a span: the inner spans that it starts are the span's children. */
+  /** Runs work in a span: inner spans that it starts become children. */
   run<T>(span: Span, work: () => T): T;
-  /** The span in which the code runs. */
+  /** The current span. */
   active(): Span | undefined;
 }
 
 let recorder: SpanRecorder | undefined;
 
-/** From now on spans of this process are recorded; undefined ends it. */
+/** Starts recording the spans of this process; undefined stops it. */
 export function recordSpans(by: SpanRecorder | undefined): void {
   recorder = by;
 }
@@ -56,11 +56,11 @@ const unrecorded = (parent: string | undefined): Span => ({
   end: nothing,
 });
 
-/** Starts a span, which has to be ended. */
+/** Starts a span. The caller must end it. */
 export const startSpan = (name: string, start: SpanStart): Span =>
   recorder?.start(name, start) ?? unrecorded(start.parent);
 
-/** Starts a child of the span in which the code runs; undefined when nobody records, or it runs in none. */
+/** Starts a child of the current span; undefined if spans are not recorded or there is no current span. */
 export function startInnerSpan(name: () => string, start: Omit<SpanStart, "parent">): Span | undefined {
   const parent = recorder?.active()?.traceparent;
   return parent === undefined ? undefined : recorder?.start(name(), { ...start, parent });
@@ -72,7 +72,7 @@ export const isRecording = (): boolean => recorder !== undefined;
 /** Runs work in a span. */
 export const inSpan = <T>(span: Span, work: () => T): T => (recorder ? recorder.run(span, work) : work());
 
-/** Does the work that a span stands for, and ends it; `failure` names an error. */
+/** Runs the work of a span and ends the span. `failure` names an error. */
 export async function spanned<T>(
   span: Span,
   work: () => Promise<T>,
@@ -88,7 +88,7 @@ export async function spanned<T>(
   }
 }
 
-/** The contexts among these of spans that were recorded, each once, as OpenTelemetry has links. */
+/** The contexts of recorded spans, without duplicates, as OpenTelemetry links. */
 export function linksTo(traceparents: readonly (string | undefined)[]): Link[] {
   return [...new Set(traceparents)].flatMap((text) => {
     const known = parseTrace(text);

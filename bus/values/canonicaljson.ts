@@ -1,6 +1,6 @@
-/** JSON values that are equal whatever the order of their fields. */
+/** Compares JSON values independent of the order of their fields. */
 
-/** JSON with the fields of objects in order. Fields that are undefined are left out. */
+/** JSON with sorted fields. Omits fields that are undefined. */
 export const canonicalJson = (value: unknown): string =>
   JSON.stringify(value, (_, part: unknown) =>
     typeof part === "object" && part !== null && !Array.isArray(part)

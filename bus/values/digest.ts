@@ -1,4 +1,4 @@
-/** What tells values apart: the same for values that are equal, whatever the order of their fields. */
+/** Digests of JSON values, independent of the order of their fields. */
 import { createHash } from "node:crypto";
 import { canonicalJson } from "./canonicaljson.ts";
 

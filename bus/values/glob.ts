@@ -1,6 +1,6 @@
-/** Globs, by which people name several repositories, namespaces or branches. Pure. */
+/** Globs, with which users select repositories, namespaces, or branches. Pure. */
 
-/** Whether a glob, in which `*` stands for any letters but a slash, matches. GitHub's names ignore case. */
+/** Whether a glob matches; `*` matches any characters except a slash. Ignores case, like GitHub's names. */
 export function matchesGlob(glob: string, text: string): boolean {
   const parts = text.toLowerCase().split("/");
   const patterns = glob.toLowerCase().split("/");
@@ -9,7 +9,7 @@ export function matchesGlob(glob: string, text: string): boolean {
   );
 }
 
-/** Without a regular expression: of many stars it makes one that takes for ever, and holds up all that the process does. */
+/** Does not use a regular expression: with many stars, matching one would take exponential time and block the process. */
 function matches(pattern: string, text: string): boolean {
   const [first = "", ...between] = pattern.split("*");
   const last = between.pop();

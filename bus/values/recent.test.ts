@@ -4,7 +4,7 @@ import { Recent } from "./recent.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test("an entry is forgotten some time after it was last set", () => {
+test("forgets an entry some time after it was last set", () => {
   const recent = new Recent<number>({ keptMillis: 100, limit: 10 });
   recent.set("a", 1);
   vi.advanceTimersByTime(60);
@@ -20,7 +20,7 @@ test("an entry is forgotten some time after it was last set", () => {
   expect([...recent]).toEqual([]);
 });
 
-test("nothing is kept that nobody asks for", () => {
+test("drops entries without a lookup", () => {
   const recent = new Recent<number>({ keptMillis: 100, limit: 10 });
   recent.set("a", 1);
   vi.advanceTimersByTime(99);
@@ -31,7 +31,7 @@ test("nothing is kept that nobody asks for", () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test("the oldest entry makes way", () => {
+test("drops the oldest entry at the limit", () => {
   const recent = new Recent<number>({ keptMillis: 100, limit: 2 });
   for (const key of ["a", "b", "a", "c"]) recent.set(key, 0);
   expect([...recent].map(([key]) => key)).toEqual(["a", "c"]);

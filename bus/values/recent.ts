@@ -1,12 +1,12 @@
-/** What was of interest a moment ago: a bounded map that forgets, also when nobody asks it any more. */
+/** A bounded map whose entries expire, even without lookups. */
 
-/** How much is kept, and for how long. */
+/** Limits of the map. */
 export interface RecentOptions {
-  /** Entries are forgotten so long after they were last set. Milliseconds. */
+  /** Entries expire this long after they were last set. Milliseconds. */
   readonly keptMillis: number;
-  /** The oldest entry makes way for one more than this. */
+  /** Maximum number of entries. A further one replaces the oldest. */
   readonly limit: number;
-  /** Milliseconds of a clock that never goes back. */
+  /** Monotonic clock in milliseconds. */
   readonly now?: () => number;
 }
 
@@ -29,7 +29,7 @@ export class Recent<V> {
     return entry === undefined || this.#isOld(entry) ? undefined : entry.value;
   }
 
-  /** Sets an entry anew: it is the newest one now. */
+  /** Sets an entry and makes it the newest. */
   set(key: string, value: V): void {
     this.#entries.delete(key);
     this.#entries.set(key, { value, at: this.#options.now() });
@@ -54,7 +54,7 @@ export class Recent<V> {
     return at <= this.#options.now() - this.#options.keptMillis;
   }
 
-  /** One timer sweeps for all entries; it keeps no process alive. */
+  /** One timer for all entries. It does not keep the process alive. */
   #plan(): void {
     this.#sweep ??= setTimeout(() => {
       this.#sweep = undefined;

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { redacted, redactedLine, redactedValue, redactorOf } from "./redact.ts";
 
-/** Without `size`, fast-check hardly makes any that are longer than ten. */
+/** Without `size`, fast-check rarely generates arrays longer than ten. */
 const letters = (unit: string, minLength: number) =>
   fc.string({ unit: fc.constantFrom(...unit), minLength, maxLength: 2000, size: "max" });
 const word = letters("abcXYZ0129", 1);
@@ -29,13 +29,13 @@ const key = fc
     const label = `${kind}PRIVATE KEY-----`;
     return [`-----BEGIN ${label}`, ...lines, `-----END ${label}`].join(end);
   });
-/** Making texts of this length smaller takes minutes. */
+/** Shrinking texts of this length takes minutes. */
 const once = { endOnFailure: true };
 const credential = fc.oneof(token, jwt, key);
-/** What stands around credentials, without letters that would be part of one. */
+/** Text around credentials, without characters that would become part of one. */
 const around = fc.string({ unit: fc.constantFrom(..." \n\t'\":;,/@=&?(){}[]<>é漢\0%") });
 
-test("redaction - a credential of any length goes, and what is around it stays", () => {
+test("redaction - removes a credential of any length and keeps the text around it", () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(around, credential)), around, (parts, end) => {
       const separated = parts.map(([before, secret]) => [`${before} `, secret] as const);
@@ -46,7 +46,7 @@ test("redaction - a credential of any length goes, and what is around it stays",
   );
 });
 
-test("redaction - nothing of a credential is left whatever stands before it", () => {
+test("redaction - removes the whole credential, whatever precedes it", () => {
   fc.assert(
     fc.property(fc.string(), credential, (before, secret) => {
       const found = redacted(`${before}${secret}`);
@@ -58,7 +58,7 @@ test("redaction - nothing of a credential is left whatever stands before it", ()
   );
 });
 
-test("redaction - the long form of an installation token goes whole, in a URL, a header and JSON", () => {
+test("redaction - removes the long form of an installation token from a URL, a header, and JSON", () => {
   const long = `ghs_123456_eyJ${"aB3-_".repeat(40)}.eyJ${"cD4".repeat(60)}.${"e_F-".repeat(36)}`;
   expect(long.length).toBeGreaterThan(520);
   expect(redacted(`git clone https://x-access-token:${long}@github.com/o/r.git`)).toBe(
@@ -68,7 +68,7 @@ test("redaction - the long form of an installation token goes whole, in a URL, a
   expect(redacted(JSON.stringify({ token: long, id: 1 }))).toBe('{"token":"***","id":1}');
 });
 
-test("redaction - a key that has lost its end goes to the end of the text", () => {
+test("redaction - removes a key without its end up to the end of the text", () => {
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   const pem = privateKey.export({ type: "pkcs1", format: "pem" }) as string;
   expect(redacted(`key: ${pem.slice(0, 700)}`)).toBe("key: ***");
@@ -92,7 +92,7 @@ test("redaction - does not change other texts", () => {
   for (const text of texts) expect(redacted(text)).toBe(text);
 });
 
-test("redaction - a long text takes no long time", () => {
+test("redaction - is fast on long texts", () => {
   const before = process.cpuUsage();
   for (const part of [
     "://",
@@ -108,7 +108,7 @@ test("redaction - a long text takes no long time", () => {
     "a.",
   ])
     redacted(part.repeat(100_000));
-  // Of this process: what a busy machine does in between takes no time here.
+  // CPU time of this process, so that a busy machine does not matter.
   const { user, system } = process.cpuUsage(before);
   expect((user + system) / 1000).toBeLessThan(5000);
 });
@@ -132,7 +132,7 @@ test.each([
   expect(redacted(redacted(text))).toBe(redacted(text));
 });
 
-test("redaction - of an object each text is redacted, and one without credentials is the same object", () => {
+test("redaction - redacts each text of an object, and returns the same object if there is no credential", () => {
   const status = {
     log: "a ghs_123abc",
     steps: [{ message: "fine" }, { message: "ghp_1" }],
@@ -149,7 +149,7 @@ test("redaction - of an object each text is redacted, and one without credential
   expect(redactedValue(clean)).toBe(clean);
 });
 
-test("redaction - a line of a log stays a line of JSON", () => {
+test("redaction - keeps a line of a log valid JSON", () => {
   const line = `${JSON.stringify({ url: "nats://u:p@h", err: { message: "-----BEGIN PRIVATE KEY-----\nabc" }, b: "x@y" })}\n`;
   expect(redactedLine(line)).toBe(
     `${JSON.stringify({ url: "nats://***@h", err: { message: "***" }, b: "x@y" })}\n`,
@@ -157,7 +157,7 @@ test("redaction - a line of a log stays a line of JSON", () => {
   expect(redactedLine('{"a":1}\n')).toBe('{"a":1}\n');
 });
 
-test("redaction - a field whose name says that it is secret has no value, in an object and in a line of a log", () => {
+test("redaction - removes values of fields with secret names, in an object and in a line of a log", () => {
   const fields = {
     password: "hunter2",
     registryPassword: ["hunter2", ""],
@@ -181,7 +181,7 @@ test("redaction - a field whose name says that it is secret has no value, in an 
   );
 });
 
-test("redaction - fields that name a Secret, or a key of one, stay", () => {
+test("redaction - keeps fields that name a Secret or a key of one", () => {
   const status = {
     secret: "acme-web",
     secretName: "acme-web",
@@ -194,7 +194,7 @@ test("redaction - fields that name a Secret, or a key of one, stay", () => {
   expect(redactedValue(status)).toBe(status);
 });
 
-test("redaction - known values go in every form, and short ones stay", () => {
+test("redaction - removes known values in every form, except short ones", () => {
   const redact = redactorOf(["p&ss word", "abc", "p&ss", ""]);
   const base64 = Buffer.from("p&ss word").toString("base64");
   expect(redact(`p&ss word, ${base64}, p%26ss%20word, abc`)).toBe("***, ***, ***, abc");

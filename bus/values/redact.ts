@@ -1,39 +1,39 @@
 /**
- * Credentials in texts. Whatever others wrote (build logs, errors, answers) passes through here before it gets into a status, an
- * Event, a message on the bus, a log, or a comment at GitHub.
+ * Removes credentials from texts. All foreign text (build logs, errors, responses) passes through here before it reaches a
+ * status, an Event, a message on the bus, a log, or a comment on GitHub.
  */
 
 const gone = "***";
 
-/** A block that has lost its end goes on to the end of the text. */
+/** A block without its end extends to the end of the text. */
 const keyBlock = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;
-/** What a token can be made of: a stateless one holds a JWT, with its dots. */
+/** Characters of a token. A stateless one contains a JWT with its dots. */
 const run = /[\w.-]+/g;
 /** https://github.blog/2021-04-05-behind-githubs-new-authentication-token-formats/, and tokens of registries and clouds. */
 const token =
   /(?:gh[oprsu]|github_pat)_[\w.-]|npm_[A-Za-z0-9]{30}|glpat-[\w-]{20}|dckr_pat_[\w-]{20}|pypi-[\w-]{30}|xox[abeprs]-[\w-]{10}|AKIA[0-9A-Z]{16}/;
 /** User and password of a URL: https://datatracker.ietf.org/doc/html/rfc3986#section-3.2.1 */
 const userinfo = /(:\/\/)[^\s"'`<>@/?#\\]*@/g;
-/** The header, also as curl and JSON write it: https://datatracker.ietf.org/doc/html/rfc9110#section-11.6.2 */
+/** The header, including the notation of curl and JSON: https://datatracker.ietf.org/doc/html/rfc9110#section-11.6.2 */
 const authorization =
   /(\b(?:proxy-)?authorization\\?["']?\s*[:=]\s*\\?["']?)((?:basic|bearer|token|digest|negotiate)\s+)?[^\s"'\\,]+/gi;
-/** A variable, a flag or a parameter of a query whose name says that it is one. */
+/** A variable, flag, or query parameter with the name of a credential. */
 const assignment =
   /((?:password|passwd|secret|token|api_?key|access_?key|private_?key|credentials?)=)(?:"[^"]*"|'[^']*'|[^\s"'&;,]+)/gi;
-/** Names of fields that hold a credential, also those of a Docker configuration. */
+/** Names of fields with a credential, including those of a Docker configuration. */
 const fieldName = "(?:[\\w-]*(?:password|passwd|secret|token|api_?key|access_?key|private_?key)|auth)";
 /** Such a field in JSON. */
 const field = new RegExp(String.raw`(\\?"${fieldName}\\?"\s*:\s*\\?")[^"\\]+`, "gi");
 /** Such a field, or the header, in an object. */
 const credentialField = new RegExp(`^(?:${fieldName}|(?:proxy-)?authorization)$`, "i");
-/** Whether any of them may find something: most texts have nothing, and are done with one look. */
+/** Whether any pattern may match: most texts have no credentials and need only this check. */
 const suspicious =
   /gh[oprsu]_|github_pat_|npm_|glpat-|dckr_pat_|pypi-|xox|AKIA|eyJ|PRIVATE KEY|:\/\/[^\s/]*@|authorization|(?:password|passwd|secret|token|key|credentials?)=|(?:password|passwd|secret|token|key|auth)\\?"/i;
 
 /**
- * The text with everything replaced by `***` that looks like a credential, whatever its length: user and password of URLs, tokens
- * of GitHub and of registries, JWTs, `Authorization` headers, PEM private keys, and values of variables and fields whose name
- * says that they are secret. Text directly before a token stays, text directly behind it goes.
+ * Replaces everything that looks like a credential by `***`, whatever its length: user and password of URLs, tokens of GitHub
+ * and of registries, JWTs, `Authorization` headers, PEM private keys, and values of variables and fields with secret names.
+ * Text directly before a token stays; text directly after it is removed.
  */
 export function redacted(text: string): string {
   if (!suspicious.test(text)) return text;
@@ -49,15 +49,15 @@ export function redacted(text: string): string {
     });
 }
 
-/** `{"` in base64, and two dots after it; -1 if there is none. The first one has the most dots after it. */
+/** Finds `{"` in base64 followed by two dots; -1 if there is none. The first match has the most dots after it. */
 function startOfJwt(word: string): number {
   const at = word.indexOf("eyJ");
   return at >= 0 && word.slice(at).split(".").length > 2 ? at : -1;
 }
 
 /**
- * A JSON value with each text in it {@link redacted}, and whole texts replaced in fields whose name says that they are secret. The value
- * itself where there is nothing to replace. A field `secret` is only redacted as text: in objects of Kubernetes it names a Secret.
+ * Redacts each text in a JSON value, and replaces whole texts in fields with secret names. Returns the same value if nothing
+ * was replaced. A field `secret` is only redacted as text: in Kubernetes objects it names a Secret.
  */
 export const redactedValue = <T>(value: T): T =>
   redactedIn(value, (name) => name !== "secret" && credentialField.test(name)) as T;
@@ -76,7 +76,7 @@ function redactedIn(value: unknown, isSecret: (name: string) => boolean, replace
   return isSame ? value : Object.fromEntries(entries);
 }
 
-/** A line of JSON, redacted as {@link redactedValue} does, with fields named `secret`; still a line of JSON, whatever was replaced. */
+/** Redacts a line of JSON like {@link redactedValue}, including fields named `secret`. The result is always a line of JSON. */
 export function redactedLine(line: string): string {
   if (!suspicious.test(line)) return line;
   try {
@@ -90,8 +90,8 @@ export function redactedLine(line: string): string {
 const shortestValue = 6;
 
 /**
- * Replaces values that are known to be secret, also in base64 and as a part of a URL, and then what {@link redacted} finds. Values
- * of less than six characters are left alone: they would be found in every text.
+ * Replaces known secret values, including their base64 and URL-encoded forms, and then what {@link redacted} finds. Ignores
+ * values of fewer than six characters, which would match in every text.
  */
 export function redactorOf(values: Iterable<string>): (text: string) => string {
   const forms = [...values]

@@ -1,13 +1,13 @@
-/** Values as tokens of subjects, and back. */
+/** Encodes values as tokens of subjects, and decodes them. */
 
 const plain = /^[A-Za-z0-9-][A-Za-z0-9_-]*$/;
 const encoder = new TextEncoder();
-/** A byte order mark is a character like any other here. */
+/** A byte order mark is an ordinary character here. */
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * One value as one subject token, reversibly: letters, digits, `-` and `_` stay, every other byte becomes
- * `=` and two hex digits, the empty value becomes `_` (and a leading underscore is escaped, so that nothing else does).
+ * Encodes a value as one subject token, reversibly: letters, digits, `-`, and `_` stay, every other byte becomes
+ * `=` and two hex digits, and the empty value becomes `_` (so a leading underscore is escaped).
  * Throws a `RangeError` on half a surrogate pair: UTF-8 has no bytes for it, and two such values would share a token.
  */
 export function token(value: string): string {
@@ -23,7 +23,7 @@ export function token(value: string): string {
   return out;
 }
 
-/** The value that {@link token} wrote. Throws a `RangeError` on text that it can not have written. */
+/** Decodes a token. Throws a `RangeError` on text that {@link token} cannot have produced. */
 export function untoken(text: string): string {
   if (text === "_") return "";
   if (plain.test(text)) return text;
@@ -41,9 +41,9 @@ export function untoken(text: string): string {
     at += 2;
   }
   const value = decoded(bytes);
-  // One value, one token: of two subjects that named the same object neither would know of the other.
+  // One value must have one token, or one object would have two subjects that do not conflict.
   if (value === undefined || token(value) !== text)
-    throw new RangeError(`expected a subject token as they are escaped here, found "${text}"`);
+    throw new RangeError(`expected a canonical subject token, found "${text}"`);
   return value;
 }
 

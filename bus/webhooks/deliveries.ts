@@ -1,4 +1,4 @@
-/** Deliveries of webhooks on the bus: storing them, each once, and waking functions with them. */
+/** Stores each webhook delivery once on the bus. */
 import type { CloudEvent } from "cloudevents";
 import { type EventMessage, toMessage } from "../events/binding.ts";
 import type { Bus } from "../nats/connect.ts";
@@ -6,38 +6,37 @@ import { notStored } from "../nats/publishbacklog.ts";
 import { publishAnswered } from "../queue/publish.ts";
 import { streams, type WebhookAddress, webhookSubject } from "../subjects.ts";
 
-/** What became of a delivery. */
+/** The outcome of storing a delivery. */
 export type Stored = "stored" | "duplicate" | "redelivered";
 
-/** How to store a delivery. */
+/** Options of {@link storeDelivery}. */
 export interface StoreOptions {
-  /** How long it may take altogether. */
+  /** Aborts when the time is up. */
   readonly signal: AbortSignal;
-  /** The time by the clock of the bus, which stored the first delivery. Milliseconds since the epoch. */
+  /** The bus's clock, by which the first delivery was stored. Milliseconds since the epoch. */
   readonly now: () => number;
 }
 
-/** A delivery does not fit into a message of this bus, and never will. */
+/** A delivery does not fit into a message of this bus, so a retry cannot help. */
 export class OversizedDeliveryError extends Error {
   override readonly name = "OversizedDeliveryError";
 }
 
 /**
- * What comes again this soon was not sent anew: a proxy has repeated the request, whose answer was late. Milliseconds; as long
+ * A repetition within this time was not requested: a proxy has repeated a request whose answer was late. Milliseconds; as long
  * as GitHub waits for an answer.
  */
 const repeatedMillis = 10_000;
 
-/** The id of the message, which is no attribute of the event. Bytes. */
+/** Room for the message id, which is not an attribute of the event. Bytes. */
 const messageIdBytes = 200;
-/** A server ends the connection of who publishes on a subject that is longer than its `max_control_line`, 4 KB. */
+/** A server closes a connection that publishes on a subject longer than its `max_control_line`, 4 KB. */
 const longestSubject = 1000;
 
 /**
- * Stores a delivery under its id. One that is there already is not stored again, unless somebody had it delivered again on
- * purpose, some time after the first: then it wakes the functions once more, as it was meant to. Asks until the bus
- * answers; rejects with why it did not when `signal` aborts, with what the bus refuses for good, or with an
- * {@link OversizedDeliveryError}.
+ * Stores a delivery under its id. A known delivery is not stored again, unless a user requested a redelivery some time after the
+ * first: then it enqueues requests once more. Retries until the bus answers. Rejects with the cause when `signal` aborts, with a
+ * permanent error of the bus, or with an {@link OversizedDeliveryError}.
  */
 export async function storeDelivery(
   bus: Pick<Bus, "inbox" | "stuck" | "jsm" | "nc">,
@@ -70,7 +69,7 @@ export async function storeDelivery(
     return again.duplicate ? "duplicate" : "redelivered";
   }
 
-  // A question that is under way is not ended by a signal: nobody waits for its answer any more.
+  // A signal does not abort a pending request; its answer is ignored.
   const late = Promise.withResolvers<never>();
   const end = (): void => late.reject(new Error(notStored(failure ?? new Error("no answer came in time"))));
   signal.addEventListener("abort", end, { once: true });
@@ -86,10 +85,10 @@ function expectFitting({ nc }: Pick<Bus, "nc">, subject: string, { headers, data
   const limit = nc.info?.max_payload ?? Number.POSITIVE_INFINITY;
   if (bytes > limit)
     throw new OversizedDeliveryError(
-      `expected an event of at most ${limit} bytes, found ${bytes}. Raise max_payload of the NATS servers, then have it delivered again.`,
+      `the event has ${bytes} bytes, more than the limit of ${limit}. Raise max_payload of the NATS servers, then redeliver it.`,
     );
   if (subject.length > longestSubject)
     throw new OversizedDeliveryError(
-      `expected a subject of at most ${longestSubject} characters, found ${subject.length}: no repository has such a name.`,
+      `the subject has ${subject.length} characters, more than the limit of ${longestSubject}: no repository has such a name.`,
     );
 }

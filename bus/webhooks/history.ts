@@ -1,4 +1,4 @@
-/** Webhooks of the last three days: what arrived, and having functions told of it again. */
+/** Webhooks of the last three days: listing and replaying them. */
 
 import { attribute } from "../events/attributes.ts";
 import type { Bus } from "../nats/connect.ts";
@@ -8,29 +8,29 @@ import { parseWebhookSubject, streams, type WebhookAddress, webhookSubjects } fr
 
 /** A delivery on the bus. */
 export interface StoredDelivery extends WebhookAddress {
-  /** GitHub's id. */
+  /** GitHub's id of the delivery. */
   readonly delivery: string;
   /** The event's type: `com.github.pull_request.opened`. */
   readonly type: string;
-  /** What it is about: a ref, or the number of a pull request. */
+  /** The event's subject: a ref, or the number of a pull request. */
   readonly subject: string;
-  /** When it was stored: RFC 3339. */
+  /** Time of storage: RFC 3339. */
   readonly time: string;
   /** Position in WEBHOOKS. */
   readonly sequence: number;
-  /** The fields that are kept of the payload, as JSON. */
+  /** The stored fields of the payload, as JSON. */
   readonly data: string;
   readonly message: LastValue;
 }
 
-/** Which deliveries. */
+/** Selects deliveries. */
 export interface DeliveryQuery extends Partial<Pick<WebhookAddress, "event" | "owner" | "repository">> {
   readonly since: Date;
   readonly until?: Date | undefined;
   readonly delivery?: string | undefined;
 }
 
-/** The deliveries that match, the oldest first. What somebody else has put there is left out. */
+/** The matching deliveries, the oldest first. Skips messages that the gateway did not write. */
 export async function* deliveries(
   bus: Pick<Bus, "inbox">,
   { since, until, delivery, ...at }: DeliveryQuery,
@@ -61,13 +61,13 @@ function deliveryIn(message: LastValue): StoredDelivery | undefined {
   }
 }
 
-/** Publishes a delivery once more: whoever it wakes is woken again. */
+/** Publishes a delivery again, so that functions process it again. */
 export async function replayDelivery(
   bus: Pick<Bus, "inbox" | "stuck">,
   { message, delivery }: StoredDelivery,
 ): Promise<void> {
   const headers = message.headers;
-  // The server's own, and the id under which it would be a duplicate.
+  // The server's own headers, and the id that would make it a duplicate.
   for (const name of headers?.keys() ?? []) if (name.startsWith("Nats-")) headers?.delete(name);
   const messageId = `${delivery}@replay-${Date.now()}`;
   await publishAnswered(bus, message.subject, message.string(), { headers, messageId });

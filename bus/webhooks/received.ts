@@ -1,4 +1,4 @@
-/** Webhooks as they are received from the bus: anybody may have written what lies in their place. */
+/** Reads webhooks from the bus. Other clients may have written under the same subjects. */
 import { attribute } from "../events/attributes.ts";
 import {
   isWebhookEventName,
@@ -9,20 +9,20 @@ import {
 import { MalformedEventError } from "../events/received.ts";
 import { parseWebhookSubject } from "../subjects.ts";
 
-/** A webhook of GitHub, as functions see it. */
+/** A GitHub webhook, as functions receive it. */
 export interface Webhook<E extends WebhookEventName = WebhookEventName> {
   readonly event: E;
-  /** GitHub's id of the delivery. The same webhook may come again, on purpose or not. */
+  /** GitHub's id of the delivery. The same webhook may arrive more than once. */
   readonly delivery: string;
-  /** Whose repository it is about, in lower case; of an installation its account. */
+  /** Owner of the repository, in lower case; for an installation, its account. */
   readonly owner: string;
-  /** The repository's name in lower case; empty where it is about none. */
+  /** Name of the repository in lower case; empty for events without one. */
   readonly repository: string;
   readonly payload: WebhookPayload<E>;
   readonly traceparent: string | undefined;
 }
 
-/** Reads a message of WEBHOOKS. Throws {@link MalformedEventError} when it is no webhook of GitHub. */
+/** Reads a message of WEBHOOKS. Throws {@link MalformedEventError} if it is not a GitHub webhook. */
 export function webhookIn(message: {
   readonly subject: string;
   readonly headers: Parameters<typeof attribute>[0];
@@ -32,7 +32,7 @@ export function webhookIn(message: {
   const delivery = attribute(message.headers, "id");
   if (provider !== "github" || !isWebhookEventName(event) || delivery === "")
     throw new MalformedEventError(
-      `expected a webhook of GitHub with the id of its delivery, found the id "${delivery}" in "${message.subject}"`,
+      `expected a GitHub webhook with the id of its delivery, found the id "${delivery}" in "${message.subject}"`,
     );
   const payload = payloadIn(event, message.string());
   const traceparent = attribute(message.headers, "traceparent") || undefined;
@@ -51,7 +51,7 @@ function payloadIn(event: WebhookEventName, text: string): WebhookPayload<Webhoo
   try {
     return webhookPayloads[event].parse(JSON.parse(text));
   } catch (error) {
-    throw new MalformedEventError(`expected the payload of a ${event}: ${(error as Error).message}`, {
+    throw new MalformedEventError(`not a payload of the event ${event}: ${(error as Error).message}`, {
       cause: error,
     });
   }

@@ -35,11 +35,11 @@ const signed = (body: string | Buffer, headers: Readonly<Record<string, string>>
   headers: { ...push().headers, "x-hub-signature-256": signatureOf(body), ...headers },
 });
 
-const unsigned = "expected a signature in X-Hub-Signature-256, made with the secret of this webhook";
-const notFound = "expected POST to the address of a webhook";
+const unsigned = "invalid signature in X-Hub-Signature-256: sign with the secret of this webhook";
+const notFound = "not the address of a webhook";
 const types = "expected application/json or application/x-www-form-urlencoded";
-const noHeaders = "expected the headers X-GitHub-Event and X-GitHub-Delivery";
-const tooLarge = "expected a body of at most 25 MB";
+const noHeaders = "missing or invalid header X-GitHub-Event or X-GitHub-Delivery";
+const tooLarge = "body too large: limit 25 MB";
 
 /** What is asked, and the answer. The outcome is as metrics count it. */
 const refusals: readonly {
@@ -137,28 +137,28 @@ const refusals: readonly {
     title: "the length of the body is unknown",
     asks: but({ "transfer-encoding": "chunked" }),
     status: 411,
-    says: "expected the header Content-Length",
+    says: "missing header Content-Length",
     outcome: "other no_length",
   },
   ...["", "{", "{}{}", "\ufeff{}", "undefined"].map((body) => ({
     title: `${JSON.stringify(body)} is not JSON`,
     asks: signed(body),
     status: 422,
-    says: "expected JSON",
+    says: "body is not JSON",
     outcome: "push not_json",
   })),
   ...["", "payload", "payload=", "payload=%7B", "Payload={}", "{}"].map((body) => ({
     title: `the form ${JSON.stringify(body)} has no JSON`,
     asks: signed(body, { "content-type": "application/x-www-form-urlencoded" }),
     status: 422,
-    says: "expected JSON",
+    says: "body is not JSON",
     outcome: "push not_json",
   })),
   ...["{}", "[]", "null", '"push"', "7"].map((body) => ({
     title: `${body} is no push`,
     asks: signed(body),
     status: 422,
-    says: "expected the payload of a push",
+    says: "not a payload of the event push",
     outcome: "push malformed",
   })),
   {
@@ -186,7 +186,7 @@ const refusals: readonly {
     title: `the event ${event} is dropped`,
     asks: hookOf(event, { action: "created" }),
     status: 200,
-    says: "not of interest here",
+    says: "event not supported",
     outcome: "other ignored",
   })),
 ];

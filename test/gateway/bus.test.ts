@@ -102,7 +102,7 @@ describe("the bus", () => {
           for (const tried of [hook, hook, first])
             expect(await ask(gateway.hookUrl(), tried)).toMatchObject({ status: 503 });
           expect(gateway.notReady()).toContain(reason);
-          expect(gateway.log.records().findLast(({ msg }) => msg === "webhook not taken")).toMatchObject({
+          expect(gateway.log.records().findLast(({ msg }) => msg === "webhook not accepted")).toMatchObject({
             level: "warn",
             status: 503,
             delivery: first.delivery,
@@ -176,9 +176,9 @@ describe("the bus", () => {
       ] as const) {
         expect(await ask(gateway.hookUrl(), hookOf(event, payload))).toMatchObject({
           status: 413,
-          text: "expected less than this",
+          text: "payload too large for the bus",
         });
-        expect(gateway.log.records().findLast(({ msg }) => msg === "webhook not taken")).toMatchObject({
+        expect(gateway.log.records().findLast(({ msg }) => msg === "webhook not accepted")).toMatchObject({
           level: "warn",
           outcome: "oversized",
           detail: expect.stringContaining(detail),

@@ -74,7 +74,7 @@ describe("a gateway that cannot start reports why, before it runs:", () => {
       why: "the folder is not there",
       env: async () => ({ DENREI_WEBHOOK_SECRETS: join(await nothing(), "nowhere") }),
       code: 2,
-      says: /^denrei: expected a folder with the secrets of webhooks at .*\/nowhere, but there is none\.$/,
+      says: /^denrei: cannot read the folder of webhook secrets .*\/nowhere: it does not exist\.$/,
     },
     {
       why: "there is no folder, and no bus either",
@@ -83,19 +83,19 @@ describe("a gateway that cannot start reports why, before it runs:", () => {
         NATS_URL: "nats://127.0.0.1:1",
       }),
       code: 2,
-      says: /^denrei: expected a folder with the secrets of webhooks at .*\/nowhere, but there is none\.$/,
+      says: /^denrei: cannot read the folder of webhook secrets .*\/nowhere: it does not exist\.$/,
     },
     {
       why: "the folder is empty",
       env: async () => ({ DENREI_WEBHOOK_SECRETS: await nothing() }),
       code: 2,
-      says: /^denrei: expected a file for each webhook in .*, found none\. Write the secret that the hook has on GitHub's page into .*\/<hook>: <hook> is the last part of its URL\.$/,
+      says: /^denrei: no webhook secrets in .*: expected one file per webhook with one secret per line, found none\. Write the secret that is set on the hook's page at GitHub into .*\/<hook>: <hook> is the last part of its URL\.$/,
     },
     {
       why: "the only file has no name of a hook",
       env: async () => ({ DENREI_WEBHOOK_SECRETS: await secretsFolder(local, { "my app": hookSecret }) }),
       code: 2,
-      says: /^denrei: expected a file for each webhook in .*, found none\./,
+      says: /^denrei: no webhook secrets in .*: expected one file per webhook with one secret per line, found none\./,
     },
     ...["github", "/", "/git hub", "/github/", "/a?b", "/github/ü"].map((path) => ({
       why: `the path is ${path}`,

@@ -73,7 +73,7 @@ describe.concurrent("a secret", () => {
         // Another hook may come at any time.
         await put(gateway.folder, "late", three);
         await expect.poll(() => statusWith(gateway, three, "late"), deadline).toBe(202);
-        const changes = gateway.log.records().filter(({ msg }) => msg === "secrets of webhooks have changed");
+        const changes = gateway.log.records().filter(({ msg }) => msg === "webhook secrets changed");
         expect(changes).toMatchObject([{ hooks: ["app"] }, { hooks: ["app"] }, { hooks: ["app", "late"] }]);
       },
       { secrets: { app: one }, times },
@@ -84,7 +84,7 @@ describe.concurrent("a secret", () => {
       local,
       async (gateway) => {
         const told = () =>
-          gateway.log.records().filter(({ msg }) => msg === "secrets of webhooks can not be read");
+          gateway.log.records().filter(({ msg }) => msg === "failed to read webhook secrets");
         for (const gone of [
           () => put(gateway.folder, "app", "\n"),
           () => rm(join(gateway.folder, "app")),
@@ -116,7 +116,7 @@ describe.concurrent("a secret", () => {
       async (gateway) => {
         // In one step: a folder that is gone for a moment is another thing.
         await pointTo(link, link);
-        const line = await gateway.log.until((text) => text.includes("secrets of webhooks can not be read"));
+        const line = await gateway.log.until((text) => text.includes("failed to read webhook secrets"));
         expect(line).toContain("ELOOP");
         expect(await statusWith(gateway, one)).toBe(202);
         await pointTo(link, await secretsFolder(local, { app: two }));
@@ -157,7 +157,7 @@ test("a mounted Secret of Kubernetes works, and is exchanged without a gap", asy
     local,
     async (gateway) => {
       expect(gateway.log.records()).toContainEqual(
-        expect.objectContaining({ msg: "secrets of webhooks read", hooks: ["app", "other"] }),
+        expect.objectContaining({ msg: "webhook secrets read", hooks: ["app", "other"] }),
       );
       expect(await statuses(gateway, one, two, three)).toEqual([202, 202, 401]);
       await write({ app: `${two}\n${three}`, other: three });
@@ -209,22 +209,22 @@ describe("a gateway does not start, and says what to do, when", () => {
     [
       "there is no folder",
       async () => join(await secretsFolder(local, {}), "nowhere"),
-      /^expected a folder with the secrets of webhooks at .*\/nowhere, but there is none\.$/,
+      /^cannot read the folder of webhook secrets .*\/nowhere: it does not exist\.$/,
     ],
     [
       "there is a file in its place",
       async () => join(await secretsFolder(local, { app: canary }), "app"),
-      /^expected a folder with the secrets of webhooks at .*\/app, but .*not a directory/,
+      /^cannot read the folder of webhook secrets .*\/app: .*not a directory/,
     ],
     [
       "the folder is empty",
       () => secretsFolder(local, {}),
-      /^expected a file for each webhook in .*, with its secret in a line, found none\. Write the secret that the hook has on GitHub's page into .*\/<hook>: <hook> is the last part of its URL\.$/,
+      /^no webhook secrets in .*: expected one file per webhook with one secret per line, found none\. Write the secret that is set on the hook's page at GitHub into .*\/<hook>: <hook> is the last part of its URL\.$/,
     ],
     [
       "its files are empty",
       () => secretsFolder(local, { app: "", other: " \n\t\n" }),
-      /, found nothing in app, other\. Write the secret/,
+      /, found only empty files \(app, other\)\. Write the secret/,
     ],
     [
       "its files are no hooks",
