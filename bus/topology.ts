@@ -79,8 +79,8 @@ const webhookConsumer = (
 ): [string, Partial<ConsumerConfig>] => [
   streams.webhooks,
   durable(consumers.webhooks(scope), {
-    // Every object is reconciled when its function is new: what came before is seen then.
     // A new function reconciles every object first, which covers earlier webhooks.
+    deliver_policy: DeliverPolicy.New,
     filter_subjects: [...new Set(webhooks.map(webhookSubjects))].sort(),
     ack_wait: routeAckWaitMillis(options) * 1e6,
     max_ack_pending: 2000,

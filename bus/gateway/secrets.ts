@@ -36,8 +36,8 @@ export async function openSecrets(folder: string, log: Logger, rereadMillis: num
     try {
       const found = await readSecrets(folder);
       if (!sameSecrets(found, secrets))
-        log.info({ hooks: [...found.keys()] }, "secrets of webhooks have changed");
-      log.info({ hooks: [...found.keys()] }, "webhook secrets changed");
+        log.info({ hooks: [...found.keys()] }, "webhook secrets changed");
+      secrets = found;
       told = undefined;
     } catch (error) {
       const { message } = error as Error;

@@ -38,8 +38,8 @@ export interface InstallationToken {
   readonly token: string;
   readonly expiresAt: Date;
   readonly permissions: Permissions;
+  readonly repositorySelection: "all" | "selected";
   /** The token's repositories, if it is limited to some. */
-  /** Those it is good for, if it is not for all. */
   readonly repositories?: readonly { readonly id: number; readonly fullName: string }[];
 }
 
