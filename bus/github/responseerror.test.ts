@@ -87,7 +87,7 @@ const advised: [number, string, RegExp][] = [
   [404, "/app", /No App with this id/],
   [404, "/app/installations/7", /not installed there .* another App's: check appID and installationID/],
   [404, "/app/hook/deliveries/7/attempts", /a few days only/],
-  [422, "/app/installations/7/access_tokens", /ask for fewer permissions or repositories/],
+  [422, "/app/installations/7/access_tokens", /request fewer, or have its owner grant them/],
   [410, "/app", /answered 410: No\. See/],
 ];
 

@@ -5,7 +5,7 @@ import { ApiError, ApiUnreachableError } from "./errors.ts";
 const answer = (status: number, message: string, reason = "InternalError"): ApiError =>
   new ApiError("POST /api/v1/namespaces/n/configmaps", status, { message, reason });
 
-describe("what blocks a request", () => {
+describe("the cause of a blocked request", () => {
   test.each<readonly [string, Error, string]>([
     [
       "a webhook that cannot be called",
@@ -136,7 +136,7 @@ describe("what blocks a request", () => {
     expect(blockerOf(answer(422, message))?.message).toContain(`AdmissionPolicy ${name} ${what}: `);
   });
 
-  test("a webhook that is busy is no refusal: a retry may be enough", () => {
+  test("a busy webhook is not a rejection: a retry may be enough", () => {
     const denied = (status: number) => answer(status, 'admission webhook "check" denied the request: no');
     expect([400, 403, 422, 429, 503].map((status) => refusalReasonOf(denied(status)))).toEqual([
       "AdmissionDenied",

@@ -1,20 +1,20 @@
-/** Tells a request that fails because of its object from one that fails because of something else in the cluster. */
+/** Distinguishes requests that fail because of their object from requests that fail because of something else in the cluster. */
 import { ApiError, isAbsence, isForbidden, isInvalid } from "./errors.ts";
 
-/** What keeps a request from succeeding, whatever the object says. Retrying helps once an administrator or time has fixed it. */
+/** A cause outside of the object that makes a request fail. Retrying helps once an administrator has fixed it, or after a while. */
 export interface Blocker {
-  /** CamelCase word for a condition. */
+  /** CamelCase reason of a condition. */
   readonly reason: string;
-  /** Names what refuses, and quotes the API server. */
+  /** Names the cause, and quotes the API server. */
   readonly message: string;
-  /** The error that names it: the one in question, or one among its causes. */
+  /** The API server's error: the given one, or one among its causes. */
   readonly error: Error;
 }
 
 /** Reason of a {@link Blocker}: the API server does not answer, or not now. */
 export const apiServerUnavailable = "ApiServerUnavailable";
 
-/** Matches the API server's own text; `name` is the webhook, policy, quota, or kind that refuses. */
+/** Matches the API server's own text; `name` is the webhook, policy, quota, or kind that rejects. */
 interface Rule {
   readonly reason: string;
   readonly pattern: RegExp;
@@ -22,7 +22,7 @@ interface Rule {
 }
 
 /**
- * Errors that name what refuses only in their text. Sources: `apiserver/pkg/admission/plugin/webhook/errors/statuserror.go`,
+ * Errors that name the cause only in their text. Sources: `apiserver/pkg/admission/plugin/webhook/errors/statuserror.go`,
  * `apiserver/pkg/admission/plugin/policy/validating/dispatcher.go`, `apiserver/pkg/admission/plugin/policy/generic/policy_dispatcher.go`
  * (which calls a MutatingAdmissionPolicy a policy), `apiextensions-apiserver/pkg/apiserver/conversion/webhook_converter.go`,
  * `apiserver/pkg/admission/plugin/resourcequota/controller.go`, `apiserver/pkg/admission/plugin/namespace/lifecycle/admission.go`.
@@ -81,13 +81,13 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** The API server does not serve the path: it answers without a `Status`, or with one that names no object. */
+/** The API server does not serve the path: its answer is not a `Status`, or a `Status` that names no object. */
 const isUnknownKind = (error: ApiError): boolean =>
   error.status === 404 &&
   (error.reason === "" || error.message.includes("the server could not find the requested resource"));
 
 /**
- * Admission in an API server that has just started, or that cannot read what it needs: 403, as if a right were missing. Source:
+ * Admission in an API server that has just started or cannot read what it needs: 403, as for a missing permission. Source:
  * `plugin/pkg/admission/limitranger/admission.go`.
  */
 const isNotReady = (error: ApiError): boolean =>
@@ -95,14 +95,14 @@ const isNotReady = (error: ApiError): boolean =>
   /not yet ready to handle request|at this time because there was an error enforcing/.test(error.message);
 
 /**
- * A CRD that is being deleted takes no new objects: a POST is answered with 405, a PATCH that would create one with 403. Source:
+ * A CRD that is being deleted accepts no new objects: it answers a POST with 405, and a PATCH that would create one with 403. Source:
  * `apiextensions-apiserver/pkg/apiserver/customresource_handler.go`.
  */
 const isBeingUninstalled = (error: ApiError): boolean =>
   error.status === 405 ||
   (isForbidden(error) && error.message.includes("while custom resource definition is terminating"));
 
-/** How the rest is described, in this order. */
+/** Descriptions of all other errors, in order of precedence. */
 const byStatus: readonly {
   readonly reason: string;
   readonly applies: (error: ApiError) => boolean;
@@ -111,7 +111,7 @@ const byStatus: readonly {
   {
     reason: apiServerUnavailable,
     applies: ({ status }) => status === 429,
-    text: "the API server, or a server behind it, takes no more requests for now",
+    text: "the API server, or a server behind it, accepts no more requests for now",
   },
   {
     reason: apiServerUnavailable,
@@ -122,7 +122,7 @@ const byStatus: readonly {
   {
     reason: "KindNotInstalled",
     applies: isBeingUninstalled,
-    text: "the API server does not take such requests for this kind, or not while its CRD is being deleted",
+    text: "the API server does not accept such requests for this kind, or not while its CRD is being deleted",
   },
   { reason: "Forbidden", applies: isForbidden, text: "the API server forbids the request" },
   {
@@ -138,8 +138,8 @@ const byStatus: readonly {
 ];
 
 /**
- * What blocks the request behind an error, looking through its causes; undefined when it is the object's own fault, or no
- * error of the API server at all.
+ * The cause that blocks a request, searched in an error and its causes. Undefined if the object itself is at fault or the error
+ * is not one of the API server.
  */
 export function blockerOf(error: unknown): Blocker | undefined {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
@@ -149,17 +149,17 @@ export function blockerOf(error: unknown): Blocker | undefined {
   return undefined;
 }
 
-/** Reasons that pass by themselves: trying again is all there is to do. */
+/** Temporary causes: only a retry helps. */
 const passing: readonly string[] = [apiServerUnavailable, "ApiServerError", "WriteConflict", "QuotaUnknown"];
 
 /**
- * Why the API server refuses a write, as a reason for a condition: `Invalid`, or that of a {@link Blocker} that an administrator
- * has to remove. Undefined when a retry may be enough.
+ * Why the API server rejects a write, as a reason for a condition: `Invalid`, or that of a {@link Blocker} that an administrator
+ * has to remove. Undefined if a retry may be enough.
  */
 export function refusalReasonOf(error: unknown): string | undefined {
   const blocker = blockerOf(error);
   if (blocker === undefined) return isInvalid(error) ? "Invalid" : undefined;
-  // A webhook may deny with the code of a server that is busy.
+  // A webhook may deny with the status code of a busy server.
   return passing.includes(blocker.reason) || isAbsence(blocker.error) ? undefined : blocker.reason;
 }
 

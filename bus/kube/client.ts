@@ -12,7 +12,7 @@ import { type WatchEvent, watchEvents } from "./watchstream.ts";
 
 export type { WatchEvent } from "./watchstream.ts";
 
-/** One call. `query` values that are undefined are left out. */
+/** One call. `query` values that are undefined are omitted. */
 export interface ApiRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
@@ -20,18 +20,18 @@ export interface ApiRequest {
   readonly body?: unknown;
   readonly contentType?: string;
   readonly accept?: string;
-  /** W3C trace context, sent on so that the API server's own traces and audit log join ours. */
+  /** W3C trace context, sent so that the API server's traces and audit log join ours. */
   readonly traceparent?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** A watch. */
 export interface WatchRequest extends Omit<ApiRequest, "method"> {
-  /** One of a thousand, perhaps: it may share its connection with others. */
+  /** One of possibly a thousand watches: it may share its connection with others. */
   readonly oneOfMany?: boolean;
 }
 
-/** Which object; `namespace` is empty or missing for cluster-scoped kinds. */
+/** Identifies an object. `namespace` is empty or missing for cluster-scoped kinds. */
 export interface ObjectName {
   readonly namespace?: string | undefined;
   readonly name: string;
@@ -52,7 +52,7 @@ export interface Call {
   readonly host: string;
 }
 
-/** The status code, `unanswered` when no answer came, or `abandoned` when nothing was sent or the caller gave up. */
+/** The status code, `unanswered` without an answer, or `abandoned` if nothing was sent or the caller aborted. */
 export type CallOutcome = number | "unanswered" | "abandoned";
 
 /** Observes calls, for metrics. Each call begins and ends once. */
@@ -67,13 +67,13 @@ export interface ListPage<T extends KubeObject> {
   readonly metadata: {
     readonly resourceVersion: string;
     readonly continue?: string;
-    /** How many objects come on later pages; absent on the last one. */
+    /** Number of objects on later pages; absent on the last one. */
     readonly remainingItemCount?: number;
   };
 }
 
 /**
- * What is asked for where the content of objects must not even arrive: their metadata, as `PartialObjectMetadata`.
+ * Media types that request only metadata, as `PartialObjectMetadata`, where the content of objects must not even arrive.
  * https://kubernetes.io/docs/reference/using-api/api-concepts/
  */
 export const metadataOnly = {
@@ -87,13 +87,13 @@ const headersTimeoutMillis = 30_000;
 export interface KubeClient {
   readonly connection: KubeConnection;
   /**
-   * Sends a request and returns the parsed body. Throws {@link ApiError} or {@link ApiUnreachableError}. Retries a 429, unless it asks
-   * to wait for more than some seconds, or comes from an admission webhook.
+   * Sends a request and returns the parsed body. Throws {@link ApiError} or {@link ApiUnreachableError}. Retries a 429, unless it
+   * asks for a wait of more than some seconds or comes from an admission webhook.
    */
   request<R = unknown>(request: ApiRequest): Promise<R>;
   /**
-   * Opens a watch and returns its events. The iteration ends when the server ends the watch, throws an
-   * {@link ApiError} that arrives as an event and a `WatchDecodeError` on what is none, and ends the request when it is left.
+   * Opens a watch and returns its events. The iteration ends when the server ends the watch. It throws an {@link ApiError} that
+   * arrives as an event, and a `WatchDecodeError` on an invalid event. Leaving it ends the request.
    */
   watch<T extends KubeObject>(request: WatchRequest): Promise<AsyncGenerator<WatchEvent<T>>>;
   get<T extends KubeObject>(kind: Kind<T>, at: ObjectName, signal?: AbortSignal): Promise<Stored<T>>;
@@ -104,13 +104,13 @@ export interface KubeClient {
     signal?: AbortSignal,
     accept?: string,
   ): Promise<ListPage<T>>;
-  /** The last lines of a container's log; undefined where the API server has none to give. */
+  /** The last lines of a container's log; undefined if the API server has none. */
   podLog(
     at: ObjectName,
     options: { readonly container: string; readonly lines: number; readonly signal?: AbortSignal },
   ): Promise<string | undefined>;
   create<T extends KubeObject>(kind: Kind<T>, object: T, options: WriteOptions): Promise<Stored<T>>;
-  /** JSON merge patch (RFC 7386). With `metadata.resourceVersion` in it the write is conditional. */
+  /** JSON merge patch (RFC 7386). With `metadata.resourceVersion` in it, the write is conditional. */
   mergePatch<T extends KubeObject>(
     kind: Kind<T>,
     at: ObjectName,
@@ -139,8 +139,8 @@ export interface KubeClient {
 }
 
 /**
- * Path of a kind's collection or of one object. Throws a `RangeError` on a namespace or name that no object can have: a
- * name of two dots would be the path of something else.
+ * Path of a kind's collection or of one object. Throws a `RangeError` on an invalid namespace or name: a name of two dots would
+ * lead to another path.
  */
 export function resourcePath(kind: Kind, namespace?: string, name?: string, subresource?: string): string {
   for (const segment of [namespace || undefined, name]) {
@@ -153,7 +153,7 @@ export function resourcePath(kind: Kind, namespace?: string, name?: string, subr
   return `${root}${scope}/${kind.plural}${object}${subresource ? `/${subresource}` : ""}`;
 }
 
-/** A client over an open connection. */
+/** Opens a client over a connection. */
 export function kubeClient(connection: KubeConnection, observer?: CallObserver): KubeClient {
   const host = new URL(connection.server).host;
 
@@ -182,7 +182,7 @@ export function kubeClient(connection: KubeConnection, observer?: CallObserver):
         });
         outcome = response.statusCode;
       } catch (error) {
-        // A handshake that failed has sent nothing.
+        // A failed handshake has sent nothing.
         if (isDistrust(error) && !renewed && (await connection.renew(way))) continue;
         if (!request.signal?.aborted) outcome = "unanswered";
         throw unreachable(error, request, connection.server);
@@ -206,7 +206,7 @@ export function kubeClient(connection: KubeConnection, observer?: CallObserver):
     );
   }
 
-  /** Sends a request, and reads its answer with `parse`. */
+  /** Sends a request and parses its answer with `parse`. */
   function answered<R>(request: ApiRequest, parse: (text: string) => R): Promise<R> {
     const span = apiCallSpan(request, host);
     if (span === undefined) return send(request, parse);
@@ -237,12 +237,12 @@ export function kubeClient(connection: KubeConnection, observer?: CallObserver):
       const query = { container, tailLines: lines };
       try {
         return await answered(
-          // The API server itself answers nothing in text, so that alone it would refuse.
+          // The API server rejects a request that accepts only text.
           { method: "GET", path, query, accept: "application/json, */*", ...(signal && { signal }) },
           (text) => text,
         );
       } catch (error) {
-        // Where the kubelet does not answer, the API server says so itself.
+        // If the kubelet does not answer, the API server reports an error.
         if (error instanceof ApiError) return undefined;
         throw error;
       }

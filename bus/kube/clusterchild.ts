@@ -1,7 +1,7 @@
 /**
- * Children in no namespace of an object that is in one. An owner reference can not point into a namespace
- * (https://kubernetes.io/docs/concepts/architecture/garbage-collection/), so labels and annotations say whose they are, and
- * nobody but their function takes them away.
+ * Cluster-scoped children of namespaced objects. An owner reference cannot point into a namespace
+ * (https://kubernetes.io/docs/concepts/architecture/garbage-collection/), so labels and annotations name the owner, and only
+ * its function deletes the children.
  */
 import { domain } from "./domain.ts";
 import { type Kind, kindText } from "./kind.ts";
@@ -12,11 +12,11 @@ const kindAnnotation = `${domain}/owner-kind`;
 const namespaceAnnotation = `${domain}/owner-namespace`;
 const nameAnnotation = `${domain}/owner-name`;
 
-/** Whether a child of this kind can not have an owner reference to the object. */
+/** Whether a child of this kind cannot have an owner reference to the object. */
 export const isOutside = (kind: Pick<Kind, "scope">, owner: KubeObject): boolean =>
   kind.scope === "Cluster" && owner.metadata.namespace !== undefined;
 
-/** What is on a child outside of its owner's namespace. */
+/** Labels and annotations of a child outside of its owner's namespace. */
 export const ownerMarks = (owner: Stored): Required<Pick<ObjectMeta, "labels" | "annotations">> => ({
   labels: { [uidLabel]: owner.metadata.uid },
   annotations: {
@@ -26,7 +26,7 @@ export const ownerMarks = (owner: Stored): Required<Pick<ObjectMeta, "labels" | 
   },
 });
 
-/** Whether a child outside of its owner's namespace is the owner's. */
+/** Whether a child outside of its owner's namespace belongs to the owner. */
 export const isMarkedBy = ({ metadata }: KubeObject, owner: Stored): boolean =>
   metadata.labels?.[uidLabel] === owner.metadata.uid;
 

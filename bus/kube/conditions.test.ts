@@ -13,7 +13,7 @@ test("conditions - the transition time moves only when the status changes", () =
   expect(other[0]?.lastTransitionTime).toBe("2026-01-03T00:00:00Z");
 });
 
-test("conditions - others are left alone, and named ones are taken away", () => {
+test("conditions - keeps others, and removes named ones", () => {
   const both = withConditions(undefined, [ready, { ...ready, type: "Stalled" }], at("2026-01-01T00:00:00Z"));
   expect(withoutConditions(both, "Stalled").map(({ type }) => type)).toEqual(["Ready"]);
   expect(withConditions(both, [{ ...ready, reason: "Again" }], at("2026-01-01T00:00:00Z"))[1]).toEqual(

@@ -1,4 +1,4 @@
-/** Conditions (`metav1.Condition`): their schema, and setting them the way the API conventions ask. */
+/** Conditions (`metav1.Condition`): their schema, and updates that follow the API conventions. */
 import { z } from "zod";
 import type { Condition } from "./object.ts";
 
@@ -16,12 +16,12 @@ export const conditionSchema = z.object({
     .describe("The metadata.generation that the condition was set for."),
 });
 
-/** What a reconciler says about its object; times and generation are filled in by {@link withConditions}. */
+/** A reconciler's update of a condition. {@link withConditions} adds times and generation. */
 export type ConditionUpdate = Pick<Condition, "type" | "status" | "reason" | "message">;
 
 /**
- * `current` with `updates` in it. `lastTransitionTime` moves only when a status changes, so that writing the same
- * condition again is no change at all.
+ * Merges `updates` into `current`. `lastTransitionTime` changes only with the status, so writing the same condition again
+ * changes nothing.
  */
 export function withConditions(
   current: readonly Condition[] | undefined,

@@ -1,6 +1,6 @@
 /**
- * The way to the API server: which one, as whom, over which pooled connections. Requests go to undici directly:
- * `@kubernetes/client-node` builds a dispatcher, and so a TLS handshake, for every call.
+ * Connections to the API server: its address, the user, and pooled connections. Requests use undici directly:
+ * `@kubernetes/client-node` builds a dispatcher for every call, which costs a TLS handshake each time.
  */
 import { Agent, type Dispatcher, ProxyAgent } from "undici";
 import { isDebugged } from "../config/debugger.ts";
@@ -9,36 +9,36 @@ import type { Headers } from "./kubeconfiguser.ts";
 
 export { KubeconfigError, type KubeconfigSource, loadKubeconfig } from "./kubeconfig.ts";
 
-/** An authenticated way to one API server. */
+/** Authenticated access to one API server. */
 export interface KubeConnection {
-  /** `https://host:port`, and a path prefix if there is one. */
+  /** `https://host:port`, with a path prefix if it has one. */
   readonly server: string;
   /** Name of the kubeconfig's context. */
   readonly context: string;
   /** The namespace of the kubeconfig's context. */
   readonly namespace: string;
-  /** Connections for requests. Replaced when the certificates are. */
+  /** Connections for requests. Replaced together with the certificates. */
   readonly requests: Dispatcher;
-  /** The headers that say who we are: those of the last half minute. */
+  /** The authentication headers, at most half a minute old. */
   headers(): Promise<Headers>;
   /**
-   * The server has refused what {@link KubeConnection.headers} and the pools were: reads the configuration anew. True when
-   * it is worth asking again, because something is different now or a plugin was asked.
+   * The server rejected the headers or certificates in use: reads the configuration again. Returns true if a retry is useful,
+   * because something has changed or a plugin was called.
    */
   renew(refused: Way): Promise<boolean>;
-  /** What a request is sent with now; hand it to {@link KubeConnection.renew}. */
+  /** The headers and connections for a request. Pass it to {@link KubeConnection.renew} if the server rejects them. */
   way(role: PoolRole): Promise<Way>;
   /**
-   * Reports that the connection under a request of this role, sent at this time by `performance.now()`, is dead without having been
-   * closed. Later requests of the role use new connections.
+   * Reports that the connection of a request of this role, sent at this time of `performance.now()`, is dead but not closed.
+   * Later requests of the role use new connections.
    */
   giveUp(role: PoolRole, sentAt: number): void;
   close(): Promise<void>;
 }
 
 /**
- * Pools of connections: for requests, which share a few; for watches, which each hold one for minutes; for watches of single
- * namespaces. Of those there may be a thousand, so many share one connection where the server speaks HTTP/2 and no proxy is in between.
+ * Pools of connections: for requests, which share a few; for watches, which each hold one for minutes; and for watches of single
+ * namespaces. There may be a thousand of the latter, so many share one connection if the server supports HTTP/2 without a proxy.
  */
 export type PoolRole = "requests" | "watches" | "namespaceWatches";
 type Pools = Readonly<Record<PoolRole, Pool>>;
@@ -49,15 +49,15 @@ interface Pool {
   readonly openedAt: number;
 }
 
-/** One state of the credentials. */
+/** A version of the credentials. */
 export interface Way {
   readonly dispatcher: Dispatcher;
   readonly headers: Headers;
 }
 
-/** How long credentials are used before their source is looked at again. */
+/** How long credentials are used before their source is read again. */
 const credentialsMillis = 30_000;
-/** A server that refuses everybody must not make us ask a plugin for each of its refusals. */
+/** Limits plugin calls while a server rejects all requests. */
 const renewEveryMillis = 1000;
 const closeOldAfterMillis = 1000;
 const maxConnections = 16;
@@ -70,7 +70,7 @@ export async function openConnection(kubeconfig: Kubeconfig): Promise<KubeConnec
   let renewed = Number.NEGATIVE_INFINITY;
   let reading: Promise<boolean> | undefined;
 
-  /** True when something is different. What can not be read any more is as it was: it may just be being written. */
+  /** Returns true if something changed. Keeps the current state if the files cannot be read: they may be in the middle of a write. */
   async function reread(freshness: "cached" | "renew"): Promise<boolean> {
     const next = await kubeconfig.read(freshness).catch(() => access);
     read = performance.now();
@@ -119,7 +119,7 @@ export async function openConnection(kubeconfig: Kubeconfig): Promise<KubeConnec
     },
     giveUp(role, sentAt) {
       const old = pools[role];
-      // Given up already, by another one that was on it.
+      // Another request on the same connection has reported it already.
       if (sentAt < old.openedAt) return;
       pools = { ...pools, [role]: openPool(access, role) };
       closeSoon([old]);
@@ -130,7 +130,7 @@ export async function openConnection(kubeconfig: Kubeconfig): Promise<KubeConnec
   };
 }
 
-/** Closes pools after a while: requests that were sent, or are just being sent, end there. */
+/** Closes pools after a delay, in which pending requests can finish. */
 function closeSoon(pools: readonly Pool[]): void {
   setTimeout(() => {
     for (const { dispatcher } of pools) void dispatcher.close().catch(() => undefined);
@@ -164,7 +164,7 @@ function openPool({ proxy, tls }: Access, role: PoolRole): Pool {
   return { dispatcher, openedAt: performance.now() };
 }
 
-/** What pools are made of. */
+/** Identifies the settings of pools. */
 const poolText = ({ proxy, tls }: Access): string =>
   JSON.stringify([
     proxy,

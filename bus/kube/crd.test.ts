@@ -24,7 +24,7 @@ const schema = () =>
   (crdOf(Sample) as { spec: { versions: { schema: { openAPIV3Schema: Schema } }[] } }).spec.versions[0]
     ?.schema.openAPIV3Schema as Schema;
 
-test("crd - the zod schema becomes a structural schema", () => {
+test("crd - converts the zod schema to a structural schema", () => {
   const spec = schema().properties.spec as Schema;
   expect(spec).toMatchObject({
     type: "object",
@@ -41,7 +41,7 @@ test("crd - the zod schema becomes a structural schema", () => {
   expect(JSON.stringify(spec)).not.toMatch(/"additionalProperties":(true|false)|propertyNames|\$schema/);
 });
 
-test("defineKind - refuses a schema that the API server cannot check, and names each field", () => {
+test("defineKind - rejects a schema that the API server cannot check, and names each field", () => {
   const spec = z.object({ when: z.date(), who: z.object({ name: z.string().trim() }) });
   const define = () =>
     defineKind({
@@ -58,13 +58,13 @@ test("defineKind - refuses a schema that the API server cannot check, and names 
   );
 });
 
-test("crd - an external kind has none of ours", () => {
+test("crd - throws for an external kind", () => {
   expect(() => crdOf(externalKind({ group: "", version: "v1", kind: "Pod", plural: "pods" }))).toThrow(
     /external kind/,
   );
 });
 
-test("check - an object that does not fit is refused with each field's name", () => {
+test("check - rejects an invalid object and names each field", () => {
   const object = {
     apiVersion: "g.example.com/v1",
     kind: "Sample",

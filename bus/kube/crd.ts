@@ -1,4 +1,4 @@
-/** CustomResourceDefinitions from kinds: the zod schema becomes a structural OpenAPI schema. */
+/** Generates CustomResourceDefinitions from kinds: the zod schema becomes a structural OpenAPI schema. */
 import type { Kind, KindDefinition } from "./kind.ts";
 import type { Json } from "./schema/place.ts";
 
@@ -10,24 +10,24 @@ export interface CelRule {
 
 /**
  * Metadata for a schema's CEL rules: `z.object({…}).meta(cel({ rule: "…", message: "…" }))`.
- * The rule speaks for the API server; say the same with a zod refinement for the check at runtime.
+ * Only the API server checks the rule. Add an equal zod refinement for the check at runtime.
  */
 export const cel = (...rules: CelRule[]): Record<string, unknown> => ({ "x-kubernetes-validations": rules });
 
 /**
- * Metadata for a list whose items are identified by the named fields, so that server-side apply merges them. The API server refuses
- * two items with the same values of these; zod does so only with a refinement.
+ * Metadata for a list whose items the named fields identify, so that server-side apply merges them. The API server rejects two
+ * items with the same values of these; zod does so only with a refinement.
  */
 export const listMap = (...keys: string[]): Record<string, unknown> => ({
   "x-kubernetes-list-type": "map",
   "x-kubernetes-list-map-keys": keys,
 });
 
-/** The CRD of a kind of ours, as a JSON object. Throws for external kinds: their owner installs them. */
+/** The CRD of one of our kinds, as a JSON object. Throws for external kinds: their owner installs them. */
 export function crdOf(kind: Kind): Json {
   const definition = kind.definition;
   if (definition === undefined) {
-    throw new TypeError(`${kind.kind} is an external kind: its CRD belongs to whoever defines it`);
+    throw new TypeError(`${kind.kind} is an external kind: its owner provides the CRD`);
   }
   return {
     apiVersion: "apiextensions.k8s.io/v1",

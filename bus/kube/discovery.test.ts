@@ -3,7 +3,7 @@ import type { ApiRequest } from "./client.ts";
 import { discoverKind } from "./discovery.ts";
 import { ApiError } from "./errors.ts";
 
-/** An API server that answers these paths, and what it was asked. */
+/** A simulated API server that answers these paths, and the requests that it received. */
 function answering(answers: Readonly<Record<string, unknown>>) {
   const asked: string[] = [];
   const request = async <R>({ path }: ApiRequest): Promise<R> => {
@@ -19,7 +19,7 @@ const cronJobs = [
   { name: "cronjobs/status", kind: "CronJob", namespaced: true },
 ];
 
-test("a kind is found with its plural and scope, and not by its subresources", async () => {
+test("finds a kind with its plural and scope, ignoring its subresources", async () => {
   const client = answering({
     "/api/v1": { resources: [{ name: "nodes", kind: "Node", namespaced: false }] },
     "/apis/batch/v1": { resources: [...cronJobs].reverse() },
@@ -37,7 +37,7 @@ test("a kind is found with its plural and scope, and not by its subresources", a
   });
 });
 
-test("a version that is not served is replaced by the preferred one", async () => {
+test("uses the preferred version if the given one is not served", async () => {
   const client = answering({
     "/apis/batch": { preferredVersion: { version: "v1" } },
     "/apis/batch/v1": { resources: cronJobs },
@@ -46,14 +46,14 @@ test("a version that is not served is replaced by the preferred one", async () =
   expect(await discoverKind(client, "batch/v1beta1", "Other")).toBeUndefined();
 });
 
-test("what is not served is not found, and other failures are thrown", async () => {
+test("returns undefined for a kind that is not served, and throws on other failures", async () => {
   expect(await discoverKind(answering({}), "example.com/v1", "Widget")).toBeUndefined();
   const broken = { request: () => Promise.reject(new ApiError("GET", 503, { message: "away" })) };
   await expect(discoverKind(broken, "example.com/v1", "Widget")).rejects.toThrow("away");
 });
 
 test.each(["../v1", "a/../v1", "a/b/v1", "example.com/v1?x=1", "", "exa..mple/v1"])(
-  "%j is no path to ask for",
+  "sends no request for the apiVersion %j",
   async (apiVersion) => {
     const client = answering({});
     expect(await discoverKind(client, apiVersion, "Widget")).toBeUndefined();

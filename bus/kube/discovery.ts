@@ -1,4 +1,4 @@
-/** Asking the API server which kinds it serves: https://kubernetes.io/docs/concepts/overview/kubernetes-api/#discovery-api */
+/** Asks the API server which kinds it serves: https://kubernetes.io/docs/concepts/overview/kubernetes-api/#discovery-api */
 import type { KubeClient } from "./client.ts";
 import { isNotFound } from "./errors.ts";
 import { externalKind, type Kind } from "./kind.ts";
@@ -18,13 +18,13 @@ interface ApiGroup {
 
 type Client = Pick<KubeClient, "request">;
 
-/** No other text may become part of a path. */
+/** Only matching text may become part of a path. */
 const apiVersionPattern =
   /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*\/)?[a-z0-9]+$/;
 
 /**
- * Looks a kind up by its apiVersion and name. Where it is not served in that version, it is returned in the version that the
- * API server prefers. Undefined when the API server does not serve it.
+ * Looks a kind up by its apiVersion and name. If the version is not served, returns the kind in the API server's preferred
+ * version. Undefined if the API server does not serve it at all.
  */
 export async function discoverKind(
   client: Client,

@@ -12,13 +12,13 @@ const more = crd({
   verses: { items: { properties: { key: {} } } },
 });
 
-test("the same CRD, and one with more fields or versions, takes nothing away", () => {
+test("the same CRD, or one with more fields or versions, loses nothing", () => {
   expect(lostBy(now, now)).toEqual([]);
   expect(lostBy(now, more)).toEqual([]);
   expect(lostBy(now, { versions: [...now.versions, { name: "v9" }] })).toEqual([]);
 });
 
-test("an older CRD takes away the fields and versions that a newer one has brought", () => {
+test("an older CRD loses the fields and versions that a newer one added", () => {
   expect(lostBy(more, now)).toEqual(["v1 .spec.words{}.loud", "v1 .spec.verses", "v1 .spec.verses[].key"]);
   expect(lostBy({ versions: [...now.versions, { name: "v9" }] }, now)).toEqual(["v9"]);
 });

@@ -1,4 +1,4 @@
-/** Whether installing a CRD would take something away that a newer version has brought. */
+/** Finds out whether installing a CRD would remove something that a newer version added. */
 
 interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -6,7 +6,7 @@ interface Schema {
   readonly additionalProperties?: Schema | boolean;
 }
 
-/** As far as it tells what objects may have. */
+/** The part of a schema that defines fields. */
 export interface CrdVersions {
   readonly versions: readonly {
     readonly name: string;
@@ -14,7 +14,7 @@ export interface CrdVersions {
   }[];
 }
 
-/** Versions and fields of the CRD that is found and that the wanted one does not have, as `v1` or `v1 .spec.words`. */
+/** Versions and fields that the found CRD has and the desired one lacks, as `v1` or `v1 .spec.words`. */
 export function lostBy(found: CrdVersions, wanted: CrdVersions): string[] {
   return found.versions.flatMap(({ name, schema }) => {
     const version = wanted.versions.find((other) => other.name === name);

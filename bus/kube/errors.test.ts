@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ApiError } from "./errors.ts";
 
-test("an answer that is not a Status is one line, without a reason", () => {
+test("an answer that is not a Status becomes one line, without a reason", () => {
   const error = new ApiError("GET /x", 404, { message: "404 page not found\n" });
   expect(error.message).toBe("GET /x was answered 404: 404 page not found");
   expect(new ApiError("GET /x", 502, { message: " " }).message).toBe("GET /x was answered 502: no message");

@@ -1,6 +1,6 @@
-/** What can go wrong with a call to the Kubernetes API. */
+/** Errors of calls to the Kubernetes API. */
 
-/** `metav1.Status`, as far as it is used. */
+/** `metav1.Status`, reduced to the fields in use. */
 export interface StatusBody {
   readonly message?: string;
   readonly reason?: string;
@@ -8,14 +8,14 @@ export interface StatusBody {
   readonly details?: { readonly retryAfterSeconds?: number };
 }
 
-/** The API server answered, and the answer is no. `status` is the HTTP code, `reason` the machine's word for it. */
+/** The API server answered with an error. `status` is the HTTP code, `reason` the machine-readable cause. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly status: number;
   readonly reason: string;
-  /** What was asked and answered, without advice. */
+  /** Request and answer, without advice. */
   readonly answer: string;
-  /** How long the server asks to wait before the next try, in milliseconds. */
+  /** The server's requested wait before the next attempt, in milliseconds. */
   readonly retryAfterMillis: number | undefined;
 
   constructor(request: string, status: number, body: StatusBody, retryAfterMillis?: number) {
@@ -43,7 +43,7 @@ function hint(status: number, message = ""): string {
 }
 
 /**
- * What grants a right that RBAC misses. Admission refuses with 403 too, and says itself why. The words are those of
+ * How to grant a permission that RBAC denies. Admission rejects with 403 too, and explains itself. The texts are those of
  * `apiserver/pkg/endpoints/handlers/responsewriters/errors.go`.
  */
 function forbiddenHint(message: string): string {
@@ -59,17 +59,17 @@ function forbiddenHint(message: string): string {
   return `. \`denrei opt-in ${namespace}\` prints what is needed for the Secrets of a namespace.`;
 }
 
-/** No answer came: refused, reset, timed out, or the certificate is not trusted. */
+/** No answer: the connection was refused or reset, timed out, or its certificate is not trusted. */
 export class ApiUnreachableError extends Error {
   override readonly name: string = "ApiUnreachableError";
 }
 
-/** No answer came before the caller's time was up. Other requests may be answered. */
+/** No answer within the caller's time limit. Other requests may be answered. */
 export class ApiUnansweredError extends ApiUnreachableError {
   override readonly name = "ApiUnansweredError";
 }
 
-/** Whoever gives the credentials does not: a plugin failed, or an identity provider. */
+/** The provider of credentials failed: a plugin or an identity provider. */
 export class CredentialsError extends Error {
   override readonly name = "CredentialsError";
 }
@@ -77,13 +77,13 @@ export class CredentialsError extends Error {
 const hasStatus = (error: unknown, status: number): error is ApiError =>
   error instanceof ApiError && error.status === status;
 
-/** 403: nobody has granted it. */
+/** 403: the permission was not granted. */
 export const isForbidden = (error: unknown): boolean => hasStatus(error, 403);
 
 /** 404: no such object, or no such kind. */
 export const isNotFound = (error: unknown): boolean => hasStatus(error, 404);
 
-/** 409 on an update: the object is newer than the caller's copy, or another one of the same name. */
+/** 409 on an update: the object is newer than the caller's copy, or is another one with the same name. */
 export const isConflict = (error: unknown): boolean =>
   hasStatus(error, 409) && error.reason !== "AlreadyExists";
 
@@ -104,17 +104,17 @@ const isTooLarge = (error: unknown): boolean =>
   (hasStatus(error, 500) &&
     /request is too large|trying to send message larger than max/.test(error.message));
 
-/** Server-side apply answers 500 where another write answers 400: a field has a value that its type can not have. */
+/** Server-side apply answers 500 where other writes answer 400: a field's value does not fit its type. */
 const isNotConvertible = (error: unknown): boolean =>
   hasStatus(error, 500) && /failed to (convert new|create typed patch) object/.test(error.message);
 
-/** The API server does not answer, not to us, or not now: 401, 429, 502, 503, 504, or no answer at all. */
+/** The API server does not answer at all, rejects our credentials, or is busy: 401, 429, 502, 503, 504, or no answer. */
 export const isAbsence = (error: unknown): boolean =>
   error instanceof ApiUnreachableError ||
   error instanceof CredentialsError ||
   [401, 429, 502, 503, 504].some((status) => hasStatus(error, status));
 
-/** No TLS: one side does not trust the other's certificate. Node's and OpenSSL's codes. */
+/** TLS failed because one side does not trust the other's certificate. Codes of Node and OpenSSL. */
 export const isDistrust = (error: unknown): boolean =>
   /CERT|SIGNATURE|ALTNAME|ISSUER|SSL_ALERT|TLSV1_ALERT|_ALERT_/.test(
     (error as NodeJS.ErrnoException).code ?? "",

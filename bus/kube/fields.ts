@@ -1,4 +1,4 @@
-/** Fields and columns that kinds of many systems have. */
+/** Fields and columns that many kinds share. */
 import { z } from "zod";
 import { conditionSchema } from "./conditions.ts";
 import { listMap } from "./crd.ts";
@@ -9,13 +9,13 @@ export const ready = {
   type: "string",
   jsonPath: '.status.conditions[?(@.type=="Ready")].status',
 } as const;
-/** The column of how old an object is. */
+/** The column with the age of an object. */
 export const age = { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" } as const;
 
-/** The conditions of a status. `text` says what they tell, so that people find it in `kubectl explain`. */
+/** The conditions of a status. `text` describes them in `kubectl explain`. */
 export const conditions = (text: string) =>
   z.array(conditionSchema).optional().meta(listMap("type")).describe(text);
-/** Which generation the status is about. */
+/** The generation that the status describes. */
 export const observedGeneration = z
   .int()
   .min(0)

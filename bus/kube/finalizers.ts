@@ -1,4 +1,4 @@
-/** Finalizers on objects of all kinds. */
+/** Finds and removes finalizers of objects of any kind. */
 import { type KubeClient, metadataOnly, type ObjectName } from "./client.ts";
 import { isConflict, isForbidden, isNotFound } from "./errors.ts";
 import { externalKind, type Kind, kindText } from "./kind.ts";
@@ -47,14 +47,14 @@ async function patchableKinds(client: KubeClient): Promise<Kind[]> {
           const name = `${resource}.${group}`;
           if (found.has(name) || !verbs.includes("list") || !verbs.includes("patch")) continue;
           const kind = responseKind?.kind ?? resource;
-          // The reach is for bridges; here RBAC decides.
+          // Reach only matters for bridges; here RBAC decides.
           found.set(name, externalKind({ group, version, kind, plural: resource, scope }));
         }
   }
   return [...found.values()];
 }
 
-/** Finds the objects of all kinds and namespaces that have the finalizer. Only metadata is read. */
+/** Finds the objects with the finalizer, of all kinds and in all namespaces. Reads only metadata. */
 export async function objectsWithFinalizer(client: KubeClient, finalizer: string): Promise<FinalizedObjects> {
   const found: FinalizedObject[] = [];
   const unseen: string[] = [];
@@ -70,13 +70,13 @@ export async function objectsWithFinalizer(client: KubeClient, finalizer: string
       } while (next !== undefined);
     } catch (error) {
       if (isForbidden(error)) unseen.push(kindText(kind));
-      // The kind was deleted since.
+      // The kind was deleted in the meantime.
       else if (!isNotFound(error)) throw error;
     }
   return { found, unseen };
 }
 
-/** Takes the finalizer off an object, and leaves all others. An object that is gone has none. */
+/** Removes the finalizer from an object and keeps all others. Does nothing if the object no longer exists. */
 export async function removeFinalizer(
   client: KubeClient,
   { kind, object }: FinalizedObject,

@@ -1,4 +1,4 @@
-/** Installing CRDs: apply, and wait until the API server serves them. */
+/** Installs CRDs: applies them, and waits until the API server serves them. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type KubeClient, resourcePath } from "./client.ts";
 import { type CrdVersions, lostBy } from "./downgrade.ts";
@@ -23,7 +23,7 @@ const usualAdvice =
   "a newer version has installed it, or its fields were taken out of the code since. Use the newer version; or, if they are not " +
   "needed any more, apply the older one yourself: denrei crds | kubectl apply --server-side --force-conflicts -f -";
 
-/** The CRD in the cluster has what the one to be installed does not have. */
+/** The CRD in the cluster has something that the one to be installed lacks. */
 export class CrdDowngradeError extends Error {
   override readonly name = "CrdDowngradeError";
   /** Name of the CRD. */
@@ -32,10 +32,7 @@ export class CrdDowngradeError extends Error {
   readonly lost: string;
 
   constructor(crd: string, lost: string, advice = usualAdvice, options?: ErrorOptions) {
-    super(
-      `expected the CRD ${crd} in the cluster to have nothing that this version does not know, found ${lost}: ${advice}`,
-      options,
-    );
+    super(`the CRD ${crd} in the cluster has more than this version knows: ${lost}: ${advice}`, options);
     this.crd = crd;
     this.lost = lost;
   }
@@ -46,20 +43,20 @@ const pollMillis = 50;
 const established = (crd: Stored<Crd>): boolean =>
   crd.status?.conditions?.some(({ type, status }) => type === "Established" && status === "True") ?? false;
 
-/** What an install is told. */
+/** Options of an installation. */
 interface InstallOptions {
   readonly fieldManager: string;
   readonly signal: AbortSignal;
-  /** What becomes of fields and versions that the manifests do not have any more; `refuse` unless given. */
+  /** What to do about fields and versions that the manifests lack. Default: `refuse`. */
   readonly lostFields?: "refuse" | "drop";
-  /** How long a CRD that is being deleted is waited for; a minute unless given. Milliseconds. */
+  /** How long to wait for a CRD that is being deleted. Milliseconds; default a minute. */
   readonly deletionMillis?: number;
 }
 
 /**
- * Applies CRDs and waits until each is established and listed; one that is still being deleted is waited for first.
- * Rejects with the reason of `signal`, when such a one does not go, or with a {@link CrdDowngradeError} where it would take away
- * what a newer version has brought, unless it is told to.
+ * Applies CRDs and waits until each is established and listed, after the end of a pending deletion. Rejects with the reason of
+ * `signal`, if a deletion does not finish, or with a {@link CrdDowngradeError} if a newer version's fields would be lost and
+ * `lostFields` does not allow it.
  */
 export async function installCrds(
   client: KubeClient,
@@ -69,7 +66,7 @@ export async function installCrds(
   await Promise.all(manifests.map((manifest) => install(client, manifest as unknown as Crd, options)));
 }
 
-/** A newer version's fields would be dropped from objects at their next write, and nobody would notice. */
+/** A lost field would be dropped silently from objects at their next write. */
 async function assertNoDowngrade(client: KubeClient, { metadata: { name }, spec }: Crd, signal: AbortSignal) {
   const found = await client.get(CustomResourceDefinition, { name }, signal).catch((error: unknown) => {
     if (isNotFound(error)) return undefined;
@@ -91,7 +88,7 @@ async function install(client: KubeClient, manifest: Crd, options: InstallOption
     await untilEstablished(client, applied, options.signal);
     return untilServed(client, applied, options.signal);
   }
-  // It takes with it what was applied to it.
+  // A deletion would also delete what was applied meanwhile.
   await untilGone(client, applied, options);
   return install(client, manifest, options);
 }
@@ -112,7 +109,7 @@ async function untilGone(
   for (const until = performance.now() + deletionMillis; await isThere(); await sleep(pollMillis))
     if (performance.now() >= until)
       throw new Error(
-        `expected the CRD ${name} to be gone, found it still being deleted. An object of it may have a finalizer that nobody takes away: look for one with \`kubectl get ${name} -A\`, and try again when it is gone.`,
+        `the CRD ${name} is still being deleted. One of its objects may have a finalizer that no controller removes: look for it with \`kubectl get ${name} -A\`, and try again when it is deleted.`,
       );
 }
 
@@ -132,7 +129,7 @@ async function untilEstablished(client: KubeClient, crd: Stored<Crd>, signal: Ab
   }
 }
 
-/** Right after it is established a kind is still answered with 404, or with 429 (which the client waits for). */
+/** Right after a kind is established, requests may still get 404, or 429 (which the client retries). */
 async function untilServed(client: KubeClient, { spec }: Stored<Crd>, signal: AbortSignal): Promise<void> {
   for (const version of spec.versions.filter(({ served }) => served)) {
     const kind = externalKind({

@@ -13,7 +13,7 @@ test.each(["Secret", "ConfigMap"])(
   },
 );
 
-test("externalKind - publishes whole objects of other kinds, unless told otherwise", () => {
+test("externalKind - publishes whole objects of other kinds by default", () => {
   expect(externalKind({ ...core, kind: "Pod", plural: "pods" }).publish).toBe("object");
   expect(externalKind({ ...core, kind: "Pod", plural: "pods", publish: "metadata" }).publish).toBe(
     "metadata",
@@ -23,18 +23,18 @@ test("externalKind - publishes whole objects of other kinds, unless told otherwi
   ).toBe("object");
 });
 
-test("externalKind - looks at core Secrets in opted-in namespaces alone, whatever is declared", () => {
+test("externalKind - watches core Secrets only in opted-in namespaces, whatever is declared", () => {
   const secret = { ...core, kind: "Secret", plural: "secrets" };
   expect(externalKind(secret).reach).toBe("opted-in");
   expect(externalKind({ ...secret, reach: "all" }).reach).toBe("opted-in");
-  // What is asked for is in the plural; the kind is a name for it.
+  // The plural identifies the resource; the kind is only a name for it.
   expect(externalKind({ ...secret, kind: "Secrets", reach: "all", publish: "object" })).toMatchObject({
     reach: "opted-in",
     publish: "metadata",
   });
 });
 
-test("other kinds are looked at everywhere, unless told otherwise", () => {
+test("externalKind - watches other kinds everywhere by default", () => {
   const pod = { ...core, kind: "Pod", plural: "pods" };
   expect(externalKind(pod).reach).toBe("all");
   expect(externalKind({ ...pod, reach: "opted-in" }).reach).toBe("opted-in");
@@ -43,7 +43,7 @@ test("other kinds are looked at everywhere, unless told otherwise", () => {
   expect(defineKind(ours).reach).toBe("all");
 });
 
-test("externalKind - objects in no namespace can not be looked at in opted-in ones", () => {
+test("externalKind - rejects opted-in reach for a cluster-scoped kind", () => {
   const node = { ...core, kind: "Node", plural: "nodes", scope: "Cluster" } as const;
   expect(() => externalKind({ ...node, reach: "opted-in" })).toThrow(/expected Node.* to be namespaced/);
 });

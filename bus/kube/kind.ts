@@ -1,16 +1,16 @@
 /**
- * Kinds. One zod schema is the source of a kind's TypeScript type, of the check at runtime and of its CRD
- * (`crd.ts`); kinds that others define are declared by {@link externalKind} with a type alone.
+ * Kinds. One zod schema is the source of a kind's TypeScript type, of its validation at runtime, and of its CRD (`crd.ts`).
+ * {@link externalKind} declares kinds of other projects with a type only.
  */
 import type { z } from "zod";
 import type { KubeObject, Stored } from "./object.ts";
 import type { Json } from "./schema/place.ts";
 import { structuralSchema } from "./schema/structural.ts";
 
-/** Where a kind's objects live. */
+/** The scope of a kind's objects. */
 export type Scope = "Namespaced" | "Cluster";
 
-/** Where the platform looks at a kind's objects: in all namespaces, or in those alone that were opted in. */
+/** Where the platform watches a kind: in all namespaces, or only in those that were opted in. */
 export type Reach = "all" | "opted-in";
 
 /** A column of `kubectl get`. */
@@ -19,37 +19,37 @@ export interface PrinterColumn {
   readonly type: "string" | "integer" | "number" | "boolean" | "date";
   readonly jsonPath: string;
   readonly description?: string;
-  /** Columns above 0 are shown with `-o wide` only. */
+  /** Columns above 0 are shown only with `-o wide`. */
   readonly priority?: number;
 }
 
-/** What the platform needs to know to read, watch and write a kind. */
+/** What the platform needs to know to read, watch, and write a kind. */
 export interface Kind<T extends KubeObject = KubeObject> {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
   readonly plural: string;
   readonly scope: Scope;
-  /** What of an object may go on the bus. `metadata` is for kinds whose content is secret or bulky. */
+  /** What may go on the bus. `metadata` is for kinds with secret or bulky content. */
   readonly publish: "object" | "metadata";
   /**
-   * Fields that are published beside the metadata, such as `spec` or `status.conditions.type`, also within lists. Default: all of them.
-   * Name them for kinds whose objects quote the output of programs; functions read the rest from the API server. The list has to
-   * include every field that a function applies.
+   * Fields to publish in addition to the metadata, such as `spec` or `status.conditions.type`, also within lists. Default: all.
+   * List them for kinds whose objects quote the output of programs; functions read the rest from the API server. The list has
+   * to include every field that a function applies.
    */
   readonly fields?: readonly string[] | undefined;
   /**
-   * `opted-in` is for kinds that nobody should read everywhere. Rights can not tell an object's metadata from its content:
-   * whoever may list Secrets reads them.
+   * `opted-in` is for kinds that no component should read everywhere. RBAC cannot separate metadata from content: a user that
+   * may list Secrets can read them.
    */
   readonly reach: Reach;
-  /** Set for kinds that this project defines. */
+  /** Set for kinds of this project. */
   readonly definition?: KindDefinition;
   /** Carries the object's type; never set. */
   readonly example?: T;
 }
 
-/** What makes a kind's CRD. */
+/** The definition of a kind's CRD. */
 export interface KindDefinition {
   readonly singular: string;
   readonly shortNames: readonly string[];
@@ -63,29 +63,29 @@ export interface KindDefinition {
   readonly rules: Readonly<Record<string, unknown>>;
   readonly scale: ScalePaths | undefined;
   /**
-   * Which of a namespace's people may write its objects: those who edit it, those alone who administer it, or none of them:
-   * whoever administers the cluster.
+   * The role within a namespace that may write its objects: `edit`, `admin`, or, with `cluster-admin`, none: then only cluster
+   * administrators may.
    */
   readonly writers: "edit" | "admin" | "cluster-admin";
 }
 
-/** Where `kubectl scale` and autoscalers find their numbers: the scale subresource. */
+/** Paths of the scale subresource, for `kubectl scale` and autoscalers. */
 export interface ScalePaths {
   readonly specReplicasPath: string;
   readonly statusReplicasPath: string;
-  /** Of a label selector, as text. */
+  /** Path of a label selector as text. */
   readonly labelSelectorPath?: string;
 }
 
 /** The object type of a kind: `ObjectOf<typeof Hikawa>`. */
 export type ObjectOf<K> = K extends Kind<infer T> ? T : never;
 
-/** A kind of ours. */
+/** Options of {@link defineKind}. */
 export interface KindOptions<Spec extends z.ZodObject, Status extends z.ZodObject | undefined> {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
-  /** Default: the lower-case kind and an `s`. */
+  /** Default: the kind in lower case, and an `s`. */
   readonly plural?: string;
   readonly scope?: Scope;
   readonly shortNames?: readonly string[];
@@ -95,16 +95,16 @@ export interface KindOptions<Spec extends z.ZodObject, Status extends z.ZodObjec
   readonly spec: Spec;
   /** With a status schema the kind has the status subresource. */
   readonly status?: Status;
-  /** CEL rules for the whole object, made by `cel`: of its metadata they can name the name alone. */
+  /** CEL rules for the whole object, made by `cel`. Of its metadata they can use only the name. */
   readonly rules?: Readonly<Record<string, unknown>>;
   /** With it the kind has the scale subresource. */
   readonly scale?: ScalePaths;
-  /** `admin` for kinds whose objects hand out rights, `cluster-admin` where these reach further than the namespace. Default: `edit`. */
+  /** `admin` for kinds whose objects grant permissions, `cluster-admin` if these reach beyond the namespace. Default: `edit`. */
   readonly writers?: KindDefinition["writers"];
 }
 
 /**
- * Defines a kind of this project. Throws an {@link UnsupportedSchemaError} where the API server cannot check what the schema says.
+ * Defines a kind of this project. Throws an {@link UnsupportedSchemaError} if the API server cannot check the schema.
  *
  * @example
  * const Zundoko = defineKind({
@@ -141,7 +141,7 @@ export function defineKind<Spec extends z.ZodObject, Status extends z.ZodObject 
   };
 }
 
-/** The API server cannot check what a kind's schema says. The message names each field, and what to write instead. */
+/** The API server cannot check a kind's schema. The message names each field, and what to write instead. */
 export class UnsupportedSchemaError extends Error {
   override readonly name = "UnsupportedSchemaError";
 }
@@ -158,15 +158,15 @@ function structuralSchemas(
   );
 }
 
-/** Kinds of the core group, by their plural, and what holds for them whatever a declaration says. */
+/** Properties of core kinds, by their plural, which declarations cannot override. */
 const confidential: Readonly<Record<string, Partial<Pick<Kind, "publish" | "reach">>>> = {
   secrets: { publish: "metadata", reach: "opted-in" },
   configmaps: { publish: "metadata" },
 };
 
 /**
- * Declares a kind that somebody else defines: Kubernetes itself, or another operator. Throws a `TypeError` when objects that
- * are in no namespace are to be looked at in opted-in ones.
+ * Declares a kind of another project, such as Kubernetes itself. Throws a `TypeError` for a cluster-scoped kind with the reach
+ * `opted-in`.
  */
 export function externalKind<T extends KubeObject = KubeObject>(
   kind: Pick<Kind, "group" | "version" | "kind" | "plural"> &
@@ -180,12 +180,12 @@ export function externalKind<T extends KubeObject = KubeObject>(
     ...(kind.group === "" && confidential[kind.plural]),
   } as const;
   if (declared.scope === "Cluster" && declared.reach === "opted-in") {
-    throw new TypeError(`expected ${kind.kind}, which is looked at in opted-in namespaces, to be namespaced`);
+    throw new TypeError(`expected ${kind.kind}, which is watched in opted-in namespaces, to be namespaced`);
   }
   return declared;
 }
 
-/** A Secret as the API server has it. On the bus there is only its metadata. */
+/** A Secret in the API server. The bus has only its metadata. */
 export interface SecretObject extends KubeObject {
   readonly type?: string;
   readonly immutable?: boolean;
@@ -193,7 +193,7 @@ export interface SecretObject extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-/** Secrets: only their metadata ever reaches the bus, and only of opted-in namespaces. */
+/** Secrets. Only their metadata reaches the bus, and only from opted-in namespaces. */
 export const Secret = externalKind<SecretObject>({
   group: "",
   version: "v1",
@@ -203,12 +203,12 @@ export const Secret = externalKind<SecretObject>({
   reach: "opted-in",
 });
 
-/** A ConfigMap as the API server has it. On the bus there is only its metadata. */
+/** A ConfigMap in the API server. The bus has only its metadata. */
 export interface ConfigMapObject extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-/** ConfigMaps: only their metadata ever reaches the bus. */
+/** ConfigMaps. Only their metadata reaches the bus. */
 export const ConfigMap = externalKind<ConfigMapObject>({
   group: "",
   version: "v1",
@@ -234,18 +234,18 @@ export const Namespace = externalKind({
 export const apiVersionOf = (kind: Pick<Kind, "group" | "version">): string =>
   kind.group === "" ? kind.version : `${kind.group}/${kind.version}`;
 
-/** `Hikawa.zundokokiyoshi.kaitoy.github.com`: a kind in logs, metrics and errors. */
+/** `Hikawa.zundokokiyoshi.kaitoy.github.com`: a kind in logs, metrics, and errors. */
 export const kindText = (kind: Pick<Kind, "group" | "kind">): string =>
   kind.group === "" ? kind.kind : `${kind.kind}.${kind.group}`;
 
-/** The object does not fit its kind's schema, although the API server stores it. */
+/** A stored object does not match its kind's schema. */
 export class InvalidObjectError extends Error {
   override readonly name = "InvalidObjectError";
 }
 
 /**
- * Checks an object against its kind's schema: the same rules as the CRD's, for objects stored before a rule was
- * tightened or by a CRD of another version. Throws {@link InvalidObjectError} that names each field.
+ * Validates an object against its kind's schema. The rules are the CRD's; objects may have been stored before a rule was
+ * tightened, or under a CRD of another version. Throws {@link InvalidObjectError} that names each field.
  */
 export function checkObject<T extends KubeObject>(kind: Kind<T>, object: Stored<T>): Stored<T> {
   const schema = kind.definition?.spec;
@@ -256,7 +256,7 @@ export function checkObject<T extends KubeObject>(kind: Kind<T>, object: Stored<
     (issue) => `spec${issue.path.map((step) => `.${String(step)}`).join("")}: ${issue.message}`,
   );
   throw new InvalidObjectError(
-    `the ${kind.kind} does not fit its schema: ${problems.join("; ")}. Correct the fields, or install the ` +
-      `CRD that belongs to this version (denrei crds | kubectl apply -f -) so that the API server refuses them.`,
+    `the ${kind.kind} does not match its schema: ${problems.join("; ")}. Correct the fields, or install the ` +
+      `CRD of this version (denrei crds | kubectl apply -f -) so that the API server rejects them.`,
   );
 }

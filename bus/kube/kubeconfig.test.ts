@@ -56,9 +56,9 @@ describe("an unusable kubeconfig says why, for good:", () => {
 
   test("the path cannot be read, or is a folder", async () => {
     const path = written("a: [");
-    expect(await failure({ KUBECONFIG: path })).toContain(`the kubeconfig ${path} can not be read`);
+    expect(await failure({ KUBECONFIG: path })).toContain(`the kubeconfig ${path} cannot be read`);
     expect(await failure({ KUBECONFIG: folder })).toContain(
-      `the kubeconfig ${folder} can not be read: EISDIR`,
+      `the kubeconfig ${folder} cannot be read: EISDIR`,
     );
   });
 

@@ -1,9 +1,9 @@
 /**
- * Where the API server is and as whom it is called, as the files say it at the moment.
+ * Reads the address of the API server and the user's credentials from files.
  *
- * Certificates and tokens in files, and a pod's service account, are read here, each time anew: they are replaced while
- * processes run. Everything else (plugins, providers, proxies, several files at once) is left to `@kubernetes/client-node`,
- * which is loaded for it alone: it brings a class for every kind of Kubernetes, 70 MB and a fifth of a second.
+ * Certificates and tokens in files, and a pod's service account, are read here, every time anew, because they are replaced while
+ * processes run. Everything else (plugins, providers, proxies, several files) is left to `@kubernetes/client-node`. It is loaded
+ * only when needed: it has a class for every kind of Kubernetes, and takes 70 MB and a fifth of a second.
  */
 import { accessSync, existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -12,7 +12,7 @@ import { z } from "zod";
 import { CredentialsError } from "./errors.ts";
 import { type Headers, impersonationHeaders, plainUser, unreadFields } from "./kubeconfiguser.ts";
 
-/** Where the configuration comes from. */
+/** Where to find the configuration. */
 export interface KubeconfigSource {
   /** Path of a kubeconfig. Default: KUBECONFIG, then `~/.kube/config`, then the pod's service account. */
   readonly path?: string | undefined;
@@ -20,7 +20,7 @@ export interface KubeconfigSource {
   readonly context?: string | undefined;
 }
 
-/** What Node's TLS needs to know. */
+/** The TLS options of Node that are used. */
 export type TlsOptions = Readonly<
   Partial<{
     ca: Buffer | string;
@@ -35,7 +35,7 @@ export type TlsOptions = Readonly<
 
 /** One server and one user. */
 export interface Access {
-  /** `https://host:port`, and a path prefix if there is one. */
+  /** `https://host:port`, with a path prefix if it has one. */
   readonly server: string;
   readonly context: string;
   readonly namespace: string;
@@ -45,10 +45,10 @@ export interface Access {
   readonly headers: Headers;
 }
 
-/** A kubeconfig, to be read as often as it may have changed. */
+/** A kubeconfig that is read whenever it may have changed. */
 export interface Kubeconfig {
   /**
-   * What it says now. Credentials that a plugin keeps are asked for again with `renew`. Throws {@link KubeconfigError} and
+   * Reads the current content. `renew` requests cached credentials from a plugin again. Throws {@link KubeconfigError} and
    * {@link CredentialsError}.
    */
   read(freshness: "cached" | "renew"): Promise<Access>;
@@ -61,7 +61,7 @@ export class KubeconfigError extends Error {
 
 const serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/** Finds the kubeconfig; nothing is read yet. */
+/** Finds the kubeconfig without reading it. */
 export function loadKubeconfig(source: KubeconfigSource = {}): Kubeconfig {
   const path = source.path ?? onlyFile();
   const complete = completeReader(source, path);
@@ -78,7 +78,7 @@ export function loadKubeconfig(source: KubeconfigSource = {}): Kubeconfig {
   };
 }
 
-/** The file that is meant, if it is one alone; of several the library merges what there is. */
+/** The path of the kubeconfig if it is a single file. The library merges several. */
 function onlyFile(): string | undefined {
   const { KUBECONFIG, HOME } = process.env;
   if (KUBECONFIG) return KUBECONFIG.includes(delimiter) ? undefined : KUBECONFIG;
@@ -99,7 +99,7 @@ function canRead(path: string): boolean {
   }
 }
 
-/** Strict: what has a field that is not here is not plain. */
+/** Strict: a file with any other field is left to the library. */
 const plainCluster = z.strictObject({
   server: z.string().regex(/^https:/),
   "certificate-authority": z.string().min(1).optional(),
@@ -122,11 +122,11 @@ const plainConfig = z.object({
   users: namedUsers,
 });
 
-/** The access that a file of certificates and tokens gives; undefined if it is not as plain as that. */
+/** The access in a kubeconfig with only certificates and tokens; undefined for any other. */
 async function readPlain(path: string, wanted: string | undefined): Promise<Access | undefined> {
   let found: unknown;
   try {
-    // A pod's service account needs none of it.
+    // A pod's service account does not need the parser.
     const [{ parse }, text] = await Promise.all([import("yaml"), readFile(path, "utf8")]);
     found = parse(text);
   } catch (error) {
@@ -195,7 +195,7 @@ async function readReferred(path: string, context: string): Promise<Buffer> {
   }
 }
 
-/** The access of a pod, as client-go's `rest.InClusterConfig` has it; undefined outside of one. */
+/** The access of a pod, like client-go's `rest.InClusterConfig`; undefined outside of a pod. */
 async function readServiceAccount(): Promise<Access | undefined> {
   const { KUBECONFIG, KUBERNETES_SERVICE_HOST: host = "", KUBERNETES_SERVICE_PORT: port } = process.env;
   if (KUBECONFIG || host === "" || !port || !canRead(join(serviceAccount, "token"))) return undefined;
@@ -214,7 +214,7 @@ async function readServiceAccount(): Promise<Access | undefined> {
   };
 }
 
-/** The headers of user fields that the library drops silently: a token in a file, and all of impersonation but the user's name. */
+/** Headers of user fields that the library drops silently: a token in a file, and all impersonation fields except the user's name. */
 async function unreadHeaders(
   paths: readonly string[],
   user: string | undefined,
@@ -241,7 +241,7 @@ async function unreadHeaders(
   return {};
 }
 
-/** Reads what is not plain with the library, which keeps what plugins have told it until it is to be renewed. */
+/** Reads other kubeconfigs with the library, which caches the credentials of plugins until they are renewed. */
 function completeReader(
   source: KubeconfigSource,
   path: string | undefined,
@@ -266,7 +266,7 @@ function completeReader(
     const config = kept;
     const context = config.getCurrentContext();
     const cluster = config.getCurrentCluster();
-    // Without any configuration the library falls back to http://localhost:8080, which nobody means.
+    // Without any configuration the library falls back to http://localhost:8080, which is never intended.
     if (cluster === null || cluster.server === "http://localhost:8080") {
       throw new KubeconfigError(
         `expected a kubeconfig with a current context, found ${cluster === null ? `none (context "${context}")` : "no configuration at all"}. ` +
@@ -297,17 +297,17 @@ function completeReader(
 }
 
 const unreadable = (path: string, error: unknown): KubeconfigError =>
-  new KubeconfigError(`the kubeconfig ${path} can not be read: ${(error as Error).message}`, {
+  new KubeconfigError(`the kubeconfig ${path} cannot be read: ${(error as Error).message}`, {
     cause: error,
   });
 
-/** A plugin or a file that is not there stays away; a plugin that fails asks somebody else, who may answer later. */
+/** A missing plugin or file is permanent. A failing plugin depends on another service, which may recover. */
 function unusable(context: string, error: Error): Error {
   const text = `expected the kubeconfig's context "${context}" to be usable, but ${error.message}.`;
   const missing = /ENOENT|EACCES|HTTP protocol is not allowed|Unsupported proxy/.test(error.message);
   return missing
     ? new KubeconfigError(text, { cause: error })
-    : new CredentialsError(`${text} Look at what gives the credentials: a plugin, or an identity provider.`, {
+    : new CredentialsError(`${text} Check the source of the credentials: a plugin or an identity provider.`, {
         cause: error,
       });
 }

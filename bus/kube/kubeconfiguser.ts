@@ -16,7 +16,7 @@ const impersonation = {
   "as-user-extra": z.record(z.string(), z.array(z.string())).optional(),
 };
 
-/** A user of certificates and tokens. Strict: a user with any other field needs a plugin or a provider. */
+/** A user with only certificates and tokens. Strict: any other field means a plugin or a provider. */
 export const plainUser = z.strictObject({
   "client-certificate": text,
   "client-certificate-data": text,
@@ -27,7 +27,7 @@ export const plainUser = z.strictObject({
   ...impersonation,
 });
 
-/** What `@kubernetes/client-node` does not read of a user. */
+/** The user fields that `@kubernetes/client-node` ignores. */
 export const unreadFields = z.object({ tokenFile: text, ...impersonation });
 
 /** The impersonation fields of a user. */
@@ -35,7 +35,7 @@ export type Impersonation = Pick<z.infer<typeof unreadFields>, keyof typeof impe
 
 /**
  * The impersonation headers: https://kubernetes.io/docs/reference/access-authn-authz/user-impersonation/.
- * Throws a `TypeError` where groups, a uid or extra fields are given without a user, which the API server refuses.
+ * Throws a `TypeError` for groups, a uid, or extra fields without a user, which the API server rejects.
  */
 export function impersonationHeaders(user: Impersonation): Headers {
   const { as, "as-uid": uid, "as-groups": groups = [], "as-user-extra": extra = {} } = user;

@@ -2,13 +2,13 @@
 import type { Kind } from "./kind.ts";
 
 /**
- * Where an installation lists kinds that a function owns beside those of its declaration. The bridge watches them, and the
- * function writes them; the rights come from a role that the installation applies itself.
+ * Where an installation lists kinds that a function owns in addition to its declared ones. The bridge watches them, and the
+ * function writes them. The installation itself applies the role with the permissions.
  */
 export interface ListedKinds {
   /** Name of the ConfigMap in the platform's namespace. */
   readonly configMap: string;
-  /** Reads the list from the data of the ConfigMap, `{}` without one. Kinds are namespaced. Throws when the list is not valid. */
+  /** Parses the list from the data of the ConfigMap, `{}` without one. Kinds are namespaced. Throws if the list is invalid. */
   kindsIn(data: Readonly<Record<string, string>>): readonly Kind[];
   /** The command that prints the roles, for messages. */
   readonly rightsCommand: string;

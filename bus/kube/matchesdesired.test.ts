@@ -1,15 +1,15 @@
-/** What counts as being as it is wanted. */
+/** Comparison of an object with its desired state. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { covers } from "./matchesdesired.ts";
 
 const json = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<unknown>;
 
-test("every value covers itself", () => {
+test("every value matches itself", () => {
   fc.assert(fc.property(json, (value) => covers(value, value)));
 });
 
-test("an object may have more fields than are wanted, at any depth", () => {
+test("an object may have more fields than desired, at any depth", () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), json), fc.string(), json, (wanted, name, value) => {
       fc.pre(!Object.hasOwn(wanted, name));

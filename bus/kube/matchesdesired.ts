@@ -1,6 +1,5 @@
 /**
- * Whether an object is as it is wanted, though the API server has filled in defaults and others have added fields of their
- * own. Pure.
+ * Whether an object matches its desired state, although the API server has set defaults and others have added fields. Pure.
  */
 
 type Json = Readonly<Record<string, unknown>>;
@@ -8,7 +7,7 @@ type Json = Readonly<Record<string, unknown>>;
 const isJson = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The API server leaves out what is empty. */
+/** The API server omits empty values. */
 const isNothing = (value: unknown): boolean =>
   value === null ||
   value === "" ||
@@ -18,16 +17,16 @@ const isNothing = (value: unknown): boolean =>
   (isJson(value) && Object.values(value).every(isNothing));
 
 /**
- * Fields whose values, or whose own one, are quantities: the API server writes 1000m as 1, and 1024Mi as 1Gi. kpack's webhook does the
- * same to the `size` of a cache.
+ * Fields whose values, or whose own fields, are quantities: the API server writes 1000m as 1, and 1024Mi as 1Gi. kpack's webhook
+ * does the same to the `size` of a cache.
  */
 const quantities = new Set(["requests", "limits", "size", "sizeLimit"]);
 
-/** What items of a list are told apart by, where the API server merges lists: the first one that all of them have. */
+/** Fields that identify items of merged lists: the first one that all items have. */
 const identities = ["uid", "name"];
 
 /**
- * Whether `found` has all that `wanted` says: objects may have more fields, lists whose items have a name more items.
+ * Whether `found` has everything in `wanted`. Objects may have more fields, and lists whose items have a name more items.
  * Server-side apply merges such lists: https://kubernetes.io/docs/reference/using-api/server-side-apply/#merge-strategy
  */
 export function covers(found: unknown, wanted: unknown, field = "", within = ""): boolean {
@@ -78,7 +77,7 @@ const powers: Readonly<Record<string, number>> = {
 };
 
 /**
- * The number that a quantity stands for; undefined for other text.
+ * The number that a quantity represents; undefined for other text.
  * https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/
  */
 export function amountOf(value: unknown): number | undefined {
@@ -86,6 +85,6 @@ export function amountOf(value: unknown): number | undefined {
     /^([+-]?[0-9.]+)(?:([eE][+-]?[0-9]+)|([numkMGTPE]i?|Ki)?)$/.exec(String(value)) ?? [];
   const power = powers[suffix];
   if (number === undefined || power === undefined) return undefined;
-  // Rounded: a thousandth has no exact value here.
+  // Rounded: decimal fractions have no exact binary value.
   return Number((Number(`${number}${exponent}`) * power).toPrecision(12));
 }

@@ -1,6 +1,6 @@
-/** Kubernetes objects as they travel: plain JSON, no classes. */
+/** Kubernetes objects in their wire form: plain JSON, no classes. */
 
-/** Who an object belongs to; at most one owner is its controller. */
+/** An owner of an object. At most one owner is its controller. */
 export interface OwnerReference {
   apiVersion: string;
   kind: string;
@@ -67,8 +67,8 @@ export function controllerReference(owner: Stored): OwnerReference {
 }
 
 /**
- * Compares two resourceVersions as numbers, as the API server's own are ordered (KEP-5504). Decimal text of any
- * length: below zero when `a` is older, zero when equal, above zero when newer.
+ * Compares two resourceVersions as numbers, as the API server orders them (KEP-5504). Accepts decimal text of any
+ * length: below zero if `a` is older, zero if equal, above zero if newer.
  */
 export function compareVersions(a: string, b: string): number {
   if (a.length !== b.length) return a.length - b.length;
@@ -81,7 +81,7 @@ export interface ObjectVersion {
   readonly resourceVersion: string;
 }
 
-/** The newest of versions, none of which need be known. */
+/** The newest of several versions, any of which may be unknown. */
 export const newestVersion = (versions: readonly (ObjectVersion | undefined)[]): ObjectVersion | undefined =>
   versions
     .filter((version) => version !== undefined)
@@ -93,7 +93,7 @@ export const isVersion = (text: unknown): text is string =>
   typeof text === "string" && /^(0|[1-9][0-9]*)$/.test(text);
 
 /**
- * Whether a value can be the name of an object or namespace of any kind: what may stand as one segment of a path
+ * Whether a value can be the name of an object or namespace of any kind: a valid segment of a path
  * (`IsValidPathSegmentName` of k8s.io/apimachinery), in Unicode.
  */
 export const isPathSegment = (text: unknown): text is string =>

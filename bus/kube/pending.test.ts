@@ -15,7 +15,7 @@ const throttled = (response: ServerResponse, seconds?: number): void => {
   response.end("Too many requests, please try again later.");
 };
 
-/** An API server on this machine; `answer` is given each request's number, from 0. */
+/** An API server in this process; `answer` receives each request's number, from 0. */
 async function serving(answer: (response: ServerResponse, at: number) => void) {
   let requests = 0;
   const server = createServer((_, response) => answer(response, requests++));
@@ -40,7 +40,7 @@ async function serving(answer: (response: ServerResponse, at: number) => void) {
   };
 }
 
-test("a throttled call is sent again after a short pause", async () => {
+test("retries a throttled call after a short pause", async () => {
   const { get, requests } = await serving((response, at) => {
     if (at < 2) throttled(response);
     else response.end("{}");
@@ -49,7 +49,7 @@ test("a throttled call is sent again after a short pause", async () => {
   expect(requests()).toBe(3);
 });
 
-test("a call fails at once when it is asked to wait for long: the retry takes place on the bus", async () => {
+test("fails at once if the requested wait is long: the retry is scheduled on the bus", async () => {
   const { get, requests } = await serving((response) => throttled(response, 32));
   const error = await get().then(
     () => undefined,
@@ -60,7 +60,7 @@ test("a call fails at once when it is asked to wait for long: the retry takes pl
   expect(requests()).toBe(1);
 });
 
-test("a call fails at once when a webhook denies it with a code of throttling", async () => {
+test("fails at once if a webhook denies with a status code of throttling", async () => {
   const { get, requests } = await serving((response) => {
     const message = 'admission webhook "check.policy.io" denied the request: slow down';
     response.writeHead(429, { "content-type": "application/json" });
@@ -70,7 +70,7 @@ test("a call fails at once when a webhook denies it with a code of throttling", 
   expect(requests()).toBe(1);
 });
 
-test("a call that waits for its retry, or for an answer, is what delays its signal", async () => {
+test("a call that waits for its retry or for an answer delays its signal", async () => {
   const held = Promise.withResolvers<ServerResponse>();
   const { get, requests, signal } = await serving((response, at) => {
     if (at === 0) throttled(response, 1);
@@ -84,7 +84,7 @@ test("a call that waits for its retry, or for an answer, is what delays its sign
   expect([delayOf(signal, 0), requests()]).toEqual([undefined, 2]);
 });
 
-test("a call that was not answered yet delays its signal only when it is late", async () => {
+test("an unanswered call delays its signal only when it is late", async () => {
   const held = Promise.withResolvers<ServerResponse>();
   const { get, signal } = await serving((response) => held.resolve(response));
   const call = get();
@@ -102,7 +102,7 @@ test("the first read of a replay, which goes to the API server, counts as a call
   const held = Promise.withResolvers<ServerResponse>();
   const { client, signal } = await serving((response) => held.resolve(response));
   const key = { namespace: "default", name: "made" };
-  // A replay does not ask the store.
+  // A replay does not read from the store.
   const tools = { client, store: undefined as never };
   const read = readFirst(tools, ConfigMap, key, newRequest({ type: "replay" }), signal);
   const response = await held.promise;

@@ -1,9 +1,9 @@
-/** Calls to the API server that are under way, by the signal that they were made with; and retries of those that are throttled. */
+/** Pending calls to the API server by their signal, and retries of throttled calls. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { apiServerUnavailable, blockerOf } from "./blocker.ts";
 import { ApiError, ApiUnansweredError } from "./errors.ts";
 
-/** A call under way. */
+/** A pending call. */
 interface PendingCall {
   /** Method and path. */
   readonly name: string;
@@ -15,20 +15,20 @@ interface PendingCall {
 
 const pending = new WeakMap<AbortSignal, Set<PendingCall>>();
 
-/** Nothing was executed, so any call may be sent again. A webhook that denies with a 429 has judged, and a reconcile need not wait for it. */
+/** A throttled call was not executed, so any call may be retried. A webhook that denies with a 429 has decided, and a reconcile need not wait for it. */
 const isThrottled = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.status === 429 && blockerOf(error)?.reason === apiServerUnavailable;
 
 const maxThrottledRetries = 5;
 /**
- * How long all retries of a call may wait. Priority and fairness asks for up to 32 s, in which a reconcile would hold its slot and
- * use up its time limit.
+ * Maximum total wait for retries of a call. Priority and fairness asks for up to 32 s, in which a reconcile would hold its slot
+ * and use up its time limit.
  */
 const maxThrottledMillis = 5_000;
 
 /**
- * Sends a request until it is not answered 429, and returns what `send` does. Throws the last 429 where the API server asks for more
- * patience than that.
+ * Sends a request, and retries it while the answer is 429. Returns the result of `send`. Throws the last 429 if the API server
+ * asks for a longer wait than that.
  */
 export async function retryThrottled<T>(
   signal: AbortSignal | undefined,
@@ -58,8 +58,8 @@ export async function retryThrottled<T>(
 }
 
 /**
- * Why a call of this signal has not come to its end: the API server asked it to wait, or has not answered for `lateMillis`.
- * Undefined when there is no such call.
+ * Why a call with this signal has not finished: the API server asked for a wait, or has not answered for `lateMillis`.
+ * Undefined without such a call.
  */
 export function delayOf(signal: AbortSignal, lateMillis: number): Error | undefined {
   const calls = [...(pending.get(signal) ?? [])];
@@ -67,6 +67,6 @@ export function delayOf(signal: AbortSignal, lateMillis: number): Error | undefi
   if (throttled !== undefined) return throttled;
   const now = performance.now();
   const late = calls.find(({ since }) => now - since >= lateMillis);
-  // Without a duration: a condition that quotes it must not change each time.
+  // Without a duration: the text of a condition that quotes it must stay the same.
   return late && new ApiUnansweredError(`${late.name} was not answered in time`);
 }

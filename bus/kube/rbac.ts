@@ -1,16 +1,16 @@
-/** Kinds that grant rights: https://kubernetes.io/docs/reference/access-authn-authz/rbac/ */
+/** Kinds that grant permissions: https://kubernetes.io/docs/reference/access-authn-authz/rbac/ */
 import { externalKind } from "./kind.ts";
 
 const group = { group: "rbac.authorization.k8s.io", version: "v1" } as const;
 
-/** ClusterRoles: in no namespace. */
+/** ClusterRoles: cluster-scoped. */
 export const ClusterRole = externalKind({
   ...group,
   kind: "ClusterRole",
   plural: "clusterroles",
   scope: "Cluster",
 });
-/** ClusterRoleBindings: in no namespace. */
+/** ClusterRoleBindings: cluster-scoped. */
 export const ClusterRoleBinding = externalKind({
   ...group,
   kind: "ClusterRoleBinding",

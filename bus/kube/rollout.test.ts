@@ -44,7 +44,7 @@ test.each([
   expect(rolloutOf(deployment(2, status))).toEqual({ state: "progressing", reason: "Progressing", message });
 });
 
-test("is done when all pods are new and available, be it none", () => {
+test("is done when all pods are new and available, even with zero pods", () => {
   expect(rolloutOf(deployment(2, all(2)))).toMatchObject({
     state: "done",
     message: "2 of 2 pods are available",
@@ -60,7 +60,7 @@ const exceeded = {
   message: "no progress",
 };
 
-test("has failed after its deadline, unless it has been changed since", () => {
+test("has failed after its deadline, unless it was changed since", () => {
   const status = { ...all(2), updatedReplicas: 1, conditions: [exceeded] };
   expect(rolloutOf(deployment(2, status))).toMatchObject({
     state: "failed",
@@ -70,7 +70,7 @@ test("has failed after its deadline, unless it has been changed since", () => {
   expect(rolloutOf(deployment(2, status, { generation: 3 }))).toMatchObject({ state: "progressing" });
 });
 
-test("several are as far as the one that is worst", () => {
+test("several Deployments have the state of the worst one", () => {
   const done = deployment(1, all(1), { name: "done" });
   const slow = deployment(2, all(1), { name: "slow" });
   const failed = deployment(1, { ...all(1), conditions: [exceeded] }, { name: "failed" });
@@ -87,7 +87,7 @@ test("several are as far as the one that is worst", () => {
   expect(rolloutOfAll([])).toMatchObject({ state: "done", reason: "NothingToRollOut" });
 });
 
-test("the selector is what Kubernetes reads as the same one", () => {
+test("writes the selector as text that Kubernetes parses as the same selector", () => {
   const matchExpressions = [
     { key: "tier", operator: "In", values: ["a", "b"] },
     { key: "old", operator: "NotIn", values: ["yes"] },
@@ -101,7 +101,7 @@ test("the selector is what Kubernetes reads as the same one", () => {
   expect(selectorText(deployment(1, undefined))).toBe("");
 });
 
-test("an image is one of any of its containers", () => {
+test("finds an image in any container", () => {
   const template = { spec: { containers: [{ image: "side:1" }, { image: "web:1" }] } };
   const found = { ...deployment(1, undefined), spec: { template } };
   expect(hasImage(found, "web:1")).toBe(true);

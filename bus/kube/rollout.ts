@@ -1,10 +1,10 @@
 /**
- * How far a Deployment is. Pure; as `kubectl rollout status` and kstatus see it:
+ * Progress of a Deployment's rollout. Pure; follows `kubectl rollout status` and kstatus:
  * https://github.com/kubernetes-sigs/cli-utils/blob/master/pkg/kstatus/README.md
  */
 import type { KubeObject } from "./object.ts";
 
-/** A Deployment, as far as it is looked at. */
+/** A Deployment, reduced to the fields in use. */
 export type Deployment = KubeObject<
   {
     readonly replicas?: number;
@@ -35,7 +35,7 @@ export type Deployment = KubeObject<
   }
 >;
 
-/** How far it is. */
+/** State of a rollout. */
 export interface Rollout {
   readonly state: "done" | "progressing" | "failed";
   /** One CamelCase word. */
@@ -45,7 +45,7 @@ export interface Rollout {
 
 const progressing = (message: string): Rollout => ({ state: "progressing", reason: "Progressing", message });
 
-/** How far one Deployment is. */
+/** The state of one Deployment. */
 export function rolloutOf({ metadata, spec, status = {} }: Deployment): Rollout {
   const { name, generation = 0 } = metadata;
   const wanted = spec.replicas ?? 1;
@@ -82,7 +82,7 @@ export function rolloutOf({ metadata, spec, status = {} }: Deployment): Rollout 
   };
 }
 
-/** How far several are: the worst of them. */
+/** The state of several Deployments: the worst one. */
 export function rolloutOfAll(deployments: readonly Deployment[]): Rollout {
   const all = deployments.map(rolloutOf);
   return (
@@ -96,7 +96,7 @@ export function rolloutOfAll(deployments: readonly Deployment[]): Rollout {
 export const hasImage = ({ spec }: Deployment, image: string): boolean =>
   spec.template?.spec?.containers?.some((container) => container.image === image) ?? false;
 
-/** Its selector of pods, as the text that autoscalers read: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/ */
+/** The selector of its pods, as text for autoscalers: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/ */
 export function selectorText({ spec: { selector } }: Deployment): string {
   const labels = Object.entries(selector?.matchLabels ?? {}).map(([name, value]) => `${name}=${value}`);
   const expressions = (selector?.matchExpressions ?? []).map(({ key, operator, values = [] }) => {

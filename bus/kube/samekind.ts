@@ -1,10 +1,10 @@
-/** Whether two definitions of a kind say the same. */
+/** Compares two definitions of a kind. */
 import { isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
 import { crdOf } from "./crd.ts";
 import type { Kind } from "./kind.ts";
 
-/** Whether two kinds of ours have the same CRD, the same writers and the same refinements. */
+/** Whether two of our kinds have the same CRD, writers, and refinements. */
 export function haveSameDefinition(one: Kind, other: Kind): boolean {
   return (
     one === other ||
@@ -14,7 +14,7 @@ export function haveSameDefinition(one: Kind, other: Kind): boolean {
   );
 }
 
-/** Two pieces of code are known to be the same only where they are one function. */
+/** Code is known to be the same only if it is the same function. */
 function haveSameCode(one: Kind, other: Kind): boolean {
   const [ours, theirs] = [codeOf(one), codeOf(other)];
   return ours.length === theirs.length && ours.every((code, at) => code === theirs[at]);

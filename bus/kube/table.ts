@@ -1,4 +1,4 @@
-/** Objects as `kubectl get` shows them: the API server makes the table, we align it. */
+/** Objects in the form of `kubectl get`: the API server builds the table, and we align it. */
 import { type KubeClient, resourcePath } from "./client.ts";
 import type { Kind } from "./kind.ts";
 

@@ -26,13 +26,13 @@ const event = fc.oneof(
   }),
 );
 
-/** Cuts bytes into chunks where the numbers say. */
+/** Cuts bytes into chunks at these lengths. */
 function chunks(bytes: Buffer, cuts: readonly number[]): Buffer[] {
   const at = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
   return at.slice(1).map((end, i) => bytes.subarray(at[i], end));
 }
 
-/** What the body of a watch tells, and how it ends. */
+/** The events in the body of a watch, and how it ends. */
 async function read(parts: readonly Buffer[]): Promise<{ events: WatchEvent[]; error?: Error }> {
   const events: WatchEvent[] = [];
   try {
@@ -48,7 +48,7 @@ const noted = (metadata: object, type = "ADDED"): string =>
   JSON.stringify({ type, object: { kind: "Note", metadata } });
 const good = noted({ name: "a", namespace: "default", uid: "u", resourceVersion: "1" });
 
-test("watch - events arrive as they were sent, however their bytes are cut", async () => {
+test("watch - parses events, however their bytes are cut", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(event, { maxLength: 6 }),
@@ -61,18 +61,18 @@ test("watch - events arrive as they were sent, however their bytes are cut", asy
   );
 });
 
-test("watch - a character of several bytes that two chunks share is one character", async () => {
+test("watch - joins a multi-byte character that two chunks share", async () => {
   const sent = JSON.parse(good.replace('"u"', '"伝令🎵"')) as WatchEvent;
   const bytes = Buffer.from(`${JSON.stringify(sent)}\n`);
   const parts = Array.from(bytes, (byte) => Buffer.from([byte]));
   expect(await read(parts)).toEqual({ events: [sent] });
 });
 
-test("watch - an unfinished last line is no event", async () => {
+test("watch - ignores an unfinished last line", async () => {
   expect((await read([Buffer.from(`${good}\n${good}`)])).events).toHaveLength(1);
 });
 
-test("watch - at a line that is no event it ends with an error that says so, after the good ones before it", async () => {
+test("watch - ends with an error at an invalid line, after the valid events before it", async () => {
   const bad = fc.oneof(
     fc.json(),
     fc.stringMatching(/^[^\n]{1,20}$/).filter((line) => line.trim() !== ""),
@@ -100,7 +100,7 @@ test("watch - at a line that is no event it ends with an error that says so, aft
   );
 });
 
-test("watch - whatever an ERROR event holds, it is an ApiError with a status", async () => {
+test("watch - converts any ERROR event to an ApiError with a status", async () => {
   expect((await readLines('{"type":"ERROR","object":{"code":410,"reason":"Expired"}}')).error).toMatchObject({
     status: 410,
     reason: "Expired",
@@ -114,7 +114,7 @@ test("watch - whatever an ERROR event holds, it is an ApiError with a status", a
   );
 });
 
-test("watch - a long line in many chunks is read, and one that never ends is given up", async () => {
+test("watch - reads a long line in many chunks, and gives up on an endless one", async () => {
   const long = JSON.parse(good) as { object: { spec?: unknown } };
   long.object.spec = "x".repeat(20_000_000);
   const bytes = Buffer.from(`${JSON.stringify(long)}\n`);

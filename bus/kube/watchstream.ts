@@ -4,30 +4,30 @@ import { StringDecoder } from "node:string_decoder";
 import { ApiError, type StatusBody } from "./errors.ts";
 import { isPathSegment, isVersion, type KubeObject, type Stored } from "./object.ts";
 
-/** What a watch tells. A bookmark's object has nothing but a resourceVersion. */
+/** An event of a watch. A bookmark's object has only a resourceVersion. */
 export interface WatchEvent<T extends KubeObject = KubeObject> {
   readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK";
   readonly object: Stored<T>;
 }
 
-/** A line of a watch is no event of it. The watch is opened again where the last good one was. */
+/** A line of a watch is not an event. The watch is reopened after the last valid one. */
 export class WatchDecodeError extends Error {
   override readonly name = "WatchDecodeError";
 }
 
-/** Far above what an API server stores; a line that never ends must not take all the memory. Characters. */
+/** Far above the size that an API server stores; an endless line must not use all memory. Characters. */
 const maxLine = 64 * 2 ** 20;
 const changes: readonly unknown[] = ["ADDED", "MODIFIED", "DELETED"];
 
 /**
- * The events in a watch's body. Throws an {@link ApiError} that arrives as an event, and {@link WatchDecodeError} at the
- * first line that is none.
+ * Parses the events in a watch's body. Throws an {@link ApiError} that arrives as an event, and {@link WatchDecodeError} at the
+ * first invalid line.
  */
 export async function* watchEvents<T extends KubeObject>(
   stream: Readable,
   path: string,
 ): AsyncGenerator<WatchEvent<T>> {
-  // A stream that is left early reports that it was aborted, to nobody.
+  // A stream that is left early emits an abort error.
   stream.on("error", () => undefined);
   for await (const line of lines(stream, path)) yield eventIn<T>(line, path);
 }
@@ -37,7 +37,7 @@ function eventIn<T extends KubeObject>(line: string, path: string): WatchEvent<T
   try {
     event = JSON.parse(line);
   } catch (error) {
-    throw new WatchDecodeError(`the watch of ${path} has a line that is no JSON: ${shown(line)}`, {
+    throw new WatchDecodeError(`the watch of ${path} has a line that is not JSON: ${shown(line)}`, {
       cause: error,
     });
   }
@@ -52,7 +52,8 @@ function eventIn<T extends KubeObject>(line: string, path: string): WatchEvent<T
         isPathSegment(name) &&
         (namespace === undefined || isPathSegment(namespace)) &&
         typeof uid === "string"));
-  if (!known) throw new WatchDecodeError(`the watch of ${path} has a line that is no event: ${shown(line)}`);
+  if (!known)
+    throw new WatchDecodeError(`the watch of ${path} has a line that is not an event: ${shown(line)}`);
   return event as WatchEvent<T>;
 }
 
@@ -60,7 +61,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null;
 const shown = (line: string): string => JSON.stringify(line.slice(0, 200));
 
-/** What an error says, as far as it says it: without a code it is the server's fault. */
+/** The fields of an error. Without a code it counts as a server error. */
 function statusIn(object: unknown): [status: number, body: StatusBody] {
   const { code, message, reason, details } = isRecord(object) ? object : {};
   const seconds = isRecord(details) ? details.retryAfterSeconds : undefined;
@@ -72,10 +73,10 @@ function statusIn(object: unknown): [status: number, body: StatusBody] {
   return [typeof code === "number" && Number.isInteger(code) ? code : 500, body];
 }
 
-/** The lines of a stream; an unfinished last line is dropped, because its event comes again. */
+/** Splits a stream into lines. Drops an unfinished last line, because its event is sent again. */
 async function* lines(stream: Readable, path: string): AsyncGenerator<string> {
   const decoder = new StringDecoder("utf8");
-  // A long line arrives in many pieces: each is looked through once.
+  // A long line arrives in many pieces: scan each piece once.
   let pieces: string[] = [];
   let length = 0;
   for await (const chunk of stream) {

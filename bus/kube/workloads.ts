@@ -1,9 +1,9 @@
-/** Kinds of Kubernetes' own that run something, or lead to what runs. */
+/** Kubernetes' own kinds that run or expose programs. */
 import { externalKind } from "./kind.ts";
 import type { KubeObject } from "./object.ts";
 import type { Deployment as DeploymentObject } from "./rollout.ts";
 
-/** A Deployment, as far as it is looked at. */
+/** A Deployment, reduced to the fields in use. */
 export type Deployment = DeploymentObject;
 /** Deployments. */
 export const Deployment = externalKind<DeploymentObject>({
@@ -13,7 +13,7 @@ export const Deployment = externalKind<DeploymentObject>({
   plural: "deployments",
 });
 
-/** A StatefulSet, as far as it is looked at. */
+/** A StatefulSet, reduced to the fields in use. */
 export type StatefulSet = KubeObject<
   Readonly<Record<string, unknown>> & { readonly replicas?: number },
   {
@@ -33,7 +33,7 @@ export const StatefulSet = externalKind<StatefulSet>({
 /** Services. */
 export const Service = externalKind({ group: "", version: "v1", kind: "Service", plural: "services" });
 
-/** A ServiceAccount, and the Secrets that go with it. */
+/** A ServiceAccount, and its Secrets. */
 export type ServiceAccount = KubeObject & {
   readonly secrets?: readonly { readonly name?: string }[];
   readonly imagePullSecrets?: readonly { readonly name?: string }[];
