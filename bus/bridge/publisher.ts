@@ -25,10 +25,10 @@ import { keyText, objectSubject, parseKeyText, streams } from "../subjects.ts";
 import { tombstoneTtl } from "../topology/streams.ts";
 import { publishSpan } from "../tracing/messages.ts";
 import { spanned } from "../tracing/spans.ts";
+import { turnEndAfterFirst } from "../values/eventloop.ts";
 import { headIn, holds, isNewer, isNews, knownFrom, lastState, learn, unversioned } from "./known.ts";
 import { type Address, type Known, openLedger } from "./ledger.ts";
 import type { SavedExtent } from "./position.ts";
-import { turn } from "./turn.ts";
 
 /** The changes of one kind (in one namespace, if given). */
 export interface Publisher {
@@ -108,6 +108,9 @@ const maxUnderWay = 128;
 /** Number of deletions to remember. Recreated objects mostly return soon, and then need no read from the bus. */
 const rememberedTombstones = 10_000;
 
+/** Shared by all publishers, because they share the connection. */
+const endOfTurn = turnEndAfterFirst();
+
 /** Opens a publisher. Reads from the bus what it already has. */
 export async function openPublisher(options: PublisherOptions): Promise<Publisher> {
   const { bus, cluster, kind, signal } = options;
@@ -174,7 +177,7 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
     const subject = subjectOf(address);
     const message = fitting(subject, event);
     // The changes of one chunk of the watch share a socket write.
-    const later = turn();
+    const later = endOfTurn();
     if (later !== undefined) await later;
     for (;;) {
       const before = ledger.get(address);

@@ -15,11 +15,11 @@ import { listenOn } from "../process/listen.ts";
 import { unreadMillis } from "../process/unread.ts";
 import { streams } from "../subjects.ts";
 import { type BusOptions, ensureWebhooks } from "../topology.ts";
+import { turnEnd } from "../values/eventloop.ts";
 import { OversizedDeliveryError, storeDelivery } from "../webhooks/deliveries.ts";
 import { type BudgetLimits, defaultBudget, openBudget } from "./budget.ts";
 import { type Answer, receiver } from "./receiver.ts";
 import { openSecrets } from "./secrets.ts";
-import { endOfTurn } from "./turn.ts";
 
 /** Options of {@link startGateway}. */
 export interface GatewayOptions {
@@ -105,7 +105,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const budget = options.budget ?? defaultBudget;
   let failed: { readonly at: number; readonly reason: string } | undefined;
   let stopping = false;
-  const turn = endOfTurn();
+  const endOfTurn = turnEnd();
 
   const receive = receiver({
     path: options.webhookPath,
@@ -119,7 +119,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       const late = new AbortController();
       const timer = setTimeout(() => late.abort(), Math.min(times.store, left));
       try {
-        await turn();
+        await endOfTurn();
         const stored = await storeDelivery(bus, at, event, { signal: late.signal, now });
         failed = undefined;
         return stored;

@@ -35,8 +35,7 @@ export async function openSecrets(folder: string, log: Logger, rereadMillis: num
     reading = true;
     try {
       const found = await readSecrets(folder);
-      if (!sameSecrets(found, secrets))
-        log.info({ hooks: [...found.keys()] }, "webhook secrets changed");
+      if (!sameSecrets(found, secrets)) log.info({ hooks: [...found.keys()] }, "webhook secrets changed");
       secrets = found;
       told = undefined;
     } catch (error) {

@@ -1,5 +1,6 @@
 /** A message that a durable consumer delivered to this process, and the ways to answer it. */
 import type { Msg, MsgHdrs, NatsConnection } from "@nats-io/transport-node";
+import { batchByTurn } from "../values/eventloop.ts";
 import type { Bus } from "./connect.ts";
 import { readableHeaders } from "./headers.ts";
 
@@ -34,19 +35,12 @@ export interface Delivery {
 }
 
 /**
- * Unconfirmed acknowledgements of one turn of the event loop travel in one write: of a burst of events most are
- * answered at once, and a write to the socket for each is what costs.
+ * Unconfirmed acknowledgements of one turn of the event loop share a socket write, because most events of a burst are
+ * acknowledged at once.
  */
-const unsent: [NatsConnection, string][] = [];
-function acknowledge(nc: NatsConnection, reply: string): void {
-  if (unsent.length === 0) {
-    setImmediate(() => {
-      for (const [connection, to] of unsent.splice(0))
-        if (!connection.isClosed()) connection.publish(to, "+ACK");
-    });
-  }
-  unsent.push([nc, reply]);
-}
+const acknowledge = batchByTurn<readonly [NatsConnection, string]>((acknowledgements) => {
+  for (const [nc, reply] of acknowledgements) if (!nc.isClosed()) nc.publish(reply, "+ACK");
+});
 
 /** Reads a message of a pull consumer. Its reply subject carries the delivery's numbers (ADR-15). */
 export function deliveryOf({ nc, inbox }: Pick<Bus, "nc" | "inbox">, message: Msg): Delivery {
@@ -69,7 +63,7 @@ export function deliveryOf({ nc, inbox }: Pick<Bus, "nc" | "inbox">, message: Ms
     pending: Number(parts[start + 4]),
     arrived: performance.now(),
     string: () => message.string(),
-    done: () => acknowledge(nc, reply),
+    done: () => acknowledge([nc, reply]),
     confirmDone: () => confirm("+ACK"),
     extend: () => confirm("+WPI"),
     handBack: (afterMillis = 0) =>
