@@ -6,7 +6,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KV } from "@nats-io/kv";
-import { isOvertaken } from "../nats/wrongsequence.ts";
+import { isWrongSequence } from "../nats/wrongsequence.ts";
 
 /** Times of a lease, in milliseconds. */
 export interface LeaseTimes {
@@ -90,7 +90,7 @@ export async function claim(write: () => Promise<number>): Promise<number | unde
   try {
     return await write();
   } catch (error) {
-    if (isOvertaken(error)) return undefined;
+    if (isWrongSequence(error)) return undefined;
     throw error;
   }
 }

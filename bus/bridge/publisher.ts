@@ -19,7 +19,7 @@ import {
 import type { Kind } from "../kube/kind.ts";
 import { compareVersions, type Stored } from "../kube/object.ts";
 import type { Bus } from "../nats/connect.ts";
-import { isOvertaken } from "../nats/wrongsequence.ts";
+import { isWrongSequence } from "../nats/wrongsequence.ts";
 import { type PublishObserver, publishUntilAnswered, untilAnswered } from "../queue/publish.ts";
 import { keyText, objectSubject, parseKeyText, streams } from "../subjects.ts";
 import { tombstoneTtl } from "../topology/streams.ts";
@@ -198,7 +198,7 @@ export async function openPublisher(options: PublisherOptions): Promise<Publishe
         options.onPublished(change);
         return "published";
       } catch (error) {
-        if (!isOvertaken(error)) throw error;
+        if (!isWrongSequence(error)) throw error;
         // Another bridge published, a tombstone expired, or the answer to our own publish was lost.
         const found = await lastOn(subject);
         if (found) ledger.set(address, knownFrom(headIn(found.header), found.seq));

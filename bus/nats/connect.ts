@@ -15,8 +15,8 @@ import { redacted } from "../values/redact.ts";
 import { commonName, type Identity, identityOf } from "./identity.ts";
 import { askingThrough, type Inbox, openInbox } from "./inbox.ts";
 import { BusPermissionError, withUser } from "./permissionerror.ts";
-import { openStuck, type Stuck } from "./publishbacklog.ts";
-import { greeting } from "./serverinfo.ts";
+import { openPublishBacklog, type PublishBacklog } from "./publishbacklog.ts";
+import { readServerInfo } from "./serverinfo.ts";
 
 /** A connection and its JetStream clients. */
 export interface Bus {
@@ -26,7 +26,7 @@ export interface Bus {
   readonly kvm: Kvm;
   readonly inbox: Inbox;
   readonly identity: Identity;
-  readonly stuck: Stuck;
+  readonly stuck: PublishBacklog;
 }
 
 /** How to reach the bus. */
@@ -100,7 +100,7 @@ export async function connectBus(address: BusAddress): Promise<Bus> {
     const asking = askingThrough(inbox, nc);
     const jsm = await jetstreamManager(asking);
     const js = jetstream(asking);
-    return { nc, js, jsm, kvm: new Kvm(js), inbox, identity, stuck: openStuck() };
+    return { nc, js, jsm, kvm: new Kvm(js), inbox, identity, stuck: openPublishBacklog() };
   } catch (error) {
     await nc.close();
     const denied = withUser(identity.user, error);
@@ -179,7 +179,7 @@ async function adviceOn(error: unknown, { url, certificate }: BusAddress, user: 
   if (/VERIFY|SELF_SIGNED|ALTNAME|CERT_/.test((error as NodeJS.ErrnoException).code ?? ""))
     return "Its certificate is not trusted: set --nats-ca or NATS_CA to the authority that signed it, and use a host name that the certificate covers.";
   // A server that rejects a certificate closes the connection, and the client library loses the reason.
-  if (error instanceof errors.TimeoutError && (await greeting(url))?.tls_verify) {
+  if (error instanceof errors.TimeoutError && (await readServerInfo(url))?.tls_verify) {
     return certificate === undefined
       ? "It requires a client certificate: set --nats-cert and --nats-key (NATS_CERT, NATS_KEY)."
       : `It requires a client certificate and seems to reject the one of ${user} (${certificate}): check that it is valid and signed by an authority that the server trusts.`;

@@ -2,7 +2,7 @@
 import { JetStreamApiError } from "@nats-io/jetstream";
 
 /** The publishes that are being retried. */
-export interface Stuck {
+export interface PublishBacklog {
   /** A publish failed and is retried. The same `publish` may fail several times. */
   failed(publish: object, error: Error): void;
   /** The publish was answered or abandoned. */
@@ -31,7 +31,7 @@ export const isNotStored = (error: unknown): error is JetStreamApiError =>
   error instanceof JetStreamApiError && error.status >= 500;
 
 /** Opens a record without failed publishes. */
-export function openStuck(): Stuck {
+export function openPublishBacklog(): PublishBacklog {
   const publishes = new Map<object, { readonly since: number; error: Error }>();
   return {
     failed(publish, error) {

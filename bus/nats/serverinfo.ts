@@ -13,7 +13,7 @@ const schema = z.looseObject({
 });
 
 /** A server's INFO: https://docs.nats.io/reference/reference-protocols/nats-protocol#info */
-export type Greeting = z.infer<typeof schema>;
+export type ServerInfo = z.infer<typeof schema>;
 
 const patienceMillis = 2000;
 
@@ -36,14 +36,14 @@ async function met<T>(
   }
 }
 
-async function heard(socket: Socket, signal: AbortSignal): Promise<Greeting> {
+async function heard(socket: Socket, signal: AbortSignal): Promise<ServerInfo> {
   let text = "";
   while (!text.includes("\n")) text += String((await once(socket, "data", { signal }))[0]);
   return schema.parse(JSON.parse(text.replace(/^INFO /, "").split("\n", 1)[0] ?? ""));
 }
 
 /** The INFO of the first server of an address; undefined if it does not arrive within two seconds. */
-export const greeting = (url: string): Promise<Greeting | undefined> =>
+export const readServerInfo = (url: string): Promise<ServerInfo | undefined> =>
   met(url, (socket, _host, signal) => heard(socket, signal));
 
 /**

@@ -5,5 +5,5 @@ import { JetStreamApiError } from "@nats-io/jetstream";
 const wrongSequence = [10071, 10164];
 
 /** A conditional write was rejected because another client has written in between. */
-export const isOvertaken = (error: unknown): boolean =>
+export const isWrongSequence = (error: unknown): boolean =>
   error instanceof JetStreamApiError && wrongSequence.includes(error.code);

@@ -1,6 +1,6 @@
 /** Replaces the last message on a subject, for streams in which functions may publish but not delete. */
 import type { Bus } from "../nats/connect.ts";
-import { isOvertaken } from "../nats/wrongsequence.ts";
+import { isWrongSequence } from "../nats/wrongsequence.ts";
 import { publishUntilAnswered } from "./publish.ts";
 
 /**
@@ -22,7 +22,7 @@ export async function replaceLast(
     await publishUntilAnswered(bus, subject, text, { lastSubjectSequence: sequence, ttl, signal });
     return "replaced";
   } catch (error) {
-    if (!isOvertaken(error)) throw error;
+    if (!isWrongSequence(error)) throw error;
     return "overtaken";
   }
 }

@@ -9,7 +9,7 @@ import type { Kind } from "../kube/kind.ts";
 import { type BusClock, machineClock } from "../nats/busclock.ts";
 import type { Bus } from "../nats/connect.ts";
 import type { Delivery } from "../nats/delivery.ts";
-import { isOvertaken } from "../nats/wrongsequence.ts";
+import { isWrongSequence } from "../nats/wrongsequence.ts";
 import {
   keyText,
   kindSubjects,
@@ -65,7 +65,7 @@ export function startSweep(options: SweepOptions): Sweep {
     const isPlanned = found !== null && Math.abs(dueAt(found) - clock.now()) < 2 * everyMillis;
     if (isPlanned && found.header.get("Nats-Schedule-Target") === sweeps.due(scope)) return;
     await arm(found?.seq ?? 0).catch((error: unknown) => {
-      if (!isOvertaken(error)) throw error;
+      if (!isWrongSequence(error)) throw error;
     });
   }
 
