@@ -27,30 +27,16 @@ class NoSecretsError extends ConfigError {}
  * the known secrets stay.
  */
 export async function openSecrets(folder: string, log: Logger, rereadMillis: number): Promise<SecretsFolder> {
-  let secrets = await readSecrets(folder);
-  let told: string | undefined;
-  let reading = false;
-  const again = async (): Promise<void> => {
-    if (reading) return;
-    reading = true;
-    try {
-      const found = await readSecrets(folder);
-      if (!sameSecrets(found, secrets)) log.info({ hooks: [...found.keys()] }, "webhook secrets changed");
-      secrets = found;
-      told = undefined;
-    } catch (error) {
-      const { message } = error as Error;
-      if (message !== told) log.error({ err: error }, "failed to read webhook secrets");
-      told = message;
-      if (error instanceof NoSecretsError) secrets = new Map();
-    } finally {
-      reading = false;
-    }
-  };
-  const timer = setInterval(again, rereadMillis);
-  timer.unref();
-  log.info({ hooks: [...secrets.keys()] }, "webhook secrets read");
-  return { of: (hook) => secrets.get(hook), stop: () => clearInterval(timer) };
+  const secrets = await reread<Secrets>({
+    read: () => readSecrets(folder),
+    everyMillis: rereadMillis,
+    isSame: sameSecrets,
+    onChange: (found) => log.info({ hooks: [...found.keys()] }, "webhook secrets changed"),
+    onError: (error) => log.error({ err: error }, "failed to read webhook secrets"),
+    afterError: (error, last) => (error instanceof NoSecretsError ? new Map() : last),
+  });
+  log.info({ hooks: [...secrets.current().keys()] }, "webhook secrets read");
+  return { of: (hook) => secrets.current().get(hook), stop: secrets.stop };
 }
 
 /**

@@ -103,58 +103,8 @@ interface Store {
 }
 
 /** Opens the sessions on a bus. */
-export function openSessions(
-  bus: Pick<Bus, "inbox" | "stuck" | "jsm">,
-  keys: () => readonly Key[],
-): Sessions {
-  // Neither who reads the bus nor who has a key alone can read a session: its name is part of the key.
-  const sealing = (id: string): Sealer => sealer(keys, { name: "session", secret: id });
-
-  /** The leader is asked, and not whichever server has a copy: whoever has just logged in is known, and whoever has just logged out is not. */
-  async function read(id: string) {
-    try {
-      return await bus.jsm.streams.getMessage(streams.sessions, { last_by_subj: subjectOf(id) });
-    } catch (error) {
-      throw away(error as Error);
-    }
-  }
-
-  async function publish(
-    id: string,
-    text: string,
-    { sequence, ttl, patience }: { sequence: number; ttl: string; patience: Patience },
-  ): Promise<number | "overtaken"> {
-    try {
-      const signal = patience === "request" ? AbortSignal.timeout(busMillis) : undefined;
-      const wanted = { lastSubjectSequence: sequence, ttl, signal };
-      return await publishUntilAnswered(bus, subjectOf(id), text, wanted);
-    } catch (error) {
-      if (!isWrongSequence(error)) throw away(error as Error);
-      return "overtaken";
-    }
-  }
-
-  async function write(id: string, session: Session, sequence: number, patience: Patience) {
-    const sealed = await sealing(id).seal(JSON.stringify(session));
-    return publish(id, sealed, { sequence, ttl: keptFor(session), patience });
-  }
-
-  async function update(
-    { id, sequence }: OpenSession,
-    session: Session,
-    patience: Patience = "request",
-  ): Promise<OpenSession | "overtaken"> {
-    const written = await write(id, session, sequence, patience);
-    if (written === "overtaken") return written;
-    return { id, session, sequence: written, writtenAt: Date.now() };
-  }
-
-  async function opened(id: string, sealed: string): Promise<Session | undefined> {
-    const found = await sealing(id).open(sealed);
-    const session = found && sessionSchema.safeParse(JSON.parse(found.text)).data;
-    return session && endOf(session) > Date.now() ? session : undefined;
-  }
-
+export function openSessions(bus: Store["bus"], keys: Store["keys"]): Sessions {
+  const store = { bus, keys };
   return {
     async begin(session) {
       const id = randomBytes(idBytes).toString("base64url");
@@ -218,7 +168,7 @@ async function publishRecord(
     const options = { lastSubjectSequence: sequence, ttl, signal };
     return await publishUntilAnswered(bus, subjectOf(id), text, options);
   } catch (error) {
-    if (!isOvertaken(error)) throw unavailable(error as Error);
+    if (!isWrongSequence(error)) throw unavailable(error as Error);
     return "overtaken";
   }
 }
