@@ -1,4 +1,4 @@
-/** Requests while the API server is away: retried for as long as it takes, and nobody is given up. */
+/** Requests while the API server is unavailable: retried for as long as the outage lasts, never dead-lettered. */
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { expect, onTestFinished, test } from "vitest";
@@ -15,7 +15,7 @@ import { publisherOf, stored } from "../harness/publish.ts";
 
 await programs("nats-server");
 
-test("an API server that is away for longer than all the attempts is no dead letter; an error of the function is", async () => {
+test("an outage longer than all attempts makes no dead letter; an error of the function does", async () => {
   const local = await startLocalNats();
   onTestFinished(() => local.stop());
   const bus = await connectBus({ url: local.natsUrl, name: "test" });

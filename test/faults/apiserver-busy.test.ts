@@ -1,4 +1,4 @@
-/** Reconciles whose time limit passes because the API server throttles or does not answer: their objects are not to blame. */
+/** Reconciles that hit their time limit because the API server throttles or does not answer. Their objects are not to blame. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -31,7 +31,7 @@ const Visit = defineKind({
   status: z.object({ conditions: conditions("Ready") }),
 });
 
-/** Answers requests for Visits, keeps status patches, throttles those for `throttled`, and leaves those for `silent` unanswered. */
+/** Answers requests for Visits and keeps status patches. Throttles requests for `throttled` and never answers those for `silent`. */
 async function startBusyServer(objects: ReadonlyMap<string, Stored>) {
   const patches: string[] = [];
   const server = createServer(async (request, response) => {
@@ -58,7 +58,7 @@ async function startBusyServer(objects: ReadonlyMap<string, Stored>) {
   return { client, patches };
 }
 
-test("a time limit that passes while the API server throttles or does not answer is no dead letter; another one is", async () => {
+test("a time limit hit while the API server throttles or is silent makes no dead letter; any other does", async () => {
   const local = await startLocalNats();
   onTestFinished(() => local.stop());
   const bus = await connectBus({ url: local.natsUrl, name: "test" });
@@ -99,7 +99,7 @@ test("a time limit that passes while the API server throttles or does not answer
   await expect.poll(() => visits, { timeout: 60_000 }).toMatchObject({ nobody: 2 });
   await expect.poll(() => Math.min(visits.throttled, visits.silent), { timeout: 60_000 }).toBeGreaterThan(3);
   const letters = deadLetters(bus, { fn: "visiting", cluster: "test" });
-  // One of its two visits may begin last of all.
+  // One of its two visits may start after all others.
   await expect
     .poll(async () => (await letters.list()).map(({ key }) => key.name), { timeout: 60_000 })
     .toEqual(["to-nobody"]);

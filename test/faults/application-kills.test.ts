@@ -1,4 +1,4 @@
-/** Applications whose children come and go while workers are killed (-9): every child is listed, and none is left over. */
+/** Applications whose children come and go while workers are killed (-9): every child is listed, and none is orphaned. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { controllerOf, type Stored } from "../../bus/kube/object.ts";
@@ -23,7 +23,7 @@ afterAll(() => paas?.stop());
 const at = (name: string) => ({ namespace: "default", name });
 const isDeployed = (app: Stored<Application>) =>
   has("Ready", "True")(app) && app.status?.observedGeneration === app.metadata.generation;
-/** With a login there are two more children, without one they go. */
+/** A login adds two children. */
 const login = (is: "on" | "off") => ({
   attributes: is === "on" ? { "modoki.tsuzu.dev/oauth2": "default" } : null,
 });
@@ -40,7 +40,7 @@ const childrenOf = async (): Promise<readonly Stored[]> =>
   ).flat();
 const textOf = ({ kind, metadata }: Stored): string => `${kind}/${metadata.name} ${metadata.uid}`;
 
-/** What an Application controls, as `Kind/name uid`. */
+/** The objects that an Application controls, as `Kind/name uid`. */
 const ownedBy = async ({ metadata: { uid } }: Stored<Application>): Promise<string[]> =>
   (await childrenOf())
     .filter((child) => controllerOf(child)?.uid === uid)
@@ -50,7 +50,7 @@ const ownedBy = async ({ metadata: { uid } }: Stored<Application>): Promise<stri
 const listedBy = ({ status }: Stored<Application>): string[] =>
   (status?.resources ?? []).map(({ kind, name, uid }) => `${kind}/${name} ${uid}`).sort();
 
-/** Children that no Application lists although they were there before it was looked, and still are. */
+/** Children that exist before and after the check without being listed by an Application. */
 async function unlisted(): Promise<string[]> {
   const before = await childrenOf();
   const apps = await paas.kit.list(Application);
@@ -65,13 +65,13 @@ async function unlisted(): Promise<string[]> {
     .filter((text) => after.has(text));
 }
 
-test("whenever a worker dies, all that there is is listed, and in the end there is nothing else", async () => {
+test("every child is listed whenever a worker dies, and no other child remains at the end", async () => {
   const names = Array.from({ length: 6 }, (_, index) => `killed-${index}`);
   await Promise.all(names.map((name) => paas.application(name, { image: "killed:1", replicas: 0 })));
   const next = random(7);
   let begun = 0;
   let looks = 0;
-  /** Each of them changes every now and then, and ends with a login or without one. */
+  /** Each Application changes now and then, and ends with or without a login. */
   const changed = Promise.all(
     names.map(async (name) => {
       for (let change = 0; change < sized(8, 24) || begun <= 3 || looks <= 20; change++) {
@@ -95,24 +95,24 @@ test("whenever a worker dies, all that there is is listed, and in the end there 
   });
   await changed;
   going = false;
-  expect(await looked, "what is made is listed before").toEqual([]);
+  expect(await looked, "children are listed before they are created").toEqual([]);
   expect(kills).toBeGreaterThan(3);
   for (const [index, name] of names.entries()) {
-    // One whose workers died three times over it is left alone until its spec changes, so it has to change.
+    // An Application whose workers died three times is skipped until its spec changes, so change it.
     const spec = { image: "killed:2", ...login(index % 2 === 0 ? "on" : "off") };
     await paas.patch(Application, name, { spec });
     const app = await paas.kit.until(Application, at(name), isDeployed, 120_000);
     expect(app.status?.resources?.map(({ kind }) => kind)).toEqual(index % 2 === 0 ? withLogin : plain);
-    expect(await ownedBy(app), "nothing is left over, and all of it is there").toEqual(listedBy(app));
+    expect(await ownedBy(app), "every listed child exists, and nothing else").toEqual(listedBy(app));
   }
 }, 300_000);
 
-test("what a worker has made before it died is listed or taken away by the next one", async () => {
+test("the next worker lists or deletes the children that a dead worker created", async () => {
   await paas.application("halfway", { image: "halfway:1", replicas: 0, ...login("on") } as never);
   const whole = await paas.kit.until(Application, at("halfway"), isDeployed);
   expect(whole.status?.resources).toHaveLength(5);
   for (const worker of paas.workers) await worker.kill();
-  // As one leaves it that dies between making children and listing what they have become.
+  // The state after a worker died between creating children and listing their results.
   const announced = whole.status?.resources?.map(({ uid: _, ...resource }) => resource);
   await paas.kit.client.mergePatch(
     Application,
@@ -120,7 +120,7 @@ test("what a worker has made before it died is listed or taken away by the next 
     { status: { resources: announced } },
     { fieldManager: "test", subresource: "status" },
   );
-  // Before the next one looks, two of them are not wanted any more.
+  // Two of them are no longer desired when the next worker starts.
   await paas.patch(Application, "halfway", { spec: login("off") });
   for (const worker of paas.workers) await worker.start();
   const app = await paas.kit.until(
@@ -132,7 +132,7 @@ test("what a worker has made before it died is listed or taken away by the next 
   expect(await ownedBy(app)).toEqual(listedBy(app));
 });
 
-test("what a worker has announced before it died is made by the next one", async () => {
+test("the next worker creates what a dead worker had announced", async () => {
   for (const worker of paas.workers) await worker.kill();
   await paas.application("announced", { image: "announced:1", replicas: 0 });
   const entry = { apiVersion: "v1", kind: "Service", namespace: "default" };

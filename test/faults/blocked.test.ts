@@ -1,4 +1,4 @@
-/** What blocks a request from outside its object: reported, retried for as long as it takes, and never a dead letter. */
+/** Requests blocked by something outside their object: reported, retried until unblocked, and never dead-lettered. */
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -22,7 +22,7 @@ const Errand = defineKind({
   group: "test.denrei.dev",
   version: "v1",
   kind: "Errand",
-  description: "Something to do that others can block.",
+  description: "A task that others can block.",
   spec: z.object({ blockedBy: z.string() }),
   status: z.object({ conditions: conditions("Ready") }),
 });
@@ -73,7 +73,7 @@ afterAll(async () => {
   await kit?.stop();
 });
 
-test.each(names)("blocked by a %s, an object is retried for as long as it takes", async (name) => {
+test.each(names)("retries an object until it is unblocked from a %s", async (name) => {
   const { reason, names: who, block, unblock } = obstacles[name] as Obstacle;
   const { client } = kit;
   const stalled = async () => {

@@ -1,4 +1,4 @@
-/** A bridge and an API server that restarts, refuses, has forgotten, has gone back in time, or whose CRDs come and go. */
+/** The bridge against an API server that restarts, denies access, compacts its history, or is restored, and CRDs that come and go. */
 import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -28,9 +28,9 @@ const startBridge = () =>
   bridged.bridge(`bridge-${++lives}`, { env: { KUBECONFIG: kubeconfig, DENREI_WATCH_SECONDS: "2" } });
 
 beforeAll(async () => {
-  // Kinds are missing at first that the shared control plane has.
+  // The test needs a control plane without the kinds that the shared one has.
   bridged = await startOwnBridged();
-  // Nobody refuses an administrator, so the bridge is somebody who may be refused.
+  // An administrator is never denied access, so the bridge runs as a restricted user.
   kubeconfig = await bridged.kit.platform.kubeconfigFor(user);
   await post("/apis/rbac.authorization.k8s.io/v1/clusterroles", {
     metadata: { name: user },
@@ -60,7 +60,7 @@ const allow = () =>
   });
 const forbid = () => bridged.kit.client.request({ method: "DELETE", path: `${bindings}/${user}` });
 
-/** The HTTP status with which the API server answers a watch from there, once it is not 429 any more. */
+/** The HTTP status of a watch from this position, once the API server no longer answers 429. */
 async function statusOfWatch(kind: Kind, resourceVersion: string, accept?: string): Promise<number> {
   const query = { resourceVersion, timeoutSeconds: 1 };
   const request = { path: resourcePath(kind), query, ...(accept && { accept }) };
@@ -70,14 +70,14 @@ async function statusOfWatch(kind: Kind, resourceVersion: string, accept?: strin
       return 200;
     } catch (error) {
       const { status } = error as ApiError;
-      // Right after its start it says that its storage is not ready.
+      // Right after its start the API server reports that its storage is not ready.
       if (status !== 429) return status;
       await sleep(50);
     }
   }
 }
 
-test("a kind whose CRD is installed only later: no hot loop, the others are not kept waiting, no restart", async () => {
+test("a CRD installed late causes no hot loop, no restart, and no delay for other kinds", async () => {
   const env = { DENREI_CLUSTER: "late" };
   const path = fileURLToPath(new URL("../fixtures/functions/letters.ts", import.meta.url));
   const begun = performance.now();
@@ -117,7 +117,7 @@ test("a kind whose CRD is installed only later: no hot loop, the others are not 
   await bridged.history.until(() => ofLate(Letter, "goes").at(-1)?.change === "deleted");
   await expect.poll(state, { timeout: 60_000 }).toBe("watching");
 
-  // The CRD is taken away, its objects with it, and comes back.
+  // Delete the CRD with its objects, then install it again.
   await client.delete(CustomResourceDefinition, { name: `${Letter.plural}.${Letter.group}` }, {});
   await bridged.history.until(() => ofLate(Letter, "stays").at(-1)?.change === "deleted");
   await install();
@@ -127,7 +127,7 @@ test("a kind whose CRD is installed only later: no hot loop, the others are not 
   expect(bridged.history.disorder(bridged.history.of(Letter))).toEqual([]);
 });
 
-test("a CRD that is to be installed while it is being deleted is there when that is over", async () => {
+test("a CRD created while its predecessor is being deleted is installed after the deletion", async () => {
   const { client } = bridged.kit;
   const definition = { name: `${Probe.plural}.${Probe.group}` };
   const install = (labels: object, deletionMillis?: number) => {
@@ -163,7 +163,7 @@ test("a CRD that is to be installed while it is being deleted is there when that
   expect((await client.list(Probe)).items).toEqual([]);
 });
 
-test("a CRD with fields of a newer version is not changed, unless it may lose them", async () => {
+test("a CRD with fields of a newer version stays unchanged unless losing them is allowed", async () => {
   const { client } = bridged.kit;
   const install = (crd: object, options: { lostFields?: "drop" } = {}) =>
     installCrds(client, [{ ...crd }], { ...manager, ...options, signal: AbortSignal.timeout(60_000) });
@@ -183,7 +183,7 @@ test("a CRD with fields of a newer version is not changed, unless it may lose th
   expect(await spec()).not.toContain('"verses"');
 });
 
-test("while it may not watch it is not ready, asks seldom, and says what is missing; then it goes on where it was", async () => {
+test("without the right to watch, the bridge is unready, retries rarely, and names the right; then it resumes", async () => {
   await bridged.create("gone-meanwhile");
   await bridged.untilSettled(Note);
   const before = await bridge.counts(Note);
@@ -196,13 +196,13 @@ test("while it may not watch it is not ready, asks seldom, and says what is miss
   const broken = bridge.log.records().find((record) => JSON.stringify(record).includes(" 403 "));
   const waited = Date.now() - Date.parse(String(broken?.time));
   expect(waited, "a watch that breaks for a moment must not make the bridge unready").toBeGreaterThan(4000);
-  // Every kind's watch ends after two seconds, and the next one is refused.
+  // Every kind's watch ends after two seconds, and the next one is denied.
   await expect.poll(refused, { timeout: 60_000 }).toBeGreaterThan(9);
   await bridged.create("made-meanwhile");
   await bridged.change("note-0");
   await bridged.remove("gone-meanwhile");
   const seconds = (performance.now() - begun) / 1000;
-  // Per kind five tries in the first seconds, then one each 2.5 s or more.
+  // Per kind five attempts in the first seconds, then one every 2.5 s or more.
   expect(await refused()).toBeLessThan(3 * (6 + seconds / 2.5));
   expect(bridged.history.of(Note, "made-meanwhile")).toEqual([]);
   await allow();
@@ -219,7 +219,7 @@ test("while it may not watch it is not ready, asks seldom, and says what is miss
   expect(bridge.log.all.filter((line) => line.includes("denrei rbac")).length).toBeGreaterThan(0);
 });
 
-test("changes during an outage whose beginning is not served any more: what vanished is told as deleted", async () => {
+test("after an outage longer than the API server's history, vanished objects are published as deleted", async () => {
   for (const name of ["vanishes", "vanishes-too", "is-replaced"]) await bridged.create(name);
   const saved = await bridged.untilSettled(Note);
   await bridge.kill();
@@ -255,7 +255,7 @@ test("changes during an outage whose beginning is not served any more: what vani
     "modified note-3",
   ]);
   expect(told.find(({ at }) => at.name === "is-replaced")?.uid).toBe(replacement.metadata.uid);
-  // Goes on from there: no second list.
+  // It resumes from there without a second list.
   await bridged.change("note-2");
   await bridged.untilSettled(Note);
   expect(await bridge.counts(Note)).toMatchObject({ lists: 1 });
@@ -263,7 +263,7 @@ test("changes during an outage whose beginning is not served any more: what vani
 });
 
 test.each(["SIGKILL", "SIGTERM"] as const)(
-  "an API server that is ended by %s and comes back while objects change",
+  "survives an API server stopped by %s and restarted while objects change",
   async (signal) => {
     const { apiserver } = bridged.kit.platform;
     const { pid } = bridge;
@@ -278,15 +278,15 @@ test.each(["SIGKILL", "SIGTERM"] as const)(
     await churn.more(50);
     await churn.stop();
     for (const kind of kinds) await bridged.untilSettled(kind);
-    expect(bridge.pid, "the bridge never ended").toBe(pid);
-    expect(bridge.logged("failed to lead this kind, retrying")).toEqual([]);
-    // Three kinds, with pauses that grow to seconds.
-    expect(bridge.logged("watch failed, retrying").length - earlier).toBeLessThan(50);
+    expect(bridge.pid, "the bridge process is still the same").toBe(pid);
+    expect(bridge.logged("bridge of this kind broken, trying again")).toEqual([]);
+    // Three kinds, with backoff up to seconds.
+    expect(bridge.logged("watch broken, trying again").length - earlier).toBeLessThan(50);
     expect(bridged.history.disorder()).toEqual([]);
   },
 );
 
-test("an API server that was restored from a backup: the bus goes back with it", async () => {
+test("after the API server is restored from a backup, the bus follows it back", async () => {
   const { etcd, apiserver, directory } = bridged.kit.platform;
   const data = join(directory, "etcd-1");
   const backup = join(directory, "backup");
@@ -317,7 +317,7 @@ test("an API server that was restored from a backup: the bus goes back with it",
     "added",
     "deleted",
   ]);
-  // And what happens from now on arrives.
+  // Later changes arrive.
   await bridged.change("note-2");
   await bridged.create("created-after-the-backup");
   await bridged.untilSettled(Note);

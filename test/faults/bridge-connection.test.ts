@@ -1,4 +1,4 @@
-/** A bridge and the way to its API server: half-open, reset, throttled, or ended as soon as it is opened. */
+/** The bridge's connection to its API server: half-open, reset, throttled, or closed right after opening. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
@@ -26,7 +26,7 @@ afterAll(async () => {
   await bridged?.stop();
 });
 
-/** Starts a bridge that reaches the API server at another address, for one test. */
+/** Starts a bridge for one test that reaches the API server at another address. */
 async function bridgeVia(server: string): Promise<BridgeReplica> {
   const { kubeconfigPath, directory } = bridged.kit.platform;
   const kubeconfig = parse(await readFile(kubeconfigPath, "utf8"));
@@ -47,7 +47,7 @@ const viaGate = async () => {
   return bridgeVia(gate.url);
 };
 
-/** One note more, one changed, one gone, and a Secret more, whose watch shares its connection with others. */
+/** Creates a note and a Secret, changes a note, and deletes one. The Secret's watch shares its connection with others. */
 async function makeChanges(tag: string): Promise<void> {
   const secret = { apiVersion: "v1", kind: "Secret", metadata: { namespace: "default", name: tag } };
   await bridged.kit.client.create(Secret, secret as KubeObject, { fieldManager: "test" });
@@ -56,7 +56,7 @@ async function makeChanges(tag: string): Promise<void> {
   await bridged.remove(`made-${tag}`);
 }
 
-test("connections that go silent without an end are noticed and replaced, and what they kept back arrives", async () => {
+test("replaces connections that go silent, and delivers the changes they held back", async () => {
   const bridge = await viaProxy();
   const before = await bridge.counts(Note);
   expect(proxy.freeze()).toBeGreaterThanOrEqual(kinds.length);
@@ -72,7 +72,7 @@ test("connections that go silent without an end are noticed and replaced, and wh
     String((record.err as Error).message).includes("the connection is dead");
   expect(bridge.logged("watch failed, retrying", Note).some(isDead)).toBe(true);
 
-  // The same, and for a while new connections are dead as well.
+  // Again, and this time new connections are dead for a while, too.
   const { thaw } = proxy.freezeAll();
   onTestFinished(thaw);
   await makeChanges("dark");
@@ -84,7 +84,7 @@ test("connections that go silent without an end are noticed and replaced, and wh
   expect(bridged.history.of(Note, "made-dark").map(({ change }) => change)).toEqual(["added", "deleted"]);
 });
 
-test("connections that are reset again and again while objects change: nothing is lost, nothing is listed", async () => {
+test("loses and lists nothing when connections are reset repeatedly while objects change", async () => {
   const bridge = await viaProxy();
   const before = await bridge.counts(Note);
   const churn = startChurn(
@@ -113,12 +113,12 @@ const gone = JSON.stringify({
   object: { kind: "Status", code: 410, reason: "Expired", message: "too old resource version" },
 });
 
-test("while every call is answered 429 it waits as long as it is asked to, then goes on where it was", async () => {
+test("waits as long as a 429 response asks, then resumes at its position", async () => {
   const bridge = await viaGate();
   const before = await bridge.counts(Note);
   const times: number[] = [];
   gate.answer(({ url }) => {
-    // The list of namespaces has a pace of its own.
+    // The list of namespaces has its own interval.
     if (!url?.startsWith("/api/v1/namespaces?")) times.push(performance.now());
     return tooMany;
   });
@@ -131,7 +131,7 @@ test("while every call is answered 429 it waits as long as it is asked to, then 
   expect(await bridge.counts(Note)).toMatchObject({ lists: before.lists, added: before.added + 1 });
 });
 
-test("watches that are ended as soon as they are opened are no hot loop", async () => {
+test("watches closed right after opening cause no hot loop", async () => {
   const bridge = await viaGate();
   const before = await bridge.counts(Note);
   const times: number[] = [];
@@ -149,14 +149,14 @@ test("watches that are ended as soon as they are opened are no hot loop", async 
   expect(await bridge.counts(Note)).toMatchObject({ lists: before.lists, added: before.added + 1 });
 });
 
-test("a position that expires in the middle of a watch leads to one list, at once", async () => {
+test("a position that expires during a watch causes exactly one list, at once", async () => {
   const bridge = await viaGate();
   const before = await bridge.counts(Note);
   let isListed = false;
   let watches = 0;
   gate.answer(({ url = "" }) => {
     if (!url.includes("/notes?")) return undefined;
-    // Where it is asked where the API server is, one object will do.
+    // A list with limit=1 only probes the API server's current position.
     isListed ||= !url.includes("watch=1") && !/[?&]limit=1(&|$)/.test(url);
     if (!url.includes("watch=1")) return undefined;
     if (isListed) watches++;

@@ -1,4 +1,4 @@
-/** What the bridge makes of objects: secrets, moves, namesakes, crowds and giants. */
+/** How the bridge publishes objects: Secrets, objects that change owner, reused names, many children, and large objects. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { positionKey } from "../../bus/bridge/position.ts";
 import { toMessage } from "../../bus/events/binding.ts";
@@ -32,8 +32,8 @@ beforeEach(async () => {
   if (bridge.pid === undefined) bridge = await startBridge();
 });
 
-const oversized = "object larger than max_payload, functions read it from the API server";
-/** What must never be on the bus. */
+const oversized = "object larger than max_payload: functions read it from the API server";
+/** A text that must never reach the bus. */
 const hidden = "hunter2-hunter2";
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
@@ -66,7 +66,7 @@ async function createSecrets(name: string): Promise<void> {
   );
 }
 
-/** Makes the next start list: as if the position had never been saved. */
+/** Deletes the saved position, so that the next start lists. */
 async function forgetPosition(kind: Kind): Promise<void> {
   await bridged.untilAgreed(kind);
   await bridge.stop();
@@ -75,7 +75,7 @@ async function forgetPosition(kind: Kind): Promise<void> {
 
 const asOwner = (owner: Stored) => [controllerReference(owner)];
 
-test("of Secrets and ConfigMaps nothing but the metadata is ever on the bus", async () => {
+test("publishes only the metadata of Secrets and ConfigMaps", async () => {
   await createSecrets("watched");
   await createSecrets("deleted");
   for (const kind of [Secret, ConfigMap]) {
@@ -88,7 +88,7 @@ test("of Secrets and ConfigMaps nothing but the metadata is ever on the bus", as
     await bridged.kit.client.delete(kind, at("deleted"), {});
     await bridged.untilSettled(kind);
   }
-  // One that vanishes while nobody watches, too.
+  // Also a Secret that is deleted while no bridge watches.
   await createSecrets("vanished");
   await bridged.untilSettled(Secret);
   await forgetPosition(Secret);
@@ -139,14 +139,14 @@ test.each(["while it watches", "while it is away"])(
     const told = bridged.history.of(Note, child);
     expect(told.map(({ at, change }) => [at.owner, change])).toEqual([
       [first.metadata.uid, "added"],
-      // In this order there is no moment at which the child does not exist.
+      // In this order the child exists at every moment.
       [second.metadata.uid, "modified"],
       [first.metadata.uid, "deleted"],
     ]);
-    // Its last state there names the former controller, so that its function is woken.
+    // The tombstone names the former controller, so that its function is enqueued.
     expect(told.at(-1)?.object.metadata.ownerReferences).toMatchObject([{ uid: first.metadata.uid }]);
 
-    // Set free, it has no controller at all.
+    // Without a controller.
     await bridged.change(child, { metadata: { ownerReferences: null } });
     await bridged.untilSettled(Note);
     expect(await namesOf(second)).toEqual([]);
@@ -157,7 +157,7 @@ test.each(["while it watches", "while it is away"])(
   },
 );
 
-test("a bridge that died in the middle of a move leaves nothing behind", async () => {
+test("a bridge that died while moving an object leaves no stale message", async () => {
   const [first, second] = [await bridged.create("left"), await bridged.create("right")];
   const child = await bridged.create("in-between", { ownerReferences: asOwner(first) });
   await bridged.untilSettled(Note);
@@ -165,7 +165,7 @@ test("a bridge that died in the middle of a move leaves nothing behind", async (
   await bridged.change("in-between", { metadata: { ownerReferences: asOwner(second) } });
   await bridged.untilSettled(Note);
   await bridge.stop();
-  // As it was between the two publishes: the old address still says that it lives.
+  // The state between the two publishes: the old address still holds the live object.
   const { data, headers } = toMessage(changeEvent(Note, "added", publishable(Note, child)));
   const { seq } = await bridged.bus.js.publish(old?.subject ?? "", data, { headers });
   expect(living(await store.childEntries(Note, first))).toHaveLength(1);
@@ -180,11 +180,11 @@ test("a bridge that died in the middle of a move leaves nothing behind", async (
   await bridged.untilSettled(Note);
 });
 
-test("an object that is deleted and made anew under the same name, again and again: the last one counts", async () => {
+test("an object repeatedly deleted and recreated under one name ends with its last incarnation", async () => {
   const owners = [await bridged.create("owner-0"), await bridged.create("owner-1")];
   const uids: string[] = [];
   for (let i = 0; i < 20; i++) {
-    // Every third one has another controller than the one before.
+    // Every third one has a different controller from the one before.
     const owner = owners[Math.floor(i / 3) % 2] as Stored;
     const { metadata } = await bridged.create("phoenix", { ownerReferences: asOwner(owner) });
     uids.push(metadata.uid);
@@ -200,10 +200,10 @@ test("an object that is deleted and made anew under the same name, again and aga
   expect(bridged.history.disorder(told)).toEqual([]);
 });
 
-test("a crowd of children of one owner is listed over several pages, and all of them are read", async () => {
+test("lists many children of one owner over several pages, and the store reads all of them", async () => {
   await forgetPosition(Note);
   const owner = await bridged.create("crowded");
-  // A page has 500 objects. At night the bus cannot return all of them in one batch either.
+  // A page has 500 objects. In the nightly run the bus needs more than one batch as well.
   const names = Array.from({ length: sized(520, 1100) }, (_, i) => `one-of-many-${i}`);
   const waiting = [...names];
   await Promise.all(
@@ -224,7 +224,7 @@ test("a crowd of children of one owner is listed over several pages, and all of 
   expect(left).toHaveLength(names.length - 1);
 });
 
-test("an object too big for a message is published as a partial event", async () => {
+test("publishes an object larger than a message as a partial event", async () => {
   const text = "x".repeat(1_100_000);
   const told = (name: string) => bridged.history.of(Note, name).map(({ change }) => change);
   await bridged.create("grows");
@@ -248,12 +248,12 @@ test("an object too big for a message is published as a partial event", async ()
     { subject: expect.stringContaining("giant") },
     { subject: expect.stringContaining("grows") },
   ]);
-  // A list gets past it as well.
+  // A list publishes it in part, too.
   await bridge.stop();
   await bridged.kv.delete(positionKey("default", Note));
   bridge = await startBridge();
   await bridge.log.until(() => bridge.logged("listed", Note).length === 1);
-  // When it is small again it is there; and gone when it is gone.
+  // Once it is small it is published in full, and its deletion as a tombstone.
   await bridged.change("giant", { spec: { text: "small" } });
   await bridged.remove("grows");
   await bridged.untilSettled(Note);

@@ -1,4 +1,4 @@
-/** Namespaces that are opted in, and not any more: of their Secrets, and of no others, the bus has the metadata. */
+/** Namespaces that opt in and out: the bus has the metadata of their Secrets, and of no others. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
@@ -30,7 +30,7 @@ afterAll(async () => {
 const startBridge = (env: Readonly<Record<string, string>> = {}): Promise<BridgeReplica> =>
   bridged.bridge(`bridge-${++lives}`, { env });
 
-/** A bridge for one test, whose calls of the API server pass the gate. */
+/** A bridge for one test whose API server calls pass the gate. */
 async function bridgeViaGate(env: Readonly<Record<string, string>> = {}): Promise<BridgeReplica> {
   const { kubeconfigPath, directory } = bridged.kit.platform;
   const kubeconfig = parse(await readFile(kubeconfigPath, "utf8"));
@@ -60,7 +60,7 @@ const createSecret = (namespace: string, name: string) =>
 const changeSecret = (namespace: string, name: string, value: string) =>
   bridged.kit.client.mergePatch(Secret, { namespace, name }, { stringData: { value } }, manager);
 
-/** What was told of the Secrets of a namespace. */
+/** The events about the Secrets of a namespace. */
 const told = (namespace: string): Told[] =>
   bridged.history.of(Secret).filter(({ at }) => at.namespace === namespace);
 const changesIn = (namespace: string): string[] =>
@@ -74,11 +74,11 @@ const untilTold = (namespace: string, changes: readonly string[]): Promise<void>
       expect(changesIn(namespace)).toEqual([...changes].sort());
     });
 
-/** Where the watch of the Secrets of a namespace is. */
+/** The position of the watch of a namespace's Secrets. */
 const position = async (namespace: string) =>
   parsePosition((await bridged.kv.get(positionKey("default", Secret, namespace)))?.string() ?? "");
 
-/** Everything that was told so far is behind the position that a next bridge resumes at. */
+/** Waits until the saved position, where the next bridge resumes, covers all events so far. */
 const untilSaved = (namespace: string): Promise<void> =>
   expect
     .poll(async () => {
@@ -88,15 +88,15 @@ const untilSaved = (namespace: string): Promise<void> =>
     }, patience)
     .toBe(true);
 
-/** What the bridge said the last time about the Secrets of a namespace. */
+/** The bridge's latest status of a namespace's Secrets. */
 const saidOf = (bridge: BridgeReplica, message: string, namespace: string) =>
   bridge.logged(message).findLast(({ kind }) => kind === `${kindText(Secret)} in ${namespace}`);
 
-/** Where the bridge began to lead the Secrets of a namespace the last time: `none` where it had to list them. */
+/** The position at which the bridge last started leading a namespace's Secrets: `none` if it had to list them. */
 const leadingAt = (bridge: BridgeReplica, namespace: string) =>
   saidOf(bridge, "leading", namespace)?.resourceVersion;
 
-test("the label comes: the metadata of its Secrets is told, and of no other namespace's", async () => {
+test("adding the label publishes the metadata of that namespace's Secrets, and no others", async () => {
   await createNamespaces("comes", "never");
   await createSecret("comes", "before");
   await createSecret("never", "before");
@@ -117,13 +117,13 @@ test("the label comes: the metadata of its Secrets is told, and of no other name
     expect(object).toMatchObject({ apiVersion: "v1", kind: "Secret" });
     expect(raw).not.toContain(btoa(hidden));
   }
-  // Told behind what would have been told.
+  // This event comes after any that should not have been published.
   await changeSecret("default", "in-default", "new");
   await untilTold("default", ["added in-default", "modified in-default"]);
   expect(changesIn("never")).toEqual([]);
 });
 
-test("the label goes: changes are no longer published; when it is back, they catch up", async () => {
+test("removing the label stops publishing; adding it again catches up", async () => {
   await createNamespaces("goes");
   await optIn(bridged.kit.client, "goes");
   const bridge = await startBridge();
@@ -134,25 +134,25 @@ test("the label goes: changes are no longer published; when it is back, they cat
   await untilSaved("goes");
 
   await optOut(bridged.kit.client, "goes");
-  // It also stands by while it has lost its lease for a moment.
-  const left = () => bridge.logged("opted-in namespaces changed").flatMap((record) => record.left);
+  // The bridge is also on standby while it has briefly lost its lease.
+  const left = () => bridge.logged("other namespaces are opted in now").flatMap((record) => record.left);
   await bridge.log.until(() => left().includes("goes"));
   await changeSecret("goes", "kept", "new");
   await createSecret("goes", "made");
   await bridged.kit.client.delete(Secret, { namespace: "goes", name: "deleted" }, {});
   await createSecret("default", "while-gone");
   await bridged.history.until(() => changesIn("default").includes("added while-gone"));
-  // What is on the bus stays there.
+  // Published events remain on the bus.
   expect(changesIn("goes")).toEqual(first);
   expect((await bridge.probe("/readyz")).status).toBe(200);
 
   await optIn(bridged.kit.client, "goes");
   await untilTold("goes", [...first, "modified kept", "added made", "deleted deleted"]);
-  expect(leadingAt(bridge, "goes"), "it goes on where it was").toMatch(/^\d+$/);
+  expect(leadingAt(bridge, "goes"), "it resumes at its position").toMatch(/^\d+$/);
 });
 
 test.each(["SIGTERM", "SIGKILL"] as const)(
-  "a bridge that is ended by %s is followed by one that goes on in each namespace where it was",
+  "after %s the next bridge resumes in each namespace at its position",
   async (signal) => {
     const spaces = ["a", "b"].map((tag) => `resumes-${tag}-${signal.toLowerCase()}`);
     await createNamespaces(...spaces);
@@ -173,7 +173,7 @@ test.each(["SIGTERM", "SIGKILL"] as const)(
   },
 );
 
-test("the content of Secrets is never asked for, only their metadata, and only where they are opted in", async () => {
+test("requests only the metadata of Secrets, and only in opted-in namespaces", async () => {
   await createNamespaces("asked");
   await optIn(bridged.kit.client, "asked");
   const asked: { url: string; accept: string | undefined }[] = [];
@@ -184,7 +184,7 @@ test("the content of Secrets is never asked for, only their metadata, and only w
   const bridge = await bridgeViaGate({ DENREI_WATCH_SECONDS: "1" });
   await createSecret("asked", "made");
   await untilTold("asked", ["added made"]);
-  // Watches end and are opened again, and a bridge that begins anew asks where the API server is.
+  // Watches end and reopen, and a new bridge probes the API server's current position.
   const watches = () => asked.filter(({ url }) => url.includes("watch=1"));
   await expect.poll(() => watches().length, patience).toBeGreaterThan(9);
   await bridge.stop();
@@ -198,7 +198,7 @@ test("the content of Secrets is never asked for, only their metadata, and only w
   expect(asked.some(({ url }) => url.startsWith("/api/v1/namespaces/asked/secrets?limit=1"))).toBe(true);
 });
 
-test("while nobody can tell which namespaces are opted in, those that are known stay; it is told once", async () => {
+test("keeps the known opted-in namespaces while they cannot be listed, and logs the error once", async () => {
   await createNamespaces("known", "unknown");
   await optIn(bridged.kit.client, "known");
   const bridge = await bridgeViaGate();
@@ -223,7 +223,7 @@ test("while nobody can tell which namespaces are opted in, those that are known 
     });
   await expect.poll(() => asked.length, patience).toBeGreaterThan(1);
   const pauses = asked.slice(1).map((time, at) => time - (asked[at] ?? 0));
-  expect(Math.min(...pauses), "it is not asked again and again").toBeGreaterThan(3000);
+  expect(Math.min(...pauses), "it does not retry rapidly").toBeGreaterThan(3000);
   await changeSecret("known", "made", "new");
   await untilTold("known", ["added made", "modified made"]);
   expect(changesIn("unknown")).toEqual([]);
@@ -237,7 +237,7 @@ test("while nobody can tell which namespaces are opted in, those that are known 
   await expect.poll(() => bridge.probe("/readyz"), patience).toMatchObject({ status: 200 });
 });
 
-test("namespaces that are named in the settings are the opted-in ones, and no labels are asked for", async () => {
+test("namespaces named in the settings are the opted-in ones, and labels are not read", async () => {
   await createNamespaces("named", "labelled");
   await optIn(bridged.kit.client, "labelled");
   for (const namespace of ["named", "labelled"]) await createSecret(namespace, "made");

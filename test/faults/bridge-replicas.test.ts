@@ -1,4 +1,4 @@
-/** Three bridges: one leads each kind, another takes over, and two at once do no harm. */
+/** Three bridges: one leads each kind, another takes over, and two leaders at once do no harm. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { holderIn } from "../../bus/bridge/lease.ts";
 import { leaseKey } from "../../bus/bridge/position.ts";
@@ -11,7 +11,7 @@ import { sized } from "../harness/size.ts";
 const kinds: Kind[] = [Note, Secret, ConfigMap];
 const names = Array.from({ length: 10 }, (_, i) => `note-${i}`);
 let bridged: Bridged;
-/** Every life of every bridge, by replica. */
+/** All processes of each replica. */
 const lives = new Map<string, BridgeReplica[]>();
 
 async function start(replica: string): Promise<BridgeReplica> {
@@ -29,14 +29,14 @@ afterAll(() => bridged?.stop());
 
 const lease = leaseKey("default", Note);
 const holder = async (): Promise<string> => holderIn((await bridged.kv.get(lease))?.string() ?? "");
-/** Who leads Note, once it is somebody else. */
+/** Waits until the leader of Note has changed, and returns the new one. */
 async function untilLedBy(condition: (replica: string) => boolean): Promise<BridgeReplica> {
   await expect.poll(async () => condition(await holder()), { timeout: 60_000, interval: 20 }).toBe(true);
   return lives.get(await holder())?.at(-1) as BridgeReplica;
 }
 const isSomebody = (replica: string) => replica !== "";
 
-/** Asserts that nothing is missing, nothing went backwards, and that only the very first leader has listed. */
+/** Asserts that nothing is missing, nothing went backwards, and only the very first leader listed. */
 async function expectSound(): Promise<void> {
   for (const kind of kinds) await bridged.untilAgreed(kind);
   expect(bridged.history.disorder()).toEqual([]);
@@ -44,7 +44,7 @@ async function expectSound(): Promise<void> {
   expect(all.flatMap((bridge) => bridge.logged("listed", Note))).toHaveLength(1);
 }
 
-test("one of three leads a kind, and each change is published once", async () => {
+test("one of three bridges leads a kind, and each change is published once", async () => {
   await untilLedBy(isSomebody);
   await Promise.all(names.map((name) => bridged.create(name)));
   await expectSound();
@@ -57,7 +57,7 @@ test("one of three leads a kind, and each change is published once", async () =>
   expect(await sum(async (bridge) => (await bridge.counts(Note)).added)).toBe(names.length);
 });
 
-test("an orderly stop hands the lease over: it is given back before it is taken", async () => {
+test("an orderly stop releases the lease before another bridge takes it", async () => {
   const first = await untilLedBy(isSomebody);
   const seen: string[] = [];
   const watch = await bridged.kv.watch({ key: lease });
@@ -76,7 +76,7 @@ test("an orderly stop hands the lease over: it is given back before it is taken"
   await expectSound();
 });
 
-test("a leader that is killed (-9) while objects change is replaced, and nothing is lost", async () => {
+test("a leader killed (-9) while objects change is replaced, and nothing is lost", async () => {
   const churn = startChurn(bridged, names);
   for (let times = 0; times < sized(1, 2); times++) {
     const leader = await untilLedBy(isSomebody);
@@ -91,7 +91,7 @@ test("a leader that is killed (-9) while objects change is replaced, and nothing
   await expectSound();
 });
 
-test("a leader that was paused for longer than its lease steps down and takes nothing back", async () => {
+test("a leader paused for longer than its lease steps down and does not take it back", async () => {
   const sleeper = await untilLedBy(isSomebody);
   const pid = sleeper.pid ?? 0;
   const churn = startChurn(bridged, names);
@@ -111,7 +111,7 @@ test("a leader that was paused for longer than its lease steps down and takes no
   const standsBy = (line: string) => line.includes('"standing by"') && line.includes(kindText(Note));
   await sleeper.log.until(standsBy, 60_000, from);
   expect(await sleeper.metric("denrei_bridge_leading", { kind: kindText(Note) })).toBe(0);
-  // Whatever it still had in its hands is old.
+  // Anything it still has in flight is outdated.
   expect(bridged.history.of(Note)).toHaveLength(told);
   expect(await holder()).toBe(next.name);
   const after = await bridged.position(Note);
@@ -121,8 +121,8 @@ test("a leader that was paused for longer than its lease steps down and takes no
   await expectSound();
 });
 
-test("two leaders at once, again and again, while objects change: order is kept, nothing is lost", async () => {
-  /** How often one has begun to lead before the one before it had stood down. */
+test("repeatedly having two leaders while objects change keeps the order and loses nothing", async () => {
+  /** How often a leader started before its predecessor had stepped down. */
   const overlaps = (): number => {
     const all = [...lives.values()].flat();
     const spans = all.flatMap((bridge) => {
@@ -138,7 +138,7 @@ test("two leaders at once, again and again, while objects change: order is kept,
   while (overlaps() < earlier + sized(2, 4)) {
     const leader = await untilLedBy(isSomebody);
     await churn.more(20);
-    // The leader learns when it renews; until then there are two.
+    // The old leader learns of the new one when it renews; until then both lead.
     await bridged.kv.put(lease, "");
     await untilLedBy((replica) => isSomebody(replica) && replica !== leader.name);
     await churn.more(20);
@@ -147,7 +147,7 @@ test("two leaders at once, again and again, while objects change: order is kept,
   await expectSound();
 });
 
-test("a bus that is killed (-9) while objects change", async () => {
+test("survives a bus killed (-9) while objects change", async () => {
   const { nats } = bridged.kit.platform;
   const churn = startChurn(bridged, names);
   for (let times = 0; times < sized(1, 2); times++) {

@@ -1,4 +1,4 @@
-/** Bridges that stop and start: they go on where they were, list nothing again, and nothing is lost. */
+/** Bridges that stop and start: they resume at their position, list nothing again, and lose nothing. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { ConfigMap, Secret } from "../../bus/kube/kind.ts";
 import { Note } from "../fixtures/functions/notes.ts";
@@ -22,13 +22,13 @@ beforeEach(async () => {
   if (bridge.pid === undefined) bridge = await startBridge();
 });
 
-/** Everything so far is on the bus, and every kind has a position behind it. */
+/** Waits until everything so far is on the bus, and the position of every kind covers it. */
 async function untilSettled(): Promise<string> {
   for (const kind of [Secret, ConfigMap]) await bridged.untilSettled(kind);
   return bridged.untilSettled(Note);
 }
 
-/** Where the bridge resumed. */
+/** The positions at which the bridge resumed. */
 const resumedAt = (): string => String(bridge.logged("leading", Note)[0]?.resourceVersion);
 
 const nothing = { lists: 0, added: 0, modified: 0, deleted: 0 };
@@ -62,12 +62,12 @@ test.each([
   },
 );
 
-test("a bridge that saw nothing happen leaves the position to the next one", async () => {
+test("a bridge that saw no changes leaves the position to the next one", async () => {
   const saved = await untilSettled();
   for (const signal of ["SIGTERM", "SIGKILL"] as const) {
     await bridge.stop(signal);
     bridge = await startBridge();
-    // Its first own record is the one that could be wrong.
+    // Only the first position it writes itself could be wrong.
     await bridged.position(Note, ({ holder, state }) => holder === `bridge-${lives}` && state === "watching");
     expect(Number(resumedAt())).toBeGreaterThanOrEqual(Number(saved));
   }
@@ -79,7 +79,7 @@ test("a bridge that saw nothing happen leaves the position to the next one", asy
   expect(bridge.logged("listed")).toEqual([]);
 });
 
-test("a kill -9 in the middle of a burst loses nothing and publishes nothing twice", async () => {
+test("a kill -9 during a burst loses nothing and publishes nothing twice", async () => {
   const churn = startChurn(
     bridged,
     Array.from({ length: 10 }, (_, i) => `burst-${i}`),

@@ -1,4 +1,4 @@
-/** Credentials that are replaced while a connection is used, and the forms in which they come. */
+/** Credentials replaced while a connection is used, and the forms in which they are configured. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -13,7 +13,7 @@ import { createCertificateAuthority } from "../../deploy/local/pki.ts";
 const folder = mkdtempSync(join(tmpdir(), "test-connection-"));
 const authority = createCertificateAuthority();
 const strangers = createCertificateAuthority();
-/** What the server lets in: a header's or a certificate's. */
+/** What the server accepts: an Authorization header or a certificate's common name. */
 let welcome: { header?: string; user?: string } = {};
 const asked: (string | undefined)[] = [];
 let server: Server;
@@ -65,7 +65,7 @@ async function clientOf(path: string): Promise<KubeClient> {
 const ask = (client: KubeClient) =>
   client.request<{ impersonates: object }>({ method: "GET", path: "/version" });
 
-test("a token that is refused is read from its file again, and the call is made again", async () => {
+test("rereads the token file after a 401 and repeats the call", async () => {
   const token = written("token", "old\n");
   const client = await clientOf(kubeconfig("token.json", { tokenFile: token }));
   welcome = { header: "Bearer old" };
@@ -79,7 +79,7 @@ test("a token that is refused is read from its file again, and the call is made 
   expect(client.connection.namespace).toBe("here");
 });
 
-test("a token that is refused and has not changed is not offered twice", async () => {
+test("does not offer a refused token again if its file is unchanged", async () => {
   const client = await clientOf(kubeconfig("same.json", { token: "same" }));
   welcome = { header: "Bearer other" };
   asked.length = 0;
@@ -87,7 +87,7 @@ test("a token that is refused and has not changed is not offered twice", async (
   expect(asked).toEqual(["Bearer same"]);
 });
 
-test("a client certificate that is refused is read from the kubeconfig again", async () => {
+test("rereads the kubeconfig when its client certificate is refused", async () => {
   const userOf = (user: string) => {
     const { cert, key } = authority.client({ user });
     return { "client-certificate-data": base64(cert), "client-key-data": base64(key) };
@@ -104,7 +104,7 @@ test("a client certificate that is refused is read from the kubeconfig again", a
   expect(asked.filter((user) => user === "new")).toHaveLength(3);
 });
 
-test("a server that is not trusted is, once its authority is in the kubeconfig", async () => {
+test("trusts a server once its CA is in the kubeconfig", async () => {
   welcome = { header: "Bearer t" };
   const path = kubeconfig("authority.json", { token: "t" }, strangers.cert);
   const client = await clientOf(path);
@@ -122,7 +122,7 @@ test("a server that is not trusted is, once its authority is in the kubeconfig",
     .toBe("trusted");
 });
 
-test("a kubeconfig that is being written is what it was before", async () => {
+test("keeps the previous kubeconfig while the file is being written", async () => {
   const path = kubeconfig("torn.json", { token: "t" });
   const client = await clientOf(path);
   writeFileSync(path, '{"clusters": [');
@@ -132,7 +132,7 @@ test("a kubeconfig that is being written is what it was before", async () => {
   await ask(client);
 });
 
-test("the library reads passwords", async () => {
+test("reads basic authentication with the client library", async () => {
   welcome = { header: `Basic ${base64("me:secret")}` };
   await ask(await clientOf(kubeconfig("basic.json", { username: "me", password: "secret" })));
 });
@@ -161,29 +161,26 @@ test.each<readonly [string, object]>([
   ["a token in a file", { tokenFile: written("as-token", "t\n") }],
   ["a credentials plugin", plugin],
   ["a token in a file, and a field that only the library reads", { tokenFile: "as-token", username: "" }],
-])(
-  "a user with %s impersonates the user, the uid, the groups and the extra fields that it names",
-  async (_, user) => {
-    welcome = { header: "Bearer t" };
-    const acting = {
-      as: "somebody",
-      "as-uid": "u-1",
-      "as-groups": ["developers", "進行"],
-      "as-user-extra": { "example.com/Scopes": ["view", "édit"], "a%(b)": ["c"] },
-    };
-    expect(await ask(await clientOf(kubeconfig("as.json", { ...user, ...acting })))).toEqual({
-      impersonates: {
-        "impersonate-user": ["somebody"],
-        "impersonate-uid": ["u-1"],
-        "impersonate-group": ["developers", received("進行")],
-        "impersonate-extra-example.com%2fscopes": ["view", received("édit")],
-        "impersonate-extra-a%25%28b%29": ["c"],
-      },
-    });
-  },
-);
+])("a user with %s impersonates the named user, uid, groups, and extra fields", async (_, user) => {
+  welcome = { header: "Bearer t" };
+  const acting = {
+    as: "somebody",
+    "as-uid": "u-1",
+    "as-groups": ["developers", "進行"],
+    "as-user-extra": { "example.com/Scopes": ["view", "édit"], "a%(b)": ["c"] },
+  };
+  expect(await ask(await clientOf(kubeconfig("as.json", { ...user, ...acting })))).toEqual({
+    impersonates: {
+      "impersonate-user": ["somebody"],
+      "impersonate-uid": ["u-1"],
+      "impersonate-group": ["developers", received("進行")],
+      "impersonate-extra-example.com%2fscopes": ["view", received("édit")],
+      "impersonate-extra-a%25%28b%29": ["c"],
+    },
+  });
+});
 
-/** Node shows each byte of a header as a character. */
+/** Node decodes each byte of a header as one character. */
 const received = (text: string): string => Buffer.from(text, "utf8").toString("latin1");
 
 test("a user in the second of two kubeconfigs impersonates groups", async () => {

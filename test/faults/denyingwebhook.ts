@@ -4,13 +4,13 @@ import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
 
-/** What the API server needs to reach it. */
+/** What the API server needs to reach the webhook. */
 export interface DenyingWebhook {
   readonly clientConfig: { readonly url: string; readonly caBundle: string };
   stop(): void;
 }
 
-/** Starts it on a port of its own. It answers as `admission.k8s.io/v1` has it. */
+/** Starts the webhook on a free port. Its responses follow `admission.k8s.io/v1`. */
 export async function startDenyingWebhook(code: number): Promise<DenyingWebhook> {
   const authority = createCertificateAuthority();
   const server = createServer(authority.server(["127.0.0.1"]), async (request, response) => {

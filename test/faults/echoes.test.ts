@@ -1,4 +1,4 @@
-/** Events of a function's own writes that come before the word of the write. The objects of most requests do not exist. */
+/** Events of a function's own writes that arrive before the announcement of the write. Most requests name objects that do not exist. */
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { crdOf } from "../../bus/kube/crd.ts";
@@ -17,7 +17,7 @@ const scope = { fn: "probe", cluster: "default" };
 const patience = { timeout: 60_000, interval: 20 };
 let kit: Kit;
 let bus: Bus;
-/** Connected as another replica of the worker. */
+/** The connection of a simulated second replica. */
 let replica: Bus;
 let queue: TicketQueue;
 let worker: Replica;
@@ -27,7 +27,7 @@ beforeAll(async () => {
   kit = await startKit({ crds: [crdOf(Probe)] });
   bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
   replica = await connectBus({ url: kit.platform.natsUrlFor(scope.fn), name: "replica" });
-  // Its marks do not fall due while this test looks.
+  // Marks must not become due during the test.
   queue = ticketQueue(bus, scope, { replica: "test", markMillis: 600_000 });
   bridge = await kit.bridge("bridge", { args: [path] });
   worker = await kit.worker("worker", [path]);
@@ -42,7 +42,7 @@ afterAll(async () => {
 const at = (name: string): ObjectKey => ({ namespace: "default", name });
 const written = "20";
 
-/** The request that the event of an object's version makes. */
+/** The request that the router makes for the event of an object's version. */
 function changeOf(key: ObjectKey, resourceVersion: string): Request {
   const { group, kind } = Probe;
   const cause = { type: "object", group, kind, ...key, uid: `uid-of-${key.name}`, resourceVersion } as const;
@@ -54,7 +54,7 @@ const wroteOf = (key: ObjectKey, { uid, resourceVersion }: ObjectVersion, millis
   ...{ uid, resourceVersion, millis },
 });
 
-/** Another replica, which owns the key for a minute, says that it has written the object. */
+/** The second replica, which owns the key for a minute, announces that it has written the object. */
 async function announce(key: ObjectKey, ownedMillis = 60_000): Promise<void> {
   const wrote = [wroteOf(key, { uid: `uid-of-${key.name}`, resourceVersion: written }, ownedMillis)];
   replica.nc.publish(echoSubject(scope), JSON.stringify({ wrote }));
@@ -65,13 +65,13 @@ const ticketOf = (key: ObjectKey) =>
   bus.jsm.streams.getMessage(workStream(scope.fn), { last_by_subj: work.ticket(scope, key) });
 const untilGivenBack = (key: ObjectKey) => vi.waitUntil(async () => (await ticketOf(key)) === null, patience);
 
-/** Until the worker has served something it may be deaf: the bus need not know of its subscription yet. */
+/** Until the worker has served a request, its subscription may not have reached the bus. */
 async function untilListening(): Promise<void> {
   await queue.request(at("anything"), newRequest({ type: "replay" }));
   await untilGivenBack(at("anything"));
 }
 
-/** What the worker has done: reconciles that were begun, and events that woke nobody. */
+/** Reconciles that the worker started, and events that it ignored as echoes. */
 async function done(): Promise<{ readonly begun: number; readonly woken: number }> {
   return {
     begun: await metricSum([worker], /^workqueue_queue_duration_seconds_count/),
@@ -79,12 +79,12 @@ async function done(): Promise<{ readonly begun: number; readonly woken: number 
   };
 }
 
-/** A worker that was paused for longer, in seconds, believes no announcement from before, and leaves tickets alone. */
+/** A worker paused for longer than this many seconds discards earlier announcements and does not ignore tickets as echoes. */
 const longPause = 0.5;
 
 /**
- * Counts the reconciles and wake-ups of the worker during a look in which it was not paused. Each look has its own key, which
- * `prepare` gets first.
+ * Counts the worker's reconciles and ignored events during a measurement in which it was not paused. Each measurement has its
+ * own key, which is passed to `prepare`.
  */
 async function didUnpaused(
   name: string,
@@ -96,7 +96,7 @@ async function didUnpaused(
     await prepare?.(key);
     const before = await done();
     await look(key);
-    // The longest one since the metrics were read before.
+    // The longest pause since the metrics were last read.
     const pause = await metricSum([worker], /^nodejs_eventloop_lag_max_seconds/);
     const { begun, woken } = await done();
     if (pause < longPause) return { begun: begun - before.begun, woken: woken - before.woken };
@@ -104,7 +104,7 @@ async function didUnpaused(
 }
 
 test.each(["19", written])(
-  "an event at version %s, routed before the word of 20, begins nothing",
+  "an event at version %s, routed before the announcement of version 20, starts no reconcile",
   async (version) => {
     const did = await didUnpaused(`overtaking-${version}`, async (key) => {
       await announce(key);
@@ -121,8 +121,8 @@ test.each<[string, (request: Request) => Request]>([
     ({ cause, ...rest }) => ({ ...rest, cause: { ...cause, resourceVersion: "21" } as never }),
   ],
   ["a retry", ({ routed: _, ...rest }) => rest],
-  ["another wish beside it", (request) => ({ ...request, also: [{ type: "replay" }] })],
-])("%s is reconciled all the same", async (name, alter) => {
+  ["another cause in the same ticket", (request) => ({ ...request, also: [{ type: "replay" }] })],
+])("%s is reconciled nevertheless", async (name, alter) => {
   const key = at(name.replaceAll(" ", "-"));
   const before = await done();
   await announce(key);
@@ -131,7 +131,7 @@ test.each<[string, (request: Request) => Request]>([
   expect(await done()).toEqual({ begun: before.begun + 1, woken: before.woken });
 });
 
-test("what is announced as news is reconciled", async () => {
+test("a write announced as not yet seen is reconciled", async () => {
   const key = at("news");
   const before = await done();
   await announce(key, 0);
@@ -140,13 +140,13 @@ test("what is announced as news is reconciled", async () => {
   expect(await done()).toEqual({ begun: before.begun + 1, woken: before.woken });
 });
 
-test("what was asked for beside a ticket that was an echo is reconciled", async () => {
+test("a request left as a mark during a ticket that was an echo is reconciled", async () => {
   const did = await didUnpaused(
     "beside",
     async (key) => {
       await announce(key);
       await queue.request(key, changeOf(key, written));
-      // The mark goes when there is a ticket for it.
+      // The mark is deleted once it has become a ticket.
       await expect.poll(() => queue.marks(key), patience).toEqual([]);
       await untilGivenBack(key);
     },
@@ -162,14 +162,14 @@ test("what was asked for beside a ticket that was an echo is reconciled", async 
   expect(did).toEqual({ begun: 1, woken: 1 });
 });
 
-test("a ticket that somebody had before is reconciled: it may have been begun", async () => {
+test("a redelivered ticket is reconciled, because its first delivery may have started", async () => {
   const key = at("begun");
   await worker.kill();
   await queue.request(key, changeOf(key, written));
   const workers = await bus.js.consumers.get(workStream(scope.fn), consumers.worker(scope));
   const held = await workers.next({ expires: 60_000 });
   expect(held, "the ticket").not.toBeNull();
-  // The bus must not give it to another worker before this one is ready.
+  // The bus must not deliver it to another worker before this one is ready.
   const keeping = setInterval(() => held?.working(), 1000);
   onTestFinished(() => clearInterval(keeping));
   await worker.start();
@@ -189,13 +189,13 @@ const create = (key: ObjectKey, spec: Probe["spec"]) =>
     { fieldManager: "test" },
   );
 
-test("what was announced before a worker listened is news to all others once that one reconciles the key", async () => {
+test("a write announced before a worker listened is news to the others once that worker reconciles the key", async () => {
   const key = at("unheard");
   const others = openEchoes(replica.nc, scope);
   await replica.nc.flush();
   const isEcho = () => others.has(key, `uid-of-${key.name}`, written);
   await worker.kill();
-  // An announcement expires after 10 s, and a busy machine takes longer to start a worker.
+  // An announcement expires after 10 s, and a busy machine needs longer to start a worker.
   const clock = vi.spyOn(performance, "now").mockReturnValue(performance.now());
   onTestFinished(() => clock.mockRestore());
   await announce(key);
@@ -211,7 +211,7 @@ test("what was announced before a worker listened is news to all others once tha
   others.stop();
 });
 
-test("a write is announced before its ticket is given back", async () => {
+test("announces a write before acknowledging its ticket", async () => {
   const told: string[] = [];
   replica.nc.subscribe(echoSubject(scope), {
     callback(_, message) {
@@ -220,7 +220,7 @@ test("a write is announced before its ticket is given back", async () => {
   });
   bus.nc.subscribe(`$JS.ACK.${workStream(scope.fn)}.>`, {
     callback(_, message) {
-      // Not those that ask for more time.
+      // Ignores requests for more time.
       if (message.string() === "+ACK") told.push("given back");
     },
   });
@@ -230,7 +230,7 @@ test("a write is announced before its ticket is given back", async () => {
   expect(told).toEqual(["announced", "given back"]);
 });
 
-test("the request of an event is taken for one, and that of its retry is not", async () => {
+test("recognizes the request of an event, but not that of its retry", async () => {
   const key = at("retried");
   const requests: Request[] = [];
   bus.nc.subscribe(work.ticket(scope, key), {
@@ -246,7 +246,7 @@ test("the request of an event is taken for one, and that of its retry is not", a
   expect(requests[1]).not.toHaveProperty("routed");
 });
 
-test("a condition written over a change that the reconcile has not seen is to be read, and no echo", async () => {
+test("a condition written over an unseen change is not an echo and is reread", async () => {
   const key = at("overtaken");
   const told = new Map<string, number>();
   replica.nc.subscribe(echoSubject(scope), {
@@ -275,11 +275,11 @@ test("a condition written over a change that the reconcile has not seen is to be
   const { metadata } = await recovered;
   await vi.waitUntil(() => told.has(`${metadata.uid} ${metadata.resourceVersion}`), patience);
   expect(conditions.map((written) => told.get(written))).toEqual([0]);
-  // The change may have been reconciled when its request arrives: then that is the echo's of whoever did it.
+  // If the change was reconciled before its request arrives, it is the echo of that reconcile's writer.
   expect(requests.map(({ routed }) => routed)).toEqual(requests.map(() => true));
 });
 
-/** The generations of the object that the worker has reconciled, the first one first. */
+/** The generations of the object that the worker has reconciled, oldest first. */
 const generationsOf = (key: ObjectKey) =>
   worker.log
     .records()
@@ -292,31 +292,28 @@ test.each([
     "fails afterwards",
     (key: ObjectKey) => replica.nc.publish(echoSubject(scope), JSON.stringify({ retract: keyText(key) })),
   ],
-])(
-  "what another replica has written is read before the bus has it, also when that one %s",
-  async (name, end) => {
-    const key = at(`written-elsewhere-${name.replaceAll(" ", "-")}`);
-    await create(key, { mode: "later", millis: 3_600_000 });
-    await expect.poll(() => generationsOf(key), patience).toEqual([1]);
+])("another replica's write is read before the bus has it, even when that replica %s", async (name, end) => {
+  const key = at(`written-elsewhere-${name.replaceAll(" ", "-")}`);
+  await create(key, { mode: "later", millis: 3_600_000 });
+  await expect.poll(() => generationsOf(key), patience).toEqual([1]);
+  await untilGivenBack(key);
+  await bridge.stop();
+  try {
+    const { metadata } = await kit.client.mergePatch(
+      Probe,
+      key,
+      { spec: { value: 1 } },
+      { fieldManager: "test" },
+    );
+    await queue.request(key, newRequest({ type: "timer" }));
+    await expect.poll(() => generationsOf(key), patience).toEqual([1, 1]);
     await untilGivenBack(key);
-    await bridge.stop();
-    try {
-      const { metadata } = await kit.client.mergePatch(
-        Probe,
-        key,
-        { spec: { value: 1 } },
-        { fieldManager: "test" },
-      );
-      await queue.request(key, newRequest({ type: "timer" }));
-      await expect.poll(() => generationsOf(key), patience).toEqual([1, 1]);
-      await untilGivenBack(key);
-      replica.nc.publish(echoSubject(scope), JSON.stringify({ wrote: [wroteOf(key, metadata)] }));
-      end(key);
-      await replica.nc.flush();
-      await queue.request(key, newRequest({ type: "timer" }));
-      await expect.poll(() => generationsOf(key), patience).toEqual([1, 1, 2]);
-    } finally {
-      await bridge.start();
-    }
-  },
-);
+    replica.nc.publish(echoSubject(scope), JSON.stringify({ wrote: [wroteOf(key, metadata)] }));
+    end(key);
+    await replica.nc.flush();
+    await queue.request(key, newRequest({ type: "timer" }));
+    await expect.poll(() => generationsOf(key), patience).toEqual([1, 1, 2]);
+  } finally {
+    await bridge.start();
+  }
+});

@@ -1,4 +1,4 @@
-/** Functions that misbehave: the object says so, the others go on, nothing loops hot, nothing is lost. */
+/** Misbehaving functions: the object's status reports it, other objects proceed, nothing loops hot, and nothing is lost. */
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { deadLetters } from "../../bus/queue/deadletters.ts";
@@ -23,8 +23,10 @@ beforeAll(async () => {
 });
 afterAll(() => probes?.stop());
 
-describe.concurrent("a function beside others", () => {
-  test("one that throws is retried with growing pauses, says so, and recovers", async ({ expect }) => {
+describe.concurrent("a function among healthy ones", () => {
+  test("that throws is retried with growing pauses, reports it in a condition, and recovers", async ({
+    expect,
+  }) => {
     await probes.create("throws", { mode: "throw" });
     const found = await probes.kit.until(Probe, at("throws"), isStalled);
     expect(condition(found, "Stalled")).toMatchObject({
@@ -37,7 +39,7 @@ describe.concurrent("a function beside others", () => {
     await probes.kit.until(Probe, at("throws"), (probe) => isReady(probe) && !isStalled(probe));
   });
 
-  test("one that gives up gets a condition and a dead letter, no retry, and can be replayed", async ({
+  test("that rejects its object sets a condition, makes a dead letter, is not retried, and can be replayed", async ({
     expect,
   }) => {
     await probes.create("terminal", { mode: "terminal" });
@@ -53,10 +55,10 @@ describe.concurrent("a function beside others", () => {
     await expect.poll(() => letters.get(at("terminal")), patience).toBeUndefined();
   });
 
-  test("one that gives up is not run again for a change that it has seen", async ({ expect }) => {
+  test("that rejected its object is not run again for a change it has seen", async ({ expect }) => {
     await probes.create("seen", { mode: "terminal", millis: 7000 });
     await probes.untilRuns("seen", 1);
-    // Its mark falls due long after the owner has looked.
+    // Its mark becomes due long after the owner has checked.
     const queue = ticketQueue(probes.bus, probeScope, { replica: "test", markMillis: 60_000 });
     const { uid, resourceVersion } = (await probes.kit.client.get(Probe, at("seen"))).metadata;
     const { group, kind } = Probe;
@@ -71,9 +73,9 @@ describe.concurrent("a function beside others", () => {
 
   test.for([
     ["", "overtaken"],
-    [", though it has come across it in a list", "overtaken-and-listed"],
+    [", even if a list of the reconcile contained it", "overtaken-and-listed"],
   ] as const)(
-    "a change that comes while a reconcile gives up is not lost with it%s",
+    "a change made while a reconcile rejects its object is reconciled%s",
     async ([, mode], { expect }) => {
       await probes.create(mode, { mode });
       await probes.kit.until(Probe, at(mode), (probe) => isReady(probe) && !isStalled(probe));
@@ -82,24 +84,20 @@ describe.concurrent("a function beside others", () => {
     },
   );
 
-  test("a change that a reconcile writes over, without having gone by it, is not lost", async ({
-    expect,
-  }) => {
+  test("a change that a reconcile overwrites without having seen it is reconciled", async ({ expect }) => {
     const mode = "overtaken-and-written";
     await probes.create(mode, { mode });
     await probes.kit.until(Probe, at(mode), isReady);
     await expect.poll(() => probes.runs(mode).map((run) => run.mode), patience).toEqual([mode, "ok"]);
   });
 
-  test("one that hangs is broken off at its time limit, and the others are not kept waiting", async ({
-    expect,
-  }) => {
+  test("that hangs is aborted at its time limit without delaying other objects", async ({ expect }) => {
     await probes.create("hangs", { mode: "hang" });
     await probes.untilRuns("hangs", 1);
     const failures = () => probes.said("hangs", "reconcile failed").length;
     let before: number;
     let round = 0;
-    // Until they come while the hanging one is at it all the time: a slow machine may need longer than its time limit.
+    // Repeat until all were served while one object hangs: a slow machine may need longer than one time limit.
     do {
       before = failures();
       await probes.untilRuns("hangs", before + 1);
@@ -118,7 +116,7 @@ describe.concurrent("a function beside others", () => {
     await probes.kit.until(Probe, at("hangs"), isReady);
   });
 
-  test("one that returns nonsense fails with what was expected", async ({ expect }) => {
+  test("that returns an invalid result fails with what was expected", async ({ expect }) => {
     await probes.create("nonsense", { mode: "nonsense" });
     const found = await probes.kit.until(Probe, at("nonsense"), isStalled);
     expect(condition(found, "Stalled")?.message).toContain('found {"requeueAfter":"soon"}');
@@ -126,22 +124,22 @@ describe.concurrent("a function beside others", () => {
     await probes.kit.until(Probe, at("nonsense"), isReady);
   });
 
-  test("one whose writes are never the same twice does not wake itself on and on", async ({ expect }) => {
+  test("whose writes always differ does not enqueue itself endlessly", async ({ expect }) => {
     await probes.create("stamps", { mode: "stamp" });
     await probes.kit.until(Probe, at("stamps"), ({ status }) => status?.stamp !== undefined);
-    // Time for dozens of reconciles, if each woke the next.
+    // Enough time for dozens of reconciles if each one enqueued the next.
     for (let i = 0; i < 10; i++) {
       await probes.create(`after-stamps-${i}`, { mode: "ok" });
       await probes.kit.until(Probe, at(`after-stamps-${i}`), isReady);
     }
-    // An event that overtakes the answer of its own write may wake it once more, which is harmless.
+    // An event that overtakes the response to its own write may cause one more reconcile, which is harmless.
     expect(probes.runs("stamps").length).toBeLessThanOrEqual(3);
   });
 
-  test("a fight with another writer is slowed down and shows in a condition", async ({ expect }) => {
+  test("a fight with another writer is slowed down and reported in a condition", async ({ expect }) => {
     await probes.create("fights", { mode: "fight", value: 1 });
     let isOver = false;
-    // Without a pause: a slow machine has to get through 30 reconciles in ten seconds, too.
+    // No pause, because a slow machine also has to finish 30 reconciles in ten seconds.
     const rival = (async () => {
       while (!isOver) await probes.change("fights", { value: 0 });
     })();
@@ -155,7 +153,7 @@ describe.concurrent("a function beside others", () => {
   });
 });
 
-test("a replay reads what was changed a moment before, not what the bus has of it", async () => {
+test("a replay reads a fresh change from the API server, not the older state on the bus", async () => {
   await probes.create("replayed", { mode: "terminal" });
   await probes.kit.until(Probe, at("replayed"), isStalled);
   const letters = deadLetters(probes.bus, probeScope);

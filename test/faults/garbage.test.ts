@@ -1,7 +1,4 @@
-/**
- * Garbage in every place of the bus where something is read: whoever reads it says so and goes on. What is good is served
- * all the same.
- */
+/** Garbage on every subject that the platform reads: the reader logs it and goes on, and valid messages are still served. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -62,7 +59,7 @@ const shelf = (name: string): Promise<Stored<Shelf>> =>
     { fieldManager: "test" },
   );
 
-/** A shelf and its notes as the last reconcile saw them, once it has seen them all. */
+/** Waits until the last reconcile saw the shelf and all of these notes. */
 async function expectServed(name: string, notes: readonly Stored<Note>[]): Promise<void> {
   const wanted = notes.map(childText).sort();
   await expect
@@ -73,7 +70,7 @@ async function expectServed(name: string, notes: readonly Stored<Note>[]): Promi
     .toEqual(wanted);
 }
 
-/** A new shelf with a note is reconciled; with it the bridge, the router, and the queue have done their part. */
+/** A new shelf with a note is reconciled, which takes the bridge, the router, and the queue. */
 async function expectGoodService(tag: string): Promise<Stored<Shelf>> {
   const owner = await shelf(`good-${tag}`);
   const note = await bridged.create(`good-${tag}`, { ownerReferences: [controllerReference(owner)] });
@@ -97,7 +94,7 @@ const bodies = [
 const ids = ["", "%", "%E0%A4%A", "uid", "uid.", "uid.x", ".1", "uid.5"];
 const types = ["", "%zz", "dev.denrei.kubernetes.added", "dev.denrei.kubernetes.deleted", "else"];
 
-/** Stores a garbage message, with headers as a CloudEvent has them or none. */
+/** Stores a garbage message with CloudEvent headers or without headers. */
 async function litter(subject: string): Promise<void> {
   const all = headers();
   if (next() < 0.8) {
@@ -107,7 +104,7 @@ async function litter(subject: string): Promise<void> {
   await bridged.bus.js.publish(subject, pick(bodies), { headers: all });
 }
 
-/** Everything that was stored for a consumer was delivered and answered. */
+/** Waits until every message stored for a consumer has been delivered and acknowledged. */
 const untilAnswered = (stream: string, consumer: string): Promise<void> =>
   expect
     .poll(async () => {
@@ -125,7 +122,7 @@ const alive = (): void => {
   expect(bridge.pid).toBeDefined();
 };
 
-test("in OBJECTS: it is ignored and said so, at every kind of subject", async () => {
+test("in OBJECTS it is logged and ignored on every form of subject", async () => {
   const owner = await expectGoodService("before");
   const subjects = [
     "objects.default.test=2Edenrei=2Edev.Note",
@@ -144,7 +141,7 @@ test("in OBJECTS: it is ignored and said so, at every kind of subject", async ()
     await litter(next() < 0.4 ? pick(subjects) : own);
   }
   await untilAnswered(streams.objects, consumers.router(interestOf(shelves, scope.cluster)));
-  // Some of it lies among the children of this one.
+  // Some of it is among the children of this shelf.
   const note = await bridged.create("beside-garbage", { ownerReferences: [controllerReference(owner)] });
   const first = await bridged.kit.client.get(Note, at("good-before"));
   await expectServed("good-before", [first, note]);
@@ -153,7 +150,7 @@ test("in OBJECTS: it is ignored and said so, at every kind of subject", async ()
   alive();
 });
 
-test("over the last message of an object: it is read from the API server, and a bridge sets it right", async () => {
+test("over an object's last message: functions read the API server, and a bridge repairs the message", async () => {
   const owner = await expectGoodService("covered");
   const note = await bridged.kit.client.get(Note, at("good-covered"));
   const covered = [
@@ -175,7 +172,7 @@ test("over the last message of an object: it is read from the API server, and a 
   for (const subject of covered) await bridged.bus.js.publish(subject, "garbage");
   const another = await bridged.create("another", { ownerReferences: [controllerReference(owner)] });
   await expectServed("good-covered", [note, another]);
-  // Whatever else there is: garbage of objects that never were is gone after the next start, too.
+  // The next start also removes garbage at addresses of objects that never existed.
   await bridge.stop();
   await bridge.start();
   const damaged = async (): Promise<number> => {
@@ -183,7 +180,7 @@ test("over the last message of an object: it is read from the API server, and a 
     const entries = await Promise.all([Note, Shelf].map((kind) => store.entries<KubeObject>(kind)));
     return entries.flat().filter(({ unreadable }) => unreadable).length;
   };
-  // Where no object can be there is nothing to set right.
+  // A subject that cannot be an object's has nothing to repair.
   await expect.poll(damaged, patience).toBe(0);
   for (const kind of [Note, Shelf]) await bridged.untilAgreed(kind);
   expect(bridge.logged("found a message that no bridge wrote, listing to correct it").length).toBeGreaterThan(
@@ -195,7 +192,7 @@ test("over the last message of an object: it is read from the API server, and a 
   alive();
 });
 
-test("as a ticket: a dead letter, or dropped where it names no object; never delivered again and again", async () => {
+test("as a ticket it becomes a dead letter, or is dropped if it names no object, and is not redelivered", async () => {
   const { bus } = bridged;
   const bad = [
     "work.shelves.default.x",
@@ -217,7 +214,7 @@ test("as a ticket: a dead letter, or dropped where it names no object; never del
   alive();
 });
 
-test("as a mark or timer, waiting or due: the object's next reconcile is not kept from being settled", async () => {
+test("as a mark or timer, pending or due, it does not block the object's next reconcile", async () => {
   const { bus } = bridged;
   const owner = await expectGoodService("marked");
   const key = at("good-marked");
@@ -247,7 +244,7 @@ test("as a mark or timer, waiting or due: the object's next reconcile is not kep
   alive();
 });
 
-test("as a dead letter or a count of crashes: the others are listed, and nobody is given up for it", async () => {
+test("as a dead letter or crash record it hides no other, and quarantines no object", async () => {
   const { bus } = bridged;
   const letters = deadLetters(bus, scope);
   await letters.put(at("real"), {
@@ -274,7 +271,7 @@ test("as a dead letter or a count of crashes: the others are listed, and nobody 
   expect((await starts.add(at("counted"))).before.all).toBe(1);
 });
 
-test("in the bridge's bucket: it lists, takes the lease when nobody renews it, and the status is told", async () => {
+test("in the bridge's bucket: it lists, takes the lease that is not renewed, and reports its status", async () => {
   await bridge.kill();
   for (const kind of [Note, Shelf]) {
     await bridged.kv.put(positionKey("default", kind), pick(["{", "null", "[1]", '"x"']));
@@ -290,7 +287,7 @@ test("in the bridge's bucket: it lists, takes the lease when nobody renews it, a
   await expectGoodService("bucket");
 });
 
-test("among the announcements of writes: the connection is read on", async () => {
+test("as an announcement of writes it does not break the connection", async () => {
   const { nc } = bridged.bus;
   for (const body of [
     ...bodies,
@@ -306,7 +303,7 @@ test("among the announcements of writes: the connection is read on", async () =>
   alive();
 });
 
-test("headers that a client library refuses to read, or that look like a server's word, stop nobody", async () => {
+test("headers that break a client library or look like server messages stop no consumer", async () => {
   const { natsUrl } = bridged.kit.platform;
   const objects = { group: Note.group, namespace: "default", owner: "nobody" };
   const broken = [
@@ -325,7 +322,7 @@ test("headers that a client library refuses to read, or that look like a server'
   await untilAnswered(workStream("shelves"), consumers.worker(scope));
   await untilAnswered(timersStream("shelves"), consumers.relay(scope));
   await expectGoodService("headers");
-  // A bridge that begins reads all of it.
+  // A starting bridge reads all of it.
   await bridge.stop();
   await bridge.start();
   await expectGoodService("behind-headers");

@@ -1,4 +1,4 @@
-/** Objects that are larger than a message on the bus are reconciled, found, and finalized like others. */
+/** Objects larger than a message on the bus are reconciled, found, and finalized like others. */
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { crdOf } from "../../bus/kube/crd.ts";
@@ -16,7 +16,7 @@ const Event = externalKind<KubeObject & { reason: string; regarding: { name: str
   plural: "events",
 });
 const giants = fileURLToPath(new URL("../fixtures/functions/giants.ts", import.meta.url));
-/** Above NATS's limit of a message, 1 MiB, and below etcd's of an object, 1.5 MiB. */
+/** Larger than NATS's message limit of 1 MiB, and smaller than etcd's object limit of 1.5 MiB. */
 const length = 1_200_000;
 const at = (name: string) => ({ namespace: "default", name });
 let kit: Kit;
@@ -39,7 +39,7 @@ const change = (name: string, text: string) =>
 const isOversized = ({ status }: Giant) =>
   status?.conditions?.some(({ type, status: is }) => type === "Oversized" && is === "True") ?? false;
 
-test("an object that is created large is reconciled, and gets a condition and an Event", async () => {
+test("an object created large is reconciled, and gets a condition and an Event", async () => {
   await create("large", "x".repeat(length), "red");
   await create("small", "x", "red");
   const large = await kit.until(Giant, at("large"), isOversized);
@@ -47,12 +47,12 @@ test("an object that is created large is reconciled, and gets a condition and an
   const reasons = async () =>
     (await kit.list(Event)).flatMap(({ reason, regarding }) => (regarding.name === "large" ? [reason] : []));
   await expect.poll(reasons).toEqual(["ExceedsMaxPayload"]);
-  // Its index entry and its watch are as good as those of others.
+  // Its index entry and its watch work like those of small objects.
   for (const name of ["large", "small"])
     await kit.until(Giant, at(name), ({ status }) => status?.siblings?.join() === "large,small");
 });
 
-test("an object that grows is reconciled, and the condition goes when it shrinks", async () => {
+test("an object that grows is reconciled, and its condition is removed once it shrinks", async () => {
   await create("grows", "x", "blue");
   await kit.until(Giant, at("grows"), ({ status }) => status?.length === 1);
   await change("grows", "x".repeat(length));
@@ -61,7 +61,7 @@ test("an object that grows is reconciled, and the condition goes when it shrinks
   await kit.until(Giant, at("grows"), (giant) => giant.status?.length === 2 && !isOversized(giant));
 });
 
-test("objects from before are found when the stream of indexes was deleted", async () => {
+test("existing large objects are found after the index stream was deleted", async () => {
   await create("before", "x", "black");
   await kit.until(Giant, at("before"), ({ status }) => status?.siblings?.join() === "before");
   const bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });

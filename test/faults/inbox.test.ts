@@ -1,4 +1,4 @@
-/** What becomes of questions whose answers are lost with the connection. */
+/** Requests on the bus whose responses are lost with the connection. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Bus } from "../../bus/nats/connect.ts";
 import { DisconnectedError } from "../../bus/nats/inbox.ts";
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => local?.stop());
 
-test("a question fails when the connection breaks, also one of the client library, and is not waited out", async () => {
+test("a request fails at once when the connection breaks, also one of the client library", async () => {
   const kv = await bus.kvm.create("ASKED", { history: 1 });
   const ask = () =>
     [
@@ -27,12 +27,12 @@ test("a question fails when the connection breaks, also one of the client librar
   const asked = ask();
   await local.nats.stop("SIGKILL");
   for (const answer of await Promise.all(asked)) expect(answer).toBeInstanceOf(DisconnectedError);
-  // Nor is what is asked before there is a connection again.
+  // The same holds for requests made before it reconnects.
   for (const answer of await Promise.all(ask())) expect(answer).toBeInstanceOf(DisconnectedError);
   await local.nats.start();
   await expect.poll(() => kv.get("key").catch(String), { timeout: 60_000 }).toBeNull();
 });
 
-test("without anybody who answers, the client library's JetStream says so as it does by itself", async () => {
+test("without a responder, the client library's JetStream reports it as it does without the inbox", async () => {
   await expect(bus.js.publish("nobody.listens", "")).rejects.toThrow("jetstream is not enabled");
 });

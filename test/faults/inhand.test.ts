@@ -1,4 +1,4 @@
-/** Objects in the hands of a worker that dies, is paused, or is stopped are reconciled by another one, once. */
+/** Objects in flight at a worker that dies, is paused, or is stopped are reconciled by another one, once. */
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { deadLetters } from "../../bus/queue/deadletters.ts";
@@ -28,14 +28,14 @@ beforeAll(async () => {
 });
 afterAll(() => probes?.stop());
 
-/** Starts each worker that dies, until `stop`; then all of them are started again. */
+/** Restarts each worker that dies, until `stop`; then starts all of them. */
 function revive(): { stop(): Promise<void> } {
   let going = true;
   const reviving = Promise.all(
     probes.workers.map(async (worker) => {
       while (going) {
         await worker.exited();
-        // Told to stop while it starts: the end of the test.
+        // `stop` may end a worker while it starts.
         if (going) await worker.start().catch(() => undefined);
       }
     }),
@@ -50,7 +50,7 @@ function revive(): { stop(): Promise<void> } {
   };
 }
 
-/** Whether a worker that was just paused has left the first ticket alone: the next worker then knows that another one had it. */
+/** Whether a just paused worker dropped the first ticket: the next worker then knows that it is a redelivery. */
 function wasLeftAlone(name: string): boolean {
   const begun = String(probes.runs(name)[0]?.time);
   return probes.workers
@@ -63,8 +63,8 @@ function wasLeftAlone(name: string): boolean {
     );
 }
 
-// The watchdog ends the worker with SIGKILL, as a crash would.
-test("one that blocks the event loop for ever is given up after three deaths; its neighbours are reconciled", async () => {
+// The watchdog ends the worker with SIGKILL, like a crash.
+test("quarantines an object that blocks the event loop after three crashes, and reconciles the others", async () => {
   const reviving = revive();
   try {
     await probes.create("blocks", { mode: "block" });
@@ -84,10 +84,10 @@ test("one that blocks the event loop for ever is given up after three deaths; it
       await deadLetters(probes.bus, probeScope).get(at("block-neighbour-0")),
       "an innocent one",
     ).toBeUndefined();
-    // The first start is no suspect yet; the three that follow are counted.
+    // The first crash raises no suspicion yet; the following three count.
     const starts = wasLeftAlone("blocks") ? 3 : 4;
     expect(probes.runs("blocks")).toHaveLength(starts);
-    // No worker dies of it again until it changes.
+    // It crashes no more workers until it changes.
     const queue = ticketQueue(probes.bus, probeScope, { replica: "test" });
     await queue.request(at("blocks"), newRequest({ type: "timer" }));
     await expect
@@ -101,11 +101,11 @@ test("one that blocks the event loop for ever is given up after three deaths; it
   await probes.kit.until(Probe, at("blocks"), isReady);
 });
 
-test("one whose workers die, but that gets further each time, is not given up", async () => {
+test("does not quarantine an object that progresses although its workers die", async () => {
   const reviving = revive();
   const steps = 5;
   try {
-    // Long enough for its write to be noted before the process dies.
+    // Long enough to record its write before the process dies.
     await probes.create("climbs", { mode: "climb", value: steps, millis: 500 });
     const found = await probes.kit.until(
       Probe,
@@ -114,7 +114,8 @@ test("one whose workers die, but that gets further each time, is not given up", 
       110_000,
     );
     expect([isReady(found), isStalled(found)]).toEqual([true, false]);
-    // The first death makes it a suspect; four more are too many for one that gets nowhere. Counted before the restart: after it
+    // The first death raises suspicion; four more would be too many without progress. Count before the restart, which makes the
+    // workers forget their writes, so that a late event causes one more run.
     // the workers do not recognize their writes, and a late event is one more run.
     await probes.untilRuns("climbs", steps + 1);
     expect(probes.runs("climbs")).toHaveLength(steps + 1);
@@ -123,7 +124,7 @@ test("one whose workers die, but that gets further each time, is not given up", 
   }
 });
 
-test("what a dead worker had in hand does not wait for one of them that hangs", async () => {
+test("a hanging object does not delay what a dead worker had in flight", async () => {
   const { first, second } = probes;
   await second.stop();
   const others = ["in-hand-1", "in-hand-2", "in-hand-3"];
@@ -136,14 +137,14 @@ test("what a dead worker had in hand does not wait for one of them that hangs", 
   const before = failures();
   await first.start();
   for (const name of ["hangs-first", ...others]) await probes.untilRuns(name, 2);
-  expect(failures(), "the hanging one was still at it").toBe(before);
+  expect(failures(), "the object was still hanging").toBe(before);
   await Promise.all(others.map((name) => probes.kit.until(Probe, at(name), isReady)));
   await probes.change("hangs-first", { mode: "ok" });
   await probes.kit.until(Probe, at("hangs-first"), isReady);
   await second.start();
 });
 
-test("what workers died over is left alone until it is replayed, also when the replay came beside something else", async () => {
+test("a quarantined object is skipped until it is replayed, even if the replay shares a ticket with another cause", async () => {
   await probes.create("left-alone", { mode: "ok" });
   const { metadata } = await probes.kit.until(Probe, at("left-alone"), isReady);
   const crashed = {
@@ -165,7 +166,7 @@ test("what workers died over is left alone until it is replayed, also when the r
   await expect.poll(leftAlone, patience).toBeGreaterThan(0);
   const [before, times] = [probes.runs("left-alone").length, leftAlone()];
   const queue = ticketQueue(probes.bus, probeScope, { replica: "test" });
-  // The worker that logged it may still have it in hand.
+  // The worker that logged it may not have acknowledged the ticket yet.
   const timer = newRequest({ type: "timer" });
   await expect.poll(() => queue.requestUnlessOwned(at("left-alone"), timer), patience).toBe("accepted");
   await expect.poll(leftAlone, patience).toBeGreaterThan(times);
@@ -175,7 +176,7 @@ test("what workers died over is left alone until it is replayed, also when the r
   await probes.kit.until(Probe, at("left-alone"), (probe) => isReady(probe) && !isStalled(probe));
 });
 
-test("a paused worker that wakes up after its deadline writes nothing", async () => {
+test("a paused worker that resumes after its deadline writes nothing", async () => {
   const { first, second } = probes;
   await second.stop();
   await probes.create("paused", { mode: "slow", millis: 7000 });
@@ -194,7 +195,7 @@ test("a paused worker that wakes up after its deadline writes nothing", async ()
   expect((await probes.kit.client.get(Probe, at("paused"))).status?.by).toBe("worker-2");
 });
 
-test("a reconcile whose consumer is deleted is given up at once, and begins again with the next one", async () => {
+test("a reconcile whose consumer is deleted is aborted at once, and runs again with the next consumer", async () => {
   const millis = 8000;
   await probes.create("bereft", { mode: "slow", millis });
   await probes.untilRuns("bereft", 1);
@@ -215,7 +216,7 @@ test("a reconcile whose consumer is deleted is given up at once, and begins agai
 const isAboutDeletion = (error: unknown) =>
   String((error as Error | undefined)?.message).includes("was deleted");
 
-test("an orderly stop hands back a reconcile that takes longer than the grace period, and another worker runs it", async () => {
+test("an orderly stop hands a reconcile longer than the grace period back to another worker", async () => {
   const { first, second } = probes;
   await second.stop();
   const metadata = at("handed-over");

@@ -1,4 +1,4 @@
-/** Hikawas on several replicas while workers, the bridge and the bus are killed (-9). */
+/** Hikawas on several replicas while workers, the bridge, and the bus are killed (-9). */
 import { afterAll, beforeAll, test } from "vitest";
 import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import { Hikawa, Zundoko } from "../../functions/zundoko/kinds.ts";
@@ -10,7 +10,7 @@ import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 import { keyState } from "../ket/keystate.ts";
 
 const scope = { fn: "hikawa", cluster: "default" };
-/** For all songs of a test together, on a machine that has much else to do. Milliseconds. */
+/** For all songs of a test, on a busy machine. Milliseconds. */
 const deadlineMillis = 420_000;
 const timeout = deadlineMillis + 60_000;
 
@@ -38,13 +38,13 @@ afterAll(async () => {
   await kit?.stop();
 });
 
-/** How many words have been said so far. */
+/** The number of Zundokos created so far. */
 async function wordsSaid(): Promise<number> {
   const { items, metadata } = await kit.client.list(Zundoko, "default", { limit: 1 });
   return items.length + (metadata.remainingItemCount ?? 0);
 }
 
-/** Creates Hikawas, a few at a time, and resolves when all of them have ended. */
+/** Creates Hikawas, five at a time, and resolves when all of them have finished. */
 async function singAll(names: readonly string[]): Promise<void> {
   const deadline = performance.now() + deadlineMillis;
   const waiting = [...names];
@@ -62,7 +62,7 @@ async function singAll(names: readonly string[]): Promise<void> {
   }
 }
 
-/** Sings wave after wave, for as long as it takes to kill often enough. Resolves to the names. */
+/** Runs one wave of songs after another until there were enough kills. Resolves to the names. */
 async function singUntil(isEnough: () => boolean, wave: string, size: number): Promise<string[]> {
   const names: string[] = [];
   do {
@@ -73,7 +73,7 @@ async function singUntil(isEnough: () => boolean, wave: string, size: number): P
   return names;
 }
 
-test("every song ends right while workers and the bridge are killed at random", { timeout }, async () => {
+test("every song ends correctly while workers and the bridge are killed at random", { timeout }, async () => {
   let begun = 0;
   const ended = singUntil(() => begun > 4, "killed", sized(10, 200));
   await Promise.all([
@@ -89,14 +89,14 @@ test("every song ends right while workers and the bridge are killed at random", 
   await expectFinishedSongs(kit, await ended);
 });
 
-test("every song ends right while the bus is killed and started again", { timeout }, async () => {
+test("every song ends correctly while the bus is killed and restarted", { timeout }, async () => {
   let begun = 0;
   const ended = singUntil(() => begun > 1, "cut-off", sized(8, 40));
   const nats = Object.assign(Object.create(kit.platform.nats), {
     kill: () => kit.platform.nats.stop("SIGKILL"),
   });
   let before = -1;
-  // On a machine that is busy, reconnecting can take longer than the pauses: nobody would ever say a word.
+  // On a busy machine, reconnecting can take longer than the pauses, and no song would proceed.
   const mayKill = async () => {
     const said = await wordsSaid();
     const isMore = said > before;

@@ -1,4 +1,4 @@
-/** Ways to be blocked by something that is not the object: each on a real API server. */
+/** Ways to block an object by something outside it, each against a real API server. */
 import { expect } from "vitest";
 import { z } from "zod";
 import type { KubeClient } from "../../bus/kube/client.ts";
@@ -33,12 +33,11 @@ const Crd = externalKind({
   scope: "Cluster",
 });
 
-/** Nothing listens there. */
+/** A URL without a server behind it. */
 const nowhere = "https://127.0.0.1:1/";
-/** Options of the writes of a test. */
+/** Options of the tests' writes. */
 export const write = { fieldManager: "test" } as const;
 
-/** An object of a kind. */
 export function objectOf(kind: Kind, name: string, namespace: string | undefined, rest: object): KubeObject {
   const metadata = { name, ...(namespace && { namespace }) };
   return { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata, ...rest } as KubeObject;
@@ -46,7 +45,7 @@ export function objectOf(kind: Kind, name: string, namespace: string | undefined
 
 const configMap = (namespace: string, name = "made") => objectOf(ConfigMap, name, namespace, { data: {} });
 
-/** A way to be blocked: what blocks, what is tried, and what unblocks it. */
+/** A way to block an object: what blocks it, what is attempted, and what unblocks it. */
 export interface Obstacle {
   readonly reason: string;
   readonly names: string;
@@ -63,7 +62,7 @@ const rulesFor = (resource: string) => ({
 });
 const only = (namespace: string) => ({ matchLabels: { "kubernetes.io/metadata.name": namespace } });
 
-/** A kind of two versions, where a webhook that is away converts between them. */
+/** A kind of two versions with an unreachable conversion webhook. */
 const twoVersions = (strategy: object) => ({
   spec: {
     group: "test.denrei.dev",
@@ -78,12 +77,12 @@ const twoVersions = (strategy: object) => ({
     })),
   },
 });
-/** An aggregated API serves it first, then the API server itself. */
+/** An aggregated API serves this kind first, the API server later. */
 const Away = defineKind({
   group: "away.example",
   version: "v1",
   kind: "Away",
-  description: "Served by an API that is away.",
+  description: "Served by an unavailable API.",
   spec: z.object({}),
 });
 const away = () => objectOf(Away, "made", "default", { spec: {} }) as never;
@@ -134,7 +133,7 @@ const blocking = (name: string, namespace: string, clientConfig: object) =>
     ],
   });
 
-/** A webhook that denies with the code of a server that would be busy, or not ready. */
+/** A webhook that denies requests with the code of a busy or unready server. */
 function denyingWith(name: string, code: number): Obstacle {
   const namespace = `of-${name}`;
   let webhook: DenyingWebhook | undefined;
@@ -161,7 +160,7 @@ export const obstacles: Readonly<Record<string, Obstacle>> = {
     names: "the admission webhook validate.policy.example",
     async block(client) {
       await client.create(WebhookConfiguration, blocking("validate", "of-webhook", { url: nowhere }), write);
-      // As a policy, it counts some moments later.
+      // It takes effect some moments later, like a policy.
       await expect.poll(() => isDenied(client, "of-webhook"), { timeout: 60_000 }).toBe(true);
     },
     attempt: (client) => client.create(ConfigMap, configMap("of-webhook") as never, write),
@@ -186,7 +185,7 @@ export const obstacles: Readonly<Record<string, Obstacle>> = {
         objectOf(PolicyBinding, "closed.example", undefined, { spec: binding }),
         write,
       );
-      // A policy counts some moments after it is bound.
+      // A policy takes effect some moments after it is bound.
       await expect.poll(() => isDenied(client, "of-policy"), { timeout: 60_000 }).toBe(true);
     },
     attempt: (client) => client.create(ConfigMap, configMap("of-policy") as never, write),
@@ -308,7 +307,7 @@ async function isDenied(client: KubeClient, namespace: string): Promise<boolean>
   );
 }
 
-/** The namespaces of obstacles that concern one. */
+/** The namespaces that the obstacles use. */
 export const blockedNamespaces = [
   ...["of-webhook", "of-busy-webhook", "of-starting-webhook"],
   ...["of-policy", "of-unusable", "of-mutation", "of-quota"],

@@ -1,4 +1,4 @@
-/** A server of PipeCD that is away or has lost its stores: objects that change meanwhile are registered once. */
+/** A PipeCD server that is unavailable or has lost its data: objects that change meanwhile are registered once. */
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Kind } from "../../bus/kube/kind.ts";
 import { Deployment } from "../../bus/kube/workloads.ts";
@@ -31,7 +31,7 @@ afterAll(() => pipecd?.stop());
 const any = (kind: unknown) => kind as Kind;
 const late = ["Environment", "Piped", "Application"];
 
-/** A control plane that is ready. `rest` creates what needs it. */
+/** A ready control plane. `rest` creates the objects that use it. */
 async function planeOnly(
   profile: "c" | "l0",
   namespace: string,
@@ -51,20 +51,20 @@ async function planeOnly(
   };
 }
 
-/** Tries in a namespace that were blocked, by all workers. */
+/** The number of blocked attempts of all workers in a namespace. */
 const blocked = ({ namespace }: Stack): number =>
   pipecd.workers
     .flatMap(({ log }) => log.records())
     .filter(({ msg, key }) => msg === "blocked" && String(key).startsWith(`${namespace}/`)).length;
 
-/** Resolves after so many more tries. */
+/** Waits for this many more attempts. */
 async function tried(stack: Stack, times: number): Promise<void> {
   const before = blocked(stack);
   await vi.waitFor(() => expect(blocked(stack)).toBeGreaterThanOrEqual(before + times), patience);
 }
 const retries = sized(2, 3);
 
-/** Has an Environment that is stalled retried three times, as if it had been stalled for an hour. */
+/** Expects that an Environment which seems stalled for an hour is retried, three times, at the long interval. */
 async function expectPatience(stack: Stack): Promise<void> {
   const before = blocked(stack);
   const { conditions = [] } = (await stack.get(Environment, names.environment)).status ?? {};
@@ -77,13 +77,13 @@ async function expectPatience(stack: Stack): Promise<void> {
     const delay = await vi.waitFor(async () => {
       const left = await fireTimer(pipecd, "pipecd-environment", stack.at(names.environment));
       fired++;
-      // Otherwise it is the delay from before the patch, or the one that was fired in the round before.
+      // A shorter delay is from before the patch, or from the previous round.
       expect(left).toBeGreaterThan(30_000);
       return left;
     }, patience);
     expect(delay).toBeLessThanOrEqual(60_000);
   }
-  // The patch, and two short delays of the first tries, cause tries of their own.
+  // The patch, and two short delays of the first attempts, each cause an attempt.
   expect(blocked(stack) - before).toBeLessThanOrEqual(fired + 3);
 }
 
@@ -103,14 +103,14 @@ async function expectAllOnce(stack: Stack): Promise<void> {
   expect((await keyOf(stack)).id).toBe(piped.status?.pipedID);
 }
 
-/** Waits for who is the first to talk to the server. */
+/** Waits for the first object that calls the server. */
 const firstRefused = (stack: Stack, profile: "c" | "l0", reason: string): Promise<string> =>
   profile === "c"
     ? stack.refused(any(Piped), names.piped, reason)
     : stack.refused(any(Environment), names.environment, reason);
 
-describe.concurrent("in namespaces of their own", sideBySide, () => {
-  test("objects created while the server is away are registered once, when it is back", async ({
+describe.concurrent("in separate namespaces", sideBySide, () => {
+  test("objects created while the server is unavailable are registered once, when it is back", async ({
     expect,
   }) => {
     const { stack, rest } = await planeOnly("l0", "away-created");
@@ -129,7 +129,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     expect(stack.server().environments()).toHaveLength(1);
   });
 
-  test("what is edited and deleted while the server is away is told of when it is back, and what runs goes on", async ({
+  test("edits and deletions made while the server is unavailable reach it later, and deployments continue", async ({
     expect,
   }) => {
     const stack = await startStack(pipecd, "c", "away-edited");
@@ -150,7 +150,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
   });
 
   test.for(["c", "l0"] as const)(
-    "while the datastore is away all is tried again, and nothing is made twice (%s)",
+    "while the datastore is away everything is retried, and nothing is created twice (%s)",
     async (profile, { expect }) => {
       const { stack, rest } = await planeOnly(profile, `away-datastore-${profile}`);
       stack.server().outage.datastore = true;
@@ -162,9 +162,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     },
   );
 
-  test("a project of the datastore that the server can not look up looks like one without rights, and is tried again", async ({
-    expect,
-  }) => {
+  test("a project missing from the datastore is retried like one without permissions", async ({ expect }) => {
     const inStore = "from-the-datastore";
     const { stack, rest } = await planeOnly("c", "away-project", (object) =>
       late.includes(object.kind) ? { ...object, spec: { ...object.spec, projectID: inStore } } : object,
@@ -179,7 +177,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     expect(enabledPipeds(stack)).toMatchObject([{ project: inStore }]);
   });
 
-  test("a project that is not there is told of, and heals when it comes to the configuration", async ({
+  test("a project missing from the configuration is reported, and recovers once it is added", async ({
     expect,
   }) => {
     const { stack, rest } = await planeOnly("c", "away-unknown", (object) =>
@@ -194,7 +192,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     await expectAllOnce(stack);
   });
 
-  test("a server that ends in the middle of a call, again and again, makes nothing twice", async ({
+  test("a server that repeatedly ends during a call creates nothing twice", async ({
     expect,
     onTestFinished,
   }) => {
@@ -210,7 +208,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
       await tried(stack, 1);
       server.restart();
     }
-    // The key of the first registration went with its answer: it was made anew, for the same piped.
+    // The response to the first registration was lost with its key, so a new key was created for the same piped.
     const piped = await stack.ready(Piped, names.piped);
     await stack.ready(Application, names.application);
     expect(server.pipeds()).toMatchObject([{ id: piped.status?.pipedID, disabled: false }]);
@@ -218,7 +216,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     expect(stack.calls("RegisterPiped", "AddApplication")).toHaveLength(2);
   });
 
-  test("without its datastore or its cache it refuses API keys that are good, and is asked again until it has both", async ({
+  test("a server without its datastore or cache refuses valid API keys, and is retried until both are back", async ({
     expect,
   }) => {
     const stack = await startStack(pipecd, "c", "away-keys", (object) => {
@@ -248,7 +246,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     }
   });
 
-  test("what is made at PipeCD is made once, though each answer is lost", async ({ expect }) => {
+  test("everything at PipeCD is created once, though each response is lost", async ({ expect }) => {
     const { stack, rest } = await planeOnly("l0", "lost-answers");
     const server = stack.server();
     const methods = ["RegisterPiped", "AddApplication", "AddEnvironment"];
@@ -264,7 +262,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     expect(server.applications()).toHaveLength(1);
     expect(server.environments()).toHaveLength(1);
 
-    // A server that comes back without its data has no environment either, so none is left behind.
+    // A server that comes back without its data has no environment either, so none is left over.
     const { status: former } = await stack.get(Environment, names.environment);
     await stack.edit(ControlPlane, names.plane, { replicasServer: 0 });
     await stack.refused(ControlPlane, names.plane, "ScaledToZero");
@@ -278,13 +276,13 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
   });
 });
 
-describe("a stack that is up", () => {
+describe("a running stack", () => {
   let stack: Stack;
   beforeAll(async () => {
     stack = await startStack(pipecd, "c", "lost");
   }, sideBySide.timeout);
 
-  test("a sweep asks for nothing that was asked a moment ago", async () => {
+  test("a sweep repeats no call made a moment ago", async () => {
     await stack.ready(Piped, names.piped);
     await pipecd.untilQuiet();
     const look = async () => ({
@@ -300,7 +298,7 @@ describe("a stack that is up", () => {
     expect(await look()).toEqual(before);
   });
 
-  test("a server that has lost its data gets everything registered again", async () => {
+  test("everything is registered again at a server that has lost its data", async () => {
     const before = await stack.get(Application, names.application);
     const formerPiped = await stack.ready(Piped, names.piped);
     await pipecd.untilQuiet();

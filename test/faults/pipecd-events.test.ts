@@ -1,4 +1,4 @@
-/** Workers that die between RegisterEvent and the status: each value has one event. */
+/** Workers that die between RegisterEvent and the status update: each value has one event. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { eventRepositories } from "../../deploy/simulators/pipecd/eventrepository.ts";
 import { ControlPlane, EventRegistration } from "../../functions/pipecd/kinds.ts";
@@ -16,7 +16,7 @@ beforeAll(async () => {
 }, sideBySide.timeout);
 afterAll(() => pipecd?.stop());
 
-/** Kills all workers while the answer of the next RegisterEvent is on its way, and starts them again after `meanwhile`. */
+/** Kills all workers before the response to the next RegisterEvent arrives, and restarts them after `meanwhile`. */
 async function killWhileRegistering(change: () => Promise<void>, meanwhile?: () => Promise<void>) {
   const held = stack.server().hold("RegisterEvent");
   onTestFinished(() => held.drop());
@@ -28,14 +28,14 @@ async function killWhileRegistering(change: () => Promise<void>, meanwhile?: () 
   await Promise.all(pipecd.workers.map((worker) => worker.start()));
 }
 
-test("the event is adopted, and the value that replaced it in the meantime is registered once", async () => {
+test("adopts the event, and registers the value that replaced it meanwhile once", async () => {
   await killWhileRegistering(() => stack.register("killed", { source: { data: "one" } }));
   await stack.untilState("killed", "one", "NotHandled");
   expect(stack.registered("killed")).toEqual(["one"]);
 
   await killWhileRegistering(
     () => stack.setData("killed", "two"),
-    // Back to the value that the status has as the last one.
+    // Back to the value that the status has as the latest.
     () => stack.setData("killed", "one"),
   );
   await expect.poll(() => stack.registered("killed"), patience).toEqual(["one", "two", "one"]);
@@ -52,7 +52,7 @@ test("the event is adopted, and the value that replaced it in the meantime is re
   expect(stack.registered("killed")).toEqual(["one", "two", "one"]);
 });
 
-test("an event that no agent has handled is registered again when PipeCD has lost its data", async () => {
+test("registers an event that no agent has handled again after PipeCD has lost its data", async () => {
   await stack.register("lost", { source: { data: "one" } });
   const before = await stack.untilState("lost", "one", "NotHandled");
   await stack.edit(ControlPlane as never, names.plane, { replicasServer: 0 });
@@ -67,7 +67,7 @@ test("an event that no agent has handled is registered again when PipeCD has los
       has("Ready", "True")(found) && found.status?.registered?.eventID !== before.status?.registered?.eventID,
   );
   expect(stack.registered("lost")).toEqual(["one"]);
-  // Events are written in the background.
+  // PipeCD writes events in the background.
   await expect
     .poll(() => stack.notes(EventRegistration as never, "lost", "RegistrationLost"), patience)
     .toEqual([expect.stringContaining(before.status?.registered?.eventID ?? "-")]);

@@ -1,4 +1,4 @@
-/** Workers that die between what they tell PipeCD and what they write down. */
+/** Workers that die between a call of PipeCD and recording its result. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type Kind, Secret } from "../../bus/kube/kind.ts";
 import { Application, ControlPlane, Piped } from "../../functions/pipecd/kinds.ts";
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => pipecd?.stop());
 
-/** The control plane of a sample, before anything else of it is there; `rest` applies that. */
+/** A sample's control plane without its other objects; `rest` applies those. */
 async function planeOnly(namespace: string) {
   await pipecd.namespace(namespace);
   const isLate = (kind: string) => ["Environment", "Piped", "Application"].includes(kind);
@@ -39,24 +39,24 @@ async function planeOnly(namespace: string) {
   };
 }
 
-/** Kills whoever reconciles, which is told by the last one to have begun. */
+/** Kills every worker that has reconciled the object. */
 async function killWhoHas(namespace: string, fn: string, name: string): Promise<void> {
   const key = `${namespace}/${name}`;
   const owners = pipecd.workers.filter(({ log }) =>
     log.records().some((line) => line.key === key && String(line.function ?? line.controller ?? "") === fn),
   );
   expect(owners.length).toBeGreaterThan(0);
-  // Several may have had it in hand before: all of them die, and one that lives goes on.
+  // Several may have had it in flight: kill all of them, and another one takes over.
   await Promise.all(owners.map((worker) => worker.kill()));
   await Promise.all(owners.map((worker) => worker.start()));
 }
 
-/** All at once: one that lives for longer takes over what another one had in hand. */
+/** Kills all workers at once: a survivor would take over what another one had in flight. */
 const killAll = () => Promise.all(pipecd.workers.map((worker) => worker.kill()));
 
-test("a worker that dies after RegisterPiped or AddApplication, before it has written the key or the id, leaves one of each", async () => {
+test("a worker that dies after RegisterPiped or AddApplication, before it stores the key or ID, leaves one of each", async () => {
   const { server, at, rest } = await planeOnly("registered");
-  // Both before any worker starts again: the second call may come before the last of them is ready.
+  // Hold both before any worker restarts: the second call may come before the last worker is ready.
   const [registered, added] = [server.hold("RegisterPiped"), server.hold("AddApplication")];
   onTestFinished(() => {
     for (const held of [registered, added]) held.drop();
@@ -68,7 +68,7 @@ test("a worker that dies after RegisterPiped or AddApplication, before it has wr
   await added.arrived;
   await killWhoHas("registered", "pipecd-application", "application-sample");
   added.drop();
-  // With the key its agent is let in: it has told its repositories, and the application can be registered.
+  // With the key PipeCD accepts its agent, which has reported its repositories, so the application can be registered.
   const application = await pipecd.kit.until(Application, at("application-sample"), has("Ready", "True"));
   const { status } = await pipecd.kit.until(Piped, at("piped-sample"), has("Ready", "True"));
   expect(server.pipeds()).toMatchObject([{ id: status?.pipedID, name: "test-piped", disabled: false }]);
@@ -77,7 +77,7 @@ test("a worker that dies after RegisterPiped or AddApplication, before it has wr
   expect(metadata.annotations?.["pipecd.kanatakita.com/piped-id"]).toBe(status?.pipedID);
 });
 
-test("a worker that dies after it has stored a new key ends the older ones when it is back", async () => {
+test("a worker that dies after storing a new key revokes the older ones when it is back", async () => {
   const stack = await startStack(pipecd, "c", "unrevoked");
   const server = stack.server();
   const before = await keyOf(stack);
@@ -102,7 +102,7 @@ test("a worker that dies after it has stored a new key ends the older ones when 
   expect(await codeFor(pipecd, stack, stored)).toBe(0);
 });
 
-test("an application that a worker registered before it died is deleted when its object is to be elsewhere by now", async () => {
+test("an application registered by a worker that died is deleted when its object has moved meanwhile", async () => {
   const stack = await startStack(pipecd, "c", "moved-on");
   const before = (await stack.get(Application, names.application)).status?.applicationID;
   const held = stack.server().hold("AddApplication");
@@ -120,7 +120,7 @@ test("an application that a worker registered before it died is deleted when its
   expect([status?.registering, status?.former]).toEqual([undefined, undefined]);
 });
 
-test("a former application that a dead worker left is deleted with the object", async () => {
+test("a former application left by a dead worker is deleted with the object", async () => {
   const stack = await startStack(pipecd, "c", "left-former");
   const { applicationID: former } = (await stack.get(Application, names.application)).status ?? {};
   let isAdded = false;
@@ -144,7 +144,7 @@ test("a former application that a dead worker left is deleted with the object", 
   expect(enabledApplications(stack)).toEqual([]);
 });
 
-test("what was begun and never written down is undone when the object is deleted", async () => {
+test("unrecorded registrations are undone when the object is deleted", async () => {
   const { server, at, rest } = await planeOnly("begun");
   const piped = server.hold("RegisterPiped");
   await rest();
@@ -157,10 +157,10 @@ test("what was begun and never written down is undone when the object is deleted
   expect(server.pipeds().map(({ disabled }) => disabled)).toEqual([true]);
 });
 
-test("v0.9.0: workers that die while a renamed piped makes way leave one that is enabled, and its key is good", async () => {
+test("v0.9.0: workers that die while replacing a renamed piped leave one enabled piped with a valid key", async () => {
   const stack = await startStack(pipecd, "l0", "away-renamed");
   const since = stack.server().calls.length;
-  // Both before any worker starts again: the second call may come before the last of them is ready.
+  // Hold both before any worker restarts: the second call may come before the last worker is ready.
   const calls = ["RegisterPiped", "DisablePiped"].map((method) => stack.server().hold(method));
   onTestFinished(() => {
     for (const held of calls) held.drop();

@@ -1,4 +1,4 @@
-/** Previews while workers are killed (-9): all are made, and GitHub is told of each once. */
+/** Previews while workers are killed (-9): all are created, and each is reported to GitHub once. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { changedSince, killAtRandom, replayInnocents } from "../harness/crowd.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
@@ -8,14 +8,14 @@ import { toldOf } from "../harness/told.ts";
 import { has } from "../harness/world.ts";
 import { keyState } from "../ket/keystate.ts";
 
-/** Nothing is built, and nothing runs: what is made is all that matters. */
+/** No build finishes and nothing runs: only the created objects matter. */
 const idle = {
   builder: { kind: "ClusterBuilder" as const, name: "absent" },
   applicationTemplate: { spec: { replicas: 0 } },
 };
 const later = { timeout: 120_000, interval: 20 };
 const functions = ["modoki-apppipeline", "modoki-remotesync", "modoki-application", "modoki-report"];
-/** Pull requests at once. */
+/** Concurrent pull requests. */
 const wave = sized(5, 30);
 
 let paas: Paas;
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => paas?.stop());
 
-/** Where the bus is with a pipeline and with the RemoteSyncs of its previews. */
+/** The queue state of a pipeline and of its previews' RemoteSyncs. */
 const statesOf = (name: string, numbers: readonly number[]): Promise<string[]> =>
   Promise.all([
     keyState(paas.bus, { fn: "modoki-apppipeline", cluster: "default" }, { namespace: "default", name }),
@@ -41,7 +41,7 @@ const statesOf = (name: string, numbers: readonly number[]): Promise<string[]> =
     ),
   ]);
 
-test("previews come, one comment and one deployment each, while workers are killed at random", async () => {
+test("creates each preview with one comment and one deployment while workers are killed at random", async () => {
   const all: number[] = [];
   const openMore = async () => {
     for (let count = 0; count < wave; count++) all.push((await previews.open("killed")).number);
@@ -60,14 +60,14 @@ test("previews come, one comment and one deployment each, while workers are kill
           (pipeline) =>
             has("Reported", "True")(pipeline) &&
             isAll(phasesOf(pipeline)) &&
-            // The condition may be about an earlier wave.
+            // The condition may describe an earlier wave.
             pipeline.status?.reports?.length === all.length,
           200_000,
         )
         .catch(async (error: Error) => {
           throw new Error([error.message, ...(await statesOf("killed", all))].join("\n"));
         });
-      // The third one has begun, so two are over.
+      // The third wave has started, so two are complete.
       if (begun > 2) return;
       await openMore();
     }
@@ -90,10 +90,10 @@ test("previews come, one comment and one deployment each, while workers are kill
   }
 }, 300_000);
 
-test("what a worker has told and not noted when it dies is found by the next one", async () => {
+test("the next worker finds what a dead worker reported but did not record", async () => {
   const [first, second] = [await previews.open("halfway"), await previews.open("halfway")];
   const told = toldOf(paas, "halfway");
-  // The second status is not answered, so nothing of what was told is noted.
+  // The second status gets no response, so none of the reports is recorded.
   const fault = paas.github.fault(
     { method: "POST", path: new RegExp(`/statuses/${second.headSha}`) },
     { delayMillis: 60_000 },

@@ -1,4 +1,4 @@
-/** RemoteSyncs when webhooks, timers or workers are lost: nothing is done twice, and nothing is missed. */
+/** RemoteSyncs when webhooks, timers, or workers are lost: nothing is done twice, and nothing is missed. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { Image } from "../../functions/paas/kinds/kpack.ts";
 import { Application, RemoteSync } from "../../functions/paas/kinds.ts";
@@ -11,7 +11,7 @@ import { has } from "../harness/world.ts";
 
 const fn = "modoki-remotesync";
 const timeout = 60_000;
-/** Of gateways, and of workers. */
+/** The number of gateways and of workers. */
 const replicas = sized(2, 3);
 
 let paas: Paas;
@@ -24,13 +24,13 @@ afterAll(() => paas?.stop());
 
 const at = (branch: string) => `GET /repos/acme/web/branches/${branch}`;
 
-/** Webhooks go nowhere until the test is over. */
+/** Webhooks are not delivered until the test ends. */
 function loseWebhooks(): void {
   paas.github.deliverTo([]);
   onTestFinished(() => paas.github.deliverTo(paas.gateways.map((gateway) => gateway.hookUrl())));
 }
 
-test("a push wakes those who follow its branch, each of them once, and nobody else", async () => {
+test("a push enqueues the objects that follow its branch, each once, and no others", async () => {
   await syncs.branch("followed");
   await Promise.all([
     syncs.start("one", { branch: "followed" }),
@@ -52,7 +52,7 @@ test("a push wakes those who follow its branch, each of them once, and nobody el
   expect(new Set(pushes.map(({ url }) => url)).size).toBe(paas.gateways.length);
 });
 
-test("what no webhook told of is found by the sweep, which costs nothing when there is no news", async () => {
+test("the sweep finds a push without a webhook, and costs nothing when nothing has changed", async () => {
   await syncs.start("swept");
   for (const { metadata } of await paas.kit.list(Application)) await syncs.rolledOut(metadata.name);
   await paas.untilQuiet();
@@ -67,7 +67,7 @@ test("what no webhook told of is found by the sweep, which costs nothing when th
   const statuses = asked()
     .slice(before)
     .map(({ status }) => status);
-  // Each worker has to be told once.
+  // Each worker reads the branch in full once.
   expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(paas.workers.length);
   expect(statuses.filter((status) => status === 304).length).toBeGreaterThanOrEqual(
     sweeps - paas.workers.length,
@@ -80,7 +80,7 @@ test("what no webhook told of is found by the sweep, which costs nothing when th
   await syncs.ready("swept", revision);
 });
 
-test("a merge that GitHub is finding out about is asked for again, though the bus has lost the time", async () => {
+test("an undetermined mergeability is read again after the bus has lost the timer", async () => {
   const { number } = await paas.github.openPullRequest({ repository: "acme/web", branch: "timer" });
   paas.github.mergeability("acme/web", number, "pending");
   await paas.application("timer");
@@ -90,7 +90,7 @@ test("a merge that GitHub is finding out about is asked for again, though the bu
   for (const worker of paas.workers) await worker.kill();
   await loseTimers(paas, fn);
   for (const worker of paas.workers) await worker.start();
-  // Any event will do: what is due is in the status.
+  // Any event will do, because the due time is in the status.
   await expect
     .poll(
       async () => {
@@ -103,7 +103,7 @@ test("a merge that GitHub is finding out about is asked for again, though the bu
   await syncs.ready("timer");
 });
 
-test("workers that are killed in the middle: one Image each, and of the last push the digest of its build", async () => {
+test("workers killed during a sync leave one Image each, with the digest of the last push", async () => {
   const names = Array.from({ length: sized(2, 4) }, (_, at) => `killed-${at + 1}`);
   await Promise.all(names.map((name) => syncs.start(name)));
   const uids = async () =>
@@ -122,7 +122,7 @@ test("workers that are killed in the middle: one Image each, and of the last pus
           (sync) => has("Ready", "True")(sync) && sync.status?.revision === wanted.get(name),
           200_000,
         );
-      // The third one has begun, so two are over.
+      // The third wave has started, so two are complete.
     } while (begun < 3);
   })();
   await Promise.all([
@@ -152,7 +152,7 @@ test("workers that are killed in the middle: one Image each, and of the last pus
   }
 }, 300_000);
 
-test("a worker that dies between GitHub's answer and the first write loses nothing", async () => {
+test("a worker that dies between GitHub's response and the first write loses nothing", async () => {
   await syncs.start("torn");
   await paas.untilQuiet();
   const fault = paas.github.fault({ path: /\/branches\/torn$/ }, { delayMillis: 3000 }, 1);

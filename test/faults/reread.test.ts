@@ -1,4 +1,4 @@
-/** A child that changes after a reconcile has read it: decisions that used that read are made again. */
+/** A child that changes after a reconcile has read it: the owner is reconciled again. */
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -24,9 +24,9 @@ const Maker = kindOf("Maker");
 const Child = kindOf("Child");
 const kinds = [Parent, Labeler, Maker, Child];
 
-/** What the first reconcile waits for between its reads. */
+/** Blocks the first reconcile between its reads. */
 const between = Promise.withResolvers<void>();
-/** The children that each reconcile has found, at its first and its last read. */
+/** The children that each reconcile found, at its first and its last read. */
 const reconciles: [number, number][] = [];
 const parentsFunction = defineFunction({
   name: "parents",
@@ -41,9 +41,9 @@ const parentsFunction = defineFunction({
   },
 });
 
-/** What the first reconcile waits for between its read and its apply. */
+/** Blocks the first reconcile between its read and its apply. */
 const beforeApply = Promise.withResolvers<void>();
-/** The colors that each reconcile has found. */
+/** The colors that each reconcile found. */
 const colors: (string | undefined)[] = [];
 const labelersFunction = defineFunction({
   name: "labelers",
@@ -57,9 +57,9 @@ const labelersFunction = defineFunction({
   },
 });
 
-/** What the first reconcile waits for between its read and its create. */
+/** Blocks the first reconcile between its read and its create. */
 const beforeCreate = Promise.withResolvers<void>();
-/** Whether each reconcile has found the child. */
+/** Whether each reconcile found the child. */
 const finds: boolean[] = [];
 const makersFunction = defineFunction({
   name: "makers",
@@ -98,13 +98,13 @@ afterAll(async () => {
   await kit?.stop();
 });
 
-/** How many events of a function have found their key owned, and have left a mark. */
+/** The number of events of a function that found their key owned and left a mark. */
 async function marksLeft(fn: string): Promise<number> {
   const metric = await registry.getSingleMetric("denrei_requests_coalesced_total")?.get();
   return metric?.values.find(({ labels }) => labels.name === fn)?.value ?? 0;
 }
 
-/** An owner and a child that it controls, as the API server has them. */
+/** An owner and a child that it controls, as stored in the API server. */
 async function createFamily(owner: typeof Parent, childName: string): Promise<[Stored, Stored]> {
   const parent = (await kit.client.create(
     owner,
@@ -116,7 +116,7 @@ async function createFamily(owner: typeof Parent, childName: string): Promise<[S
   return [parent, (await kit.client.create(Child, owned as never, write)) as Stored];
 }
 
-test("a child that is gone at the second read wakes its owner again", async () => {
+test("a child that is missing at the second read enqueues its owner again", async () => {
   const [parent, child] = await createFamily(Parent, "child");
   await publisher(Child).publish("added", child, "watch");
   await publisher(Parent).publish("added", parent, "watch");
@@ -139,7 +139,7 @@ test("a child that is gone at the second read wakes its owner again", async () =
     ]);
 });
 
-test("a change between the read and the apply wakes the owner again, also if its event is never published", async () => {
+test("a change between the read and the apply enqueues the owner again, even if its event is never published", async () => {
   const [labeler, child] = await createFamily(Labeler, "labeled");
   await publisher(Child).publish("added", child, "watch");
   await publisher(Labeler).publish("added", labeler, "watch");
@@ -153,7 +153,7 @@ test("a change between the read and the apply wakes the owner again, also if its
   await expect.poll(async () => (await live()).metadata.labels).toMatchObject({ color: "red", seen: "red" });
 });
 
-test("a child that a create finds wakes the owner, which had decided without it", async () => {
+test("a child found by a create enqueues the owner, which had decided without it", async () => {
   const [maker, child] = await createFamily(Maker, "made");
   await publisher(Maker).publish("added", maker, "watch");
   await expect.poll(() => finds).toEqual([false]);

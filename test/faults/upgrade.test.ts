@@ -1,4 +1,4 @@
-/** The program is replaced by a newer version, replica by replica, under load, and in part by the older one again. */
+/** The program is replaced by a newer version under load, replica by replica, and in part by the older one again. */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -22,10 +22,10 @@ const env = {
   DENREI_LOG_LEVEL: "info",
   [wordsVariable]: "Doko,Zun,Zun,Doko,Doko,Zun,Doko,Zun,Zun,Zun,Zun,Doko",
 };
-/** From one song to the next. */
+/** The interval between songs. */
 const songMillis = sized(500, 200);
 
-/** What the version before had otherwise: settings of a stream and of a consumer, headers, and fields of messages. */
+/** How the previous version differs: settings of a stream and of a consumer, headers, and fields of messages. */
 const before: readonly Difference[] = [
   { file: "package.json", here: '"version": "', there: '"version": "0.0.' },
   {
@@ -47,7 +47,7 @@ const before: readonly Difference[] = [
   {
     file: "bus/worker/router.ts",
     here: "return { ...newRequest(cause, event.traceparent, clock), routed: true };",
-    // A cause that nobody knows but the version that makes it.
+    // A cause that only the previous version knows.
     there:
       'return { ...newRequest({ ...cause, type: "former" } as never, event.traceparent, clock), former: "yes" } as Request;',
   },
@@ -74,14 +74,14 @@ async function worker(name: string, sources?: string): Promise<Replica> {
   return replica;
 }
 
-/** As a Deployment that has one pod more meanwhile, and none less. */
+/** Like a rolling update of a Deployment: one surplus pod, none unavailable. */
 async function replace(old: Replica, start: () => Promise<Replica>): Promise<Replica> {
   const next = await start();
   await old.stop();
   return next;
 }
 
-/** What the two versions have otherwise on the bus, and of which version that is. */
+/** The settings on the bus that differ between the two versions, and the version they are labeled with. */
 async function configuration(): Promise<unknown> {
   const [letters, tickets, relay] = await Promise.all([
     bus.jsm.streams.info(streams.deadLetters),
@@ -99,7 +99,7 @@ const versions = (version: number) => [1, 2, 3].map(() => String(version));
 const asBefore = { days: 7, first: "timers", versions: versions(currentPlan.version - 1) };
 const asNow = { days: 14, first: "*", versions: versions(currentPlan.version) };
 
-/** Creates a new song every so often until stopped. `until` resolves when there are that many, and rejects if one cannot be created. */
+/** Creates a song at each interval until stopped. `until` resolves once there are that many, and rejects if one cannot be created. */
 function sing(): { until(count: number): Promise<void>; stop(): Promise<string[]> } {
   const names: string[] = [];
   const stopping = new AbortController();
@@ -130,7 +130,7 @@ function sing(): { until(count: number): Promise<void>; stop(): Promise<string[]
   };
 }
 
-test("nothing is lost, nothing done twice, and nobody undoes the newer configuration", async () => {
+test("an upgrade loses nothing, does nothing twice, and never reverts the newer configuration", async () => {
   const [bridges, workers] = await Promise.all([
     Promise.all([1, 2].map((n) => bridge(`bridge-old-${n}`, older))),
     Promise.all([1, 2].map((n) => worker(`worker-old-${n}`, older))),
@@ -145,7 +145,7 @@ test("nothing is lost, nothing done twice, and nobody undoes the newer configura
   const newBridge = await replace(bridges[0] as Replica, () => bridge("bridge-1"));
   await stepDone();
   expect(await configuration()).toEqual(asNow);
-  // Old replicas that start beside the new bridge find its configuration, and work with it.
+  // Old replicas that start beside the new bridge accept its configuration.
   await Promise.all(
     ([bridges[1], workers[0]] as Replica[]).map(async (old) => {
       await old.stop();
@@ -161,7 +161,7 @@ test("nothing is lost, nothing done twice, and nobody undoes the newer configura
   await replace(workers[1] as Replica, () => worker("worker-2"));
   await stepDone();
 
-  // Somebody goes back in part, and forward again.
+  // A partial rollback, then forward again.
   const [oldBridge, oldWorker] = await Promise.all([
     replace(newBridge, () => bridge("bridge-back", older)),
     replace(newWorker, () => worker("worker-back", older)),
@@ -175,7 +175,7 @@ test("nothing is lost, nothing done twice, and nobody undoes the newer configura
   await stepDone();
 
   const names = await song.stop();
-  // Where one kind's bridge had changed and another's not, words may have come later than what was said about them.
+  // While only some kinds had a new bridge, a Zundoko may have arrived later than the status that counts it.
   await vi.waitFor(() => expectFinishedSongs(kit, names), { timeout: 120_000, interval: 500 });
   await untilQuiet({ bus, client: kit.client, functions: [hikawaFunction] });
   await expectFinishedSongs(kit, names);

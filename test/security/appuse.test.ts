@@ -1,4 +1,4 @@
-/** The policy that ships in deploy/kubernetes/app-use, on the real API server. */
+/** The admission policy in deploy/kubernetes/app-use, on a real API server. */
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { parseAllDocuments } from "yaml";
@@ -75,7 +75,7 @@ beforeAll(async () => {
   const refusal = () => bob.create(Installation, probe, dry).then(() => "none", String);
   const patience = { timeout: 60_000, interval: 100 };
   await vi.waitUntil(async () => (await refusal()).includes("bob may not use"), patience);
-  // It learns of roles in the background, too.
+  // It also learns of roles in the background.
   const ann = await as("ann");
   for (const [kind, app] of [
     ["ClusterGitHubApp", "main"],
@@ -88,13 +88,13 @@ afterAll(async () => {
   await kit?.stop();
 });
 
-test("who may use an App may have an Installation of it", async () => {
+test("a user who may use an App may create an Installation of it", async () => {
   const ann = await as("ann");
   await ann.create(Installation, installation("main", "ClusterGitHubApp", "main"), manager);
   await ann.create(Installation, installation("own", "GitHubApp", "own"), manager);
 });
 
-test("who may not is told what is missing", async () => {
+test("a user who may not use it is denied, with the missing right", async () => {
   const bob = await as("bob");
   const refused = bob.create(Installation, installation("other", "ClusterGitHubApp", "main"), manager);
   await expect(refused).rejects.toThrow(/403.*bob may not use the ClusterGitHubApp main in default/);
@@ -107,7 +107,7 @@ test("who may not is told what is missing", async () => {
     await expect(ann.create(Installation, installation("third", kind, app), manager)).rejects.toThrow("403");
 });
 
-test("who may not use the App may label an Installation of it, but not change what it asks for", async () => {
+test("a user who may not use the App may label its Installation, but not change what it requests", async () => {
   const bob = await as("bob");
   const at = { namespace: "default", name: "main" };
   await bob.mergePatch(Installation, at, { metadata: { labels: { seen: "yes" } } }, manager);

@@ -1,4 +1,4 @@
-/** A running installation whose users move into one account, and back: the servers restart with the other file. */
+/** A running installation whose users move into one account and back: the servers restart with the other file. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { ensureTopology } from "../../bus/topology.ts";
 import { inOneAccount } from "../../deploy/generate/authorization.ts";
 import { cluster, interests, mine, openParties, options } from "./parties.ts";
 
-test("what was requested before is done after it", async () => {
+test("requests made before the move are reconciled after it", async () => {
   const folder = await mkdtemp(join(tmpdir(), "denrei-accounts-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const own = busRoles(interests, cluster);

@@ -1,4 +1,4 @@
-/** Whether a test has a function do all that it has a right to. */
+/** Checks that tests exercise every write permission of a function. */
 
 import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import { workerRules } from "../../bus/worker/rbac.ts";
@@ -7,14 +7,15 @@ import { type Asked, rightsOf } from "../harness/audit.ts";
 import { accountUser } from "../harness/rights.ts";
 
 /**
- * What functions may write, and have not: `<function>: <right>`. Reads are left out: most of them are of the bus, and of the
- * API server only where the bus is behind. The API server looks at finalizers itself, when a child names its owner.
+ * The write permissions that functions have not used: `<function>: <right>`. Reads are left out: most of them go to the bus, and
+ * to the API server only where the bus is behind. The API server checks the right to finalizers itself when a child names its
+ * owner.
  */
 export function unwritten(functions: readonly ReconcileFunction[], asked: readonly Asked[]): string[] {
   return functions.flatMap((fn) => {
     const own = asked.filter(({ user }) => user === accountUser(workloadName(fn)));
     const done = new Set(own.flatMap(({ right, made }) => (made ? [right, asCreation(right)] : [right])));
-    // Nothing else is written to an object itself than the finalizer of the function.
+    // The function writes only its finalizer to the object itself.
     const itself = fn.finalize ? undefined : `patch ${fn.for.group}/${fn.for.plural}`;
     const granted = new Set(rightsOf([...workerRules(fn, "all"), ...workerRules(fn, "opted-in")]));
     return [...granted]
@@ -23,5 +24,5 @@ export function unwritten(functions: readonly ReconcileFunction[], asked: readon
   });
 }
 
-/** What is applied and was not there needs the right to create it as well. */
+/** An apply that creates its object also needs the right to create. */
 const asCreation = (right: string): string => right.replace(/^patch /, "create ");

@@ -1,4 +1,4 @@
-/** The functions of GitHub Apps with exactly their generated rights, each as a user of its own. */
+/** The functions of GitHub Apps with exactly their generated permissions, each as a separate user. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Kind } from "../../bus/kube/kind.ts";
 import { gatewayName } from "../../deploy/generate/rbac.ts";
@@ -15,7 +15,7 @@ import { unwritten } from "./exercised.ts";
 
 const names = ["githubapp", "clustergithubapp", "installation"];
 const ours = functions.filter(({ name }) => names.includes(name));
-/** It is not opted in. */
+/** A namespace that is not opted in. */
 const closed = "closed";
 const timeout = 60_000;
 const at = (name: string) => ({ namespace: "default", name });
@@ -32,7 +32,7 @@ afterAll(() => ghapps?.stop());
 
 const ready = (name: string) => ghapps.kit.until(Installation, at(name), has("Ready", "True"));
 
-/** Resolves when the Secret has another token than that one. */
+/** Waits until the Secret has a different token. */
 async function untilRenewed(name: string, token: string | undefined): Promise<void> {
   const isRenewed = async () => {
     const found = await ghapps.token(name);
@@ -41,7 +41,7 @@ async function untilRenewed(name: string, token: string | undefined): Promise<vo
   await expect.poll(isRenewed, { timeout }).toBe(true);
 }
 
-test("in a namespace where Secrets may not be read they say how that is granted", async () => {
+test("where Secrets may not be read, the condition names the command that grants it", async () => {
   const { kit } = ghapps;
   await createNamespace(kit.client, closed);
   await ghapps.keySecret(closed);
@@ -55,7 +55,7 @@ test("in a namespace where Secrets may not be read they say how that is granted"
   expect(ghapps.mints()).toEqual([]);
 });
 
-test("their rights are enough for all that they do, from the first object to the last", async () => {
+test("the permissions suffice for the whole life of the objects", async () => {
   const { kit, github } = ghapps;
   const [first = 0, second = 0] = github.apps[0]?.installations.map(({ id }) => id) ?? [];
   await ghapps.app("app");
@@ -77,7 +77,7 @@ test("their rights are enough for all that they do, from the first object to the
   await ghapps.patch(Installation, "own", { spec: { template: { metadata: { labels: { team: "a" } } } } });
   await untilRenewed("own", made);
 
-  // GitHub tells that there is no such installation any more.
+  // GitHub reports that the installation no longer exists.
   const gone = github.fault(
     { path: new RegExp(`^/app/installations/${first}(/access_tokens)?$`) },
     { status: 404, body: '{"message":"Not Found"}' },
@@ -96,7 +96,7 @@ test("their rights are enough for all that they do, from the first object to the
   await kit.untilGone(TokenSecret, at("shared"));
   await expect.poll(() => ghapps.use(shared, "GET /repos/acme/web"), { timeout }).toBe(401);
 
-  // A key that is none: what they say then is an Event as well.
+  // An invalid key, which they report in an Event as well.
   await ghapps.patch(TokenSecret, at("gh-app-key"), { data: { "private-key.pem": "bm9uZQ==" } });
   await kit.until(GitHubApp, at("app"), has("Ready", "False"));
   await ghapps.patch(TokenSecret, { namespace: platformNamespace, name: "gh-app-key" }, { data: null });

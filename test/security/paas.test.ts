@@ -1,4 +1,4 @@
-/** The functions of the PaaS with exactly their generated rights, each as a user of its own. */
+/** The functions of the PaaS with exactly their generated permissions, each as a separate user. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { installCrds } from "../../bus/kube/install.ts";
 import { type Kind, Secret } from "../../bus/kube/kind.ts";
@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => paas?.stop());
 
-/** One object of each kind that an Application may have, all of the same name. */
+/** One object of each kind that an Application may create, all with the same name. */
 const chart = (label: string) => `
 export default ({ app }) => {
   const { name } = app.metadata;
@@ -56,10 +56,10 @@ export default ({ app }) => {
   ];
 };
 `;
-/** None of them: a chart has to make something. */
+/** A chart without these objects; it has to create at least one other. */
 const other = `export default ({ app }) => [{ apiVersion: "v1", kind: "ConfigMap", metadata: { name: app.metadata.name + "-only" } }];`;
 
-test("an Application has objects of each kind, changes them, and takes away each", async () => {
+test("an Application creates objects of each kind, changes them, and deletes each", async () => {
   const { kit } = paas;
   const at = { namespace: "default", name: "all" };
   // A default backend serves every host.
@@ -78,7 +78,7 @@ test("an Application has objects of each kind, changes them, and takes away each
   await paas.site({});
 });
 
-test("previews come, are told of, are built anew and go, and so does their pipeline", async () => {
+test("previews are created, reported, rebuilt, and deleted, and so is their pipeline", async () => {
   const { kit, github } = paas;
   const previews = previewsOn(paas);
   const told = toldOf(paas, "web");
@@ -87,7 +87,7 @@ test("previews come, are told of, are built anew and go, and so does their pipel
   await previews.phases("web", { [pull.number]: "Ready" });
   await expect.poll(async () => (await told.comments(pull.number))[0]?.body, later).toMatch(/State \| Ready/);
   const { name } = previewAt("web", pull.number);
-  // They are as they are wanted again.
+  // They are desired again.
   for (const kind of [Application, RemoteSync] as readonly Kind[])
     await paas.patch(kind, name, { metadata: { labels: { "modoki.tsuzu.dev/app-pipeline": "other" } } });
   for (const kind of [Application, RemoteSync] as readonly Kind[])
@@ -102,7 +102,7 @@ test("previews come, are told of, are built anew and go, and so does their pipel
   await expect.poll(async () => (await told.comments(pull.number))[0]?.body, later).toContain("is gone");
   const last = await previews.open("web", { branch: "last" });
   await previews.phases("web", { [last.number]: "Ready" });
-  // What GitHub was never told is not taken back either.
+  // Wait until GitHub has received the reports; otherwise there is nothing to withdraw.
   await expect.poll(() => told.deployments(last.number), later).toEqual([[last.headSha, "success"]]);
   await expect.poll(async () => (await told.comments(last.number))[0]?.body, later).toMatch(/State \| Ready/);
   await kit.client.delete(AppPipeline, { namespace: "default", name: "web" }, {});
@@ -113,7 +113,7 @@ test("previews come, are told of, are built anew and go, and so does their pipel
   expect((await told.statuses(last.headSha))[0]?.state).toBe("success");
 });
 
-test("a branch is built, its failure is told, it moves to another image, and all goes with it", async () => {
+test("a branch is built, its failure is reported, it moves to another image, and everything is deleted", async () => {
   const { kit } = paas;
   const syncs = remoteSyncs(paas);
   await syncs.start("branch");
@@ -141,7 +141,7 @@ test("a branch is built, its failure is told, it moves to another image, and all
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-/** Tokens that GitHub has given for just these permissions, beside the metadata that every token may read. */
+/** Tokens issued with exactly these permissions, plus metadata, which every token may read. */
 const tokensFor = (...wanted: readonly string[]): readonly string[] =>
   paas.github.tokens().filter((token) => {
     const { metadata: _, ...permissions } = paas.github.permissionsOf(token) ?? {};
@@ -149,7 +149,7 @@ const tokensFor = (...wanted: readonly string[]): readonly string[] =>
     return found.sort().join() === [...wanted].sort().join();
   });
 
-test("the token that builds get reads one repository, and API tokens are in no Secret", async () => {
+test("the token for builds reads one repository, and tokens for the API are in no Secret", async () => {
   const { kit, github } = paas;
   const [app] = github.apps;
   const [installation] = app?.installations ?? [];
@@ -201,7 +201,7 @@ test("the token that builds get reads one repository, and API tokens are in no S
   expect(reading.length).toBeGreaterThan(0);
   expect(writing.length).toBeGreaterThan(0);
   for (const token of [...reading, ...writing]) expect(stored).not.toContain(token);
-  // The harness has made one, before, for all that there is.
+  // The harness requested one earlier, without a restriction.
   const asked = github.requests().filter(({ path, body }) => /\/access_tokens$/.test(path) && body !== "");
   expect(new Set(asked.map(({ body }) => JSON.parse(body).repositories?.join()))).toEqual(new Set(["api"]));
   const account = { namespace: "default", name: `modoki-${previewAt("api", pull.number).name}-builder` };
@@ -212,14 +212,14 @@ test("the token that builds get reads one repository, and API tokens are in no S
   await untilNoObjects(paas, "api", pull.number);
 });
 
-/** Their accounts go with them; a Build is had again in remotesync.test.ts; reports that fail are not Events. */
+/** Accounts are deleted with their owners; remotesync.test.ts rebuilds a Build; failed reports are not Events. */
 const seldom = [
   "modoki-remotesync: delete serviceaccounts",
   "modoki-remotesync: patch kpack.io/builds",
   "modoki-report: create events.k8s.io/events",
 ];
 
-test("nobody has asked for anything that is not granted, and all that may be written was", async () => {
+test("no request was denied, and every write permission was used", async () => {
   await Promise.all(paas.workers.map((worker) => worker.stop()));
   const asked = await paas.accounts.asked();
   expect(asked.filter(({ refused }) => refused !== "no")).toEqual([]);

@@ -1,4 +1,4 @@
-/** A bus with the users of two functions, and a connection of each. */
+/** A bus with the users of two functions and a connection for each. */
 
 import { externalKind } from "../../bus/kube/kind.ts";
 import { type Bus, connectBus } from "../../bus/nats/connect.ts";
@@ -18,7 +18,7 @@ export const kind = externalKind({
 });
 export const mine = { fn: "mine", cluster };
 export const theirs = { fn: "theirs", cluster };
-/** Only one of them is woken by webhooks, and looks objects up. */
+/** Only this one receives webhooks and has an index. */
 export const interests: readonly Interest[] = [
   { scope: mine, kinds: [kind], webhooks: [{ provider: "github", event: "push" }], indexes: ["repository"] },
   { scope: theirs, kinds: [kind] },
@@ -29,15 +29,15 @@ export const key = { namespace: "default", name: "thing" };
 /** A subject of the bridge. */
 export const objectOfBridge = `objects.${cluster}.test=2Edenrei=2Edev.Thing.default._.x`;
 
-/** Who is connected. */
+/** The connections. */
 export interface Parties {
-  /** May do everything. */
+  /** A connection with all permissions. */
   readonly admin: Bus;
-  /** All roles that are refused something, and their connections. */
+  /** The restricted roles and their connections. */
   readonly buses: ReadonlyMap<string, Bus>;
-  /** Throws when there is no such role. */
+  /** Throws if the role does not exist. */
   of(role: string): Bus;
-  /** Where a role connects. */
+  /** The connection settings of a role. */
   urlOf(role: string): string;
   stop(): Promise<void>;
 }
@@ -68,16 +68,16 @@ export async function openParties(
   };
 }
 
-/** Whether the server refuses to publish on a subject. A refusal arrives before the answer to a later ping. */
+/** Whether the server refuses a publish on a subject. The error arrives before the response to a later ping. */
 export async function refusesPublish({ nc, inbox }: Bus, subject: string): Promise<boolean> {
   let refused = false;
   const forget = inbox.onDenied(subject, () => {
     refused = true;
   });
-  // Answers go to an inbox without subscriber.
+  // Responses go to an inbox without a subscriber.
   nc.publish(subject, "{}", { reply: inbox.create() });
   await nc.flush();
-  // The refusal was read before the answer to the ping, and listeners are called in the same turn.
+  // The error was read before the response to the ping, and listeners are called in the same turn.
   await new Promise(setImmediate);
   forget();
   return refused;

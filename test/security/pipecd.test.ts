@@ -1,4 +1,4 @@
-/** The functions of PipeCD with exactly their generated rights, each as a user of its own. */
+/** The functions of PipeCD with exactly their generated permissions, each as a separate user. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { apiVersionOf, type Kind } from "../../bus/kube/kind.ts";
 import { ClusterRole } from "../../bus/kube/rbac.ts";
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => pipecd?.stop());
 
-test("in a namespace where Secrets may not be read they say how that is granted", async () => {
+test("where Secrets may not be read, the condition names the command that grants it", async () => {
   await pipecd.namespace(namespace);
   await pipecd.apply("c", namespace, (object) => ({
     ...object,
@@ -45,12 +45,12 @@ test("in a namespace where Secrets may not be read they say how that is granted"
   expect(conditionOf(plane)?.message).toContain(`denrei opt-in ${namespace}`);
 });
 
-test("their rights are enough for all that they do, from the first object to the last", async () => {
+test("the permissions suffice for the whole life of the objects", async () => {
   const { kit } = pipecd;
   await grant(kit.client, optInManifests(ours, [namespace], platform));
   for (const kind of stackKinds)
     for (const { metadata } of await kit.list(kind, namespace)) await pipecd.touch(kind, at(metadata.name));
-  // The sample has one store of the two.
+  // The sample has only one of the two stores.
   await pipecd.apply("l0", namespace, (object) => (object.kind === Mongo.kind ? object : undefined));
   await kit.until(Mongo, at("mongo-sample"), has("Ready", "True"));
   await kit.until(Application, at("application-sample"), has("Ready", "True"));
@@ -66,7 +66,7 @@ test("their rights are enough for all that they do, from the first object to the
   );
   await kit.until(EventRegistration, at("image"), has("Registered", "True"));
   await kit.client.delete(EventRegistration, at("image"), {});
-  // The first is what all others need: whoever goes finds out whether it is still there to be told.
+  // Delete the control plane last: the other objects call its server during their deletion.
   for (const kind of stackKinds.toReversed() as readonly Kind[])
     for (const { metadata } of await kit.list(kind, namespace))
       await kit.client.delete(kind, at(metadata.name), {});
@@ -79,6 +79,6 @@ test("their rights are enough for all that they do, from the first object to the
   const asked = await askedOf(kit.platform);
   const writers = asked.filter(({ right }) => /^(create|patch) /.test(right)).map(({ user }) => user);
   expect(new Set(writers)).toEqual(new Set(ours.map((fn) => accountUser(workloadName(fn)))));
-  // As long as the namespace was not opted in they were refused its Secrets, and said so.
+  // They were denied Secrets until the namespace was opted in.
   expect(asked.filter(({ refused, right }) => refused !== "no" && right !== "get secrets")).toEqual([]);
 });

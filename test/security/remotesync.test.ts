@@ -1,4 +1,4 @@
-/** A RemoteSync with exactly the generated rights: what it may not look at it says, and what it may is enough. */
+/** A RemoteSync with exactly the generated permissions: they suffice, and it reports where it may not read. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { allowedUrlsVariable } from "../../bus/github/allowed.ts";
 import { Secret } from "../../bus/kube/kind.ts";
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => paas?.stop());
 
-test("in a namespace that is not opted in it says with which command that is done, and goes on afterwards", async () => {
+test("outside opted-in namespaces the condition names the opt-in command, and the sync proceeds after it", async () => {
   await Promise.all([paas.application("web"), syncs.branch("web")]);
   syncs.asked();
   await paas.remoteSync("web", { branch: "web" });
@@ -37,13 +37,13 @@ test("in a namespace that is not opted in it says with which command that is don
   expect(status?.message).toContain("denrei opt-in default");
   expect(syncs.asked()).toEqual([]);
   await grant(paas.kit.client, optInManifests(ours, ["default"], namespace));
-  // As bridges do when they may look at it.
+  // As a bridge does once it may watch them.
   await paas.touch(Secret, secrets.git);
   const ready = await syncs.ready("web");
   expect((await syncs.application("web")).spec.image).toBe(ready.status?.latestImage);
 });
 
-test("its rights are enough for the log of a build that fails, and to have one again that never began", async () => {
+test("the permissions suffice to read the log of a failed build and to replace one that never started", async () => {
   await syncs.start("rights");
   await syncs.steer("rights", { "sim.kpk/fail-step": "export" });
   await syncs.push("rights");

@@ -1,6 +1,6 @@
 /**
- * The server publishes an answer on the reply subject of its request, without checking whether the client may publish there. With an
- * account of its own, a role reaches only itself that way.
+ * The server publishes a response on the reply subject of its request without checking whether the client may publish there.
+ * With a separate account, a role reaches only itself that way.
  */
 import { connect } from "node:net";
 import { createInterface } from "node:readline";
@@ -22,7 +22,7 @@ import {
   theirs,
 } from "./parties.ts";
 
-/** Answers there would be requests, objects and acknowledgements of others, or orders to the server. */
+/** Responses on these subjects would be other roles' requests, objects, and acknowledgments, or commands to the server. */
 const targets = [
   objectOfBridge,
   work.ticket(mine, key),
@@ -43,7 +43,7 @@ const targets = [
   "anything",
 ];
 
-/** What questions may carry: which message, how many, and an acknowledgement that asks for more. */
+/** Payloads of requests: which message, how many, and an acknowledgment that asks for more. */
 const bodies = [
   "",
   '{"seq":1}',
@@ -53,16 +53,16 @@ const bodies = [
   '+NXT {"batch":5,"no_wait":true}',
 ];
 
-/** What a role stores: a request, an object and an order in one. */
+/** A stored message that is a request, an object, and a command at once. */
 const forged = JSON.stringify({ cause: { type: "replay" }, attempt: 0, config: { name: "WEBHOOKS" } });
 
 const own = busRoles(interests, cluster).filter(({ account }) => account === "own");
 
-/** A subject that matches one with wildcards. */
+/** A subject that matches this pattern. */
 const matching = (subject: string): string => subject.replaceAll("*", "x").replace(/>$/, "a.b");
 
 let parties: Parties;
-/** Targets on which something arrived. */
+/** The targets that received a message. */
 let arrived: string[] = [];
 
 beforeAll(async () => {
@@ -73,39 +73,42 @@ beforeAll(async () => {
 });
 afterAll(() => parties?.stop());
 
-test.for(own)("$name: answers of the server reach no foreign subject", async ({ name, permissions }) => {
-  const bus = parties.of(name);
-  const published = permissions?.publish.map(matching) ?? [];
-  const isQuestion = (subject: string): boolean => /^\$JS\.(API|ACK)\./.test(subject);
-  const questions = published.filter(isQuestion);
-  // Another test shows what it may publish itself.
-  const foreign: string[] = [];
-  for (const target of targets) if (await refusesPublish(bus, target)) foreign.push(target);
-  for (const subject of published) if (!isQuestion(subject)) bus.nc.publish(subject, forged);
-  await bus.nc.flush();
-  await parties.admin.nc.flush();
-  arrived = [];
-
-  const ask = async (reply: string): Promise<void> => {
-    for (const question of questions) for (const body of bodies) bus.nc.publish(question, body, { reply });
+test.for(own)(
+  "$name: responses of the server reach no subject of another role",
+  async ({ name, permissions }) => {
+    const bus = parties.of(name);
+    const published = permissions?.publish.map(matching) ?? [];
+    const isQuestion = (subject: string): boolean => /^\$JS\.(API|ACK)\./.test(subject);
+    const questions = published.filter(isQuestion);
+    // roles.test.ts covers what it may publish itself.
+    const foreign: string[] = [];
+    for (const target of targets) if (await refusesPublish(bus, target)) foreign.push(target);
+    for (const subject of published) if (!isQuestion(subject)) bus.nc.publish(subject, forged);
     await bus.nc.flush();
-  };
-  for (const target of foreign) await ask(target);
-  // The server answers in the order of the requests.
-  const answer = bus.inbox.create();
-  let answers = 0;
-  bus.nc.subscribe(answer, { callback: () => void answers++ });
-  await ask(answer);
-  await expect.poll(() => answers).toBeGreaterThan(questions.length);
-  await parties.admin.nc.flush();
+    await parties.admin.nc.flush();
+    arrived = [];
 
-  expect(arrived).toEqual([]);
-  expect(foreign.length * questions.length * bodies.length).toBeGreaterThan(100);
-});
+    const ask = async (reply: string): Promise<void> => {
+      for (const question of questions) for (const body of bodies) bus.nc.publish(question, body, { reply });
+      await bus.nc.flush();
+    };
+    for (const target of foreign) await ask(target);
+    // The server responds in the order of the requests.
+    const answer = bus.inbox.create();
+    let answers = 0;
+    bus.nc.subscribe(answer, { callback: () => void answers++ });
+    await ask(answer);
+    await expect.poll(() => answers).toBeGreaterThan(questions.length);
+    await parties.admin.nc.flush();
+
+    expect(arrived).toEqual([]);
+    expect(foreign.length * questions.length * bodies.length).toBeGreaterThan(100);
+  },
+);
 
 /**
- * Opens one more connection of a role until the test is over, and resolves with the server's answer to it. All is written at
- * once: a client that writes again to a connection that the server has closed may lose the reason.
+ * Opens another connection of a role until the test ends, and resolves with the server's response to it. Everything is written
+ * at once, because a client that writes to a connection closed by the server may lose the reason.
  */
 function answerToNew(role: string): Promise<string> {
   const { hostname, port, username, password } = new URL(parties.urlOf(role));
@@ -129,7 +132,7 @@ test("a role that opens too many connections does not exclude other roles", asyn
   expect(await answerToNew(theirs.fn)).toBe("PONG");
 });
 
-test("with all roles in one account a function forges another function's ticket that way", async () => {
+test("with all roles in one account, a function can forge another function's ticket that way", async () => {
   const shared = await openParties(inOneAccount(busRoles(interests, cluster)));
   onTestFinished(() => shared.stop());
   await ensureTopology(shared.of("bridge"), options, interests);

@@ -1,4 +1,4 @@
-/** What the roles can do with the rights that they have, and how a refusal is told. */
+/** What roles can do with their permissions, and how permission errors are reported. */
 import { headers } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { inboxPrefixOf, userOf } from "../../bus/nats/identity.ts";
@@ -43,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(() => parties?.stop());
 
-describe("a function with its rights", () => {
+describe("a function with its permissions", () => {
   const bus = () => parties.of("mine");
   const queue = () => ticketQueue(bus(), mine, { replica: "test", markMillis: 600_000 });
   beforeAll(async () => {
@@ -52,7 +52,7 @@ describe("a function with its rights", () => {
         await parties.admin.jsm.streams.purge(stream);
   });
 
-  test("can not empty the letters of another one by a rollup", async () => {
+  test("cannot purge another function's dead letters by a rollup", async () => {
     await deadLetters(parties.of("theirs"), theirs).put(key, letter);
     const rollup = headers();
     rollup.set("Nats-Rollup", "all");
@@ -61,13 +61,13 @@ describe("a function with its rights", () => {
     expect(await deadLetters(parties.of("theirs"), theirs).get(key)).toMatchObject({ reason: "ToldSo" });
   });
 
-  test("can not have a schedule make a request of another one", async () => {
+  test("cannot make a schedule enqueue a request of another function", async () => {
     const schedule = { at: new Date(Date.now() + 600_000), target: work.ticket(theirs, key) };
     const subject = work.timer(mine, key);
     await expect(publishUntilAnswered(bus(), subject, "{}", { schedule })).rejects.toThrow(/schedul/);
   });
 
-  test("has its queue, timers, marks and letters", async () => {
+  test("has its queue, timers, marks, and dead letters", async () => {
     expect(await queue().request(key, newRequest({ type: "timer" }))).toBe("accepted");
     expect(await queue().request(key, newRequest({ type: "replay" }))).toBe("owned");
     const marks = await queue().marks(key);
@@ -91,13 +91,13 @@ describe("a function with its rights", () => {
   });
 });
 
-test("a function finds with its rights what the bus does not deliver any more", async () => {
+test("a function can find messages that the bus no longer delivers", async () => {
   const stopping = new AbortController();
   const scope = mine;
   const queue = ticketQueue(parties.of("mine"), scope, { replica: "test" });
   const stuck = { ...key, name: "stuck" };
   const mark = work.mark(scope, stuck, { object: "uid", replica: "somebody", version: "1" });
-  // Without a schedule it never falls due.
+  // Without a schedule it never becomes due.
   await publishUntilAnswered(parties.of("mine"), mark, JSON.stringify(newRequest({ type: "replay" })));
   const errors: unknown[] = [];
   const found = await new Promise<string>((resolve) => {
@@ -127,7 +127,7 @@ describe("an operator", () => {
     await deadLetters(parties.of("theirs"), theirs).put(key, letter);
   });
 
-  test("reads letters and replays one, which leaves nothing on the bus", async () => {
+  test("reads dead letters and replays one, which leaves no message behind", async () => {
     const queue = ticketQueue(parties.of("operator"), theirs, { replica: "operator" });
     expect((await letters().list()).map((found) => found.key)).toEqual([key]);
     await letters().replay(queue, key);
@@ -137,7 +137,7 @@ describe("an operator", () => {
     await expect.poll(() => messages(streams.deadLetters), { timeout: 60_000 }).toBe(0);
   });
 
-  test("that replays takes away the letter that it has seen, not one that was written meanwhile", async () => {
+  test("deletes the dead letter it has read when it replays, not one written meanwhile", async () => {
     const its = deadLetters(parties.of("theirs"), theirs);
     await its.put(key, letter);
     const queue = ticketQueue(parties.of("operator"), theirs, { replica: "operator" });
@@ -146,7 +146,7 @@ describe("an operator", () => {
         ...queue,
         async requestUnlessOwned(...request) {
           const outcome = await queue.requestUnlessOwned(...request);
-          // The worker gives up again before the operator goes on.
+          // The function rejects the object again before the operator continues.
           await its.put(key, { ...letter, reason: "Again" });
           return outcome;
         },
@@ -157,7 +157,7 @@ describe("an operator", () => {
   });
 });
 
-describe("a refusal is told to whoever asked, and nobody waits", () => {
+describe("a permission error is reported at once", () => {
   const patient = { timeoutMillis: 60_000 };
 
   test("as an error with user and subject", async () => {
@@ -172,7 +172,7 @@ describe("a refusal is told to whoever asked, and nobody waits", () => {
     ).rejects.toBeInstanceOf(BusPermissionError);
   });
 
-  test("also where a publish is tried until it is answered", async () => {
+  test("also for a publish that is retried until it is acknowledged", async () => {
     await expect(
       publishUntilAnswered(parties.of("mine"), work.ticket(theirs, key), "{}"),
     ).rejects.toBeInstanceOf(BusPermissionError);
@@ -181,7 +181,7 @@ describe("a refusal is told to whoever asked, and nobody waits", () => {
     await publisher.settled();
   });
 
-  test("also where it was the answers that may not be listened to", async () => {
+  test("also when the client may not subscribe to its responses", async () => {
     const foreign = { user: "denrei-mine", inboxPrefix: inboxPrefixOf(userOf("bridge")) };
     const inbox = openInbox(parties.of("mine").nc, foreign);
     await parties.of("mine").nc.flush();
@@ -189,7 +189,7 @@ describe("a refusal is told to whoever asked, and nobody waits", () => {
       await expect(inbox.request("$JS.API.INFO", "", patient)).rejects.toThrow(/may not|does not let/);
   });
 
-  test("to who pulls from another one's queue, again and again but not in a loop", async () => {
+  test("to a client that pulls from another function's queue, at intervals", async () => {
     const refused: string[] = [];
     const twice = Promise.withResolvers<void>();
     const pull: Pull = startPull({

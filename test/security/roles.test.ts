@@ -1,4 +1,4 @@
-/** What each role must not do on the bus, tried on a real server with the users that are generated for one. */
+/** What each role must not do on the bus, tried on a real server with its generated users. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Bus } from "../../bus/nats/connect.ts";
 import { inboxPrefixOf, userOf } from "../../bus/nats/identity.ts";
@@ -29,7 +29,7 @@ import {
   theirs,
 } from "./parties.ts";
 
-/** Everything that a request of the JetStream API may be about. */
+/** Every stream that a request of the JetStream API may name. */
 const streamNames = [
   ...Object.values(streams),
   "KV_BRIDGE",
@@ -55,8 +55,8 @@ async function refusesSubscribe({ nc }: Bus, subject: string): Promise<boolean> 
   return refused;
 }
 
-describe("before the bridge has made the streams", () => {
-  test.for(["worker", "mine"])("%s says what is missing and who makes it", async (role) => {
+describe("before the bridge has created the streams", () => {
+  test.for(["worker", "mine"])("%s reports the missing stream and its creator", async (role) => {
     const error = await ensureFunctions(parties.of(role), options, interests.slice(0, 1)).catch(
       (caught: unknown) => caught,
     );
@@ -67,7 +67,7 @@ describe("before the bridge has made the streams", () => {
     expect(await parties.admin.jsm.streams.names().next()).toEqual([]);
   });
 
-  test("the bridge makes all of them, and every function finds its own", async () => {
+  test("the bridge creates all streams, and every function finds its own", async () => {
     await ensureTopology(parties.of("bridge"), options, interests);
     for (const interest of interests)
       await ensureFunctions(parties.of(interest.scope.fn), options, [interest]);
@@ -75,7 +75,7 @@ describe("before the bridge has made the streams", () => {
     expect((await parties.admin.jsm.streams.names().next()).sort()).toEqual([...streamNames].sort());
   });
 
-  test("a worker that expects something else on the bus says so and changes nothing", async () => {
+  test("a worker that expects another configuration on the bus reports it and changes nothing", async () => {
     const other = { ...options, ackWaitMillis: 7000 };
     await expect(ensureFunctions(parties.of("mine"), other, interests.slice(0, 1))).rejects.toThrow(
       /consumer test of WORK_mine.*another configuration/,
@@ -113,7 +113,7 @@ const consumerVerbs = [
   "CONSUMER.UNPIN",
 ];
 
-/** Names of routers begin like those of consumers of webhooks, and tell what is looked at. */
+/** Names of routers start like those of webhook consumers, and contain a hash of the subscription. */
 const routers = {
   mine: consumers.router(interests[0] as Interest),
   theirs: consumers.router(interests[1] as Interest),
@@ -133,13 +133,13 @@ const whatIsShown = [
   "DIRECT.GET.TIMERS_theirs",
   "DIRECT.GET.ACTIVITY_mine",
   "DIRECT.GET.ACTIVITY_theirs",
-  // How much waits there, whatever the names of clusters.
+  // The number of pending messages, for any cluster.
   ...["OBJECTS", "WEBHOOKS", "WORK_mine", "WORK_theirs", "TIMERS_mine", "TIMERS_theirs"].flatMap((stream) =>
     consumerNames.map((name) => `CONSUMER.INFO.${stream}.${name}`),
   ),
 ];
 
-/** What each role may do of these; all the rest of the table is refused. */
+/** The requests that each role may make; all others in the table are denied. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   bridge: [
     ...streamNames.flatMap((name) => ["INFO", "CREATE", "UPDATE"].map((verb) => `STREAM.${verb}.${name}`)),
@@ -179,7 +179,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe.each(Object.keys(allowed))("%s", (role) => {
-  test("may do of the JetStream API what it must, and is refused the rest", async () => {
+  test("may make the JetStream requests it needs, and is denied all others", async () => {
     const asked = [
       ...streamVerbs.flatMap((verb) => streamNames.map((name) => `${verb}.${name}`)),
       ...consumerVerbs.flatMap((verb) =>
@@ -194,7 +194,7 @@ describe.each(Object.keys(allowed))("%s", (role) => {
     expect(asked.length).toBeGreaterThan(250);
   });
 
-  test("listens to nobody's answers and to nothing that is not its own", async () => {
+  test("cannot subscribe to other roles' responses or data", async () => {
     const subjects = [
       ">",
       "*.>",
@@ -230,7 +230,7 @@ describe.each(Object.keys(allowed))("%s", (role) => {
 });
 
 describe("listening", () => {
-  /** Subjects, and who may listen there. */
+  /** Subjects, and the roles that may subscribe to them. */
   const table: readonly [subject: string, ...roles: string[]][] = [
     [activity.every(cluster), "dashboard"],
     [activity.every("elsewhere")],
@@ -252,7 +252,7 @@ describe("listening", () => {
 const echo = (fn: string): string => `echoes.${fn}.${cluster}`;
 
 describe("publishing", () => {
-  /** Subjects, and who may publish there. */
+  /** Subjects, and the roles that may publish on them. */
   const table: readonly [subject: string, ...roles: string[]][] = [
     [objectOfBridge, "bridge"],
     [objectOfBridge.replace("Thing", "Other")],

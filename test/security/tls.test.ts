@@ -1,4 +1,4 @@
-/** The bus as the kustomize base configures it, with the certificates that `denrei certificates` prints. */
+/** The bus as the kustomize base configures it, with the certificates of `denrei certificates`. */
 import { X509Certificate } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { busSettings, readSettings } from "../../bus/config/config.ts";
@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => kit?.stop());
 
-/** Connects with a mounted Secret, until the test ends. */
+/** Connects with a mounted Secret until the test ends. */
 async function connected(secret: string): Promise<Bus> {
   const bus = await connectBus(busAddress(readSettings(busSettings, {}, tls.env(secret)), "test"));
   onTestFinished(() => bus.nc.close());
@@ -50,7 +50,7 @@ const text = (secret: Secret | undefined, name: string): string =>
   Buffer.from(secret?.data[name] ?? "", "base64").toString();
 
 describe("denrei certificates", () => {
-  test("prints a Secret for the bus, for its servers among themselves and for each user, all of one authority", () => {
+  test("prints a Secret for the bus, for the routes between its servers, and for each user, signed by one authority", () => {
     const names = secrets.map(({ metadata, type }) => `${metadata.namespace}/${metadata.name} ${type}`);
     expect(names).toEqual(
       ["nats", ...["nats", ...roles].map((role) => `denrei-${role}`)].map(
@@ -67,7 +67,7 @@ describe("denrei certificates", () => {
     expect(new Set(secrets.map((secret) => text(secret, "tls.key"))).size).toBe(secrets.length);
   });
 
-  test("makes the bus known by the names of its service in the namespace that is asked for", async () => {
+  test("names the bus by its Service in the requested namespace", async () => {
     const [nats] = await certificates("--namespace", "elsewhere");
     const certificate = new X509Certificate(text(nats, "tls.crt"));
     for (const name of ["nats", "nats.elsewhere.svc", "nats-0.nats-headless.elsewhere.svc", "localhost"])
@@ -78,7 +78,7 @@ describe("denrei certificates", () => {
 });
 
 describe("with the certificate of a role", () => {
-  test("bridge and worker do their work, and what each may do is what it must", async () => {
+  test("bridge and worker work with their roles' permissions", async () => {
     await kit.bridge("bridge-1", { env: tls.env("denrei-bridge-tls") });
     const worker = await kit.worker("worker-1", ["hikawa"], {
       env: { ...words, ...tls.env("denrei-hikawa-tls") },
@@ -88,11 +88,11 @@ describe("with the certificate of a role", () => {
     await expectFinishedSongs(kit, ["over-tls"]);
     expect(worker.log.all.filter((line) => line.includes("ermission"))).toEqual([]);
     const status = () => runHere(["status"], { env: tls.env("denrei-operator-tls") });
-    // The last events of the song may still be on their way.
+    // The last events of the song may not have arrived yet.
     await expect.poll(status).toMatchObject({ code: 0, stdout: expect.stringMatching(/^hikawa +0 /m) });
   });
 
-  test.for(roles)("%s is the user that it names, and none of the others", async (role) => {
+  test.for(roles)("%s is exactly the user that its certificate names", async (role) => {
     const bus = await connected(`denrei-${role}-tls`);
     expect(bus.identity).toEqual({ user: `denrei-${role}`, inboxPrefix: `_INBOX_denrei-${role}` });
     await expect(bus.inbox.request("$JS.API.STREAM.DELETE.OBJECTS", "")).rejects.toBeInstanceOf(
@@ -100,14 +100,14 @@ describe("with the certificate of a role", () => {
     );
   });
 
-  test("a password for another user is of no use", async () => {
+  test("a password for another user has no effect", async () => {
     const { NATS_URL, ...files } = tls.env("denrei-hikawa-tls");
     const url = NATS_URL.replace("//", "//CN=denrei-bridge:x@");
     const settings = readSettings(busSettings, {}, { ...files, NATS_URL: url });
     await expect(connectBus(busAddress(settings, "test"))).rejects.toThrow("Authorization Violation");
   });
 
-  test("that is renewed, the new one is shown at the next connection", async () => {
+  test("a renewed certificate is used for the next connection", async () => {
     const authority = createCertificateAuthority();
     const mounted = (name: string, keys: KeyPair) => secretWith(name, authority.cert, keys);
     const server = mounted("nats-tls", authority.server(["localhost", "127.0.0.1"]));
@@ -128,26 +128,26 @@ describe("with the certificate of a role", () => {
   });
 });
 
-describe("refused, with what to do about it, is whoever", () => {
+describe("an error with instructions is returned to a client", () => {
   const said = async (env: Record<string, string>, exitCode = 1): Promise<string> => {
     const { code, stderr } = await runHere(["status"], { env });
     expect(code).toBe(exitCode);
     return stderr;
   };
 
-  test("has no certificate", async () => {
+  test("without a certificate", async () => {
     const { NATS_URL, NATS_CA } = tls.env("denrei-operator-tls");
     expect(await said({ NATS_URL, NATS_CA })).toMatch(
       /^denrei: expected a NATS server at tls:.*It requires a client certificate: set --nats-cert and --nats-key/,
     );
   });
 
-  test("has a certificate without its key", async () => {
+  test("with a certificate without its key", async () => {
     const { NATS_KEY: _, ...env } = tls.env("denrei-operator-tls");
     expect(await said(env, 2)).toMatch(/^denrei: .*found no private key \(NATS_KEY\)/);
   });
 
-  test("has a certificate of another authority, which names a user that there is", async () => {
+  test("with an existing user's certificate of another authority", async () => {
     const foreign = createCertificateAuthority().client({ user: "denrei-operator" });
     await tls.mount(secretWith("foreign", text(secrets[0], "ca.crt"), foreign));
     expect(await said(tls.env("foreign"))).toMatch(
@@ -155,12 +155,12 @@ describe("refused, with what to do about it, is whoever", () => {
     );
   });
 
-  test("does not trust the authority of the server", async () => {
+  test("that does not trust the server's authority", async () => {
     const { NATS_URL, NATS_CERT, NATS_KEY } = tls.env("denrei-operator-tls");
     expect(await said({ NATS_URL, NATS_CERT, NATS_KEY })).toMatch(/^denrei: .*set --nats-ca or NATS_CA/);
   });
 
-  test("expects TLS of a server that has none", async () => {
+  test("that expects TLS from a server without it", async () => {
     const NATS_URL = kit.platform.natsUrl.replace("nats://", "tls://");
     expect(await said({ NATS_URL })).toMatch(
       /^denrei: expected a NATS server at tls:.*does not support 'tls'/,

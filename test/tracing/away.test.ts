@@ -1,4 +1,4 @@
-/** Without a collector, or with one that is of no use: reconciling goes on, and the process ends as always. */
+/** Without a collector, or with a failing one, reconciling goes on, and the process ends normally. */
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ beforeEach(async () => {
 afterEach(() => collector.stop());
 
 let workers = 0;
-/** A worker of its own; the bridge records nothing, so that what is recorded at all is a matter of the sampler. */
+/** A separate worker. The bridge records nothing, so only the worker's sampler decides what is recorded. */
 const worker = (
   env: Readonly<Record<string, string>>,
   options: Pick<ReplicaOptions, "packages"> = {},
@@ -38,7 +38,7 @@ const worker = (
   kit.worker(`worker-${++workers}`, [planters], { ...options, env: { ...unset, ...env } });
 
 let planted = 0;
-/** Creates so many objects, and waits until they are reconciled. */
+/** Creates this many objects and waits until they are reconciled. */
 async function reconcileSome(count: number): Promise<void> {
   const names = Array.from({ length: count }, () => `plant-${++planted}`);
   const kind = { apiVersion: "test.denrei.dev/v1", kind: "Planter", spec: {} };
@@ -52,7 +52,7 @@ async function reconcileSome(count: number): Promise<void> {
   await Promise.all(names.map((name) => kit.until(Planter, { name }, has("Ready", "True"))));
 }
 
-/** Asks it to stop, and expects that it does so by itself, in time. */
+/** Sends SIGTERM, and expects a regular end in time. */
 async function expectOrderlyStop(replica: Replica): Promise<void> {
   const exited = replica.exited();
   await replica.stop();
@@ -67,7 +67,7 @@ const queued = (replica: Replica) => metricSum([replica], /^denrei_trace_spans_q
 const lost = (replica: Replica, outcome: "dropped" | "failed") =>
   metricSum([replica], new RegExp(`^denrei_trace_spans_total{outcome="${outcome}"`));
 
-/** A folder for what a process says about the modules that it has loaded. */
+/** A folder for each process's report of the modules that it loaded. */
 async function loadedFolder() {
   const folder = await mkdtemp(join(tmpdir(), "test-loaded-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -80,9 +80,9 @@ async function loadedFolder() {
   return { env: { NODE_V8_COVERAGE: folder }, packages };
 }
 
-test("not configured: nothing is loaded, and nothing is connected to", async () => {
+test("without configuration, no tracing module is loaded, and no connection is opened", async () => {
   const loaded = await loadedFolder();
-  // As it would be with the collector's address in mind.
+  // Other tracing variables are set, but not the address of the collector.
   const plain = await worker(
     { ...loaded.env, OTEL_SERVICE_NAME: "mine", OTEL_BSP_SCHEDULE_DELAY: "10" },
     { packages: "themselves" },
@@ -91,12 +91,12 @@ test("not configured: nothing is loaded, and nothing is connected to", async () 
   await expectOrderlyStop(plain);
   const packages = await loaded.packages();
   expect(packages).toContain("pino");
-  // prom-client's own: it looks there for exemplars.
+  // prom-client loads this one itself to look for exemplars.
   expect(packages.filter((name) => name.startsWith("@opentelemetry/"))).toEqual(["@opentelemetry/api"]);
   expect(collector.connections).toBe(0);
 });
 
-test("configured, but nothing is sampled: nothing is sent", async () => {
+test("configured without sampling, nothing is sent", async () => {
   const loaded = await loadedFolder();
   // Parent-based, and the bridge does not record.
   const quiet = await worker({ ...loaded.env, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
@@ -106,12 +106,12 @@ test("configured, but nothing is sampled: nothing is sent", async () => {
   expect(collector.requests).toEqual([]);
 });
 
-test("the collector hangs: the queue has its bounds, one warning is all, and the stop is in time", async () => {
+test("with a hanging collector, the queue is bounded, one warning is logged, and the stop is in time", async () => {
   collector.conduct = "hang";
   const hung = await worker({
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
     OTEL_TRACES_SAMPLER: "always_on",
-    // Longer than anybody may take to stop.
+    // Longer than the limit for stopping.
     OTEL_EXPORTER_OTLP_TIMEOUT: "60000",
     OTEL_BSP_MAX_QUEUE_SIZE: "16",
     OTEL_BSP_MAX_EXPORT_BATCH_SIZE: "8",
@@ -127,7 +127,7 @@ test("the collector hangs: the queue has its bounds, one warning is all, and the
   expect(warnings(hung)).toHaveLength(1);
 });
 
-test("the collector refuses, and takes them later: one warning, and one word that all is well", async () => {
+test("with a collector that refuses and then accepts, one warning and one recovery are logged", async () => {
   collector.conduct = "refuse";
   const refused = await worker({
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,

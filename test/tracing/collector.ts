@@ -1,4 +1,4 @@
-/** A stand-in for a collector of traces: takes OTLP over HTTP, hangs, or refuses. */
+/** A simulated collector of traces: accepts OTLP over HTTP, hangs, or refuses. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -6,24 +6,24 @@ import { buffer } from "node:stream/consumers";
 import { gunzipSync } from "node:zlib";
 import { type ExportedSpan, spansIn } from "./otlp.ts";
 
-/** What a collector does with a request. */
+/** The collector's response to a request. */
 export type Conduct = "take" | "hang" | "refuse";
 
-/** A request as it came. */
+/** A received request. */
 export interface ExportRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly body: Buffer;
 }
 
-/** A collector that listens. */
+/** A running collector. */
 export interface Collector {
   /** For `OTEL_EXPORTER_OTLP_ENDPOINT`. */
   readonly url: string;
   readonly requests: readonly ExportRequest[];
-  /** What was taken. */
+  /** The accepted requests. */
   readonly spans: readonly ExportedSpan[];
-  /** Connections that were ever opened. */
+  /** The number of connections ever opened. */
   readonly connections: number;
   conduct: Conduct;
   stop(): Promise<void>;

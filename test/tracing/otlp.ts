@@ -1,11 +1,10 @@
 /**
- * Traces as they are on the wire: what an `ExportTraceServiceRequest` says, read by the field numbers of its definition and
- * not by the SDK that wrote it.
+ * Decodes an `ExportTraceServiceRequest` by the field numbers of its definition, independently of the SDK that encoded it.
  * https://github.com/open-telemetry/opentelemetry-proto/blob/main/opentelemetry/proto/trace/v1/trace.proto
  */
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 
-/** A value of an attribute. */
+/** The value of an attribute. */
 export type Value = string | number | boolean | readonly Value[] | undefined;
 
 /** A link to a span of this or another trace. */
@@ -14,7 +13,7 @@ export interface Link {
   readonly spanId: string;
 }
 
-/** A span, and of which service it is. */
+/** A span and its service. */
 export interface ExportedSpan {
   readonly traceId: string;
   readonly spanId: string;
@@ -33,7 +32,7 @@ export interface ExportedSpan {
 const kinds = ["unspecified", "internal", "server", "client", "producer", "consumer"] as const;
 const statusError = 2;
 
-/** The fields of a message by their numbers, each as often as it occurs. */
+/** The fields of a message by number, each as often as it occurs. */
 type Fields = ReadonlyMap<number, readonly unknown[]>;
 
 function fieldsOf(bytes: Uint8Array): Fields {
@@ -80,7 +79,7 @@ const attributesOf = (fields: Fields, number: number): Record<string, Value> =>
     messages(fields, number).map((pair) => [text(pair, 1), messages(pair, 2).map(valueIn)[0]]),
   );
 
-/** The spans of a request's body. */
+/** The spans in a request's body. */
 export const spansIn = (body: Uint8Array): ExportedSpan[] =>
   messages(fieldsOf(body), 1).flatMap((ofResource) => {
     const resource = Object.assign({}, ...messages(ofResource, 1).map((one) => attributesOf(one, 1)));

@@ -1,4 +1,4 @@
-/** One trace from a change in the API, or a webhook, to what a function writes for it: real processes, a real collector. */
+/** One trace from a change in the API or a webhook to a function's writes: real processes, a real OTLP endpoint. */
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -46,7 +46,7 @@ const planter = (name: string, spec: Planter["spec"]) =>
     { fieldManager: "kubectl" },
   );
 
-/** The one span of a name and with these attributes, and of that parent if it is given, when it has come. */
+/** Waits for the one span with this name, these attributes, and this parent if given. */
 async function spanOf(
   name: string,
   attributes: ExportedSpan["attributes"],
@@ -68,7 +68,7 @@ async function spanOf(
 
 const send = ({ pid }: Replica, signal: NodeJS.Signals) => process.kill(pid ?? 0, signal);
 
-/** Creates one of this name. Who looks at what is written to it has heard who wrote that before: it does not wait long for it. */
+/** Creates a Planter. Workers that watch its children already know their writer, so they do not wait long for that. */
 async function planterInTurn(name: string): Promise<ExportedSpan> {
   send(planting, "SIGSTOP");
   try {
@@ -115,7 +115,7 @@ test("one create is one trace: published, routed, reconciled, written", async ()
     attributes: { "denrei.woken": 1, "denrei.function": "planters" },
     resource: { "service.name": "denrei-worker" },
   });
-  // The controller manager changes the Deployment, and each change is one more reconcile.
+  // The controller manager changes the Deployment, and each change causes another reconcile.
   const reconciled = await spanOf("reconcile planters", { "denrei.key": "default/fern" }, routed);
   expect(reconciled).toMatchObject({
     ...under(routed),
@@ -148,7 +148,7 @@ test("one create is one trace: published, routed, reconciled, written", async ()
   expect(times).toEqual([...times].sort((a, b) => Number(a - b)));
 });
 
-test("the trace of a write names that of the reconcile which wrote it, in whichever process", async () => {
+test("the trace of a write links to the reconcile that wrote it, in any process", async () => {
   const written = await planterInTurn("moss");
   const { metadata } = await kit.client.get(Planter, { namespace: "default", name: "moss" });
   const version = {
@@ -167,11 +167,11 @@ test("the trace of a write names that of the reconcile which wrote it, in whiche
   await expect
     .poll(() => collector.spans.filter((span) => span.parentSpanId === routed.spanId).length, deadline)
     .toBe(1);
-  // Nothing of it is in the object.
+  // The object contains no trace of it.
   expect(JSON.stringify(metadata)).not.toContain(written.traceId);
 });
 
-test("a signed webhook joins its sender's trace, and ends in the reconcile; nobody else makes a span", async () => {
+test("a signed webhook joins its sender's trace, which ends in the reconcile, without other spans", async () => {
   await kit.client.create(
     Branch,
     {
@@ -206,7 +206,7 @@ test("a signed webhook joins its sender's trace, and ends in the reconcile; nobo
   expect(await spanOf("reconcile branches", { "denrei.cause": "webhook" })).toMatchObject(under(routed));
 });
 
-test("what is in an object stays out of its trace", async () => {
+test("an object's content is not in its trace", async () => {
   const secret = "s3cret-in-a-spec";
   await planter("rose", { env: { KEY: secret }, labels: { [secret]: secret } });
   await spanOf("patch planters/status", { "denrei.api.name": "rose" });
