@@ -1,13 +1,13 @@
-/** Which calls the API server answered, from its own metrics. */
+/** The calls that the API server answered, from its own metrics. */
 import { request } from "undici";
 import type { KubeConnection } from "../../bus/kube/connection.ts";
 
-/** How often by call: `POST zundokos`, `PATCH hikawas/status`. A refused call is a call too. */
+/** Counts by call: `POST zundokos`, `PATCH hikawas/status`. Rejected calls count, too. */
 export type Calls = ReadonlyMap<string, number>;
 
 /**
- * The kinds that either controller can have called. Not every one, because the API server calls itself, too (leases,
- * flow schemas); and a watch is counted when it ends, so those that are open do not show.
+ * The resources that either controller uses. Other resources are left out, because the API server calls itself (leases, flow
+ * schemas). A watch is counted when it ends, so open watches are missing.
  */
 const groups = new Set(["zundokokiyoshi.kaitoy.github.com", "events.k8s.io"]);
 
@@ -31,7 +31,7 @@ export async function readCalls(connection: KubeConnection): Promise<Calls> {
   return calls;
 }
 
-/** The calls between two readings, without those that the benchmark itself made. */
+/** The calls between two readings, without the benchmark's own. */
 export function callsBetween(before: Calls, after: Calls, own: Calls): Calls {
   const between = new Map<string, number>();
   for (const [call, count] of after) {

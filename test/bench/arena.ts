@@ -1,4 +1,4 @@
-/** Where both contenders run: one control plane and one bus for the whole benchmark, emptied between the rounds. */
+/** The environment of both contenders: one control plane and one bus for the whole benchmark, emptied between rounds. */
 
 import { type KubeClient, kubeClient, resourcePath } from "../../bus/kube/client.ts";
 import { type KubeConnection, loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
@@ -20,7 +20,7 @@ import { Hikawa, Kiyoshi, Zundoko } from "../../functions/zundoko/kinds.ts";
 import type { Pids } from "./processes.ts";
 import { queueRole } from "./queueplan.ts";
 
-/** The common ground of a benchmark run. */
+/** The shared environment of a run. */
 export interface Arena {
   readonly platform: LocalPlatform;
   readonly client: KubeClient;
@@ -28,15 +28,15 @@ export interface Arena {
   readonly namespace: string;
   /** Aborts when the user or a failure ends the run. */
   readonly signal: AbortSignal;
-  /** Rejects when {@link Arena.signal} aborts: to race with what takes no signal. */
+  /** Rejects when {@link Arena.signal} aborts, to race with calls that take no signal. */
   readonly aborted: Promise<never>;
-  /** Ends the run: something broke that nobody waits for. */
+  /** Ends the run because of an error outside any awaited call. */
   fail(error: Error): void;
   /** kube-apiserver and etcd. */
   servers(): Pids;
-  /** Deletes every object that a round has made. Controllers may run. */
+  /** Deletes every object of a round. Controllers may run. */
   clearObjects(): Promise<void>;
-  /** Forgets everything on the bus. Nothing may run. */
+  /** Deletes all data of the bus. No process may use it. */
   clearBus(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -53,7 +53,7 @@ const Event = externalKind({ group: "events.k8s.io", version: "v1", kind: "Event
 /** Deleted per call, so that no call takes minutes. */
 const deletedAtOnce = 1000;
 
-/** Whether each role has an account of its own on the bus, as where it is deployed, or all share one. */
+/** Whether each role has a separate account on the bus, as when deployed, or all share one. */
 export type Accounts = "own" | "one";
 
 /** The roles in these accounts. */
@@ -71,7 +71,7 @@ export async function openArena(stopping: AbortController, accounts: Accounts = 
   const display = progressDisplay(process.stdout);
   const platform = await startLocalPlatform({
     roles: inAccounts(accounts, [...(await shippedRoles()), queueRole]),
-    // Nothing here needs garbage collection, and its work would be noise in the API server's figures.
+    // The benchmark needs no garbage collection, whose work would be noise in the API server's figures.
     controllerManager: "omit",
     signal,
     onProgress: (step) => display.show(step),

@@ -1,39 +1,39 @@
-/** A controller under test, as the benchmark drives it. */
+/** The interface through which the benchmark runs a controller. */
 import type { Child, ChildSpec, LocalNats } from "../../deploy/local/index.ts";
 import { describeExit } from "../../deploy/local/index.ts";
 import type { Arena } from "./arena.ts";
 import type { Pids } from "./processes.ts";
 
-/** Which of the two. */
+/** The two sides. */
 export type Side = "denrei" | "go";
 
 /** One side of the comparison. */
 export interface Contender {
   readonly side: Side;
-  /** Starts it afresh on an empty cluster; `label` names the round in its logs. */
+  /** Starts it on an empty cluster; `label` names the round in its logs. */
   start(label: string): Promise<Running>;
 }
 
-/** A contender that runs. */
+/** A running contender. */
 export interface Running {
   readonly side: Side;
-  /** Everything that exists for this controller alone. */
+  /** All of its processes. */
   readonly pids: Pids;
-  /** Resolves when there is nothing left to do for it. */
+  /** Resolves when it has no work left. */
   settled(): Promise<void>;
   /** Forces a garbage collection where that is possible from outside, and returns the roles of those processes. */
   collectGarbage(): Promise<readonly string[]>;
   stop(): Promise<void>;
 }
 
-/** The words that both sing, so that both have the same work. */
+/** The words that both sides emit, so that both do the same work. */
 export const words = ["Doko", "Zun", "Zun", "Zun", "Zun", "Doko"] as const;
 
-/** Says when a process works. */
+/** How to start a process and detect that it is ready. */
 export interface ProcessSpec extends Pick<ChildSpec, "name" | "command" | "args" | "env"> {
   /** Its role on the bus, if it uses one. */
   readonly role?: string;
-  /** A line of its output that tells that it works. */
+  /** The output line that shows it is ready. */
   readonly readyLine: RegExp;
   /** Receives its output. */
   readonly onLine?: (line: string) => void;
@@ -44,7 +44,7 @@ export interface ProcessGround extends Pick<Arena, "signal" | "fail"> {
   readonly platform: LocalNats & Partial<Pick<Arena["platform"], "kubeconfigPath">>;
 }
 
-/** Starts a process of a contender; its unexpected end fails the benchmark. */
+/** Starts a process of a contender; if it ends unexpectedly, the benchmark fails. */
 export async function startProcess(ground: ProcessGround, spec: ProcessSpec): Promise<Child> {
   const { readyLine, onLine, role, ...child } = spec;
   const last: string[] = [];
@@ -77,7 +77,7 @@ export async function startProcess(ground: ProcessGround, spec: ProcessSpec): Pr
   );
 }
 
-/** The id of a child that runs. */
+/** The ID of a running child. */
 export function pidOf(child: Child): number {
   if (child.pid === undefined) throw new Error(`expected ${child.name} to run`);
   return child.pid;

@@ -1,23 +1,23 @@
-/** How long it takes until the list of very many Applications is on the page. */
+/** The time until a list of very many Applications is on the page. */
 import { apiVersionOf } from "../../bus/kube/kind.ts";
 import { buildPage } from "../../dashboard/web/build.ts";
 import { Application } from "../../functions/paas/kinds.ts";
 import { people, startScene, team } from "../harness/dashboard.ts";
 
-/** One opening of the page, in milliseconds from the beginning of the navigation. */
+/** One opening of the page, in milliseconds from the start of the navigation. */
 export interface ListOpening {
-  /** The first row can be seen. */
+  /** The first row is visible. */
   readonly first: number;
-  /** All rows are there. */
+  /** All rows exist. */
   readonly all: number;
 }
 
 const manager = { fieldManager: "bench" };
 const digest = "a".repeat(64);
-/** So many are created at once. */
+/** Concurrent creates. */
 const atOnce = 16;
 
-/** In the page: when the first row and the last are there. */
+/** Runs in the page: records when the first and the last row exist. */
 const watchRows = (rows: number): string => `new Promise((resolve) => {
   let first;
   const look = () => {
@@ -29,7 +29,7 @@ const watchRows = (rows: number): string => `new Promise((resolve) => {
   look();
 })`;
 
-/** Opens the list so often, each time as somebody who has never been there but for the login. */
+/** Opens the list this many times, each time as a new visitor with a login. */
 export async function measureList(
   applications: number,
   openings: number,

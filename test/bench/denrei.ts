@@ -13,11 +13,11 @@ const program = fileURLToPath(new URL("../../deploy/cli/denrei.js", import.meta.
 const workers = 3;
 const cluster = "default";
 const settleLookMillis = 200;
-/** So many quiet looks in a row are quiet: what one process has just handed to the next shows in neither. */
+/** Polls in a row that must be quiet: work moving from one process to the next can be missed by a single poll. */
 const quietLooks = 3;
 const settleDeadlineMillis = 300_000;
 
-/** Our side while it runs. */
+/** Our running processes. */
 export interface DenreiRunning extends Running {
   /** Profiler sockets of the Node processes by role; empty without a profiler. */
   readonly profilers: ReadonlyMap<string, string>;
@@ -65,7 +65,7 @@ export function denrei(arena: Arena, profiler: "profiler" | "no profiler" = "no 
   } satisfies Contender;
 }
 
-/** Waits until the bridge watches every kind of the function and nothing is on its way to a worker. */
+/** Waits until the bridge watches every kind of the function and no work is pending. */
 async function settled(arena: Arena, bridge: string): Promise<void> {
   const until = performance.now() + settleDeadlineMillis;
   for (let quiet = 0; quiet < quietLooks; ) {

@@ -11,13 +11,13 @@ import { type Contender, pidOf, startProcess, words } from "./contender.ts";
 const run = promisify(execFile);
 const folder = fileURLToPath(new URL("./peer/", import.meta.url));
 
-/** What the peer is made of. */
+/** The peer's sources. */
 export interface PeerVersions {
   readonly go: string;
   readonly controllerRuntime: string;
 }
 
-/** Builds the peer. Throws, with what to do, when there is no Go or the build fails. */
+/** Builds the peer. Throws with instructions if Go is missing or the build fails. */
 export async function buildPeer(signal: AbortSignal): Promise<PeerVersions> {
   try {
     const { stdout } = await run("go", ["env", "GOVERSION"], { cwd: folder, signal });
@@ -41,20 +41,20 @@ export async function buildPeer(signal: AbortSignal): Promise<PeerVersions> {
 
 /** A replica of the built peer, for platforms without a benchmark. */
 export interface GoReplica extends Child {
-  /** Resolves when this life reconciles: when it leads, if there is an election. */
+  /** Resolves when this process reconciles: if there is an election, when it leads. */
   leads(): Promise<void>;
 }
 
-/** Starts a replica, alone or among others that elect their leader; resolves when it works or stands by. */
+/** Starts a replica, alone or with leader election; resolves when it works or is on standby. */
 export async function startGoReplica(
   platform: LocalPlatform,
   name: string,
   election: "elect" | "alone",
 ): Promise<GoReplica> {
   const lines = new Lines();
-  // Where the lines of the present life begin.
+  // Where the current process's lines start.
   let life = 0;
-  // It lists everything first: a hundred thousand objects take their time where others work as well.
+  // It lists everything first: a hundred thousand objects take long on a shared machine.
   const said = (word: string) => lines.until((line) => line === word, 300_000, life);
   const child = await platform.spawn({
     name,

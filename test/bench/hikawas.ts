@@ -1,16 +1,16 @@
-/** Hikawas as the benchmark makes and watches them: the same way for both contenders. */
+/** Creates and watches Hikawas in the same way for both contenders. */
 import { resourcePath } from "../../bus/kube/client.ts";
 import { apiVersionOf, type Kind } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import type { Arena } from "./arena.ts";
 
-/** Creates under way at once: enough to keep either controller busy from the first moment on. */
+/** Concurrent creates: enough to keep either controller busy from the start. */
 const creators = 8;
-/** Without any progress for so long, the contender hangs. */
+/** Without any progress for this long, the contender hangs. */
 const stallMillis = 90_000;
 
-/** Where Hikawas are made and watched: an arena, or any other platform. */
+/** Where Hikawas are created and watched: an arena, or any other platform. */
 export type Stage = Pick<Arena, "client" | "namespace" | "signal" | "fail">;
 
 /** Creates one Hikawa. */
@@ -47,7 +47,7 @@ export async function createHikawas(
   await Promise.all(Array.from({ length: creators }, create));
 }
 
-/** Calls back for each object of a kind that is created or changed from now on, until the returned function is called. */
+/** Calls back for each object of a kind created or changed from now on, until the returned function is called. */
 export async function watchKind<T extends KubeObject>(
   { client, namespace, signal, fail }: Stage,
   kind: Kind<T>,
@@ -65,7 +65,7 @@ export async function watchKind<T extends KubeObject>(
   const first = await open();
   void (async () => {
     try {
-      // The API server may end a watch at any time: the next one goes on where it was.
+      // The API server may end a watch at any time: the next one resumes at its position.
       for (let events = first; ; events = await open()) {
         for await (const { type, object } of events) {
           if (type === "ADDED" || type === "MODIFIED") onChange(object, type);
@@ -79,18 +79,18 @@ export async function watchKind<T extends KubeObject>(
   return () => ended.abort();
 }
 
-/** Whether the song is over and the status says so. */
+/** Whether the status reports the end of the song. */
 export const isKiyoshied = ({ status }: Stored<Hikawa>): boolean => status?.kiyoshied === true;
 
-/** Hikawas of which each has yet to become something. */
+/** Hikawas that have yet to satisfy a condition. */
 export interface Waiting {
-  /** Resolves when the named one has; rejects when none has for a long time, or when the run is aborted. */
+  /** Resolves when the named one does; rejects if none has for a long time, or when the run is aborted. */
   one(name: string): Promise<void>;
   all(): Promise<void>;
   stop(): void;
 }
 
-/** Waits, by one watch, until each of the named Hikawas satisfies the condition. Open it before they are created. */
+/** Waits, with one watch, until each of the named Hikawas satisfies the condition. Open it before they are created. */
 export async function waitForHikawas(
   arena: Arena,
   names: readonly string[],
@@ -99,7 +99,7 @@ export async function waitForHikawas(
   const left = new Map(names.map((name) => [name, Promise.withResolvers<void>()]));
   const promises = new Map([...left].map(([name, { promise }]) => [name, promise]));
   const all = Promise.all(promises.values());
-  // Whoever waits is told; what nobody waits for is of no interest.
+  // Callers see the rejection when they wait; unawaited promises must not end the process.
   for (const promise of [all, ...promises.values()]) promise.catch(() => undefined);
   let progress = performance.now();
   const unwatch = await watchKind(arena, Hikawa, (hikawa) => {
@@ -117,14 +117,15 @@ export async function waitForHikawas(
     const some = [...left.keys()].slice(0, 3).join(", ");
     giveUp(
       new Error(
-        `expected ${names.length} Hikawas to get on, but ${left.size} did not for ${stallMillis} ms: ${some}`,
+        `expected ${names.length} Hikawas to progress, but ${left.size} did not for ${stallMillis} ms: ${some}`,
       ),
     );
   }, 1000);
   const abort = () => giveUp(arena.signal.reason as Error);
   arena.signal.addEventListener("abort", abort, { once: true });
   return {
-    one: (name) => promises.get(name) ?? Promise.reject(new Error(`nobody waits for ${name}`)),
+    one: (name) =>
+      promises.get(name) ?? Promise.reject(new Error(`${name} is not among the awaited Hikawas`)),
     all: () => all.then(() => undefined),
     stop() {
       unwatch();

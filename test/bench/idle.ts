@@ -1,4 +1,4 @@
-/** What a contender needs in memory for Hikawas that have nothing to do. */
+/** Memory that a contender needs for idle Hikawas. */
 import type { Arena } from "./arena.ts";
 import type { Contender, Running, Side } from "./contender.ts";
 import { createHikawas, isKiyoshied, namesOf, waitForHikawas } from "./hikawas.ts";
@@ -8,37 +8,37 @@ import { verifySongs } from "./verify.ts";
 /** Resident memory by role, in MB. */
 export type Memory = ReadonlyMap<string, number>;
 
-/** Memory of a contender that does nothing. */
+/** Memory of an idle contender. */
 export interface Idle {
-  /** As it is after a while. */
+  /** After some seconds. */
   readonly settled: Memory;
-  /** After a garbage collection that was forced, of the processes that have one to force. */
+  /** After a forced garbage collection, of the processes that support it. */
   readonly collected: Memory;
 }
 
 /** Memory of each process of a contender. */
 export interface IdleMemory {
   readonly side: Side;
-  /** Ready, and nothing done yet. */
+  /** Ready, before any work. */
   readonly started: Memory;
-  /** Warm from work, and no Hikawa exists. */
+  /** Warm from work, without Hikawas. */
   readonly empty: Idle;
   /** All Hikawas idle. */
   readonly full: Idle;
 }
 
 /**
- * What is sung, and how many of the idle Hikawas are made and deleted, before the first measurement: compiled code and a
- * heap that has grown with the load are no cost of an object that is there.
+ * The songs completed, and the share of idle Hikawas created and deleted, before the first measurement, so that compiled code and a
+ * heap grown under load do not count as a cost of objects.
  */
 const warmUp = { songs: 300, idleShare: 0.25 };
-/** Samples are taken for so long: V8 returns memory some seconds after the last work, and caches of seconds run out. */
+/** Duration of the sampling: V8 returns memory some seconds after the last work, and short-lived caches expire. */
 const sampleMillis = 45_000;
 const collectedSampleMillis = 5000;
-/** The next word is tomorrow's. */
+/** The next word comes tomorrow. */
 const dayMillis = 86_400_000;
 
-/** Starts the contender and measures it without Hikawas and with `count` of them, each waiting for tomorrow. */
+/** Starts the contender and measures it without Hikawas, and with `count` of them that each wait for tomorrow. */
 export async function idleMemory(arena: Arena, contender: Contender, count: number): Promise<IdleMemory> {
   const running = await contender.start("idle");
   try {
@@ -75,7 +75,7 @@ async function sing(arena: Arena): Promise<void> {
   await verifySongs(arena, names);
 }
 
-/** Ours says the first word at once and Go waits before it too; both have wanted it by then. */
+/** Our side emits the first word at once, and Go waits for it; both have reconciled every Hikawa by then. */
 async function fallAsleep(arena: Arena, names: readonly string[]): Promise<void> {
   const waiting = await waitForHikawas(arena, names, ({ spec }) => spec.numZundokos === 1);
   try {

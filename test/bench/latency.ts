@@ -1,4 +1,4 @@
-/** One Hikawa at a time: how long from its create to its first word. */
+/** One Hikawa at a time: the time from its create to its first word. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Zundoko } from "../../functions/zundoko/kinds.ts";
 import type { Arena } from "./arena.ts";
@@ -6,15 +6,15 @@ import { createHikawa, isKiyoshied, namesOf, waitForHikawas, watchKind } from ".
 import { verifySongs } from "./verify.ts";
 
 /**
- * How long nothing is done between the end of one song and the create of the next, in milliseconds. After a rest everybody
- * has finished with the last one and sleeps, as when a user creates one; back to back it is still being cleared away.
+ * The rest between the end of one song and the next create, in milliseconds. After a rest all processes are done with the last song
+ * and idle, as when a user creates a Hikawa; back to back, the last song is still being cleaned up.
  */
 export const rests = { "from rest": 50, "back to back": 0 } as const;
 export type Pace = keyof typeof rests;
 
 /**
- * Milliseconds from sending the create to the watch event of the first Zundoko, for `count` Hikawas. Each one's song is
- * over before the next is created.
+ * Milliseconds from sending the create to the watch event of the first Zundoko, for `count` Hikawas. Each song ends before the next
+ * Hikawa is created.
  */
 export async function latencies(
   arena: Arena,

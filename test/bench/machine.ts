@@ -1,14 +1,13 @@
-/** What the benchmark ran on: figures without it mean nothing. */
+/** The machine and the versions of a run, without which figures mean nothing. */
 import { cpus, totalmem, type } from "node:os";
 import { request } from "undici";
 import type { Bus } from "../../bus/nats/connect.ts";
 import type { Arena } from "./arena.ts";
 import type { PeerVersions } from "./gopeer.ts";
 
-/** What, and which. */
+/** Names and values. */
 export type Machine = ReadonlyMap<string, string>;
 
-/** The machine itself. */
 export function describeMachine(): Machine {
   const cores = cpus();
   return new Map([
@@ -19,10 +18,10 @@ export function describeMachine(): Machine {
   ]);
 }
 
-/** Asks the server itself: it may come from the user's PATH. */
+/** Asks the server, which may come from the user's PATH. */
 export const describeBus = ({ nc }: Bus): Machine => new Map([["NATS", nc.info?.version ?? "unknown"]]);
 
-/** The parts of the platform, which are asked as well. */
+/** The versions and settings of the platform. */
 export async function describePlatform(
   { client, platform, bus, signal }: Arena,
   peer: PeerVersions | undefined,

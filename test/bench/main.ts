@@ -1,4 +1,4 @@
-/** `npm run bench`: ours side by side with the same operator in Go, and the gateway with Probot. */
+/** `npm run bench`: ours compared with the same operator in Go, and the gateway with Probot. */
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type Arena, openArena } from "./arena.ts";
 import { measureList } from "./dashboard.ts";
@@ -30,11 +30,11 @@ const parts = [
   "saves",
   "dashboard",
 ] as const;
-/** Those that need no cluster, or start one themselves. */
+/** Parts that need no cluster, or start one themselves. */
 const withoutCluster: readonly string[] = ["webhooks", "routing", "saves", "dashboard"];
 type Part = (typeof parts)[number];
 
-/** What the user asked for. */
+/** The command-line options. */
 interface Options extends Sizes {
   readonly only?: readonly Part[];
   readonly write?: true;
@@ -42,7 +42,7 @@ interface Options extends Sizes {
   readonly oneAccount?: true;
 }
 
-/** The issue's figures: with less than these the document is written only when that is asked for. */
+/** The default sizes. A run with smaller ones writes the document only on request. */
 const full: Sizes = {
   rounds: 5,
   hikawas: 500,
@@ -58,8 +58,7 @@ const full: Sizes = {
 
 const count = (text: string): number => {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 1)
-    throw new InvalidArgumentError("expected a whole number from 1 up.");
+  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError("expected a positive integer.");
   return value;
 };
 
@@ -69,29 +68,32 @@ const say = (line: string): void => {
 
 const options = new Command("bench")
   .description(
-    "compare the Zundoko function with the same operator in Go on controller-runtime, and the gateway with Probot; and route pushes",
+    "compare the Zundoko function with the same operator in Go on controller-runtime, and the gateway with Probot",
   )
   .option("--rounds <count>", "rounds, in each of which both sides run", count, full.rounds)
   .option("--hikawas <count>", "Hikawas at once", count, full.hikawas)
   .option("--singles <count>", "Hikawas one after another, for latency", count, full.singles)
   .option("--idle <count>", "idle Hikawas, for memory", count, full.idle)
-  .option("--requests <count>", "requests of a run of the ticket queue", count, full.requests)
-  .option("--deliveries <count>", "webhooks that a gateway takes in a round", count, full.deliveries)
-  .option("--remote-syncs <count>", "RemoteSyncs among which pushes find theirs", count, full.remoteSyncs)
+  .option("--requests <count>", "requests in a run of the ticket queue", count, full.requests)
+  .option("--deliveries <count>", "webhooks to a gateway in a round", count, full.deliveries)
+  .option("--remote-syncs <count>", "RemoteSyncs for the pushes", count, full.remoteSyncs)
   .option("--saves <count>", "files saved in denrei dev", count, full.saves)
   .option("--applications <count>", "Applications on the dashboard", count, full.applications)
   .option("--openings <count>", "how often their list is opened", count, full.openings)
   .addOption(new Option("--only <part...>", "run only these parts").choices(parts))
   .option(
     "--write",
-    `write ${documentName}, of some parts theirs alone (default: when all ran with no less than the defaults)`,
+    `write ${documentName}, only the parts that ran (default: if all parts ran at full size)`,
   )
   .option(
     "--profile <folder>",
-    "instead: CPU profiles of our processes during one run of the Hikawas, or with --only webhooks of the gateway",
+    "write CPU profiles of our processes instead, during one run of the Hikawas or, with --only webhooks, of the gateway",
   )
-  .option("--one-account", "all users of the bus in one account: what accounts of their own cost")
-  .showHelpAfterError("(npm run bench -- --help shows what is possible)")
+  .option(
+    "--one-account",
+    "put all users of the bus into one account, to measure the cost of separate accounts",
+  )
+  .showHelpAfterError("(see npm run bench -- --help)")
   .parse()
   .opts<Options>();
 
@@ -122,7 +124,7 @@ try {
   else await bench();
 } catch (error) {
   const reason = stopping.signal.aborted ? (stopping.signal.reason as Error) : (error as Error);
-  // Before anything stands it is something for the user to mend, afterwards something for us.
+  // Errors before the platform has started are for the user to fix, later ones are ours.
   const atStart = arena === undefined && ground === undefined;
   process.stderr.write(`${interrupted || atStart ? reason.message : reason.stack}\n`);
   process.exitCode = interrupted ? 130 : 1;

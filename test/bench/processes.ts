@@ -1,17 +1,17 @@
-/** What processes use, from Linux's /proc. */
+/** CPU and memory of processes, from Linux's /proc. */
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** Process ids by role: `bridge`, `worker-1`, `kube-apiserver`. */
 export type Pids = ReadonlyMap<string, number>;
 
-/** What one process used while it was measured. */
+/** The usage of one process during a measurement. */
 export interface Usage {
   /** User and system time of all its threads, in seconds. */
   readonly cpuSeconds: number;
   /** Resident memory at the end, in MB (10^6 bytes). */
   readonly rssMegabytes: number;
-  /** The most it ever was since the process started, in MB. */
+  /** Peak memory since the process started, in MB. */
   readonly peakMegabytes: number;
 }
 
@@ -21,7 +21,7 @@ const ticksPerSecond = 100;
 /** CPU seconds since the process started. */
 function cpuSeconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  // The second field is the command in parentheses and may hold anything: count from behind it.
+  // The second field is the command in parentheses, which may contain anything, so parse after it.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }
@@ -35,7 +35,7 @@ function megabytes(pid: number, field: "VmRSS" | "VmHWM"): number {
 const each = <T>(pids: Pids, read: (pid: number) => T): Map<string, T> =>
   new Map([...pids].map(([role, pid]) => [role, read(pid)]));
 
-/** CPU seconds that anybody on this machine used, or that the hypervisor gave to somebody else. */
+/** CPU seconds used by any process on this machine, or taken by the hypervisor. */
 function machineCpuSeconds(): number {
   // user, nice, system, idle, iowait, irq, softirq, steal
   const fields = readFileSync("/proc/stat", "utf8").split("\n", 1)[0]?.trim().split(/\s+/).slice(1, 9) ?? [];
@@ -44,14 +44,14 @@ function machineCpuSeconds(): number {
   );
 }
 
-/** Begins to count what nobody of these processes uses: noise, if it is more than a little. */
+/** Starts to measure the CPU time that other processes use: noise, unless it is small. */
 export function measureOthers(pids: Pids): () => number {
   const read = () => machineCpuSeconds() - [...pids.values()].reduce((sum, pid) => sum + cpuSeconds(pid), 0);
   const before = read();
   return () => read() - before;
 }
 
-/** Begins a measurement; the returned function ends it. */
+/** Starts a measurement; the returned function ends it. */
 export function measure(pids: Pids): () => Map<string, Usage> {
   const before = each(pids, cpuSeconds);
   return () =>
@@ -71,8 +71,8 @@ export function measure(pids: Pids): () => Map<string, Usage> {
 export const rssOf = (pids: Pids): Map<string, number> => each(pids, (pid) => megabytes(pid, "VmRSS"));
 
 /**
- * Resident memory of processes that do nothing, in MB: the least of the samples of some seconds, because a garbage
- * collector gives memory back when it pleases. No collection is forced.
+ * Resident memory of idle processes, in MB: the lowest sample of some seconds, because a garbage collector returns memory at any
+ * time. No collection is forced.
  */
 export async function idleRssOf(
   pids: Pids,
@@ -87,10 +87,10 @@ export async function idleRssOf(
   return least;
 }
 
-/** Throws where there is no /proc to read. */
+/** Throws without /proc. */
 export function expectProc(): void {
   if (process.platform === "linux") return;
   throw new Error(
-    `expected Linux, whose /proc tells what processes use; found ${process.platform}. Run the benchmark in a container.`,
+    `expected Linux, for process statistics in /proc; found ${process.platform}. Run the benchmark in a container.`,
   );
 }

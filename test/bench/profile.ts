@@ -1,4 +1,4 @@
-/** Where our processes' time goes: V8's CPU profiles of one run of the songs, or of webhooks. */
+/** CPU profiles of our processes during one run of the songs, or of webhooks. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Arena } from "./arena.ts";
@@ -10,7 +10,7 @@ import { gateway } from "./webhooks/gateway.ts";
 import type { Ground } from "./webhooks/ground.ts";
 import { connections, warmUp } from "./webhooks/rounds.ts";
 
-/** Sings twice, first to warm up; writes a profile of each process to the folder and returns their summaries. */
+/** Runs the songs twice, first to warm up; writes a profile of each process to the folder and returns their summaries. */
 export async function profileSongs(arena: Arena, folder: string, count: number): Promise<string> {
   await mkdir(folder, { recursive: true });
   const running = await denrei(arena, "profiler").start("profile");
@@ -25,7 +25,7 @@ export async function profileSongs(arena: Arena, folder: string, count: number):
   }
 }
 
-/** Delivers twice to a gateway, first to warm up; otherwise like {@link profileSongs}. */
+/** Sends deliveries to a gateway twice, first to warm up; otherwise like {@link profileSongs}. */
 export async function profileGateway(ground: Ground, folder: string, deliveries: number): Promise<string> {
   await mkdir(folder, { recursive: true });
   const { url, profiler, stop } = await gateway(ground, "profiler").start("profile");

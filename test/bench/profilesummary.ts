@@ -1,4 +1,4 @@
-/** A CPU profile in a page: functions and modules with the most time. */
+/** A one-page summary of a CPU profile: the functions and modules with the most time. */
 import { fileURLToPath } from "node:url";
 import { type Profile, preload } from "./profiler/profiler.ts";
 
@@ -8,8 +8,8 @@ const shown = 25;
 const repository = fileURLToPath(new URL("../../", import.meta.url));
 
 /**
- * Percent of the busy time by function (its own), by module (its own), and by function with all that it calls. The calls that
- * start and stop the profile take up to a second of their own and are left out.
+ * Percent of the busy time by function (self), by module (self), and by function including its callees. The calls that start and
+ * stop the profile, which take up to a second, are left out.
  */
 export function summary({ nodes, samples, timeDeltas }: Profile): string {
   const nodeOf = new Map(nodes.map((node) => [node.id, node]));
@@ -32,7 +32,7 @@ export function summary({ nodes, samples, timeDeltas }: Profile): string {
     busy += micros;
     add(own, nameOf(node), micros);
     add(modules, moduleOf(node), micros);
-    // A function that calls itself counts once.
+    // A recursive function counts once.
     for (const name of new Set(stack.map(nameOf))) add(whole, name, micros);
   });
   whole.delete("(root)");

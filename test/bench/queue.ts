@@ -1,4 +1,4 @@
-/** The ticket queue without anything to reconcile: how many requests it carries from end to end. */
+/** The ticket queue without work to reconcile: end-to-end requests per second. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { openPublisher } from "../../bus/bridge/publisher.ts";
@@ -25,19 +25,19 @@ import {
 } from "./queueplan.ts";
 import { sumOf } from "./statistics.ts";
 
-/** Whether a request mostly finds its key free, or mostly owned because requests come faster than they are handled. */
+/** Whether most requests find their key free, or owned because they arrive faster than they are handled. */
 export type Load = "free" | "owned";
 
-/** One run's figures. */
+/** The figures of one run. */
 export interface QueueRun {
   readonly requests: number;
   readonly requestsPerSecond: number;
-  /** Part of the requests that found their key owned, 0 to 1. */
+  /** The share of requests that found their key owned, 0 to 1. */
   readonly ownedShare: number;
   readonly usage: ReadonlyMap<string, Usage>;
 }
 
-/** The runs of one way to handle tickets under one load. */
+/** The runs of one mode under one load. */
 export interface QueueSeries {
   readonly mode: QueueMode;
   readonly load: Load;
@@ -47,7 +47,7 @@ export interface QueueSeries {
 const program = fileURLToPath(new URL("./queueworker.ts", import.meta.url));
 const replicas = ["worker-1", "worker-2", "worker-3"];
 const keys = 1000;
-/** Tickets that wait at once: enough for the slots of all workers many times over; or one for every key. */
+/** Pending tickets: enough to fill the slots of all workers many times over, or one for every key. */
 const backlogs: Record<Load, number> = { free: 200, owned: keys };
 const loads: readonly Load[] = ["free", "owned"];
 const orderMillis = 300_000;
@@ -100,7 +100,7 @@ export async function queueSeries(
   }
 }
 
-/** From the first request until no ticket, no mark and nothing that is due is left. */
+/** From the first request until no ticket, mark, or timer is left. */
 async function runOnce(
   arena: Arena,
   workers: Bus,
@@ -129,8 +129,8 @@ async function ask<Answer>({ aborted }: Arena, workers: Bus, subject: string, wh
 }
 
 /**
- * Every request has ended when both streams are empty. What becomes a ticket leaves the timers' stream after it has entered the
- * work stream, so the order of the two looks matters.
+ * Every request is complete when both streams are empty. A message moves to the work stream before it leaves the timers' stream,
+ * so the order of the two polls matters.
  */
 async function drained({ bus, signal }: Arena): Promise<void> {
   const messages = async (stream: string) => (await bus.jsm.streams.info(stream)).state.messages;
@@ -139,7 +139,7 @@ async function drained({ bus, signal }: Arena): Promise<void> {
   }
 }
 
-/** After the last request for a key somebody has taken up a ticket of it, or a wake-up was lost. */
+/** Checks that a ticket of each key was started after its last request. */
 async function expectNothingLost(arena: Arena, workers: Bus): Promise<void> {
   const times = await Promise.all(
     replicas.map((replica) => ask<Times>(arena, workers, timesSubject(replica), {})),
@@ -150,12 +150,12 @@ async function expectNothingLost(arena: Arena, workers: Bus): Promise<void> {
     const started = Math.max(...times.map((of) => of.started[name] ?? 0));
     if (started >= requested) continue;
     throw new Error(
-      `lost wake-up: ${name} was requested for the last time ${requested - started} ms after its last ticket was taken up`,
+      `lost wake-up: the last request for ${name} came ${requested - started} ms after the start of its last ticket`,
     );
   }
 }
 
-/** The runtime reads its object before it calls the function, so there has to be one. */
+/** The runtime reads its object before it calls the function, so one must exist. */
 async function publishNotes({ bus, signal }: Arena): Promise<void> {
   const { cluster } = scope;
   const onPublished = () => undefined;

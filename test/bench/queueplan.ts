@@ -1,4 +1,4 @@
-/** What the queue's benchmark and its workers have agreed on. */
+/** The protocol between the queue's benchmark and its workers. */
 import { z } from "zod";
 import { externalKind } from "../../bus/kube/kind.ts";
 import { inboxPrefixOf, userOf } from "../../bus/nats/identity.ts";
@@ -6,27 +6,27 @@ import { type Role, together, workerRole } from "../../bus/permissions.ts";
 import type { QueueScope } from "../../bus/subjects.ts";
 import type { BusOptions, Interest } from "../../bus/topology.ts";
 
-/** The queue that is measured. */
+/** The measured queue. */
 export const scope: QueueScope = { fn: "bench", cluster: "default" };
 
-/** What its workers need on the bus. */
+/** Its workers' subscription. */
 export const interest: Interest = { scope, kinds: [{ group: "bench.denrei.dev", kind: "Note" }] };
 
-/** Its workers' user: a function's, that takes orders as well. */
+/** Its workers' user: a function's, which also receives commands. */
 export const queueRole: Role = {
   name: scope.fn,
   account: "own",
   permissions: together(
     workerRole(scope.fn, [interest]).permissions,
-    // The benchmark asks as this user as well: no other account reaches it.
+    // The benchmark uses this user as well, because no other account reaches it.
     { publish: ["bench.>", `${inboxPrefixOf(userOf(scope.fn))}.>`], subscribe: ["bench.>"] },
   ),
 };
 
-/** The bus as a single server has it, with the platform's own default of how long a ticket is owned. */
+/** The bus as a single server, with the platform's default AckWait. */
 export const busOptions: BusOptions = { replicas: 1, ackWaitMillis: 10_000 };
 
-/** A kind that exists on the bus only. */
+/** A kind that exists only on the bus. */
 export const Note = externalKind({
   group: "bench.denrei.dev",
   version: "v1",
@@ -37,35 +37,35 @@ export const Note = externalKind({
 export const namespace = "bench";
 export const noteName = (at: number): string => `note-${at}`;
 
-/** What handles a ticket: the queue and nothing else, or the whole runtime with a function that does nothing. */
+/** What handles a ticket: only the queue, or the whole runtime with a function that does nothing. */
 export type QueueMode = "queue" | "runtime";
 
-/** An order to a worker. */
+/** A command for a worker. */
 export const orderSchema = z.object({
-  /** Requests to make, for one key after the other from `offset` on. */
+  /** The number of requests, for consecutive keys from `offset` on. */
   requests: z.int(),
   keys: z.int(),
   offset: z.int(),
-  /** With so many tickets waiting the worker makes no request until there are less. */
+  /** The worker makes no requests while this many tickets are pending. */
   backlog: z.int(),
 });
 export type Order = z.infer<typeof orderSchema>;
 
-/** What a worker answers when all of its requests were answered. */
+/** A worker's result, once all of its requests were acknowledged. */
 export interface Made {
   /** Requests that found their key owned. */
   readonly owned: number;
 }
 
-/** What a worker knows about each key: milliseconds since the epoch. */
+/** A worker's times for each key: milliseconds since the epoch. */
 export interface Times {
-  /** When the last request for the key was about to be made. */
+  /** Just before the last request for the key. */
   readonly requested: Record<string, number>;
-  /** When the last ticket of the key was taken up. */
+  /** When the last ticket of the key was started. */
   readonly started: Record<string, number>;
 }
 
-/** Subject where a worker takes orders. */
+/** Subject of a worker's commands. */
 export const orderSubject = (replica: string): string => `bench.${replica}.order`;
-/** Subject where a worker tells its {@link Times}. */
+/** Subject on which a worker returns its {@link Times}. */
 export const timesSubject = (replica: string): string => `bench.${replica}.times`;

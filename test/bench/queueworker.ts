@@ -1,4 +1,4 @@
-/** A worker of the queue's benchmark: makes requests when it is told to, and handles everybody's by doing nothing. */
+/** A worker of the queue's benchmark: makes requests on command, and handles those of all workers without doing any work. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { readSettings } from "../../bus/config/config.ts";
 import { type ProcessContext, processSettings, type Running, runProcess } from "../../bus/process/run.ts";
@@ -23,7 +23,7 @@ import {
   timesSubject,
 } from "./queueplan.ts";
 
-/** As many as a worker routes and reconciles at once. */
+/** The number of objects that a worker routes and reconciles concurrently. */
 const requestsUnderWay = 128;
 const slots = 10;
 const backlogLookMillis = 10;
@@ -32,7 +32,7 @@ const mode = process.argv[2] as QueueMode;
 const settings = readSettings([...processSettings], {}, process.env);
 const { replica } = settings;
 const times: Times = { requested: {}, started: {} };
-/** Versions of this worker's changes: each is newer than the one before. */
+/** Versions of this worker's changes, in increasing order. */
 let version = 1;
 
 await runProcess("worker", settings, async (context) => {
@@ -80,7 +80,7 @@ async function makeRequests(
   return owned;
 }
 
-/** Something about the note changed. The runtime reads the note, of which there is one version. */
+/** A change of something the note depends on. The runtime reads the note, which has only one version. */
 function requestFor(name: string) {
   const { group, kind } = Note;
   const changed =
@@ -94,7 +94,7 @@ function startOf({ name }: ObjectKey): void {
   times.started[name] = Date.now();
 }
 
-/** The runtime with a function that has nothing to do. */
+/** The runtime with a function that does nothing. */
 function startRuntime(context: ProcessContext): Promise<Running> {
   const nothing = defineFunction({
     name: scope.fn,
@@ -107,7 +107,7 @@ function startRuntime(context: ProcessContext): Promise<Running> {
   return startWorker({ ...context, ...settings, busOptions, functions: [nothing] });
 }
 
-/** The queue alone: ticket, confirmed answer, look for marks. A reconcile has seen what its request asks for. */
+/** Only the queue: ticket, confirmed acknowledgment, and the check for marks. As after a reconcile, its request is covered. */
 function startBare({ bus, log }: ProcessContext, queue: TicketQueue): Running {
   const tickets = startPull({
     bus,

@@ -1,4 +1,4 @@
-/** Everything that a run of the benchmark found, and the figures that have goals. */
+/** All results of a benchmark run, and the figures with goals. */
 import type { Side } from "./contender.ts";
 import type { ListOpening } from "./dashboard.ts";
 import type { Idle, IdleMemory } from "./idle.ts";
@@ -11,7 +11,7 @@ import { quantile, ratioOf, type Spread, spreadOf, sumOf } from "./statistics.ts
 import type { Throughput } from "./throughput.ts";
 import type { WebhookRuns } from "./webhooks/rounds.ts";
 
-/** How much was measured. */
+/** The sizes of the measurements. */
 export interface Sizes {
   readonly rounds: number;
   readonly hikawas: number;
@@ -42,10 +42,10 @@ export interface Results {
   readonly list?: readonly ListOpening[] | undefined;
 }
 
-/** Processes that are there for both sides, or for the benchmark. */
+/** Processes shared by both sides, or part of the benchmark. */
 const common = new Set(["kube-apiserver", "etcd", "benchmark"]);
 
-/** What the controller itself used: for ours bridge, workers and bus together. */
+/** What the controller itself used: for ours, bridge, workers, and bus. */
 export const ownUsage = (usage: ReadonlyMap<string, Usage>): Usage[] =>
   [...usage].filter(([role]) => !common.has(role)).map(([, used]) => used);
 
@@ -55,13 +55,13 @@ export const controllerCpu = ({ usage }: Throughput): number =>
 export const callsPerHikawa = ({ calls }: Throughput, { hikawas }: Sizes): number =>
   sumOf(calls.values()) / hikawas;
 
-/** Growth of each worker's memory from no Hikawa to all the idle ones, in MB. */
+/** Growth of each worker's memory from none to all idle Hikawas, in MB. */
 export const workerGrowth = ({ empty, full }: IdleMemory, when: keyof Idle): number[] =>
   [...full[when]]
     .filter(([role]) => role.startsWith("worker"))
     .map(([role, megabytes]) => megabytes - (empty[when].get(role) ?? Number.NaN));
 
-/** A figure that has a goal. */
+/** A figure with a goal. */
 export interface Goal {
   readonly figure: string;
   readonly goal: string;
@@ -69,7 +69,7 @@ export interface Goal {
   readonly reached: boolean;
 }
 
-/** The goals of the figures that were measured; the median decides. */
+/** The goals of the measured figures; the median decides. */
 export function goals({
   sizes,
   throughput,
@@ -105,7 +105,7 @@ export function goals({
     atMost("CPU of bridge + workers + NATS ÷ CPU of the Go controller", 2, ratio);
   }
   if (queue) {
-    // Where keys are owned most requests end as a mark that is dropped; where they are free each one is run.
+    // Where keys are owned, most requests end as a dropped mark; where they are free, each one runs.
     const alone = queue.find(({ mode, load }) => mode === "queue" && load === "free");
     const rate = spreadOf((alone?.runs ?? []).map((run) => run.requestsPerSecond));
     atLeast("ticket queue alone, no-op requests on 3 workers", 5000, rate);

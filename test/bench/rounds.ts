@@ -1,4 +1,4 @@
-/** The rounds in which the two sides take turns. */
+/** The rounds, in which the two sides alternate. */
 import type { Arena } from "./arena.ts";
 import type { Contender, Side } from "./contender.ts";
 import { latencies, type Pace, rests } from "./latency.ts";
@@ -7,7 +7,7 @@ import { quantile } from "./statistics.ts";
 import { figure } from "./table.ts";
 import { type Throughput, throughput } from "./throughput.ts";
 
-/** Which of the parts that have rounds to run. */
+/** Which of the parts with rounds to run. */
 export interface RoundParts {
   readonly throughput: boolean;
   readonly latency: boolean;
@@ -26,7 +26,7 @@ export async function runRounds(
   const bySide = (): Record<Side, number[][]> => ({ denrei: [], go: [] });
   const singles: Record<Pace, Record<Side, number[][]>> = { "from rest": bySide(), "back to back": bySide() };
   for (let round = 1; round <= sizes.rounds; round++) {
-    // Whoever is second finds the API server warmer and etcd larger.
+    // Alternate the order: the second side meets a warmer API server and a larger etcd.
     const order = round % 2 === 1 ? contenders : [...contenders].reverse();
     for (const contender of order) {
       await arena.clearBus();

@@ -1,4 +1,4 @@
-/** How long it takes from a push to the requests that it makes: found in indexes on the bus, among many RemoteSyncs. */
+/** The time from a push to the requests it causes: found in indexes on the bus, among many RemoteSyncs. */
 import { openPublisher } from "../../bus/bridge/publisher.ts";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
@@ -18,26 +18,26 @@ import { quantile } from "./statistics.ts";
 /** One round. Milliseconds. */
 export interface RoutingRun {
   readonly pushes: number;
-  /** Requests that they made, all in all. */
+  /** The requests that they caused in total. */
   readonly requests: number;
   readonly p50: number;
   readonly p99: number;
 }
 
-/** How many there are, and how often. */
+/** The number of objects and of pushes. */
 export interface RoutingSizes {
   readonly rounds: number;
   readonly remoteSyncs: number;
 }
 
-/** Each repository has so many: branches and pull requests. */
+/** RemoteSyncs per repository: branches and pull requests. */
 export const perRepository = 5;
 const pushesPerRound = 200;
 const cluster = "default";
 const scope: QueueScope = { fn: remotesync.name, cluster };
 const published = 200;
 
-/** Of each repository two follow `main`, one another branch, and two are about pull requests into `main`. */
+/** In each repository two follow `main`, one follows another branch, and two belong to pull requests into `main`. */
 const followed = [
   { branch: "main" },
   {},
@@ -67,7 +67,7 @@ function remoteSync(at: number): Stored<RemoteSync> {
   };
 }
 
-/** A push to the branch `main`, which is the default one, as the gateway has put it on the bus. */
+/** A push to the default branch `main`, as the gateway publishes it. */
 function push(repository: string, delivery: string): Webhook<"push"> {
   const [owner, name] = ["acme", repository];
   const url = `https://github.com/${owner}/${name}`;
@@ -92,7 +92,7 @@ function push(repository: string, delivery: string): Webhook<"push"> {
   return { event: "push", delivery, owner, repository: name, payload, traceparent: undefined };
 }
 
-/** Fills a bus with RemoteSyncs, and pushes to some of their repositories. Throws when others are woken than should be. */
+/** Fills a bus with RemoteSyncs, and pushes to some of their repositories. Throws if a push enqueues other objects than expected. */
 export async function routingRounds(
   bus: Bus,
   sizes: RoutingSizes,
@@ -140,7 +140,7 @@ export async function routingRounds(
   return runs;
 }
 
-/** Those that follow `main`, by its name or as the default branch, and the pull requests that are to be merged into it. */
+/** Those that follow `main`, by name or as the default branch, and the pull requests into it. */
 function expectExactly(
   woken: readonly string[],
   all: readonly Stored<RemoteSync>[],
@@ -151,5 +151,5 @@ function expectExactly(
     .filter((_, at) => at !== 2)
     .map(({ metadata: { namespace = "", name } }) => keyText({ namespace, name }));
   if ([...woken].sort().join() !== wanted.sort().join())
-    throw new Error(`expected a push to wake ${wanted.join(", ")}, found ${woken.join(", ") || "none"}`);
+    throw new Error(`expected a push to enqueue ${wanted.join(", ")}, found ${woken.join(", ") || "none"}`);
 }

@@ -1,4 +1,4 @@
-/** How long it takes in `denrei dev` from saving a file to the first event that the new code has handled. */
+/** The time in `denrei dev` from saving a file to the first event handled by the new code. */
 import { spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,14 +10,14 @@ import { loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
 import { makeStoneCode, type Stone, source, stoneKind } from "../dev/stonecode.ts";
 import { Lines } from "../harness/lines.ts";
 
-/** Objects are created at this pace, each of which is an event that somebody handles. Milliseconds. */
+/** Interval between created objects, each of which is an event to handle. Milliseconds. */
 export const paceMillis = 100;
-/** Between what one save led to and the next save. Milliseconds. */
+/** Rest between the effect of one save and the next save. Milliseconds. */
 export const restMillis = 1000;
 
 const Pebble = stoneKind("Pebble");
 
-/** Saves so often, and returns what each took, in milliseconds. */
+/** Saves this many times, and returns the time of each, in milliseconds. */
 export async function measureSaves(
   saves: number,
   signal: AbortSignal,
@@ -42,7 +42,7 @@ export async function measureSaves(
     const found: number[] = [];
     try {
       const client = kubeClient(connection);
-      // The API server takes two seconds for the first object of a new kind: its own time, and nobody's who saves.
+      // The API server takes two seconds for the first object of a new kind, which is not part of a save.
       await create(client, "pebble-0");
       for (let round = 2; round <= saves + 1; round++) {
         signal.throwIfAborted();

@@ -1,6 +1,6 @@
 /** Order statistics of a few measurements. */
 
-/** The middle of several runs, and how far they lie apart. */
+/** The median of several runs, and their range. */
 export interface Spread {
   readonly median: number;
   readonly min: number;
@@ -16,7 +16,7 @@ export function quantile(samples: readonly number[], share: number): number {
   return below + (above - below) * (at - Math.floor(at));
 }
 
-/** Median, least and greatest. */
+/** Median, minimum, and maximum. */
 export const spreadOf = (samples: readonly number[]): Spread => ({
   median: quantile(samples, 0.5),
   min: Math.min(...samples),
@@ -24,8 +24,8 @@ export const spreadOf = (samples: readonly number[]): Spread => ({
 });
 
 /**
- * The ratio of two series that were measured alternately: one ratio per round, because a machine that slows down
- * during the run slows both sides of a round.
+ * The ratio of two series measured alternately: one ratio per round, because a slowdown of the machine affects both sides of a
+ * round.
  */
 export const ratioOf = (ours: readonly number[], theirs: readonly number[]): Spread =>
   spreadOf(ours.map((value, round) => value / (theirs[round] ?? Number.NaN)));

@@ -1,4 +1,4 @@
-/** Many Hikawas at once: wall time, API calls, CPU and memory. */
+/** Many Hikawas at once: wall time, API calls, CPU, and memory. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Calls, callsBetween, readCalls } from "./apicalls.ts";
 import type { Arena } from "./arena.ts";
@@ -9,20 +9,20 @@ import { verifySongs } from "./verify.ts";
 
 /** One contender's figures of one round. */
 export interface Throughput {
-  /** From the first create to the last Hikawa that is seen with `status.kiyoshied`. */
+  /** From the first create until the last Hikawa is seen with `status.kiyoshied`. */
   readonly wallSeconds: number;
   /** Calls made by the controller, by verb and resource. */
   readonly calls: Calls;
   /** By role: the contender's own processes, `kube-apiserver`, `etcd`, and the `benchmark` itself. */
   readonly usage: ReadonlyMap<string, Usage>;
-  /** What everybody else on the machine used meanwhile: other processes, and the hypervisor. */
+  /** CPU time of everything else on the machine during the run: other processes, and the hypervisor. */
   readonly othersCpuSeconds: number;
 }
 
-/** Calls and CPU are counted for so long after the end, so that work that was put off counts too. */
+/** Calls and CPU are counted for this long after the end, to include deferred work. */
 const tailMillis = 2000;
 
-/** Lets a contender sing `count` songs and checks each of them. */
+/** Has a contender complete `count` songs and checks each of them. */
 export async function throughput(arena: Arena, running: Running, count: number): Promise<Throughput> {
   const { connection } = arena.client;
   const names = namesOf("song", count);

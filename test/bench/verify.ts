@@ -1,10 +1,10 @@
-/** A round counts only if every song is as it must be. */
+/** A round counts only if every song is correct. */
 import { controllerOf, type Stored } from "../../bus/kube/object.ts";
 import { Hikawa, Kiyoshi, Zundoko } from "../../functions/zundoko/kinds.ts";
 import type { Arena } from "./arena.ts";
 import { words } from "./contender.ts";
 
-/** What every Hikawa of a round must end as. */
+/** The expected end of every Hikawa in a round. */
 const expected = JSON.stringify({
   numZundokos: words.length,
   sayKiyoshi: true,
@@ -14,7 +14,7 @@ const expected = JSON.stringify({
   kiyoshis: ["kiyoshi Kiyoshi!"],
 });
 
-/** Throws, with the first that is wrong, unless all of the named songs, and nothing else of them, are as expected. */
+/** Throws an error with the first mistake unless exactly the named songs exist and all are as expected. */
 export async function verifySongs(
   { client, namespace, signal }: Arena,
   names: readonly string[],

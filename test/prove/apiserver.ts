@@ -1,7 +1,6 @@
 /**
- * Stand-in for the API server where a scenario publishes its objects itself: it can be asked for one object and nothing
- * else, as if the kind had no status subresource. A million changes are too many for a real one, and nothing else of it is
- * needed: a replay reads its object live.
+ * A simulated API server for scenarios that publish their objects themselves. It serves only GET of one object, as if the kind
+ * had no status subresource: a million changes are too many for a real API server, and only a replay reads its object live.
  */
 import { once } from "node:events";
 import { createServer } from "node:http";

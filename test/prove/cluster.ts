@@ -1,4 +1,4 @@
-/** Three NATS servers that form a JetStream cluster, on one machine: streams with three copies. */
+/** Three NATS servers on one machine that form a JetStream cluster: streams with three copies. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Role } from "../../bus/permissions.ts";
@@ -16,18 +16,18 @@ import { adminRole, localUsers } from "../../deploy/local/users.ts";
 export interface NatsCluster {
   readonly processes: LocalProcesses;
   readonly servers: readonly Child[];
-  /** All of them, for a client that may do everything. */
+  /** The URLs of all servers, for a client with all permissions. */
   readonly natsUrl: string;
-  /** The same as the user of a role. */
+  /** The same for the user of a role. */
   natsUrlFor(role: string): string;
-  /** Resolves when every server that runs has caught up with every stream. */
+  /** Resolves when every running server has caught up with every stream. */
   untilHealthy(signal: AbortSignal): Promise<void>;
 }
 
 const size = 3;
 const healthyMillis = 60_000;
 
-/** Starts the cluster, with users for these roles; resolves when it has elected its leader. */
+/** Starts the cluster with users for these roles, and waits until it has elected its leader. */
 export async function startNatsCluster(signal: AbortSignal, roles: readonly Role[]): Promise<NatsCluster> {
   const { "nats-server": binary } = await obtainBinaries(["nats-server"], { signal });
   const processes = await startLocalProcesses();

@@ -1,22 +1,22 @@
-/** Hikawas in great number that have nothing to do: of 2 KB each, and finished, so that no controller writes. */
+/** Many idle Hikawas: 2 KB each, and finished, so that no controller writes. */
 import { type KubeClient, resourcePath } from "../../bus/kube/client.ts";
 import { crdOf } from "../../bus/kube/crd.ts";
 import { apiVersionOf, type Kind } from "../../bus/kube/kind.ts";
 import { Hikawa, Kiyoshi, Zundoko } from "../../functions/zundoko/kinds.ts";
 
-/** Of one object, as JSON without managedFields: what is on the bus. */
+/** Size of one object as JSON without managedFields, as on the bus. */
 export const objectBytes = 2048;
 
-/** Creates under way at once. */
+/** Concurrent creates. */
 const creators = 16;
-/** Deleted per call, so that each is answered within the client's 30 s, also on a busy machine. */
+/** Objects deleted per call, so that each call ends within the client's 30 s, also on a busy machine. */
 const deletedAtOnce = 200;
-/** What the API server adds to an object: uid, resourceVersion, creation time, generation, and the JSON around them. */
+/** Size of the fields that the API server adds: uid, resourceVersion, creation time, generation, and the JSON around them. */
 const addedBytes = 130;
 
 /**
- * The kinds without status subresources: a finished Hikawa is then made with one write instead of two. For both
- * sides alike, and neither writes.
+ * The kinds without status subresources, so that a finished Hikawa takes one write instead of two. Both sides use them, and neither
+ * writes.
  */
 export const crowdCrds = (): Record<string, unknown>[] =>
   [Hikawa, Zundoko, Kiyoshi].map((kind: Kind) => {
@@ -38,7 +38,7 @@ export function finishedHikawa(name: string): Hikawa {
   return { ...hikawa, metadata: { ...hikawa.metadata, annotations: { "test.denrei.dev/padding": padding } } };
 }
 
-/** Creates `count` of them, numbered from `first`, as fast as the API server takes them. */
+/** Creates `count` Hikawas, numbered from `first`, as fast as the API server accepts them. */
 export async function createCrowd(
   client: KubeClient,
   { prefix, first, count, signal }: { prefix: string; first: number; count: number; signal: AbortSignal },

@@ -1,8 +1,8 @@
-/** What files take. */
+/** Disk usage of files. */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Bytes that the files under a folder occupy. A file that goes away meanwhile counts for nothing. */
+/** The bytes that the files in a folder occupy. Files deleted meanwhile are ignored. */
 export async function diskBytes(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const sizes = await Promise.all(

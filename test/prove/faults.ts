@@ -1,4 +1,4 @@
-/** Faults that are drawn like cards: each kind comes in a random order, and every kind comes before one comes again. */
+/** Random faults: the kinds are shuffled, and every kind occurs once before any occurs again. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Child } from "../../deploy/local/index.ts";
 import { now } from "./journal.ts";
@@ -7,11 +7,11 @@ import type { Trial } from "./scenario.ts";
 /** A kind of fault. */
 export interface Fault {
   readonly name: string;
-  /** Injects it, waits until it is over, and says whom it hit and when. Milliseconds of the machine's clock. */
+  /** Injects the fault, waits until it is over, and returns its victim and times. Milliseconds of the machine's clock. */
   inject(): Promise<{ readonly victim: string; readonly from: number }>;
 }
 
-/** A fault that was injected. Milliseconds of the machine's clock. */
+/** An injected fault. Milliseconds of the machine's clock. */
 export interface Injected {
   readonly name: string;
   readonly victim: string;
@@ -19,16 +19,16 @@ export interface Injected {
   readonly to: number;
 }
 
-/** Faults under way. */
+/** A running injection of faults. */
 export interface Faults {
   readonly injected: readonly Injected[];
-  /** Resolves when every kind was injected once. */
+  /** Resolves when every kind has been injected once. */
   readonly eachOnce: Promise<void>;
-  /** Resolves when the last one is over. Rejects when one could not be injected. */
+  /** Stops and waits for the last fault to end. Rejects if a fault could not be injected. */
   stop(): Promise<void>;
 }
 
-/** Injects faults, one after the other with pauses of about `pauseMillis` between them. */
+/** Injects faults one after the other, with pauses of about `pauseMillis` between them. */
 export function startFaults(trial: Trial, kinds: readonly Fault[], pauseMillis: number): Faults {
   const injected: Injected[] = [];
   const stopping = new AbortController();
@@ -63,7 +63,7 @@ export const describeFaults = (kinds: readonly Fault[], injected: readonly Injec
     return `${name}: ${times === 1 ? "once" : `${times} times`}`;
   });
 
-/** `kill -9`, and started again. */
+/** `kill -9`, then a restart. */
 export const killed = (name: string, pick: () => Child): Fault => ({
   name,
   async inject() {
@@ -75,7 +75,7 @@ export const killed = (name: string, pick: () => Child): Fault => ({
   },
 });
 
-/** Ended in order, and started again. */
+/** An orderly stop, then a restart. */
 export const restarted = (name: string, pick: () => Child): Fault => ({
   name,
   async inject() {
@@ -87,15 +87,15 @@ export const restarted = (name: string, pick: () => Child): Fault => ({
   },
 });
 
-/** A pause has an effect only if it interrupts a reconcile. */
+/** Ensures that a pause interrupts a reconcile; it has no effect otherwise. */
 export interface PauseOptions {
-  /** Gives the victim something to be interrupted in. */
+  /** Gives the victim work that the pause can interrupt. */
   readonly prepare: (child: Child) => Promise<void>;
-  /** Whether it was interrupted in that, asked while the victim is stopped: before, it could end in the meantime. */
+  /** Whether the pause interrupted that work. Called while the victim is stopped, because the work could end before that. */
   readonly isCaught: (child: Child) => Promise<boolean>;
 }
 
-/** Stopped for a while, as by a machine that is paused or swaps. */
+/** SIGSTOP for a while, like a machine that is suspended or swaps. */
 export const paused = (
   name: string,
   pick: () => Child,
@@ -121,7 +121,7 @@ export const paused = (
   },
 });
 
-/** One of several, by chance. */
+/** A random element. */
 export const anyOf =
   <T>(of: readonly T[], next: () => number) =>
   (): T =>

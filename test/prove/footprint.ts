@@ -1,17 +1,17 @@
-/** What a process needs when it does nothing. */
+/** The memory that an idle process needs. */
 import { idleRssOf, measure } from "../bench/processes.ts";
 import { collectGarbage, heapBytes, profilerSocket } from "../bench/profiler/profiler.ts";
 import type { Replica } from "../harness/kit.ts";
 
 /** Memory of a process. */
 export interface Footprint {
-  /** Resident, as it is, in MB (10^6 bytes). */
+  /** Resident before a collection, in MB (10^6 bytes). */
   readonly asItIs: number;
-  /** Resident, after a forced collection of garbage, in MB. */
+  /** Resident after a forced garbage collection, in MB. */
   readonly collected: number;
-  /** The most that was ever resident since it started, in MB. */
+  /** Peak resident memory since the process started, in MB. */
   readonly peak: number;
-  /** What V8's heap and array buffers hold after it, in bytes. */
+  /** V8's heap and array buffers after the collection, in bytes. */
   readonly heldBytes: number;
 }
 
@@ -32,7 +32,7 @@ export async function footprintOf(
   const profiler = profilerSocket(directory, pid);
   await collectGarbage(profiler);
   const least = await idleRssOf(pids, { millis: sampleMillis, signal });
-  // The process goes on while it is sampled, on a busy machine for long.
+  // The process keeps running while it is sampled, which takes long on a busy machine.
   await collectGarbage(profiler);
   return {
     asItIs: usage.rssMegabytes,
@@ -42,7 +42,7 @@ export async function footprintOf(
   };
 }
 
-/** The id of a process that runs. */
+/** The ID of a running process. */
 export function pidOf({ name, pid }: Pick<Replica, "name" | "pid">): number {
   if (pid === undefined) throw new Error(`expected ${name} to run`);
   return pid;

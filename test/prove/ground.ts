@@ -1,4 +1,4 @@
-/** A bus, workers and a publisher, for the scenarios that need no real API server. */
+/** A bus, workers, and a publisher, for scenarios that need no real API server. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -24,42 +24,42 @@ export interface GroundOptions {
   /** Servers of the bus, and copies of every stream. */
   readonly servers: 1 | 3;
   readonly ackWaitMillis: number;
-  /** Reconciles at once in one worker. */
+  /** Concurrent reconciles in one worker. */
   readonly concurrency?: number;
 }
 
-/** One change that was published. */
+/** A published change. */
 export interface Change {
   readonly version: number;
-  /** When it was handed to the publisher. Milliseconds of the machine's clock. */
+  /** When it was passed to the publisher. Milliseconds of the machine's clock. */
   readonly at: number;
 }
 
-/** Where a scenario takes place. */
+/** The environment of a scenario. */
 export interface Ground {
   readonly bus: Bus;
   readonly natsUrl: string;
   readonly servers: readonly Child[];
-  /** Where the workers keep their journals. */
+  /** The folder of the workers' journals. */
   readonly journals: string;
-  /** Everything that was changed, by key, in order. */
+  /** Every change, by key, in order. */
   readonly changes: ReadonlyMap<string, readonly Change[]>;
-  /** Messages that the bus did not deliver any more, and that workers have found. */
+  /** The number of stranded messages that workers have found. */
   readonly stranded: number;
-  /** Starts so many workers, called `worker-1` and so on. */
+  /** Starts this many workers, named `worker-1` and so on. */
   workers(count: number): Promise<Child[]>;
   /**
-   * Changes an item as the bridge would; its reconcile takes so long, and asks to be called again when it is `due` (Unix
-   * milliseconds). Resolves when the next one may follow.
+   * Publishes a change of an item as the bridge would. Its reconcile takes `millis`, and asks to run again at `due` (Unix
+   * milliseconds). Resolves when the next change may follow.
    */
   change(key: string, millis?: number, due?: number): Promise<void>;
-  /** Resolves when everything that was changed is on the bus. */
+  /** Resolves when every change is on the bus. */
   published(): Promise<void>;
-  /** Resolves when nothing is on its way to a worker, or in one. */
+  /** Resolves when no message is pending and no worker has any in flight. */
   quiet(): Promise<void>;
   /** All dead letters. */
   letters(): Promise<readonly AddressedDeadLetter[]>;
-  /** Replays every dead letter, waits until it is quiet again, and returns how many there were. */
+  /** Replays every dead letter, waits until the bus is quiet again, and returns their number. */
   replayLetters(): Promise<number>;
 }
 
@@ -67,11 +67,11 @@ export const scope: QueueScope = { fn: itemsFunction, cluster: "test" };
 const program = fileURLToPath(new URL("./replica.ts", import.meta.url));
 export const interest: Interest = { scope, kinds: [Item] };
 const lookMillis = 100;
-/** So many quiet looks in a row are quiet: what one process has just handed to the next shows in neither. */
+/** Polls in a row that must be quiet: work moving from one process to the next can be missed by a single poll. */
 const quietLooks = 3;
 const quietMillis = 120_000;
 
-/** Sets the ground up; it is cleared away when the trial ends. */
+/** Sets the environment up for the duration of the trial. */
 export async function openGround(trial: Trial, options: GroundOptions): Promise<Ground> {
   const { signal, defer } = trial;
   const started = await (options.servers === 1 ? single() : several(signal));
@@ -89,7 +89,7 @@ export async function openGround(trial: Trial, options: GroundOptions): Promise<
   let version = 0;
   let stranded = 0;
 
-  /** What is under way; a bus that a fault has taken away is not quiet. */
+  /** The work in progress by kind. A bus that is down because of a fault is not quiet. */
   async function underWay(): Promise<string[]> {
     const [router, work, timers] = await Promise.all([
       bus.jsm.consumers.info(streams.objects, consumers.router(interest)),
@@ -153,8 +153,8 @@ export async function openGround(trial: Trial, options: GroundOptions): Promise<
           if (line.includes("the bus did not deliver this any more")) stranded++;
         },
         async ready() {
-          if (!heard) throw new Error("it has not said that it is ready");
-          // Its next life has to say so itself.
+          if (!heard) throw new Error("it is not ready");
+          // The next process has to log it again.
           heard = false;
         },
         readyMillis: 60_000,
@@ -166,7 +166,7 @@ export async function openGround(trial: Trial, options: GroundOptions): Promise<
   }
 
   const letters = deadLetters(bus, scope);
-  /** A server that has just been started on a busy machine may take longer than a request waits. */
+  /** A server just started on a busy machine may take longer than a request waits. */
   const listLetters = () => untilAnswered(() => letters.list(), signal);
 
   return {
@@ -201,7 +201,7 @@ export async function openGround(trial: Trial, options: GroundOptions): Promise<
   };
 }
 
-/** The first messages of a stream, for who looks for what is stuck. */
+/** The first messages of a stream, to diagnose what is stuck. */
 async function messagesIn(bus: Bus, stream: string): Promise<string[]> {
   const { state } = await bus.jsm.streams.info(stream);
   const lines: string[] = [];
@@ -213,7 +213,7 @@ async function messagesIn(bus: Bus, stream: string): Promise<string[]> {
   return lines;
 }
 
-/** Workers have the rights of their function and, for the effects of what is due, one bucket. */
+/** Workers have the permissions of their function, and of one bucket for the effects of due items. */
 function workersRole(): Role {
   const { permissions, ...role } = workerRole(scope.fn, [interest]);
   return { ...role, permissions: together(permissions, { publish: [dueSubject("*")], subscribe: [] }) };

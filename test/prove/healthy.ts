@@ -1,4 +1,4 @@
-/** Objects that harm nobody and change all the time, beside others that do. */
+/** Healthy objects that change all the time among faulty ones. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ApiRequest, resourcePath } from "../../bus/kube/client.ts";
 import type { Stored } from "../../bus/kube/object.ts";
@@ -11,13 +11,13 @@ import type { Trial } from "./scenario.ts";
 export interface Delay {
   readonly key: string;
   readonly millis: number;
-  /** When the change was made and when it was seen, by the machine's clock. */
+  /** When the change was made and when its reconcile was seen, by the machine's clock. */
   readonly from: number;
   readonly to: number;
   history(deaths: readonly number[]): string[];
 }
 
-/** Tells of the Probes of a query, and of each change of one, in order, until the signal. */
+/** Reports the Probes of a query, and each change of one, in order, until the signal aborts. */
 export async function followProbes(
   kit: Kit,
   query: NonNullable<ApiRequest["query"]>,
@@ -32,7 +32,7 @@ export async function followProbes(
     for await (const { type, object } of await kit.client.watch<Probe>(request))
       if (type !== "BOOKMARK") await changed(object);
   };
-  // A watch may end at any time: the next one begins with what a list shows.
+  // A watch may end at any time: the next one starts with a list.
   while (!signal.aborted)
     await once().catch((error: unknown) => {
       if (!signal.aborted) throw error;
@@ -44,7 +44,7 @@ export async function startHealthy(
   trial: Trial,
   kit: Kit,
 ): Promise<{ readonly objects: number; stop(): Promise<Delay[]> }> {
-  // A short proof shares two cores with its API server: more than that would measure those.
+  // A short run shares two cores with its API server; more load would measure those.
   const objects = trial.scaled(20, 10);
   const everyMillis = 250;
   const names = Array.from({ length: objects }, (_, at) => `healthy-${at}`);
@@ -54,7 +54,7 @@ export async function startHealthy(
   trial.defer(() => watching.abort());
   const note = ({ metadata: { name }, status }: Stored<Probe>): void => {
     const times = seen.get(name);
-    // A reconcile that has seen a later change has seen the earlier ones.
+    // A reconcile that saw a later change covers the earlier ones.
     for (let value = times?.length ?? 0; times && value < (status?.value ?? 0); value++) times.push(now());
   };
   for (const name of names)
@@ -90,7 +90,7 @@ export async function startHealthy(
       }
     }),
   );
-  // Told when it is stopped.
+  // `stop` reports the error.
   changed.catch(() => undefined);
   const missing = () => names.filter((name) => (seen.get(name)?.length ?? 0) < (sent.get(name)?.length ?? 0));
 

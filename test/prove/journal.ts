@@ -1,6 +1,6 @@
 /**
- * What workers did, in a file per replica: a line is written by one system call, so that a `kill -9` loses nothing that
- * was done. Times are milliseconds of the machine's monotonic clock, which all of its processes share.
+ * The journals of workers, one file per replica. Each line is written by one system call, so that a `kill -9` loses no line. Times
+ * are milliseconds of the machine's monotonic clock, which all of its processes share.
  */
 import { closeSync, createReadStream, openSync, writeSync } from "node:fs";
 import { open, readdir } from "node:fs/promises";
@@ -10,7 +10,7 @@ import { createInterface } from "node:readline";
 /** Milliseconds of the machine's monotonic clock. */
 export const now = (): number => Number(process.hrtime.bigint()) / 1e6;
 
-/** One reconcile that was begun. */
+/** A started reconcile. */
 export interface Begun {
   readonly replica: string;
   readonly key: string;
@@ -18,9 +18,9 @@ export interface Begun {
   readonly from: number;
 }
 
-/** One reconcile that was allowed to have its effect. */
+/** A reconcile that was allowed to have its effect. */
 export interface Effect extends Begun {
-  /** When its work was done: before it looked whether it still owned the key. */
+  /** When its work was done, before it checked that it still owned the key. */
   readonly to: number;
   /** When it had its effect. */
   readonly at: number;
@@ -33,7 +33,7 @@ export interface Journal {
   close(): void;
 }
 
-/** Opens the journal of a replica; its lives write to the same file. */
+/** Opens the journal of a replica; its restarted processes write to the same file. */
 export function openJournal(folder: string, replica: string): Journal {
   const file = openSync(join(folder, `${replica}.journal`), "a");
   return {
@@ -43,7 +43,7 @@ export function openJournal(folder: string, replica: string): Journal {
   };
 }
 
-/** How many reconciles of keys like these a replica has begun since then and not ended, according to what it wrote last. */
+/** The reconciles of matching keys that a replica has started since `since` and not finished, from the end of its journal. */
 export async function inHand(
   folder: string,
   replica: string,
@@ -69,7 +69,7 @@ export async function inHand(
 /** Enough for some hundred lines. */
 const lastBytes = 16_384;
 
-/** Everything that the replicas of a folder did, in no order between the replicas. */
+/** All entries of a folder's journals, in no order between the replicas. */
 export async function readJournals(folder: string): Promise<{ begun: Begun[]; effects: Effect[] }> {
   const begun: Begun[] = [];
   const effects: Effect[] = [];
@@ -80,7 +80,7 @@ export async function readJournals(folder: string): Promise<{ begun: Begun[]; ef
       const [what, key = "", version, from, to, at] = line.split(" ");
       const common = { replica, key, version: Number(version), from: Number(from) };
       if (what === "b") begun.push(common);
-      // A line that a kill cut short says nothing.
+      // A line cut short by a kill is ignored.
       else if (at !== undefined) effects.push({ ...common, to: Number(to), at: Number(at) });
     }
   }

@@ -4,32 +4,32 @@ import type { Ground } from "./ground.ts";
 import { now } from "./journal.ts";
 import type { Trial } from "./scenario.ts";
 
-/** How much. */
+/** The size of the load. */
 export interface LoadOptions {
-  /** Each of them is changed every {@link hotMillis}. */
+  /** Each hot key changes every {@link hotMillis}. */
   readonly hotKeys: number;
 }
 
-/** A load under way. */
+/** A running load. */
 export interface Load {
   /** Changes so far. */
   made(): number;
-  /** Of one that has ended. */
+  /** The rate of a load that has ended. */
   perSecond(): number;
-  /** Ends it. Rejects when the bus refused a change. */
+  /** Ends the load. Rejects if the bus refused a change. */
   stop(): Promise<void>;
 }
 
-/** Often enough that a pause of a key shows. Milliseconds. */
+/** Often enough to reveal a pause of a key. Milliseconds. */
 const hotMillis = 80;
-/** For each so many changes of hot keys there is one of a key that is never changed again: nothing newer helps it. */
+/** After this many changes of hot keys, a new key changes once: no later change of it can hide a loss. */
 const hotPerOnce = 6;
-/** Of so many hot keys one takes its time: a worker that dies has something in its hands. */
+/** One in this many hot keys reconciles slowly, so that a dying worker has some in flight. */
 const slowEvery = 10;
 const slowMillis = 20;
 const tickMillis = 2;
 
-/** Starts changing keys, until it is stopped. */
+/** Changes keys until it is stopped. */
 export function startLoad(trial: Trial, ground: Ground, { hotKeys }: LoadOptions): Load {
   const begun = now();
   let hot = 0;
@@ -48,7 +48,7 @@ export function startLoad(trial: Trial, ground: Ground, { hotKeys }: LoadOptions
   const done = (async () => {
     while (going) {
       trial.signal.throwIfAborted();
-      // What came too late is made up for, so that the rate does not depend on how the bus bears it.
+      // Catches up after a delay, so that the rate does not depend on the bus.
       while (hot < (elapsed() / hotMillis) * hotKeys) await changeNext();
       await sleep(tickMillis);
     }

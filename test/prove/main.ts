@@ -1,11 +1,11 @@
-/** `npm run prove`: is anything lost, and does anybody lead? */
+/** `npm run prove`: the reliability scenarios. */
 import { Command, InvalidArgumentError, Option } from "commander";
 import { documentName, writeDocument } from "./document.ts";
 import { fullMinutes, prove } from "./prove.ts";
 import { scenarios } from "./scenarios/index.ts";
 import { run, say } from "./terminal.ts";
 
-/** What the user asked for. */
+/** The command-line options. */
 interface Options {
   readonly minutes?: number;
   readonly seed: number;
@@ -24,26 +24,26 @@ const number =
 
 const names = scenarios.map(({ name }) => name);
 const options = new Command("prove")
-  .description("attack the bus and what stands on it with real faults, and check that every promise holds")
+  .description("attack the bus and the platform with real faults, and check every promise")
   .option(
     "--minutes <minutes>",
-    `for all scenarios together; what has a size is made smaller (default: full size, about ${fullMinutes(scenarios)})`,
+    `for all scenarios; sizes are reduced to fit (default: full size, about ${fullMinutes(scenarios)})`,
     number("minutes above 0", (value) => value > 0),
   )
   .option(
     "--seed <seed>",
-    "what chance decides is decided the same way again",
+    "seed of the random choices, to repeat a run",
     number("a whole number", Number.isSafeInteger),
     1,
   )
-  .addOption(new Option("--only <scenario...>", "run only these").choices(names))
-  .option("--no-peer", "do not measure the Go operator beside ours")
+  .addOption(new Option("--only <scenario...>", "run only these scenarios").choices(names))
+  .option("--no-peer", "do not measure the Go operator for comparison")
   .option("--no-write", `do not write ${documentName}`)
   .addHelpText(
     "after",
     `\nScenarios:\n${scenarios.map(({ number, name, title }) => `  ${String(number).padStart(2)}  ${name.padEnd(12)} ${title}`).join("\n")}`,
   )
-  .showHelpAfterError("(npm run prove -- --help shows what is possible)")
+  .showHelpAfterError("(see npm run prove -- --help)")
   .parse()
   .opts<Options>();
 
@@ -69,7 +69,7 @@ await run(async (signal) => {
   }
   const minutes = options.minutes === undefined ? "" : ` --minutes ${options.minutes}`;
   say(
-    `BROKEN: ${broken.join(", ")}. Again: npm run prove -- --seed ${options.seed}${minutes} --only ${broken.join(" ")}`,
+    `BROKEN: ${broken.join(", ")}. Repeat with: npm run prove -- --seed ${options.seed}${minutes} --only ${broken.join(" ")}`,
   );
   return false;
 });

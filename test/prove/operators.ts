@@ -1,6 +1,6 @@
 /**
- * The Zundoko operator on a real platform, ours and the same in Go on controller-runtime: what it costs those who create
- * Hikawas when a part of it dies.
+ * The Zundoko operator on a real platform, on Denrei and in Go on controller-runtime: the delays for users who create Hikawas when
+ * a part of it dies.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { holderIn } from "../../bus/bridge/lease.ts";
@@ -23,7 +23,7 @@ export interface OperatorGround extends Stage {
   readonly kit: OwnKit;
 }
 
-/** What takes minutes at any size is left out where there are only some. */
+/** Whether steps that take minutes at any size are left out. */
 export const isTimeForOperators = ({ peer, scaled }: Trial): boolean =>
   peer === "measure" && scaled(10, 0) >= 2;
 
@@ -37,27 +37,27 @@ export async function openOperatorGround(trial: Trial): Promise<OperatorGround> 
     kit,
     client: kit.client,
     namespace: "default",
-    // A watch that breaks ends the scenario: it would miss words.
+    // A broken watch ends the scenario, because it would miss words.
     signal: AbortSignal.any([trial.signal, broken.signal]),
     fail: (error) => broken.abort(error),
   };
 }
 
-/** An operator that runs. */
+/** A running operator. */
 export interface Operator {
-  /** All that exists for it alone; the one that the others need comes first. */
+  /** All of its processes; those that others depend on come first. */
   readonly parts: readonly Child[];
-  /** Who is to be killed. */
+  /** The process to kill. */
   victim(): Promise<Child>;
-  /** The victim was started again: resolves when everything is as it was before. */
+  /** Resolves when the restarted victim has its former role again. */
   restored(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Which of ours is killed. */
+/** The part of ours to kill. */
 export type Role = "worker" | "bridge";
 
-/** Ours: three workers, and so many bridges. */
+/** Ours: three workers and this many bridges. */
 export async function startOurs(
   { kit }: OperatorGround,
   trial: Trial,
@@ -94,7 +94,7 @@ export async function startOurs(
   };
 }
 
-/** The one in Go: two replicas of which one leads, or a single one that needs no election. */
+/** The one in Go: two replicas with leader election, or a single one without it. */
 export async function startGo({ kit }: OperatorGround, replicas: 1 | 2): Promise<Operator> {
   const election = replicas === 2 ? "elect" : "alone";
   let leader = await startGoReplica(kit.platform, `go-1-${election}`, election);
@@ -114,19 +114,19 @@ export async function startGo({ kit }: OperatorGround, replicas: 1 | 2): Promise
   };
 }
 
-/** What users saw of kills. */
+/** The delays that users saw around kills. */
 export interface Seen {
-  /** From create to first word, of Hikawas whose wait was over before a kill. */
+  /** From create to first word, of Hikawas that had their word before a kill. */
   readonly calm: readonly Wait[];
-  /** Of those who waited when a part was killed, or came within the time after it that is looked at. */
+  /** Of Hikawas that waited during a kill or were created within the observed time after it. */
   readonly kills: readonly (readonly Wait[])[];
 }
 
-/** Steadily, so that whoever pauses is noticed, and far below what either operator can do. Milliseconds. */
+/** Steady enough to reveal a pause, and far below either operator's capacity. Milliseconds. */
 const createEveryMillis = 400;
 const calmMillis = 4000;
 
-/** Creates Hikawas steadily, kills the operator's victim again and again, and looks at it for `lookMillis` each time. */
+/** Creates Hikawas steadily, kills the operator's victim repeatedly, and observes each kill for `lookMillis`. */
 export async function watchKills(
   ground: OperatorGround,
   operator: Operator,
@@ -155,7 +155,7 @@ export async function watchKills(
   load.catch(() => undefined);
   const rounds: { from: number; to: number }[] = [];
   try {
-    // The first ones find everything cold.
+    // The first ones meet cold processes.
     await sleep(calmMillis / 2, undefined, { signal });
     const begun = now();
     for (let at = 0; at < kills; at++) {
@@ -173,7 +173,7 @@ export async function watchKills(
     await until(
       ground,
       () => [...created.keys()].every((name) => said.has(name)),
-      "every Hikawa to be heard",
+      "every Hikawa to have its first word",
     );
     const waits = [...created].map(([key, at]): Wait => ({ key, at, millis: (said.get(key) ?? at) - at }));
     return {
@@ -190,9 +190,9 @@ export async function watchKills(
 }
 
 /**
- * How late words are, in milliseconds: `count` Hikawas that say a word every `intervalMillis`, everything of the operator
- * killed (-9) halfway and started again at once. `due` says which word is the first that has to wait: ours says one at
- * once, the one in Go waits first.
+ * How late words are, in milliseconds: `count` Hikawas that emit a word every `intervalMillis`, while all processes of the operator
+ * are killed (-9) halfway and restarted at once. `due` is the first word that has to wait: ours emits one at once, the one in Go
+ * waits first.
  */
 export async function wordsAcrossKill(
   ground: OperatorGround,
@@ -224,7 +224,7 @@ export async function wordsAcrossKill(
     await Promise.all(others.map((part) => part.start()));
     const wanted = due === "after create" ? 1 : 2;
     await until(ground, () => [...heard.values()].every((times) => times.length >= wanted), "every word");
-    // Those who come next have nothing to do with them.
+    // The next operator must not find them.
     const path = resourcePath(Hikawa, ground.namespace);
     await ground.client.request({ method: "DELETE", path, signal: ground.signal });
     return names.map((name) => {

@@ -1,20 +1,20 @@
-/** How fast the machine is at the moment, by something that none of our code has a part in. */
+/** The current speed of the machine, measured without any of our code. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { quantile } from "../bench/statistics.ts";
 import { compiledBefore } from "../harness/start/quick.ts";
 
-/** What a worker stands on: Node loads them, and ends. */
+/** A worker's main dependencies, which Node loads and then exits. */
 const libraries = ["@nats-io/transport-node", "@nats-io/jetstream", "cloudevents", "pino", "zod"];
 const script = libraries.map((name) => `import ${JSON.stringify(name)};`).join("");
 const looks = 5;
 
-/** What that takes on a machine for which the limits are meant. Milliseconds. */
+/** The time that takes on the machine that the limits are meant for. Milliseconds. */
 const meantMillis = 150;
 
 /**
- * How many times as slow as such a machine this one is; 1 where it is no slower. It decides what a limit on a time is worth
- * where the machine is not the proof's own: a slow one is given more, and a function that became slow is still found out.
+ * How many times slower than that machine this one is, at least 1. Limits on times scale with it on a shared machine, so a slow
+ * machine gets more time and a function that became slow is still detected.
  */
 export async function slowness(signal: AbortSignal): Promise<number> {
   const millis: number[] = [];

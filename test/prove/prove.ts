@@ -1,33 +1,33 @@
-/** Runs scenarios one after the other: they are measured, so they do not share the machine. */
+/** Runs scenarios one after the other, because measured scenarios cannot share the machine. */
 import { random } from "../harness/random.ts";
 import type { Outcome, Scenario, Trial } from "./scenario.ts";
 
-/** A scenario and what came of it. */
+/** A scenario and its result. */
 export interface Verdict {
   readonly scenario: Scenario;
-  /** Undefined when it broke off. */
+  /** Undefined if the scenario failed with `error`. */
   readonly outcome: Outcome | undefined;
-  /** Why it broke off. */
+  /** Why the scenario failed without an outcome. */
   readonly error: Error | undefined;
   readonly holds: boolean;
   readonly seconds: number;
 }
 
-/** How to run. */
+/** Options of a run. */
 export interface ProofOptions {
   readonly seed: number;
-  /** For all the scenarios together; undefined is full size. */
+  /** For all scenarios; undefined is full size. */
   readonly minutes: number | undefined;
   readonly peer: Trial["peer"];
   readonly say: (line: string) => void;
   readonly signal: AbortSignal;
 }
 
-/** Minutes that the scenarios take at full size. */
+/** The minutes that the scenarios take at full size. */
 export const fullMinutes = (scenarios: readonly Scenario[]): number =>
   scenarios.reduce((sum, scenario) => sum + scenario.fullMinutes, 0);
 
-/** Runs the scenarios and says of each what came of it. Does not throw, but for the reason of `signal`. */
+/** Runs the scenarios and prints each verdict. Throws only the reason of `signal`. */
 export async function prove(scenarios: readonly Scenario[], options: ProofOptions): Promise<Verdict[]> {
   const share = options.minutes === undefined ? 1 : Math.min(1, options.minutes / fullMinutes(scenarios));
   const verdicts: Verdict[] = [];
@@ -57,7 +57,7 @@ async function judge(
   try {
     const running = scenario.run({
       seed,
-      // Numbers of its own, so that a scenario that is run alone does what it does among the others.
+      // Separate random numbers, so that a scenario does the same when run alone.
       next: random(seed * 1009 + scenario.number),
       scaled: (full, least) => Math.max(least, Math.round(full * share)),
       say: (text) => say(`   ${elapsed().toFixed(0).padStart(4)} s  ${text}`),
@@ -65,7 +65,7 @@ async function judge(
       peer,
       defer: (last) => undo.push(last),
     });
-    // What it waits for may never come; what it has started ends below.
+    // The scenario may wait forever; its processes are stopped below.
     outcome = await Promise.race([running, aborted.promise]);
   } catch (thrown) {
     error = thrown instanceof Error ? thrown : new Error(String(thrown));
@@ -84,7 +84,7 @@ async function judge(
 
 const besides = (peer: string | undefined): string => (peer === undefined ? "" : `; Go: ${peer}`);
 
-/** What is to be said about a verdict, and all that is known about what broke. */
+/** Lines that describe a verdict, with the history of each broken check. */
 export function describe({ scenario, outcome, error, holds, seconds }: Verdict): string[] {
   const broken = outcome?.checks.filter((check) => !check.holds) ?? [];
   return [

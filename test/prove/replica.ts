@@ -1,6 +1,6 @@
 /**
- * A worker with no API server but a stand-in: objects are published by the scenario as the bridge would, the reconcile
- * takes as long as its object says, and journals what it did. For what the bus and the queue promise, nothing else is needed.
+ * A worker with a simulated API server. The scenario publishes objects as the bridge would; each reconcile takes as long as its
+ * object says, and is recorded in a journal. The promises of the bus and the queue need no more.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
@@ -15,15 +15,15 @@ import { startWorker } from "../../bus/worker/worker.ts";
 import { clientOf } from "../harness/clients.ts";
 import { now, openJournal } from "./journal.ts";
 
-/** What the scenarios change. */
+/** The kind that scenarios change. */
 export const Item = defineKind({
   group: "prove.denrei.dev",
   version: "v1",
   kind: "Item",
-  description: "Something whose reconcile takes so long.",
+  description: "An object whose reconcile takes a given time.",
   spec: z.object({
     millis: z.number().min(0),
-    /** If given, its reconcile asks to be called again at this time, and then has an effect that can be had once. Unix milliseconds. */
+    /** If set, the reconcile asks to run again at this time, and then has an effect that can happen once. Unix milliseconds. */
     due: z.number().optional(),
   }),
 });
@@ -31,23 +31,23 @@ export const Item = defineKind({
 /** The function that reconciles items. */
 export const itemsFunction = "items";
 
-/** Bucket of the effects of items that were due: one {@link DueEffect} per item. */
+/** Bucket of the effects of due items: one {@link DueEffect} per item. */
 export const dueBucket = "PROVE_DUE";
 
-/** Where the effect of a key is written, in that bucket. */
+/** The effect's key in that bucket. */
 export const dueSubject = (key: string): string => `$KV.${dueBucket}.${key}`;
 
-/** The effect of an item that was due. */
+/** The effect of a due item. */
 export interface DueEffect {
   readonly replica: string;
   /** Unix milliseconds. */
   readonly at: number;
 }
 
-/** How a replica is told what it is: environment variables. */
+/** The environment variables that configure a replica. */
 export interface ReplicaEnv {
   readonly NATS_URL: string;
-  /** Of the stand-in for the API server. */
+  /** URL of the simulated API server. */
   readonly PROVE_API_URL: string;
   readonly DENREI_REPLICA: string;
   readonly PROVE_JOURNALS: string;
@@ -62,7 +62,7 @@ if (process.argv[1]?.endsWith("prove/replica.ts")) {
   const journal = openJournal(env.PROVE_JOURNALS, replica);
   const bus = await connectBus({ url: env.NATS_URL, name: replica, timeoutMillis: 30_000 });
 
-  /** A conditional write, as every effect should be: the second one is refused. */
+  /** A conditional write, as every effect should be: the second one is rejected. */
   async function haveEffect(key: string): Promise<void> {
     const effect: DueEffect = { replica, at: Date.now() };
     const subject = dueSubject(key);

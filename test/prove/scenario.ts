@@ -1,65 +1,65 @@
-/** What the proof is made of: scenarios that inject faults into real parts and say what held. */
+/** Scenarios: each injects faults into real processes and checks a promise. */
 
-/** One promise under attack. */
+/** A scenario for one promise. */
 export interface Scenario {
   /** Its row in docs/reliability.md. */
   readonly number: number;
-  /** What `--only` calls it. */
+  /** Its name for `--only`. */
   readonly name: string;
   /** What the scenario does. */
   readonly title: string;
-  /** What must hold, as a clause for the summary. */
+  /** The promise, as a clause for the summary. */
   readonly promise: string;
-  /** What it takes at full size on a machine of two cores, in minutes: its share of `--minutes`. */
+  /** Minutes at full size on a machine with two cores: its share of `--minutes`. */
   readonly fullMinutes: number;
   /**
-   * When it is a test, at the smallest size. `always`: its limits hold on a busy machine. `nightly`: they are times, or other tests
-   * show each of its faults.
+   * When it runs as a test, at the smallest size. `always`: its limits hold on a busy machine. `nightly`: its limits are times, or
+   * other tests cover each of its faults.
    */
   readonly tested: "always" | "nightly";
   run(trial: Trial): Promise<Outcome>;
 }
 
-/** What a scenario is given. */
+/** The context of a running scenario. */
 export interface Trial {
   readonly seed: number;
-  /** Chance, in [0, 1): the same seed gives every scenario the same numbers, whichever others run. */
+  /** A random number in [0, 1). The same seed gives a scenario the same numbers, independent of other scenarios. */
   readonly next: () => number;
-  /** A size of the full proof, made smaller with the time that there is, but not below `least`. Whole numbers. */
+  /** A size of the full run, reduced to the available time, but not below `least`. Whole numbers. */
   scaled(full: number, least: number): number;
-  /** Tells the user how far it is. */
+  /** Prints progress. */
   say(text: string): void;
   /** Aborts when the user ends the run. */
   readonly signal: AbortSignal;
-  /** Whether the Go operator is measured as well: not where there is no time for it. */
+  /** Whether to measure the Go operator as well, if there is time for it. */
   readonly peer: "measure" | "omit";
-  /** Registers what has to be undone at the end of the scenario, however it ends; last in, first out. */
+  /** Registers cleanup for the end of the scenario, however it ends; last in, first out. */
   defer(undo: () => unknown): void;
 }
 
-/** One thing that must hold. */
+/** A checked promise. */
 export interface Check {
   readonly what: string;
-  /** What must hold: `0`, `<= 5 s`, `all of them`. */
+  /** The limit: `0`, `<= 5 s`, `all of them`. */
   readonly limit: string;
   readonly found: string;
   readonly holds: boolean;
-  /** The same of the Go operator on controller-runtime, where it was measured. */
+  /** The value of the Go operator on controller-runtime, if measured. */
   readonly peer?: string;
-  /** Of a check that does not hold: everything that happened to the offending key, oldest first. */
+  /** For a broken check: the events of the offending key, oldest first. */
   readonly history?: readonly string[];
 }
 
-/** A figure that nothing depends on. */
+/** A figure without a limit. */
 export interface Figure {
   readonly what: string;
   readonly found: string;
   readonly peer?: string;
 }
 
-/** What came of a scenario. */
+/** The result of a scenario. */
 export interface Outcome {
-  /** What was injected, and how often. */
+  /** The injected faults with their counts. */
   readonly injected: readonly string[];
   readonly checks: readonly Check[];
   readonly figures?: readonly Figure[];
@@ -80,14 +80,14 @@ export function bounded(
     what,
     limit: relation === "=" ? text(limit) : `${relation === "<=" ? "≤" : "≥"} ${text(limit)}`,
     found: Number.isFinite(found) ? text(found) : "nothing was measured",
-    // A comparison with nothing is false either way: what was not measured does not hold.
+    // Comparisons with NaN are false, so a missing measurement does not hold.
     holds,
     ...(more.peer !== undefined && { peer: more.peer }),
     ...(!holds && more.history && { history: more.history }),
   };
 }
 
-/** A number for readers: whole ones as they are, others with as many digits as say something. */
+/** A number for readers: integers in full, others with the significant digits. */
 export function figure(value: number): string {
   if (!Number.isFinite(value)) return "–";
   if (Number.isInteger(value)) return value.toLocaleString("en-US");

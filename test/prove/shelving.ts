@@ -1,4 +1,4 @@
-/** Shelves and their notes: writes that go on through every fault, and what must be true of them in the end. */
+/** Writes of shelves and notes that continue through every fault, and the checks of the final state. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,44 +11,44 @@ import type { Bridged } from "../harness/bridged.ts";
 import type { Told } from "../harness/history.ts";
 import { type Check, figure, type Trial } from "./scenario.ts";
 
-/** One write that the API server has confirmed. */
+/** A write that the API server has confirmed. */
 export interface Deed {
   /** RFC 3339. */
   readonly time: string;
   readonly what: "created" | "changed" | "deleted" | "moved";
   readonly kind: string;
   readonly name: string;
-  /** What the answer says about it, if it does. */
+  /** The resource version in the response, if any. */
   readonly uid: string;
   readonly resourceVersion: string;
 }
 
-/** Writes under way. */
+/** Running writes. */
 export interface Shelving {
   readonly deeds: readonly Deed[];
   /**
-   * From now on the objects of a new cohort are written, those of the one before, and a few that are written always. What is
-   * left behind keeps its last change: no later one covers up that it was lost.
+   * Moves the writes on to the objects of a new cohort, its predecessor, and a few objects that are always written. The objects left
+   * behind keep their last change, so no later one hides its loss.
    */
   nextCohort(): void;
-  /** Deletes a shelf, beside the writes that go on; it may be gone already. */
+  /** Deletes a shelf if it still exists, while the writes continue. */
   remove(name: string): Promise<void>;
-  /** Resolves when the last write was answered. */
+  /** Resolves when the last write has its response. */
   stop(): Promise<void>;
 }
 
 const manager = { fieldManager: "prove" };
-/** Between two writes; with what they take it makes some forty a second. Milliseconds. */
+/** Between two writes; with their duration, about forty a second. Milliseconds. */
 const pauseMillis = 15;
 const shelvesPerCohort = 4;
 const notesPerCohort = 12;
 
-/** Creates, changes, moves, deletes and re-creates shelves and notes, one write after the other. */
+/** Creates, changes, moves, deletes, and re-creates shelves and notes, one write after the other. */
 export function startShelving(bridged: Bridged, { next, signal }: Trial): Shelving {
   const { client } = bridged.kit;
   const deeds: Deed[] = [];
   const stopping = new AbortController();
-  /** As the last answer showed them. */
+  /** The objects as in the last response. */
   const shelves = new Map<string, Stored<Shelf>>();
   let cohort = 1;
   let texts = 0;
@@ -100,7 +100,7 @@ export function startShelving(bridged: Bridged, { next, signal }: Trial): Shelvi
     if (choice < 0.3) {
       await bridged.remove(name);
       did("deleted", Note, name);
-      // Under the same name, and mostly another shelf.
+      // The same name, but usually another shelf.
       if (choice < 0.15) await createNote(name);
       return;
     }
@@ -122,7 +122,7 @@ export function startShelving(bridged: Bridged, { next, signal }: Trial): Shelvi
           });
       } catch (error) {
         if (isNotFound(error)) shelves.delete(name);
-        // A shelf that is being finalized still has its name. While the API server is away it is asked less often.
+        // A shelf being finalized still has its name. Retry less often while the API server is down.
         if (!isNotFound(error) && !isConflict(error) && !isAlreadyExists(error)) await sleep(50);
       }
       await sleep(pauseMillis);
@@ -144,10 +144,10 @@ export function startShelving(bridged: Bridged, { next, signal }: Trial): Shelvi
   };
 }
 
-/** Without a loss, what was changed last is reconciled within a moment; milliseconds. */
+/** Without a loss, the last change is reconciled quickly. Milliseconds. */
 const deadlineMillis = 60_000;
 
-/** Everything that the workers have seen, oldest first. */
+/** All observations of the workers, oldest first. */
 export async function readSightings(folder: string): Promise<Sighting[]> {
   const files = (await readdir(folder)).filter((name) => name.endsWith(journalEnding));
   const texts = await Promise.all(files.map((name) => readFile(join(folder, name), "utf8")));
@@ -158,7 +158,7 @@ export async function readSightings(folder: string): Promise<Sighting[]> {
     .sort((a, b) => a.at - b.at);
 }
 
-/** Waits for the first look that a reconcile took. */
+/** Waits for the first reconcile of a shelf. */
 export async function firstReconcile(folder: string, signal: AbortSignal): Promise<Sighting> {
   for (const until = performance.now() + deadlineMillis; performance.now() < until; ) {
     const found = (await readSightings(folder)).find(({ did }) => did === "reconcile");
@@ -168,14 +168,14 @@ export async function firstReconcile(folder: string, signal: AbortSignal): Promi
   throw new Error(`expected a reconcile of a shelf within ${deadlineMillis} ms, found none in ${folder}`);
 }
 
-/** What is compared in the end. */
+/** The state to compare. */
 interface Ending {
   readonly shelves: readonly Stored<Shelf>[];
   readonly notes: readonly Stored<Note>[];
   readonly sightings: readonly Sighting[];
 }
 
-/** How the last look of each shelf's reconcile differs from what there is; `names` are those of the objects concerned. */
+/** How each shelf's last reconcile differs from the current objects; `names` are the objects involved. */
 function differences({ shelves, notes, sightings }: Ending): { text: string; names: string[] }[] {
   const last = new Map(sightings.map((sighting) => [sighting.uid, sighting]));
   const byOwner = Map.groupBy(notes, (note) => controllerOf(note)?.uid);
@@ -190,12 +190,12 @@ function differences({ shelves, notes, sightings }: Ending): { text: string; nam
     const ghosts = found.filter((one) => !wanted.includes(one));
     if (missed.length + ghosts.length === 0) return [];
     const children = [...missed, ...ghosts].map((text) => text.split(" ", 1)[0] ?? "");
-    const text = `${name}: there is ${missed.join(", ") || "nothing more"}, it last saw ${ghosts.join(", ") || "nothing more"}`;
+    const text = `${name}: not seen by its last reconcile: ${missed.join(", ") || "none"}; outdated there: ${ghosts.join(", ") || "none"}`;
     return [{ text, names: [name, ...children] }];
   });
 }
 
-/** Waits until every shelf was reconciled as it is, and every shelf that is gone was finalized; says what is not so. */
+/** Waits until every shelf is reconciled in its current state and every deleted one is finalized; returns the differences. */
 export async function checkShelves(
   { kit, history }: Bridged,
   folder: string,
@@ -215,14 +215,14 @@ export async function checkShelves(
   }
   const { shelves, notes, sightings } = ending;
   const alive = new Set([...shelves, ...notes].map(({ metadata }) => metadata.uid));
-  // The finalizer is there before the first reconcile: who was reconciled does not go without.
+  // The finalizer is added before the first reconcile, so every reconciled shelf must be finalized.
   const reconciled = new Map(
     sightings.filter(({ did }) => did === "reconcile").map(({ uid, name }) => [uid, name]),
   );
   const finalized = new Set(sightings.filter(({ did }) => did === "finalize").map(({ uid }) => uid));
   const gone = [...reconciled].filter(([uid]) => !alive.has(uid));
   const skipped = gone.filter(([uid]) => !finalized.has(uid));
-  // The last word about each uid, unless another one has taken over its subject.
+  // The last message about each uid, unless another object has taken over its subject.
   const last = new Map(history.all.map((told) => [told.subject, told]));
   const ghosts = [...last.values()].filter(({ uid, change }) => change !== "deleted" && !alive.has(uid));
   const uids = new Set(history.all.map(({ uid }) => uid));
@@ -254,7 +254,7 @@ export async function checkShelves(
   return { checks, sightings };
 }
 
-/** What happened to the named objects: in the API, on the bus, and in the workers; oldest first. */
+/** The events of the named objects in the API, on the bus, and in the workers, oldest first. */
 export function historyOf(
   names: readonly string[],
   deeds: readonly Deed[],

@@ -4,11 +4,11 @@ import { describe, prove } from "./prove.ts";
 import type { Scenario } from "./scenario.ts";
 import { scenarios } from "./scenarios/index.ts";
 
-/** Each scenario has a least size; nothing is gained by a smaller one. */
+/** Each scenario has a minimum size; less time makes none smaller. */
 const shortest = 1e-9;
 const seed = Number(process.env.DENREI_SEED ?? 1);
 
-/** The scenarios that are tests of each change, or of the nightly run. */
+/** The scenarios that run as tests of each change, or in the nightly run. */
 export const scenariosTested = (when: Scenario["tested"]): readonly Scenario[] =>
   scenarios.filter(({ tested }) => tested === when);
 

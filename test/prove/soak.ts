@@ -1,4 +1,4 @@
-/** `npm run soak`: does anything grow under a steady load? */
+/** `npm run soak`: does memory grow under a steady load? */
 import { Command, InvalidArgumentError } from "commander";
 import { documentName, writeSoak } from "./document.ts";
 import { soak } from "./soak/soak.ts";
@@ -13,22 +13,17 @@ const above =
   };
 
 const options = new Command("soak")
-  .description("carry a steady load and look whether the memory of any process grows")
-  .option(
-    "--minutes <minutes>",
-    "how long; the longer, the smaller the leak that is found",
-    above("minutes"),
-    30,
-  )
+  .description("carry a steady load and check whether the memory of any process grows")
+  .option("--minutes <minutes>", "duration; a longer run finds smaller leaks", above("minutes"), 30)
   .option(
     "--per-second <songs>",
-    "Hikawas that are created, sung and deleted a second; more than the machine carries is no steady load",
+    "Hikawas created, completed, and deleted per second; must be within the machine's capacity",
     above("songs"),
-    // Two cores carry twice as many, the API server and the load among them.
+    // Two cores carry twice as many, including the API server and the load.
     3,
   )
   .option("--no-write", `do not write ${documentName}`)
-  .showHelpAfterError("(npm run soak -- --help shows what is possible)")
+  .showHelpAfterError("(see npm run soak -- --help)")
   .parse()
   .opts<{ minutes: number; perSecond: number; write: boolean }>();
 

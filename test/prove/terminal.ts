@@ -1,4 +1,4 @@
-/** What the programs of the proof share: lines for the user, and an end when the user wants one. */
+/** Shared by the programs `prove` and `soak`: output lines, and an orderly stop. */
 
 /** Prints a line. */
 export const say = (line: string): void => {
@@ -6,14 +6,14 @@ export const say = (line: string): void => {
 };
 
 /**
- * Runs a program and ends the process: with 0 when it resolves with true, with 1 when it resolves with false or throws, and
- * with 130 when a signal has aborted it.
+ * Runs a program and ends the process: with 0 if it resolves with true, with 1 if it resolves with false or throws, and with 130
+ * if a signal aborted it.
  */
 export async function run(program: (signal: AbortSignal) => Promise<boolean>): Promise<never> {
   const stopping = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.once(signal, () => {
-      say("Stopping; what was started is being ended.");
+      say("Stopping all processes.");
       stopping.abort(new Error(`stopped by ${signal}`));
     });
   }

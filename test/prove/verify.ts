@@ -1,20 +1,20 @@
-/** What the journals of the workers must say, whatever was done to them. */
+/** Checks of the workers' journals that must hold after any fault. */
 import type { Injected } from "./faults.ts";
 import type { Change, Ground } from "./ground.ts";
 import { type Begun, type Effect, readJournals } from "./journal.ts";
 import { type Check, figure } from "./scenario.ts";
 
-/** Everything that is known of a run. */
+/** The data of a run. */
 export interface Record {
   readonly changes: Ground["changes"];
   readonly faults: readonly Injected[];
   readonly begun: readonly Begun[];
   readonly effects: readonly Effect[];
-  /** Keys that were given up, and why. */
+  /** Dead-lettered keys with the reason. */
   readonly letters: ReadonlyMap<string, string>;
 }
 
-/** Reads what the workers wrote. */
+/** Reads the journals. */
 export const recordOf = async (ground: Ground, faults: readonly Injected[]): Promise<Record> => ({
   changes: ground.changes,
   faults,
@@ -27,7 +27,7 @@ export const recordOf = async (ground: Ground, faults: readonly Injected[]): Pro
   ...(await readJournals(ground.journals)),
 });
 
-/** No two reconciles of a key whose effects were allowed overlap. */
+/** Checks that no two reconciles of a key with effects overlap. */
 export function noOverlap(record: Record): Check {
   let overlaps = 0;
   let history: readonly string[] | undefined;
@@ -44,13 +44,13 @@ export function noOverlap(record: Record): Check {
     what: "overlapping reconciles of a key, within deadline",
     limit: "0",
     found: `${figure(overlaps)} in ${figure(record.effects.length)} reconciles`,
-    // Without a single reconcile nothing was shown.
+    // Without a single reconcile the check shows nothing.
     holds: overlaps === 0 && record.effects.length > 0,
     ...(history && { history }),
   };
 }
 
-/** The last change of each key was seen by a reconcile. */
+/** Checks that a reconcile saw the last change of each key. */
 export function lastChangesSeen(record: Record): Check {
   const seen = new Map<string, number>();
   for (const { key, version } of record.effects) seen.set(key, Math.max(version, seen.get(key) ?? 0));
@@ -67,10 +67,10 @@ export function lastChangesSeen(record: Record): Check {
   };
 }
 
-/** No reconcile of a scenario takes as long. */
+/** Longer than any reconcile of a scenario. */
 const longMillis = 5000;
 
-/** Who was paused for longer than its ownership lasts has no effect when it wakes up with what it had in hand. */
+/** Checks that a worker paused for longer than its ownership has no effect with its in-flight work when it resumes. */
 export function pausedHadNoEffect(record: Record, pause: string): Check {
   const pauses = record.faults.filter(({ name }) => name === pause);
   const across = (
@@ -91,16 +91,16 @@ export function pausedHadNoEffect(record: Record, pause: string): Check {
     what: "effects of a paused worker's in-flight work after it resumes",
     limit: "0",
     found: `${figure(late.length)}, with ${figure(inHand.length)} reconciles in flight in ${pauses.length} pauses`,
-    // A worker that had nothing in hand shows nothing.
+    // A worker with nothing in flight shows nothing.
     holds: late.length === 0 && inHand.length > 0,
     ...(first && { history: historyOf(record, first.key, first.at) }),
   };
 }
 
-/** Of a history so many lines are shown, around the moment of interest. */
+/** The lines of a history to show, around the moment of interest. */
 const shown = 40;
 
-/** What happened to a key around a moment, oldest first. */
+/** The events of a key around a moment, oldest first. */
 export function historyOf(record: Record, key: string, around: number): string[] {
   const lines: [number, string][] = [
     ...(record.changes.get(key) ?? []).map(({ at, version }: Change): [number, string] => [

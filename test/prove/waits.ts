@@ -1,19 +1,19 @@
-/** How long changes waited for a reconcile: what a fault costs those who use the platform. */
+/** How long changes waited for a reconcile: the delay that users see from a fault. */
 import { quantile } from "../bench/statistics.ts";
 import type { Ground } from "./ground.ts";
 import type { Effect } from "./journal.ts";
 import { figure } from "./scenario.ts";
 
-/** One change, from when it was handed to the publisher until a reconcile had seen it or a later version of its key. */
+/** A change, from when it was passed to the publisher until a reconcile saw it or a later version of its key. */
 export interface Wait {
   readonly key: string;
   /** Milliseconds of the machine's clock. */
   readonly at: number;
-  /** Infinite where no reconcile ever did. */
+  /** Infinite if no reconcile saw it. */
   readonly millis: number;
 }
 
-/** The wait of each change, in no order between the keys. Only a reconcile that had its effect has seen anything. */
+/** The wait of each change, in no order between the keys. Only reconciles with an effect count. */
 export function waitsOf(changes: Ground["changes"], effects: readonly Effect[]): Wait[] {
   const byKey = Map.groupBy(effects, ({ key }) => key);
   return [...changes].flatMap(([key, list]) => {
@@ -26,10 +26,10 @@ export function waitsOf(changes: Ground["changes"], effects: readonly Effect[]):
   });
 }
 
-/** The longest of some times, 0 of none. */
+/** The longest of some times, 0 for none. */
 export const longest = (millis: readonly number[]): number => millis.reduce((a, b) => Math.max(a, b), 0);
 
-/** `1.5 · 7.0 · 25 ms`: p50, p99 and the longest. */
+/** `1.5 · 7.0 · 25 ms`: p50, p99, and the maximum. */
 export const spreadText = (millis: readonly number[]): string =>
   millis.length === 0
     ? "–"

@@ -8,12 +8,12 @@ import type { Ground } from "./ground.ts";
 import type { Receiver, RunningReceiver } from "./receiver.ts";
 
 const program = fileURLToPath(new URL("../../../deploy/cli/denrei.js", import.meta.url));
-/** The bus as a single server has it. */
+/** The bus as a single server. */
 const busOptions = { replicas: 1, ackWaitMillis: 10_000 };
 
-/** Our side while it runs. */
+/** Our running processes. */
 export interface RunningGateway extends RunningReceiver {
-  /** Its profiler socket; nothing listens there without a profiler. */
+  /** Its profiler socket; without a profiler it does not exist. */
   readonly profiler: string;
 }
 

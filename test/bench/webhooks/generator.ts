@@ -1,7 +1,6 @@
 /**
- * A process that makes signed deliveries and next to nothing else: it shares two cores with those that are measured. A
- * request is a buffer that was written before, in which only the id of the delivery changes; the signature is over the
- * body alone.
+ * A process that sends signed deliveries with minimal work, because it shares two cores with the measured processes. A request is a
+ * prepared buffer in which only the delivery's ID changes; the signature covers only the body.
  */
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -9,7 +8,7 @@ import { connect, type Socket } from "node:net";
 import { examplesByEvent, hookOf } from "../../harness/webhooks.ts";
 import type { Made, Order } from "./order.ts";
 
-/** Payloads that GitHub documents, as they are: those of 7 to 8 KB. */
+/** Example payloads from GitHub's documentation, unchanged: those of 7 to 8 KB. */
 const event = "push";
 const size = { least: 7000, most: 8000 };
 
@@ -49,7 +48,7 @@ async function open(url: URL, id: string) {
   return { socket, requests: requestsTo(url, id), answer: answersOf(socket) };
 }
 
-/** GUIDs, each another one. */
+/** Distinct GUIDs. */
 function newIds() {
   const start = randomUUID().slice(0, 24);
   let made = 0;
@@ -57,13 +56,13 @@ function newIds() {
   return { first: next(), next };
 }
 
-/** A request that has an id in it. */
+/** A request with a placeholder for the ID. */
 interface Request {
   readonly bytes: Buffer;
   readonly idAt: number;
 }
 
-/** The requests of one connection: nobody else may write into them while they are on their way. */
+/** The request buffers of one connection, which must not be modified while they are being sent. */
 function requestsTo({ host, pathname }: URL, id: string): Request[] {
   const hooks = examplesByEvent.get(event)?.map((payload) => hookOf(event, payload, id)) ?? [];
   return hooks
@@ -77,7 +76,7 @@ function requestsTo({ host, pathname }: URL, id: string): Request[] {
     });
 }
 
-/** Each call resolves with the status of the next answer, when all of it is there. */
+/** Each call resolves with the status of the next response, once it is complete. */
 function answersOf(socket: Socket): () => Promise<string> {
   let text = "";
   let waiting = Promise.withResolvers<string>();
@@ -94,7 +93,7 @@ function answersOf(socket: Socket): () => Promise<string> {
   };
 }
 
-/** An answer to one request, with its length or in chunks. */
+/** A response to one request, with its length or in chunks. */
 function isWhole(text: string): boolean {
   const end = text.indexOf("\r\n\r\n");
   if (end < 0) return false;

@@ -1,4 +1,4 @@
-/** Where both receivers run: a bus and nothing else, because two cores are few. */
+/** The environment of both receivers: only a bus, to leave the two cores to them. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Bus, connectBus } from "../../../bus/nats/connect.ts";
@@ -8,7 +8,7 @@ import { hookSecret } from "../../harness/kit.ts";
 import { type Accounts, inAccounts } from "../arena.ts";
 import { type Load, openLoad } from "./load.ts";
 
-/** The common ground of the rounds. */
+/** The shared environment of the rounds. */
 export interface Ground {
   readonly platform: LocalNats;
   readonly bus: Bus;
@@ -16,7 +16,7 @@ export interface Ground {
   /** A folder with the secret of the hook `app`. */
   readonly secrets: string;
   readonly signal: AbortSignal;
-  /** Ends the run: something broke that nobody waits for. */
+  /** Ends the run because of an error outside any awaited call. */
   fail(error: Error): void;
   stop(): Promise<void>;
 }

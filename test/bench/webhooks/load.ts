@@ -1,13 +1,13 @@
-/** The load generator, from the side of the benchmark. */
+/** The benchmark's side of the load generator. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { Made, Order } from "./order.ts";
 
-/** A process that makes deliveries. */
+/** A process that sends deliveries. */
 export interface Load {
   readonly pid: number;
-  /** Makes deliveries, one order at a time. Throws unless each of them was accepted. */
+  /** Sends deliveries, one order at a time. Throws unless each of them was accepted. */
   make(order: Order): Promise<Made>;
   stop(): void;
 }
@@ -19,7 +19,7 @@ export async function openLoad(signal: AbortSignal): Promise<Load> {
   const generator = fork(program, { env: { ...process.env, NODE_NO_WARNINGS: "1" } });
   await once(generator, "spawn", { signal });
   const ended = once(generator, "exit").then(([code]) => {
-    throw new Error(`expected the load generator to go on, but it exited with code ${code}`);
+    throw new Error(`the load generator exited with code ${code}`);
   });
   ended.catch(() => undefined);
   return {

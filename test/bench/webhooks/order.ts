@@ -1,20 +1,20 @@
-/** What the benchmark and its load generator have agreed on. */
+/** The protocol between the benchmark and its load generator. */
 
-/** Deliveries to make. */
+/** Deliveries to send. */
 export interface Order {
-  /** Address of the webhook. */
+  /** URL of the webhook. */
   readonly url: string;
   readonly deliveries: number;
-  /** Connections, each with one delivery under way. */
+  /** Connections, each with one delivery in flight. */
   readonly connections: number;
 }
 
-/** What became of an order. */
+/** The result of an order. */
 export interface Made {
-  /** From the first delivery that was begun to the last answer. */
+  /** From the start of the first delivery to the last response. */
   readonly seconds: number;
-  /** How many deliveries were answered with each status. */
+  /** The number of responses by status. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** From a delivery's first byte to its answer's last, in the order of the answers. */
+  /** From a delivery's first byte to its response's last, in the order of the responses. */
   readonly millis: readonly number[];
 }

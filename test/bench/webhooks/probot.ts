@@ -1,4 +1,4 @@
-/** The other side: Probot with a handler that does nothing, in `probot/`. It is no dependency of ours. */
+/** The other side: Probot with a handler that does nothing, in `probot/`. The project does not depend on it. */
 import { execFile } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
@@ -19,14 +19,14 @@ const source = fileURLToPath(new URL("./probot/", import.meta.url));
 const program = join("node_modules", "probot", "bin", "probot.js");
 const webhookPath = "/api/github/webhooks";
 
-/** Probot as it was installed. */
+/** An installed Probot. */
 export interface InstalledProbot {
   readonly version: string;
   readonly folder: string;
   remove(): Promise<void>;
 }
 
-/** Installs Probot into a temporary folder. Throws, with what to do, when that fails. */
+/** Installs Probot into a temporary folder. Throws with instructions if that fails. */
 export async function installProbot(signal: AbortSignal): Promise<InstalledProbot> {
   const folder = await mkdtemp(join(tmpdir(), "denrei-probot-"));
   const remove = () => rm(folder, { recursive: true, force: true });
@@ -50,7 +50,7 @@ interface Manifest {
   readonly dependencies: { readonly probot: string };
 }
 
-/** The installed Probot, started as its documentation says for production. */
+/** The installed Probot, started as its documentation recommends for production. */
 export function probot({ platform, signal, fail }: Ground, { folder }: InstalledProbot): Receiver {
   const { privateKey } = generateKeyPairSync("rsa", {
     modulusLength: 2048,

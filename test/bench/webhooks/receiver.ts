@@ -1,24 +1,24 @@
-/** Who receives webhooks, as the benchmark drives it. */
+/** The interface through which the benchmark runs a receiver of webhooks. */
 import type { Child } from "../../../deploy/local/index.ts";
 import type { Pids } from "../processes.ts";
 
-/** Which of the two: ours, or Probot. */
+/** The two sides: ours, or Probot. */
 export type ReceiverName = "denrei" | "probot";
 
 /** One side of the comparison. */
 export interface Receiver {
   readonly name: ReceiverName;
-  /** Starts it afresh; `label` names the round in its logs. */
+  /** Starts it without data; `label` names the round in its logs. */
   start(label: string): Promise<RunningReceiver>;
 }
 
-/** A receiver that listens. */
+/** A listening receiver. */
 export interface RunningReceiver {
-  /** Where deliveries are posted. */
+  /** The URL for deliveries. */
   readonly url: string;
-  /** Everything that a delivery passes through. */
+  /** The processes that a delivery passes through. */
   readonly pids: Pids;
-  /** How many different deliveries it keeps; undefined if it keeps none. */
+  /** The number of distinct deliveries it has stored; undefined if it stores none. */
   kept(): Promise<number | undefined>;
   stop(): ReturnType<Child["stop"]>;
 }

@@ -1,4 +1,4 @@
-/** Deliveries of webhooks, as many as a receiver accepts: the rounds in which ours and Probot take turns. */
+/** Deliveries of webhooks at a receiver's maximum rate, in rounds in which ours and Probot alternate. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { measure, measureOthers, type Usage } from "../processes.ts";
 import { quantile } from "../statistics.ts";
@@ -8,32 +8,32 @@ import type { Receiver, ReceiverName } from "./receiver.ts";
 
 /** One receiver's figures of one round. */
 export interface WebhookRun {
-  /** Those that were measured; there were some before. */
+  /** Deliveries measured, without those of the warm-up. */
   readonly deliveries: number;
   readonly accepted: number;
   readonly perSecond: number;
-  /** From a delivery's first byte to its answer's last, in milliseconds. */
+  /** From a delivery's first byte to its response's last, in milliseconds. */
   readonly p50: number;
   readonly p99: number;
-  /** How many of those that were accepted are there afterwards; undefined for a receiver that keeps nothing. */
+  /** How many of the accepted deliveries are stored afterwards; undefined if the receiver stores none. */
   readonly kept: number | undefined;
   /** By role: the receiver's own processes, and the `generator`. */
   readonly usage: ReadonlyMap<string, Usage>;
-  /** What everybody else on the machine used meanwhile, in seconds. */
+  /** CPU seconds of everything else on the machine during the run. */
   readonly othersCpuSeconds: number;
 }
 
 /** The runs of each receiver, one per round. */
 export type WebhookRuns = Readonly<Record<ReceiverName, readonly WebhookRun[]>>;
 
-/** Connections, each with one delivery under way. */
+/** Connections, each with one delivery in flight. */
 export const connections = 50;
-/** Delivered before anything is measured, for code that is compiled when it has run often. */
+/** Delivered before the measurement, so that V8 has compiled the hot code. */
 export const warmUp = 20_000;
-/** CPU is counted for so long after the end, so that work that was put off counts too. */
+/** CPU is counted for this long after the end, to include deferred work. */
 const tailMillis = 1000;
 
-/** Runs the rounds. Throws when a delivery is refused, or accepted and lost. */
+/** Runs the rounds. Throws if a delivery is rejected, or accepted and lost. */
 export async function webhookRounds(
   ground: Ground,
   receivers: readonly Receiver[],
@@ -72,7 +72,7 @@ async function deliver(
     const kept = await running.kept();
     const accepted = warmUp + deliveries;
     if (kept !== undefined && kept !== accepted)
-      throw new Error(`expected the ${accepted} webhooks that were accepted, and no other, found ${kept}`);
+      throw new Error(`expected exactly the ${accepted} accepted webhooks, found ${kept}`);
     return {
       deliveries,
       accepted,

@@ -1,4 +1,4 @@
-/** What the scenario `many` measures: processes with no objects, with few, and with all of them. */
+/** The measurements of the scenario `many`: processes with no objects, with few, and with all of them. */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { positionKey, positionSchema } from "../../../bus/bridge/position.ts";
@@ -21,28 +21,28 @@ import { figure, type Trial } from "../scenario.ts";
 
 const cluster = "default";
 const fixture = (name: string) => new URL(`../../fixtures/functions/${name}.ts`, import.meta.url).pathname;
-/** Created and deleted before the first figure: compiled code, grown buffers and the allocator's pools are no cost of an object. */
+/** Created and deleted before the first measurement, so that compiled code and grown buffers do not count as a cost of objects. */
 const warmUp = { share: 0.25, least: 1000 };
 const objects = { full: 100_000, least: 1000 };
-/** Both sides are measured with this share of the objects as well. */
+/** Both sides are also measured with this share of the objects. */
 const fewShare = 0.1;
 const settleMillis = 600_000;
-/** How long a process is watched after a garbage collection. */
+/** How long a process is sampled after a garbage collection. */
 const sample = { full: 5000, least: 1000 };
-/** The Go runtime collects at least every two minutes, and cannot be asked to from outside. */
+/** The Go runtime collects at least every two minutes, and cannot be forced to from outside. */
 const goSample = { full: 125_000, least: 1000 };
 
-/** What a scenario works with. */
+/** The environment of the scenario. */
 interface Stage {
   readonly trial: Trial;
   readonly kit: OwnKit;
   readonly bus: Bus;
 }
 
-/** What was measured. */
+/** The results. */
 export interface Found {
   readonly size: number;
-  /** Deleted before the first figure. */
+  /** Objects deleted before the first measurement. */
   readonly warm: number;
   readonly createdPerSecond: number;
   readonly empty: Rest;
@@ -56,7 +56,7 @@ export interface Found {
   readonly peer: { readonly fewMegabytes: number; readonly megabytes: number } | undefined;
 }
 
-/** Bridges that start when all objects exist. */
+/** Bridges started when all objects exist. */
 interface Restarts {
   readonly resume: { readonly seconds: number; readonly objects: number; readonly memory: Footprint };
   /** Lists and publishes of the bridge that resumed. */
@@ -64,7 +64,7 @@ interface Restarts {
   readonly list: { readonly seconds: number; readonly objects: number; readonly memory: Footprint };
 }
 
-/** Measures everything, in a control plane of its own. */
+/** Measures everything on a separate control plane. */
 export async function measureMany(trial: Trial): Promise<Found> {
   if (trial.peer === "measure") await buildPeer(trial.signal);
   return measureAll(await open(trial));
@@ -74,7 +74,7 @@ async function measureAll(stage: Stage): Promise<Found> {
   const { trial, kit } = stage;
   const { signal, say } = trial;
   const size = trial.scaled(objects.full, objects.least);
-  // The starts measure seconds and bytes. Other tests show that they work.
+  // The starts are measured only at larger sizes. Other tests show that they work.
   const isLeast = size === objects.least;
   const few = Math.round(size * fewShare);
   const warm = Math.max(warmUp.least, Math.round(size * warmUp.share));
@@ -99,7 +99,7 @@ async function measureAll(stage: Stage): Promise<Found> {
   const fewMemory = await footprint(stage, bridge);
   const fewMegabytes = await peerMegabytes(stage, "few");
   const seconds = fewSeconds + (await create(few + 1, size - few));
-  say("all are there, and looked at");
+  say("all objects are published and processed");
   const full = await rest(stage, bridge, worker);
 
   const census = isLeast ? undefined : await takeCensus(stage, size);
@@ -118,20 +118,20 @@ async function measureAll(stage: Stage): Promise<Found> {
   };
 }
 
-/** The bridge is replaced by one that resumes, and that one by another that finds an empty bus. */
+/** Replaces the bridge by one that resumes, and that by another with an empty bus. */
 async function restart(stage: Stage, bridge: Replica, worker: Replica): Promise<Restarts> {
   const { bus, trial } = stage;
   const { say } = trial;
   await bridge.stop();
   const resume = await timedBridge(stage, "bridge-2", "leading");
-  say(`a bridge that resumes knows all after ${figure(resume.seconds)} s`);
+  say(`a resumed bridge knows all objects after ${figure(resume.seconds)} s`);
   const repeated = await metricSum([resume.bridge], /^denrei_bridge_(lists|events)_total\{/);
   const resumeMemory = await footprint(stage, resume.bridge);
   await Promise.all([resume.bridge.stop(), worker.stop()]);
 
   await deleteStreams(bus);
   const list = await timedBridge(stage, "bridge-3", "listed");
-  say(`a bridge with an empty bus has listed all after ${figure(list.seconds)} s`);
+  say(`a bridge with an empty bus has published all objects after ${figure(list.seconds)} s`);
   const listMemory = await footprint(stage, list.bridge);
   const { state } = await bus.jsm.streams.info(streams.objects);
   return {
@@ -160,7 +160,7 @@ const bridging = (kit: OwnKit, ...functions: readonly string[]) => ({
   args: functions.map(fixture),
 });
 
-/** Starts a bridge and waits until it says something about Hikawas. */
+/** Starts a bridge and waits for a log message about Hikawas. */
 async function timedBridge(
   { kit }: Stage,
   name: string,
@@ -176,7 +176,7 @@ async function timedBridge(
   return { bridge, seconds, objects: (JSON.parse(line) as { objects: number }).objects };
 }
 
-/** Waits until the bridge has so many objects on the bus and the worker has looked at each change. */
+/** Waits until the bridge has published this many objects and the worker has processed each change. */
 async function settled({ trial, bus }: Stage, objects: number): Promise<void> {
   const kv = await bus.kvm.open(bridgeBucket);
   let found: object = {};
@@ -194,14 +194,14 @@ async function settled({ trial, bus }: Stage, objects: number): Promise<void> {
     await sleep(200, undefined, { signal: trial.signal });
   }
   throw new Error(
-    `expected ${objects} objects on the bus and nothing to do, found ${JSON.stringify(found)} after ${settleMillis} ms`,
+    `expected ${objects} objects on the bus and no pending work, found ${JSON.stringify(found)} after ${settleMillis} ms`,
   );
 }
 
 const footprint = ({ trial, kit }: Stage, replica: Replica): Promise<Footprint> =>
   footprintOf(replica, kit.platform.directory, trial.scaled(sample.full, sample.least), trial.signal);
 
-/** What everybody needs while nothing happens. */
+/** The memory and disk usage of all processes while idle. */
 interface Rest {
   readonly bridge: Footprint;
   readonly worker: Footprint;
@@ -231,7 +231,7 @@ async function takeCensus(
   { kit, trial }: Stage,
   size: number,
 ): Promise<{ readonly seconds: number; readonly seen: number }> {
-  // The bridge that comes with a new function stands by, and has made its streams.
+  // The new function's bridge stays on standby after it has created the streams.
   const standby = await kit.bridge("bridge-new", bridging(kit, "onlooker", "census"));
   const begun = performance.now();
   const worker = await kit.worker("census-1", [fixture("census")], {
@@ -240,11 +240,11 @@ async function takeCensus(
   const line = await worker.log.until((line) => line.includes('"msg":"census complete"'), settleMillis);
   const seconds = (performance.now() - begun) / 1000;
   await Promise.all([worker.stop(), standby.stop()]);
-  trial.say(`a new function has seen all of them after ${figure(seconds)} s`);
+  trial.say(`a new function has seen all objects after ${figure(seconds)} s`);
   return { seconds, seen: (JSON.parse(line) as { seen: number }).seen };
 }
 
-/** The Go operator, started when the objects are there: the least of its resident memory while nothing happens. */
+/** The Go operator, started when the objects exist: the minimum of its resident memory while idle. */
 async function peerMegabytes({ trial, kit }: Stage, label: string): Promise<number | undefined> {
   if (trial.peer === "omit") return undefined;
   const peer = await startGoReplica(kit.platform, `go-${label}`, "alone");

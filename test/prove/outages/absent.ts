@@ -1,13 +1,13 @@
-/** Bridge and worker are started while neither the bus nor the API server is there. */
+/** Bridge and worker are started while neither the bus nor the API server runs. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OwnKit } from "../../harness/kit.ts";
 import { bounded, type Outcome, type Trial } from "../scenario.ts";
 import { errorsOf, probePath, put, said, settled, untilReadiness } from "./act.ts";
 
-/** Longer than the first few retries, so that their pauses are seen to grow. Milliseconds. */
+/** Longer than the first few retries, so that their backoff shows. Milliseconds. */
 const awayMillis = 2500;
 
-/** The processes first, then one server after the other. */
+/** Starts the processes first, then one server after the other. */
 export async function absentAtStart(trial: Trial, kit: OwnKit, objects: number): Promise<Outcome> {
   const { nats, apiserver } = kit.platform;
   const wanted = new Map<string, number>();
@@ -16,7 +16,7 @@ export async function absentAtStart(trial: Trial, kit: OwnKit, objects: number):
     wanted.set(`absent-${i}`, i);
   }
   await Promise.all([nats.stop(), apiserver.stop()]);
-  trial.say("bridge and worker are started; no server is there");
+  trial.say("bridge and worker started without servers");
   const replicas = await Promise.all([
     kit.bridge("bridge-1", { args: [probePath], until: "serving" }),
     kit.worker("worker-1", [probePath], { until: "serving" }),
@@ -28,7 +28,7 @@ export async function absentAtStart(trial: Trial, kit: OwnKit, objects: number):
   );
   await sleep(awayMillis);
   const alive = await Promise.all(replicas.map((replica) => replica.probe("/healthz")));
-  // Afterwards other things are told as well, which are not retries of this.
+  // Later errors are not retries of this one.
   const errors = replicas.flatMap(errorsOf);
   await nats.start();
   const half = await Promise.all(
@@ -37,7 +37,7 @@ export async function absentAtStart(trial: Trial, kit: OwnKit, objects: number):
     ),
   );
   await apiserver.start();
-  trial.say("both servers are there");
+  trial.say("both servers are up");
   await Promise.all(replicas.map((replica) => untilReadiness(replica, ({ status }) => status === 200)));
   const outcome = await settled(kit, "unreachable at startup", wanted);
   const pauses = replicas.flatMap((replica) =>

@@ -1,4 +1,4 @@
-/** What one kind of outage adds to the scenario, and what all of them look at. */
+/** The parts of the outage scenario: what an outage returns, and the checks that all of them share. */
 import { tmpdir } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -15,10 +15,10 @@ import { bounded, type Check, type Outcome, type Trial } from "../scenario.ts";
 /** Path of the function that the workers run: it copies `spec.value` into the status. */
 export const probePath = fileURLToPath(new URL("../../fixtures/functions/probe.ts", import.meta.url));
 
-/** How long anything may take on a machine that does other things as well. Milliseconds. */
+/** Limit of every wait, on a busy machine. Milliseconds. */
 export const deadlineMillis = 240_000;
 
-/** A kit with the kind of {@link probePath}, gone when the trial is over. */
+/** An environment with the kind of {@link probePath}, stopped at the end of the trial. */
 export async function startStage(trial: Trial, storage: NatsStorage = {}): Promise<OwnKit> {
   const kit = await startOwnKit({ crds: [crdOf(Probe)], storage });
   trial.defer(() => kit.stop());
@@ -38,7 +38,7 @@ export const put = (kit: Kit, name: string, value: number, bulk = 0) =>
     { fieldManager: "trial", force: "take-ownership" },
   );
 
-/** What a replica answers to `/readyz` once it satisfies the condition; rejects with the last answer. */
+/** Waits until a replica's `/readyz` satisfies the condition, and returns the response; rejects with the last one. */
 export async function untilReadiness(
   replica: Replica,
   condition: (answer: { readonly status: number; readonly text: string }) => boolean,
@@ -53,8 +53,8 @@ export async function untilReadiness(
 }
 
 /**
- * The end that every outage must come to: all the objects that were asked for are in the API server, as they were asked
- * for, on the bus as they are there, reconciled as they are, and no request was given up.
+ * Checks the end state of every outage: the API server has all desired objects, the bus has the same state, each is
+ * reconciled, and none is dead-lettered.
  */
 export async function settled(
   kit: Kit,
@@ -107,11 +107,11 @@ export function said(what: string, words: string, text: string): Check {
   };
 }
 
-/** Errors in a log that are a stack and nothing else: what an operator should not have to read. */
+/** Errors in a log that are only a stack, which an operator should not have to read. */
 export const errorsOf = (replica: Replica): readonly Record<string, unknown>[] =>
   replica.log.records().filter(({ level }) => level === "error");
 
-/** Puts the outcomes of acts together. */
+/** Merges the outcomes. */
 export const together = (acts: readonly Outcome[]): Outcome => ({
   injected: acts.flatMap(({ injected }) => injected),
   checks: acts.flatMap(({ checks }) => checks),

@@ -12,16 +12,16 @@ import { type OwnKit, startReplica } from "../../harness/kit.ts";
 import type { Outcome, Trial } from "../scenario.ts";
 import { errorsOf, probePath, put, said, settled, untilReadiness } from "./act.ts";
 
-/** How long the first certificate is good for: enough to start with, on a machine that does other things as well. */
+/** Validity of the first certificate: long enough to start all processes on a busy machine. */
 const validMillis = 30_000;
 const user = "operator";
 const groups = ["system:masters"];
 
-/** The client's certificate expires, objects change, and another one is put into the file; nobody is restarted. */
+/** The client's certificate expires, objects change, and the file gets a new one; no process is restarted. */
 export async function clientExpires(trial: Trial, kit: OwnKit, objects: number): Promise<Outcome> {
   const expires = new Date(Date.now() + validMillis);
   const kubeconfig = await kit.platform.kubeconfigFor(user, groups, { to: expires });
-  // A watch that is open stays open; it is the next one that is refused.
+  // An open watch stays open; only the next one is refused.
   const env = { KUBECONFIG: kubeconfig, DENREI_WATCH_SECONDS: "2" };
   const replicas = await Promise.all([
     kit.bridge("bridge-2", { args: [probePath], env }),
@@ -42,7 +42,7 @@ export async function clientExpires(trial: Trial, kit: OwnKit, objects: number):
     untilReadiness(late, ({ status, text }) => status === 503 && text.includes("401")),
   ]);
   await kit.platform.kubeconfigFor(user, groups);
-  trial.say("there is a new one in the file");
+  trial.say("the file has a new certificate");
   const all = [...replicas, late];
   await Promise.all(all.map((replica) => untilReadiness(replica, ({ status }) => status === 200)));
   const checks = await settled(kit, "client certificate expired", wanted);
@@ -61,14 +61,14 @@ export async function clientExpires(trial: Trial, kit: OwnKit, objects: number):
   };
 }
 
-/** A worker meets a server whose certificate has expired: it says so, waits, and goes on when it is renewed. */
+/** A worker meets a server with an expired certificate: it reports it, waits, and proceeds after the renewal. */
 export async function serverExpired(trial: Trial): Promise<Outcome> {
   const local = await startLocalNats();
   trial.defer(() => local.stop());
   const authority = createCertificateAuthority();
   const names = ["127.0.0.1"];
   const expired = authority.server(names, { to: new Date(Date.now() - 60_000) });
-  // What is behind the certificate does not matter: 403 is an answer of an API server that knows us.
+  // The simulated server only has to respond: 403 shows that it authenticated the worker.
   const server = createServer({ ...expired }, (_, response) => response.writeHead(403).end("{}"));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   trial.defer(() => {

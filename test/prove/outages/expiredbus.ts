@@ -1,4 +1,4 @@
-/** Certificates of the bus that expire: those of its users, and its own. Each shows when a connection has to be made again. */
+/** Expired certificates of the bus, its users' and its own. Each takes effect at the next connection. */
 import { authorizationText, certificateUsers } from "../../../deploy/generate/authorization.ts";
 import { createCertificateAuthority, type KeyPair } from "../../../deploy/local/pki.ts";
 import { Probe } from "../../fixtures/functions/probe.ts";
@@ -12,7 +12,7 @@ const roles = [...testRoles(), { name: "trial", permissions: undefined, account:
 const users = ["bridge", "probe", "trial"];
 const secretOf = (user: string): string => `denrei-${user}-tls`;
 
-/** The users first, then the server; a worker is started while each is refused, and objects change. */
+/** Expires the users' certificates, then the server's. Meanwhile a worker starts and objects change. */
 export async function busExpires(trial: Trial, kit: Kit, objects: number): Promise<Outcome> {
   const authority = createCertificateAuthority();
   const past = { to: new Date(Date.now() - 60_000) };
@@ -33,7 +33,7 @@ export async function busExpires(trial: Trial, kit: Kit, objects: number): Promi
   const before = await kit.list(Probe);
   const wanted = new Map(before.map(({ metadata, spec }) => [metadata.name, spec.value ?? 0]));
 
-  /** The server is started again, whoever runs is refused, whoever comes is refused, objects change; then it is put right. */
+  /** Restarts the server, so that running and new processes are refused, changes objects, and renews the certificate. */
   async function outage(
     what: string,
     words: string,

@@ -1,4 +1,4 @@
-/** The bus runs out of room while objects change. */
+/** The bus runs out of space while objects change. */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,10 +13,10 @@ const mebibyte = 2 ** 20;
 const roomBytes = 6 * mebibyte;
 const bulkBytes = 200_000;
 
-/** What the bus may store before {@link limitReached}. */
+/** The bytes that the bus may store before {@link limitReached}. */
 export const limited: NatsStorage = { maxFileBytes: roomBytes };
 
-/** JetStream's own limit is reached, and raised: a configuration that is reloaded, no restart. Leaves no objects behind. */
+/** JetStream's own limit is reached, and raised by a reload without a restart. Leaves no objects behind. */
 export async function limitReached(
   trial: Trial,
   kit: OwnKit,
@@ -32,7 +32,7 @@ export async function limitReached(
   return outcome;
 }
 
-/** The disk itself is full: `ENOSPC`. Undefined where this process may not mount one. */
+/** The disk itself is full: `ENOSPC`. Undefined if this process may not mount a file system. */
 export async function diskFull(trial: Trial, objects: number): Promise<Outcome | undefined> {
   const folder = mkdtempSync(join(tmpdir(), "test-disk-"));
   const mount = (...options: string[]) => execFileSync("mount", [...options, folder], { stdio: "pipe" });
@@ -46,12 +46,12 @@ export async function diskFull(trial: Trial, objects: number): Promise<Outcome |
     execFileSync("umount", [folder]);
     rmSync(folder, { recursive: true, force: true });
   });
-  // More than there is: nothing but the disk says no.
+  // More than the disk has, so that only the disk limits it.
   const kit = await startStage(trial, { folder, maxFileBytes: 1024 * mebibyte });
   const what = "disk full (ENOSPC)";
   const outcome = await fill(trial, kit, { objects, workers: 2, what }, async () => {
     mount("-o", `remount,size=${256 * mebibyte}`);
-    // It keeps the write error of a stream for as long as it runs.
+    // NATS keeps a stream's write error until it is restarted.
     await kit.platform.nats.stop();
     await kit.platform.nats.start();
   });
@@ -59,7 +59,7 @@ export async function diskFull(trial: Trial, objects: number): Promise<Outcome |
   return outcome;
 }
 
-/** What fills the bus. */
+/** The load that fills the bus. */
 interface Filling {
   readonly objects: number;
   readonly workers: number;
@@ -87,7 +87,7 @@ async function fill(
   const idle = await Promise.all(workers.map((worker) => worker.probe("/readyz")));
   trial.say(`${what}: ${full.text}`);
   const alive = await bridge.probe("/healthz");
-  // Meanwhile everything goes on: some are changed, some deleted, some new.
+  // Meanwhile objects are changed, deleted, and created.
   for (let i = 0; i < objects; i += 3) {
     const name = `big-${Math.floor(trial.next() * objects)}`;
     if (trial.next() < 0.3 && wanted.delete(name))
@@ -96,7 +96,7 @@ async function fill(
     await change(`small-${i}`, i, 10);
   }
   await makeRoom();
-  trial.say(`${what}: there is room again`);
+  trial.say(`${what}: space is available again`);
   const begun = performance.now();
   await untilReadiness(bridge, ({ status }) => status === 200);
   const readySeconds = (performance.now() - begun) / 1000;

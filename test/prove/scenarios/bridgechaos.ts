@@ -1,4 +1,4 @@
-/** The bridge when everything goes wrong between it and the API server. */
+/** Repeated faults of the connection between the bridge and the API server. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -36,11 +36,11 @@ export const bridgeChaos: Scenario = {
     "Shelves and notes are created, changed, moved, and deleted while the bridge's API server connection is reset, silent, throttled, or expired, and while the bridge is dead.",
   promise: "bus and functions match the API server after connection faults and bridge crashes",
   fullMinutes: 12,
-  // Each of its faults is in test/faults/bridge-*.test.ts as well, with stricter checks.
+  // test/faults/bridge-*.test.ts cover each of its faults with stricter checks.
   tested: "nightly",
   async run(trial) {
     const { say, signal, defer } = trial;
-    // Full size is four times all of it, two and a half minutes each.
+    // Full size is four runs of all faults, two and a half minutes each.
     const rounds = trial.scaled(4, 1);
     const resets = trial.scaled(8, 2);
     const resetMillis = trial.scaled(5000, 1000);
@@ -100,19 +100,19 @@ export const bridgeChaos: Scenario = {
       }
     }
 
-    /** Every call is refused for a while. */
+    /** Every call is answered 429 for a while. */
     async function throttle(): Promise<void> {
       gate.answer(() => {
         count.throttled++;
         return tooMany;
       });
-      // A watch that is open is ended, so that there is something to refuse.
+      // End the open watches, so that they are retried.
       proxy.reset();
       await pause(throttledMillis);
       gate.answer(() => undefined);
     }
 
-    /** In the middle of a watch of each kind its position is not served any more. */
+    /** The position of each kind's watch expires. */
     async function expire(): Promise<void> {
       const before = listed();
       const left = new Set(kinds.map(({ plural }) => `/${plural}?`));
@@ -129,7 +129,7 @@ export const bridgeChaos: Scenario = {
       gate.answer(() => undefined);
       if (left.size > 0)
         throw new Error(`expected the bridge to watch ${[...left].join(" and ")} within 60 s`);
-      // It has listed before the next fault comes, which would otherwise find no watch to break.
+      // The lists must end before the next fault, which needs a watch to break.
       await bridge.log.until(() => listed().every((count, at) => count > (before[at] ?? 0)));
     }
 
@@ -144,14 +144,14 @@ export const bridgeChaos: Scenario = {
     }
 
     /**
-     * The bridge is dead while objects come and go; and history is gone when it returns: etcd is compacted and the API
-     * server, which keeps some of it in memory, is another one.
+     * The bridge is dead while objects come and go, and the history is lost before it returns: etcd is compacted, and the API server,
+     * which keeps some history in memory, is restarted.
      */
     async function down(): Promise<void> {
       const { name } = await firstReconcile(journals, signal);
       await bridge.kill();
       count.downs++;
-      // One with a finalizer is among those that go, however few writes a slow machine makes.
+      // Delete a shelf, which has a finalizer, even if a slow machine makes few writes.
       await shelving.remove(name);
       await pause(downMillis / 3);
       await compact(etcd.url);
@@ -169,7 +169,7 @@ export const bridgeChaos: Scenario = {
       }
       say(`round ${round} of ${rounds}, ${figure(shelving.deeds.length)} writes`);
     }
-    // What is changed last is changed in a storm as well.
+    // The last changes are also made during a fault.
     await reset();
     await shelving.stop();
     const minutes = (performance.now() - began) / 60_000;
@@ -229,7 +229,7 @@ export const bridgeChaos: Scenario = {
   },
 };
 
-/** Takes all of its history from an etcd; https://etcd.io/docs/v3.6/dev-guide/api_grpc_gateway/ */
+/** Compacts the whole history of an etcd; https://etcd.io/docs/v3.6/dev-guide/api_grpc_gateway/ */
 async function compact(etcd: string): Promise<void> {
   const call = async (path: string, body: object): Promise<unknown> => {
     const answer = await fetch(`${etcd}/v3/kv/${path}`, { method: "POST", body: JSON.stringify(body) });

@@ -1,4 +1,4 @@
-/** A bus of three servers that lose each other. */
+/** A bus of three servers with server and leader failures. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { streams, timersStream, workStream } from "../../../bus/subjects.ts";
 import type { Child } from "../../../deploy/local/index.ts";
@@ -11,10 +11,9 @@ import { lastChangesSeen, noOverlap, recordOf } from "../verify.ts";
 
 const keys = 500;
 const workers = 3;
-/** Enough to keep the bus busy, and not so much that a second without it takes minutes to catch up with. */
+/** Keeps the bus busy, but little enough to catch up quickly after a second without it. */
 const perSecond = 400;
-/** The servers need from 4 to 9 s to elect a leader in the place of one that is gone, and of what they had handed out some
- * comes back after AckWait only. */
+/** The servers take 4 to 9 s to elect a new leader, and some of its delivered messages are redelivered only after AckWait. */
 const recoverySeconds = 15;
 const recoveredShare = 0.5;
 const patienceMillis = 30_000;
@@ -33,7 +32,7 @@ export const cluster: Scenario = {
     const downMillis = trial.scaled(8000, 1000);
     const ground = await openGround(trial, { servers: 3, ackWaitMillis: trial.scaled(10_000, 3000) });
     const replicas = await ground.workers(workers);
-    /** One after the other. */
+    /** Injected one after the other. */
     let turn = Math.floor(next() * 3);
     const nodeDown: Fault = {
       name: "kill -9 of a NATS server",
@@ -42,7 +41,7 @@ export const cluster: Scenario = {
         const from = now();
         await server.stop("SIGKILL");
         await sleep(downMillis, undefined, { signal });
-        // Ready is a server that has caught up with every stream, so that never two are missing.
+        // A server is ready once it has caught up with every stream, so two are never missing.
         await server.start(signal);
         return { victim: server.name, from };
       },
@@ -58,7 +57,7 @@ export const cluster: Scenario = {
             await ground.bus.nc.request(`$JS.API.STREAM.LEADER.STEPDOWN.${stream}`, "", { timeout: 2000 });
             return { victim: stream, from };
           } catch (error) {
-            // Where there is no leader at the moment, nobody answers.
+            // A stream without a leader does not answer.
             signal.throwIfAborted();
             if (now() > until) throw error;
           }
@@ -66,7 +65,7 @@ export const cluster: Scenario = {
       },
     };
     const kinds = [nodeDown, stepDown];
-    // The rate without faults is known before there are any.
+    // Measures the rate without faults first.
     const calmMillis = trial.scaled(20_000, 3000);
     const begun = now();
     let faults: ReturnType<typeof startFaults> | undefined;
@@ -83,7 +82,7 @@ export const cluster: Scenario = {
       }
       if (settling === Number.POSITIVE_INFINITY && each && now() - begun > seconds * 1000) {
         await faults?.stop();
-        // The last fault has as long to recover as the limit says, under the same load.
+        // The last fault gets the full recovery limit under the same load.
         settling = now() + recoverySeconds * 1000;
       }
       await ground.change(`key-${Math.floor(next() ** 2 * keys)}`, 2);
@@ -123,7 +122,7 @@ export const cluster: Scenario = {
   },
 };
 
-/** How long each fault kept the throughput down. */
+/** How long each fault reduced the throughput. */
 function recovery(
   effects: readonly Effect[],
   faults: readonly Injected[],

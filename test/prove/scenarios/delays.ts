@@ -1,4 +1,4 @@
-/** Delayed requests outlive everything: their workers, and the server that keeps them. */
+/** Delayed requests survive the loss of all workers and of the server that stores them. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { timersStream } from "../../../bus/subjects.ts";
 import { quantile } from "../../bench/statistics.ts";
@@ -13,17 +13,17 @@ const workers = 3;
 const latenessSeconds = 1.5;
 const waitMillis = 60_000;
 
-/** When an item is due: before, while, or after nothing runs. */
+/** When an item is due: before, during, or after the outage. */
 const phases = ["before", "during", "after"] as const;
 
-/** One delayed request. Unix milliseconds. */
+/** A delayed request. Unix milliseconds. */
 interface Delayed {
   readonly key: string;
   readonly due: number;
   readonly phase: (typeof phases)[number];
 }
 
-/** What is planned. Unix milliseconds, drawn from before anything happens. */
+/** The schedule, drawn before the run. Unix milliseconds. */
 interface Plan {
   readonly begin: number;
   readonly kill: number;
@@ -63,12 +63,12 @@ export const delays: Scenario = {
     const { state: waiting } = await ground.bus.jsm.streams.info(timersStream(scope.fn));
     await Promise.all(everything.map((child) => child.stop("SIGKILL")));
     const killed = Date.now();
-    trial.say("everything is dead");
+    trial.say("all workers and NATS are dead");
     await until(plan.restart, trial.signal);
     for (const server of ground.servers) await server.start();
     await Promise.all(replicas.map((worker) => worker.start()));
     const ready = Date.now();
-    trial.say(`everything runs again, ${ready - plan.restart} ms after its start`);
+    trial.say(`all processes are ready ${ready - plan.restart} ms after their restart`);
     await asking;
     await ground.published();
     await until(plan.end, trial.signal);
@@ -81,7 +81,7 @@ export const delays: Scenario = {
       const effect = effects.get(request.key);
       return effect ? [{ ...request, ...effect }] : [];
     });
-    /** Milliseconds from when it was due and could be done. */
+    /** Milliseconds after it was due and the workers were ready. */
     const lateness = ({ due, at }: (typeof fired)[number]): number =>
       Math.max(0, at - (at > killed ? Math.max(due, ready) : due));
     const before = fired.filter(({ at }) => at <= killed);
@@ -150,11 +150,11 @@ export const delays: Scenario = {
 
 const intervalMillis = 20_000;
 
-/** The same question to both operators: a delay is half over, and all of it dies. */
+/** The same test for both operators: all processes are killed halfway through a delay. */
 async function measureOperators(trial: Trial): Promise<{ ours: number[]; go: number[] }> {
   const ground = await openOperatorGround(trial);
   const common = { count: trial.scaled(200, 50), intervalMillis };
-  trial.say("the same of Hikawas on a real platform: Go");
+  trial.say("the same with Hikawas on a real platform: Go");
   const go = await startGo(ground, 1);
   const theirs = await wordsAcrossKill(ground, go, { ...common, label: "go", due: "after create" });
   await go.stop();
@@ -169,7 +169,7 @@ async function measureOperators(trial: Trial): Promise<{ ours: number[]; go: num
   return { ours, go: theirs };
 }
 
-/** Draws who is due when. */
+/** Draws the due times. */
 function draw({ next }: Trial, plan: Plan, count: number): Delayed[] {
   const { begin, kill, restart, end } = plan;
   const spans = {
@@ -184,7 +184,7 @@ function draw({ next }: Trial, plan: Plan, count: number): Delayed[] {
   });
 }
 
-/** Most are asked for at once; the others steadily until the kill, which finds some of them on their way. */
+/** Most are requested at once; the others steadily until the kill, which interrupts some of them. */
 async function ask(
   { signal }: Trial,
   ground: Ground,
@@ -205,7 +205,7 @@ async function ask(
 const until = (time: number, signal: AbortSignal): Promise<void> =>
   sleep(Math.max(0, time - Date.now()), undefined, { signal });
 
-/** Every effect by key: waits until there are `count`, or until nothing more can be expected. */
+/** Every effect by key: waits until there are `count`, or until no more can be expected. */
 async function allEffects(
   { signal }: Trial,
   bucket: Awaited<ReturnType<Ground["bus"]["kvm"]["create"]>>,
@@ -215,7 +215,7 @@ async function allEffects(
   while ((await bucket.status()).values < count && Date.now() < deadline)
     await sleep(200, undefined, { signal });
   const effects = new Map<string, DueEffect>();
-  // A watch says when it has shown all, but for the last of nothing.
+  // A watch reports its last initial entry, but an empty bucket has none.
   if ((await bucket.status()).values === 0) return effects;
   const watch = await bucket.watch({ key: ">" });
   for await (const entry of watch) {
@@ -225,7 +225,7 @@ async function allEffects(
   return effects;
 }
 
-/** How many effects were ever stored: the bucket's stream counts what was replaced as well. */
+/** The number of effects ever stored: the bucket's stream also counts replaced ones. */
 const valuesOf = async ({ bus }: Ground): Promise<number> =>
   (await bus.jsm.streams.info(`KV_${dueBucket}`)).state.last_seq;
 

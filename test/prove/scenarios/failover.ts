@@ -1,4 +1,4 @@
-/** A worker dies under load: how long does whom it concerns wait, and does anybody else notice? */
+/** A worker dies under load: how long do its keys wait, and do other keys notice? */
 import { setTimeout as sleep } from "node:timers/promises";
 import { lastValuesOf } from "../../../bus/nats/lastvalues.ts";
 import {
@@ -29,29 +29,29 @@ import { longest, spreadText, type Wait, waitsOf } from "../waits.ts";
 const workers = 3;
 const concurrency = 10;
 const othersMillis = 200;
-/** On a machine that is busy with something else, a pause is the kill's doing from so many times what it is without. */
+/** On a busy machine, a pause counts as an effect of the kill if it exceeds the normal ones by this factor. */
 const busyFactor = 2;
-/** Where even that is more, the machine does not carry the load, and nothing is shown. Milliseconds. */
+/** Above this the machine cannot carry the load, and the run shows nothing. Milliseconds. */
 const busyMillis = 1000;
-/** What may come on top of AckWait for those that the dead worker had in hand. */
+/** Allowed on top of AckWait for the dead worker's in-flight keys. */
 const marginMillis = 1000;
-/** Normal operation before each kill, to compare with. */
+/** Normal operation before each kill, for comparison. */
 const calmMillis = 2500;
 const warmMillis = 1500;
 /** Much longer than a reconcile takes here, much shorter than AckWait. */
 const ticketMillis = 300;
 
-/** What a kill left in the hands of the dead. */
+/** What a killed worker left in flight. */
 interface Kill extends Injected {
-  /** The worker's process was gone at this time. */
+  /** When the worker's process ended. */
   readonly gone: number;
-  /** When the tickets were looked at for the second time. */
+  /** When the tickets were polled for the second time. */
   readonly looked: number;
-  /** Keys whose ticket was delivered before the worker was gone, and was still not answered when looked at again. */
+  /** Keys whose ticket was delivered before the worker's end, and still not acknowledged at the second poll. */
   readonly tickets: readonly string[];
-  /** Events and due requests that were delivered and never answered, and that no later version has replaced. */
+  /** Events and due requests that were delivered, never acknowledged, and not replaced by a later version. */
   readonly unanswered: number;
-  /** After so many milliseconds the server gives such an event to somebody else. */
+  /** The server redelivers such an event after this time, in milliseconds. */
   readonly routeMillis: number;
 }
 
@@ -73,7 +73,7 @@ export const failover: Scenario = {
     const load = startLoad(trial, ground, { hotKeys: trial.scaled(100, 20) });
     const pick = anyOf(replicas, trial.next);
     const injected: Kill[] = [];
-    // The first changes find everything cold.
+    // The first changes meet cold processes.
     await sleep(warmMillis, undefined, { signal: trial.signal });
     for (let at = 1; at <= kills; at++) {
       await sleep(calmMillis + 500 * trial.next(), undefined, { signal: trial.signal });
@@ -98,7 +98,7 @@ export const failover: Scenario = {
     const calm = rounds.flatMap((round) => round.calm);
     const others = rounds.flatMap((round) => round.others);
     const theirs = rounds.flatMap((round) => round.theirs);
-    // At full size the machine is the proof's own, and the limit is what it says.
+    // The full run has the machine to itself, so the documented limit applies.
     const limit =
       kills > 1
         ? othersMillis
@@ -163,15 +163,15 @@ export const failover: Scenario = {
   },
 };
 
-/** Kills of each part that can pause somebody, seen by who creates Hikawas. */
+/** Kills of each part that can delay users, as seen by a user who creates Hikawas. */
 interface Operators {
   readonly worker: Seen;
   readonly bridge: Seen;
-  /** Of the operator in Go. */
+  /** Of the Go operator. */
   readonly leader: Seen;
 }
 
-/** Above AckWait, and above what it takes until another one leads. */
+/** Longer than AckWait and than a change of the leader. */
 const lookMillis = { ours: 13_000, go: 22_000 };
 
 async function measureOperators(trial: Trial): Promise<Operators> {
@@ -230,7 +230,7 @@ function operatorFigures({ worker, bridge, leader }: Operators): Figure[] {
   ];
 }
 
-/** What the bus says, right after the kill, about what was delivered and not answered. */
+/** Reads from the bus, right after the kill, what was delivered and not acknowledged. */
 async function leftBehind({
   bus,
 }: Ground): Promise<Pick<Kill, "looked" | "tickets" | "unanswered" | "routeMillis">> {
@@ -246,7 +246,7 @@ async function leftBehind({
     .filter(({ sequence }) => old.has(sequence))
     .map(({ subject }) => parseKeySubject(subject).key.name);
   const looked = now();
-  // The living have some in hand at any moment; what stays is the dead's.
+  // The living workers always have some in flight; what remains is the dead worker's.
   let unanswered = Number.POSITIVE_INFINITY;
   let routeMillis = Number.POSITIVE_INFINITY;
   for (let looks = 0; looks < 20; looks++) {
@@ -261,7 +261,7 @@ async function leftBehind({
   return { looked, tickets, unanswered, routeMillis };
 }
 
-/** Tells the waits around a kill apart. */
+/** Separates the waits around a kill by cause. */
 function judge(kill: Kill, record: Record, waits: readonly Wait[]) {
   const { from, gone, to, victim, looked } = kill;
   const around = waits.filter(({ at, millis }) => at < to && at + millis > from - calmMillis);
@@ -274,7 +274,7 @@ function judge(kill: Kill, record: Record, waits: readonly Wait[]) {
   }
   const ended = new Set(record.effects.map(({ replica, key, from: begun }) => `${replica} ${key} ${begun}`));
   const isEnded = ({ replica, key, from: begun }: Begun) => ended.has(`${replica} ${key} ${begun}`);
-  // A ticket that a living worker has begun since is its own: a pause of that key is none of the dead's doing.
+  // If a living worker has started the ticket since, the kill did not cause that key's pause.
   const its = new Set(
     kill.tickets.filter((key) => {
       const last = begunLast.get(key);
@@ -284,7 +284,7 @@ function judge(kill: Kill, record: Record, waits: readonly Wait[]) {
   const unfinished = record.begun.filter(
     (begun) => begun.replica === victim && begun.from < gone && begun.from > from - 1000 && !isEnded(begun),
   );
-  // Which events it was routing nobody can tell, but how many they were at most, and how long they waited at least.
+  // The events that it was routing are unknown, but their maximum number and minimum wait are known.
   const wasRouted = ({ at, millis }: Wait): boolean => at <= gone && millis >= kill.routeMillis;
   const rest = after.filter(({ key }) => !its.has(key)).toSorted((a, b) => b.millis - a.millis);
   const slow = rest.filter(wasRouted).slice(0, kill.unanswered);

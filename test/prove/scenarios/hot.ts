@@ -9,11 +9,11 @@ const reconcileMillis = 100;
 const pauseMillis = 10;
 const key = "hot";
 
-/** What one object cost. */
+/** The cost of one object. */
 interface Heat {
   readonly runs: number;
   readonly seconds: number;
-  /** Of both streams together, at any look. */
+  /** The most messages in both streams at any poll. */
   readonly mostStored: number;
   readonly looks: number;
   readonly seen: boolean;
@@ -39,7 +39,7 @@ export const hot: Scenario = {
   },
 };
 
-/** A replica leaves no more than one mark of an object beside its ticket, and knows nothing of the others' marks. */
+/** A replica leaves at most one mark of an object next to its ticket, independent of the marks of other replicas. */
 function checksOf({ runs, seconds, mostStored, looks, seen }: Heat, workers: number): Check[] {
   const who = workers === 1 ? "one worker" : `${workers} workers`;
   const most = Math.floor((seconds * 1000) / reconcileMillis) + 2;
@@ -96,7 +96,7 @@ async function heat(trial: Trial, changes: number, workers: number): Promise<Hea
   };
 }
 
-/** Tickets first: what leaves the timers for the work stream in between is missed and not counted twice. */
+/** Reads the work stream first: a message that moves there from the timers in between is missed, not counted twice. */
 async function stored({ bus }: Ground): Promise<number> {
   const tickets = (await bus.jsm.streams.info(workStream(scope.fn))).state.messages;
   return tickets + (await bus.jsm.streams.info(timersStream(scope.fn))).state.messages;

@@ -1,9 +1,9 @@
 /**
- * A hundred thousand objects. The workers cache none of them and the bridge holds a version of each; the same objects
- * in a controller with informer caches, beside that.
+ * A hundred thousand objects. The workers cache none of them, and the bridge keeps a version of each; for comparison, a controller
+ * with informer caches holds the same objects.
  *
- * At the smallest size what an object costs is lost in what a process needs anyway, so below some MB the limits are
- * those MB: what then breaks is a worker or a bridge that keeps far more than it should, and each count.
+ * At the smallest size the memory of the processes hides the cost of objects, so the limits are a few MB. They still detect a worker or
+ * bridge that keeps far more than it should, and every count is checked.
  */
 import { objectBytes } from "../crowd.ts";
 import type { Footprint } from "../footprint.ts";
@@ -11,7 +11,7 @@ import { type Found, measureMany } from "../many/measure.ts";
 import { bounded, type Figure, figure, type Outcome, type Scenario } from "../scenario.ts";
 
 const limits = { bridgeBytes: 200, workerMegabytes: 5 };
-/** Below so many bytes of growth no object can be told from the noise of a process, and of a heap. */
+/** Below this growth in bytes, the cost of objects is lost in the noise of a process and its heap. */
 const noise = { resident: 5e6, held: 2e6 };
 
 /** Printed at the smallest size, which leaves these starts out. */
@@ -36,7 +36,7 @@ function outcomeOf({ size, warm, empty, few, full, census, restarts, peer, ...fo
   const worker = full.worker.collected - empty.worker.collected;
   const peerBytes = peer && ((peer.megabytes - peer.fewMegabytes) * 1e6) / more;
   const theirs = (text: string | undefined) => (text === undefined ? {} : { peer: text });
-  /** Per object, but not less than what is noise in all of them. */
+  /** Per object, but at least the noise divided by all of them. */
   const limit = (noiseBytes: number) => Math.max(limits.bridgeBytes, noiseBytes / size);
   return {
     injected: [

@@ -1,4 +1,4 @@
-/** A thousand opted-in namespaces: what their watches cost the bus and the bridge, and how long a takeover of all of them takes. */
+/** A thousand opted-in namespaces: the cost of their watches for the bus and the bridge, and the time to take over all of them. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Kind, kindText, Secret } from "../../../bus/kube/kind.ts";
 import type { KubeObject } from "../../../bus/kube/object.ts";
@@ -12,14 +12,14 @@ import { bounded, figure, type Scenario, type Trial } from "../scenario.ts";
 
 const limits = { writesPerSecond: 50, megabytes: 250 };
 const leastSize = 20;
-/** Calls under way at once. */
+/** Concurrent calls. */
 const callers = 16;
-/** A watch lives a minute, and its bookmarks move the position. Milliseconds. */
+/** A watch lasts a minute, and its bookmarks move the position. Milliseconds. */
 const quietMillis = 120_000;
 const deadlineMillis = 300_000;
 const kind = kindText(Secret);
 
-/** What is measured, and where. */
+/** The environment and the size. */
 interface Stage {
   readonly trial: Trial;
   readonly bridged: OwnBridged;
@@ -50,7 +50,7 @@ export const namespaces: Scenario = {
     const bridge = await bridged.bridge("bridge-1", { env });
     await watched(stage, bridge);
     const startSeconds = (performance.now() - begun) / 1000;
-    trial.say(`all ${figure(size)} are watched after ${figure(startSeconds)} s`);
+    trial.say(`all ${figure(size)} namespaces are watched after ${figure(startSeconds)} s`);
 
     const writes = await writesPerSecond(stage, trial.scaled(quietMillis, 3000));
     const memory = await footprintOf(bridge, bridged.kit.platform.directory, 5000, trial.signal);
@@ -95,7 +95,7 @@ const createSecret = ({ kit }: OwnBridged, namespace: string) =>
     { fieldManager: "test" },
   );
 
-/** Does something in every namespace, in some of them at once. */
+/** Runs a function for every namespace, some at a time. */
 async function inEach({ spaces }: Stage, action: (namespace: string) => Promise<unknown>): Promise<void> {
   const left = [...spaces];
   const caller = async () => {
@@ -104,7 +104,7 @@ async function inEach({ spaces }: Stage, action: (namespace: string) => Promise<
   await Promise.all(Array.from({ length: callers }, caller));
 }
 
-/** Waits until the bridge leads all namespaces, and is behind in none. */
+/** Waits until the bridge leads all namespaces without a backlog. */
 async function watched({ trial, spaces }: Stage, bridge: BridgeReplica): Promise<void> {
   const sum = (metric: string) => metricSum([bridge], new RegExp(`^${metric}\\{kind="${kind}"`));
   let found = {};
@@ -123,7 +123,7 @@ async function watched({ trial, spaces }: Stage, bridge: BridgeReplica): Promise
   );
 }
 
-/** Of leases and positions. */
+/** The number of writes of leases and positions. */
 async function writesPerSecond({ trial, bridged }: Stage, millis: number): Promise<number> {
   const written = async () => (await bridged.bus.jsm.streams.info(bridgeStream)).state.last_seq;
   const before = await written();

@@ -1,4 +1,4 @@
-/** What is not there, and comes back: the bus's disk, the bus, the API server, the validity of a certificate. */
+/** Missing dependencies that come back: disk space of the bus, the bus, the API server, valid certificates. */
 import { absentAtStart } from "../outages/absent.ts";
 import { startStage, together } from "../outages/act.ts";
 import { clientExpires, serverExpired } from "../outages/expired.ts";
@@ -28,9 +28,9 @@ export const outages: Scenario = {
       await busExpires(trial, kit, objects),
     ];
     await kit.stop();
-    // test/cli/servers.test.ts shows it as well.
+    // test/cli/servers.test.ts covers it as well.
     if (!isLeast) acts.push(await serverExpired(trial));
-    // The real thing takes its time: at the smallest size the limit stands for it.
+    // A real full disk takes long, so at the smallest size JetStream's limit replaces it.
     const real = isLeast ? "omitted" : await diskFull(trial, large);
     if (real === undefined) {
       const found = "not possible: this process may not mount a file system of its own";

@@ -1,4 +1,4 @@
-/** Objects that harm whoever reconciles them, among others that do not. */
+/** Faulty objects among healthy ones. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { crdOf } from "../../../bus/kube/crd.ts";
@@ -18,13 +18,13 @@ const workers = 3;
 const promisedMillis = 1000;
 const ackWaitSeconds = 10;
 const calmMillis = { full: 20_000, least: 2000 };
-/** Reconciles at once in one worker. */
+/** Concurrent reconciles in one worker. */
 const slots = 10;
-/** The first start is no suspect yet, the three that follow are counted. */
+/** The first crash raises no suspicion yet; the following three count. */
 const deaths = 4;
 const scope = { fn: "probe", cluster: "default" };
 
-/** What harms, and what its object must say of it. */
+/** The faulty objects, and the condition reason that each must get. */
 const poisons = [
   { name: "crashes", spec: { mode: "crash" }, reason: "WorkerCrashed" },
   { name: "hangs", spec: { mode: "hang" }, reason: "Retrying" },
@@ -87,15 +87,15 @@ export const poison: Scenario = {
     const left = (await letters.list()).map(({ key }) => key.name);
 
     const ackWaitMillis = ackWaitSeconds * 1000;
-    // At the smallest size the machine does other things as well. Whoever waits for one that hangs waits until that is broken
-    // off, and somewhat less than that tells the two apart on a slow machine, too.
+    // At the smallest size the machine is shared. Waiting for a hanging object lasts until its time limit, so a limit somewhat
+    // below that detects it on a slow machine as well.
     const limitMillis = calm === calmMillis.least ? 0.75 * probe.timeoutMillis : promisedMillis;
-    /** The death whose redelivery ended the wait, if one did; suspects wait for each other, so it may end somewhat later. */
+    /** The crash whose redelivery ended the wait, if any. Suspects wait for each other, so the wait may end somewhat later. */
     const redelivered = ({ from, to }: Delay): number | undefined =>
       revived.deaths.find((time) => from <= time + ackWaitMillis && to >= time + 0.9 * ackWaitMillis);
     const late = delays.filter(({ millis }) => millis > limitMillis);
     const inHand = late.filter((one) => redelivered(one) !== undefined);
-    // Changes that were made during such a wait ended it together with it, however short it still was for them.
+    // Changes made during such a wait ended with it, even if they waited only briefly.
     const waits = new Set(inHand.map(({ key, to }) => `${key} ${to.toFixed(0)}`));
     const others = delays.filter(({ key, to }) => !waits.has(`${key} ${to.toFixed(0)}`));
     const ofOthers = others.map(({ millis }) => millis);
@@ -160,7 +160,7 @@ const stalled = (probe: Stored<Probe>) => conditionOf(probe, "Stalled");
 const isReady = (probe: Stored<Probe>): boolean =>
   conditionOf(probe, "Ready") !== undefined && stalled(probe) === undefined;
 
-/** Starts workers again when they die, as a Deployment does; when each of them died, by the machine's clock. */
+/** Restarts workers that die, like a Deployment, and records the times by the machine's clock. */
 function reviving(replicas: readonly Replica[]): { readonly deaths: number[]; stop(): Promise<void> } {
   const deaths: number[] = [];
   let going = true;
@@ -170,7 +170,7 @@ function reviving(replicas: readonly Replica[]): { readonly deaths: number[]; st
         await replica.exited();
         if (!going) return;
         deaths.push(now());
-        // Told to stop while it starts: the end of the scenario.
+        // `stop` may end a worker while it starts.
         await replica.start().catch(() => undefined);
       }
     }),
@@ -185,7 +185,7 @@ function reviving(replicas: readonly Replica[]): { readonly deaths: number[]; st
   };
 }
 
-/** Sets a field back each time the function sets it, as soon as it hears of it. */
+/** Reverts a field each time the function sets it, as soon as the watch reports it. */
 async function fight(kit: Kit, over: AbortSignal): Promise<void> {
   const back = { spec: { value: 0 } };
   const name = "fights";

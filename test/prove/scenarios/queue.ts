@@ -1,4 +1,4 @@
-/** The ticket queue under everything that can happen to a worker and to the bus. */
+/** The ticket queue under all faults of workers and of the bus. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Child } from "../../../deploy/local/index.ts";
 import { anyOf, describeFaults, killed, paused, restarted, startFaults } from "../faults.ts";
@@ -10,7 +10,7 @@ import { lastChangesSeen, noOverlap, pausedHadNoEffect, recordOf } from "../veri
 const keys = 1000;
 const workers = 4;
 const slots = 10;
-/** How long those reconciles take that a pause is to interrupt. */
+/** Duration of the reconciles that a pause interrupts. */
 const plantedMillis = 2500;
 const owned = Array.from({ length: slots }, (_, at) => `owned-${at}`);
 const pause = "SIGSTOP of a worker past its deadline";
@@ -26,7 +26,7 @@ export const queue: Scenario = {
   async run(trial) {
     const { next, say } = trial;
     const requests = trial.scaled(1_000_000, 2000);
-    // AckWait is the default of 10 s; where there is less time, both are shorter.
+    // AckWait is the default of 10 s. A shorter run shortens it and the pauses.
     const ackWaitMillis = trial.scaled(10_000, 3000);
     const pauseMillis = trial.scaled(15_000, 4500);
     const ground = await openGround(trial, { servers: 1, ackWaitMillis, concurrency: slots });
@@ -39,8 +39,8 @@ export const queue: Scenario = {
       killed("kill -9 of a worker", anyWorker),
       killed("kill -9 of a worker", anyWorker),
       paused(pause, anyWorker, pauseMillis, {
-        // The paused worker needs a reconcile in hand that would have its effect when the worker wakes up. It has to begin now,
-        // because an earlier one may have been lost with the bus, and to be slow, so that it lasts until the pause.
+        // The paused worker needs an in-flight reconcile that would have its effect when the worker resumes. It must start now, because
+        // an earlier one may have been lost with the bus, and be slow, to last until the pause.
         async prepare(child) {
           for (let since = 0; ; await sleep(10)) {
             trial.signal.throwIfAborted();
@@ -66,7 +66,7 @@ export const queue: Scenario = {
       trial.signal.throwIfAborted();
       // A few keys are hot, most are cold.
       const key = `key-${Math.floor(next() ** 3 * keys)}`;
-      // Mostly nothing to do; now and then long enough to be caught in the middle by whatever comes.
+      // Most reconciles return at once; some take long enough to be interrupted by a fault.
       await ground.change(key, next() < 0.002 ? 300 : 0);
       if (made % 20_000 === 0) say(`${figure(made)} requests, ${faults.injected.length} faults`);
     }
@@ -102,7 +102,7 @@ export const queue: Scenario = {
   },
 };
 
-/** The last change of these comes while somebody reconciles the one before: only a mark remembers it. */
+/** The last change of these keys arrives while the previous one is being reconciled, so only a mark records it. */
 async function changeWhileOwned(trial: Trial, ground: Ground, replicas: readonly Child[]): Promise<void> {
   await ground.published();
   await ground.quiet();
@@ -112,7 +112,7 @@ async function changeWhileOwned(trial: Trial, ground: Ground, replicas: readonly
     );
     return counts.reduce((sum, count) => sum + count);
   };
-  // All at once: where one began late, others have ended.
+  // Start all at once, because an early one ends before a late one starts.
   for (let since = 0; (await begunSince(since)) < owned.length; ) {
     if (now() - since >= plantedMillis) {
       since = now();

@@ -1,4 +1,4 @@
-/** More workers do more. */
+/** Throughput grows with the number of workers. */
 import { openGround } from "../ground.ts";
 import { readJournals } from "../journal.ts";
 import { bounded, figure, type Scenario, type Trial } from "../scenario.ts";
@@ -15,10 +15,10 @@ export const scale: Scenario = {
   tested: "nightly",
   async run(trial) {
     const seconds = trial.scaled(15, 3);
-    // Beside other tests there is little of the machine left, and what is measured is waiting.
+    // Next to other tests little CPU is left, and the measurement is about waiting.
     const concurrency = trial.scaled(10, 4);
     const counts = concurrency === 10 ? [1, 2, 4, 8] : [1, 4];
-    /** What one worker can do at best. */
+    /** The best possible rate of one worker. */
     const perSecond = (concurrency * 1000) / reconcileMillis;
     const rates = new Map<number, number>();
     for (const count of counts) {
@@ -38,11 +38,11 @@ export const scale: Scenario = {
   },
 };
 
-/** Reconciles per second while the workers are busy: of the middle of so many requests. */
+/** Reconciles per second while all workers are busy: measured in the middle of this many requests. */
 async function rateOf(trial: Trial, count: number, concurrency: number, requests: number): Promise<number> {
   const ground = await openGround(trial, { servers: 1, ackWaitMillis: 10_000, concurrency });
   const replicas = await ground.workers(count);
-  // Every one of another object: nothing is coalesced.
+  // Each for another object, so that none are coalesced.
   for (let at = 0; at < requests; at++) await ground.change(`item-${at}`, reconcileMillis);
   await ground.published();
   await ground.quiet();

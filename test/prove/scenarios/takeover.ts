@@ -12,25 +12,25 @@ import { bounded, type Check, figure, type Scenario } from "../scenario.ts";
 
 const kinds: readonly Kind[] = [Note, Secret, ConfigMap];
 const hotNotes = 10;
-/** Longer than a standby waits for a sign of life. Milliseconds. */
+/** Longer than a standby waits for a renewal of the lease. Milliseconds. */
 const pauseMillis = defaultLease.takeMillis + 2000;
 const limitSeconds = 5;
 const patienceMillis = 60_000;
-/** Written when a leader is lost: when it is on the bus, another one has taken over. */
+/** Written when a leader is lost: once it is on the bus, another bridge has taken over. */
 const beacon = "beacon";
 
-/** A leader that was lost. */
+/** A lost leader. */
 interface Loss {
   readonly fault: "killed" | "paused";
   readonly bridges: number;
   readonly victim: string;
   /** RFC 3339. */
   readonly time: string;
-  /** From the fault until the first change written behind it was on the bus. */
+  /** From the fault until the first later change was on the bus. */
   readonly seconds: number;
 }
 
-/** One replica at the head of the notes, as its log tells it. */
+/** The time that one replica led the notes, from its log. */
 interface Reign {
   readonly replica: string;
   /** RFC 3339. */
@@ -70,7 +70,7 @@ export const takeover: Scenario = {
       throw new Error(`expected a bridge other than ${other} to lead within ${patienceMillis} ms`);
     }
 
-    /** Resolves when what was written at this version is on the bus. */
+    /** Resolves when the change with this version is on the bus. */
     const untilTold = (version: string): Promise<void> =>
       history.until(() => {
         const last = history.of(Note, beacon).at(-1)?.resourceVersion;
@@ -90,7 +90,7 @@ export const takeover: Scenario = {
     const pausedAt = new Map<string, string[]>();
 
     async function lose(fault: Loss["fault"]): Promise<void> {
-      // In the middle of whatever it does.
+      // At a random moment of its work.
       await churn.more(20 + Math.floor(next() * 50));
       const victim = await leader();
       const pid = victim.pid ?? 0;
@@ -113,17 +113,17 @@ export const takeover: Scenario = {
       else {
         pausedAt.set(victim.name, [...(pausedAt.get(victim.name) ?? []), time]);
         await resumed;
-        // It hears that it has lost the notes before it can be the next one to be lost.
+        // It has to learn that it lost the notes before it can be the next one to lose.
         await victim.log.until((line) => isStandingBy(line) && timeOf(line) > time);
       }
     }
 
     const faults = trial.scaled(15, 1);
     for (const [at, fault] of [...Array(faults)].flatMap(() => ["killed", "paused"] as const).entries()) {
-      // The first half of them with two bridges, the rest with three: at the least size one kill, one pause.
+      // The first half with two bridges, the rest with three; at the smallest size one kill and one pause.
       if (at === faults) await start("bridge-c");
       await lose(fault);
-      say(`${fault} ${losses.at(-1)?.victim}, another one after ${losses.at(-1)?.seconds.toFixed(2)} s`);
+      say(`${fault} ${losses.at(-1)?.victim}, takeover after ${losses.at(-1)?.seconds.toFixed(2)} s`);
     }
     going = false;
     await churn.stop();
@@ -208,7 +208,7 @@ const isStandingBy = (line: string): boolean => {
   return msg === "standing by" && kind === kindText(Note);
 };
 
-/** When a replica led the notes: until it stood by, or was lost. */
+/** When a replica led the notes: until it stepped down or was lost. */
 function reignsOf(bridge: BridgeReplica, losses: readonly Loss[]): Reign[] {
   const ends = [
     ...bridge.logged("standing by", Note).map(({ time }) => String(time)),
@@ -220,7 +220,7 @@ function reignsOf(bridge: BridgeReplica, losses: readonly Loss[]): Reign[] {
   });
 }
 
-/** Listens to every record of a lease. */
+/** Watches every record of a lease. */
 async function watchLease(kv: KV, key: string) {
   const records: { revision: number; holder: string }[] = [];
   const watch = await kv.watch({ key });
@@ -228,10 +228,10 @@ async function watchLease(kv: KV, key: string) {
     for await (const entry of watch) records.push({ revision: entry.revision, holder: entry.string() });
   })();
   return {
-    /** How often it was taken: by somebody who did not hold it in the record before. */
+    /** How often the lease changed to a different holder. */
     terms: () =>
       records.filter(({ holder }, at) => holder !== "" && holder !== records[at - 1]?.holder).length,
-    all: () => records.map(({ revision, holder }) => `lease record ${revision}: ${holder || "nobody"}`),
+    all: () => records.map(({ revision, holder }) => `lease record ${revision}: ${holder || "released"}`),
     stop: () => watch.stop(),
   };
 }

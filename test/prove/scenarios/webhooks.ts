@@ -1,4 +1,4 @@
-/** Webhooks on their way from GitHub to a reconcile, while everything that carries them is killed. */
+/** Webhooks from GitHub to a reconcile while every process on the way is killed. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { crdOf } from "../../../bus/kube/crd.ts";
@@ -15,20 +15,20 @@ import { figure, type Scenario, type Trial } from "../scenario.ts";
 
 const functionPath = fileURLToPath(new URL("../../fixtures/functions/branches.ts", import.meta.url));
 const replicas = 3;
-/** Senders at once. */
+/** Concurrent senders. */
 const senders = 20;
-/** Pauses of a sender, on average half of it: there have to be faults while something is sent. */
+/** Longest pause of a sender; half of it on average. Some deliveries must be in flight during each fault. */
 const slowMillis = 1000;
 const fastMillis = 200;
-/** From one kill to the next. */
+/** The interval between kills. */
 const everyMillis = 500;
-/** How long one reconcile takes: long enough that some are caught in the middle. */
+/** Duration of one reconcile: long enough that kills interrupt some. */
 const reconcileMillis = 20;
-/** GitHub waits no longer for an answer. */
+/** GitHub's timeout for a response. */
 const answerMillis = 10_000;
 const quietMillis = 120_000;
 
-/** A delivery, and how often it had to be sent until it was accepted. */
+/** A delivery, and how often it was sent until it was accepted. */
 interface Sent {
   readonly hook: Hook;
   readonly key: string;
@@ -42,7 +42,7 @@ export const webhooks: Scenario = {
     "Signed deliveries, each for its own object, are posted to three gateways while a gateway, a worker, the bridge, or NATS is killed every half second.",
   promise: "no accepted delivery is lost",
   fullMinutes: 6,
-  // Each of its faults is in test/gateway and test/e2e/webhooks.test.ts as well.
+  // test/gateway and test/e2e/webhooks.test.ts cover each of its faults as well.
   tested: "nightly",
   async run(trial) {
     const { next, say, defer } = trial;
@@ -169,7 +169,7 @@ export const webhooks: Scenario = {
   },
 };
 
-/** `kill -9` of one that is up, which is started again while others are killed already. Waits where all of them are down. */
+/** `kill -9` of a running process; its restart overlaps with the next kills. Waits if none is running. */
 const killedAtOnce = (
   name: string,
   of: readonly Child[],
@@ -187,14 +187,14 @@ const killedAtOnce = (
     const from = now();
     await child.stop("SIGKILL");
     const back = child.start().then(() => void down.delete(child));
-    // Told at the end, when all of them have to be back.
+    // Reported at the end, when all of them have to be running.
     back.catch(() => undefined);
     down.set(child, back);
     return { victim: child.name, from };
   },
 });
 
-/** Sends until a gateway accepts it: whoever asks GitHub to deliver it again does no more. */
+/** Sends until a gateway accepts the delivery, like a user who requests its redelivery at GitHub. */
 async function send({ signal, next }: Trial, one: Sent, gateways: readonly GatewayReplica[]): Promise<void> {
   for (;;) {
     signal.throwIfAborted();
@@ -207,13 +207,13 @@ async function send({ signal, next }: Trial, one: Sent, gateways: readonly Gatew
       await answer.text();
       if (answer.status === 202) return;
     } catch {
-      // It is being killed, or has not come back yet.
+      // The gateway is down.
     }
     await sleep(50);
   }
 }
 
-/** What workers said that they have looked at. */
+/** The reconciles in the workers' logs. */
 function looksOf(workers: readonly Replica[]) {
   const keys: string[] = [];
   const deliveries = new Map<string, string[]>();
@@ -229,17 +229,17 @@ function looksOf(workers: readonly Replica[]) {
   return {
     keys,
     deliveries,
-    /** Objects that were told of a delivery that is about another one. */
+    /** Objects reconciled for a delivery about another object. */
     wrong: (sent: ReadonlyMap<string, Sent>): string[] =>
       [...deliveries].flatMap(([delivery, names]) =>
         names
           .filter((name) => name !== sent.get(delivery)?.key)
-          .map((name) => `${name} was told of ${delivery}, which is about ${sent.get(delivery)?.key}`),
+          .map((name) => `${name} was reconciled for ${delivery}, which is about ${sent.get(delivery)?.key}`),
       ),
   };
 }
 
-/** Handles all of a list, some at once. */
+/** Handles all elements of a list, some at a time. */
 async function each<T>(list: readonly T[], handle: (one: T) => Promise<void>): Promise<void> {
   const waiting = [...list].reverse();
   await Promise.all(
@@ -249,7 +249,7 @@ async function each<T>(list: readonly T[], handle: (one: T) => Promise<void>): P
   );
 }
 
-/** Resolves when it is so. After two minutes it throws, or, where there is nothing to say, gives up. */
+/** Waits for a condition. After two minutes it throws, or returns if there is no message. */
 async function until(
   { signal }: Trial,
   what: string | undefined,

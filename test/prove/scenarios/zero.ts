@@ -1,4 +1,4 @@
-/** Nobody works for a while: objects change, and whoever comes then catches up, and comes quickly. */
+/** Objects change while no worker runs; workers that start catch up, and start quickly. */
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Kind } from "../../../bus/kube/kind.ts";
@@ -12,7 +12,7 @@ import { hikawa } from "../../harness/song.ts";
 import { slowness } from "../pace.ts";
 import { bounded, figure, type Outcome, type Scenario, type Trial } from "../scenario.ts";
 
-/** One word is said at once and the next one tomorrow: an object is settled after one reconcile. Milliseconds. */
+/** The first word comes at once and the next one tomorrow, so an object is settled after one reconcile. Milliseconds. */
 const tomorrow = 86_400_000;
 const deadlineMillis = 120_000;
 const coldStartMillis = 500;
@@ -35,7 +35,7 @@ export const zero: Scenario = {
       kit.worker("worker-2", ["hikawa"]),
       kit.bridge("bridge-1"),
     ]);
-    // The pause of each: changed by whoever comes by while nobody works.
+    // The desired interval of each object, changed while no worker runs.
     const wanted = new Map<string, number>();
     const size = trial.scaled(400, leastSize);
     const rounds = trial.scaled(4, 2);
@@ -44,7 +44,7 @@ export const zero: Scenario = {
     for (let round = 0; round < rounds; round++) {
       await Promise.all([worker, second].map((one) => (round % 2 === 0 ? one.stop() : one.kill())));
       await changeAtRandom(trial, kit, wanted, size, `round-${round}`);
-      trial.say(`round ${round + 1}: ${wanted.size} objects, nobody works`);
+      trial.say(`round ${round + 1}: ${wanted.size} objects, no worker runs`);
       const begun = performance.now();
       await Promise.all([worker.start(), second.start()]);
       lost.push(...(await untilCaughtUp(kit, wanted)));
@@ -52,14 +52,14 @@ export const zero: Scenario = {
     }
     await second.stop();
     const smallest = size === leastSize;
-    // At full size the machine is the proof's own, and the limit is what it says.
+    // The full run has the machine to itself, so the documented limit applies.
     const slow = smallest ? await slowness(trial.signal) : 1;
     const cold = await coldStarts(trial, kit, worker, wanted, coldStartMillis * slow);
     return outcome(cold, { rounds, size, lost, seconds, slow, smallest });
   },
 };
 
-/** Creates objects, changes and deletes some of those that there are. */
+/** Creates objects, and changes and deletes some of the existing ones. */
 async function changeAtRandom(
   trial: Trial,
   kit: Kit,
@@ -92,7 +92,7 @@ async function change(kit: Kit, wanted: Map<string, number>, name: string): Prom
   wanted.set(name, pause);
 }
 
-/** What is wrong when there was time enough: nothing, if all is well. */
+/** Waits for the differences to disappear, and returns the remaining ones. */
 async function untilCaughtUp(kit: Kit, wanted: ReadonlyMap<string, number>): Promise<string[]> {
   const bus = await connectBus({ url: kit.platform.natsUrl, name: "trial" });
   const store = objectStore(bus, "default");
@@ -112,7 +112,7 @@ async function untilCaughtUp(kit: Kit, wanted: ReadonlyMap<string, number>): Pro
   }
 }
 
-/** Objects that are not as they were asked for, or whose present generation nobody has reconciled. */
+/** Objects that differ from their desired state, or whose current generation is not reconciled. */
 async function unfinished(kit: Kit, wanted: ReadonlyMap<string, number>): Promise<string[]> {
   const [hikawas, words] = await Promise.all([kit.list(Hikawa), kit.list(Zundoko)]);
   const objects = new Map(hikawas.map((object) => [object.metadata.name, object]));
@@ -135,7 +135,7 @@ async function unfinished(kit: Kit, wanted: ReadonlyMap<string, number>): Promis
   });
 }
 
-/** What a start costs. */
+/** The cost of a start. */
 interface ColdStart {
   /** From spawn to the end of the first reconcile. */
   readonly reconciledMillis: number;
@@ -144,8 +144,8 @@ interface ColdStart {
 }
 
 /**
- * Starts a worker again and again, with one object to reconcile each time. At the smallest size a few more times, if none
- * of the first was quick enough: what else the machine does comes and goes.
+ * Starts a worker repeatedly, with one object to reconcile each time. At the smallest size it makes a few more attempts if none
+ * was quick enough, because other load on the machine varies.
  */
 async function coldStarts(
   trial: Trial,
@@ -193,7 +193,7 @@ async function coldStarts(
   return starts;
 }
 
-/** Memory of a process, where the system tells it. */
+/** Memory of a process, if the system reports it. */
 function residentMebibytes(pid: number | undefined): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, "utf8");
@@ -213,14 +213,14 @@ function outcome(
     readonly size: number;
     readonly lost: readonly string[];
     readonly seconds: readonly number[];
-    /** How many times as long as on a quick machine a start may take. */
+    /** How many times longer than on a quick machine a start may take. */
     readonly slow: number;
     readonly smallest: boolean;
   },
 ): Outcome {
   const { rounds, size, lost, seconds, slow, smallest } = facts;
   const reconciled = cold.map(({ reconciledMillis }) => reconciledMillis);
-  // At the smallest size other tests share the machine: the best start is the one that they disturbed least.
+  // At the smallest size other tests share the machine, so the least disturbed start counts.
   const [which, found] = smallest ? ["best", Math.min(...reconciled)] : ["median", median(reconciled)];
   const limited = bounded(
     `cold start to the end of the first reconcile, ${which} of ${cold.length}`,

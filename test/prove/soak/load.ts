@@ -1,4 +1,4 @@
-/** Hikawas that are created, sung and deleted again at a steady pace, so that there are always as many. */
+/** Hikawas that are created, completed, and deleted at a steady rate, so that their number stays constant. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { isNotFound } from "../../../bus/kube/errors.ts";
 import type { Kind } from "../../../bus/kube/kind.ts";
@@ -8,18 +8,18 @@ import type { Arena } from "../../bench/arena.ts";
 import { words } from "../../bench/contender.ts";
 import { createHikawa, isKiyoshied, namesOf, watchKind } from "../../bench/hikawas.ts";
 
-/** A load under way. */
+/** A running load. */
 export interface Load {
-  /** Songs that were sung to their end. */
+  /** Completed songs. */
   readonly sung: number;
-  /** Beats without a song, because none of the names was free. */
+  /** Starts skipped because all names were in use. */
   readonly skipped: number;
-  /** Songs that no end was seen of yet. */
+  /** Songs not yet seen to be complete. */
   readonly open: number;
   stop(): Promise<void>;
 }
 
-/** Names are used again and again; as many songs at most are under way. */
+/** Names are reused; this is the limit of concurrent songs. */
 const names = namesOf("soak", 200);
 const cluster = "default";
 
@@ -39,7 +39,7 @@ export async function startLoad(arena: Arena, perSecond: number): Promise<Load> 
     });
   }
 
-  /** Takes the song away, and its tombstones: their 72 hours would make the bus grow for as long. */
+  /** Deletes the song and its tombstones, whose 72 hours would make the bus grow for as long. */
   async function clear(name: string, uid: string): Promise<void> {
     await remove(Hikawa, name);
     const children = words.map((_, at) => `${name}-zundoko-${String(at + 1).padStart(3, "0")}`);
@@ -47,7 +47,7 @@ export async function startLoad(arena: Arena, perSecond: number): Promise<Load> 
       ...children.map((child) => remove(Zundoko, child)),
       remove(Kiyoshi, `${name}-kiyoshi`),
     ]);
-    // Behind the bridge, which may be some seconds late on a busy machine.
+    // After the bridge, which may be some seconds late on a busy machine.
     await sleep(4000, undefined, { signal });
     const filter = `objects.${token(cluster)}.*.*.${token(namespace)}.${token(uid)}.*`;
     await bus.jsm.streams.purge(streams.objects, { filter });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { random } from "../../harness/random.ts";
 import { slopeOf } from "./slope.ts";
 
-/** Samples each ten seconds: a line, noise of up to `noise` to either side, and now and then something else. */
+/** Samples every ten seconds: a line, noise of up to `noise` in both directions, and some outliers. */
 function samples(count: number, perHour: number, noise: number, seed = 1) {
   const next = random(seed);
   return Array.from({ length: count }, (_, at) => {
@@ -12,12 +12,12 @@ function samples(count: number, perHour: number, noise: number, seed = 1) {
   });
 }
 
-test("slope - a line is found exactly", () => {
+test("slope - finds a line exactly", () => {
   const exact = Array.from({ length: 10 }, (_, at) => ({ seconds: at * 10, value: at }));
   expect(slopeOf(exact)).toEqual({ perHour: 360, low: 360, high: 360 });
 });
 
-test("slope - noise and outliers do not hide a leak, and do not make one up", () => {
+test("slope - noise and outliers neither hide a leak nor simulate one", () => {
   for (let seed = 1; seed <= 20; seed++) {
     const leak = slopeOf(samples(120, 18, 1, seed));
     expect(leak.low).toBeLessThan(18);

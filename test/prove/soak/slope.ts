@@ -1,4 +1,4 @@
-/** How fast something grows, in the presence of noise. */
+/** The growth rate of noisy measurements. */
 import { quantile } from "../../bench/statistics.ts";
 
 /** A measurement. */
@@ -7,7 +7,7 @@ export interface Sample {
   readonly value: number;
 }
 
-/** Growth per hour, and the interval in which it lies with 99 % confidence. */
+/** Growth per hour, and its 99 % confidence interval. */
 export interface Slope {
   readonly perHour: number;
   readonly low: number;
@@ -18,9 +18,8 @@ export interface Slope {
 const confidence = 2.576;
 
 /**
- * The median of the slopes between all pairs of samples (Theil 1950), with Sen's interval (1968), which supposes nothing
- * about the noise but that it is the same all the time. Up to 29 % of the samples may be anything. Samples have to be
- * far enough apart to be independent.
+ * The median of the slopes between all pairs of samples (Theil 1950), with Sen's interval (1968), which assumes only that the noise
+ * does not change over time. Up to 29 % of the samples may be outliers. Samples have to be far enough apart to be independent.
  */
 export function slopeOf(samples: readonly Sample[]): Slope {
   const slopes = samples

@@ -1,9 +1,9 @@
 /**
- * Does anything grow? The platform as it is deployed carries a steady load, and the memory of every process is sampled.
+ * Does memory grow? The deployed platform carries a steady load, and the memory of every process is sampled.
  *
- * The noise of V8's heap is larger than a small leak, so a Node process is judged by what it holds after a collection that is
- * forced before each sample: that is flat when nothing leaks. Resident memory is reported beside it, and is what
- * the NATS server is judged by. What grows is not a leak before the whole interval of its slope is above the limit.
+ * The noise of V8's heap is larger than a small leak, so a Node process is judged by its memory after a collection that is forced
+ * before each sample: it stays flat without a leak. Resident memory is also reported, and is the measure for the NATS server. Growth
+ * counts as a leak only if the whole confidence interval of its slope is above the limit.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Arena, openArena } from "../../bench/arena.ts";
@@ -17,32 +17,32 @@ import { type Sample, type Slope, slopeOf } from "./slope.ts";
 /** How to soak. */
 export interface SoakOptions {
   readonly minutes: number;
-  /** Songs a second. */
+  /** Songs per second. */
   readonly perSecond: number;
   readonly say: (line: string) => void;
   readonly signal: AbortSignal;
 }
 
-/** What came of it. */
+/** The result. */
 export interface Soaked {
   readonly checks: readonly Check[];
   readonly figures: readonly Figure[];
 }
 
 /**
- * What may come on top while it is measured, in MB, and is no leak: after a collection, and of resident memory, which the
- * allocators and garbage collectors of Node and Go move by tens of MB as they please. And the slope that is "near zero",
- * in MB per hour, for runs so long that those are nothing. The limit is whichever allows more: in thirty minutes some
- * six MB per hour of what is held, which a hundred bytes for each request exceed.
+ * Growth that is not a leak, in MB over the run: of memory after a collection, and of resident memory, which the allocators and
+ * garbage collectors of Node and Go vary by tens of MB. And the slope that counts as zero, in MB per hour, for runs so long that
+ * those MB are negligible. The higher limit applies: in thirty minutes some six MB per hour after collections, which a leak of a
+ * hundred bytes per request exceeds.
  */
 const limits = { heap: { megabytes: 2, perHour: 5 }, rss: { megabytes: 30, perHour: 40 } };
 const sampleMillis = 1000;
-/** Samples between two collections, of which the last one counts: neighbours are not independent of each other. */
+/** Samples between two collections, of which only the last counts, because neighbors are not independent. */
 const samplesPerCollection = 10;
-/** Compiled code, pools and caches of seconds fill up before anything is measured. */
+/** Compiled code, pools, and caches of seconds fill up before the measurement. */
 const warmShare = 1 / 3;
 
-/** Soaks. Throws when something ends that should not. */
+/** Runs the soak. Throws if a process ends unexpectedly. */
 export async function soak({ minutes, perSecond, say, signal }: SoakOptions): Promise<Soaked> {
   const stopping = new AbortController();
   const abort = () => stopping.abort(signal.reason);
@@ -101,7 +101,7 @@ async function measure(
   const ours = [...slopes.heap.keys(), "nats-server"];
   const servers = [...slopes.rss.keys()].filter((role) => !ours.includes(role));
   const rssOfRole = (role: string): Slope => slopes.rss.get(role) ?? slopeOf([]);
-  // A busy machine carries less, and less leaks then: not much below this is anything found.
+  // A busy machine carries less load, and leaks less. Far below this rate the run finds nothing.
   const least = perSecond / 10;
   const hours = (minutes * (1 - warmShare)) / 60;
   const limitOf = ({ megabytes, perHour }: (typeof limits)["heap"]): number =>
@@ -141,7 +141,7 @@ async function measure(
   };
 }
 
-/** How many messages all streams hold: when they grow in number, memory may. */
+/** The number of messages in all streams: memory may grow with it. */
 async function messagesOf({ bus }: Arena): Promise<number> {
   let messages = 0;
   for await (const { state } of bus.jsm.streams.list()) messages += state.messages;
@@ -152,7 +152,7 @@ const slopeText = ({ perHour, low, high }: Slope): string =>
   `${figure(perHour)} MB/h (${figure(low)}–${figure(high)})`;
 
 function grows(what: string, slope: Slope, limit: number, samples: readonly Sample[]): Check {
-  // What was not measured has no slope, and no comparison holds of it.
+  // A missing measurement has no slope, and fails every comparison.
   const holds = slope.low <= limit;
   return {
     what,

@@ -1,4 +1,4 @@
-/** An app that does nothing with what it is told. `probot run` calls it. */
+/** An app that ignores every event. `probot run` calls it. */
 export default (app) => {
   app.on("push", async () => undefined);
 };
