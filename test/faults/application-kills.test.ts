@@ -70,20 +70,20 @@ test("every child is listed whenever a worker dies, and no other child remains a
   await Promise.all(names.map((name) => paas.application(name, { image: "killed:1", replicas: 0 })));
   const next = random(7);
   let begun = 0;
-  let looks = 0;
+  let checks = 0;
   /** Each Application changes now and then, and ends with or without a login. */
   const changed = Promise.all(
     names.map(async (name) => {
-      for (let change = 0; change < sized(8, 24) || begun <= 3 || looks <= 20; change++) {
+      for (let change = 0; change < sized(8, 24) || begun <= 3 || checks <= 20; change++) {
         await paas.patch(Application, name, { spec: login(next() < 0.5 ? "on" : "off") });
         await sleep(1000 * next());
       }
     }),
   );
   let going = true;
-  const looked = (async () => {
+  const unlistedChildren = (async () => {
     const found = new Set<string>();
-    for (; going; looks++) for (const text of await unlisted()) found.add(text);
+    for (; going; checks++) for (const text of await unlisted()) found.add(text);
     return [...found];
   })();
   const kills = await killAtRandom(paas.workers, changed, {
@@ -95,7 +95,7 @@ test("every child is listed whenever a worker dies, and no other child remains a
   });
   await changed;
   going = false;
-  expect(await looked, "children are listed before they are created").toEqual([]);
+  expect(await unlistedChildren, "children are listed before they are created").toEqual([]);
   expect(kills).toBeGreaterThan(3);
   for (const [index, name] of names.entries()) {
     // An Application whose workers died three times is skipped until its spec changes, so change it.

@@ -245,8 +245,8 @@ test("after an outage longer than the API server's history, vanished objects are
   expect(bridge.logged("position no longer served, listing", Note)).toHaveLength(1);
   expect(bridge.logged("listed", Note)).toMatchObject([{ vanished: 2 }]);
   expect(await bridge.counts(Note)).toEqual({ lists: 1, added: 1, modified: 3, deleted: 2 });
-  const told = bridged.history.all.slice(before);
-  expect(told.map(({ change, at }) => `${change} ${at.name}`).sort()).toEqual([
+  const events = bridged.history.all.slice(before);
+  expect(events.map(({ change, at }) => `${change} ${at.name}`).sort()).toEqual([
     "added appears",
     "deleted vanishes",
     "deleted vanishes-too",
@@ -254,7 +254,7 @@ test("after an outage longer than the API server's history, vanished objects are
     "modified note-2",
     "modified note-3",
   ]);
-  expect(told.find(({ at }) => at.name === "is-replaced")?.uid).toBe(replacement.metadata.uid);
+  expect(events.find(({ at }) => at.name === "is-replaced")?.uid).toBe(replacement.metadata.uid);
   // It resumes from there without a second list.
   await bridged.change("note-2");
   await bridged.untilSettled(Note);

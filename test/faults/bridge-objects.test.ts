@@ -97,11 +97,12 @@ test("publishes only the metadata of Secrets and ConfigMaps", async () => {
   await bridged.untilSettled(Secret);
 
   for (const kind of [Secret, ConfigMap]) {
-    const told = bridged.history.of(kind);
-    const versions = (name: string) => told.filter((one) => one.at.name === name).map(({ change }) => change);
+    const published = bridged.history.of(kind);
+    const versions = (name: string) =>
+      published.filter((one) => one.at.name === name).map(({ change }) => change);
     expect(versions("watched")).toEqual(["added", "modified"]);
     expect(versions("deleted")).toEqual(["added", "deleted"]);
-    for (const { object } of told) {
+    for (const { object } of published) {
       expect(Object.keys(object).sort()).toEqual(["apiVersion", "kind", "metadata"]);
       if (object.metadata.labels?.seen) expect(object.metadata.annotations).toEqual({ kept: "yes" });
     }
@@ -136,15 +137,15 @@ test.each(["while it watches", "while it is away"])(
       uid: moved.metadata.uid,
       resourceVersion: moved.metadata.resourceVersion,
     });
-    const told = bridged.history.of(Note, child);
-    expect(told.map(({ at, change }) => [at.owner, change])).toEqual([
+    const published = bridged.history.of(Note, child);
+    expect(published.map(({ at, change }) => [at.owner, change])).toEqual([
       [first.metadata.uid, "added"],
       // In this order the child exists at every moment.
       [second.metadata.uid, "modified"],
       [first.metadata.uid, "deleted"],
     ]);
     // The tombstone names the former controller, so that its function is enqueued.
-    expect(told.at(-1)?.object.metadata.ownerReferences).toMatchObject([{ uid: first.metadata.uid }]);
+    expect(published.at(-1)?.object.metadata.ownerReferences).toMatchObject([{ uid: first.metadata.uid }]);
 
     // Without a controller.
     await bridged.change(child, { metadata: { ownerReferences: null } });
@@ -192,12 +193,12 @@ test("an object repeatedly deleted and recreated under one name ends with its la
   }
   await bridged.untilSettled(Note);
   expect(await store.entry(Note, at("phoenix"))).toMatchObject({ deleted: false, uid: uids.at(-1) });
-  const told = bridged.history.of(Note, "phoenix");
-  expect([...new Set(told.map(({ uid }) => uid))]).toEqual(
-    uids.filter((uid) => told.some((one) => one.uid === uid)),
+  const published = bridged.history.of(Note, "phoenix");
+  expect([...new Set(published.map(({ uid }) => uid))]).toEqual(
+    uids.filter((uid) => published.some((one) => one.uid === uid)),
   );
-  expect(told.filter(({ uid }) => uid === uids.at(-1)).map(({ change }) => change)).toEqual(["added"]);
-  expect(bridged.history.disorder(told)).toEqual([]);
+  expect(published.filter(({ uid }) => uid === uids.at(-1)).map(({ change }) => change)).toEqual(["added"]);
+  expect(bridged.history.disorder(published)).toEqual([]);
 });
 
 test("lists many children of one owner over several pages, and the store reads all of them", async () => {
@@ -226,7 +227,7 @@ test("lists many children of one owner over several pages, and the store reads a
 
 test("publishes an object larger than a message as a partial event", async () => {
   const text = "x".repeat(1_100_000);
-  const told = (name: string) => bridged.history.of(Note, name).map(({ change }) => change);
+  const published = (name: string) => bridged.history.of(Note, name).map(({ change }) => change);
   await bridged.create("grows");
   await bridged.create("giant", {}, text);
   await bridged.change("grows", { spec: { text } });
@@ -236,8 +237,10 @@ test("publishes an object larger than a message as a partial event", async () =>
     ({ resourceVersion }) => compareVersions(resourceVersion, metadata.resourceVersion) >= 0,
   );
   const all = { giant: 1, grows: 2, "behind-the-giant": 1 };
-  await bridged.history.until(() => Object.entries(all).every(([name, times]) => told(name).length >= times));
-  expect([told("giant"), told("grows")]).toEqual([["added"], ["added", "modified"]]);
+  await bridged.history.until(() =>
+    Object.entries(all).every(([name, times]) => published(name).length >= times),
+  );
+  expect([published("giant"), published("grows")]).toEqual([["added"], ["added", "modified"]]);
   for (const name of ["giant", "grows"]) {
     const entry = await store.entry(Note, at(name));
     expect(entry).toMatchObject({ partial: true, object: { metadata: at(name) } });
@@ -257,7 +260,7 @@ test("publishes an object larger than a message as a partial event", async () =>
   await bridged.change("giant", { spec: { text: "small" } });
   await bridged.remove("grows");
   await bridged.untilSettled(Note);
-  expect([told("giant"), told("grows")]).toEqual([
+  expect([published("giant"), published("grows")]).toEqual([
     ["added", "modified"],
     ["added", "modified", "deleted"],
   ]);

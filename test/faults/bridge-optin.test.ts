@@ -13,7 +13,7 @@ import { createNamespace, optIn, optOut } from "../harness/namespaces.ts";
 
 const hidden = "hunter2-hunter2";
 const manager = { fieldManager: "test" };
-const patience = { timeout: 60_000, interval: 50 };
+const polling = { timeout: 60_000, interval: 50 };
 let bridged: Bridged;
 let gate: Gate;
 let lives = 0;
@@ -61,10 +61,10 @@ const changeSecret = (namespace: string, name: string, value: string) =>
   bridged.kit.client.mergePatch(Secret, { namespace, name }, { stringData: { value } }, manager);
 
 /** The events about the Secrets of a namespace. */
-const told = (namespace: string): Told[] =>
+const eventsOf = (namespace: string): Told[] =>
   bridged.history.of(Secret).filter(({ at }) => at.namespace === namespace);
 const changesIn = (namespace: string): string[] =>
-  told(namespace)
+  eventsOf(namespace)
     .map(({ change, at }) => `${change} ${at.name}`)
     .sort();
 const untilTold = (namespace: string, changes: readonly string[]): Promise<void> =>
@@ -83,9 +83,9 @@ const untilSaved = (namespace: string): Promise<void> =>
   expect
     .poll(async () => {
       const { state, resourceVersion = "0" } = (await position(namespace)) ?? {};
-      const last = told(namespace).at(-1)?.resourceVersion ?? "0";
+      const last = eventsOf(namespace).at(-1)?.resourceVersion ?? "0";
       return state === "watching" && Number(resourceVersion) >= Number(last);
-    }, patience)
+    }, polling)
     .toBe(true);
 
 /** The bridge's latest status of a namespace's Secrets. */
@@ -112,7 +112,7 @@ test("adding the label publishes the metadata of that namespace's Secrets, and n
   await changeSecret("comes", "before", "new");
   await createSecret("never", "after");
   await untilTold("comes", ["added before", "added after", "modified before"]);
-  for (const { object, raw } of told("comes")) {
+  for (const { object, raw } of eventsOf("comes")) {
     expect(Object.keys(object).sort()).toEqual(["apiVersion", "kind", "metadata"]);
     expect(object).toMatchObject({ apiVersion: "v1", kind: "Secret" });
     expect(raw).not.toContain(btoa(hidden));
@@ -186,7 +186,7 @@ test("requests only the metadata of Secrets, and only in opted-in namespaces", a
   await untilTold("asked", ["added made"]);
   // Watches end and reopen, and a new bridge probes the API server's current position.
   const watches = () => asked.filter(({ url }) => url.includes("watch=1"));
-  await expect.poll(() => watches().length, patience).toBeGreaterThan(9);
+  await expect.poll(() => watches().length, polling).toBeGreaterThan(9);
   await bridge.stop();
   await bridge.start();
   await changeSecret("asked", "made", "new");
@@ -214,14 +214,14 @@ test("keeps the known opted-in namespaces while they cannot be listed, and logs 
   await optIn(bridged.kit.client, "unknown");
   await createSecret("unknown", "made");
   await expect
-    .poll(() => bridge.probe("/readyz"), patience)
+    .poll(() => bridge.probe("/readyz"), polling)
     .toEqual({
       status: 503,
       text: expect.stringMatching(
         /^Namespace with the label denrei.dev\/secrets is not watched: GET \/api\/v1\/namespaces .*not today/,
       ),
     });
-  await expect.poll(() => asked.length, patience).toBeGreaterThan(1);
+  await expect.poll(() => asked.length, polling).toBeGreaterThan(1);
   const pauses = asked.slice(1).map((time, at) => time - (asked[at] ?? 0));
   expect(Math.min(...pauses), "it does not retry rapidly").toBeGreaterThan(3000);
   await changeSecret("known", "made", "new");
@@ -234,7 +234,7 @@ test("keeps the known opted-in namespaces while they cannot be listed, and logs 
 
   gate.answer(() => undefined);
   await untilTold("unknown", ["added made"]);
-  await expect.poll(() => bridge.probe("/readyz"), patience).toMatchObject({ status: 200 });
+  await expect.poll(() => bridge.probe("/readyz"), polling).toMatchObject({ status: 200 });
 });
 
 test("namespaces named in the settings are the opted-in ones, and labels are not read", async () => {
@@ -252,8 +252,8 @@ test("namespaces named in the settings are the opted-in ones, and labels are not
   await createSecret("default", "named-later");
   await bridged.history.until(() => changesIn("default").includes("added named-later"));
   expect(changesIn("labelled")).toEqual([]);
-  const places = asked.filter((url) => /\/secrets\b/.test(url)).map((url) => url.split("/secrets")[0]);
-  expect(new Set(places)).toEqual(
+  const paths = asked.filter((url) => /\/secrets\b/.test(url)).map((url) => url.split("/secrets")[0]);
+  expect(new Set(paths)).toEqual(
     new Set(["default", "named"].map((namespace) => `/api/v1/namespaces/${namespace}`)),
   );
   expect(asked.filter((url) => url.startsWith("/api/v1/namespaces?"))).toEqual([]);

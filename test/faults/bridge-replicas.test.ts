@@ -105,14 +105,14 @@ test("a leader paused for longer than its lease steps down and does not take it 
   await churn.stop();
   await bridged.untilSettled(Note);
   const saved = await bridged.position(Note, (position) => position.holder === next.name);
-  const told = bridged.history.of(Note).length;
+  const count = bridged.history.of(Note).length;
   const from = sleeper.log.all.length;
   process.kill(pid, "SIGCONT");
   const standsBy = (line: string) => line.includes('"standing by"') && line.includes(kindText(Note));
   await sleeper.log.until(standsBy, 60_000, from);
   expect(await sleeper.metric("denrei_bridge_leading", { kind: kindText(Note) })).toBe(0);
   // Anything it still has in flight is outdated.
-  expect(bridged.history.of(Note)).toHaveLength(told);
+  expect(bridged.history.of(Note)).toHaveLength(count);
   expect(await holder()).toBe(next.name);
   const after = await bridged.position(Note);
   expect(after.holder).toBe(next.name);

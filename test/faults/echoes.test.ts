@@ -14,7 +14,7 @@ import { metricSum } from "../harness/metrics.ts";
 
 const path = fileURLToPath(new URL("../fixtures/functions/probe.ts", import.meta.url));
 const scope = { fn: "probe", cluster: "default" };
-const patience = { timeout: 60_000, interval: 20 };
+const polling = { timeout: 60_000, interval: 20 };
 let kit: Kit;
 let bus: Bus;
 /** The connection of a simulated second replica. */
@@ -63,7 +63,7 @@ async function announce(key: ObjectKey, ownedMillis = 60_000): Promise<void> {
 
 const ticketOf = (key: ObjectKey) =>
   bus.jsm.streams.getMessage(workStream(scope.fn), { last_by_subj: work.ticket(scope, key) });
-const untilGivenBack = (key: ObjectKey) => vi.waitUntil(async () => (await ticketOf(key)) === null, patience);
+const untilGivenBack = (key: ObjectKey) => vi.waitUntil(async () => (await ticketOf(key)) === null, polling);
 
 /** Until the worker has served a request, its subscription may not have reached the bus. */
 async function untilListening(): Promise<void> {
@@ -147,7 +147,7 @@ test("a request left as a mark during a ticket that was an echo is reconciled", 
       await announce(key);
       await queue.request(key, changeOf(key, written));
       // The mark is deleted once it has become a ticket.
-      await expect.poll(() => queue.marks(key), patience).toEqual([]);
+      await expect.poll(() => queue.marks(key), polling).toEqual([]);
       await untilGivenBack(key);
     },
     async (key) => {
@@ -199,7 +199,7 @@ test("a write announced before a worker listened is news to the others once that
   const clock = vi.spyOn(performance, "now").mockReturnValue(performance.now());
   onTestFinished(() => clock.mockRestore());
   await announce(key);
-  await expect.poll(isEcho, patience).toBe(true);
+  await expect.poll(isEcho, polling).toBe(true);
   await worker.start();
   await untilListening();
   expect(isEcho()).toBe(true);
@@ -212,22 +212,22 @@ test("a write announced before a worker listened is news to the others once that
 });
 
 test("announces a write before acknowledging its ticket", async () => {
-  const told: string[] = [];
+  const announced: string[] = [];
   replica.nc.subscribe(echoSubject(scope), {
     callback(_, message) {
-      if (message.string().includes("wrote")) told.push("announced");
+      if (message.string().includes("wrote")) announced.push("announced");
     },
   });
   bus.nc.subscribe(`$JS.ACK.${workStream(scope.fn)}.>`, {
     callback(_, message) {
       // Ignores requests for more time.
-      if (message.string() === "+ACK") told.push("given back");
+      if (message.string() === "+ACK") announced.push("given back");
     },
   });
   await bus.nc.flush();
   await create(at("told"), { mode: "ok" });
-  await expect.poll(() => told, patience).toContain("given back");
-  expect(told).toEqual(["announced", "given back"]);
+  await expect.poll(() => announced, polling).toContain("given back");
+  expect(announced).toEqual(["announced", "given back"]);
 });
 
 test("recognizes the request of an event, but not that of its retry", async () => {
@@ -238,7 +238,7 @@ test("recognizes the request of an event, but not that of its retry", async () =
   });
   await bus.nc.flush();
   await create(key, { mode: "throw" });
-  await expect.poll(() => requests.length, patience).toBeGreaterThan(1);
+  await expect.poll(() => requests.length, polling).toBeGreaterThan(1);
   expect(requests.slice(0, 2)).toMatchObject([
     { attempt: 0, routed: true, cause: { type: "object" } },
     { attempt: 1, cause: { type: "object" } },
@@ -248,11 +248,12 @@ test("recognizes the request of an event, but not that of its retry", async () =
 
 test("a condition written over an unseen change is not an echo and is reread", async () => {
   const key = at("overtaken");
-  const told = new Map<string, number>();
+  const announced = new Map<string, number>();
   replica.nc.subscribe(echoSubject(scope), {
     callback(_, message) {
       const { wrote = [] } = message.json<{ wrote?: ReturnType<typeof wroteOf>[] }>();
-      for (const { uid, resourceVersion, millis } of wrote) told.set(`${uid} ${resourceVersion}`, millis);
+      for (const { uid, resourceVersion, millis } of wrote)
+        announced.set(`${uid} ${resourceVersion}`, millis);
     },
   });
   const requests: Request[] = [];
@@ -270,11 +271,11 @@ test("a condition written over an unseen change is not an echo and is reread", a
     if (ready?.reason === "ToldSo") conditions.push(`${uid} ${resourceVersion}`);
     return conditions.length > 0 && ready?.status === "True";
   });
-  await vi.waitUntil(() => isWatched, patience);
+  await vi.waitUntil(() => isWatched, polling);
   await kit.client.mergePatch(Probe, key, { spec: { mode: "overtaken" } }, { fieldManager: "test" });
   const { metadata } = await recovered;
-  await vi.waitUntil(() => told.has(`${metadata.uid} ${metadata.resourceVersion}`), patience);
-  expect(conditions.map((written) => told.get(written))).toEqual([0]);
+  await vi.waitUntil(() => announced.has(`${metadata.uid} ${metadata.resourceVersion}`), polling);
+  expect(conditions.map((written) => announced.get(written))).toEqual([0]);
   // If the change was reconciled before its request arrives, it is the echo of that reconcile's writer.
   expect(requests.map(({ routed }) => routed)).toEqual(requests.map(() => true));
 });
@@ -295,7 +296,7 @@ test.each([
 ])("another replica's write is read before the bus has it, even when that replica %s", async (name, end) => {
   const key = at(`written-elsewhere-${name.replaceAll(" ", "-")}`);
   await create(key, { mode: "later", millis: 3_600_000 });
-  await expect.poll(() => generationsOf(key), patience).toEqual([1]);
+  await expect.poll(() => generationsOf(key), polling).toEqual([1]);
   await untilGivenBack(key);
   await bridge.stop();
   try {
@@ -306,13 +307,13 @@ test.each([
       { fieldManager: "test" },
     );
     await queue.request(key, newRequest({ type: "timer" }));
-    await expect.poll(() => generationsOf(key), patience).toEqual([1, 1]);
+    await expect.poll(() => generationsOf(key), polling).toEqual([1, 1]);
     await untilGivenBack(key);
     replica.nc.publish(echoSubject(scope), JSON.stringify({ wrote: [wroteOf(key, metadata)] }));
     end(key);
     await replica.nc.flush();
     await queue.request(key, newRequest({ type: "timer" }));
-    await expect.poll(() => generationsOf(key), patience).toEqual([1, 1, 2]);
+    await expect.poll(() => generationsOf(key), polling).toEqual([1, 1, 2]);
   } finally {
     await bridge.start();
   }

@@ -98,9 +98,9 @@ test("every song ends correctly while the bus is killed and restarted", { timeou
   let before = -1;
   // On a busy machine, reconnecting can take longer than the pauses, and no song would proceed.
   const mayKill = async () => {
-    const said = await wordsSaid();
-    const isMore = said > before;
-    if (isMore) before = said;
+    const words = await wordsSaid();
+    const isMore = words > before;
+    if (isMore) before = words;
     return isMore;
   };
   await killAtRandom([nats], ended, {

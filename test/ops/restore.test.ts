@@ -23,7 +23,7 @@ const nats = (await programs("nats")).nats.path;
 const words = { DENREI_ZUNDOKO_WORDS: "Doko,Zun,Zun,Zun,Zun,Doko" };
 /** An object that always fails: the names of its children would be too long. */
 const hopeless = "long".padEnd(250, "g");
-const patience = { timeout: 90_000, interval: 200 };
+const polling = { timeout: 90_000, interval: 200 };
 let kit: LocalKit;
 let admin: Bus;
 let bridge: Replica;
@@ -82,7 +82,7 @@ afterAll(async () => {
 
 describe("a bus that restarts empty", () => {
   test("is filled again while all processes keep running, and new and unfinished work completes", async () => {
-    await expect.poll(letters, patience).toEqual([hopeless]);
+    await expect.poll(letters, polling).toEqual([hopeless]);
     await sing("half-done", 3000);
     await kit.until(Hikawa, { namespace: "default", name: "half-done" }, ({ status }) =>
       Boolean(status?.numZundokosSaid),
@@ -93,7 +93,7 @@ describe("a bus that restarts empty", () => {
   });
 
   test("a dead-lettered object is retried once and dead-lettered again", async () => {
-    await expect.poll(letters, patience).toEqual([hopeless]);
+    await expect.poll(letters, polling).toEqual([hopeless]);
   });
 
   test("every kind is watched again", async () => {
@@ -101,7 +101,7 @@ describe("a bus that restarts empty", () => {
       (await bridge.probe("/metrics")).text
         .split("\n")
         .filter((line) => /^denrei_bridge_(leading\{.*\} 0|behind_seconds\{.*\} [1-9])/.test(line));
-    await expect.poll(lagging, patience).toEqual([]);
+    await expect.poll(lagging, polling).toEqual([]);
   });
 });
 
@@ -113,7 +113,7 @@ test("objects that the bus lost, while it kept the bridge's position, are publis
   const before = Object.keys((await known()) ?? {}).length;
   await admin.jsm.streams.purge(streams.objects, { filter: objects });
   await bridge.start();
-  await expect.poll(async () => Object.keys((await known()) ?? {}).length, patience).toBe(before);
+  await expect.poll(async () => Object.keys((await known()) ?? {}).length, polling).toBe(before);
 });
 
 describe("a backup", () => {

@@ -132,7 +132,7 @@ export async function openGround(trial: Trial, options: GroundOptions): Promise<
   }
 
   function worker(name: string): Promise<Child> {
-    let heard = false;
+    let isReady = false;
     const env: ReplicaEnv = {
       NATS_URL: workerUrl,
       PROVE_API_URL: apiServer.url,
@@ -149,13 +149,13 @@ export async function openGround(trial: Trial, options: GroundOptions): Promise<
         args: [program],
         env: { ...env, ...compiledBefore, NODE_NO_WARNINGS: "1", VITEST: undefined },
         onLine(line) {
-          heard ||= line === "worker ready";
+          isReady ||= line === "worker ready";
           if (line.includes("the bus did not deliver this any more")) stranded++;
         },
         async ready() {
-          if (!heard) throw new Error("it is not ready");
+          if (!isReady) throw new Error("it is not ready");
           // The next process has to log it again.
-          heard = false;
+          isReady = false;
         },
         readyMillis: 60_000,
         graceMillis: 15_000,

@@ -44,7 +44,7 @@ export function openJournal(folder: string, replica: string): Journal {
 }
 
 /** The reconciles of matching keys that a replica has started since `since` and not finished, from the end of its journal. */
-export async function inHand(
+export async function inFlight(
   folder: string,
   replica: string,
   { since, keys }: { readonly since: number; readonly keys: string },

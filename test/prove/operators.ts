@@ -138,10 +138,10 @@ export async function watchKills(
 ): Promise<Seen> {
   const { signal } = ground;
   const created = new Map<string, number>();
-  const said = new Map<string, number>();
+  const firstWords = new Map<string, number>();
   const unwatch = await watchKind(ground, Zundoko, ({ metadata }, type) => {
     const name = metadata.name.replace(/-zundoko-\d+$/, "");
-    if (type === "ADDED" && !said.has(name)) said.set(name, now());
+    if (type === "ADDED" && !firstWords.has(name)) firstWords.set(name, now());
   });
   let going = true;
   const load = (async () => {
@@ -172,10 +172,12 @@ export async function watchKills(
     await load;
     await until(
       ground,
-      () => [...created.keys()].every((name) => said.has(name)),
+      () => [...created.keys()].every((name) => firstWords.has(name)),
       "every Hikawa to have its first word",
     );
-    const waits = [...created].map(([key, at]): Wait => ({ key, at, millis: (said.get(key) ?? at) - at }));
+    const waits = [...created].map(
+      ([key, at]): Wait => ({ key, at, millis: (firstWords.get(key) ?? at) - at }),
+    );
     return {
       calm: waits.filter(
         ({ at, millis }) =>
@@ -206,9 +208,9 @@ export async function wordsAcrossKill(
 ): Promise<number[]> {
   const { label, count, intervalMillis, due } = options;
   const names = namesOf(label, count);
-  const heard = new Map<string, number[]>(names.map((name) => [name, []]));
+  const wordTimes = new Map<string, number[]>(names.map((name) => [name, []]));
   const unwatch = await watchKind(ground, Zundoko, ({ metadata }, type) => {
-    if (type === "ADDED") heard.get(metadata.name.replace(/-zundoko-\d+$/, ""))?.push(now());
+    if (type === "ADDED") wordTimes.get(metadata.name.replace(/-zundoko-\d+$/, ""))?.push(now());
   });
   try {
     const begun = now();
@@ -223,12 +225,12 @@ export async function wordsAcrossKill(
     await bus?.start();
     await Promise.all(others.map((part) => part.start()));
     const wanted = due === "after create" ? 1 : 2;
-    await until(ground, () => [...heard.values()].every((times) => times.length >= wanted), "every word");
+    await until(ground, () => [...wordTimes.values()].every((times) => times.length >= wanted), "every word");
     // The next operator must not find them.
     const path = resourcePath(Hikawa, ground.namespace);
     await ground.client.request({ method: "DELETE", path, signal: ground.signal });
     return names.map((name) => {
-      const times = heard.get(name) ?? [];
+      const times = wordTimes.get(name) ?? [];
       const since = due === "after create" ? (created.get(name) ?? 0) : (times[0] ?? 0);
       return (times[wanted - 1] ?? 0) - since - intervalMillis;
     });

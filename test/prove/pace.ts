@@ -7,7 +7,7 @@ import { compiledBefore } from "../harness/start/quick.ts";
 /** A worker's main dependencies, which Node loads and then exits. */
 const libraries = ["@nats-io/transport-node", "@nats-io/jetstream", "cloudevents", "pino", "zod"];
 const script = libraries.map((name) => `import ${JSON.stringify(name)};`).join("");
-const looks = 5;
+const samples = 5;
 
 /** The time that takes on the machine that the limits are meant for. Milliseconds. */
 const meantMillis = 150;
@@ -18,7 +18,7 @@ const meantMillis = 150;
  */
 export async function slowness(signal: AbortSignal): Promise<number> {
   const millis: number[] = [];
-  for (let look = 0; look < looks; look++) millis.push(await load(signal));
+  for (let sample = 0; sample < samples; sample++) millis.push(await load(signal));
   return Math.max(1, quantile(millis, 0.5) / meantMillis);
 }
 

@@ -25,7 +25,7 @@ export interface Deed {
 
 /** Running writes. */
 export interface Shelving {
-  readonly deeds: readonly Deed[];
+  readonly writes: readonly Deed[];
   /**
    * Moves the writes on to the objects of a new cohort, its predecessor, and a few objects that are always written. The objects left
    * behind keep their last change, so no later one hides its loss.
@@ -46,7 +46,7 @@ const notesPerCohort = 12;
 /** Creates, changes, moves, deletes, and re-creates shelves and notes, one write after the other. */
 export function startShelving(bridged: Bridged, { next, signal }: Trial): Shelving {
   const { client } = bridged.kit;
-  const deeds: Deed[] = [];
+  const writes: Deed[] = [];
   const stopping = new AbortController();
   /** The objects as in the last response. */
   const shelves = new Map<string, Stored<Shelf>>();
@@ -55,7 +55,7 @@ export function startShelving(bridged: Bridged, { next, signal }: Trial): Shelvi
 
   const did = (what: Deed["what"], kind: Kind, name: string, object?: Stored): void => {
     const { uid = "", resourceVersion = "" } = object?.metadata ?? {};
-    deeds.push({ time: new Date().toISOString(), what, kind: kind.kind, name, uid, resourceVersion });
+    writes.push({ time: new Date().toISOString(), what, kind: kind.kind, name, uid, resourceVersion });
   };
   const below = (count: number): number => Math.floor(next() * count);
   const nameOf = (kind: string, count: number): string => {
@@ -129,7 +129,7 @@ export function startShelving(bridged: Bridged, { next, signal }: Trial): Shelvi
     }
   })();
   return {
-    deeds,
+    writes,
     nextCohort() {
       cohort++;
     },
@@ -186,11 +186,11 @@ function differences({ shelves, notes, sightings }: Ending): { text: string; nam
     const wanted = [`itself ${uid} ${resourceVersion}`, ...(byOwner.get(uid) ?? []).map(childText)];
     const seen = last.get(uid);
     const found = seen ? [`itself ${uid} ${seen.resourceVersion}`, ...seen.children] : [];
-    const missed = wanted.filter((one) => !found.includes(one));
+    const missing = wanted.filter((one) => !found.includes(one));
     const ghosts = found.filter((one) => !wanted.includes(one));
-    if (missed.length + ghosts.length === 0) return [];
-    const children = [...missed, ...ghosts].map((text) => text.split(" ", 1)[0] ?? "");
-    const text = `${name}: not seen by its last reconcile: ${missed.join(", ") || "none"}; outdated there: ${ghosts.join(", ") || "none"}`;
+    if (missing.length + ghosts.length === 0) return [];
+    const children = [...missing, ...ghosts].map((text) => text.split(" ", 1)[0] ?? "");
+    const text = `${name}: not seen by its last reconcile: ${missing.join(", ") || "none"}; outdated there: ${ghosts.join(", ") || "none"}`;
     return [{ text, names: [name, ...children] }];
   });
 }
@@ -199,7 +199,7 @@ function differences({ shelves, notes, sightings }: Ending): { text: string; nam
 export async function checkShelves(
   { kit, history }: Bridged,
   folder: string,
-  deeds: readonly Deed[],
+  writes: readonly Deed[],
 ): Promise<{ checks: Check[]; sightings: readonly Sighting[] }> {
   const look = async (): Promise<Ending> => {
     const [shelves, notes] = await Promise.all([kit.list(Shelf), kit.list(Note)]);
@@ -227,7 +227,7 @@ export async function checkShelves(
   const ghosts = [...last.values()].filter(({ uid, change }) => change !== "deleted" && !alive.has(uid));
   const uids = new Set(history.all.map(({ uid }) => uid));
   const deleted = [...uids].filter((uid) => !alive.has(uid)).length;
-  const told = (names: readonly string[]): string[] => historyOf(names, deeds, history.all, sightings);
+  const told = (names: readonly string[]): string[] => historyOf(names, writes, history.all, sightings);
   const checks: Check[] = [
     {
       what: "shelves whose last reconcile saw stale data",
@@ -257,13 +257,13 @@ export async function checkShelves(
 /** The events of the named objects in the API, on the bus, and in the workers, oldest first. */
 export function historyOf(
   names: readonly string[],
-  deeds: readonly Deed[],
+  writes: readonly Deed[],
   told: readonly Told[],
   sightings: readonly Sighting[],
 ): string[] {
   const timeOf = ({ raw }: Told): string => /^ce-time: (\S+)/m.exec(raw)?.[1] ?? "";
   const lines = [
-    ...deeds
+    ...writes
       .filter(({ name }) => names.includes(name))
       .map(({ time, what, kind, name, uid, resourceVersion }) => [
         time,

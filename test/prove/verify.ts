@@ -81,7 +81,7 @@ export function pausedHadNoEffect(record: Record, pause: string): Check {
     pauses.some((one) => across(effect, one) && effect.at > one.to),
   );
   const ended = new Set(record.effects.map(({ replica, key, from }) => `${replica} ${key} ${from}`));
-  const inHand = record.begun.filter(
+  const inFlight = record.begun.filter(
     (one) =>
       !ended.has(`${one.replica} ${one.key} ${one.from}`) &&
       pauses.some((fault) => across(one, fault) && fault.from - one.from < longMillis),
@@ -90,9 +90,9 @@ export function pausedHadNoEffect(record: Record, pause: string): Check {
   return {
     what: "effects of a paused worker's in-flight work after it resumes",
     limit: "0",
-    found: `${figure(late.length)}, with ${figure(inHand.length)} reconciles in flight in ${pauses.length} pauses`,
+    found: `${figure(late.length)}, with ${figure(inFlight.length)} reconciles in flight in ${pauses.length} pauses`,
     // A worker with nothing in flight shows nothing.
-    holds: late.length === 0 && inHand.length > 0,
+    holds: late.length === 0 && inFlight.length > 0,
     ...(first && { history: historyOf(record, first.key, first.at) }),
   };
 }

@@ -73,15 +73,15 @@ beforeAll(async () => {
   const probe = installation("probe", "GitHubApp", "x");
   const dry = { ...manager, dryRun: "All" } as const;
   const refusal = () => bob.create(Installation, probe, dry).then(() => "none", String);
-  const patience = { timeout: 60_000, interval: 100 };
-  await vi.waitUntil(async () => (await refusal()).includes("bob may not use"), patience);
+  const polling = { timeout: 60_000, interval: 100 };
+  await vi.waitUntil(async () => (await refusal()).includes("bob may not use"), polling);
   // It also learns of roles in the background.
   const ann = await as("ann");
   for (const [kind, app] of [
     ["ClusterGitHubApp", "main"],
     ["GitHubApp", "own"],
   ] as const)
-    await vi.waitFor(() => ann.create(Installation, installation("probe", kind, app), dry), patience);
+    await vi.waitFor(() => ann.create(Installation, installation("probe", kind, app), dry), polling);
 });
 afterAll(async () => {
   for (const connection of opened) await connection.close();

@@ -213,7 +213,7 @@ test("the token for builds reads one repository, and tokens for the API are in n
 });
 
 /** Accounts are deleted with their owners; remotesync.test.ts rebuilds a Build; failed reports are not Events. */
-const seldom = [
+const unexercised = [
   "modoki-remotesync: delete serviceaccounts",
   "modoki-remotesync: patch kpack.io/builds",
   "modoki-report: create events.k8s.io/events",
@@ -223,6 +223,6 @@ test("no request was denied, and every write permission was used", async () => {
   await Promise.all(paas.workers.map((worker) => worker.stop()));
   const asked = await paas.accounts.asked();
   expect(asked.filter(({ refused }) => refused !== "no")).toEqual([]);
-  expect(unwritten(ours, asked)).toEqual(seldom);
+  expect(unwritten(ours, asked)).toEqual(unexercised);
   expect(asked.filter(({ user }) => user === accountUser(gatewayName))).toEqual([]);
 });

@@ -129,7 +129,7 @@ describe("with the certificate of a role", () => {
 });
 
 describe("an error with instructions is returned to a client", () => {
-  const said = async (env: Record<string, string>, exitCode = 1): Promise<string> => {
+  const stderrOf = async (env: Record<string, string>, exitCode = 1): Promise<string> => {
     const { code, stderr } = await runHere(["status"], { env });
     expect(code).toBe(exitCode);
     return stderr;
@@ -137,32 +137,32 @@ describe("an error with instructions is returned to a client", () => {
 
   test("without a certificate", async () => {
     const { NATS_URL, NATS_CA } = tls.env("denrei-operator-tls");
-    expect(await said({ NATS_URL, NATS_CA })).toMatch(
-      /^denrei: expected a NATS server at tls:.*It requires a client certificate: set --nats-cert and --nats-key/,
+    expect(await stderrOf({ NATS_URL, NATS_CA })).toMatch(
+      /^denrei: expected a NATS server at tls:.*It wants to see a certificate: set --nats-cert and --nats-key/,
     );
   });
 
   test("with a certificate without its key", async () => {
     const { NATS_KEY: _, ...env } = tls.env("denrei-operator-tls");
-    expect(await said(env, 2)).toMatch(/^denrei: .*found no private key \(NATS_KEY\)/);
+    expect(await stderrOf(env, 2)).toMatch(/^denrei: .*found no private key \(NATS_KEY\)/);
   });
 
   test("with an existing user's certificate of another authority", async () => {
     const foreign = createCertificateAuthority().client({ user: "denrei-operator" });
     await tls.mount(secretWith("foreign", text(secrets[0], "ca.crt"), foreign));
-    expect(await said(tls.env("foreign"))).toMatch(
-      /^denrei: .*seems to reject the one of denrei-operator .*foreign.tls\.crt/,
+    expect(await stderrOf(tls.env("foreign"))).toMatch(
+      /^denrei: .*seems not to accept the one of denrei-operator .*foreign.tls\.crt/,
     );
   });
 
   test("that does not trust the server's authority", async () => {
     const { NATS_URL, NATS_CERT, NATS_KEY } = tls.env("denrei-operator-tls");
-    expect(await said({ NATS_URL, NATS_CERT, NATS_KEY })).toMatch(/^denrei: .*set --nats-ca or NATS_CA/);
+    expect(await stderrOf({ NATS_URL, NATS_CERT, NATS_KEY })).toMatch(/^denrei: .*set --nats-ca or NATS_CA/);
   });
 
   test("that expects TLS from a server without it", async () => {
     const NATS_URL = kit.platform.natsUrl.replace("nats://", "tls://");
-    expect(await said({ NATS_URL })).toMatch(
+    expect(await stderrOf({ NATS_URL })).toMatch(
       /^denrei: expected a NATS server at tls:.*does not support 'tls'/,
     );
   });

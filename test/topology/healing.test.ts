@@ -32,7 +32,7 @@ let bridge: Replica;
 let worker: Replica;
 let songs = 0;
 /** The bridge polls for changes that JetStream does not announce, at intervals of more than half a minute. */
-const patience = { timeout: 120_000 };
+const polling = { timeout: 120_000 };
 
 beforeAll(async () => {
   kit = await startLocalKit();
@@ -51,7 +51,7 @@ afterAll(async () => {
 async function sing(): Promise<string> {
   const name = `song-${++songs}`;
   await kit.client.create(Hikawa, hikawa(name, 0), { fieldManager: "test" });
-  await kit.until(Hikawa, { name }, isFinished, patience.timeout);
+  await kit.until(Hikawa, { name }, isFinished, polling.timeout);
   return name;
 }
 
@@ -89,7 +89,7 @@ test("purged objects are published again, even when others have changed since", 
   await kit.client.mergePatch(Hikawa, { namespace: "default", name: other }, patch, { fieldManager: "test" });
   const filter = { subjects_filter: objectByName("default", Hikawa, { namespace: "default", name }) };
   const found = async () => (await bus.jsm.streams.info(streams.objects, filter)).state.subjects;
-  await expect.poll(found, patience).toBeDefined();
+  await expect.poll(found, polling).toBeDefined();
 });
 
 test("a stream with other limits is restored to its declaration", async () => {
@@ -114,7 +114,7 @@ test("an altered consumer is restored to its declaration", async () => {
     const { config } = await bus.jsm.consumers.info(work, "default");
     return [config.headers_only ?? false, config.max_deliver];
   };
-  await expect.poll(settings, patience).toEqual([false, -1]);
+  await expect.poll(settings, polling).toEqual([false, -1]);
   await sing();
 });
 

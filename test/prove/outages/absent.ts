@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OwnKit } from "../../harness/kit.ts";
 import { bounded, type Outcome, type Trial } from "../scenario.ts";
-import { errorsOf, probePath, put, said, settled, untilReadiness } from "./act.ts";
+import { errorsOf, mentions, probePath, put, settled, untilReadiness } from "./act.ts";
 
 /** Longer than the first few retries, so that their backoff shows. Milliseconds. */
 const awayMillis = 2500;
@@ -10,10 +10,10 @@ const awayMillis = 2500;
 /** Starts the processes first, then one server after the other. */
 export async function absentAtStart(trial: Trial, kit: OwnKit, objects: number): Promise<Outcome> {
   const { nats, apiserver } = kit.platform;
-  const wanted = new Map<string, number>();
+  const desired = new Map<string, number>();
   for (let i = 0; i < objects; i++) {
     await put(kit, `absent-${i}`, i);
-    wanted.set(`absent-${i}`, i);
+    desired.set(`absent-${i}`, i);
   }
   await Promise.all([nats.stop(), apiserver.stop()]);
   trial.say("bridge and worker started without servers");
@@ -39,7 +39,7 @@ export async function absentAtStart(trial: Trial, kit: OwnKit, objects: number):
   await apiserver.start();
   trial.say("both servers are up");
   await Promise.all(replicas.map((replica) => untilReadiness(replica, ({ status }) => status === 200)));
-  const outcome = await settled(kit, "unreachable at startup", wanted);
+  const outcome = await settled(kit, "unreachable at startup", desired);
   const pauses = replicas.flatMap((replica) =>
     errorsOf(replica).flatMap(({ retryInMillis }) =>
       typeof retryInMillis === "number" ? [retryInMillis] : [],
@@ -49,12 +49,12 @@ export async function absentAtStart(trial: Trial, kit: OwnKit, objects: number):
   return {
     injected: ["bus and API server unreachable at startup, then started one by one"],
     checks: [
-      said(
+      mentions(
         "unreachable at startup, both: readiness",
         "the bus is not reachable: expected a NATS server at",
         refused[0]?.text ?? "",
       ),
-      said(
+      mentions(
         "unreachable at startup, API server: readiness",
         "the API server is not reachable: expected",
         half[1]?.text ?? "",

@@ -59,7 +59,7 @@ export async function untilReadiness(
 export async function settled(
   kit: Kit,
   what: string,
-  wanted: ReadonlyMap<string, number>,
+  desired: ReadonlyMap<string, number>,
   address: Omit<BusAddress, "name"> = { url: kit.platform.natsUrl },
 ): Promise<readonly Check[]> {
   const bus = await connectBus({ ...address, name: "trial" });
@@ -67,13 +67,13 @@ export async function settled(
     const store = objectStore(bus, "default");
     const wrong = async (): Promise<string[]> => {
       const objects = new Map((await kit.list(Probe)).map((object) => [object.metadata.name, object]));
-      const names = new Set([...wanted.keys(), ...objects.keys()]);
+      const names = new Set([...desired.keys(), ...objects.keys()]);
       const unlike = [...names].flatMap((name) => {
         const { spec, status } = objects.get(name) ?? {};
         const is = `spec ${spec?.value}, reconciled ${status?.value}`;
-        return spec?.value === wanted.get(name) && status?.value === wanted.get(name)
+        return spec?.value === desired.get(name) && status?.value === desired.get(name)
           ? []
-          : [`${name}: expected ${wanted.get(name)}, found ${is}`];
+          : [`${name}: expected ${desired.get(name)}, found ${is}`];
       });
       return [...unlike, ...(await differences(kit.client, store, Probe))];
     };
@@ -96,7 +96,7 @@ export async function settled(
 }
 
 /** A check that a text contains the words. If not, `found` is the text, without the path of the temporary folder. */
-export function said(what: string, words: string, text: string): Check {
+export function mentions(what: string, words: string, text: string): Check {
   const holds = text.includes(words);
   const found = text.replaceAll(tmpdir(), "$TMPDIR");
   return {
@@ -112,7 +112,7 @@ export const errorsOf = (replica: Replica): readonly Record<string, unknown>[] =
   replica.log.records().filter(({ level }) => level === "error");
 
 /** Merges the outcomes. */
-export const together = (acts: readonly Outcome[]): Outcome => ({
+export const mergeOutcomes = (acts: readonly Outcome[]): Outcome => ({
   injected: acts.flatMap(({ injected }) => injected),
   checks: acts.flatMap(({ checks }) => checks),
   figures: acts.flatMap(({ figures = [] }) => figures),

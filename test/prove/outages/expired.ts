@@ -10,7 +10,7 @@ import { createCertificateAuthority } from "../../../deploy/local/pki.ts";
 import { Probe } from "../../fixtures/functions/probe.ts";
 import { type OwnKit, startReplica } from "../../harness/kit.ts";
 import type { Outcome, Trial } from "../scenario.ts";
-import { errorsOf, probePath, put, said, settled, untilReadiness } from "./act.ts";
+import { errorsOf, mentions, probePath, put, settled, untilReadiness } from "./act.ts";
 
 /** Validity of the first certificate: long enough to start all processes on a busy machine. */
 const validMillis = 30_000;
@@ -29,13 +29,13 @@ export async function clientExpires(trial: Trial, kit: OwnKit, objects: number):
   ]);
   const [bridge] = replicas;
   const before = await kit.list(Probe);
-  const wanted = new Map(before.map(({ metadata, spec }) => [metadata.name, spec.value ?? 0]));
+  const desired = new Map(before.map(({ metadata, spec }) => [metadata.name, spec.value ?? 0]));
   await new Promise((resolve) => setTimeout(resolve, Math.max(0, expires.getTime() + 1500 - Date.now())));
   trial.say("the client certificate has expired");
   const late = await kit.worker("worker-3", [probePath], { env, until: "serving" });
   for (let i = 0; i < objects; i++) {
     await put(kit, `expired-${i}`, i);
-    wanted.set(`expired-${i}`, i);
+    desired.set(`expired-${i}`, i);
   }
   const [refused, waiting] = await Promise.all([
     untilReadiness(bridge, ({ status }) => status === 503),
@@ -45,13 +45,13 @@ export async function clientExpires(trial: Trial, kit: OwnKit, objects: number):
   trial.say("the file has a new certificate");
   const all = [...replicas, late];
   await Promise.all(all.map((replica) => untilReadiness(replica, ({ status }) => status === 200)));
-  const checks = await settled(kit, "client certificate expired", wanted);
+  const checks = await settled(kit, "client certificate expired", desired);
   await Promise.all(all.map((replica) => replica.stop()));
   return {
     injected: ["client certificate expired, then replaced in the kubeconfig"],
     checks: [
-      said("client certificate expired: bridge readiness", "401 Unauthorized", refused.text),
-      said(
+      mentions("client certificate expired: bridge readiness", "401 Unauthorized", refused.text),
+      mentions(
         "client certificate expired: new worker's readiness",
         "Check the user of the kubeconfig's current context",
         waiting.text,
@@ -93,9 +93,13 @@ export async function serverExpired(trial: Trial): Promise<Outcome> {
   return {
     injected: ["API server certificate expired, then renewed"],
     checks: [
-      said("API server certificate expired: worker readiness", "its certificate has expired", refused.text),
-      said("API server certificate renewed: worker readiness", "ok", ready.text),
-      said(
+      mentions(
+        "API server certificate expired: worker readiness",
+        "its certificate has expired",
+        refused.text,
+      ),
+      mentions("API server certificate renewed: worker readiness", "ok", ready.text),
+      mentions(
         "API server certificate expired: logged error",
         "Renew the API server's certificate",
         String(errors[0]?.msg),

@@ -6,7 +6,7 @@ import type { Kit, Replica } from "../../harness/kit.ts";
 import { testRoles } from "../../harness/roles.ts";
 import { secretWith, startTlsBus, type TlsBus } from "../../harness/tlsbus.ts";
 import type { Check, Outcome, Trial } from "../scenario.ts";
-import { errorsOf, probePath, put, said, settled, untilReadiness } from "./act.ts";
+import { errorsOf, mentions, probePath, put, settled, untilReadiness } from "./act.ts";
 
 const roles = [...testRoles(), { name: "trial", permissions: undefined, account: "bus" as const }];
 const users = ["bridge", "probe", "trial"];
@@ -31,7 +31,7 @@ export async function busExpires(trial: Trial, kit: Kit, objects: number): Promi
   const bridge = await kit.bridge("bridge-tls", { args: [probePath], env: env("bridge") });
   const running = [bridge, await startWorker("worker-tls-1", "ready")];
   const before = await kit.list(Probe);
-  const wanted = new Map(before.map(({ metadata, spec }) => [metadata.name, spec.value ?? 0]));
+  const desired = new Map(before.map(({ metadata, spec }) => [metadata.name, spec.value ?? 0]));
 
   /** Restarts the server, so that running and new processes are refused, changes objects, and renews the certificate. */
   async function outage(
@@ -45,7 +45,7 @@ export async function busExpires(trial: Trial, kit: Kit, objects: number): Promi
     for (let i = 0; i < objects; i++) {
       const name = `${what.replaceAll(/\W+/g, "-")}-${i}`;
       await put(kit, name, i);
-      wanted.set(name, i);
+      desired.set(name, i);
     }
     const all = [...running, late];
     const refused = (replica: Replica) =>
@@ -57,10 +57,10 @@ export async function busExpires(trial: Trial, kit: Kit, objects: number): Promi
     running.push(late);
     await Promise.all(running.map((replica) => untilReadiness(replica, ({ status }) => status === 200)));
     return [
-      said(`${what} expired: bridge readiness`, words, answers[0]?.text ?? ""),
-      said(`${what} expired: new worker's readiness`, words, answers.at(-1)?.text ?? ""),
-      said(`${what} expired: logged error`, words, String(errors.at(-1)?.msg)),
-      ...(await settled(kit, `${what} expired`, wanted, { url, ca, certificate, key })),
+      mentions(`${what} expired: bridge readiness`, words, answers[0]?.text ?? ""),
+      mentions(`${what} expired: new worker's readiness`, words, answers.at(-1)?.text ?? ""),
+      mentions(`${what} expired: logged error`, words, String(errors.at(-1)?.msg)),
+      ...(await settled(kit, `${what} expired`, desired, { url, ca, certificate, key })),
     ];
   }
 

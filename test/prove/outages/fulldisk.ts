@@ -7,7 +7,7 @@ import type { NatsStorage } from "../../../deploy/local/index.ts";
 import { Probe } from "../../fixtures/functions/probe.ts";
 import type { Kit, OwnKit } from "../../harness/kit.ts";
 import type { Outcome, Trial } from "../scenario.ts";
-import { errorsOf, probePath, put, said, settled, startStage, untilReadiness } from "./act.ts";
+import { errorsOf, mentions, probePath, put, settled, startStage, untilReadiness } from "./act.ts";
 
 const mebibyte = 2 ** 20;
 const roomBytes = 6 * mebibyte;
@@ -77,10 +77,10 @@ async function fill(
     kit.bridge("bridge-1", { args: [probePath], env }),
     ...Array.from({ length: count }, (_, at) => kit.worker(`worker-${at + 1}`, [probePath], { env })),
   ]);
-  const wanted = new Map<string, number>();
+  const desired = new Map<string, number>();
   const change = async (name: string, value: number, bulk: number): Promise<void> => {
     await put(kit, name, value, bulk);
-    wanted.set(name, value);
+    desired.set(name, value);
   };
   for (let i = 0; i < objects; i++) await change(`big-${i}`, i, bulkBytes);
   const full = await untilReadiness(bridge, ({ status }) => status === 503);
@@ -90,7 +90,7 @@ async function fill(
   // Meanwhile objects are changed, deleted, and created.
   for (let i = 0; i < objects; i += 3) {
     const name = `big-${Math.floor(trial.next() * objects)}`;
-    if (trial.next() < 0.3 && wanted.delete(name))
+    if (trial.next() < 0.3 && desired.delete(name))
       await kit.client.delete(Probe, { namespace: "default", name }, {});
     else await change(name, 1000 + i, bulkBytes);
     await change(`small-${i}`, i, 10);
@@ -100,22 +100,22 @@ async function fill(
   const begun = performance.now();
   await untilReadiness(bridge, ({ status }) => status === 200);
   const readySeconds = (performance.now() - begun) / 1000;
-  const checks = await settled(kit, what, wanted);
+  const checks = await settled(kit, what, desired);
   const settledSeconds = (performance.now() - begun) / 1000;
-  const told = errorsOf(bridge).map(({ msg }) => String(msg));
+  const errors = errorsOf(bridge).map(({ msg }) => String(msg));
   await Promise.all([bridge, ...workers].map((replica) => replica.stop()));
   return {
     injected: [
       `${what}: ${objects} objects of ${Math.round(bulkBytes / 1000)} kB for ${roomBytes / mebibyte} MiB`,
     ],
     checks: [
-      said(`${what}: bridge readiness`, "the bus does not store messages", full.text),
-      said(
+      mentions(`${what}: bridge readiness`, "the bus does not store what is published", full.text),
+      mentions(
         `${what}: logged error`,
-        "Check the NATS servers' logs, their free disk space",
-        told.join("; "),
+        "Look at the NATS servers' logs, the room on their disks",
+        errors.join("; "),
       ),
-      said(`${what}: bridge liveness`, "ok", alive.text),
+      mentions(`${what}: bridge liveness`, "ok", alive.text),
       ...checks,
     ],
     figures: [

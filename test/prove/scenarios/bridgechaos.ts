@@ -116,16 +116,16 @@ export const bridgeChaos: Scenario = {
     async function expire(): Promise<void> {
       const before = listed();
       const left = new Set(kinds.map(({ plural }) => `/${plural}?`));
-      const told = Promise.withResolvers<void>();
+      const broken = Promise.withResolvers<void>();
       gate.answer(({ url = "" }) => {
         const path = [...left].find((one) => url.includes(one) && url.includes("watch=1"));
         if (path === undefined) return undefined;
         left.delete(path);
         count.expired++;
-        if (left.size === 0) told.resolve();
+        if (left.size === 0) broken.resolve();
         return expired;
       });
-      await Promise.race([told.promise, sleep(60_000, undefined, { signal, ref: false })]);
+      await Promise.race([broken.promise, sleep(60_000, undefined, { signal, ref: false })]);
       gate.answer(() => undefined);
       if (left.size > 0)
         throw new Error(`expected the bridge to watch ${[...left].join(" and ")} within 60 s`);
@@ -167,7 +167,7 @@ export const bridgeChaos: Scenario = {
         await fault();
         shelving.nextCohort();
       }
-      say(`round ${round} of ${rounds}, ${figure(shelving.deeds.length)} writes`);
+      say(`round ${round} of ${rounds}, ${figure(shelving.writes.length)} writes`);
     }
     // The last changes are also made during a fault.
     await reset();
@@ -190,12 +190,12 @@ export const bridgeChaos: Scenario = {
         ...(trouble !== undefined && {
           history: [
             trouble,
-            ...historyOf([name], shelving.deeds, history.all, await readSightings(journals)),
+            ...historyOf([name], shelving.writes, history.all, await readSightings(journals)),
           ],
         }),
       });
     }
-    const { checks, sightings } = await checkShelves(bridged, journals, shelving.deeds);
+    const { checks, sightings } = await checkShelves(bridged, journals, shelving.writes);
     const seconds = (performance.now() - stopped) / 1000;
     const disorder = history.disorder();
     return {
@@ -220,7 +220,7 @@ export const bridgeChaos: Scenario = {
       ],
       figures: [
         { what: "minutes of chaos", found: figure(minutes) },
-        { what: "writes to the API server", found: figure(shelving.deeds.length) },
+        { what: "writes to the API server", found: figure(shelving.writes.length) },
         { what: "reconciles and finalizes", found: figure(sightings.length) },
         { what: "lists of notes and of shelves", found: listed().join(" and ") },
         { what: "seconds from the last write until all is reconciled", found: figure(seconds) },

@@ -46,7 +46,7 @@ interface Kill extends Injected {
   /** When the worker's process ended. */
   readonly gone: number;
   /** When the tickets were polled for the second time. */
-  readonly looked: number;
+  readonly polledAt: number;
   /** Keys whose ticket was delivered before the worker's end, and still not acknowledged at the second poll. */
   readonly tickets: readonly string[];
   /** Events and due requests that were delivered, never acknowledged, and not replaced by a later version. */
@@ -105,7 +105,7 @@ export const failover: Scenario = {
         : Math.max(othersMillis, Math.min(busyFactor * longest(millis(calm)), busyMillis));
     const slowestOther = others.toSorted((a, b) => b.millis - a.millis)[0];
     const slowestTheirs = theirs.toSorted((a, b) => b.millis - a.millis)[0];
-    const inHand = injected.map(({ tickets }) => tickets.length);
+    const inFlight = injected.map(({ tickets }) => tickets.length);
     const events = injected.map(({ unanswered }) => unanswered);
     return {
       injected: [`kill -9 of one of ${workers} workers: ${kills === 1 ? "once" : `${kills} times`}`],
@@ -131,7 +131,7 @@ export const failover: Scenario = {
           "s",
           { ...(slowestTheirs && { history: historyOf(record, slowestTheirs.key, slowestTheirs.at) }) },
         ),
-        bounded("tickets of the dead worker, at most", longest(inHand), "<=", concurrency, ""),
+        bounded("tickets of the dead worker, at most", longest(inFlight), "<=", concurrency, ""),
         bounded(
           "in-flight keys without a ticket",
           rounds.reduce((sum, { unexplained }) => sum + unexplained, 0),
@@ -148,7 +148,7 @@ export const failover: Scenario = {
           what: "the same for other keys, within AckWait + 1 s of the kill",
           found: spreadText(millis(others)),
         },
-        { what: "tickets of the dead worker, by kill", found: inHand.join(", ") },
+        { what: "tickets of the dead worker, by kill", found: inFlight.join(", ") },
         {
           what: "events and due requests it was routing, by kill",
           found: events.join(", "),
@@ -233,7 +233,7 @@ function operatorFigures({ worker, bridge, leader }: Operators): Figure[] {
 /** Reads from the bus, right after the kill, what was delivered and not acknowledged. */
 async function leftBehind({
   bus,
-}: Ground): Promise<Pick<Kill, "looked" | "tickets" | "unanswered" | "routeMillis">> {
+}: Ground): Promise<Pick<Kill, "polledAt" | "tickets" | "unanswered" | "routeMillis">> {
   const readTickets = lastValuesOf(bus, workStream(scope.fn));
   const info = (stream: string, consumer: string) => bus.jsm.consumers.info(stream, consumer);
   const { delivered } = await info(workStream(scope.fn), consumers.worker(scope));
@@ -245,11 +245,11 @@ async function leftBehind({
   const tickets = (await readTickets(work.tickets(scope)))
     .filter(({ sequence }) => old.has(sequence))
     .map(({ subject }) => parseKeySubject(subject).key.name);
-  const looked = now();
+  const polledAt = now();
   // The living workers always have some in flight; what remains is the dead worker's.
   let unanswered = Number.POSITIVE_INFINITY;
   let routeMillis = Number.POSITIVE_INFINITY;
-  for (let looks = 0; looks < 20; looks++) {
+  for (let polls = 0; polls < 20; polls++) {
     const [router, relay] = await Promise.all([
       info(streams.objects, consumers.router(interest)),
       info(timersStream(scope.fn), consumers.relay(scope)),
@@ -258,18 +258,18 @@ async function leftBehind({
     routeMillis = (router.config.ack_wait ?? 0) / 1e6;
     await sleep(20);
   }
-  return { looked, tickets, unanswered, routeMillis };
+  return { polledAt, tickets, unanswered, routeMillis };
 }
 
 /** Separates the waits around a kill by cause. */
 function judge(kill: Kill, record: Record, waits: readonly Wait[]) {
-  const { from, gone, to, victim, looked } = kill;
+  const { from, gone, to, victim, polledAt } = kill;
   const around = waits.filter(({ at, millis }) => at < to && at + millis > from - calmMillis);
   const calm = around.filter(({ at, millis }) => at + millis <= from);
   const after = around.filter(({ at, millis }) => at + millis > from);
   const begunLast = new Map<string, Begun>();
   for (const begun of record.begun) {
-    if (begun.from < looked && begun.from > (begunLast.get(begun.key)?.from ?? 0))
+    if (begun.from < polledAt && begun.from > (begunLast.get(begun.key)?.from ?? 0))
       begunLast.set(begun.key, begun);
   }
   const ended = new Set(record.effects.map(({ replica, key, from: begun }) => `${replica} ${key} ${begun}`));

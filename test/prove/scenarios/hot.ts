@@ -15,7 +15,7 @@ interface Heat {
   readonly seconds: number;
   /** The most messages in both streams at any poll. */
   readonly mostStored: number;
-  readonly looks: number;
+  readonly polls: number;
   readonly seen: boolean;
 }
 
@@ -40,7 +40,7 @@ export const hot: Scenario = {
 };
 
 /** A replica leaves at most one mark of an object next to its ticket, independent of the marks of other replicas. */
-function checksOf({ runs, seconds, mostStored, looks, seen }: Heat, workers: number): Check[] {
+function checksOf({ runs, seconds, mostStored, polls, seen }: Heat, workers: number): Check[] {
   const who = workers === 1 ? "one worker" : `${workers} workers`;
   const most = Math.floor((seconds * 1000) / reconcileMillis) + 2;
   return [
@@ -51,7 +51,7 @@ function checksOf({ runs, seconds, mostStored, looks, seen }: Heat, workers: num
     {
       ...bounded(`messages stored, ${who}`, mostStored, "<=", 1 + workers, ""),
       limit: `≤ ${1 + workers} (ticket, and a mark per worker)`,
-      found: `${mostStored}, in ${figure(looks)} samples`,
+      found: `${mostStored}, in ${figure(polls)} samples`,
     },
     {
       what: `last change reconciled, ${who}`,
@@ -67,11 +67,11 @@ async function heat(trial: Trial, changes: number, workers: number): Promise<Hea
   const replicas = await ground.workers(workers);
   let going = true;
   let mostStored = 0;
-  let looks = 0;
+  let polls = 0;
   const looking = (async () => {
     while (going) {
       mostStored = Math.max(mostStored, await stored(ground));
-      looks++;
+      polls++;
       await sleep(1);
     }
   })();
@@ -91,7 +91,7 @@ async function heat(trial: Trial, changes: number, workers: number): Promise<Hea
     runs: effects.length,
     seconds: (last - first) / 1000,
     mostStored,
-    looks,
+    polls,
     seen: effects.some(({ version }) => version === changes),
   };
 }

@@ -64,13 +64,13 @@ export const namespaces: Scenario = {
     const takeoverSeconds = (performance.now() - killed) / 1000;
     const repeated = await metricSum([second], new RegExp(`^denrei_bridge_lists_total\\{kind="${kind}"`));
     await changeEach(stage, "second");
-    const told = bridged.history.of(Secret).filter(({ at }) => at.namespace.startsWith("team-"));
+    const events = bridged.history.of(Secret).filter(({ at }) => at.namespace.startsWith("team-"));
     return {
       injected: [`${figure(size)} opted-in namespaces with a Secret each`, "kill -9 of the leading bridge"],
       checks: [
         bounded("bus writes while idle", writes, "<=", limits.writesPerSecond, "per s"),
         bounded("bridge memory, garbage collected", memory.collected, "<=", limits.megabytes, "MB"),
-        bounded("Secret events: an add and two changes each", told.length, "=", 3 * size, ""),
+        bounded("Secret events: an add and two changes each", events.length, "=", 3 * size, ""),
         bounded("lists by the second bridge", repeated, "=", 0, ""),
       ],
       figures: [

@@ -1,6 +1,6 @@
 /** Missing dependencies that come back: disk space of the bus, the bus, the API server, valid certificates. */
 import { absentAtStart } from "../outages/absent.ts";
-import { startStage, together } from "../outages/act.ts";
+import { mergeOutcomes, startStage } from "../outages/act.ts";
 import { clientExpires, serverExpired } from "../outages/expired.ts";
 import { busExpires } from "../outages/expiredbus.ts";
 import { diskFull, limited, limitReached } from "../outages/fulldisk.ts";
@@ -36,6 +36,6 @@ export const outages: Scenario = {
       const found = "not possible: this process may not mount a file system of its own";
       acts.push({ injected: [], checks: [], figures: [{ what: "disk full (ENOSPC)", found }] });
     } else if (real !== "omitted") acts.push(real);
-    return together(acts);
+    return mergeOutcomes(acts);
   },
 };

@@ -61,7 +61,7 @@ export const poison: Scenario = {
     for (const { name, spec } of poisons) await create(kit, name, spec);
     const rival = fight(kit, fighting.signal);
     rival.catch(() => undefined);
-    const told: Check[] = await Promise.all(
+    const conditionChecks: Check[] = await Promise.all(
       poisons.map(async ({ name, reason }) => {
         const found = await kit.until(Probe, at(name), (probe) => stalled(probe)?.reason === reason, 180_000);
         trial.say(`${name}: ${reason}`);
@@ -94,13 +94,13 @@ export const poison: Scenario = {
     const redelivered = ({ from, to }: Delay): number | undefined =>
       revived.deaths.find((time) => from <= time + ackWaitMillis && to >= time + 0.9 * ackWaitMillis);
     const late = delays.filter(({ millis }) => millis > limitMillis);
-    const inHand = late.filter((one) => redelivered(one) !== undefined);
+    const inFlight = late.filter((one) => redelivered(one) !== undefined);
     // Changes made during such a wait ended with it, even if they waited only briefly.
-    const waits = new Set(inHand.map(({ key, to }) => `${key} ${to.toFixed(0)}`));
+    const waits = new Set(inFlight.map(({ key, to }) => `${key} ${to.toFixed(0)}`));
     const others = delays.filter(({ key, to }) => !waits.has(`${key} ${to.toFixed(0)}`));
     const ofOthers = others.map(({ millis }) => millis);
     const worst = others.toSorted((a, b) => b.millis - a.millis)[0];
-    const perDeath = [...Map.groupBy(inHand, redelivered).values()].map(
+    const perDeath = [...Map.groupBy(inFlight, redelivered).values()].map(
       (list) => new Set(list.map(({ key }) => key)).size,
     );
     return {
@@ -122,13 +122,13 @@ export const poison: Scenario = {
         ),
         bounded(
           "their longest wait, over several crashes",
-          Math.max(0, ...inHand.map(({ millis }) => millis)),
+          Math.max(0, ...inFlight.map(({ millis }) => millis)),
           "<=",
           deaths * (ackWaitMillis + limitMillis),
           "ms",
         ),
         bounded("workers crashed by one object", revived.deaths.length, "=", deaths, ""),
-        ...told,
+        ...conditionChecks,
         {
           what: "dead letters",
           limit: given.join(", "),

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Child } from "../../../deploy/local/index.ts";
 import { anyOf, describeFaults, killed, paused, restarted, startFaults } from "../faults.ts";
 import { type Ground, openGround } from "../ground.ts";
-import { inHand, now } from "../journal.ts";
+import { inFlight, now } from "../journal.ts";
 import { figure, type Scenario, type Trial } from "../scenario.ts";
 import { lastChangesSeen, noOverlap, pausedHadNoEffect, recordOf } from "../verify.ts";
 
@@ -34,7 +34,7 @@ export const queue: Scenario = {
     const [server] = ground.servers;
     const anyWorker = anyOf(replicas, next);
     const hasPlanted = async ({ name }: Child, since: number): Promise<boolean> =>
-      (await inHand(ground.journals, name, { since, keys: "slow-" })) > 0;
+      (await inFlight(ground.journals, name, { since, keys: "slow-" })) > 0;
     const kinds = [
       killed("kill -9 of a worker", anyWorker),
       killed("kill -9 of a worker", anyWorker),
@@ -108,7 +108,7 @@ async function changeWhileOwned(trial: Trial, ground: Ground, replicas: readonly
   await ground.quiet();
   const begunSince = async (since: number): Promise<number> => {
     const counts = await Promise.all(
-      replicas.map(({ name }) => inHand(ground.journals, name, { since, keys: "owned-" })),
+      replicas.map(({ name }) => inFlight(ground.journals, name, { since, keys: "owned-" })),
     );
     return counts.reduce((sum, count) => sum + count);
   };

@@ -136,11 +136,11 @@ export const takeover: Scenario = {
     reigns.sort((a, b) => (a.from < b.from ? -1 : 1));
     const overlaps = reigns.filter((reign, at) => (reigns[at - 1]?.to ?? "") > reign.from);
     const terms = holders.terms();
-    const told = losses.map(
+    const lossLines = losses.map(
       (loss) => `${loss.time} ${loss.victim} ${loss.fault}, ${loss.seconds.toFixed(2)} s, of ${loss.bridges}`,
     );
     const story = [
-      ...told,
+      ...lossLines,
       ...reigns.map(({ replica, from, to }) => `${from} ${replica} leads until ${to}`),
     ].sort();
     const disorder = history.disorder();

@@ -36,25 +36,25 @@ export const zero: Scenario = {
       kit.bridge("bridge-1"),
     ]);
     // The desired interval of each object, changed while no worker runs.
-    const wanted = new Map<string, number>();
+    const desired = new Map<string, number>();
     const size = trial.scaled(400, leastSize);
     const rounds = trial.scaled(4, 2);
     const lost: string[] = [];
     const seconds: number[] = [];
     for (let round = 0; round < rounds; round++) {
       await Promise.all([worker, second].map((one) => (round % 2 === 0 ? one.stop() : one.kill())));
-      await changeAtRandom(trial, kit, wanted, size, `round-${round}`);
-      trial.say(`round ${round + 1}: ${wanted.size} objects, no worker runs`);
+      await changeAtRandom(trial, kit, desired, size, `round-${round}`);
+      trial.say(`round ${round + 1}: ${desired.size} objects, no worker runs`);
       const begun = performance.now();
       await Promise.all([worker.start(), second.start()]);
-      lost.push(...(await untilCaughtUp(kit, wanted)));
+      lost.push(...(await untilCaughtUp(kit, desired)));
       seconds.push((performance.now() - begun) / 1000);
     }
     await second.stop();
     const smallest = size === leastSize;
     // The full run has the machine to itself, so the documented limit applies.
     const slow = smallest ? await slowness(trial.signal) : 1;
-    const cold = await coldStarts(trial, kit, worker, wanted, coldStartMillis * slow);
+    const cold = await coldStarts(trial, kit, worker, desired, coldStartMillis * slow);
     return outcome(cold, { rounds, size, lost, seconds, slow, smallest });
   },
 };
@@ -63,44 +63,44 @@ export const zero: Scenario = {
 async function changeAtRandom(
   trial: Trial,
   kit: Kit,
-  wanted: Map<string, number>,
+  desired: Map<string, number>,
   size: number,
   prefix: string,
 ): Promise<void> {
-  const old = [...wanted.keys()];
+  const old = [...desired.keys()];
   for (let i = 0; i < size; i++) {
     const name = `${prefix}-${i}`;
     await kit.client.create(Hikawa, hikawa(name, tomorrow), { fieldManager: "trial" });
-    wanted.set(name, tomorrow);
+    desired.set(name, tomorrow);
     const [other = name] = trial.next() < 0.5 ? [name] : [old[Math.floor(trial.next() * old.length)]];
-    if (!wanted.has(other)) continue;
+    if (!desired.has(other)) continue;
     if (trial.next() < 0.3) {
       await kit.client.delete(Hikawa, at(other), {});
-      wanted.delete(other);
-    } else await change(kit, wanted, other);
+      desired.delete(other);
+    } else await change(kit, desired, other);
   }
 }
 
-async function change(kit: Kit, wanted: Map<string, number>, name: string): Promise<void> {
-  const pause = (wanted.get(name) ?? tomorrow) - 1;
+async function change(kit: Kit, desired: Map<string, number>, name: string): Promise<void> {
+  const pause = (desired.get(name) ?? tomorrow) - 1;
   await kit.client.mergePatch(
     Hikawa,
     at(name),
     { spec: { intervalMillis: pause } },
     { fieldManager: "trial" },
   );
-  wanted.set(name, pause);
+  desired.set(name, pause);
 }
 
 /** Waits for the differences to disappear, and returns the remaining ones. */
-async function untilCaughtUp(kit: Kit, wanted: ReadonlyMap<string, number>): Promise<string[]> {
+async function untilCaughtUp(kit: Kit, desired: ReadonlyMap<string, number>): Promise<string[]> {
   const bus = await connectBus({ url: kit.platform.natsUrl, name: "trial" });
   const store = objectStore(bus, "default");
   try {
     let found = ["nothing was compared"];
     for (const until = performance.now() + deadlineMillis; performance.now() < until; await sleep(100)) {
       found = [
-        ...(await unfinished(kit, wanted)),
+        ...(await unfinished(kit, desired)),
         ...(await differences(kit.client, store, Hikawa as Kind)),
         ...(await differences(kit.client, store, Zundoko as Kind)),
       ];
@@ -113,17 +113,17 @@ async function untilCaughtUp(kit: Kit, wanted: ReadonlyMap<string, number>): Pro
 }
 
 /** Objects that differ from their desired state, or whose current generation is not reconciled. */
-async function unfinished(kit: Kit, wanted: ReadonlyMap<string, number>): Promise<string[]> {
+async function unfinished(kit: Kit, desired: ReadonlyMap<string, number>): Promise<string[]> {
   const [hikawas, words] = await Promise.all([kit.list(Hikawa), kit.list(Zundoko)]);
   const objects = new Map(hikawas.map((object) => [object.metadata.name, object]));
-  const said = Map.groupBy(words, (word) => controllerOf(word)?.uid);
-  return [...new Set([...wanted.keys(), ...objects.keys()])].flatMap((name) => {
+  const wordsByOwner = Map.groupBy(words, (word) => controllerOf(word)?.uid);
+  return [...new Set([...desired.keys(), ...objects.keys()])].flatMap((name) => {
     const object = objects.get(name);
-    const pause = wanted.get(name);
+    const pause = desired.get(name);
     if (object === undefined || pause === undefined)
       return [`${name}: expected ${pause}, found ${object?.spec.intervalMillis}`];
     const { metadata, spec, status } = object;
-    const children = said.get(metadata.uid)?.length ?? 0;
+    const children = wordsByOwner.get(metadata.uid)?.length ?? 0;
     const right =
       spec.intervalMillis === pause &&
       status?.observedGeneration === metadata.generation &&
@@ -151,11 +151,11 @@ async function coldStarts(
   trial: Trial,
   kit: Kit,
   worker: Replica,
-  wanted: Map<string, number>,
+  desired: Map<string, number>,
   quickMillis: number,
 ): Promise<ColdStart[]> {
   const starts: ColdStart[] = [];
-  const names = [...wanted.keys()];
+  const names = [...desired.keys()];
   const smallest = trial.scaled(15, 5) === 5;
   const enough = (): boolean =>
     starts.length >= (smallest ? 5 : 15) &&
@@ -165,7 +165,7 @@ async function coldStarts(
   while (!enough()) {
     const name = names[Math.floor(trial.next() * names.length)] ?? "";
     await worker.stop();
-    await change(kit, wanted, name);
+    await change(kit, desired, name);
     const before = worker.log.records().length;
     const spawned = Date.now();
     await worker.start();
@@ -177,7 +177,7 @@ async function coldStarts(
           .some(({ msg }) => msg === "reconciled"),
       deadlineMillis,
     );
-    const told = (message: string): number => {
+    const logged = (message: string): number => {
       const record = worker.log
         .records()
         .slice(before)
@@ -185,8 +185,8 @@ async function coldStarts(
       return Date.parse(String(record?.time)) - spawned;
     };
     starts.push({
-      reconciledMillis: told("reconciled"),
-      readyMillis: told("worker ready"),
+      reconciledMillis: logged("reconciled"),
+      readyMillis: logged("worker ready"),
       mebibytes: residentMebibytes(worker.pid),
     });
   }
