@@ -29,7 +29,7 @@ import {
 
 const letter = {
   reason: "ToldSo",
-  message: "it was told so",
+  message: "rejected by the test",
   attempts: 1,
   cause: { type: "timer" },
   replica: "test",
