@@ -1,4 +1,4 @@
-/** What a page is to people who do not see it, or see it otherwise. */
+/** Accessibility checks of pages. */
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
@@ -6,7 +6,9 @@ import { expect } from "vitest";
 /** The rules of axe whose outcome depends on the color scheme. https://dequeuniversity.com/rules/axe */
 const ofColors = ["color-contrast", "link-in-text-block"];
 
-/** Looks at the page in light, and at its colors in dark: axe finds nothing to object to. https://github.com/dequelabs/axe-core */
+/**
+ * Runs axe in the light scheme, and its color rules in the dark scheme, and expects no violations. https://github.com/dequelabs/axe-core
+ */
 export async function expectAccessible(page: Page): Promise<void> {
   // A reload removes it.
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe.source);

@@ -1,6 +1,6 @@
 /**
- * Processes of tests as the users that they are in a cluster, with the generated rights and no others. In an existing
- * cluster, whose users are not ours to make, they are its administrator.
+ * Runs the processes of a test with the accounts they have in a cluster, with exactly the generated rights. In an existing cluster,
+ * where tests create no accounts, they run as its administrator.
  */
 import type { KubeClient } from "../../bus/kube/client.ts";
 import { Namespace } from "../../bus/kube/kind.ts";
@@ -18,22 +18,22 @@ import type { Kit } from "./kit.ts";
 import { optIn } from "./namespaces.ts";
 import { accountUser, grant } from "./rights.ts";
 
-/** The users of a test. */
+/** The accounts of a test. */
 export interface Accounts {
-  /** The environment of a bridge or a gateway, of the worker of one function, or of one that runs several. */
+  /** The environment of a bridge or gateway, of the worker of one function, or of a worker that runs several functions. */
   env(process: "bridge" | "gateway" | readonly string[]): Promise<Readonly<Record<string, string>>>;
-  /** Opts a namespace in: first with the rights, then with the label. */
+  /** Opts a namespace in: creates the role bindings first, then sets the label. */
   optIn(namespace: string): Promise<void>;
-  /** What these users have asked for so far. Throws when the API server is not audited. */
+  /** Requests of these accounts so far. Throws when the API server is not audited. */
   asked(): Promise<Asked[]>;
   /**
-   * Throws when one of them was refused what it has no right to, but for the Secrets of namespaces that are not opted in, or not
-   * there any more, and resources that they may lack rights on.
+   * Throws when an account was denied a request for lack of rights. Ignored are Secrets of namespaces that are not (or no longer) opted
+   * in, and the resources in `lacking`.
    */
   assertEnough(lacking?: readonly string[]): Promise<void>;
 }
 
-/** Nobody is anybody but the administrator, who is refused nothing. */
+/** Every process is the administrator, who is denied nothing. */
 export const administrators = (client: KubeClient): Accounts => ({
   env: async () => ({}),
   optIn: (namespace) => optIn(client, namespace),
@@ -41,10 +41,10 @@ export const administrators = (client: KubeClient): Accounts => ({
   assertEnough: async () => undefined,
 });
 
-/** Whose workers run several functions: it has the rights of each of them. */
+/** Account of workers that run several functions. It has the rights of each of them. */
 const together = "denrei-together";
 
-/** Makes the users of functions and of the bridge. The platform's namespace has to exist. */
+/** Creates the accounts of the functions and of the bridge. The platform's namespace must exist. */
 export async function openAccounts(
   { client, platform, origin }: Kit,
   ours: readonly (typeof functions)[number][],
@@ -74,7 +74,7 @@ export async function openAccounts(
     },
     asked,
     async assertEnough(lacking = []) {
-      // Rights in a namespace go with it.
+      // Deleting a binding revokes the rights of its namespace.
       const { items } = await client.list(Namespace);
       const readable = new Set(
         items.map(({ metadata }) => metadata.name).filter((name) => optedIn.has(name)),
@@ -86,8 +86,8 @@ export async function openAccounts(
       const lines = new Set(refused.map(({ user, right, path }) => `${user}: ${right} (${path})`));
       if (lines.size === 0) return;
       throw new Error(
-        `expected every process to have the rights that it needs, found that it was refused:\n${[...lines].join("\n")}\n` +
-          "Declare in the function what it needs (owns, watches, permissions), then npm run generate.",
+        `processes lack rights they need; the API server denied:\n${[...lines].join("\n")}\n` +
+          "Declare the needed kinds in the function (owns, watches, permissions), then run npm run generate.",
       );
     },
   };

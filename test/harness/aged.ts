@@ -1,22 +1,22 @@
-/** Sessions of a dashboard as time has left them: their records on the bus are written as if it had passed. */
+/** Ages the sessions of a dashboard by rewriting their records on the bus. */
 import { connectBus } from "../../bus/nats/connect.ts";
 import { readKeys } from "../../dashboard/server/auth/keys.ts";
 import { sealer } from "../../dashboard/server/auth/sealer.ts";
 import { type OpenSession, openSessions, type Session } from "../../dashboard/server/auth/sessions.ts";
 import type { Scene } from "./dashboard.ts";
 
-/** The records of sessions. */
+/** Session records. */
 export interface Records {
-  /** By the cookie of a browser. Throws when there is none. */
+  /** The record for a session cookie. Throws if it does not exist. */
   of(cookie: string | undefined): Promise<OpenSession>;
-  /** Writes some of it as if it had always been so. */
+  /** Overwrites fields of a record. */
   change(cookie: string | undefined, changed: Partial<Session>): Promise<void>;
-  /** The token is at its end; it has to be refreshed before anything else. */
+  /** Expires the access token, so that the dashboard must refresh it first. */
   age(cookie: string | undefined): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Reads and writes them as the dashboard does, with its keys. */
+/** Reads and writes records with the dashboard's own keys. */
 export async function openRecords({ kit, keysPath }: Pick<Scene, "kit" | "keysPath">): Promise<Records> {
   const bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
 
@@ -26,7 +26,7 @@ export async function openRecords({ kit, keysPath }: Pick<Scene, "kit" | "keysPa
     const { id } = JSON.parse(opened?.text ?? "{}") as { id?: string };
     const sessions = openSessions(bus, () => keys);
     const found = id === undefined ? undefined : await sessions.find(id);
-    if (found === undefined) throw new Error(`expected a session of the cookie ${cookie}, found none`);
+    if (found === undefined) throw new Error(`no session for the cookie ${cookie}`);
     return { sessions, found };
   }
 

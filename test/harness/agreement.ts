@@ -1,4 +1,4 @@
-/** Whether the bus has what the API server has. */
+/** Compares the objects on the bus with those in the API server. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { publishable } from "../../bus/events/kubernetes.ts";
 import type { KubeClient } from "../../bus/kube/client.ts";
@@ -8,14 +8,11 @@ import type { Entry, ObjectStore } from "../../bus/objects/store.ts";
 import { keyText } from "../../bus/subjects.ts";
 import notes from "../fixtures/functions/notes.ts";
 
-/**
- * The objects that the bus shows as existing, partial ones included: a partial object whose deletion is not published yet is
- * no agreement.
- */
+/** The objects that exist according to the bus. Partial objects count: one whose deletion is not published yet is a difference. */
 export const existing = (entries: readonly Entry[]): Stored[] =>
   entries.filter(({ deleted }) => !deleted).map(({ object }) => object);
 
-/** Objects by name, without what the bus does not have. */
+/** Objects by name, reduced to the fields that the bridge publishes. */
 const byName = (kind: Kind, objects: readonly Stored[]) =>
   new Map(
     objects
@@ -25,11 +22,11 @@ const byName = (kind: Kind, objects: readonly Stored[]) =>
       .map((object) => [keyText({ namespace: "", ...object.metadata }), JSON.stringify(object)]),
   );
 
-/** Where the bridge of a test looks at a kind's objects: everywhere, or in the one namespace that is opted in. */
+/** Where the bridge of a test watches a kind: all namespaces, or the opted-in one. */
 export const watchedIn = ({ reach }: Kind): string | undefined =>
   reach === "opted-in" ? "default" : undefined;
 
-/** What differs, one line per object. */
+/** The differences, one line per object. */
 export async function differences(client: KubeClient, store: ObjectStore, kind: Kind): Promise<string[]> {
   const [{ items }, entries] = await Promise.all([client.list(kind, watchedIn(kind)), store.entries(kind)]);
   const [api, onBus] = [byName(kind, items), byName(kind, existing(entries))];
@@ -39,7 +36,7 @@ export async function differences(client: KubeClient, store: ObjectStore, kind: 
     .map((name) => `${name}: the API says ${short(api.get(name))}, the bus ${short(onBus.get(name))}`);
 }
 
-/** Resolves when the bus has exactly the objects that the API server has, as they are; rejects with what differs. */
+/** Resolves when the bus has exactly the objects of the API server; rejects with the differences. */
 export async function untilBusAgrees(
   client: KubeClient,
   store: ObjectStore,
@@ -48,7 +45,7 @@ export async function untilBusAgrees(
 ): Promise<void> {
   let found: string[] = ["nothing was compared"];
   for (const until = performance.now() + deadlineMillis; performance.now() < until; await sleep(50)) {
-    // A bus or an API server that a test has killed may not answer yet.
+    // A bus or an API server that a test killed may not answer yet.
     found = await differences(client, store, kind).catch((error) => [String(error)]);
     if (found.length === 0) return;
   }

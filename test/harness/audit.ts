@@ -1,10 +1,10 @@
-/** What an audited API server was asked, by whom, and what it has refused. */
+/** Reads the audit log of an API server: who requested what, and which requests were denied. */
 import { readFile } from "node:fs/promises";
 import type { PolicyRule } from "../../bus/worker/function.ts";
 import type { ClusterPlatform } from "./ground.ts";
 import { accountUser } from "./rights.ts";
 
-/** What is read of an event of `audit.k8s.io/v1`. */
+/** The fields that tests read of an `audit.k8s.io/v1` Event. */
 export interface AuditEvent {
   readonly stage: "ResponseStarted" | "ResponseComplete" | "Panic";
   readonly verb: string;
@@ -21,28 +21,28 @@ export interface AuditEvent {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** A request of somebody. */
+/** One request. */
 export interface Asked {
   readonly user: string;
-  /** The right that it needs, as {@link rightsOf} writes it. */
+  /** The right that the request needs, in the format of {@link rightsOf}. */
   readonly right: string;
   readonly path: string;
-  /** Of the object; undefined where it is in none. */
+  /** The namespace of the object; undefined for cluster-scoped objects. */
   readonly namespace: string | undefined;
-  /** `right`: the user does not have it. `else`: for another reason (a quota, say). */
+  /** `right`: the user lacks the right. `else`: denied for another reason, such as a quota. */
   readonly refused: "no" | "right" | "else";
-  /** What there was not before was made. */
+  /** Whether the request created an object. */
   readonly made: boolean;
 }
 
 /** An API server that writes an audit log. */
 type Audited = Pick<ClusterPlatform, "auditLogPath" | "auditLogStart">;
 
-/** A right in one line: `get apps/deployments/status`. */
+/** A right as one line: `get apps/deployments/status`. */
 const rightText = (verb: string, group: string, resource: string): string =>
   `${verb} ${group ? `${group}/` : ""}${resource}`;
 
-/** Each right that rules grant, in a line of its own. */
+/** The rights that rules grant, one line each. */
 export const rightsOf = (rules: readonly PolicyRule[]): string[] =>
   rules.flatMap(({ apiGroups, resources, verbs }) =>
     apiGroups.flatMap((group) =>
@@ -50,20 +50,18 @@ export const rightsOf = (rules: readonly PolicyRule[]): string[] =>
     ),
   );
 
-/** The requests that the API server has answered since the test file started. Throws when it writes no audit log. */
+/** All requests that the API server has answered since the test file started. Throws when it writes no audit log. */
 export async function auditEvents({ auditLogPath, auditLogStart }: Audited): Promise<AuditEvent[]> {
   if (auditLogPath === undefined) {
-    throw new Error(
-      "expected an API server that is audited, found one that is not. Start it with `audited`.",
-    );
+    throw new Error("the API server writes no audit log. Start it with `audited`.");
   }
   const text = (await readFile(auditLogPath)).subarray(auditLogStart).toString("utf8");
-  // The last line may still be being written.
+  // The last line may be incomplete.
   const lines = text.slice(0, text.lastIndexOf("\n") + 1).split("\n");
   return lines.filter(Boolean).map((line) => JSON.parse(line) as AuditEvent);
 }
 
-/** What the platform's users have asked about objects so far. Throws when the API server is not audited. */
+/** The requests of the platform's accounts so far. Throws when the API server is not audited. */
 export async function askedOf(platform: Audited): Promise<Asked[]> {
   const all = (await auditEvents(platform)).flatMap(askedIn);
   return all.filter(({ user }) => user.startsWith(accountUser("")));

@@ -1,4 +1,4 @@
-/** A kit for tests of the bridge: its replicas with their figures, and what the bus says beside what the API says. */
+/** A kit for bridge tests: bridge replicas with their metrics, and comparisons of the bus with the API server. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { KV } from "@nats-io/kv";
@@ -27,54 +27,57 @@ import {
 import { optIn } from "./namespaces.ts";
 import { random } from "./random.ts";
 
-/** Path of the function whose kinds the bridges watch: Note, Secret and ConfigMap. */
+/** Path of the function whose kinds the bridges watch: Note, Secret, and ConfigMap. */
 export const notesPath = fileURLToPath(new URL("../fixtures/functions/notes.ts", import.meta.url));
 
 const cluster = "default";
 
-/** One life of a bridge. */
+/** A bridge replica. */
 export interface BridgeReplica extends Replica {
-  /** Sum of a metric over the samples that have the labels. */
+  /** Sum of a metric over the samples with these labels. */
   metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>;
-  /** What it counted of a kind. */
+  /** The bridge's counters for a kind. */
   counts(kind: Kind): Promise<{ lists: number; added: number; modified: number; deleted: number }>;
-  /** Log records with this message and, if given, of this kind. */
+  /** Log records with this message and, if given, for this kind. */
   logged(msg: string, kind?: Kind): Record<string, unknown>[];
 }
 
-/** Notes, bridges and the bus. */
+/** A kit with the CRD of Note, its bus, and helpers for bridges. */
 export interface Bridged {
   readonly kit: LocalKit;
   readonly bus: Bus;
   /** The bucket of leases and positions. */
   readonly kv: KV;
   readonly history: History;
-  /** Starts a bridge of its own name; without `args` for Note, Secret and ConfigMap. */
+  /** Starts a bridge with its own name; without `args` it serves Note, Secret, and ConfigMap. */
   bridge(name: string, options?: ReplicaOptions): Promise<BridgeReplica>;
   create(name: string, metadata?: Partial<ObjectMeta>, text?: string): Promise<Stored<Note>>;
   change(name: string, patch?: object): Promise<Stored<Note>>;
   remove(name: string): Promise<void>;
-  /** The bus has exactly the objects that the API server has, as they are. */
+  /** Resolves when the bus has exactly the objects of the API server. */
   untilAgreed(kind: Kind): Promise<void>;
-  /** What the bus remembers about the watch of a kind, once it satisfies the condition. */
+  /** The saved watch position of a kind, once it satisfies the condition. */
   position(kind: Kind, condition?: (position: Position) => boolean): Promise<Position>;
-  /** Bus and API server agree, the bridge has saved a later position, and the history has all up to it. Resolves with the position. */
+  /**
+   * Resolves with the position when bus and API server agree, the bridge has saved a later position, and the history contains everything up
+   * to it.
+   */
   untilSettled(kind: Kind): Promise<string>;
   stop(): Promise<void>;
 }
 
 const deadlineMillis = 60_000;
 
-/** Notes and bridges with a control plane of their own, which a test can stop. */
+/** The same with its own control plane, which a test can stop. */
 export interface OwnBridged extends Bridged {
   readonly kit: OwnKit;
 }
 
-/** Starts a bus with the CRD of Note, and of more kinds if they are given; the namespace `default` is opted in. */
+/** Starts a bus with the CRD of Note and of `more` kinds; the namespace `default` is opted in. */
 export const startBridged = async (more: readonly Kind[] = []): Promise<Bridged> =>
   bridgedOn(await startLocalKit({ crds: [Note, ...more].map(crdOf) }));
 
-/** The same with a control plane of its own. */
+/** Like {@link startBridged}, with its own control plane. */
 export async function startOwnBridged(more: readonly Kind[] = []): Promise<OwnBridged> {
   const kit = await startOwnKit({ crds: [Note, ...more].map(crdOf) });
   return { ...(await bridgedOn(kit)), kit };
@@ -102,7 +105,7 @@ async function bridgedOn(kit: LocalKit): Promise<Bridged> {
       if (position && condition(position)) return position;
     }
     throw new Error(
-      `no position with ${condition} within ${deadlineMillis} ms; it is ${JSON.stringify(found)}`,
+      `no position satisfied ${condition} within ${deadlineMillis} ms; the last one: ${JSON.stringify(found)}`,
     );
   }
 
@@ -141,7 +144,7 @@ async function bridgedOn(kit: LocalKit): Promise<Bridged> {
         kind,
         (saved) => saved.state === "watching" && compareVersions(saved.resourceVersion, resourceVersion) >= 0,
       );
-      // A move is published at two addresses. They agree after the first message; the second one comes before the position.
+      // A move is published on two subjects. Bus and API server agree after the first message, but the position follows the second.
       const sequence = (await last())?.seq ?? 0;
       await history.until(() => (history.all.at(-1)?.sequence ?? 0) >= sequence);
       return saved.resourceVersion;
@@ -185,17 +188,17 @@ function bridgeReplica(replica: Replica): BridgeReplica {
   }) as BridgeReplica;
 }
 
-/** Writes that go on until `stop`. */
+/** A background writer that runs until `stop`. */
 export interface Churn {
-  /** Resolves when so many more writes were answered with yes. */
+  /** Resolves after this many more successful writes. */
   more(writes: number): Promise<void>;
-  /** Resolves when the last write was answered. It is of an object that stays: a bus that has it has all earlier writes. */
+  /** Resolves after the last write, which is to an object that stays: a bus that has it has all earlier writes. */
   stop(): Promise<void>;
 }
 
 /**
- * Creates, changes and deletes notes at random, some of them much more often than others, without a pause; while the
- * API server does not answer it tries again.
+ * Creates, changes, and deletes notes at random without a pause, some far more often than others. Retries while the API server does
+ * not answer.
  */
 export function startChurn(
   { create, change, remove }: Bridged,
@@ -221,7 +224,7 @@ export function startChurn(
   }
   const done = (async () => {
     while (!stopping.signal.aborted) await write(true);
-    // API server and bus agree about an object that is created and deleted last before its messages are published.
+    // Not create and delete: bus and API server would agree about that object before its messages are published.
     while (!(await write(false)));
   })();
   return {

@@ -1,15 +1,15 @@
-/** RemoteSyncs of tests, as an object and as somebody fills in the form. */
+/** RemoteSyncs for tests, as objects and as form input. */
 import type { Page } from "playwright-core";
 import type { RemoteSync } from "../../functions/paas/kinds.ts";
 
-/** One of acme/web, for the Application of that name. */
+/** The spec of a RemoteSync of acme/web for the Application of that name. */
 export const specOf = (application: string, github: object = {}): RemoteSync["spec"] => ({
   applicationRef: { name: application },
   base: { github: { owner: "acme", repo: "web", secretName: "acme-web", ...github } },
   image: { name: "registry.example.com/acme/web", secretName: "regcred" },
 });
 
-/** Fills in what every RemoteSync needs. */
+/** Fills in the required fields. */
 export async function fillIn(page: Page, name: string): Promise<void> {
   const texts = {
     Name: name,

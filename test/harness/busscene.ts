@@ -1,4 +1,4 @@
-/** A dashboard in front of a bus at work: a bridge, a worker and a gateway, for functions that do as their objects say. */
+/** A dashboard on a busy bus: bridge, worker, and gateway, with functions that behave as their objects specify. */
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { crdOf } from "../../bus/kube/crd.ts";
@@ -18,14 +18,14 @@ const paths = ["probe", "branches", "stickers"].map((name) =>
   fileURLToPath(new URL(`../fixtures/functions/${name}.ts`, import.meta.url)),
 );
 
-/** What is there. */
+/** The environment. */
 export interface BusScene extends Scene {
   readonly worker: Replica;
   readonly gateway: GatewayReplica;
   create<T extends KubeObject>(kind: Kind<T>, name: string, spec: T["spec"]): Promise<Stored<T>>;
 }
 
-/** Starts it all. `alice` may see the whole bus; `bob` what is in the team's namespace. */
+/** Starts everything. `alice` may see the whole bus, `bob` only the team's namespace. */
 export async function startBusScene(): Promise<BusScene> {
   const scene = await startScene({
     crds: [...crdManifests(functions), ...[Probe, Branch, Sticker].map((kind) => crdOf(kind))],
@@ -59,7 +59,7 @@ export async function startBusScene(): Promise<BusScene> {
   }
 }
 
-/** What the page's policy has refused since it was opened, and what went wrong in its scripts. */
+/** Content Security Policy violations and script errors on the page since the call. */
 export function refusalsOn(page: Page): readonly string[] {
   const refusals: string[] = [];
   page.on("console", (message) => {

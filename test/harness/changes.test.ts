@@ -1,4 +1,4 @@
-/** What becomes of waiting when the API server does not answer as it should: played by a server that says what it is told. */
+/** Waiting for objects while the API server answers with errors, which a small server simulates. */
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
@@ -14,7 +14,7 @@ import { changesOf, type Trouble, troubleLines } from "./changes.ts";
 
 const at = { namespace: "default", name: "one" };
 const list = { metadata: { resourceVersion: "1" }, items: [] };
-const refused = { message: "nobody may look at it", reason: "Forbidden" };
+const refused = { message: "reading is not allowed", reason: "Forbidden" };
 
 let answer: () => { readonly status: number; readonly body: object };
 let asked: number;
@@ -24,7 +24,7 @@ let client: KubeClient;
 beforeAll(async () => {
   server = createServer((request, response) => {
     asked++;
-    // A watch stays open, and has nothing to tell.
+    // A watch stays open and sends nothing.
     if (request.url?.includes("watch=1")) return void response.writeHead(200).flushHeaders();
     const { status, body } = answer();
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
@@ -55,7 +55,7 @@ beforeEach(() => {
   asked = 0;
 });
 
-/** Aborts while the request of that number is answered. */
+/** Aborts while the server answers request number `times`. */
 function askedTimes(times: number, say: typeof answer): AbortSignal {
   const over = new AbortController();
   answer = () => {
@@ -65,23 +65,23 @@ function askedTimes(times: number, say: typeof answer): AbortSignal {
   return over.signal;
 }
 
-test.each([404, 403, 500])("an API server that answers %i is asked again after a pause", async (status) => {
+test.each([404, 403, 500])("retries after a pause when the API server answers %i", async (status) => {
   const signal = askedTimes(5, () => ({ status, body: refused }));
   const trouble: Trouble = {};
   const seen: unknown[] = [];
   const begun = performance.now();
   for await (const object of changesOf(client, ConfigMap, at, signal, trouble)) seen.push(object);
   expect(asked).toBe(5);
-  // Timers may be a little early.
+  // Timers may fire a little early.
   expect(performance.now() - begun).toBeGreaterThan(4 * 95);
   expect(troubleLines(trouble)).toEqual([
-    expect.stringContaining(`was answered ${status} Forbidden: nobody may look at it`),
+    expect.stringContaining(`was answered ${status} Forbidden: reading is not allowed`),
   ]);
-  // A kind that is not served has no objects. Of all else nothing is known.
+  // A kind that is not served has no objects. After other errors the state is unknown.
   expect(seen).toEqual(status === 404 ? Array.from({ length: 4 }) : []);
 });
 
-test("trouble that is over is not told", async () => {
+test("does not report an error that has passed", async () => {
   answer = () => (asked < 3 ? { status: 403, body: refused } : { status: 200, body: list });
   const trouble: Trouble = {};
   for await (const object of changesOf(client, ConfigMap, at, AbortSignal.timeout(60_000), trouble)) {
@@ -92,23 +92,23 @@ test("trouble that is over is not told", async () => {
   expect(troubleLines(trouble)).toEqual([]);
 });
 
-test("what nobody could look at is neither there nor gone, and why is told", async () => {
+test("reports why an object could not be read instead of whether it exists", async () => {
   for (const expected of [{ data: {} }, { $absent: true }]) {
     asked = 0;
     const signal = askedTimes(2, () => ({ status: 403, body: refused }));
     const [seen] = await watched(client, [{ kind: ConfigMap, at, expected }], signal);
     expect(seen?.differences).toEqual([
-      "expected the API server to tell of it, found no answer",
-      expect.stringMatching(/^it could not be looked at: GET .* 403 Forbidden: nobody may look at it/),
+      "the API server has not answered",
+      expect.stringMatching(/^the last request failed: GET .* 403 Forbidden: reading is not allowed/),
     ]);
   }
 });
 
-test("who waits for an object of a kind that is not served is told so", async () => {
+test("reports that the kind is not served when the object never appears", async () => {
   const signal = askedTimes(2, () => ({ status: 404, body: { message: "there is no such kind" } }));
   const [seen] = await watched(client, [{ kind: ConfigMap, at, expected: { data: {} } }], signal);
   expect(seen?.differences).toEqual([
-    "expected it to be there, found none",
-    expect.stringMatching(/^it could not be looked at: GET .* 404: there is no such kind/),
+    "it does not exist",
+    expect.stringMatching(/^the last request failed: GET .* 404: there is no such kind/),
   ]);
 });

@@ -1,4 +1,4 @@
-/** An object as it changes. */
+/** Follows an object through its changes. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type KubeClient, type ObjectName, resourcePath } from "../../bus/kube/client.ts";
 import { isNotFound } from "../../bus/kube/errors.ts";
@@ -7,19 +7,19 @@ import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 
 const pauseMillis = 100;
 
-/** What keeps somebody from seeing an object. */
+/** Why an object cannot be read at the moment. */
 export interface Trouble {
-  /** Why the API server has not told of the object when it was asked last; undefined when it has. */
+  /** The error of the last request; undefined when it succeeded. */
   last?: unknown;
 }
 
-/** The trouble in words, for the message about an object that did not become as expected: one line, or none. */
+/** The error as a line for the message about an object that did not become as expected; empty without an error. */
 export const troubleLines = ({ last }: Trouble): string[] =>
-  last === undefined ? [] : [`it could not be looked at: ${(last as Error).message}`];
+  last === undefined ? [] : [`the last request failed: ${(last as Error).message}`];
 
 /**
- * The object now and after each change, undefined while it does not exist, which is also when its kind is not served; ends when
- * the signal aborts. Whatever goes wrong is tried again, and told in `trouble`.
+ * Yields the object now and after each change, and undefined while it does not exist or its kind is not served. Ends when the signal
+ * aborts. Retries every error and records it in `trouble`.
  */
 export async function* changesOf<T extends KubeObject>(
   client: KubeClient,
@@ -45,7 +45,7 @@ export async function* changesOf<T extends KubeObject>(
       trouble.last = error;
       if (isNotFound(error)) yield undefined;
     }
-    // An API server that a test has killed comes back, and a CRD may come yet.
+    // An API server that a test killed comes back, and a CRD may be installed later.
     await sleep(pauseMillis, undefined, { signal }).catch(() => undefined);
   }
 }

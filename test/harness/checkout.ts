@@ -1,4 +1,4 @@
-/** A copy of the repository, for what changes it. */
+/** A copy of the repository for tests that modify it. */
 import { cp, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -7,19 +7,19 @@ import { type Ended, root, run } from "../cli/program.ts";
 /** Not copied. */
 const left = ["node_modules", ".git"];
 
-/** A copy. Commands run in a test, and end with it at the latest. */
+/** A copy. Its commands end with the test at the latest. */
 export interface Checkout {
   readonly path: string;
-  /** Runs a command line in it, as a newcomer's shell does. */
+  /** Runs a command line in it, as a new user's shell would. */
   run(command: string): Promise<Ended>;
-  /** The same; resolves with what was printed, and throws it when the command fails. */
+  /** Runs a command line and resolves with its output. Throws the output when the command fails. */
   succeed(command: string): Promise<string>;
   remove(): Promise<void>;
 }
 
 const longestMillis = 600_000;
 
-/** Copies the working tree; `node_modules` is the same. */
+/** Copies the working tree; `node_modules` is shared. */
 export async function checkout(): Promise<Checkout> {
   const path = await mkdtemp(join(tmpdir(), "denrei-checkout-"));
   const remove = () => rm(path, { recursive: true, force: true });
@@ -39,9 +39,7 @@ export async function checkout(): Promise<Checkout> {
     async succeed(command) {
       const { code, signal, stdout, stderr } = await here(command);
       if (code !== 0)
-        throw new Error(
-          `expected to succeed: ${command}\nbut it ended with ${code ?? signal}:\n${stdout}\n${stderr}`,
-        );
+        throw new Error(`command failed with ${code ?? signal}: ${command}\n${stdout}\n${stderr}`);
       return stdout;
     },
     remove,

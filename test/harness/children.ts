@@ -1,4 +1,4 @@
-/** What charts make of Applications, as far as tests look at it. */
+/** The objects that charts create for Applications, with the fields that tests read. */
 import type { Kind } from "../../bus/kube/kind.ts";
 import type { KubeObject } from "../../bus/kube/object.ts";
 import * as workloads from "../../bus/kube/workloads.ts";

@@ -1,4 +1,4 @@
-/** Debian's headless Chromium: installed where it is missing, and driven by Playwright. */
+/** Headless Chromium from Debian: installed if missing, driven by Playwright. */
 import { execFile } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -7,10 +7,10 @@ import { type Browser, chromium } from "playwright-core";
 import { withLock } from "../../deploy/local/binaries/lock.ts";
 
 const run = promisify(execFile);
-/** The headless shell comes first: it takes two thirds of the CPU time of the others. */
+/** The headless shell is first because it takes two thirds of the CPU time of the others. */
 const names = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
 
-/** The path of the first of them that is there, if any is. */
+/** The path of the first installed browser; undefined without one. */
 function installed(): string | undefined {
   const paths = (process.env.PATH ?? "").split(delimiter);
   return names
@@ -25,17 +25,17 @@ function installed(): string | undefined {
     });
 }
 
-/** Installs a browser where none is and this process can do that; elsewhere the first browser that is opened throws. */
+/** Installs a missing browser if this process may do so. Otherwise opening the first browser throws. */
 async function installChromium(): Promise<void> {
   if (installed() !== undefined || process.getuid?.() !== 0) return;
-  // Two test processes may be at it, also of two runs, which share no temporary folder.
+  // Two test processes may try this at once, even of two runs, which share no temporary folder.
   await withLock("/run/denrei-chromium.lock", {}, async () => {
     if (installed() !== undefined) return;
     const installOne = (name: string) =>
       run("apt-get", ["install", "--yes", "--no-install-recommends", name]);
     // Some Debian and Ubuntu releases have no headless shell.
     const install = () => installOne("chromium-headless-shell").catch(() => installOne("chromium"));
-    // A machine that was just made has no lists, or old ones.
+    // A fresh machine has no package lists, or old ones.
     await install().catch(async () => {
       await run("apt-get", ["update"]);
       await install();
@@ -47,13 +47,13 @@ await installChromium();
 
 let shared: Promise<Browser> | undefined;
 
-/** The browser of all test files that run in this process. It ends with the process. */
+/** The browser of all test files in this process. It ends with the process. */
 export function sharedBrowser(): Promise<Browser> {
   shared ??= openBrowser();
   return shared;
 }
 
-/** A browser of one's own. It talks to nobody but to the pages that it is shown. */
+/** Opens a separate browser. It connects to nothing but the pages under test. */
 export async function openBrowser(): Promise<Browser> {
   const executablePath = installed();
   if (executablePath === undefined)

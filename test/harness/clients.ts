@@ -1,4 +1,4 @@
-/** Clients of an API server that asks nobody who they are, or that is not there. */
+/** Clients of an API server that requires no credentials, or that does not exist. */
 import { type KubeClient, kubeClient } from "../../bus/kube/client.ts";
 import { openConnection } from "../../bus/kube/connection.ts";
 
@@ -8,5 +8,5 @@ export async function clientOf(server: string): Promise<KubeClient> {
   return kubeClient(await openConnection({ read: async () => access }));
 }
 
-/** Opens a client for workers that need no API server, or miss it: every call fails at once, with a refused connection. */
+/** Opens a client for workers that need no API server, or that must miss it: every call fails at once with a refused connection. */
 export const clientOfNobody = (): Promise<KubeClient> => clientOf("https://127.0.0.1:1");

@@ -1,4 +1,4 @@
-/** Returns a shared cluster to its initial state: deletes everything that a test file has left there. */
+/** Returns a shared cluster to its initial state by deleting everything that a test file has left there. */
 import { isDeepStrictEqual } from "node:util";
 import { type KubeClient, metadataOnly } from "../../bus/kube/client.ts";
 import { isNotFound } from "../../bus/kube/errors.ts";
@@ -7,7 +7,7 @@ import { poll } from "../../deploy/local/run/poll.ts";
 
 /** The initial state of a cluster. */
 export interface ClusterState {
-  /** The objects and what tests may change of them, by path. */
+  /** The objects and the fields that tests may change, by path. */
   readonly objects: ReadonlyMap<string, ObjectMeta>;
   /** The specs of CRDs by name: a test may change one for a while. */
   readonly crdSpecs: ReadonlyMap<string, unknown>;
@@ -30,10 +30,10 @@ interface Found {
 const deadlineMillis = 100_000;
 const namespaces = "namespaces";
 const crds = "customresourcedefinitions";
-/** Other objects are in them, or of their kind. */
+/** They contain other objects, or define their kinds. */
 const outermost = new Set([namespaces, crds]);
 
-/** Controllers write these all the time, and delete them with the objects that they describe. */
+/** Controllers write these all the time and delete them with the objects they describe. */
 const derived = new Set([
   "leases",
   "endpoints",
@@ -47,7 +47,7 @@ const restored = ["configmaps/kube-root-ca.crt", "serviceaccounts/default"];
 /** While a webhook has no server, the API server refuses deletions. */
 const webhooks = new Set(["mutatingwebhookconfigurations", "validatingwebhookconfigurations"]);
 
-/** The objects of the cluster, once controllers have filled its namespaces. */
+/** The state of the cluster, once controllers have populated its namespaces. */
 export function clusterState(client: KubeClient): Promise<ClusterState> {
   return poll(
     "controllers to fill every namespace",
@@ -69,8 +69,8 @@ export function clusterState(client: KubeClient): Promise<ClusterState> {
 }
 
 /**
- * Deletes every object that is not in the state, whatever its finalizers, and gives the others their labels back. Resolves when
- * everything else is gone. Throws when something of the state is missing or its spec was changed.
+ * Deletes every object that is not in the state, ignoring finalizers, and restores the labels of the others. Throws when an object of
+ * the state is missing or its spec was changed.
  */
 export async function resetCluster(client: KubeClient, state: ClusterState): Promise<void> {
   const isNew = ({ path }: Found): boolean => !state.objects.has(path);
@@ -95,13 +95,13 @@ export async function resetCluster(client: KubeClient, state: ClusterState): Pro
   await removeEvents(client, state);
 }
 
-/** Whether controllers would create an object again, since its namespace is still there. */
+/** Whether controllers would recreate an object because its namespace still exists. */
 function keptIn(spaces: readonly Found[]): (one: Found) => boolean {
   const paths = new Set(spaces.flatMap(({ path }) => restored.map((name) => `${path}/${name}`)));
   return ({ path }) => paths.has(path);
 }
 
-/** Removes what is new of the objects' resources, and looks at these alone until nothing of it is left. */
+/** Deletes the new objects of the affected resources, and lists only these resources until nothing is left. */
 function clear(
   client: KubeClient,
   objects: readonly Found[],
@@ -135,7 +135,7 @@ async function removeContent(
   );
 }
 
-/** Namespaces and kinds that have no objects any more. */
+/** Deletes namespaces and kinds that have no objects anymore. */
 async function removeOutermost(client: KubeClient, added: readonly Found[]): Promise<void> {
   await Promise.all(
     added.map((one) => (one.resource.plural === crds ? remove(client, one) : finalize(client, one))),
@@ -147,7 +147,7 @@ const removeAll = (client: KubeClient, objects: readonly Found[]): Promise<unkno
 
 const resourceKey = ({ root, plural }: Resource): string => `${root}/${plural}`;
 
-/** Every object, or those of some resources. */
+/** Lists every object, or those of some resources. */
 async function listAll(
   client: KubeClient,
   wanted: (resource: Resource) => boolean = () => true,
@@ -221,7 +221,7 @@ async function remove(client: KubeClient, one: Found): Promise<void> {
   await client.request({ method: "DELETE", path: one.path, body: deleteOptions }).catch(ignoreMissing);
 }
 
-/** One request for any number of objects. */
+/** Deletes any number of objects in one request. */
 async function removeCollection(client: KubeClient, path: string, objects: readonly Found[]): Promise<void> {
   await Promise.all(objects.map((one) => removeFinalizers(client, one)));
   await client.request({ method: "DELETE", path, body: deleteOptions }).catch(ignoreMissing);
@@ -235,15 +235,15 @@ async function removeFinalizers(client: KubeClient, { path, metadata }: Found): 
     .catch(ignoreMissing);
 }
 
-/** Ends an empty namespace before the namespace controller can look into each of its resources. */
+/** Finalizes an empty namespace before the namespace controller goes through all of its resources. */
 async function finalize(client: KubeClient, { path, metadata: { name } }: Found): Promise<void> {
-  // Events are in no list, and would still be there in a namespace of the same name.
+  // Events are in no list and would survive in a namespace of the same name.
   await client
     .request({ method: "DELETE", path: `${path}/events`, body: deleteOptions })
     .catch(ignoreMissing);
   const body = { kind: "Namespace", apiVersion: "v1", metadata: { name }, spec: { finalizers: [] } };
   await client.request({ method: "PUT", path: `${path}/finalize`, body }).catch(ignoreMissing);
-  // The first one marks it, the second one removes it.
+  // The first request marks it, the second removes it.
   for (let time = 0; time < 2; time++)
     await client.request({ method: "DELETE", path, body: deleteOptions }).catch(ignoreMissing);
 }
@@ -272,13 +272,13 @@ async function expectSpecs(client: KubeClient, found: readonly Found[], state: C
   const touched = [...state.objects].filter(
     ([path, { generation }]) => now.get(path)?.metadata.generation !== generation,
   );
-  // Generations only grow: a CRD that was put back has another one.
+  // Generations only grow, so a restored CRD has a different one.
   const isCrd = ([path]: (typeof touched)[number]) => now.get(path)?.resource.plural === crds;
   const specs = touched.some(isCrd) ? await listCrdSpecs(client) : undefined;
   for (const [path, { name }] of touched) {
     if (specs?.has(name) && isDeepStrictEqual(specs.get(name), state.crdSpecs.get(name))) continue;
     throw new Error(
-      `expected ${path} to be unchanged, found it ${now.has(path) ? "changed" : "missing"}. Start an own control plane for this test (startOwnKit)`,
+      `expected ${path} to be unchanged, found it ${now.has(path) ? "changed" : "missing"}. Give this test its own control plane (startOwnKit)`,
     );
   }
 }
@@ -290,7 +290,7 @@ async function listCrdSpecs(client: KubeClient): Promise<ReadonlyMap<string, unk
   return new Map(items.map(({ metadata, spec }) => [metadata.name, spec]));
 }
 
-/** Events of objects in namespaces that stay. */
+/** Deletes Events of objects in namespaces that stay. */
 async function removeEvents(client: KubeClient, state: ClusterState): Promise<void> {
   const paths = [...state.objects.keys()].filter(
     (path) => path.startsWith(`/api/v1/${namespaces}/`) && path.split("/").length === 5,

@@ -1,4 +1,4 @@
-/** Killing replicas at random, as often as the test asks, with a seed that makes it repeatable. */
+/** Kills replicas at random. A seed makes each run repeatable. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import type { Bus } from "../../bus/nats/connect.ts";
@@ -8,7 +8,7 @@ import { streams } from "../../bus/subjects.ts";
 import type { Replica } from "./kit.ts";
 import { random } from "./random.ts";
 
-/** How often it is asked whether a replica may be killed. Milliseconds. */
+/** How often to poll whether a replica may be killed. Milliseconds. */
 const lookMillis = 200;
 
 /** How often dead letters are replayed. Milliseconds. */
@@ -18,16 +18,13 @@ const replayMillis = 1000;
 export interface Kills {
   /** The mean time between a start and the next kill. Milliseconds. */
   readonly pauseMillis: number;
-  /** Whether the next one may be killed yet: work that is never done between two kills never comes to its end. */
+  /** Whether the next kill is allowed. Without this, no work might ever finish between two kills. */
   readonly mayKill: () => Promise<boolean>;
   /** Called before each kill. */
   readonly onKill?: () => void;
 }
 
-/**
- * Kills (-9) one replica after the other at random moments and starts each again, until `until` settles. Resolves to the number of
- * kills.
- */
+/** Kills (-9) one replica after the other at random moments and restarts each, until `until` settles. Resolves with the number of kills. */
 export async function killAtRandom(
   replicas: readonly Replica[],
   until: Promise<unknown>,
@@ -50,8 +47,8 @@ export async function killAtRandom(
 }
 
 /**
- * For {@link Kills.mayKill}: whether an object has changed since the last time that the answer was yes. On a busy machine the pauses
- * alone would be too short for any work.
+ * For {@link Kills.mayKill}: whether an object has changed since it last returned true. On a busy machine the pauses alone are too short
+ * for any work.
  */
 export function changedSince({ jsm }: Pick<Bus, "jsm">): () => Promise<boolean> {
   let before = -1;
@@ -64,8 +61,8 @@ export function changedSince({ jsm }: Pick<Bus, "jsm">): () => Promise<boolean> 
 }
 
 /**
- * Replays dead letters of the functions, as an operator would, until `until` settles. A request whose workers were killed at random
- * three times looks like one that kills its workers, so it is given up. Any other dead letter fails the test.
+ * Replays dead letters of the functions, as an operator would, until `until` settles. A request whose workers were killed three times
+ * looks like one that crashes its workers, so it is dead-lettered. Any other dead letter fails the test.
  */
 export async function replayInnocents(
   bus: Bus,

@@ -1,4 +1,4 @@
-/** A dashboard in front of a real API server that trusts a real issuer, and people who may do different things there. */
+/** A dashboard with a real API server that trusts a real issuer, and users with different rights. */
 import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -32,46 +32,46 @@ export { people } from "./people.ts";
 
 await builtPage();
 
-/** Where `alice` may do everything that `admin` may, and `bob` may look. */
+/** The namespace where `alice` has the rights of `admin` and `bob` those of `view`. */
 export const team = "team-a";
-/** Where neither may do anything. */
+/** A namespace where neither has rights. */
 export const foreign = "team-b";
 
-/** What differs from what is usual. */
+/** Deviations from the defaults. */
 export interface SceneOptions extends KitOptions, Pick<IssuerOptions, "idTokenSeconds"> {
-  /** Names and paths of the functions whose queues the dashboard shows; the shipped ones unless given. */
+  /** Names and paths of the functions whose queues the dashboard shows. Defaults to the shipped ones. */
   readonly functions?: readonly string[];
-  /** Starts the GitHub that people connect, as its first App, which has them come back there. The dashboard knows none unless given. */
-  readonly github?: (callbackUrl: string) => Promise<SimulatedGitHub>;
+  /** Starts the GitHub whose accounts users connect; its first App redirects to `callbackUrl`. By default the dashboard has no GitHub. */
+  readonly github?: (callbackUrl: string) => Promise<EmulatedGitHub>;
 }
 
-/** A dashboard, and what is behind it. */
+/** A dashboard and its environment. */
 export interface Scene {
   readonly kit: LocalKit;
-  readonly issuer: SimulatedIssuer;
-  /** Where browsers reach the dashboard. */
+  readonly issuer: PlayedIssuer;
+  /** The public URL of the dashboard. */
   readonly url: string;
   readonly dashboard: Replica;
-  /** The file with the keys of sessions. */
+  /** Path of the session keys. */
   readonly keysPath: string;
-  /** One more dashboard for the same address, as one behind the same load balancer, and where it listens itself. */
+  /** Starts another dashboard replica for the same address, as behind a load balancer. `url` is the replica's own. */
   secondReplica(): Promise<Replica & { readonly url: string }>;
-  /** Somebody who has logged in without a browser. */
+  /** Logs a user in without a browser. */
   visitor(person: Person): Promise<Visitor>;
   browser(): Promise<Browser>;
-  /** A browser's window in which somebody is logged in, and looks at a namespace if one is given. */
+  /** A browser page with a logged-in user, and with the namespace selected if one is given. */
   loggedIn(person: Person, namespace?: string): Promise<Page>;
-  /** The same through the login page of the issuer, so that the browser has a session there as well. */
+  /** The same through the issuer's login page, so that the browser has a session there as well. */
   loggedInByHand(person: Person, namespace?: string): Promise<Page>;
   stop(): Promise<void>;
 }
 
-/** A scene with a control plane of its own, which a test can stop. */
+/** A scene with its own control plane, which a test can stop. */
 export interface OwnScene extends Scene {
   readonly kit: OwnKit;
 }
 
-/** What roles of people are made of, where no controller puts `view`, `edit` and `admin` together. */
+/** The rules behind users' roles, where no controller aggregates `view`, `edit`, and `admin`. */
 const partsOf = {
   view: ["system:aggregate-to-view", "denrei-view"],
   admin: [
@@ -91,15 +91,15 @@ const binding = (namespace: string, user: string, role: string) => ({
   subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: user }],
 });
 
-/** A line of the file with keys. */
+/** A line of the key file. */
 export const newKey = (): string => randomBytes(32).toString("base64");
 
-/** Starts everything, in the local cluster. */
+/** Starts everything in the local cluster. */
 export const startScene = async (options: SceneOptions = {}): Promise<Scene> =>
   sceneOn(await startLocalKit(options), options);
 
-/** Starts everything. The API server prefixes the issuer's user names, and the roles name them with the prefix; none unless given. */
-export async function startOwnEnvironment({
+/** Starts everything. The API server prefixes the issuer's user names, and role bindings use the prefixed names. Defaults to no prefix. */
+export async function startOwnScene({
   usernamePrefix = "",
   ...options
 }: SceneOptions & { readonly usernamePrefix?: string } = {}): Promise<OwnScene> {
@@ -107,10 +107,10 @@ export async function startOwnEnvironment({
   return { ...(await sceneOn(kit, options, usernamePrefix)), kit };
 }
 
-/** Waits for the logged-in page, and chooses the namespace if one is given. */
+/** Waits for the logged-in page, and selects the namespace if one is given. */
 async function inside(page: Page, namespace: string | undefined): Promise<Page> {
   await page.getByRole("button", { name: "Log out" }).waitFor();
-  // The first page redirects to another, which draws the header again: text typed before that is lost.
+  // The first page redirects to another, which renders the header again and discards text typed before.
   await page.getByRole("heading", { level: 1 }).first().waitFor();
   if (namespace !== undefined) {
     await page.getByLabel("Namespace", { exact: true }).fill(namespace);
@@ -146,7 +146,7 @@ async function sceneOn(
 
   try {
     const site = platform.issuer;
-    if (site === undefined) throw new Error("expected an API server that trusts an issuer, found none");
+    if (site === undefined) throw new Error("the API server trusts no issuer");
     issuer = await site.start({
       people: Object.values(people),
       dashboardUrl: url,
@@ -163,7 +163,7 @@ async function sceneOn(
       ...partsOf.admin.map((role) => binding(team, `${usernamePrefix}${people.alice.name}`, role)),
       ...partsOf.view.map((role) => binding(team, `${usernamePrefix}${people.bob.name}`, role)),
     ]);
-    // A dashboard waits for the bridge of its version, which makes the streams; not every test has one.
+    // A dashboard waits for the bridge of its version, which creates the streams. Not every test has one.
     const asBridge = await connectBus({ url: platform.natsUrlFor("bridge"), name: "test" });
     await ensureTopology(asBridge, { replicas: 1, ackWaitMillis: 10_000 });
     await asBridge.nc.close();

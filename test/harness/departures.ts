@@ -1,17 +1,17 @@
-/** In which order objects go. */
+/** Records the order in which objects are deleted. */
 import { type KubeClient, resourcePath } from "../../bus/kube/client.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
 import { compareVersions, type KubeObject } from "../../bus/kube/object.ts";
 import type { WatchEvent } from "../../bus/kube/watchstream.ts";
 
-/** What has gone so far. */
+/** The deletions so far. */
 export interface Departures {
-  /** `Kind name`, in the order in which the API server forgot them. */
+  /** `Kind name`, in the order in which the API server deleted them. */
   gone(): string[];
   stop(): void;
 }
 
-/** Begins to watch the kinds in a namespace. */
+/** Starts watching the kinds in a namespace. */
 export async function departures(
   client: KubeClient,
   namespace: string,

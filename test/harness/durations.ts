@@ -31,7 +31,7 @@ export default class Durations implements Reporter {
   }
 }
 
-/** The time per folder, and the slowest files; nothing for a few files. */
+/** The time per folder and the slowest files; empty for a run of a few files. */
 export function durationLines(files: readonly FileTime[]): string[] {
   if (files.length <= fewFiles) return [];
   const folders = [...Map.groupBy(files, ({ path }) => folderOf(path))].map(([path, group]) =>
@@ -80,7 +80,7 @@ function timeOf(module: TestModule, root: string): FileTime {
   };
 }
 
-/** `test/e2e`, and of the product's folders the first part: `bus`. */
+/** `test/e2e`, and for product folders the first part: `bus`. */
 function folderOf(path: string): string {
   const parts = path.split("/");
   return parts.slice(0, parts[0] === "test" ? 2 : 1).join("/");

@@ -1,29 +1,29 @@
-/** Reading server-sent events as a browser does, one by one. https://html.spec.whatwg.org/multipage/server-sent-events.html */
+/** Reads server-sent events one by one, as a browser does. https://html.spec.whatwg.org/multipage/server-sent-events.html */
 import type { Response } from "undici";
 import type { Visitor } from "./visitor.ts";
 
-/** An event as it came. */
+/** A received event. */
 export interface ReadEvent<T = unknown> {
   readonly event: string;
   readonly data: T;
   readonly id: string;
 }
 
-/** A stream that is read. */
+/** A stream of events. */
 export interface EventReader {
   readonly status: number;
-  /** All so far. */
+  /** All events so far. */
   readonly all: readonly ReadEvent[];
-  /** The next one; undefined when the stream has ended. Throws when there is none for a minute. */
+  /** The next event; undefined when the stream has ended. Throws after a minute without one. */
   next<T = unknown>(): Promise<ReadEvent<T> | undefined>;
-  /** The next one that is called so; those before are passed over. Throws when the stream ends before. */
+  /** The next event with this name; skips others. Throws when the stream ends first. */
   nextOf<T = unknown>(event: string): Promise<ReadEvent<T>>;
   close(): void;
 }
 
 const deadlineMillis = 60_000;
 
-/** Opens a stream; `lastEventId` is what a browser would come back with. */
+/** Opens a stream; `lastEventId` is the ID with which a browser would reconnect. */
 export async function readEvents(session: Visitor, path: string, lastEventId?: string): Promise<EventReader> {
   const left = new AbortController();
   const response = await session.fetch(path, {
@@ -39,7 +39,7 @@ export async function readEvents(session: Visitor, path: string, lastEventId?: s
       let timer: ReturnType<typeof setTimeout> | undefined;
       const late = new Promise<never>((_, reject) => {
         const error = new Error(
-          `expected an event of ${path} within ${deadlineMillis} ms; so far: ${JSON.stringify(all.slice(-5))}`,
+          `no event on ${path} within ${deadlineMillis} ms; so far: ${JSON.stringify(all.slice(-5))}`,
         );
         timer = setTimeout(() => reject(error), deadlineMillis);
       });
@@ -53,7 +53,7 @@ export async function readEvents(session: Visitor, path: string, lastEventId?: s
         const found = await reader.next<T>();
         if (found === undefined)
           throw new Error(
-            `expected an event "${event}", found the end; before: ${JSON.stringify(all.slice(-5))}`,
+            `the stream ended before an event "${event}"; before: ${JSON.stringify(all.slice(-5))}`,
           );
         if (found.event === event) return found;
       }

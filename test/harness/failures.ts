@@ -1,4 +1,4 @@
-/** Prints why a test failed as soon as it has: the summary comes at the end of a long run, and never after Ctrl-C. */
+/** Prints the reason as soon as a test fails. Vitest's summary comes only after a long run, and never after Ctrl-C. */
 import type { Reporter, TestCase } from "vitest/node";
 
 /** Enough for a message; the summary has the rest. */

@@ -1,4 +1,4 @@
-/** GitHub Apps and Installations on a real control plane: replicas, the emulated GitHub, and the objects of users. */
+/** GitHub Apps and Installations on a real control plane: replicas, the emulated GitHub, and helpers for users' objects. */
 import { allowedUrlsVariable } from "../../bus/github/allowed.ts";
 import { Namespace } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
@@ -16,60 +16,60 @@ import { type Kit, type Replica, startKit } from "./kit.ts";
 import { createNamespace, optIn } from "./namespaces.ts";
 import { openWorld, type World } from "./world.ts";
 
-/** Where the platform is, as far as its workers know. */
+/** The namespace that workers take for the platform's own. */
 export const platformNamespace = "denrei";
-/** The name that private keys have in their Secrets. */
+/** The key of private keys in their Secrets. */
 export const pemKey = "private-key.pem";
 
 const names = ["githubapp", "clustergithubapp", "installation"];
 const ours = functions.filter(({ name }) => names.includes(name));
 
-/** Values of a Secret as text. */
+/** Decodes the values of a Secret. */
 export const texts = (secret: SecretObject | undefined): Record<string, string> =>
   Object.fromEntries(
     Object.entries(secret?.data ?? {}).map(([key, value]) => [key, Buffer.from(value, "base64").toString()]),
   );
 
-/** What there is. */
+/** The parts to start. */
 export interface GhAppsOptions extends GitHubOptions {
-  /** How many workers of all functions, two unless given; or one of each function, with its rights alone. */
+  /** The number of workers that run all functions, two by default; or one worker per function with only its rights. */
   readonly workers?: number | "one each";
-  /** More variables for the bridge and the workers. */
+  /** Additional environment of the bridge and the workers. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** All that runs, and ways to write and read what the functions are about. The namespace is `default` unless given. */
+/** The environment, with helpers that write and read the functions' objects. The namespace defaults to `default`. */
 export interface GhApps extends Omit<World, "close"> {
   readonly kit: Kit;
   readonly github: SimulatedGitHub;
   readonly workers: readonly Replica[];
   readonly bridge: Replica;
   readonly accounts: Accounts;
-  /** An opted-in namespace with more labels. */
+  /** Creates an opted-in namespace with more labels. */
   namespace(name: string, labels?: Readonly<Record<string, string>>): Promise<void>;
-  /** A Secret with a private key: that of the first App unless given. */
+  /** Creates a Secret with a private key, by default that of the first App. */
   keySecret(namespace: string, name?: string, pem?: string): Promise<void>;
   app(name: string, spec?: Partial<GitHubApp["spec"]>, namespace?: string): Promise<void>;
   clusterApp(name: string, spec?: Partial<ClusterGitHubApp["spec"]>): Promise<void>;
-  /** Of the first App's first installation, by the GitHubApp `app`, with the token under `token`; unless given. */
+  /** Creates an Installation, by default of the first App's first installation with the GitHubApp `app` and the token under `token`. */
   installation(
     name: string,
     spec?: Partial<Installation["spec"]>,
     namespace?: string,
   ): Promise<Stored<Installation>>;
   secret(name: string, namespace?: string): Promise<Stored<SecretObject> | undefined>;
-  /** The token under `token` of a Secret; undefined when there is none. */
+  /** The token under `token` of a Secret; undefined without one. */
   token(name: string, namespace?: string): Promise<string | undefined>;
-  /** Requests for tokens, of one installation if it is given. */
+  /** Token requests that reached GitHub, of one installation if given. */
   mints(installationID?: number): readonly ApiRequest[];
-  /** The status of an answer to whoever has the token: `GET /repos/acme/web`. */
+  /** The status of GitHub's answer to a request with the token, such as `GET /repos/acme/web`. */
   use(token: string | undefined, request: string, body?: object): Promise<number>;
   stop(): Promise<void>;
 }
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-/** Starts all of it. The namespaces `default` and {@link platformNamespace} are opted in. */
+/** Starts everything. The namespaces `default` and {@link platformNamespace} are opted in. */
 export async function startGhApps({
   workers: wanted = 2,
   env = {},
@@ -84,7 +84,7 @@ export async function startGhApps({
   const world = await openWorld(kit, ours, workers);
   const { create } = world;
   const [first] = github.apps;
-  if (first === undefined) throw new Error("expected an App on the emulated GitHub");
+  if (first === undefined) throw new Error("the emulated GitHub has no App");
 
   const appSpec = (spec: Partial<GitHubApp["spec"]>): GitHubApp["spec"] => ({
     url: github.url,
@@ -105,7 +105,7 @@ export async function startGhApps({
 
   await createNamespace(client, platformNamespace);
   const accounts = await openAccounts(kit, ours, platformNamespace);
-  // Its rights came with the roles.
+  // The roles brought its rights.
   await optIn(client, platformNamespace);
   await accounts.optIn("default");
   const bridge = await kit.bridge("bridge-1", {

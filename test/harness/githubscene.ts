@@ -1,14 +1,14 @@
-/** A dashboard in front of a GitHub where somebody sees much, but not all. */
-import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/github/github.ts";
+/** A dashboard with a GitHub where the user sees many repositories, but not all. */
+import { type EmulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
 import { type Scene, startScene } from "./dashboard.ts";
 
-/** More repositories than GitHub gives on one page. */
+/** More repositories than fit on one page of GitHub's list. */
 export const many = Array.from({ length: 120 }, (_, at) => `acme/part-${at}`);
 
-/** Where the App is installed. `octo` sees all but `unseen`; `nobody` sees none. */
+/** Installation IDs of the App. `octo` sees all but `unseen`; `nobody` sees none. */
 export const ids = { own: 51, others: 52, personal: 53, unseen: 54 } as const;
 
-/** Starts both; `github` is that of the dashboard. */
+/** Starts both; `github` is the one the dashboard uses. */
 export async function startGitHubScene(): Promise<{
   readonly scene: Scene;
   readonly github: SimulatedGitHub;
@@ -53,7 +53,7 @@ export async function startGitHubScene(): Promise<{
     await github?.stop();
     throw error;
   });
-  if (github === undefined) throw new Error("expected a GitHub that was started, found none");
+  if (github === undefined) throw new Error("the scene started no GitHub");
   const started = github;
   return {
     scene,

@@ -1,4 +1,4 @@
-/** Files of Go modules: what projects publish nowhere else than in their source. */
+/** CRDs from Go modules, for projects that publish them only in their source. */
 import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,22 +7,22 @@ import { parseAllDocuments } from "yaml";
 
 /** CRDs in a Go module. */
 export interface CrdModule {
-  /** The folder whose go.mod and go.sum say which version it is, and what it has to be. */
+  /** The folder whose go.mod and go.sum pin the version and its checksum. */
   readonly folder: string;
   readonly module: string;
-  /** Where the CRDs are in it. */
+  /** The path of the CRDs in the module. */
   readonly path: string;
-  /** For errors: `the Gateway API`. */
+  /** The project's name for errors: `the Gateway API`. */
   readonly project: string;
 }
 
-/** What `go mod download -json` says of a module: its folder, or why there is none. */
+/** Output of `go mod download -json`: the module's folder, or the error. */
 interface Downloaded {
   readonly Dir?: string;
   readonly Error?: string;
 }
 
-/** The CRDs, and nothing else that lies beside them. Throws, with what to do, when there is no Go or the module can not be had. */
+/** Reads the CRDs and skips other files. Throws, with the remedy, when Go is missing or the module cannot be downloaded. */
 export async function crdsIn(source: CrdModule): Promise<Record<string, unknown>[]> {
   const folder = join(await moduleFolder(source), source.path);
   const files = (await readdir(folder)).filter((file) => file.endsWith(".yaml")).sort();
@@ -30,7 +30,7 @@ export async function crdsIn(source: CrdModule): Promise<Record<string, unknown>
   const crds = texts
     .flatMap((text) => parseAllDocuments(text).map((document) => document.toJS() as Record<string, unknown>))
     .filter((object) => object?.kind === "CustomResourceDefinition");
-  if (crds.length === 0) throw new Error(`expected CRDs of ${source.project} in ${folder}, found none`);
+  if (crds.length === 0) throw new Error(`no CRDs of ${source.project} in ${folder}`);
   return crds;
 }
 
@@ -57,7 +57,7 @@ async function moduleFolder({ folder, module, project }: CrdModule): Promise<str
   }
 }
 
-/** A download that failed is told on standard output, as JSON; what comes before it, as text elsewhere. */
+/** A failed download is reported as JSON on standard output, and everything before it as text on standard error. */
 function reason(stdout: string | undefined): string | undefined {
   try {
     return (JSON.parse(stdout ?? "") as Downloaded).Error;

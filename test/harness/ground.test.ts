@@ -14,10 +14,10 @@ beforeAll(async () => {
 afterAll(() => local?.stop());
 afterEach(() => vi.unstubAllEnvs());
 
-// The local cluster has no such kind yet.
+// A kind that the local cluster does not have yet.
 const banner = { name: "banners.test.denrei.dev" };
 
-test("a kit in an existing cluster brings its bus and CRDs, and leaves the cluster as it is", async () => {
+test("a kit in an existing cluster brings its bus and CRDs, and leaves the cluster unchanged otherwise", async () => {
   vi.stubEnv(clusterVariable, cluster.kubeconfigPath);
   const kit = await startKit({ crds: [crdOf(Banner)] });
   try {
@@ -35,19 +35,19 @@ test("a kit in an existing cluster brings its bus and CRDs, and leaves the clust
   expect((await local.client.get(CustomResourceDefinition, banner)).metadata.name).toBe(banner.name);
 });
 
-test("a kit that needs a control plane to itself says so at once, in an existing cluster", async () => {
+test("a kit with its own control plane fails at once when the environment names an existing cluster", async () => {
   vi.stubEnv(clusterVariable, cluster.kubeconfigPath);
   await expect(startOwnKit()).rejects.toThrow(
     `${clusterVariable} names an existing cluster (${cluster.kubeconfigPath})`,
   );
 });
 
-test("a kubeconfig that is not there is named", async () => {
+test("names a kubeconfig that does not exist", async () => {
   vi.stubEnv(clusterVariable, "/nowhere/kubeconfig");
   await expect(startKit()).rejects.toThrow("/nowhere/kubeconfig");
 });
 
-test("without the variable a kit has a cluster of its own, and nodes if it wants some", async () => {
+test("without the variable, a kit has its own cluster, with nodes on request", async () => {
   vi.stubEnv(clusterVariable, undefined);
   const kit = await startOwnKit({ nodes: 1, crds: [] });
   try {

@@ -1,4 +1,4 @@
-/** The ground of a kit: its own bus, and a cluster. The cluster is shared, its own, or the one that the environment names. */
+/** The environment of a kit: its own bus, and a cluster that is shared, its own, or named by the environment variable. */
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { loadKubeconfig } from "../../bus/kube/kubeconfig.ts";
@@ -16,7 +16,7 @@ import { platformPrograms, programs } from "./programs.ts";
 import { testRoles } from "./roles.ts";
 import { lendCluster } from "./sharedcluster.ts";
 
-/** Path of the kubeconfig of a cluster that tests are to use instead of starting one. */
+/** Names the kubeconfig of a cluster that tests use instead of starting one. */
 export const clusterVariable = "DENREI_TEST_KUBECONFIG";
 
 await programs(...(process.env[clusterVariable] ? (["nats-server"] as const) : platformPrograms));
@@ -28,26 +28,26 @@ export interface KitPlatform extends LocalNats {
 
 /** A local cluster whose users a test can choose. */
 export interface ClusterPlatform extends KitPlatform, Pick<LocalPlatform, "kubeconfigFor" | "auditLogPath"> {
-  /** How much of the audit log is from before the test. Bytes. */
+  /** The size of the audit log before the test. Bytes. */
   readonly auditLogStart: number;
-  /** The file that kwok serves as the log of every container; undefined where there are no nodes. */
+  /** The file that kwok serves as the log of every container; undefined without nodes. */
   readonly podLogsPath: string | undefined;
-  /** Where the API server looks for the issuer of its users; undefined where it trusts none. */
+  /** The issuer that the API server trusts; undefined without one. */
   readonly issuer: IssuerSite | undefined;
 }
 
-/** A control plane that belongs to one test file, which can stop it. */
+/** A control plane for one test file, which can stop it. */
 export interface OwnPlatform extends ClusterPlatform, LocalPlatform {}
 
-/** Whose the cluster is. */
+/** Where the cluster comes from. */
 export type Origin = "local" | "existing";
 
-/** How to start a control plane for one test file. */
+/** Options of a control plane for one test file. */
 export type OwnGroundOptions = Pick<
   LocalPlatformOptions,
   "nodes" | "storage" | "controllerManager" | "prepare" | "audited" | "ownersProtected"
 > & {
-  /** Whether the API server trusts an issuer, and the prefix that it puts before the issuer's user names. */
+  /** Makes the API server trust an issuer, and prefixes the issuer's user names. */
   readonly issuer?: { readonly usernamePrefix: string };
 };
 
@@ -79,7 +79,7 @@ export async function ownGround({ issuer, ...options }: OwnGroundOptions): Promi
 }
 
 /**
- * A bus for this test, beside the control plane that the test files of a process share; undefined while that is lent already.
+ * Starts a bus for this test, next to the control plane that the test files of a process share. Returns undefined while another kit has it.
  * Throws when the environment names a cluster.
  */
 export async function localGround(): Promise<ClusterPlatform | undefined> {
@@ -105,7 +105,7 @@ export async function localGround(): Promise<ClusterPlatform | undefined> {
   }
 }
 
-/** A bus beside the cluster that the environment names; undefined when it names none. */
+/** Starts a bus for the cluster that the environment names; returns undefined when it names none. */
 export async function existingGround(): Promise<KitPlatform | undefined> {
   const kubeconfig = process.env[clusterVariable];
   if (!kubeconfig) return undefined;
@@ -113,11 +113,11 @@ export async function existingGround(): Promise<KitPlatform | undefined> {
   return { ...nats, kubeconfigPath: resolve(kubeconfig) };
 }
 
-/** The cluster of a test with KET: its own, or the one that the environment names. */
+/** The cluster of a test with KET: a new one, or the one that the environment names. */
 export async function testCluster(): Promise<Pick<KetOptions, "cluster" | "kubeconfig" | "allowContexts">> {
   const kubeconfig = process.env[clusterVariable];
   if (!kubeconfig) return { cluster: "local" };
-  // Naming it in the variable allows it.
+  // Setting the variable allows the context.
   const { context } = await loadKubeconfig({ path: kubeconfig }).read("cached");
   return { cluster: "existing", kubeconfig, allowContexts: [context] };
 }

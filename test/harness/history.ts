@@ -1,4 +1,4 @@
-/** What OBJECTS tells a subscriber, message by message. */
+/** Records the messages of OBJECTS. */
 import type { JsMsg } from "@nats-io/jetstream";
 import { attribute } from "../../bus/events/binding.ts";
 import { versionOf } from "../../bus/events/kubernetes.ts";
@@ -9,7 +9,7 @@ import { type GroupKind, type ObjectAddress, parseObjectSubject, streams } from 
 /** One message of OBJECTS. */
 export interface Told {
   readonly subject: string;
-  /** Position in OBJECTS. */
+  /** The stream sequence. */
   readonly sequence: number;
   readonly at: ObjectAddress & { readonly cluster: string };
   /** `added`, `modified` or `deleted`. */
@@ -17,22 +17,22 @@ export interface Told {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly object: Stored;
-  /** Headers and payload, as they came. */
+  /** Headers and payload as received. */
   readonly raw: string;
 }
 
-/** Everything that was told since the stream began. */
+/** All messages since the stream began. */
 export interface History {
   readonly all: readonly Told[];
-  /** What was told of a kind, or of one of its objects. */
+  /** The messages of a kind, or of one of its objects. */
   of(kind: GroupKind, name?: string): Told[];
-  /** Resolves when the condition holds; rejects with the last messages when it does not within the time. */
+  /** Resolves when the condition holds; rejects with the last messages when the deadline passes first. */
   until(condition: () => boolean, deadlineMillis?: number): Promise<void>;
-  /** Changes that went backwards: at a version that is not above the one before it on the subject. */
+  /** Messages whose version is not above that of the previous message on their subject. */
   disorder(among?: readonly Told[]): string[];
 }
 
-/** Subscribes to the whole stream, in order. It ends with the connection. */
+/** Subscribes to the whole stream in order. Ends with the connection. */
 export async function openHistory({ nc, js }: Bus): Promise<History> {
   const all: Told[] = [];
   const checks = new Set<() => void>();
@@ -46,7 +46,7 @@ export async function openHistory({ nc, js }: Bus): Promise<History> {
       for (const check of checks) check();
     }
   })().catch((error: unknown) => {
-    // The client library may acknowledge once more when the connection is closed already.
+    // The client library may acknowledge once more after the connection is closed.
     if (!nc.isClosed()) throw error;
   });
   const print = ({ subject, change, resourceVersion }: Told) => `${change} ${subject} at ${resourceVersion}`;
@@ -74,7 +74,7 @@ export async function openHistory({ nc, js }: Bus): Promise<History> {
           const last = all.slice(-10).map(print).join("\n");
           reject(
             new Error(
-              `not told within ${deadlineMillis} ms: ${condition}; the last of ${all.length}:\n${last}`,
+              `condition not met within ${deadlineMillis} ms: ${condition}; the last of ${all.length}:\n${last}`,
             ),
           );
         }, deadlineMillis);
@@ -93,7 +93,7 @@ export async function openHistory({ nc, js }: Bus): Promise<History> {
   };
 }
 
-/** What a message tells; undefined where a test has written garbage. */
+/** Parses a message; undefined where a test has written garbage. */
 function toldIn(message: JsMsg): Told | undefined {
   try {
     const id = versionOf(attribute(message.headers, "id")) ?? { uid: "", resourceVersion: "0" };

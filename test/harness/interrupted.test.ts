@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { place, root, start } from "../cli/program.ts";
-// Installs the browser, as the run would do, but in no test's time.
+// Installs the browser outside the test's time limit.
 import "./chromium.ts";
 import { platformPrograms, programs } from "./programs.ts";
 
@@ -15,8 +15,8 @@ const patience = { timeout: 60_000, interval: 50 };
 const pidOf = (line: string): number => Number(line.split(" ")[0]);
 
 test.for([
-  ["SIGINT", "Ctrl-C reaches all of its processes"],
-  ["SIGKILL", "the first one is killed"],
+  ["SIGINT", "leaves nothing after Ctrl-C, which reaches all processes"],
+  ["SIGKILL", "leaves nothing after the first process is killed"],
 ] as const)("%s: %s", async ([signal]) => {
   const here = place();
   const run = start(["run", "--config", config], { command: [process.execPath, vitest], env: here.env });
@@ -32,7 +32,7 @@ test.for([
   await expect.poll(() => readdirSync(here.folder), patience).toEqual([]);
 });
 
-/** Some may have ended already, since the first one has heard of it. */
+/** Some processes may have ended already, because the first one received the signal. */
 function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);

@@ -1,4 +1,4 @@
-/** The address at which an API server looks for the issuer that it trusts: issuers with different settings can serve it in turn. */
+/** The address of the issuer that an API server trusts. Issuers with different settings can serve it in turn. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { freePort, holdPort, type IssuerEnvironment } from "../../deploy/local/index.ts";
@@ -8,19 +8,19 @@ import {
   startIssuer,
 } from "../../deploy/simulators/login/issuer.ts";
 
-/** The address. Issuers serve it one at a time; between two of them nothing answers there. */
+/** The address. One issuer serves it at a time; in between, nothing answers. */
 export interface IssuerSite {
-  /** As tokens have it: `https://127.0.0.1:port`. */
+  /** The issuer URL in tokens: `https://127.0.0.1:port`. */
   readonly url: string;
-  /** Path of the authority that signed its certificate, PEM. */
+  /** Path of the CA of its certificate, PEM. */
   readonly caPath: string;
   /** Starts an issuer there. Throws while another one listens. */
   start(options: Omit<IssuerOptions, "tls" | "port">): Promise<SimulatedIssuer>;
 }
 
 /**
- * Reserves an address, in the trust of one API server. An issuer that knows no users serves it at first: an API server that finds
- * none at its start looks again only after 10 s.
+ * Reserves an address that one API server trusts. An issuer without users serves it at first, because an API server that finds no issuer
+ * at its start retries only after 10 s.
  */
 export async function issuerSite({ ca, server, directory }: IssuerEnvironment): Promise<IssuerSite> {
   const caPath = join(directory, "issuer-ca.crt");
@@ -33,7 +33,7 @@ export async function issuerSite({ ca, server, directory }: IssuerEnvironment): 
     url: first.url,
     caPath,
     async start(options) {
-      if (vacate === undefined) throw new Error(`expected no issuer at ${first.url}, found one`);
+      if (vacate === undefined) throw new Error(`another issuer already listens at ${first.url}`);
       await vacate();
       vacate = undefined;
       const issuer = await startIssuer({ ...options, tls, port });
@@ -42,7 +42,7 @@ export async function issuerSite({ ca, server, directory }: IssuerEnvironment): 
         async stop() {
           if (vacate !== undefined) return;
           await issuer.stop();
-          // No other program is to get the port.
+          // Keeps the port from other programs.
           vacate = (await holdPort(port, 1)).release;
         },
       };

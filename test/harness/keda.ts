@@ -1,5 +1,5 @@
 /**
- * What KEDA's nats-jetstream scaler makes of a trigger: the lag of a consumer, as the servers' monitoring ports tell it.
+ * Evaluates triggers like KEDA's nats-jetstream scaler: from the consumer's lag on the monitoring ports of the servers.
  * https://keda.sh/docs/latest/scalers/nats-jetstream/, and the scaler of github.com/kedacore/keda/v2 v2.21.0.
  */
 import { z } from "zod";
@@ -16,9 +16,9 @@ export interface TriggerMetadata {
 export interface Monitors {
   /** `natsServerMonitoringEndpoint`: a host and a port. */
   readonly endpoint: string;
-  /** The URL of what is at a host and port there. */
+  /** The URL for a host and port. */
   urlOf(address: string): string;
-  /** The host and port that a server's routes have there; as they are unless given. */
+  /** Maps the host and port of a server's route; the identity by default. */
   routeOf?(address: string): string;
 }
 
@@ -47,25 +47,24 @@ const Varz = z.object({
   cluster: z.object({ urls: z.array(z.string()).default([]) }),
 });
 
-/** What waits for a consumer and what is in its clients' hands. Throws where the scaler fails. */
+/** Messages that wait for a consumer or are in flight at its clients. Throws where the scaler fails. */
 export async function lagOf(metadata: TriggerMetadata, monitors: Monitors): Promise<number> {
   const found = await consumerAt(monitors.endpoint, metadata, monitors);
   const consumer = found.servers > 1 ? await atLeader(metadata, monitors) : found.consumer;
-  if (consumer === undefined)
-    throw new Error(`expected a consumer ${metadata.consumer} of ${metadata.stream}, found none`);
+  if (consumer === undefined) throw new Error(`${metadata.stream} has no consumer ${metadata.consumer}`);
   return consumer.num_pending + consumer.num_ack_pending;
 }
 
-/** Whether the trigger alone would have a worker run. */
+/** Whether the trigger alone would run a worker. */
 export const isActive = async (metadata: TriggerMetadata, monitors: Monitors): Promise<boolean> =>
   (await lagOf(metadata, monitors)) > Number(metadata.activationLagThreshold);
 
-/** Only a consumer's leader knows how far it is. The servers are known by the names that they have in the routes. */
+/** Only a consumer's leader knows its progress. Servers are identified by their names in the routes. */
 async function atLeader(metadata: TriggerMetadata, monitors: Monitors) {
   const { connect_urls, cluster } = Varz.parse(await get(monitors, monitors.endpoint, "/varz"));
   if (connect_urls.length > 0)
     throw new Error(
-      `expected servers that tell no client of each other, whose certificates are for names, found ${connect_urls}`,
+      `the servers advertise client addresses, but their certificates contain names only: ${connect_urls}`,
     );
   const { routeOf = (address) => address } = monitors;
   for (const url of cluster.urls) {
@@ -73,7 +72,7 @@ async function atLeader(metadata: TriggerMetadata, monitors: Monitors) {
     const { consumer } = await consumerAt(`${node}.${monitors.endpoint}`, metadata, monitors);
     if (consumer?.cluster.leader === node) return consumer;
   }
-  throw new Error(`expected a leader of the consumer ${metadata.consumer} among ${cluster.urls}, found none`);
+  throw new Error(`the consumer ${metadata.consumer} has no leader among ${cluster.urls}`);
 }
 
 async function consumerAt(

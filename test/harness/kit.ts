@@ -1,6 +1,6 @@
 /**
- * A cluster, a bus and replicas for one test file: real parts. The bus ends with the file, and the cluster is empty again for the
- * next one. Files that run side by side share nothing, unless {@link clusterVariable} names an existing cluster.
+ * A cluster, a bus, and replicas for one test file, all of them real. The bus ends with the file, and the cluster is reset for the
+ * next one. Files that run in parallel share nothing, unless {@link clusterVariable} names an existing cluster.
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -28,81 +28,81 @@ import { Lines } from "./lines.ts";
 import { compiledBefore, quickly } from "./start/quick.ts";
 import { canBeWarm, warmLaunch } from "./start/warm.ts";
 
-/** A replica and what it logs. */
+/** A replica and its log. */
 export interface Replica extends Child {
   readonly log: Lines;
-  /** What the probes of its present life answer: `/readyz`, say. */
+  /** Requests a path of its probe port, such as `/readyz`. */
   probe(path: string): Promise<{ readonly status: number; readonly text: string }>;
-  /** `SIGKILL`, without waiting for anything. */
+  /** Sends `SIGKILL` and does not wait. */
   kill(): Promise<void>;
 }
 
-/** A gateway, and where its hook is. */
+/** A gateway and the URL of its webhook. */
 export interface GatewayReplica extends Replica {
-  /** Of its present life. */
+  /** Changes with every start. */
   hookUrl(): string;
 }
 
-/** The secret of the hook that gateways of tests serve. */
+/** The webhook secret of gateways in tests. */
 export const hookSecret = "it is a secret to everybody";
 
-/** How to start replicas. */
+/** Options of a replica. */
 export interface ReplicaOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly args?: readonly string[];
-  /** Where there is no other: whether the arguments are those of `denrei`, or functions and paths of functions. */
+  /** Whether the arguments are those of `denrei`, or functions and paths of functions. Only where no other program is given. */
   readonly program?: "denrei" | "functions";
-  /** How packages are loaded: from bundles, which is quick, unless given. */
+  /** Loads packages from bundles (the default), which is faster, or from their own files. */
   readonly packages?: "bundled" | "themselves";
-  /** `warm` (the default): in a process that was another replica before, if one is idle. */
+  /** `warm` (the default): reuses an idle process of an earlier replica. */
   readonly process?: "warm" | "fresh";
-  /** What to wait for: that it is ready, or only that its probes are served. */
+  /** What to wait for: readiness, or only the probe port. */
   readonly until?: "ready" | "serving";
-  /** The folder of another version of the program: `otherVersion` makes one. */
+  /** The folder of another version of the program, made by `otherVersion`. */
   readonly sources?: string | undefined;
 }
 
-/** How to start. */
+/** Options of a kit. */
 export interface KitOptions {
-  /** The CRDs to install; those of every shipped function unless given. The local cluster has these, and those of functions of tests. */
+  /** The CRDs to install; by default those of every shipped function. The local cluster also has those of test functions. */
   readonly crds?: readonly Record<string, unknown>[];
 }
 
-/** How to start a kit with a control plane of its own. */
+/** Options of a kit with its own control plane. */
 export interface OwnKitOptions extends KitOptions, OwnGroundOptions {}
 
-/** A kit in a local cluster, which other files use before and after it. */
+/** A kit in the local cluster, which other files use before and after it. */
 export type LocalKit = Kit<ClusterPlatform>;
 
-/** A kit for tests that do something to the control plane. */
+/** A kit whose control plane a test may stop or change. */
 export type OwnKit = Kit<OwnPlatform>;
 
-/** Everything a test needs. */
+/** The environment of a test. */
 export interface Kit<Platform extends KitPlatform = KitPlatform> {
-  /** Whose the cluster is: one that exists has a past, and other users. */
+  /** Where the cluster comes from. An existing cluster has older objects and other users. */
   readonly origin: Origin;
-  /** etcd, the API server and so on are in an {@link OwnKit} alone. */
+  /** Only an {@link OwnKit} has access to etcd, the API server, and the other parts. */
   readonly platform: Platform;
   readonly client: KubeClient;
   /**
-   * A worker of the real command line; `functions` are names, or paths of modules under `test/fixtures` that are called
-   * as their function. Like the bridge it is the user of its role on the bus. It waits for a bridge with its functions.
+   * Starts a worker from the real command line. `functions` are names, or paths of modules under `test/fixtures` with the name of their
+   * function. Like the bridge, it connects to the bus as the user of its role. It waits for a bridge with its functions.
    */
   worker(name: string, functions: readonly string[], options?: ReplicaOptions): Promise<Replica>;
   bridge(name: string, options?: ReplicaOptions): Promise<Replica>;
-  /** A gateway of the real command line, with the secret {@link hookSecret} for the hook `app`, on a port of its own. */
+  /** Starts a gateway from the real command line, with the secret {@link hookSecret} for the hook `app`, on its own port. */
   gateway(name: string, options?: ReplicaOptions): Promise<GatewayReplica>;
-  /** Resolves when the object satisfies the condition; rejects with the object as it is when `signal` aborts. */
+  /** Resolves when the object satisfies the condition; rejects with the current object when `signal` aborts. */
   until<T extends KubeObject>(
     kind: Kind<T>,
     at: ObjectName,
     condition: (object: Stored<T>) => boolean,
     deadlineMillis?: number,
   ): Promise<Stored<T>>;
-  /** Resolves when there is no such object. */
+  /** Resolves when the object does not exist. */
   untilGone(kind: Kind, at: ObjectName, deadlineMillis?: number): Promise<void>;
   list<T extends KubeObject>(kind: Kind<T>, namespace?: string): Promise<Stored<T>[]>;
-  /** Stops everything that the kit has started; an existing cluster is left as it is. */
+  /** Stops everything that the kit started; an existing cluster stays unchanged. */
   stop(): Promise<void>;
 }
 
@@ -110,7 +110,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const programs = { denrei: "deploy/cli/denrei.js", functions: "test/fixtures/replica.ts" };
 const defaultDeadline = 60_000;
 
-/** Starts a replica: arguments are those of `denrei`, or a role and paths of modules with functions. */
+/** Starts a replica. The arguments are those of `denrei`, or a role and paths of modules with functions. */
 export async function startReplica(
   platform: LocalNats,
   name: string,
@@ -125,7 +125,7 @@ export async function startReplica(
   }: ReplicaOptions,
 ): Promise<Replica> {
   const log = new Lines();
-  // Where the log of the present life begins: what an earlier one said does not count.
+  // The index of the current start's first log line; earlier lines do not count.
   let life = 0;
   const variables = {
     NATS_URL: platform.natsUrl,
@@ -168,13 +168,13 @@ export async function startReplica(
   });
 }
 
-/** Starts a gateway with secrets for the hook `app`, {@link hookSecret} unless given, on a port of its own. */
+/** Starts a gateway on its own port, with secrets for the hook `app`; {@link hookSecret} by default. */
 export async function startGateway(
   platform: LocalNats,
   name: string,
   { secrets = [hookSecret], ...options }: ReplicaOptions & { readonly secrets?: readonly string[] },
 ): Promise<GatewayReplica> {
-  // Gateways start at the same time: none may read a file that another one is writing.
+  // Gateways start at the same time: none may read a file while another writes it.
   const folder = join(platform.directory, `webhooks-${name}`);
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, "app"), `${secrets.join("\n")}\n`);
@@ -191,7 +191,7 @@ export async function startGateway(
   });
 }
 
-/** Starts a kit in the local cluster, or in the one that the environment names. The CRDs are installed. */
+/** Starts a kit in the local cluster, or in the one that the environment names, and installs the CRDs. */
 export async function startKit(options: KitOptions = {}): Promise<Kit> {
   const platform = await existingGround();
   return platform === undefined ? startLocalKit(options) : kitOn("existing", platform, options);
@@ -216,7 +216,7 @@ export async function startLocalKit(options: KitOptions = {}): Promise<LocalKit>
 export async function startOwnKit(options: OwnKitOptions = {}): Promise<OwnKit> {
   const platform = await ownGround({
     ...options,
-    // Controllers collect no garbage of kinds that come later for a while.
+    // For kinds installed later, controllers start collecting garbage only after a while.
     async prepare(path) {
       const client = await connectCluster({ path });
       try {
@@ -282,7 +282,7 @@ function kitWith<Platform extends KitPlatform>(
       }
       throw new Error(
         [
-          `${kind.kind} ${at.name} did not become as expected within ${deadlineMillis} ms: ${condition.toString()}; it is ${JSON.stringify(last, null, 2)}`,
+          `${kind.kind} ${at.name} did not become as expected within ${deadlineMillis} ms: ${condition.toString()}; the current object: ${JSON.stringify(last, null, 2)}`,
           ...troubleLines(trouble),
         ].join("\n"),
       );
@@ -309,7 +309,7 @@ function kitWith<Platform extends KitPlatform>(
   };
 }
 
-/** The role of a function by its name, or its module's; of several, the one that may run them all. */
+/** The bus role of a function, by the name of the function or its module. Several functions share one role with the rights of all. */
 function roleOf(fns: readonly string[]): string {
   const [fn = "", ...more] = fns;
   return more.length > 0 ? "worker" : basename(fn, ".ts");

@@ -1,10 +1,10 @@
-/** The lines a process wrote, and waiting for one of them. */
+/** The output lines of a process. */
 
 export class Lines {
   readonly all: string[] = [];
   readonly #waiting = new Set<(line: string) => void>();
   readonly #records: Record<string, unknown>[] = [];
-  /** How many lines are parsed already: tests poll the records. */
+  /** How many lines are already parsed. Tests poll the records often. */
   #read = 0;
 
   push(line: string): void {
@@ -24,7 +24,7 @@ export class Lines {
     return this.#records;
   }
 
-  /** The first line, from the given one on, past or future, that satisfies the condition. */
+  /** Resolves with the first line at or after index `from`, past or future, that satisfies the condition. */
   until(condition: (line: string) => boolean, deadlineMillis = 60_000, from = 0): Promise<string> {
     const found = this.all.slice(from).find(condition);
     if (found !== undefined) return Promise.resolve(found);

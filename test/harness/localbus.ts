@@ -1,4 +1,4 @@
-/** A bus for one test file: a real server and a connection to it, thrown away at the end. */
+/** A bus for one test file: a real server and a connection to it, discarded at the end. */
 import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import { type LocalNats, type LocalNatsOptions, startLocalNats } from "../../deploy/local/index.ts";
 import { programs } from "./programs.ts";

@@ -1,15 +1,15 @@
-/** Many open pull requests: previews of all of them, and a list that GitHub gives in part. */
+/** Previews of many open pull requests, which GitHub lists on several pages. */
 import type { ExpectStatic } from "vitest";
 import { AppPipeline } from "../../functions/paas/kinds.ts";
 import type { Paas } from "./paas.ts";
 import { idle, type Previews, previewsOn } from "./previews.ts";
 import { conditionOf, has } from "./world.ts";
 
-/** How many pull requests there are. */
+/** The numbers of pull requests. */
 export interface ManyOptions {
-  /** At first: as many as fit on a page of GitHub's list. */
+  /** Initially: as many as fit on one page of GitHub's list. */
   readonly first: number;
-  /** In the end, of which the oldest is closed: more than a page. */
+  /** In the end, with the oldest one closed: more than a page. */
   readonly last: number;
   readonly expect: ExpectStatic;
 }
@@ -17,11 +17,11 @@ export interface ManyOptions {
 const deadlineMillis = 120_000;
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => at + from);
 
-/** The numbers of the pull requests that a pipeline shows. */
+/** The pull request numbers in a pipeline's status. */
 export const numbersOf = ({ status }: AppPipeline): string | undefined =>
   status?.previews?.map(({ number }) => number).join();
 
-/** Makes GitHub due for a question, as when the poll interval has passed; resolves when the pipeline has asked. */
+/** Makes the next poll of GitHub due; resolves when the pipeline has polled. */
 export async function pollNow({ kit }: Paas, previews: Previews, name: string): Promise<void> {
   const long = "2026-01-01T00:00:00Z";
   const at = { namespace: "default", name };
@@ -30,7 +30,7 @@ export async function pollNow({ kit }: Paas, previews: Previews, name: string): 
   await previews.until(name, ({ status }) => status?.nextListingAt !== long);
 }
 
-/** Expects a preview of each pull request of `acme/many`, also while GitHub does not give the second page of their list. */
+/** Expects a preview for each pull request of `acme/many`, also while GitHub does not return the second page of the list. */
 export async function expectManyPreviews(paas: Paas, { first, last, expect }: ManyOptions): Promise<void> {
   const previews = previewsOn(paas);
   const repository = "acme/many";

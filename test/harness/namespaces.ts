@@ -1,4 +1,4 @@
-/** Namespaces that are opted in, and such that are not any more. */
+/** Namespaces that are opted in or out. */
 
 import type { KubeClient } from "../../bus/kube/client.ts";
 import { optInLabel } from "../../bus/kube/domain.ts";
@@ -10,13 +10,13 @@ async function label(client: KubeClient, name: string, value: string | null): Pr
   await client.mergePatch(Namespace, { name }, { metadata: { labels: { [optInLabel]: value } } }, manager);
 }
 
-/** Sets the label of a namespace, with which bridges look at its Secrets. */
+/** Sets the label that lets bridges read the namespace's Secrets. */
 export const optIn = (client: KubeClient, name: string): Promise<void> => label(client, name, "true");
 
-/** Takes the label away again. */
+/** Removes the label. */
 export const optOut = (client: KubeClient, name: string): Promise<void> => label(client, name, null);
 
-/** Makes a namespace. */
+/** Creates a namespace. */
 export async function createNamespace(client: KubeClient, name: string): Promise<void> {
   const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name }, spec: {} };
   await client.create(Namespace, namespace, manager);

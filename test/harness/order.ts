@@ -1,4 +1,4 @@
-/** The order of test files: long ones first, so that the run does not end with one worker process busy and the others idle. */
+/** The order of test files. Long files run first, so that the run does not end with one busy worker process and idle others. */
 import { stat } from "node:fs/promises";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
@@ -12,7 +12,7 @@ export default class LongestFirst extends BaseSequencer {
     const small = new Set(files.filter((_, at) => (sizes[at] ?? 0) < leastOwnTests));
     const group = ({ project }: TestSpecification) => project.config.sequence.groupOrder;
     const rank = (file: TestSpecification) => (small.has(file) ? 0 : 1);
-    // The order of the others stays.
+    // Keeps the order of the others.
     return (await super.sort(files)).sort((a, b) => group(a) - group(b) || rank(a) - rank(b));
   }
 }

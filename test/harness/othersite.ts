@@ -1,15 +1,15 @@
-/** A site of somebody else's. */
+/** A website of a third party. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A site that is served. */
+/** A running site. */
 export interface OtherSite {
-  /** By the name of its host: `localhost` is another site than `127.0.0.1`, which differs from the dashboard's by its port alone. */
+  /** The URL for a host name. `localhost` is another site than `127.0.0.1`, which differs from the dashboard's origin only by its port. */
   at(host: "localhost" | "127.0.0.1", path?: string): string;
   stop(): Promise<void>;
 }
 
-/** Serves pages of HTML, by their paths. */
+/** Serves HTML pages by their paths. */
 export async function startOtherSite(pages: Readonly<Record<string, string>>): Promise<OtherSite> {
   const server = createServer(({ url = "" }, response) => {
     const html = pages[url];

@@ -1,19 +1,19 @@
-/** The program in another version: a copy of its sources, changed in places. */
+/** Another version of the program: a copy of its sources with changes. */
 import { cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** What is different there. */
+/** A change. */
 export interface Difference {
   readonly file: string;
-  /** Text that is there once. */
+  /** Text that occurs exactly once. */
   readonly here: string;
   readonly there: string;
 }
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Copies the program into a new folder and changes the copy. Returns the folder. Throws when a text is not there once. */
+/** Copies the program into a new folder and changes the copy. Returns the folder. Throws when a text does not occur exactly once. */
 export async function otherVersion(folder: string, differences: readonly Difference[]): Promise<string> {
   await mkdir(folder, { recursive: true });
   await Promise.all(
@@ -30,7 +30,7 @@ export async function otherVersion(folder: string, differences: readonly Differe
     const parts = (await readFile(path, "utf8")).split(here);
     if (parts.length !== 2)
       throw new Error(
-        `expected the text once in ${file}, found it ${parts.length - 1} times: ${here}. Say again what is different in the other version.`,
+        `expected the text once in ${file}, found it ${parts.length - 1} times: ${here}. Adapt the difference of the other version.`,
       );
     await writeFile(path, parts.join(there));
   }

@@ -1,4 +1,4 @@
-/** The PaaS on a real control plane: replicas, gateways, nodes that run anything, the emulated GitHub, the stand-in for kpack. */
+/** The PaaS on a real control plane: replicas, gateways, simulated nodes, the emulated GitHub, and the stand-in for kpack. */
 import { randomUUID } from "node:crypto";
 import { allowedUrlsVariable } from "../../bus/github/allowed.ts";
 import { githubApp } from "../../bus/github/app.ts";
@@ -24,69 +24,71 @@ import { type GatewayReplica, hookSecret, type Kit, type Replica, startKit } fro
 import { createNamespace } from "./namespaces.ts";
 import { openWorld, type World } from "./world.ts";
 
-/** Where the platform is, as far as its workers know. */
+/** The namespace that workers take for the platform's own. */
 export const platformNamespace = "denrei";
-/** Names of Secrets: with a token of GitHub, and with the credentials of a registry. */
+/** Names of Secrets: with a GitHub token, and with registry credentials. */
 export const secrets = { git: "acme-web", registry: "regcred" } as const;
 
 const isExisting = Boolean(process.env[clusterVariable]);
-/** Where images go. In an existing cluster somebody pushes there. */
+/** Where images are pushed. In an existing cluster the push is real. */
 export const registry = isExisting
   ? process.env.DENREI_TEST_REGISTRY || "127.0.0.1:46500"
   : "registry.example.com";
-/** What builds there. */
+/** The builder in an existing cluster. */
 const existingBuilder = {
   kind: "ClusterBuilder",
   name: process.env.DENREI_TEST_BUILDER || "default",
 } as const;
 
 const isPaas = ({ name }: { readonly name: string }): boolean => name.startsWith("modoki-");
-/** Those of GitHub Apps keep tokens that the PaaS uses. */
+/** The GitHub App functions maintain the tokens that the PaaS uses. */
 const all = functions.filter((fn) => isPaas(fn) || ["clustergithubapp", "installation"].includes(fn.name));
 
-/** What there is. */
+/** The parts to start. */
 export interface PaasOptions extends GitHubOptions {
-  /** How many gateways there are; none unless given: webhooks go nowhere. */
+  /** The number of gateways; none by default, and webhooks are then not delivered. */
   readonly gateways?: number;
-  /** How many workers of all functions, two unless given; or one of each function, with its rights alone. */
+  /** The number of workers that run all functions, two by default; or one worker per function with only its rights. */
   readonly workers?: number | "one each";
-  /** Which functions there are, all of the PaaS and none of GitHub Apps unless given. `modoki-application` alone needs neither GitHub nor kpack. */
+  /**
+   * The functions to run; by default all of the PaaS and none of GitHub Apps. `modoki-application` alone needs neither GitHub nor kpack.
+   */
   readonly functions?: readonly string[];
-  /** Whether everybody has the generated rights, as it is unless given; with `none` nobody has any, and all are administrators. */
+  /** `granted` (the default) gives every process the generated rights. With `none`, all are administrators. */
   readonly rights?: "granted" | "none";
-  /** Resources such as `batch/cronjobs` on which a test lets processes lack rights for a while. */
+  /** Resources, such as `batch/cronjobs`, on which a test temporarily denies rights. */
   readonly lacking?: readonly string[];
-  /** What else the bridge and workers are told. */
+  /** Additional environment of the bridge and the workers. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** All that runs, and ways to write and read what the functions are about. */
+/** The environment, with helpers that write and read the functions' objects. */
 export interface Paas extends Omit<World, "close"> {
-  /** The namespace of all objects for which none is given: `default`, or in an existing cluster one of this run's own. */
+  /** The default namespace of all objects: `default`, or in an existing cluster a namespace of this run. */
   readonly namespace: string;
   readonly kit: Kit;
   /** Throws when `modoki-application` is alone. */
-  readonly github: SimulatedGitHub;
-  /** Throws when `modoki-application` is alone, and in an existing cluster, whose kpack takes no orders. */
+  readonly github: EmulatedGitHub;
+  /** Throws when `modoki-application` is alone, and in an existing cluster, whose kpack cannot be steered. */
   readonly kpack: Kpack;
   readonly workers: readonly Replica[];
   readonly gateways: readonly GatewayReplica[];
   readonly bridge: Replica;
   readonly accounts: Accounts;
-  /** The Secret {@link secrets}`.git`, as an Installation with the format basic-auth keeps it. */
+  /** Creates the Secret {@link secrets}`.git`, as an Installation with the format basic-auth would. */
   tokenSecret(namespace?: string): Promise<void>;
-  /** The Secret {@link secrets}`.registry`. */
+  /** Creates the Secret {@link secrets}`.registry`. */
   registrySecret(namespace?: string): Promise<void>;
   /** Replaces settings and chart of the site. Objects that are created after it resolves use them. */
   site(data: Readonly<Record<string, string>>): Promise<void>;
   application(name: string, spec?: Partial<Application["spec"]>): Promise<Stored<Application>>;
-  /** Of the branch `main` of acme/web, unless it is said otherwise, for the Application of the same name. */
+  /** Creates a RemoteSync, by default of the branch `main` of acme/web, for the Application of the same name. */
   remoteSync(
     name: string,
     github?: Partial<RemoteSync["spec"]["base"]["github"]>,
     spec?: Partial<RemoteSync["spec"]>,
   ): Promise<Stored<RemoteSync>>;
-  /** Previews of acme/web. */
+  /** Creates a pipeline for acme/web. */
   pipeline(name: string, spec?: Partial<AppPipeline["spec"]>): Promise<Stored<AppPipeline>>;
   stop(): Promise<void>;
 }
@@ -94,8 +96,8 @@ export interface Paas extends Omit<World, "close"> {
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 /**
- * Starts all of it, with the Secrets and a ClusterBuilder `default` that is ready. In an existing cluster kpack, its builder
- * and the nodes are those that it has.
+ * Starts everything, with the Secrets and a ClusterBuilder `default` that is ready. An existing cluster brings its own kpack, builder, and
+ * nodes.
  */
 export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
   const ours = all.filter((fn) => options.functions?.includes(fn.name) ?? isPaas(fn));
@@ -170,7 +172,7 @@ export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
     get kpack() {
       if (!isExisting) return there(kpack, "kpack");
       throw new Error(
-        `expected the stand-in for kpack, found the kpack of the cluster that ${clusterVariable} names. Run this test without the variable.`,
+        `this test needs the stand-in for kpack, but ${clusterVariable} names a cluster with its own kpack. Run it without the variable.`,
       );
     },
     workers,
@@ -205,7 +207,7 @@ export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
       const isOnBus = async () => {
         const { resourceVersion = "0" } = (await store.entry(ConfigMap, at)) ?? {};
         if (compareVersions(resourceVersion, metadata.resourceVersion) < 0)
-          throw new Error(`the bus has the version ${resourceVersion}`);
+          throw new Error(`the bus has version ${resourceVersion}`);
       };
       await poll("the bus to have the site", isOnBus, { timeoutMillis: 60_000 });
     },
@@ -252,7 +254,7 @@ export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
   return paas;
 }
 
-/** Returns a part that is started for more functions than `modoki-application`, or throws. */
+/** Returns a part, or throws if it was not started for the chosen functions. */
 function there<T>(part: T | undefined, name: string): T {
   if (part === undefined) throw new Error(`${name} is not started for these functions`);
   return part;
@@ -261,13 +263,14 @@ function there<T>(part: T | undefined, name: string): T {
 /** Mints tokens of the first App's first installation. */
 function tokensOf({ url, apps: [app] }: SimulatedGitHub): () => Promise<string> {
   const installation = app?.installations[0];
-  if (app === undefined || installation === undefined) throw new Error("expected an installed App");
+  if (app === undefined || installation === undefined)
+    throw new Error("the emulated GitHub has no installed App");
   const key = parsePrivateKey(app.privateKey);
   const asApp = githubApp({ url, allowed: [url], appId: app.id, key, limits: rateLimits() });
   return async () => (await asApp.mintToken(installation.id)).token;
 }
 
-/** The same kit, for which another namespace is the one that is meant where none is given. */
+/** The same kit with another default namespace. */
 const kitIn = (kit: Kit, namespace: string): Kit => ({
   ...kit,
   until: (kind, at, ...more) => kit.until(kind, { ...within(kind, namespace), ...at }, ...more),

@@ -5,7 +5,7 @@ import type { Person } from "../../deploy/simulators/login/loginpage.ts";
 export const people = {
   alice: { name: "alice", password: "alice's password", groups: ["developers"] },
   bob: { name: "bob", password: "bob's password", groups: ["viewers"] },
-  /** Has no role anywhere, and is in so many groups that no cookie has room for the token. */
+  /** Has no role anywhere, and too many groups for the token to fit into a cookie. */
   carol: {
     name: "carol",
     password: "carol's password",

@@ -1,4 +1,4 @@
-/** PipeCD on a real control plane: replicas, nodes that run anything, and stand-ins for what runs there. */
+/** PipeCD on a real control plane: replicas, simulated nodes, and stand-ins for the programs in the pods. */
 import { readFileSync } from "node:fs";
 import { parseAllDocuments } from "yaml";
 import { type Kind, Secret } from "../../bus/kube/kind.ts";
@@ -20,10 +20,10 @@ import { createNamespace } from "./namespaces.ts";
 import { openWorld, type World } from "./world.ts";
 
 const ours = functions.filter(({ name }) => name.startsWith("pipecd-"));
-/** Where the platform is, as far as accounts know. */
+/** The namespace that the accounts take for the platform's own. */
 const platformNamespace = "denrei";
 
-/** Kinds of the samples, in the order in which they go. */
+/** Kinds of the samples, in the order of their deletion. */
 export const stackKinds = [
   Application,
   Piped,
@@ -34,25 +34,25 @@ export const stackKinds = [
   Minio,
 ] as unknown as readonly Kind[];
 
-/** What there is. */
+/** The parts to start. */
 export interface PipecdOptions extends Omit<PodsOptions, "client"> {
-  /** How many workers of all functions, two unless given; or one of each function, which has its rights alone. */
+  /** The number of workers that run all functions, two by default; or one worker per function with only its rights. */
   readonly workers?: number | "one each";
-  /** Further environment variables of the bridge and the workers. */
+  /** Additional environment of the bridge and the workers. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** All that runs. */
+/** The environment. */
 export interface Pipecd extends Omit<World, "close"> {
   readonly kit: Kit;
   readonly pods: PipecdPods;
   readonly workers: readonly Replica[];
-  /** What workers are told. */
+  /** The environment variables of workers. */
   readonly env: Readonly<Record<string, string>>;
   readonly bridge: Replica;
-  /** Makes a namespace that is opted in. */
+  /** Creates a namespace that is opted in. */
   namespace(name: string): Promise<void>;
-  /** Creates the objects of a sample, all of them or those of some kinds, changed as it is wanted. */
+  /** Creates the objects of a sample, or those of some kinds, optionally changed. */
   apply(
     profile: "l0" | "c" | "v1",
     namespace: string,
@@ -62,19 +62,19 @@ export interface Pipecd extends Omit<World, "close"> {
 }
 
 /** An object of a sample. */
-// biome-ignore lint/suspicious/noExplicitAny: tests change what they like
+// biome-ignore lint/suspicious/noExplicitAny: tests change arbitrary fields
 export type SampleObject = { kind: string; metadata: { name: string }; spec: any };
 
-/** The objects of a sample, as their authors wrote them. */
+/** The objects of a sample, unchanged. */
 export const sample = (profile: "l0" | "c" | "v1"): readonly SampleObject[] =>
   parseAllDocuments(
     readFileSync(new URL(`../../functions/pipecd/samples/${profile}.yaml`, import.meta.url), "utf8"),
   ).map((document) => document.toJS());
 
-/** With a control plane of its own. */
+/** PipeCD in the local cluster. */
 export type LocalPipecd = Pipecd & { readonly kit: LocalKit };
 
-/** Starts all of it. */
+/** Starts everything. */
 export async function startPipecd({
   workers: wanted = 2,
   env = {},

@@ -1,4 +1,4 @@
-/** Pipeds and Environments that users edit: PipeCD is updated once, and what it cannot change is replaced. */
+/** Edits of Pipeds and Environments. PipeCD is updated once, and what it cannot change is replaced. */
 import { beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import { ConfigMap } from "../../bus/kube/kind.ts";
@@ -38,7 +38,7 @@ export function agentTests(stacks: () => EditedStacks): void {
     ({ pipecd, c, l0 } = stacks());
   });
 
-  test("v0.57: another name and description of a piped reach PipeCD once, and its pod goes on", async () => {
+  test("v0.57: sends another name and description of a piped to PipeCD once, and keeps its pod", async () => {
     const { status } = await c.get(Piped, names.piped);
     const before = digestOf(await c.get(DeploymentKind, names.piped));
     const updated = c.calls("UpdatePiped").length;
@@ -65,7 +65,7 @@ export function agentTests(stacks: () => EditedStacks): void {
     expect(c.calls("RegisterPiped", "AddApplication").length).toBe(2);
   });
 
-  test("v0.57: a change made in PipeCD's console is reverted at the next look at PipeCD", async () => {
+  test("v0.57: reverts a change made in PipeCD's console at the next poll of PipeCD", async () => {
     const { status } = await c.get(Piped, names.piped);
     const id = status?.pipedID ?? "";
     const console = await c.console();
@@ -73,7 +73,7 @@ export function agentTests(stacks: () => EditedStacks): void {
     await console.pipeds.disable(id);
     const [application] = enabledApplications(c);
     await console.applications.delete(application?.id ?? "");
-    // A returning server may have lost its data, so the worker reads it at once.
+    // The server may come back without its data, so the worker reads it at once.
     await c.edit(ControlPlane, names.plane, { replicasServer: 0 });
     await c.refused(ControlPlane, names.plane, "ScaledToZero");
     await c.edit(ControlPlane, names.plane, { replicasServer: null });
@@ -98,7 +98,7 @@ export function agentTests(stacks: () => EditedStacks): void {
     ["c", () => c],
     ["l0", () => l0],
   ] as const)(
-    "a repository that is added rolls the piped's pod, and an Application can be in it (%s)",
+    "rolls the piped's pod for an added repository, which an Application can then use (%s)",
     async (_, of) => {
       const stack = of();
       const before = digestOf(await stack.get(DeploymentKind, names.piped));
@@ -108,7 +108,7 @@ export function agentTests(stacks: () => EditedStacks): void {
         "repoId more, found examples, other",
       );
       await pipecd.untilQuiet();
-      // The former one goes on.
+      // The former one continues.
       const { status } = await stack.get(Application, names.application);
       expect(enabledApplications(stack)).toMatchObject([
         { id: status?.applicationID, path: status?.registered?.path },
@@ -134,7 +134,7 @@ export function agentTests(stacks: () => EditedStacks): void {
     },
   );
 
-  test("v0.9.0: a piped with another name is another one, and its Application goes along", async () => {
+  test("v0.9.0: replaces a renamed piped, and its Application follows", async () => {
     const { status } = await l0.get(Piped, names.piped);
     const since = l0.server().calls.length;
     await l0.edit(Piped, names.piped, { name: "renamed" });
@@ -154,7 +154,7 @@ export function agentTests(stacks: () => EditedStacks): void {
     await expect.poll(() => l0.notes(Piped, names.piped, "Retired"), patience).toHaveLength(1);
   });
 
-  test("v0.57: an Environment's new name is the label of Applications that come later", async () => {
+  test("v0.57: labels later Applications with an Environment's new name", async () => {
     await c.edit(Environment, names.environment, { name: "production" });
     const { status } = await c.ready(Environment, names.environment);
     expect(status?.environmentID).toBe("production");
@@ -171,7 +171,7 @@ export function agentTests(stacks: () => EditedStacks): void {
     expect(c.server().environments()).toEqual([]);
   });
 
-  test("v0.9.0: an Environment with another name is another one, which an Event says, and all follows it", async () => {
+  test("v0.9.0: replaces a renamed Environment, reports it in an Event, and everything follows it", async () => {
     const before = (await l0.get(Environment, names.environment)).status?.environmentID;
     await l0.edit(Environment, names.environment, { name: "production" });
     const { status } = await l0.ready(
@@ -203,7 +203,7 @@ export function agentTests(stacks: () => EditedStacks): void {
     ["c", () => c],
     ["l0", () => l0],
   ] as const)(
-    "a piped that moves to another project is disabled where it was, and all follows it (%s)",
+    "disables a piped in its former project when it moves, and everything follows it (%s)",
     async (_, of) => {
       const stack = of();
       const { status } = await stack.get(Piped, names.piped);

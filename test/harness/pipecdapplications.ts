@@ -1,4 +1,4 @@
-/** Applications of PipeCD that users edit: updated where PipeCD can do it, replaced where it cannot, and never duplicated. */
+/** Edits of PipeCD Applications. They are updated where PipeCD supports it, replaced elsewhere, and never duplicated. */
 import { createClient } from "@connectrpc/connect";
 import { beforeAll, expect, test } from "vitest";
 import { Secret } from "../../bus/kube/kind.ts";
@@ -29,7 +29,7 @@ const writesSince = (stack: Stack, since: number) =>
     .filter(({ method }) => !/^(List|Get|Report)/.test(method));
 const methodsSince = (stack: Stack, since: number) => writesSince(stack, since).map(({ method }) => method);
 
-/** Declares the tests of Applications. They come last: the Application is deleted in the end. */
+/** Declares the tests of Applications. They come last, because the last of them deletes the Application. */
 export function applicationTests(stacks: () => EditedStacks): void {
   beforeAll(() => {
     ({ pipecd, c, l0 } = stacks());
@@ -38,7 +38,7 @@ export function applicationTests(stacks: () => EditedStacks): void {
   test.each([
     { field: "the provider", spec: { cloudProvider: "other-cluster" } },
     { field: "the name of the file", spec: { configFilename: "web.pipecd.yaml" } },
-  ])("v0.57: $field is changed, with all else said again", async ({ spec }) => {
+  ])("v0.57: changes $field and sends all other fields again", async ({ spec }) => {
     const { before, after, writes, registered } = await edited(c, spec);
     expect(after).toBe(before);
     expect(writes.map(({ method }) => method)).toEqual(["UpdateApplication"]);
@@ -65,22 +65,25 @@ export function applicationTests(stacks: () => EditedStacks): void {
     { profile: "l0", field: "kind", spec: { kind: "Terraform" } },
     { profile: "l0", field: "cloudProvider", spec: { cloudProvider: "other-cluster" } },
     { profile: "l0", field: "name", spec: { name: "renamed" } },
-  ])("$profile: another $field is another application, and the former one goes last", async (one) => {
-    const stack = one.profile === "c" ? c : l0;
-    const { before, after, since } = await edited(stack, one.spec);
-    expect(after).not.toBe(before);
-    const ended = one.profile === "c" ? "DeleteApplication" : "DisableApplication";
-    await expect.poll(() => methodsSince(stack, since), patience).toEqual(["AddApplication", ended]);
-    expect(writesSince(stack, since)[1]?.request).toEqual({ applicationId: before });
-    expect(enabledApplications(stack).map(({ id }) => id)).toEqual([after]);
-    await stack.until(Application, names.application, ({ status }) => status?.former === undefined);
-    const event = one.profile === "c" ? "deleted" : "disabled";
-    await expect
-      .poll(() => stack.notes(Application, names.application, "Retired"), patience)
-      .toContain(`PipeCD has ${event} the application ${before}: ${after} has replaced it`);
-  });
+  ])(
+    "$profile: another $field creates another application, and the former one is deleted last",
+    async (one) => {
+      const stack = one.profile === "c" ? c : l0;
+      const { before, after, since } = await edited(stack, one.spec);
+      expect(after).not.toBe(before);
+      const ended = one.profile === "c" ? "DeleteApplication" : "DisableApplication";
+      await expect.poll(() => methodsSince(stack, since), patience).toEqual(["AddApplication", ended]);
+      expect(writesSince(stack, since)[1]?.request).toEqual({ applicationId: before });
+      expect(enabledApplications(stack).map(({ id }) => id)).toEqual([after]);
+      await stack.until(Application, names.application, ({ status }) => status?.former === undefined);
+      const event = one.profile === "c" ? "deleted" : "disabled";
+      await expect
+        .poll(() => stack.notes(Application, names.application, "Retired"), patience)
+        .toContain(`PipeCD has ${event} the application ${before}: ${after} has replaced it`);
+    },
+  );
 
-  test("v0.57: its name, description and labels are sent once, and later values from git stay", async () => {
+  test("v0.57: sends name, description, and labels once, and keeps later values from git", async () => {
     const { applicationID = "" } = (await c.get(Application, names.application)).status ?? {};
     c.server().overwriteFromGit(applicationID, { name: "from-git", labels: { team: "web" } });
     const { before, after, writes } = await edited(c, {
@@ -95,7 +98,7 @@ export function applicationTests(stacks: () => EditedStacks): void {
     ]);
   });
 
-  test("v0.57: another piped takes the application over", async () => {
+  test("v0.57: moves the application to another piped", async () => {
     const { spec } = await c.get(Piped, names.piped);
     await c.create(Piped as never, {
       kind: "Piped",
@@ -107,13 +110,13 @@ export function applicationTests(stacks: () => EditedStacks): void {
     expect(after).toBe(before);
     expect(writes.map(({ method }) => method)).toEqual(["UpdateApplication"]);
     expect(enabledApplications(c)).toMatchObject([{ id: before, pipedId: other.status?.pipedID }]);
-    // No application needs the first one any more.
+    // No application needs the first one anymore.
     await c.delete(Piped as never, names.piped);
     await c.untilGone(Piped as never, names.piped);
     await c.ready(Application, names.application);
   });
 
-  test("v0.57: an Application at the place of another one waits, and is registered when that one goes elsewhere", async () => {
+  test("v0.57: a duplicate Application waits, and registers when the first one moves", async () => {
     const { spec, status } = await c.get(Application, names.application);
     const twin = { ...spec, path: `./${spec.path}/` };
     await c.create(Application as never, { kind: "Application", metadata: { name: "twin" }, spec: twin });
@@ -133,9 +136,9 @@ export function applicationTests(stacks: () => EditedStacks): void {
   });
 
   test.each([
-    { what: "it cannot become what is wanted", end: () => edited(c, { path: "kubernetes/other" }) },
+    { what: "it is to be replaced", end: () => edited(c, { path: "kubernetes/other" }) },
     { what: "its Application is deleted", end: () => c.delete(Application as never, names.application) },
-  ])("v0.57: an application disabled in PipeCD's console is deleted there when $what", async ({ end }) => {
+  ])("v0.57: deletes an application disabled in PipeCD's console when $what", async ({ end }) => {
     const { applicationID = "" } = (await c.ready(Application, names.application)).status ?? {};
     const { data } = await c.get(Secret, "pipecd");
     const encryptionKey = Buffer.from(data?.["encryption-key"] ?? "", "base64");
@@ -153,7 +156,7 @@ export function applicationTests(stacks: () => EditedStacks): void {
     await expect.poll(() => state()?.deleted, patience).toBe(true);
   });
 
-  test("v0.9.0: the Event of an Application's end says what v0.9.0 can do: it is disabled", async () => {
+  test("v0.9.0: the Event of a deleted Application reports that v0.9.0 only disables it", async () => {
     const { applicationID } = (await l0.get(Application, names.application)).status ?? {};
     await l0.delete(Application as never, names.application);
     await l0.untilGone(Application as never, names.application);

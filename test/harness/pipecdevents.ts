@@ -11,29 +11,29 @@ import { names, patience, type Stack, startStack } from "./pipecdstack.ts";
 /** What tests do with EventRegistrations of a stack. */
 export interface EventStack extends Stack {
   readonly repository: Repository;
-  /** Creates one that needs no API key of its own. */
+  /** Creates an EventRegistration that uses the shared API key. */
   register(name: string, spec: Partial<EventRegistration["spec"]>): Promise<void>;
-  /** Gives it other text. */
+  /** Changes its data. */
   setData(name: string, data: string): Promise<void>;
-  /** Resolves when the event of that data is in that state. */
+  /** Resolves when the event with this data is in this state. */
   untilState(
     name: string,
     data: string,
     state: NonNullable<NonNullable<EventRegistration["status"]>["registered"]>["state"],
   ): Promise<Stored<EventRegistration>>;
-  /** A client with the API key of the project, as `pipectl` is one. */
+  /** A client with the API key of the project, like `pipectl`. */
   api(): Promise<PipecdClient>;
-  /** The data of all events with a name, in the order in which they were registered. */
+  /** The data of all events with a name, in the order of registration. */
   registered(name: string): string[];
 }
 
-/** With another project, whose API keys are those of a stranger. */
+/** Adds a second project, whose API keys are not valid for the first. */
 const withSecond = ({ projects, ...config }: { projects: readonly object[] }) => ({
   ...config,
   projects: [...projects, { ...projects[0], id: "second" }],
 });
 
-/** A sample with API keys that is up. */
+/** Starts a sample with API keys and waits until it is ready. */
 export async function startEventStack(
   pipecd: Pipecd,
   namespace: string,

@@ -1,4 +1,4 @@
-/** Stores and control planes of PipeCD that users edit. */
+/** Edits of PipeCD's stores and control planes. */
 import { beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import { ConfigMap, Secret } from "../../bus/kube/kind.ts";
@@ -35,16 +35,19 @@ export function planeTests(stacks: () => EditedStacks): void {
     { kind: Minio, name: names.minio, set: "minio-sample-minio", image: "minio/minio", of: () => c },
     { kind: Mysql, name: names.mysql, set: "mysql-sample-mysql", image: "mysql", of: () => c },
     { kind: Mongo, name: names.mongo, set: "mongo-sample-mongo", image: "mongo", of: () => l0 },
-  ])("another version of a $kind.kind rolls its pod, and all is ready again", async (store) => {
-    const stack = store.of();
-    await stack.edit(store.kind as typeof Minio, store.name, { version: "edited-1" });
-    await stack.ready(store.kind as typeof Minio, store.name);
-    expect(await storeImage(stack, store.set)).toBe(`${store.image}:edited-1`);
-    await stack.ready(ControlPlane, names.plane);
-    await stack.ready(Application, names.application);
-  });
+  ])(
+    "rolls the pod of a $kind.kind for another version, and everything becomes ready again",
+    async (store) => {
+      const stack = store.of();
+      await stack.edit(store.kind as typeof Minio, store.name, { version: "edited-1" });
+      await stack.ready(store.kind as typeof Minio, store.name);
+      expect(await storeImage(stack, store.set)).toBe(`${store.image}:edited-1`);
+      await stack.ready(ControlPlane, names.plane);
+      await stack.ready(Application, names.application);
+    },
+  );
 
-  test("replicas of each part are those that are wanted, also none", async () => {
+  test("scales each part to the configured replicas, also to none", async () => {
     await c.edit(ControlPlane, names.plane, { replicasGateway: 2, replicasServer: 3 });
     const { status } = await c.ready(
       ControlPlane,
@@ -74,7 +77,7 @@ export function planeTests(stacks: () => EditedStacks): void {
     await c.ready(Application, names.application);
   });
 
-  test("another project in the configuration rolls server and ops, and no others, and can be used", async () => {
+  test("rolls server and ops only, for another project in the configuration, which is then usable", async () => {
     const before = await partDigests(c);
     const { config } = (await c.get(ControlPlane, names.plane)).spec;
     const revision = async () => (await c.get(ControlPlane, names.plane)).status?.serverRevision;
@@ -83,7 +86,7 @@ export function planeTests(stacks: () => EditedStacks): void {
       config: { projects: [...(config.projects ?? []), { id: "third" }] },
     });
     await c.ready(ControlPlane, names.plane);
-    // With another revision, workers close their connections to the former pod.
+    // For another revision, workers close their connections to the former pod.
     expect(await revision()).not.toBe(former);
     const after = await partDigests(c);
     expect(Object.keys(after).filter((name) => after[name] !== before[name])).toEqual(["server", "ops"]);
@@ -97,7 +100,7 @@ export function planeTests(stacks: () => EditedStacks): void {
     await c.ready(Application, names.application);
   });
 
-  test("v0.57.1 comes from another repository, and server and ops are of it", async () => {
+  test("pulls server and ops of v0.57.1 from the other repository", async () => {
     expect(imageOf(await part(c, "server"))).toBe("ghcr.io/pipe-cd/pipecd:v0.57.0");
     await c.edit(ControlPlane, names.plane, { version: "v0.57.1" });
     await c.ready(ControlPlane, names.plane);
@@ -106,13 +109,13 @@ export function planeTests(stacks: () => EditedStacks): void {
     await c.ready(Application, names.application);
   });
 
-  test("a version of a piped rolls its pod", async () => {
+  test("rolls the pod of a piped for another version", async () => {
     await c.edit(Piped, names.piped, { version: "v0.57.1" });
     await c.ready(Piped, names.piped);
     expect(imageOf(await c.get(DeploymentKind, names.piped))).toBe("ghcr.io/pipe-cd/piped:v0.57.1");
   });
 
-  test("a version of Envoy that cannot read the configuration is refused, and the pods run on", async () => {
+  test("rejects an Envoy version that cannot read the configuration, and keeps the pods", async () => {
     await c.edit(ControlPlane, names.plane, { envoyVersion: "v1.10.0" });
     const message = await c.refused(ControlPlane, names.plane, "EnvoyVersionNotSupported");
     expect(message).toContain("v1.18.0 or later");
@@ -125,7 +128,7 @@ export function planeTests(stacks: () => EditedStacks): void {
     expect(imageOf(await part(c, "cache"))).toBe("redis:7.0.15");
   });
 
-  test("the content of a mounted Secret rolls server and ops, that of a volume that is new as well", async () => {
+  test("rolls server and ops for changed content of a mounted Secret, also in a new volume", async () => {
     await c.ready(ControlPlane, names.plane);
     const before = await partDigests(c);
     await c.patch(Secret, "secret-minio", { stringData: { "minio-secret-key": "another-secret-key" } });

@@ -1,4 +1,4 @@
-/** Objects of PipeCD that are deleted or changed by hand, one after the other, and are put right. */
+/** Deletes or changes PipeCD's objects by hand, one after the other, and expects their repair. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ConfigMap, type Kind } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
@@ -18,7 +18,7 @@ const any = (kind: unknown) => kind as Kind;
 const at = (kind: Kind, name: string) => (kind.scope === "Cluster" ? { name } : stack.at(name));
 const get = (kind: Kind, name: string): Promise<Stored> => pipecd.kit.client.get(kind, at(kind, name));
 
-/** All that an object says, but for what changes by itself. */
+/** The content of an object without the fields that change by themselves. */
 function contentOf(object: Stored): unknown {
   const {
     status: _,
@@ -53,7 +53,7 @@ async function allIsWell(): Promise<void> {
 
 const parts = ["gateway", "server", "cache", "ops"].map((part) => `${names.plane}-${part}`);
 const stores = ["minio-sample-minio", "mysql-sample-mysql"];
-/** The first of its kind, or of another function: those of Mysql and Minio are made by the same code. */
+/** One object per kind and function. The objects of Mysql and Minio come from the same code. */
 const first = new Set([
   `Deployment ${names.plane}-server`,
   `Deployment ${names.piped}`,
@@ -82,7 +82,7 @@ interface Edit {
   readonly name: string;
   readonly what: string;
   readonly patch: object;
-  /** Of what the patch has changed. */
+  /** The fields that the patch changes. */
   readonly seen: (object: KubeObject) => unknown;
 }
 
@@ -101,7 +101,7 @@ const edits: readonly Edit[] = [
     },
     {
       ...{ kind: any(Deployment), name: `${names.plane}-${part}`, what: "pods" },
-      // What nobody says anything about is whoever's who has added it.
+      // Fields that the function does not set belong to the user who added them.
       patch: container(part, part === "cache" ? {} : { args: ["sleep"] }),
       seen: ofTemplate,
     },
@@ -171,9 +171,9 @@ export function repairTests(which: "one of each" | "the others"): void {
   afterAll(() => pipecd?.stop());
 
   test.each(chosenOf(children.map(([kind, name]) => ({ kind, name, text: `${kind.kind} ${name}` }))))(
-    "the $text comes back when it is deleted",
+    "restores the $text after its deletion",
     async ({ kind, name }) => {
-      // Nothing else is to wake whoever puts it back.
+      // Nothing else may trigger the reconcile that restores it.
       await pipecd.untilQuiet();
       const before = await get(kind, name);
       await pipecd.kit.client.delete(kind, at(kind, name), {});
@@ -188,7 +188,7 @@ export function repairTests(which: "one of each" | "the others"): void {
   );
 
   test.each(chosenOf(edits.map((edit) => ({ ...edit, text: `${edit.kind.kind} ${edit.name}` }))))(
-    "of the $text the $what, changed by hand, is as before again",
+    "reverts a change of the $what of the $text",
     async ({ kind, name, patch, seen }) => {
       await pipecd.untilQuiet();
       const { client, until } = pipecd.kit;
@@ -201,7 +201,7 @@ export function repairTests(which: "one of each" | "the others"): void {
     },
   );
 
-  test("after all of it PipeCD has one piped and one application, which were told of once", async () => {
+  test("after all repairs, PipeCD has one piped and one application, each registered once", async () => {
     await pipecd.untilQuiet();
     expect(stack.calls("RegisterPiped", "AddApplication").map(({ method }) => method)).toEqual([
       "RegisterPiped",

@@ -1,4 +1,4 @@
-/** A sample of PipeCD in a namespace of its own: what tests change in it, and what they look at. */
+/** A sample of PipeCD in its own namespace, with helpers that change and read it. */
 import { expect, vi } from "vitest";
 import { resourcePath } from "../../bus/kube/client.ts";
 import { type Kind, Secret } from "../../bus/kube/kind.ts";
@@ -16,13 +16,13 @@ import { conditionOf, has } from "./world.ts";
 
 const manager = { fieldManager: "test" };
 
-/** How long tests wait at most, five side by side on a busy machine. Milliseconds. */
+/** The longest wait of tests, with five in parallel on a busy machine. Milliseconds. */
 export const deadlineMillis = 120_000;
 
-/** The same for what is not an object. */
+/** The same for conditions outside of Kubernetes objects. */
 export const patience = { timeout: deadlineMillis, interval: 50 };
 
-/** For tests that run side by side, and hooks that start several stacks. */
+/** For tests that run in parallel, and hooks that start several stacks. */
 export const sideBySide = { timeout: 300_000 };
 
 /** Names of the sample's objects. */
@@ -36,19 +36,19 @@ export const names = {
   mysql: "mysql-sample",
 } as const;
 
-/** One namespace with a sample in it. */
+/** A namespace with a sample. */
 export interface Stack {
   readonly namespace: string;
-  /** The stand-in of its server. */
+  /** The stand-in for its server. */
   server(): Server;
   at(name: string): { readonly namespace: string; readonly name: string };
   get<T extends KubeObject>(kind: Kind<T>, name: string): Promise<Stored<T>>;
   list<T extends KubeObject>(kind: Kind<T>): Promise<Stored<T>[]>;
-  /** Creates one more. */
+  /** Creates another object. */
   create(kind: Kind, object: SampleObject): Promise<void>;
-  /** A merge patch on the whole object. */
+  /** Applies a merge patch to the whole object. */
   patch(kind: Kind, name: string, patch: object): Promise<void>;
-  /** A merge patch on its spec. */
+  /** Applies a merge patch to the spec. */
   edit(kind: Kind, name: string, spec: object): Promise<void>;
   delete(kind: Kind, name: string, propagation?: "Background" | "Foreground" | "Orphan"): Promise<void>;
   until<T extends KubeObject>(
@@ -57,40 +57,40 @@ export interface Stack {
     condition: (object: Stored<T>) => boolean,
   ): Promise<Stored<T>>;
   untilGone(kind: Kind, name: string): Promise<void>;
-  /** Resolves when it is ready as it is now, and satisfies the condition if there is one. */
+  /** Resolves when the current generation is ready and satisfies the condition, if there is one. */
   ready<T extends KubeObject>(
     kind: Kind<T>,
     name: string,
     condition?: (object: Stored<T>) => boolean,
   ): Promise<Stored<T>>;
-  /** Resolves to the message of its condition Ready, when that is false for the reason. */
+  /** Resolves with the message of the condition Ready when it is false for this reason. */
   refused(kind: Kind, name: string, reason: string): Promise<string>;
-  /** Notes of the Events about an object with that reason. */
+  /** Notes of the Events about an object with this reason. */
   notes(kind: Kind, name: string, reason: string): Promise<string[]>;
-  /** Calls of these methods that reached the server and were answered well. */
+  /** Successful calls of these methods on the server. */
   calls(...methods: string[]): Call[];
-  /** What a person does in PipeCD's own console. */
+  /** A client with the rights of a user of PipeCD's console. */
   console(projectID?: string): Promise<PipecdClient>;
 }
 
-/** A stack of each profile, which tests of edits share: each test begins where the one before it has left them. */
+/** A stack of each profile, shared by tests of edits: each test starts from the result of the one before. */
 export interface EditedStacks {
   readonly pipecd: Pipecd;
   readonly c: Stack;
   readonly l0: Stack;
 }
 
-/** The sample as it should be: that of v0.9.0 names a repository that its piped does not have. */
+/** Corrects the sample of v0.9.0, whose Application names a repository that its piped does not have. */
 export const corrected = (object: SampleObject): SampleObject =>
   object.kind === "Application" ? { ...object, spec: { ...object.spec, repository: "examples" } } : object;
 
-/** A namespace, opted in, with nothing in it. */
+/** Creates an opted-in, empty namespace. */
 export async function emptyStack(pipecd: Pipecd, namespace: string): Promise<Stack> {
   await pipecd.namespace(namespace);
   return stackIn(pipecd, namespace);
 }
 
-/** A sample that is up. */
+/** Starts a sample and waits until it is ready. */
 export async function startStack(
   pipecd: Pipecd,
   profile: "l0" | "c",
@@ -103,7 +103,7 @@ export async function startStack(
   return stack;
 }
 
-/** Looks at a namespace, whatever is in it. */
+/** Helpers for a namespace, whatever it contains. */
 export function stackIn(pipecd: Pipecd, namespace: string): Stack {
   const { kit, pods } = pipecd;
   const { client } = kit;
@@ -136,7 +136,7 @@ export function stackIn(pipecd: Pipecd, namespace: string): Stack {
           condition(object),
         deadlineMillis,
       );
-      // Its pod is said to run a moment before what runs in it does.
+      // A pod is reported as running slightly before its program starts.
       if (kind.kind === "ControlPlane") await pods.started(namespace);
       return found;
     },
@@ -168,7 +168,7 @@ export function stackIn(pipecd: Pipecd, namespace: string): Stack {
   return stack;
 }
 
-/** A Deployment, as far as these tests look at it. */
+/** The Deployment fields that these tests read. */
 export type DeploymentObject = KubeObject<
   {
     readonly replicas: number;
@@ -185,7 +185,7 @@ export const DeploymentKind = Deployment as unknown as Kind<DeploymentObject>;
 export const imageOf = ({ spec }: DeploymentObject): string | undefined =>
   spec.template.spec.containers[0]?.image;
 
-/** What stands for all that its pods have read: another one rolls them. */
+/** The digest of everything that the pods have read; a new digest rolls them. */
 export const digestOf = ({ spec }: DeploymentObject): string | undefined =>
   spec.template.metadata.annotations[annotations.contentDigest];
 
@@ -198,7 +198,7 @@ export async function partDigests(stack: Stack): Promise<Record<string, string |
   return Object.fromEntries(await Promise.all(found));
 }
 
-/** The key that a piped has, and whose it is said to be. */
+/** The key of a piped, and the piped that the key's Secret names. */
 export async function keyOf(stack: Stack, name: string = names.piped) {
   const { data, metadata } = await stack.get(Secret, name);
   return {
@@ -207,7 +207,7 @@ export async function keyOf(stack: Stack, name: string = names.piped) {
   };
 }
 
-/** The status code with which the server answers a piped that reports with a key. */
+/** The status code of the server's answer to a piped that reports with a key. */
 export async function codeFor(
   pipecd: Pipecd,
   stack: Stack,
@@ -222,7 +222,7 @@ export async function codeFor(
   }
 }
 
-/** Pipeds at PipeCD that are enabled. */
+/** Enabled pipeds at PipeCD. */
 export const enabledPipeds = (stack: Stack) =>
   stack
     .server()
@@ -236,7 +236,7 @@ export const enabledApplications = (stack: Stack) =>
     .applications()
     .filter(({ disabled, deleted }) => !disabled && !deleted);
 
-/** Resolves when a piped that has started since the given count of calls was let in with the key that it has read. */
+/** Resolves when the server has accepted a piped that started after the given number of calls. */
 export const untilLetIn = (stack: Stack, since: number): Promise<void> =>
   vi.waitFor(() => {
     const reports = stack
@@ -264,5 +264,5 @@ export async function versionsBetween(
     if (object.metadata.name === name) versions.push(object as Stored<KubeObject>);
     if (object.metadata.resourceVersion === to.metadata.resourceVersion) return versions;
   }
-  throw new Error(`expected the watch to reach ${kind.kind} ${name}, but it ended`);
+  throw new Error(`the watch ended before it reached ${kind.kind} ${name}`);
 }

@@ -1,4 +1,4 @@
-/** A node whose kubelet tells nothing but logs, and these are what a test says. */
+/** A node whose kubelet serves logs only, with content that a test chooses. */
 import { EventEmitter, once } from "node:events";
 import { type KubeClient, resourcePath } from "../../bus/kube/client.ts";
 import { apiVersionOf, externalKind, Pod } from "../../bus/kube/kind.ts";
@@ -9,19 +9,19 @@ import type { ContainerLog, LogLine } from "../../deploy/simulators/kpack/podlog
 
 /** The log of one container. */
 export interface PlayedLog {
-  /** Adds lines that were written at that time. */
+  /** Appends lines with this timestamp. */
   write(at: Date, ...texts: readonly string[]): void;
-  /** The container ends. */
+  /** Ends the container. */
   end(): Promise<void>;
 }
 
 /** A node. */
 export interface PlayedNode {
-  /** Makes a pod that runs there, with one container of that name. */
+  /** Creates a pod on the node, with one container of this name. */
   pod(namespace: string, name: string, container: string): Promise<PlayedLog>;
-  /** The kubelet is gone, with all of its connections. */
+  /** Stops the kubelet and closes all of its connections. */
   away(): Promise<void>;
-  /** It is there again, at another port. */
+  /** Starts it again on another port. */
   back(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -44,7 +44,7 @@ class Log implements ContainerLog {
   }
 }
 
-/** Makes the node, and starts its kubelet. */
+/** Creates the node and starts its kubelet. */
 export async function startPlayedNode(client: KubeClient): Promise<PlayedNode> {
   const keys = createCertificateAuthority("played").server(["127.0.0.1"]);
   const logs = new Map<string, Log>();
@@ -80,8 +80,8 @@ export async function startPlayedNode(client: KubeClient): Promise<PlayedNode> {
           path: resourcePath(Pod, namespace),
           body: { metadata: { name }, spec: { nodeName, containers: [{ name: container, image: "none" }] } },
         });
-      // A control plane with controllers takes no pod before the namespace has its service account.
-      await poll("the namespace to take pods", create, { timeoutMillis: 60_000 });
+      // With controllers running, the API server rejects pods until the namespace has its service account.
+      await poll("the namespace to accept pods", create, { timeoutMillis: 60_000 });
       const say = (state: object) =>
         client.mergePatch(
           Pod,

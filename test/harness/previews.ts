@@ -1,4 +1,4 @@
-/** Pipelines and their previews on a {@link Paas}: each pipeline has a repository of its own, of the same name. */
+/** Pipelines and their previews on a {@link Paas}. Each pipeline has its own repository with the pipeline's name. */
 import { expect } from "vitest";
 import type { Kind } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
@@ -7,18 +7,18 @@ import type { ApiRequest } from "../../deploy/simulators/github/server.ts";
 import { Application, AppPipeline, type Preview, RemoteSync } from "../../functions/paas/kinds.ts";
 import { type Paas, secrets } from "./paas.ts";
 
-/** For pipelines of which only the objects matter: nothing is built, and nothing runs. */
+/** For pipelines of which only the objects matter: nothing is built or run. */
 export const idle = {
   builder: { kind: "ClusterBuilder" as const, name: "absent" },
   applicationTemplate: { spec: { replicas: 0 } },
 };
 
-/** What is looked at of a preview: where it is. */
+/** The phase of each preview, by number. */
 export type Phases = Readonly<Record<number, Preview["phase"]>>;
 
-/** Ways to speak of the pipeline `name`, which is about the repository `acme/<name>`. */
+/** Helpers for the pipeline `name` of the repository `acme/<name>`. */
 export interface Previews {
-  /** Creates it; nothing is told to GitHub unless `spec.report` says so. */
+  /** Creates the pipeline; it reports nothing to GitHub unless `spec.report` enables it. */
   create(name: string, spec?: Partial<AppPipeline["spec"]>): Promise<Stored<AppPipeline>>;
   open(
     name: string,
@@ -29,15 +29,15 @@ export interface Previews {
     condition: (pipeline: Stored<AppPipeline>) => boolean,
     deadlineMillis?: number,
   ): Promise<Stored<AppPipeline>>;
-  /** Resolves when these are the previews, and nothing else. */
+  /** Resolves when exactly these previews exist. */
   phases(name: string, phases: Phases): Promise<readonly Preview[]>;
-  /** Numbers of pull requests with an Application, and with a RemoteSync. */
+  /** Numbers of the pull requests with an Application, and of those with a RemoteSync. */
   numbers(name: string): Promise<{ readonly applications: number[]; readonly remoteSyncs: number[] }>;
-  /** Requests about its repository, from the one with this index on. */
+  /** Requests about its repository, starting at index `from`. */
   requests(name: string, from?: number): readonly ApiRequest[];
 }
 
-/** Speaks of pipelines. */
+/** Helpers for pipelines. */
 export function previewsOn(paas: Paas): Previews {
   const { kit, github } = paas;
   const none = { commitStatus: false, comment: false };
@@ -80,7 +80,7 @@ export function previewsOn(paas: Paas): Previews {
   };
 }
 
-/** Where the previews of a pipeline are, by number. */
+/** The phases of a pipeline's previews, by number. */
 export const phasesOf = ({ status }: AppPipeline): Phases =>
   Object.fromEntries(status?.previews?.map(({ number, phase }) => [number, phase]) ?? []);
 
@@ -90,7 +90,7 @@ export const previewAt = (name: string, number: number) => ({
   name: `modoki-pipeline-${name}-pr-${number}`,
 });
 
-/** Resolves when no preview of these numbers has objects any more. */
+/** Resolves when the previews with these numbers have no objects anymore. */
 export async function untilNoObjects(paas: Paas, name: string, ...numbers: readonly number[]): Promise<void> {
   for (const number of numbers)
     for (const kind of [Application, RemoteSync]) await paas.kit.untilGone(kind, previewAt(name, number));

@@ -1,4 +1,4 @@
-/** A bridge and two workers with functions that do what their objects tell them, and what becomes of those. */
+/** A bridge and two workers with functions that behave as their objects specify. */
 import { expect, vi } from "vitest";
 import { crdOf } from "../../bus/kube/crd.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
@@ -9,7 +9,7 @@ import { startKit } from "./kit.ts";
 
 export const patience = { timeout: 60_000, interval: 20 };
 export const probeScope = { fn: "probe", cluster: "default" };
-/** Where a probe of this name is. */
+/** The object name of a probe. */
 export const at = (name: string) => ({ namespace: "default", name });
 
 export const condition = ({ status }: Stored<Probe>, type: string): Condition | undefined =>
@@ -20,8 +20,8 @@ export const isStalled = (probe: Stored<Probe>): boolean => condition(probe, "St
 export type Probes = Awaited<ReturnType<typeof startProbes>>;
 
 /**
- * Starts them on a bus of their own. `paths` are the modules of the functions, `kinds` what they are for. Where no worker dies,
- * AckWait may be long: one that is paused for a moment keeps what it has in hand.
+ * Starts them on their own bus. `paths` are the modules of the functions, `kinds` their kinds. Where no worker dies, AckWait may be long:
+ * a worker that is paused for a moment keeps its tickets.
  */
 export async function startProbes(paths: readonly string[], kinds: readonly Kind[], ackWaitSeconds = 3) {
   const kit = await startKit({ crds: kinds.map((kind) => crdOf(kind)) });
@@ -32,7 +32,7 @@ export async function startProbes(paths: readonly string[], kinds: readonly Kind
   const [first, second] = await Promise.all([start("worker-1"), start("worker-2")]);
   const workers = [first, second];
 
-  /** What all workers, in all their lives, wrote into their logs about a probe. */
+  /** Log records about a probe, of all workers since their first start. */
   const said = (name: string, msg: string) =>
     workers
       .flatMap(({ log }) => log.records())

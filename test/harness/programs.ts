@@ -1,6 +1,6 @@
 /**
- * Programs for tests. A module that needs one asks for it at its top level, so that the first test file that imports the module
- * waits for a download or a build, and no test's deadline includes it.
+ * Programs for tests. A module obtains the programs it needs at its top level. The first test file that imports it then waits for a
+ * download or a build, outside of any test's deadline.
  */
 import { progressDisplay } from "../../deploy/environment/progress.ts";
 import { type Binary, type BinaryName, obtainBinaries } from "../../deploy/local/index.ts";
@@ -19,8 +19,8 @@ export const platformPrograms = [
 export const buildEnv: NodeJS.ProcessEnv = { ...process.env, GOMAXPROCS: undefined };
 
 /**
- * Obtains programs. The process that downloads or builds a program prints the progress; other processes wait silently. Throws what
- * {@link obtainBinaries} throws.
+ * Obtains programs. The process that downloads or builds a program prints the progress; other processes wait silently. Throws like
+ * {@link obtainBinaries}.
  */
 export function programs<Name extends BinaryName>(...names: readonly Name[]): Promise<Record<Name, Binary>> {
   const display = progressDisplay(process.stdout);

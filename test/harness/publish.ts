@@ -1,4 +1,4 @@
-/** Publishing objects as the bridge does, for tests of what is behind it. */
+/** Publishes objects as the bridge does, for tests of its consumers. */
 import { openPublisher, type Publisher } from "../../bus/bridge/publisher.ts";
 import { apiVersionOf, type Kind } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
@@ -14,7 +14,7 @@ export const publisherOf = (bus: Bus, kind: Kind): Promise<Publisher> =>
     onPublished: () => undefined,
   });
 
-/** An object as the API server would have stored it. */
+/** An object as the API server would store it. */
 export const stored = <T extends KubeObject>(
   kind: Kind<T>,
   name: string,

@@ -1,4 +1,4 @@
-/** Whether all is done: nothing is on its way to the bus, nothing waits there, and nothing is under way. */
+/** Waits until all work is done: nothing is unpublished, queued, or in flight. */
 
 import { type KubeClient, metadataOnly } from "../../bus/kube/client.ts";
 import { optInLabel } from "../../bus/kube/domain.ts";
@@ -12,13 +12,13 @@ import { interestOf, kindsOf, type ReconcileFunction } from "../../bus/worker/fu
 import { poll } from "../../deploy/local/run/poll.ts";
 import { existing } from "./agreement.ts";
 
-/** What to look at. */
+/** What to check. */
 export interface QuietOptions {
   /** As the administrator. */
   readonly bus: Bus;
   readonly client: KubeClient;
   readonly functions: readonly ReconcileFunction[];
-  /** The only namespaces that bridges look at; all unless given. */
+  /** The only namespaces that bridges watch; all by default. */
   readonly watched?: readonly string[] | undefined;
 }
 
@@ -26,7 +26,7 @@ const cluster = "default";
 const deadlineMillis = 60_000;
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
 
-/** Resolves when that is so; but for what waits for its time. */
+/** Resolves when everything is idle, except for requests that are not due yet. */
 export function untilQuiet({ bus, client, functions, watched }: QuietOptions): Promise<void> {
   const store = objectStore(bus, cluster);
   const kinds = new Map(functions.flatMap(kindsOf).map((kind) => [kind.plural, kind]));
@@ -36,7 +36,7 @@ export function untilQuiet({ bus, client, functions, watched }: QuietOptions): P
     return num_pending + num_ack_pending;
   }
 
-  /** Events, requests and marks of a function. */
+  /** Events, requests, and marks of a function. */
   async function waiting(fn: ReconcileFunction): Promise<number> {
     const scope = { fn: fn.name, cluster };
     const marks = bus.jsm.streams.info(timersStream(fn.name), { subjects_filter: "marks.>" });
@@ -44,22 +44,22 @@ export function untilQuiet({ bus, client, functions, watched }: QuietOptions): P
       await left(streams.objects, consumers.router(interestOf(fn, cluster))),
       Object.keys(fn.webhooks).length === 0 ? 0 : await left(streams.webhooks, consumers.webhooks(scope)),
       Object.keys((await marks).state.subjects ?? {}).length,
-      // The last one: what the others become.
+      // Last, because the others turn into it.
       await left(workStream(fn.name), consumers.worker(scope)),
     ]);
   }
 
-  /** The namespaces that are opted in. */
+  /** The opted-in namespaces. */
   async function optedIn(): Promise<ReadonlySet<string>> {
     const query = { labelSelector: `${optInLabel}=true` };
     const { items } = await client.list(Namespace, undefined, query, undefined, metadataOnly.list);
     return new Set(items.map(({ metadata }) => metadata.name));
   }
 
-  /** Objects of a kind of which the bus has another version than the API server. */
+  /** The number of objects of a kind whose version on the bus differs from that in the API server. */
   async function unpublished(kind: Kind, names: ReadonlySet<string>): Promise<number> {
     const [{ items }, entries] = await Promise.all([
-      // Of a kind that is not installed there are none.
+      // A kind that is not installed has no objects.
       client.list(kind, undefined, {}, undefined, metadataOnly.list).catch((error: unknown) => {
         if (!isNotFound(error)) throw error;
         return { items: [] };
@@ -79,11 +79,11 @@ export function untilQuiet({ bus, client, functions, watched }: QuietOptions): P
   const unsettled = async (): Promise<number> => {
     const before = await events();
     const waits = sum(await Promise.all(functions.map(waiting)));
-    // Most looks end here, and have asked the bus alone.
+    // Most polls end here, with requests to the bus only.
     if (waits > 0) return waits;
     const names = await optedIn();
     const differ = sum(await Promise.all([...kinds.values()].map((kind) => unpublished(kind, names))));
-    // What was begun in between was begun by an event.
+    // Work that started and ended in between was started by an event.
     return differ + (await events()) - before;
   };
 
@@ -91,7 +91,7 @@ export function untilQuiet({ bus, client, functions, watched }: QuietOptions): P
     "all functions to be idle",
     async () => {
       const count = await unsettled();
-      if (count !== 0) throw new Error(`${count} are under way`);
+      if (count !== 0) throw new Error(`${count} still in progress`);
     },
     { timeoutMillis: deadlineMillis, intervalMillis: 50 },
   );

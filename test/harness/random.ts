@@ -1,4 +1,4 @@
-/** Reproducible chance (mulberry32): the same seed gives the same numbers in [0, 1). */
+/** Reproducible random numbers (mulberry32): the same seed gives the same numbers in [0, 1). */
 export function random(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

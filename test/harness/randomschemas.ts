@@ -1,8 +1,8 @@
-/** Random zod schemas, and values that fit them, or almost do. */
+/** Random zod schemas, with values that match or almost match them. */
 import { z } from "zod";
 import { anyNumber, anyText, anything, mostly, type Next, pick, upTo } from "./randomvalues.ts";
 
-/** A schema, and what makes values for it: many of them fit. */
+/** A schema and a generator of values, many of which match. */
 export interface RandomSchema {
   readonly schema: z.ZodType;
   readonly value: (next: Next) => unknown;
@@ -228,7 +228,7 @@ function randomArray(next: Next, depth: number): RandomSchema {
   const inner = randomSchema(next, depth - 1);
   let schema = z.array(inner.schema);
   if (next() < 0.4) schema = schema.min(upTo(next, 2));
-  // Rules for keys cost too much in an endless list.
+  // Rules for keys cost too much in an unbounded list.
   schema = schema.max(1 + upTo(next, 2));
   const tuple = z.tuple([inner.schema, inner.schema]);
   return {
@@ -237,7 +237,7 @@ function randomArray(next: Next, depth: number): RandomSchema {
   };
 }
 
-/** A schema of some depth. Some of them have no equivalent: a union of different types, say. */
+/** A schema of some depth. Some have no equivalent, such as a union of different types. */
 export function randomSchema(next: Next, depth: number): RandomSchema {
   const simple = [
     randomString,
@@ -257,7 +257,7 @@ export function randomSchema(next: Next, depth: number): RandomSchema {
 const boolean: RandomSchema = { schema: z.boolean(), value: mostly((next) => next() < 0.5) };
 const unknown: RandomSchema = { schema: z.unknown(), value: anything };
 
-/** A schema as fields have it: perhaps optional, nullable, or with a default that fits. */
+/** A field schema: possibly optional, nullable, or with a matching default. */
 export function randomField(next: Next, depth: number): RandomSchema {
   const field = randomSchema(next, depth);
   const how = pick(next, [

@@ -1,4 +1,4 @@
-/** Values of any kind, at random: many are at the edge of what schemas tell apart. */
+/** Random values of any kind, many at the edge of what schemas distinguish. */
 
 /** A number from 0 to below 1, like `Math.random`. */
 export type Next = () => number;
@@ -145,7 +145,7 @@ export const anyText = (next: Next): string =>
 export const anyNumber = (next: Next): number => pick(next, numbers);
 export const anything = (next: Next): unknown =>
   pick(next, [anyText, anyNumber, (random: Next) => pick(random, junk)])(next);
-/** Mostly what `usual` makes. */
+/** Mostly values of `usual`. */
 export const mostly =
   (usual: (next: Next) => unknown) =>
   (next: Next): unknown =>

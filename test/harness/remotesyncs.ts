@@ -1,4 +1,4 @@
-/** What tests of RemoteSyncs do on GitHub and with kpack, and what they look at. */
+/** Helpers for tests of RemoteSyncs: actions on GitHub and kpack, and their results. */
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import { Build, Image } from "../../functions/paas/kinds/kpack.ts";
 import { Application, RemoteSync } from "../../functions/paas/kinds.ts";
@@ -8,22 +8,22 @@ import { has } from "./world.ts";
 
 type GitHub = RemoteSync["spec"]["base"]["github"];
 
-/** Ways to have RemoteSyncs and to see what they came to. The repository is `acme/web`. */
+/** Creates RemoteSyncs and reads their results. The repository is `acme/web`. */
 export interface RemoteSyncs {
-  /** Makes a branch where `main` is; its commit. */
+  /** Creates a branch at the head of `main`; resolves with its commit. */
   branch(name: string): Promise<string>;
-  /** Commits to a branch, which webhooks tell of if there are gateways; the commit. */
+  /** Commits to a branch, which GitHub reports by webhook if there are gateways; resolves with the commit. */
   push(branch: string): Promise<string>;
-  /** The Application and the RemoteSync of that name, of a branch of its own; resolves when it is ready. */
+  /** Creates the Application and the RemoteSync of this name, for a branch of the same name; resolves when it is ready. */
   start(
     name: string,
     github?: Partial<GitHub>,
     spec?: Partial<RemoteSync["spec"]>,
   ): Promise<Stored<RemoteSync>>;
   get(name: string): Promise<Stored<RemoteSync>>;
-  /** Resolves when it is ready, of that revision if it is given. */
+  /** Resolves when it is ready, at this revision if given. */
   ready(name: string, revision?: string): Promise<Stored<RemoteSync>>;
-  /** Resolves when it is not ready for that reason, or a step has the status for it. */
+  /** Resolves when it is not ready for this reason, or a step has the status for it. */
   until(
     name: string,
     reason: string,
@@ -31,25 +31,25 @@ export interface RemoteSyncs {
     status?: "True" | "False" | "Unknown",
   ): Promise<Stored<RemoteSync>>;
   application(name: string): Promise<Stored<Application>>;
-  /** Resolves when the pods of the Application run its image, so that its function has nothing more to write. */
+  /** Resolves when the Application's pods run its image, so that its function has nothing more to write. */
   rolledOut(name: string): Promise<void>;
-  /** The same of all that there are. */
+  /** The same for all RemoteSyncs. */
   allRolledOut(): Promise<void>;
-  /** kpack's Image of it, if there is one. */
+  /** Its kpack Image, if it exists. */
   image(name: string): Promise<Stored<Image> | undefined>;
-  /** All Builds that there are of it, by number. */
+  /** All of its Builds, by number. */
   builds(name: string): Promise<Stored<Build>[]>;
-  /** Tells whoever plays the build pods what to do with those of the next Builds. Null takes it back. */
+  /** Tells the simulated build pods what to do with the next Builds. Null removes the annotation. */
   steer(name: string, annotations: Readonly<Record<string, string | null>>): Promise<void>;
-  /** What kpack's own button does. */
+  /** Triggers a rebuild as kpack's own CLI does. */
   rebuild(build: Stored<Build>): Promise<void>;
-  /** Notes of all Events about it with that reason. */
+  /** Notes of all Events about it with this reason. */
   notes(name: string, reason: string): Promise<string[]>;
-  /** What clients have asked GitHub since the last time, in order. */
+  /** Requests that clients sent to GitHub since the last call, in order. */
   asked(): string[];
 }
 
-/** Opens them. */
+/** Helpers for RemoteSyncs. */
 export function remoteSyncs(paas: Paas): RemoteSyncs {
   const { kit, github, namespace } = paas;
   const { client } = kit;
@@ -101,9 +101,9 @@ export function remoteSyncs(paas: Paas): RemoteSyncs {
     },
     async steer(name, annotations) {
       const image = await syncs.image(name);
-      if (image === undefined) throw new Error(`expected an Image of ${name} to steer, found none`);
+      if (image === undefined) throw new Error(`${name} has no Image to steer`);
       await paas.patch(Image, image.metadata.name, { metadata: { annotations } });
-      // What comes next may be about a builder or a Build, whose event can be quicker than that of the Image.
+      // The next change may concern a builder or a Build, whose event can arrive before that of the Image.
       if (kit.origin === "local") await paas.kpack.caughtUp();
     },
     async rebuild({ metadata: { name } }) {
@@ -111,7 +111,7 @@ export function remoteSyncs(paas: Paas): RemoteSyncs {
     },
     async notes(name, reason) {
       const events = await paas.events(name);
-      // Others are called so, too.
+      // Objects of other kinds have the same name.
       const own = events.filter(({ regarding }) => regarding.kind === RemoteSync.kind);
       return own.filter((event) => event.reason === reason).map(({ note }) => note);
     },
@@ -128,8 +128,8 @@ export function remoteSyncs(paas: Paas): RemoteSyncs {
 const isOf = (name: string, { metadata }: KubeObject): boolean =>
   metadata.labels?.[labels.remoteSync] === name;
 
-/** Of a Build's label. */
+/** The number in a Build's label. */
 export const numberOf = ({ metadata }: Build): number =>
   Number(metadata.labels?.["image.kpack.io/buildNumber"]);
-/** The commit that a Build is of. */
+/** The commit of a Build. */
 export const revisionOf = ({ spec }: Build): string | undefined => spec.source?.git?.revision;

@@ -1,4 +1,4 @@
-/** Granting generated rights on a real API server. */
+/** Grants generated rights on a real API server. */
 import type { KubeClient } from "../../bus/kube/client.ts";
 import { externalKind } from "../../bus/kube/kind.ts";
 import type { KubeObject } from "../../bus/kube/object.ts";
@@ -8,7 +8,7 @@ import { poll } from "../../deploy/local/run/poll.ts";
 const rbac = { group: "rbac.authorization.k8s.io", version: "v1" } as const;
 const cluster = { ...rbac, scope: "Cluster" } as const;
 
-/** Kinds of rights, by name. */
+/** Kinds of RBAC objects, by name. */
 export const rightKinds = {
   ClusterRole: externalKind({ ...cluster, kind: "ClusterRole", plural: "clusterroles" }),
   ClusterRoleBinding: externalKind({ ...cluster, kind: "ClusterRoleBinding", plural: "clusterrolebindings" }),
@@ -16,8 +16,8 @@ export const rightKinds = {
 };
 
 /**
- * Creates the roles and bindings among manifests, and resolves when the API server goes by them: it reads its own rules as
- * anybody does, a moment later. Nobody asks whether a service account exists.
+ * Creates the roles and bindings among manifests, and resolves when the API server applies them: it reads its own rules through a
+ * watch, a moment later. It does not check whether a service account exists.
  */
 export async function grant(
   client: KubeClient,
@@ -31,7 +31,7 @@ export async function grant(
   await Promise.all(bindings.map((binding) => untilInForce(client, binding as unknown as Binding)));
 }
 
-/** Lets a person see the whole bus in the dashboard. */
+/** Lets a user see the whole bus in the dashboard. */
 export const grantBus = (client: KubeClient, user: string): Promise<void> =>
   grant(client, [
     {
@@ -50,7 +50,7 @@ interface Binding {
   readonly subjects: readonly { readonly namespace?: string; readonly name: string }[];
 }
 
-/** Asks what the first rule of a binding's role comes to. */
+/** Checks the right in the first rule of a binding's role. */
 async function untilInForce(client: KubeClient, { metadata, roleRef, subjects }: Binding): Promise<void> {
   const role = await client.get(rightKinds.ClusterRole, { name: roleRef.name });
   const [rule] = (role as unknown as { rules?: PolicyRule[] } | undefined)?.rules ?? [];
@@ -63,7 +63,7 @@ async function untilInForce(client: KubeClient, { metadata, roleRef, subjects }:
   for (const { namespace, name } of subjects) {
     const user = namespace === undefined ? name : `system:serviceaccount:${namespace}:${name}`;
     await poll(
-      `${metadata.name} to be in force`,
+      `${metadata.name} to take effect`,
       async () => {
         const { status } = await client.request<{ status: { allowed: boolean } }>({
           method: "POST",

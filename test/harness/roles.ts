@@ -1,4 +1,4 @@
-/** Users of the bus for tests: the roles of the shipped functions and of those that only tests have. */
+/** Bus users for tests: the roles of the shipped functions and of test functions. */
 import { busRoles, type Role, together } from "../../bus/permissions.ts";
 import { interestsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
 import { functions } from "../../functions/index.ts";
@@ -32,7 +32,7 @@ export const testFunctions: readonly ReconcileFunction[] = [
   shelves,
 ];
 
-/** Clusters that tests call theirs, all on one bus. */
+/** Names of the clusters in tests, all on one bus. */
 const clusters = ["default", "elsewhere", "late"];
 
 /** The roles, each with its rights in all of the clusters. */

@@ -1,6 +1,6 @@
 /**
- * One control plane for all test files that run in a process, one after the other. The first file that asks for it starts it, it
- * ends with the process, and after each file it is reset.
+ * One control plane for all test files that run in a process, one after the other. The first file that needs it starts it. It is reset
+ * after each file and ends with the process.
  */
 import type { KubeClient } from "../../bus/kube/client.ts";
 import { installCrds } from "../../bus/kube/install.ts";
@@ -13,14 +13,14 @@ import { type ClusterState, clusterState, resetCluster } from "./clusterreset.ts
 import { type IssuerSite, issuerSite } from "./issuersite.ts";
 import { testFunctions } from "./roles.ts";
 
-/** The control plane while a file has it. */
+/** The control plane while a file uses it. */
 export interface LentCluster
   extends Pick<LocalPlatform, "kubeconfigPath" | "kubeconfigFor" | "auditLogPath"> {
   /** The file that kwok serves as the log of every container. */
   readonly podLogsPath: string;
-  /** Where the API server looks for the issuer of its users. */
+  /** The issuer that the API server trusts. */
   readonly issuer: IssuerSite;
-  /** Deletes everything that the file has left in the cluster, and lets the next file have it. */
+  /** Deletes everything that the file has left in the cluster, and releases it to the next file. */
   release(): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ interface SharedCluster {
 let shared: Promise<SharedCluster> | undefined;
 let isLent = false;
 
-/** Lends the cluster, with a node and every CRD; undefined while a file has it already. */
+/** Lends the cluster, with a node and every CRD; undefined while a file uses it. */
 export async function lendCluster(): Promise<LentCluster | undefined> {
   if (isLent) return undefined;
   isLent = true;
@@ -54,7 +54,7 @@ export async function lendCluster(): Promise<LentCluster | undefined> {
       try {
         await resetCluster(client, state);
       } catch (error) {
-        // The next file gets another cluster.
+        // The next file gets a new cluster.
         shared = undefined;
         await platform.stop();
         throw error;
@@ -83,7 +83,7 @@ async function startShared(): Promise<SharedCluster> {
       await client.connection.close();
     },
   });
-  if (site === undefined) throw new Error("expected a site for the issuer, found none");
+  if (site === undefined) throw new Error("the cluster has no site for the issuer");
   const client = await connectCluster({ path: platform.kubeconfigPath });
   return { platform, client, state: await clusterState(client), issuer: site };
 }

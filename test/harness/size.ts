@@ -1,4 +1,4 @@
-/** How large a test is: as small as its fault allows when a change is checked, and full size at night. */
+/** Test sizes: as small as the fault allows when a change is checked, and full size at night. */
 
 /** The variable that the nightly tests set to `full`. */
 export const sizeVariable = "DENREI_TEST_SIZE";

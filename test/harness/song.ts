@@ -1,4 +1,4 @@
-/** What a finished song must look like, whatever happened while it was sung. */
+/** The invariants of a finished song, whatever happened in between. */
 import { expect } from "vitest";
 import { controllerOf, type Stored } from "../../bus/kube/object.ts";
 import { Hikawa, Kiyoshi, Zundoko } from "../../functions/zundoko/kinds.ts";

@@ -1,16 +1,16 @@
-/** Having a function's sweep fall due, and losing its timers. */
+/** Triggers a function's sweep, and loses its timers. */
 import { publishUntilAnswered } from "../../bus/queue/publish.ts";
 import { sweeps, timersStream, work } from "../../bus/subjects.ts";
 import type { World } from "./world.ts";
 
 const scopeOf = (fn: string) => ({ fn, cluster: "default" });
 
-/** All objects of a function are requested, as every five minutes. */
+/** Requests all objects of a function, as every five minutes. */
 export const sweep = async ({ bus }: Pick<World, "bus">, fn: string): Promise<void> => {
   await publishUntilAnswered(bus, sweeps.due(scopeOf(fn)), "");
 };
 
-/** Takes the delayed requests of a function away, as if the bus had lost them. */
+/** Deletes the delayed requests of a function, as if the bus had lost them. */
 export const loseTimers = async ({ bus }: Pick<World, "bus">, fn: string): Promise<void> => {
   await bus.jsm.streams.purge(timersStream(fn), { filter: work.timers(scopeOf(fn)) });
 };

@@ -1,24 +1,24 @@
-/** Who was given tickets, as the answers of workers tell: the bus has the last word on who owns what. */
+/** Records the delivery of tickets from the workers' acknowledgments, because the bus decides who owns an object. */
 import type { Bus } from "../../bus/nats/connect.ts";
 import { workStream } from "../../bus/subjects.ts";
 import type { Replica } from "./kit.ts";
 
-/** What workers answered since they were listened to. */
+/** Acknowledgments since the watch started. */
 export interface TicketWatch {
-  /** Tickets that came to their end. */
+  /** Tickets that were acknowledged. */
   readonly done: number;
-  /** Tickets that were given out again, though none of these workers had handed them back or left them alone after a pause. */
+  /** Tickets that were delivered twice although no worker handed them back or skipped them after a pause. */
   doubled(workers: readonly Replica[]): string[];
 }
 
-/** How often workers left a ticket alone: it comes back by itself, and nothing was done about it. */
+/** How often workers skipped a ticket: it is redelivered without any action on it. */
 const leftAlone = (workers: readonly Replica[], sequence: number): number =>
   workers
     .flatMap(({ log }) => log.records())
     .filter((record) => record.sequence === sequence && String(record.msg).startsWith("ticket skipped"))
     .length;
 
-/** Listens to the answers (ADR-15: their subject has the numbers of the delivery). Connected as the administrator. */
+/** Subscribes to acknowledgments (ADR-15: their subject contains the delivery counters). Needs the administrator's connection. */
 export async function watchTickets({ nc }: Bus, fn: string): Promise<TicketWatch> {
   const handedBack = new Map<string, number>();
   const deliveries = new Map<string, number>();
@@ -46,7 +46,7 @@ export async function watchTickets({ nc }: Bus, fn: string): Promise<TicketWatch
         .filter(({ count, back }) => count > back + 1)
         .map(
           ({ sequence, count, back }) =>
-            `ticket ${sequence}: given ${count} times, handed back ${back} times`,
+            `ticket ${sequence}: delivered ${count} times, handed back ${back} times`,
         ),
   };
 }

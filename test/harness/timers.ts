@@ -1,4 +1,4 @@
-/** Delayed requests of functions: how long they wait, and having one fall due early instead of waiting for it. */
+/** Delayed requests of functions: reads their delays, and fires them early. */
 import type { ObjectName } from "../../bus/kube/client.ts";
 import { publishUntilAnswered } from "../../bus/queue/publish.ts";
 import { parseRequest, type Request } from "../../bus/queue/request.ts";
@@ -8,16 +8,15 @@ import type { World } from "./world.ts";
 
 type At = Pick<World, "bus">;
 
-/** The milliseconds that the delayed request of an object has left. Waits up to a minute for a worker to store one. */
+/** The milliseconds until the delayed request of an object is due. Waits up to a minute for a worker to store one. */
 export async function timerLeft(world: At, fn: string, at: ObjectName): Promise<number> {
   const { request } = await stored(world, fn, at);
   return (request.since ?? 0) - Date.now();
 }
 
 /**
- * Has the delayed request of an object fall due now, by the schedule that a worker has stored, and resolves with the milliseconds
- * that it had left. Waits up to a minute for a worker to store one. For delays of 5 s and more: the worker that stored a shorter one
- * keeps a timer of its own as well.
+ * Fires the delayed request of an object now, by the schedule that a worker has stored, and resolves with the milliseconds that were left.
+ * Waits up to a minute for a worker to store one. For delays of 5 s and more: for a shorter one, the worker also keeps its own timer.
  */
 export async function fireTimer(world: At, fn: string, at: ObjectName): Promise<number> {
   const { request } = await stored(world, fn, at);
@@ -26,23 +25,23 @@ export async function fireTimer(world: At, fn: string, at: ObjectName): Promise<
 }
 
 /**
- * The delay in milliseconds with which a worker has stored the delayed request, in steps of 100: a worker knows the clock of the
- * bus as well as half a round trip allows. Waits up to a minute for a worker to store one.
+ * The delay in milliseconds with which a worker stored the delayed request, in steps of 100: a worker knows the clock of the bus to
+ * within half a round trip. Waits up to a minute for a worker to store one.
  */
 export async function storedDelay(world: At, fn: string, at: ObjectName): Promise<number> {
   const { request, time } = await stored(world, fn, at);
   return Math.floor(((request.since ?? 0) - time) / 100) * 100;
 }
 
-/** Has the delayed request of an object fall due now, if one is stored. */
+/** Fires the delayed request of an object now, if one is stored. */
 export async function hastenTimer(world: At, fn: string, at: ObjectName): Promise<void> {
   const found = await find(world, fn, at);
   if (found !== undefined) await fire(world, fn, at, found.request);
 }
 
 /**
- * Makes a change that publishes no event for the function, and then has the delayed request fall due. For delays of a few seconds,
- * which can also pass by themselves in between. Resolves with the delay that the worker has stored.
+ * Makes a change that publishes no event for the function, and then fires the delayed request. For delays of a few seconds, which may
+ * also pass by themselves in between. Resolves with the delay that the worker has stored.
  */
 export async function changeBeforeTimer(
   world: At,
@@ -70,7 +69,7 @@ const keyOf = ({ namespace = "", name }: ObjectName) => ({ namespace, name });
 
 interface Delayed {
   readonly request: Request;
-  /** When it was stored. Milliseconds since the epoch. */
+  /** The time at which it was stored. Milliseconds since the epoch. */
   readonly time: number;
 }
 
@@ -89,8 +88,8 @@ function stored(world: At, fn: string, at: ObjectName): Promise<Delayed> {
     async () => {
       const found = await find(world, fn, at);
       if (found === undefined) throw new Error("none is stored");
-      // One that a test made fall due stays until the server has published it. It is not the next one.
-      if ((found.request.since ?? 0) <= found.time) throw new Error("the stored one is due already");
+      // A schedule that a test has fired stays until the server has published it. It is not the next one.
+      if ((found.request.since ?? 0) <= found.time) throw new Error("the stored request is already due");
       return found;
     },
     { timeoutMillis: 60_000 },

@@ -1,4 +1,4 @@
-/** The bus of the kustomizations on this machine: their own configuration, with nothing but paths and addresses changed. */
+/** The bus of the kustomizations on this machine: their own configuration, with changed paths and addresses only. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ import { programs } from "./programs.ts";
 
 const { "nats-server": binary } = await programs("nats-server");
 
-/** A Secret, as far as these tests look at it. */
+/** The Secret fields that these tests read. */
 export interface Secret {
   readonly metadata: { readonly name: string; readonly namespace: string };
   readonly type: string;
@@ -20,9 +20,9 @@ export interface Secret {
 export interface TlsBus {
   readonly url: string;
   readonly servers: readonly TlsServer[];
-  /** Settings of a process that has mounted this Secret: `denrei-bridge-tls`, say. */
+  /** Environment of a process that mounts this Secret: `denrei-bridge-tls`, for example. */
   env(secret: string): { NATS_URL: string; NATS_CA: string; NATS_CERT: string; NATS_KEY: string };
-  /** Replaces what is mounted. */
+  /** Replaces the mounted content. */
   mount(secret: Secret): Promise<void>;
 }
 
@@ -31,24 +31,24 @@ export interface TlsServer {
   readonly name: string;
   readonly child: Child;
   readonly monitorUrl: string;
-  /** Where other servers come to. */
+  /** The port for routes from other servers. */
   readonly peerPort: number;
 }
 
-/** What to start. */
+/** Options of a bus. */
 export interface TlsBusOptions {
-  /** Tells it from another bus of the same processes; `tls` unless given. */
+  /** Distinguishes it from another bus of the same processes. Defaults to `tls`. */
   readonly name?: string;
-  /** The users; the base's unless there are others. */
+  /** The `authorization` block. Defaults to that of the base. */
   readonly authorization?: string;
-  /** One server as in the base unless given, three as in `components/nats-cluster`. */
+  /** One server as in the base (the default), or three as in `components/nats-cluster`. */
   readonly servers?: 1 | 3;
 }
 
 const kubernetes = fileURLToPath(new URL("../../deploy/kubernetes/", import.meta.url));
 const text = (path: string): Promise<string> => readFile(join(kubernetes, path), "utf8");
 
-/** A Secret with a key pair in it, and the authority to trust. */
+/** A Secret with a key pair and the CA to trust. */
 export function secretWith(name: string, ca: string, { cert, key }: KeyPair): Secret {
   const base64 = (text: string) => Buffer.from(text).toString("base64");
   const data = { "ca.crt": base64(ca), "tls.crt": base64(cert), "tls.key": base64(key) };
@@ -80,7 +80,7 @@ export async function startTlsBus(
 
   const servers = await withFreePorts(3 * count, (ports) => {
     const portsOf = (index: number) => ports.slice(3 * index, 3 * index + 3);
-    /** The server itself listens on loopback addresses, and finds the others there. */
+    /** Makes the server listen on loopback addresses and find the others there. */
     const placed = (text: string, index: number) => {
       const [port, monitorPort, peerPort] = portsOf(index);
       return text

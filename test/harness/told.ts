@@ -1,4 +1,4 @@
-/** What GitHub was told of pull requests, as their readers see it. */
+/** The statuses, comments, and deployments that GitHub shows for pull requests. */
 import type { ShownDeployment, ShownDeploymentStatus } from "../../deploy/simulators/github/deployments.ts";
 import type { ShownStatus } from "../../deploy/simulators/github/statuses.ts";
 import type { Paas } from "./paas.ts";
@@ -9,17 +9,17 @@ interface ShownComment {
   readonly user: { readonly login: string };
 }
 
-/** What was told of the repository `acme/<name>`. */
+/** Reports on the repository `acme/<name>`. */
 export interface Told {
-  /** Of a commit, the newest first. */
+  /** Statuses of a commit, newest first. */
   statuses(sha: string): Promise<readonly ShownStatus[]>;
-  /** Of pipelines, on a pull request: those of Apps. */
+  /** Pipeline comments on a pull request, written by Apps. */
   comments(number: number): Promise<readonly ShownComment[]>;
-  /** Commits that were deployed for a pull request, the newest first, and the state of each. */
+  /** Deployments for a pull request, newest first, each with its state. */
   deployments(number: number): Promise<readonly (readonly [sha: string, state: string | undefined])[]>;
 }
 
-/** Looks at a repository of a pipeline that is called like it. */
+/** Reads the reports for a pipeline's repository, which has the pipeline's name. */
 export function toldOf({ github }: Pick<Paas, "github">, name: string, namespace = "default"): Told {
   const root = `/repos/acme/${name}`;
   return {

@@ -1,4 +1,4 @@
-/** Somebody in front of a dashboard who sees what no browser shows: every answer as it is, cookies and headers included. */
+/** A dashboard client that exposes what browsers hide: complete answers with cookies and headers. */
 import { Agent, type Dispatcher, type Headers } from "undici";
 import * as demo from "../../deploy/cli/demo/visitor.ts";
 import type { Person } from "../../deploy/simulators/login/loginpage.ts";
@@ -8,33 +8,33 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The text as JSON. */
+  /** The body as JSON. */
   json<T>(): T;
 }
 
-/** What is asked. */
+/** A request. */
 export interface Question {
   readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** Of the replica that is asked; the one at the public address unless given. */
+  /** The URL of the replica; by default that of the public address. */
   readonly at?: string;
 }
 
-/** A visitor who also reads answers whole. */
+/** A visitor that can also read complete answers. */
 export interface Visitor extends demo.Visitor {
-  /** Asks as `fetch` does; what is sent is JSON. */
+  /** Sends a request like `fetch`; the body is sent as JSON. */
   ask(path: string, question?: Question): Promise<Answer>;
 }
 
-/** The session's cookie, on a machine of one's own. */
+/** The session cookie on a local machine. */
 export const sessionCookieName = "denrei-session";
 export const loginCookieName = "denrei-login";
 
-/** A visitor who is nobody yet. */
+/** A visitor without a session. */
 export const visitor = (url: string): Visitor => asking(demo.visitor(url));
 
-/** Logs somebody in, from the dashboard to the issuer's form and back. */
+/** Logs a user in, from the dashboard to the issuer's form and back. */
 export const logIn = async (url: string, person: Pick<Person, "name" | "password">): Promise<Visitor> =>
   asking(await demo.logIn(url, person));
 
@@ -56,7 +56,7 @@ const asking = (who: demo.Visitor): Visitor => ({
   },
 });
 
-/** `fetch` names the host of the address, whatever it is told. */
+/** `fetch` derives the Host header from the URL and ignores the given one. */
 const toHost = (host: string): Dispatcher =>
   new Agent({ pipelining: 0 }).compose(
     (dispatch) => (options, handler) =>

@@ -1,10 +1,10 @@
-/** Webhooks as GitHub sends them: real payloads of its documentation, signed. */
+/** Webhooks as GitHub sends them: signed payloads from its documentation. */
 import { createHmac, randomUUID } from "node:crypto";
 import examples from "@octokit/webhooks-examples" with { type: "json" };
 import { installationTargetExamples } from "../../bus/events/github/examples.ts";
 import { hookSecret } from "./kit.ts";
 
-/** A payload, as loose as JSON is. */
+/** A payload, as unstructured as JSON. */
 export type Payload = Record<string, unknown>;
 
 const all: readonly { readonly name: string; readonly examples: readonly Payload[] }[] = [
@@ -17,18 +17,18 @@ export const examplesByEvent: ReadonlyMap<string, readonly Payload[]> = new Map(
   all.map(({ name, examples }) => [name, examples]),
 );
 
-/** The first example of an event; throws where there is none. */
+/** The first example of an event. Throws for an event without examples. */
 export function example(event: string): Payload {
   const found = examplesByEvent.get(event)?.[0];
-  if (found === undefined) throw new Error(`expected an event with examples, found "${event}"`);
+  if (found === undefined) throw new Error(`no examples of the event "${event}"`);
   return structuredClone(found);
 }
 
-/** What `X-Hub-Signature-256` says of a body. */
+/** The value of `X-Hub-Signature-256` for a body. */
 export const signatureOf = (body: string | Buffer, secret = hookSecret): string =>
   `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
 
-/** A request as GitHub makes it. */
+/** A webhook request. */
 export interface Hook {
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -53,7 +53,7 @@ export function hookOf(
   return { body, headers, delivery };
 }
 
-/** Sends it; resolves with the answer's status. */
+/** Sends it; resolves with the status of the answer. */
 export async function post(url: string, { body, headers }: Hook): Promise<number> {
   const answer = await fetch(url, { method: "POST", body, headers });
   await answer.text();

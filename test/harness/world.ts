@@ -1,4 +1,4 @@
-/** Objects of a cluster with functions at work on them: how tests write them, look at them, and send their events again. */
+/** Writes and reads the objects of running functions, and replays their events. */
 import type { MsgHdrs } from "@nats-io/transport-node";
 import type { ObjectName } from "../../bus/kube/client.ts";
 import { apiVersionOf, externalKind, type Kind } from "../../bus/kube/kind.ts";
@@ -20,7 +20,7 @@ interface EventObject extends KubeObject {
   readonly regarding: { readonly kind: string; readonly name: string };
 }
 
-/** What is recorded about objects. */
+/** Kubernetes Events. */
 export const Event = externalKind<EventObject>({
   group: "events.k8s.io",
   version: "v1",
@@ -28,7 +28,7 @@ export const Event = externalKind<EventObject>({
   plural: "events",
 });
 
-/** An object whose condition has the status, and the reason if it is given. */
+/** Matches objects whose condition has the status, and the reason if given. */
 export const has =
   (type: string, status: Condition["status"], reason?: string) =>
   (object: KubeObject): boolean => {
@@ -42,50 +42,50 @@ export const conditionOf = (object: KubeObject | undefined, type = "Ready"): Con
     (condition) => condition.type === type,
   );
 
-/** What is in an object beside its kind. */
+/** The fields of an object other than its kind. */
 export type NewObject = Pick<KubeObject, "metadata"> & Readonly<Record<string, unknown>>;
 
-/** An event of an object, as it is stored. */
+/** A stored event of an object. */
 export interface Change {
   readonly subject: string;
   readonly data: Uint8Array;
   readonly headers: MsgHdrs;
 }
 
-/** Where a world is. */
+/** Options of a world. */
 export interface WorldOptions {
-  /** Where objects are that are named without one; `default` unless given. */
+  /** The default namespace; `default` unless given. */
   readonly namespace?: string;
-  /** The only namespaces that bridges look at; all unless given. */
+  /** The only namespaces that bridges watch; all unless given. */
   readonly watched?: readonly string[];
 }
 
-/** Ways to write and read objects, and to know what their functions do. */
+/** Helpers that write and read objects and observe their functions. */
 export interface World {
-  /** As the administrator. */
+  /** Connected as the administrator. */
   readonly bus: Bus;
   create<T extends KubeObject>(kind: Kind<T>, object: NewObject): Promise<Stored<T>>;
   patch<T extends KubeObject>(kind: Kind<T>, name: string | ObjectName, patch: object): Promise<Stored<T>>;
-  /** Wakes its function. */
+  /** Changes an annotation, which triggers a reconcile. */
   touch(kind: Kind, name: string | ObjectName): Promise<void>;
-  /** Reasons and notes of the Events about an object of this name. */
+  /** Reasons and notes of the Events about an object with this name. */
   events(
     name: string,
     within?: string,
   ): Promise<Pick<EventObject, "type" | "reason" | "note" | "regarding">[]>;
-  /** Resolves when there is nothing to do any more, but for what waits for its time. */
+  /** Resolves when nothing is left to do, except for requests that are not due yet. */
   untilQuiet(): Promise<void>;
-  /** The newest event of each object of the functions' kinds, or of some. */
+  /** The newest event of each object of the functions' kinds, or of some subjects. */
   changes(subjects?: string): Promise<readonly Change[]>;
-  /** Publishes events as if they came again. */
+  /** Publishes events again. */
   replay(changes: readonly Change[]): Promise<void>;
-  /** Writes of all workers since they were started. */
+  /** Writes of all workers since they started. */
   writes(): Promise<number>;
-  /** Leaves the bus. */
+  /** Closes the connection to the bus. */
   close(): Promise<void>;
 }
 
-/** Opens the world of a kit in which workers run these functions. */
+/** Opens the world of a kit whose workers run these functions. */
 export async function openWorld(
   { client, platform }: Pick<Kit, "client"> & { readonly platform: Pick<Kit["platform"], "natsUrl"> },
   functions: readonly ReconcileFunction[],
@@ -121,7 +121,7 @@ export async function openWorld(
       const last = await bus.jsm.direct.getLastMessagesFor(streams.objects, { multi_last: [subjects] });
       for await (const { subject, data, header: headers } of last) {
         if (!isTheirs(parseObjectSubject(subject))) continue;
-        // Stored with the event, but the server's own.
+        // Stored with the event, but set by the server.
         for (const name of headers.keys()) if (name.startsWith("Nats-")) headers.delete(name);
         changes.push({ subject, data, headers });
       }
@@ -137,10 +137,10 @@ export async function openWorld(
         metricSum(workers, new RegExp(`^${metric}\\{.*method="(POST|PATCH|PUT|DELETE)"`));
       const allAnswered = async () => {
         const count = await of("rest_client_requests_in_flight");
-        if (count !== 0) throw new Error(`${count} wait for an answer`);
+        if (count !== 0) throw new Error(`${count} requests still unanswered`);
       };
       // Workers write Events in the background.
-      await poll("no write to be under way", allAnswered, { timeoutMillis: 60_000 });
+      await poll("all writes to be answered", allAnswered, { timeoutMillis: 60_000 });
       return of("rest_client_requests_total");
     },
     close: () => bus.nc.close(),

@@ -24,7 +24,7 @@ function seen(wanted: Wanted, object: Stored | undefined): Seen {
 }
 
 function differing({ expected }: Wanted, object: Stored | undefined): readonly string[] {
-  if (object === undefined && !isAbsence(expected)) return ["expected it to be there, found none"];
+  if (object === undefined && !isAbsence(expected)) return ["it does not exist"];
   if (typeof expected !== "function") return differences(expected, object);
   return expected(object as Stored) ? [] : [`expected ${expected.toString()}`];
 }
@@ -33,7 +33,7 @@ function differing({ expected }: Wanted, object: Stored | undefined): readonly s
 const unseen = (wanted: Wanted): Seen => ({
   ...wanted,
   object: undefined,
-  differences: ["expected the API server to tell of it, found no answer"],
+  differences: ["the API server has not answered"],
 });
 
 /** Resolves when all are as expected at the same time, or when the signal aborts: with what was seen last. */

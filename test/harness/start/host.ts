@@ -1,6 +1,6 @@
 /**
- * A process that runs one replica after another for `warm.ts`. A line of JSON on standard input starts a replica, and a line on
- * both outputs says that it has stopped.
+ * A process that runs one replica after another for `warm.ts`. A line of JSON on standard input starts a replica, and a line on both
+ * outputs reports that it has stopped.
  */
 import { createInterface } from "node:readline";
 import { stopSignals } from "../../../bus/process/signals.ts";
@@ -13,7 +13,7 @@ const run = { denrei: runCommandLine, functions: runFunctions };
 
 createInterface({ input: process.stdin })
   .on("line", (line) => void live(JSON.parse(line)))
-  // The owner is gone.
+  // The owner has exited.
   .on("close", () => process.kill(process.pid, "SIGKILL"));
 
 async function live({ program, args, env }: LifeOrder): Promise<void> {

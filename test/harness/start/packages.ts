@@ -1,6 +1,6 @@
 /**
- * Before the first test: each package that most processes load is bundled into one file. Our own modules are loaded from their
- * sources as ever. A worker's start costs a third less. The nightly tests, the image, and the replicas of the command line use the
+ * Bundles each package that most processes load into one file, before the first test. Our own modules are still loaded from their
+ * sources. This makes a worker's start a third cheaper. The nightly tests, the image, and the replicas of the command line use the
  * packages themselves.
  */
 import { createHash } from "node:crypto";
@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import { packagesVariable } from "./quick.ts";
 
-/** Not hono: its other modules would bring a second one. */
+/** Not hono: its other modules would load a second copy. */
 const packages = [
   "@bufbuild/protobuf",
   "@bufbuild/protobuf/codegenv2",
@@ -46,13 +46,13 @@ export default async function setup(): Promise<void> {
   const folder = join(parent, `packages-${digest}`);
   if (!existsSync(folder)) {
     await mkdir(parent, { recursive: true });
-    // Those of other versions are of no use any more.
+    // Bundles of other versions are no longer needed.
     for (const name of await readdir(parent))
       if (name.startsWith("packages-")) await rm(join(parent, name), { recursive: true, force: true });
     const scratch = await mkdtemp(join(parent, "scratch-"));
     try {
       await bundle(scratch);
-      // In one step, for another run beside this one. The second of two finds the same there.
+      // Atomically, for a run in parallel. The second of two finds the same content there.
       await rename(scratch, folder).catch((error) => {
         if (!existsSync(folder)) throw error;
       });
@@ -86,7 +86,7 @@ async function bundle(folder: string): Promise<void> {
   await writeFile(join(folder, "hook.js"), hook);
 }
 
-/** A module with all exports of a package. A bundle does not know by itself what a CommonJS module exports. */
+/** A module with all exports of a package. A bundler cannot know the exports of a CommonJS module. */
 async function stubOf(name: string): Promise<string> {
   const path = JSON.stringify(fileURLToPath(import.meta.resolve(name)));
   const exported = await import(name);
@@ -99,7 +99,7 @@ async function stubOf(name: string): Promise<string> {
   return [`import all from ${path};`, "export default all;", ...lines].join("\n");
 }
 
-/** Runs first in a process, and in each of its threads. */
+/** Runs first in a process and in each of its threads. */
 const hook = `import { registerHooks } from "node:module";
 
 const files = new Map(${JSON.stringify(packages.map((name) => [name, fileOf(name)]))});

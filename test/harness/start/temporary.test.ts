@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { remover } from "./temporary.ts";
 
-test("the folder stays until the last local platform in it has gone, while others go", async () => {
+test("keeps the folder until the last local platform in it has ended", async () => {
   const folder = mkdtempSync(join(tmpdir(), "test-remover-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  // The last one is also the last that the remover looks at: it passes those that have just gone.
+  // The last one is also the last that the remover checks: it skips those that have just ended.
   const last = join(folder, "denrei-last");
   const others = Array.from({ length: 3000 }, (_, index) => join(folder, `denrei-${index}`));
   for (const run of [last, ...others]) {

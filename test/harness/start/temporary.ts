@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { compiledBefore } from "./quick.ts";
 
 const memory = "/dev/shm";
-/** Three control planes, and a checkout or an image beside them. */
+/** Three control planes, plus a checkout or an image. */
 const enoughBytes = 12 * 2 ** 30;
 
 /**
@@ -40,7 +40,7 @@ export default async function setup(): Promise<() => Promise<void>> {
   // The compile cache is shared between runs, so it stays outside the folder.
   Object.assign(process.env, compiledBefore);
   const folder = await mkdtemp(join(await place(), "test-denrei-"));
-  // The image runs as another user, who has to reach files in here.
+  // The image runs as another user, who needs access to files in here.
   await chmod(folder, 0o711);
   const removing = spawn("/bin/sh", ["-c", remover, folder], {
     stdio: ["pipe", "ignore", "ignore"],
