@@ -171,7 +171,7 @@ test("viewing and replaying a dead letter need separate rights", async () => {
   const [letter] = await lettersOf(bob);
   expect(letter).toMatchObject({
     ...{ function: "probe", object: { group, kind: "Probe", namespace: team, name: "ends" } },
-    ...{ reason: "ToldSo", message: "the probe was told to give up", attempts: 1, mayReplay: false },
+    ...{ reason: "ToldSo", message: "the spec asks for a terminal error", attempts: 1, mayReplay: false },
   });
   expect((await lettersOf(alice))[0]?.mayReplay).toBe(true);
   await expect.poll(async () => (await figuresOf("probe"))?.deadLetters, patience).toBe(1);

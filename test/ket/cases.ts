@@ -1,4 +1,4 @@
-/** Carrying out cases. */
+/** Applies cases and checks their results. */
 import type { KubeClient } from "../../bus/kube/client.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { expectationOf, type Fixture, readFixture } from "./fixture.ts";
@@ -8,25 +8,25 @@ import type { AppliedCase, Ket } from "./options.ts";
 import { describe, type Witnesses } from "./report.ts";
 import { type Wanted, watched } from "./watching.ts";
 
-/** What cases work with. */
+/** What cases need. */
 export interface CasesOptions {
   readonly client: KubeClient;
   readonly kubectl: Kubectl;
   readonly namespace: string;
   readonly witnesses: Witnesses;
-  /** Aborts after so many milliseconds, or when the run is stopped. */
+  /** Aborts after `millis`, or when the run is stopped. */
   readonly within: (millis: number) => AbortSignal;
   readonly deadlineMillis: number;
   /** The folder with the cases. */
   readonly folder: string | undefined;
 }
 
-/** A case did not come out as it says, with all that there is to know about it. */
+/** A case failed. The message contains everything that is known about its objects. */
 export class CaseError extends Error {
   override readonly name = "CaseError";
 }
 
-/** What carries out cases, each with a deadline. */
+/** Opens {@link Ket.apply}. Each case has a deadline. */
 export function openCases(options: CasesOptions): Ket["apply"] {
   const { client, kubectl, namespace, witnesses, within, deadlineMillis, folder } = options;
 
@@ -56,7 +56,7 @@ export function openCases(options: CasesOptions): Ket["apply"] {
     throw new Error(`did not become as expected ${why}:\n${lines.join("\n")}`);
   }
 
-  /** Everything that the case names, once. */
+  /** Describes every object that the case names, once. */
   async function told(fixture: Fixture): Promise<string> {
     const named = [...fixture.given, ...fixture.expected];
     const all = await Promise.allSettled(named.map(wantedOf));
@@ -81,16 +81,14 @@ export function openCases(options: CasesOptions): Ket["apply"] {
       await then?.({ name, given, found });
     } catch (error) {
       cause = error;
-      const about = await told(fixture).catch(
-        (unknown: Error) => `nothing more is known: ${unknown.message}`,
-      );
+      const about = await told(fixture).catch((unknown: Error) => `no further details: ${unknown.message}`);
       failures.push(`the case "${name}" ${(error as Error).message}\n${about}`);
     }
     try {
       await kubectl.delete(...fixture.given);
     } catch (error) {
       cause ??= error;
-      failures.push(`what the case "${name}" applied is still there: ${(error as Error).message}`);
+      failures.push(`objects of the case "${name}" were not deleted: ${(error as Error).message}`);
     }
     if (failures.length > 0) throw new CaseError(failures.join("\n"), { cause });
   };

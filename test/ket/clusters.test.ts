@@ -1,4 +1,4 @@
-/** Which clusters are used, and which are not. */
+/** Which clusters KET accepts, and which it refuses. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** A kubeconfig of a server where nobody answers: whoever asks it anything fails otherwise. */
+/** A kubeconfig of a server that does not answer: any request to it fails with another error. */
 async function kubeconfig(context: string | undefined): Promise<string> {
   const path = join(folder, `${context}.yaml`);
   const config = {
@@ -29,7 +29,7 @@ async function kubeconfig(context: string | undefined): Promise<string> {
   return path;
 }
 
-test("a context that is not allowed is refused before anybody is asked", async () => {
+test("refuses a context that is not allowed before it sends a request", async () => {
   const path = await kubeconfig("production");
   await expect(
     startKet({ cluster: "existing", kubeconfig: path, allowContexts: ["kind-ket", "test"] }),
@@ -38,7 +38,7 @@ test("a context that is not allowed is refused before anybody is asked", async (
   );
 });
 
-test("without a list no context is allowed, and KUBECONFIG says which is meant", async () => {
+test("allows no context without a list, and takes the kubeconfig from KUBECONFIG", async () => {
   vi.stubEnv("KUBECONFIG", await kubeconfig("production"));
   onTestFinished(() => void vi.unstubAllEnvs());
   await expect(startKet({ cluster: "existing" })).rejects.toThrow(
@@ -46,7 +46,7 @@ test("without a list no context is allowed, and KUBECONFIG says which is meant",
   );
 });
 
-test("a kubeconfig without a current context, and none at all, are told apart", async () => {
+test("distinguishes a kubeconfig without a current context from a missing one", async () => {
   vi.stubEnv("KUBECONFIG", "");
   onTestFinished(() => void vi.unstubAllEnvs());
   await expect(startKet({ cluster: "existing" })).rejects.toThrow(
@@ -58,7 +58,7 @@ test("a kubeconfig without a current context, and none at all, are told apart", 
   );
 });
 
-test("a function that would reconcile what is everybody's is refused before anybody is asked", async () => {
+test("refuses a function for cluster-scoped objects before it sends a request", async () => {
   const path = await kubeconfig("test");
   await expect(
     startKet({
@@ -74,7 +74,7 @@ test("a function that would reconcile what is everybody's is refused before anyb
   );
 });
 
-test("kind says what it needs where there is no Docker", async () => {
+test("states what kind needs when Docker is missing", async () => {
   vi.stubEnv("PATH", folder);
   onTestFinished(() => void vi.unstubAllEnvs());
   await expect(startKet({ cluster: "kind" })).rejects.toThrow(
@@ -82,6 +82,6 @@ test("kind says what it needs where there is no Docker", async () => {
   );
 });
 
-test("a cluster that there is not is named", async () => {
+test("names an unknown cluster type", async () => {
   await expect(startKet({ cluster: "minikube" as "kind" })).rejects.toThrow('found "minikube"');
 });

@@ -8,7 +8,7 @@ import { definedKinds, type ReconcileFunction } from "../../bus/worker/function.
 import { type Manifest, readManifests } from "./manifest.ts";
 import type { KetOptions } from "./options.ts";
 
-/** CRDs as they were given, or else those of the kinds that the functions' authors define. */
+/** The given CRDs, or else those of the kinds that the functions' authors define. */
 export async function crdsOf(
   given: KetOptions["crds"],
   functions: readonly ReconcileFunction[],
@@ -23,6 +23,6 @@ async function read(one: Kind | Manifest | string | URL): Promise<Record<string,
   return "plural" in one ? [crdOf(one as Kind)] : [one as Manifest];
 }
 
-/** Installs them; resolves when each is established and served. */
+/** Installs CRDs; resolves when each is established and served. */
 export const install = (client: KubeClient, crds: readonly Record<string, unknown>[]): Promise<void> =>
   installCrds(client, crds, { fieldManager: "denrei-test", signal: AbortSignal.timeout(60_000) });

@@ -1,9 +1,9 @@
-/** Kinds by the names that manifests give them: the API server knows where their objects are. */
+/** Resolves apiVersion and kind of manifests by discovery at the API server. */
 import type { KubeClient } from "../../bus/kube/client.ts";
 import { isNotFound } from "../../bus/kube/errors.ts";
 import { externalKind, type Kind } from "../../bus/kube/kind.ts";
 
-/** What `GET /apis/<group>/<version>` answers (`metav1.APIResourceList`). */
+/** Response to `GET /apis/<group>/<version>` (`metav1.APIResourceList`). */
 interface ResourceList {
   readonly resources: readonly {
     readonly name: string;
@@ -12,15 +12,15 @@ interface ResourceList {
   }[];
 }
 
-/** The API server serves no such kind: it is mistyped, or its CRD is not there. */
+/** The API server does not serve the kind: it is mistyped, or its CRD is missing. */
 export class UnservedKindError extends Error {
   override readonly name = "UnservedKindError";
 }
 
-/** Looks a kind up. Throws {@link UnservedKindError}. */
+/** Resolves a kind. Throws {@link UnservedKindError}. */
 export type Discovery = (apiVersion: string, kind: string) => Promise<Kind>;
 
-/** Looks kinds up, and remembers those that it has found. */
+/** Resolves kinds and caches those that it has found. */
 export function openDiscovery(client: KubeClient): Discovery {
   const known = new Map<string, Kind>();
 
@@ -32,7 +32,7 @@ export function openDiscovery(client: KubeClient): Discovery {
         if (isNotFound(error)) return { resources: [] };
         throw error;
       });
-    // Those with a slash are parts of others: status, scale, log.
+    // Names with a slash are subresources: status, scale, log.
     const found = resources.find((one) => one.kind === kind && !one.name.includes("/"));
     if (found === undefined) {
       const others = [...new Set(resources.filter(({ name }) => !name.includes("/")).map((one) => one.kind))];

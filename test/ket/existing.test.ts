@@ -1,4 +1,4 @@
-/** Two runs side by side in one cluster, which is other people's: they do not meet, and leave it as it was. */
+/** Two runs in parallel in one existing cluster: they do not interfere, and leave nothing behind. */
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -24,7 +24,7 @@ afterAll(() => kit?.stop());
 const theirs = () =>
   ({ cluster: "existing", kubeconfig: kit.platform.kubeconfigPath, allowContexts: ["denrei"] }) as const;
 
-test("two runs in one cluster see their own objects alone, and take away what they have made", async () => {
+test("two runs in one cluster see only their own objects, and delete them at the end", async () => {
   const options = {
     ...theirs(),
     functions: [fixture("probe")],
@@ -42,7 +42,7 @@ test("two runs in one cluster see their own objects alone, and take away what th
         .flatMap(({ key }) => (key === undefined ? [] : [key]));
       expect(new Set(keys)).toEqual(new Set([`${namespace}/steady`]));
     }
-    // Nobody deletes this one but the end of its run, with a cluster-scoped one.
+    // Only the end of its run deletes this one, together with a cluster-scoped object.
     await runs[0].kubectl.apply(
       { apiVersion: "test.denrei.dev/v1", kind: "Probe", metadata: { name: "left" }, spec: { mode: "ok" } },
       { apiVersion: "v1", kind: "Namespace", metadata: { name: "ket-more" } },
@@ -56,8 +56,8 @@ test("two runs in one cluster see their own objects alone, and take away what th
   expect(folders.filter((folder) => existsSync(folder))).toEqual([]);
 });
 
-test("a function for what is in no namespace is refused, and runs when that is allowed", async () => {
-  // Garbage collectors are slow to learn of a CRD that comes later; nothing here waits for one.
+test("refuses a function for cluster-scoped objects unless it is allowed", async () => {
+  // The garbage collector discovers new CRDs late; nothing here waits for it.
   const options = { ...theirs(), functions: [fixture("banners")], controllerManager: "omit" } as const;
   await expect(startKet(options)).rejects.toThrow("found banners (for Banner.test.denrei.dev)");
   const ket = await startKet({ ...options, allowClusterScoped: true });

@@ -1,4 +1,4 @@
-/** A cluster that exists: other people's, so it has to be allowed by name. */
+/** An existing cluster. Others may use it, so its context must be allowed by name. */
 import { writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { kindText } from "../../bus/kube/kind.ts";
@@ -10,12 +10,12 @@ import { install } from "./crds.ts";
 import type { GroundOptions, KetGround } from "./ground.ts";
 import type { KetOptions } from "./options.ts";
 
-/** The run was not allowed to use the cluster. Nothing was asked of it. */
+/** The run may not use the cluster. It sent no request. */
 export class ContextRefusedError extends Error {
   override readonly name = "ContextRefusedError";
 }
 
-/** Uses the cluster of a kubeconfig's current context, and starts a bus beside it. Throws {@link ContextRefusedError}. */
+/** Uses the cluster of a kubeconfig's current context, and starts a bus next to it. Throws {@link ContextRefusedError}. */
 export async function existingGround({
   options,
   functions,
@@ -26,7 +26,7 @@ export async function existingGround({
   if (!options.allowClusterScoped) expectNamespaced(functions);
   const platform = await startLocalNats({ roles: busRoles(interests, "default") });
   try {
-    // A copy with that context alone: somebody may choose another one while the tests run.
+    // A copy with that context only: the user may switch contexts while the tests run.
     const kubeconfigPath = join(platform.directory, "kubeconfig");
     await writeFile(kubeconfigPath, kubeconfig, { mode: 0o600 });
     const client = await connectCluster({ path: kubeconfigPath });
@@ -42,7 +42,7 @@ export async function existingGround({
   }
 }
 
-/** Objects in no namespace are everybody's: those of others would be reconciled as well, and get finalizers that stay. */
+/** The functions would also reconcile cluster-scoped objects of others, and leave finalizers on them. */
 function expectNamespaced(functions: readonly ReconcileFunction[]): void {
   const wide = functions.filter((fn) => fn.for.scope === "Cluster");
   if (wide.length === 0) return;
@@ -53,7 +53,7 @@ function expectNamespaced(functions: readonly ReconcileFunction[]): void {
   );
 }
 
-/** The kubeconfig, if its current context may be used. No server and no plugin is asked for that. */
+/** The kubeconfig, if its current context is allowed. Sends no request and runs no plugin. */
 async function allowedConfig({
   kubeconfig = process.env.KUBECONFIG,
   allowContexts = [],

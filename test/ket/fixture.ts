@@ -1,4 +1,4 @@
-/** Fixtures: a folder for each case, with what is given and what is expected of it. */
+/** Fixtures: a folder per case, with the given objects and the expectations. */
 import { readdir } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { FixtureError, type Manifest, nameText, readManifests } from "./manifest.ts";
@@ -7,13 +7,13 @@ import { isAbsence, mistakes } from "./match.ts";
 /** One case. */
 export interface Fixture {
   readonly name: string;
-  /** Of `given.yaml`: applied in this order. */
+  /** From `given.yaml`, applied in this order. */
   readonly given: readonly Manifest[];
-  /** Of `expect.yaml`. */
+  /** From `expect.yaml`. */
   readonly expected: readonly Manifest[];
 }
 
-/** What is expected of an object, without what names it. */
+/** The expectation for an object, without the fields that identify it. */
 export function expectationOf({ apiVersion: _, kind: __, metadata, ...rest }: Manifest): unknown {
   const {
     name: ___,
@@ -24,7 +24,7 @@ export function expectationOf({ apiVersion: _, kind: __, metadata, ...rest }: Ma
   return Object.keys(others).length === 0 ? rest : { metadata: others, ...rest };
 }
 
-/** Reads the case of that name in a folder, or at that path. Throws {@link FixtureError} when it is not one. */
+/** Reads the case with this name in a folder, or at this path. Throws {@link FixtureError} when it is invalid. */
 export async function readFixture(folder: string | undefined, name: string): Promise<Fixture> {
   const path = isAbsolute(name) ? name : join(folder ?? expectFolder(name), name);
   const entries = await readdir(path).catch(() => undefined);

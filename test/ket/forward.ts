@@ -1,26 +1,26 @@
-/** Local ports that lead to ports in a cluster, by `kubectl port-forward`. */
+/** Forwards local ports to a cluster with `kubectl port-forward`. */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort, type LocalProcesses } from "../../deploy/local/index.ts";
 
-/** A port of something in the cluster. */
+/** A port of a resource in the cluster. */
 export interface ForwardTarget {
-  /** Unless given, the namespace of the run. */
+  /** Defaults to the namespace of the run. */
   readonly namespace?: string | undefined;
-  /** As kubectl names it: `service/denrei-gateway`, `deployment/denrei-hikawa`, or the name of a pod. */
+  /** In kubectl's notation: `service/denrei-gateway`, `deployment/denrei-hikawa`, or the name of a pod. */
   readonly resource: string;
   readonly port: number;
 }
 
 /** A forwarded port. */
 export interface Forward {
-  /** On 127.0.0.1. It stays the same when the connection is made again, such as after a new pod took the place of another. */
+  /** On 127.0.0.1. It stays the same across reconnects, such as after a pod was replaced. */
   readonly port: number;
   stop(): Promise<void>;
 }
 
-/** What forwards. */
+/** Options of a forwarded port. */
 export interface ForwardOptions extends Required<Pick<ForwardTarget, "resource" | "port">> {
   readonly place: LocalProcesses;
   readonly kubectl: string;
@@ -33,7 +33,7 @@ export interface ForwardOptions extends Required<Pick<ForwardTarget, "resource" 
 
 const retryMillis = 200;
 
-/** Forwards a port. Resolves when it accepts connections, and throws with the last words of kubectl if it does not. */
+/** Forwards a port. Resolves when it accepts connections; throws with the last output of kubectl otherwise. */
 export async function forward(options: ForwardOptions): Promise<Forward> {
   const { place, kubectl, kubeconfigPath, context, namespace, resource, port: remote, signal } = options;
   const port = await freePort();
@@ -49,7 +49,7 @@ export async function forward(options: ForwardOptions): Promise<Forward> {
   await child.start();
   const stopping = new AbortController();
   const over = AbortSignal.any([stopping.signal, signal]);
-  // kubectl ends when the pod does.
+  // kubectl ends with the pod.
   const again = async (): Promise<void> => {
     while (!over.aborted) {
       await child.exited();

@@ -4,13 +4,13 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import { catalog } from "../../functions/catalog.ts";
 
-/** What processes are told of a function: the name of a shipped one, or the path of a module. */
+/** The command-line argument for a function: the name of a shipped one, or the path of a module. */
 export const argumentOf = (one: string | URL): string => {
   if (one instanceof URL) return fileURLToPath(one);
   return one in catalog || isAbsolute(one) ? one : resolve(one);
 };
 
-/** Loads them. Throws with what was expected when a module has none. */
+/** Loads functions. Throws, with the expectation, when a module has none. */
 export async function loadFunctions(wanted: readonly (string | URL)[]): Promise<ReconcileFunction[]> {
   return Promise.all(wanted.map((one) => load(argumentOf(one))));
 }
@@ -24,7 +24,7 @@ async function load(name: string): Promise<ReconcileFunction> {
   } catch (error) {
     throw new Error(
       `expected the name of a function (${Object.keys(catalog).join(", ")}) or the path of a module, but ` +
-        `${name} can not be loaded: ${(error as Error).message}`,
+        `${name} cannot be loaded: ${(error as Error).message}`,
       { cause: error },
     );
   }

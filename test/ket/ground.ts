@@ -1,4 +1,4 @@
-/** What a run stands on. */
+/** The cluster and the bus of a run. */
 
 import type { BusAddress } from "../../bus/nats/connect.ts";
 import type { Interest } from "../../bus/topology.ts";
@@ -7,7 +7,7 @@ import type { LocalNats } from "../../deploy/local/index.ts";
 import { expectOptionsOf } from "./kindoptions.ts";
 import type { KetOptions, KindCluster } from "./options.ts";
 
-/** What a run needs. */
+/** Options of the environment. */
 export interface GroundOptions {
   readonly options: KetOptions;
   readonly functions: readonly ReconcileFunction[];
@@ -17,7 +17,7 @@ export interface GroundOptions {
 
 /** A cluster with the CRDs, and a bus. */
 export interface KetGround {
-  /** The bus beside the cluster, and a place for processes; undefined where the functions are deployed. */
+  /** The bus next to the cluster and a place for processes; undefined where the functions are deployed. */
   readonly platform?: LocalNats | undefined;
   /** The functions and the bus in the cluster. */
   readonly deployed?:
@@ -25,12 +25,12 @@ export interface KetGround {
     | undefined;
   readonly kind?: KindCluster | undefined;
   readonly kubeconfigPath: string;
-  /** What of the cluster is thrown away at the end: all of it, or what the run has made there. */
+  /** What to delete at the end: the whole cluster, or only the objects of the run. */
   readonly owned: "all" | "part";
   stop(): Promise<void>;
 }
 
-/** Opens it. What fails leaves nothing behind. */
+/** Starts the environment. A failed start leaves nothing behind. */
 export async function openGround(options: GroundOptions): Promise<KetGround> {
   const { cluster = "local" } = options.options;
   expectOptionsOf(options.options);

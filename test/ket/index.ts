@@ -1,6 +1,6 @@
 /**
- * `denrei/test`: tests of functions on real parts, as KET has them for controllers in Go (kind E2E tests). A case is a folder
- * with what is given and what is expected of it; `match.ts` says what an expectation means, docs/functions.md how it is done.
+ * `denrei/test`: end-to-end tests of functions on real parts, like KET for controllers in Go. A case is a folder with given objects and
+ * expectations. `match.ts` defines the expectations; docs/functions.md shows how to write cases.
  */
 export { CaseError } from "./cases.ts";
 export { UnservedKindError } from "./discovery.ts";

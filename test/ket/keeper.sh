@@ -1,9 +1,9 @@
 #!/bin/sh
-# Removes the nodes of a run's kind cluster when the run ends, whatever ends it. POSIX sh, for Linux and macOS.
+# Removes the nodes of a run's kind cluster when the run ends for any reason. POSIX sh, for Linux and macOS.
 #
 #   keeper.sh CLUSTER MARK DIRECTORY
 #
-# Waits for the end of standard input, whose other end only the run holds. A run that ends in order writes "stopped" first.
+# Waits for the end of standard input, whose other end only the run holds. A run that ends normally writes "stopped" first.
 #
 # A node belongs to the run if MARK is mounted in it. Docker starts a container with its mounts in one step, so another
 # cluster of the same name never has the mark, and containers are removed by id. `kind delete cluster` goes by name alone.
@@ -29,13 +29,13 @@ remove() {
 
 looks=1
 if [ "$last" != stopped ]; then
-  # kind may be at work. What ends it removes the run's directory afterwards.
+  # kind may still be running. Its lifeline removes the run's directory after stopping it.
   left=60
   while [ -e "$directory" ] && [ "$left" -gt 0 ]; do
     sleep 1
     left=$((left - 1))
   done
-  # A request that Docker has accepted is carried out although the program that made it was killed.
+  # Docker carries out a request that it has accepted even if the client was killed.
   looks=10
 fi
 while :; do

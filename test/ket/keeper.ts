@@ -1,4 +1,4 @@
-/** The process that removes the nodes of a run's cluster when the run ends, whatever ends it. */
+/** The process that removes the nodes of a run's cluster when the run ends for any reason. */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -6,12 +6,12 @@ import { promisify } from "node:util";
 
 const script = fileURLToPath(new URL("./keeper.sh", import.meta.url));
 
-/** Which nodes: those of a cluster that have the mark of the run. */
+/** Selects the nodes: those of a cluster that carry the mark of the run. */
 export interface Kept {
   readonly name: string;
   /** The path in the node at which the run's folder is mounted. */
   readonly mark: string;
-  /** The folder of the run. Its processes have ended when it is gone. */
+  /** The folder of the run. Once it is removed, the run's processes have ended. */
   readonly directory: string;
 }
 
@@ -28,7 +28,7 @@ export async function nodesOf(kept: Kept): Promise<string[]> {
   return stdout.split("\n").filter(Boolean);
 }
 
-/** Starts it. Its standard input is a pipe that ends with this process. */
+/** Starts the keeper. Its standard input is a pipe that ends with this process. */
 export function keep({ name, mark, directory }: Kept): ChildProcess {
   const keeper = spawn("/bin/sh", [script, name, mark, directory], {
     stdio: ["pipe", "ignore", "ignore"],
@@ -39,7 +39,7 @@ export function keep({ name, mark, directory }: Kept): ChildProcess {
   return keeper;
 }
 
-/** Has it remove the nodes. Resolves when they are gone. */
+/** Makes the keeper remove the nodes. Resolves when they are removed. */
 export async function dismiss(keeper: ChildProcess, kept: Kept): Promise<void> {
   if (keeper.exitCode === null && keeper.signalCode === null) {
     keeper.ref();

@@ -25,7 +25,7 @@ const configMap = (name: string, metadata: object = {}) => ({
   metadata: { name, ...metadata },
   data: { text: name },
 });
-/** ConfigMaps whose names begin with that. */
+/** ConfigMaps whose names start with `start`. */
 const named = async (start: string): Promise<string[]> =>
   (await ket.list(ConfigMap)).map(({ metadata }) => metadata.name).filter((name) => name.startsWith(start));
 
@@ -52,7 +52,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test("a case is applied, becomes as it is expected, and is deleted", async () => {
+test("applies a case, waits for its expectations, and deletes it", async () => {
   await ket.apply("steady", async ({ given, found }) => {
     expect(given.map(({ metadata }) => metadata)).toMatchObject([
       { name: "steady", namespace: ket.namespace },
@@ -63,7 +63,7 @@ test("a case is applied, becomes as it is expected, and is deleted", async () =>
   expect(await ket.list(Probe)).toEqual([]);
 });
 
-test("a case that does not become as expected tells what there is to know, and is deleted", async () => {
+test("a failed case reports everything known about its objects, and is deleted", async () => {
   // Events and dead letters exist before the case is applied, which then changes nothing.
   const { given } = await readFixture(fixtures, "givenup");
   await ket.kubectl.apply(...given);
@@ -78,7 +78,7 @@ test("a case that does not become as expected tells what there is to know, and i
     () => new Error("none"),
     (error) => error,
   );
-  // The differences, then each object with all that is known of it.
+  // The differences, then the details of each object.
   const parts = [
     'the case "givenup" did not become as expected within 1000 ms:',
     "Probe given-up .status.value: expected 3, found nothing",
@@ -87,10 +87,10 @@ test("a case that does not become as expected tells what there is to know, and i
     "text: beside",
     `Probe ${ket.namespace}/given-up\n  object:`,
     "reason: ToldSo",
-    "  Events:\n    Warning ToldSo: the probe was told to give up",
+    "  Events:\n    Warning ToldSo: the spec asks for a terminal error",
     "info probing",
-    "TerminalError: the probe was told to give up",
-    `  queue:\n    probe ${ket.namespace}/given-up: dead letter: ToldSo: the probe was told to give up (1 attempts)`,
+    "TerminalError: the spec asks for a terminal error",
+    `  queue:\n    probe ${ket.namespace}/given-up: dead letter: ToldSo: the spec asks for a terminal error (1 attempts)`,
   ];
   const places = parts.map((part) => error.message.indexOf(part));
   expect(places, error.message).not.toContain(-1);
@@ -99,15 +99,15 @@ test("a case that does not become as expected tells what there is to know, and i
   expect((await ket.list(ConfigMap)).filter(({ metadata }) => metadata.name === "beside")).toEqual([]);
 });
 
-test("what a test does with a case may fail: it is told with all the rest, and the case is deleted", async () => {
+test("a failing callback is reported like a failed case, and the case is deleted", async () => {
   const failing = ket.apply("steady", () => {
-    throw new Error("is not what this test wants");
+    throw new Error("fails in the callback");
   });
-  await expect(failing).rejects.toThrow(/^the case "steady" is not what this test wants\nProbe ket-/);
+  await expect(failing).rejects.toThrow(/^the case "steady" fails in the callback\nProbe ket-/);
   expect(await ket.list(Probe)).toEqual([]);
 });
 
-test("a case with a kind that there is not says so of that alone, and leaves nothing of the others", async () => {
+test("a case with an unknown kind reports only that, and deletes its other objects", async () => {
   const error: Error = await ket.apply("mistyped").then(
     () => new Error("none"),
     (error) => error,
@@ -116,14 +116,14 @@ test("a case with a kind that there is not says so of that alone, and leaves not
     'the case "mistyped" expected the API server to serve Probe in test.denrei.dev/v2',
     "text: before",
     "Probe mistyped: expected the API server to serve Probe in test.denrei.dev/v2",
-    `Probe ${ket.namespace}/mistyped\n  object:\n    there is none`,
+    `Probe ${ket.namespace}/mistyped\n  object:\n    not found`,
   ])
     expect(error.message).toContain(part);
-  expect(error.message).not.toContain("is still there");
+  expect(error.message).not.toContain("were not deleted");
   expect(await named("before")).toEqual([]);
 });
 
-test("objects are deleted in the reverse of their order, and those that can not be do not keep the others", async () => {
+test("deletes objects in reverse order, and continues after one that cannot be deleted", async () => {
   const maps = Array.from({ length: 12 }, (_, at) => configMap(`numbered-${at}`));
   const applied = await ket.kubectl.apply(...maps);
   const since = applied.at(-1)?.metadata.resourceVersion;
@@ -142,21 +142,21 @@ test("objects are deleted in the reverse of their order, and those that can not 
   expect(await named("numbered-")).toEqual([]);
 });
 
-/** A file with manifests; JSON is YAML. */
+/** Writes a file with manifests; JSON is YAML. */
 async function file(name: string, ...manifests: readonly object[]): Promise<string> {
   const path = join(folder, name);
   await writeFile(path, manifests.map((one) => JSON.stringify(one)).join("\n---\n"));
   return path;
 }
 
-test("the objects of files are applied in their order, and deleted", async () => {
+test("applies and deletes the objects of files in their order", async () => {
   const [one, other] = [
     await file("one.yaml", configMap("filed-1"), configMap("filed-2")),
     await file("other.yaml", configMap("filed-3")),
   ];
   const applied = await ket.kubectl.applyFile(one);
   expect(applied.map(({ metadata }) => metadata.name)).toEqual(["filed-1", "filed-2"]);
-  // All are made anew, and those that were not there are made.
+  // Existing objects are recreated, and missing ones created.
   const anew = await ket.kubectl.applyAllManifests([other, one]);
   expect(anew.map(({ metadata }) => metadata.name)).toEqual(["filed-3", "filed-1", "filed-2"]);
   const uids = applied.map(({ metadata }) => metadata.uid);
@@ -167,7 +167,7 @@ test("the objects of files are applied in their order, and deleted", async () =>
   expect(await named("filed-")).toEqual([]);
 });
 
-test("what a kustomization renders to is applied and deleted, in the run's own namespace", async () => {
+test("applies and deletes the output of a kustomization in the run's own namespace", async () => {
   await file("kustomized.yaml", configMap("kustomized"));
   await file("kustomization.yaml", { resources: ["kustomized.yaml"], nameSuffix: "-again" });
   const [applied, ...more] = await ket.kubectl.applyKustomize(folder);
@@ -177,7 +177,7 @@ test("what a kustomization renders to is applied and deleted, in the run's own n
   expect(await named("kustomized")).toEqual([]);
 });
 
-test("kinds are those that were asked for, whichever way, and no others", async () => {
+test("resolves exactly the kind that was requested", async () => {
   const group = "zundokokiyoshi.kaitoy.github.com/v1beta1";
   for (const kind of ["Zundoko", "Kiyoshi"])
     expect(await ket.kubectl.kindOf(group, kind)).toMatchObject({ kind });
@@ -186,7 +186,7 @@ test("kinds are those that were asked for, whichever way, and no others", async 
   await expect(ket.kubectl.kindOf(group, "Hikawa")).rejects.toThrow("there it has ");
 });
 
-test("webhooks of each App on GitHub reach the function that wants them", async () => {
+test("delivers the webhooks of each GitHub App to the function that subscribes to them", async () => {
   const { github } = ket;
   const branch = { apiVersion: "test.denrei.dev/v1", kind: "Branch", metadata: { name: "main" } };
   await ket.kubectl.apply({ ...branch, spec: { repository: "acme/web", branch: "main" } });
@@ -200,7 +200,7 @@ test("webhooks of each App on GitHub reach the function that wants them", async 
   await ket.kubectl.delete(branch);
 });
 
-test("pods become ready on the nodes that there are", async () => {
+test("pods become ready on simulated nodes", async () => {
   const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "still" } };
   const spec = { containers: [{ name: "main", image: "none" }] };
   await ket.kubectl.apply({ ...pod, spec });
@@ -209,7 +209,7 @@ test("pods become ready on the nodes that there are", async () => {
   await ket.kubectl.delete(pod);
 });
 
-test("where a request is: delayed until its time, and owned by a worker", async () => {
+test("reports whether a request is delayed or owned by a worker", async () => {
   const { kubectl } = ket;
   const named = { apiVersion: "test.denrei.dev/v1", kind: "Probe" };
   const probes = ["later", "hang"].map((mode) => ({
@@ -225,7 +225,7 @@ test("where a request is: delayed until its time, and owned by a worker", async 
     );
   const told = (name: string) =>
     ket.waitFor({ ...named, name }, { status: { value: 1 } }, 100).catch((error: Error) => error.message);
-  // The reconcile that was logged ends a moment later, and one that hangs is begun again when its time is over.
+  // A logged reconcile ends a moment later, and a hanging one restarts after its timeout.
   const patience = { timeout: 60_000 };
   await expect
     .poll(() => told("later"), patience)
@@ -235,7 +235,7 @@ test("where a request is: delayed until its time, and owned by a worker", async 
   await kubectl.delete(...probes);
 });
 
-test("an object of a kind that is not served, or not any more, is gone; a name that never was one is mistyped", async () => {
+test("treats objects of unserved or removed kinds as deleted, but rejects a kind that was never served", async () => {
   await ket.waitUntilGone({ kind: Letter, name: "lost" });
   const kiyoshi = { apiVersion: "zundokokiyoshi.kaitoy.github.com/v1beta1", kind: "Kiyoshi", name: "lost" };
   await ket.waitUntilGone(kiyoshi);
@@ -248,7 +248,7 @@ test("an object of a kind that is not served, or not any more, is gone; a name t
   await expect(ket.waitUntilGone({ ...kiyoshi, kind: "Kiyosi" })).rejects.toThrow(UnservedKindError);
 });
 
-test("a case, a kind and an operator that there is not are named", async () => {
+test("names an unknown case, kind, and operator", async () => {
   await expect(ket.apply("nothing")).rejects.toThrow(
     /expected the folder of a case at .*nothing, found none. Cases are: givenup, mistyped, steady/,
   );

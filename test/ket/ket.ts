@@ -1,4 +1,4 @@
-/** A cluster, a bus and functions, for tests of functions: real parts, thrown away at the end. */
+/** Starts a cluster, a bus, and functions for tests of functions: real parts, discarded at the end. */
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import type { Kind } from "../../bus/kube/kind.ts";
@@ -20,12 +20,12 @@ import { describe } from "./report.ts";
 import { onInterruption } from "./signals.ts";
 import { type Wanted, watched } from "./watching.ts";
 
-/** What processes call their cluster unless they are told. */
+/** The default cluster name of processes. */
 const cluster = "default";
 const defaultDeadline = 60_000;
 
 /**
- * Starts all of it. What fails leaves nothing running and no folder, and neither does a signal that ends this process.
+ * Starts everything. Neither a failed start nor a signal to this process leaves a process or a folder behind.
  *
  * @example
  * const ket = await startKet({ functions: [new URL("greeting.ts", import.meta.url)], fixtures: new URL("cases", import.meta.url) });
@@ -135,7 +135,7 @@ export async function startKet(options: KetOptions = {}): Promise<Ket> {
   };
 }
 
-/** Ports of what is in the run's namespace, unless another one is named. */
+/** Forwards ports of the run's namespace, unless another one is given. */
 const inNamespace = (kind: KindCluster, namespace: string): KindCluster => ({
   ...kind,
   forward: (target) => kind.forward({ ...target, namespace: target.namespace ?? namespace }),

@@ -1,4 +1,4 @@
-/** Where the bus is with one object of one function. */
+/** The state of one object in the queue of one function. */
 import { JetStreamApiError } from "@nats-io/jetstream";
 import { listRequests } from "../../bus/inspect/requests.ts";
 import type { Bus } from "../../bus/nats/connect.ts";
@@ -18,7 +18,7 @@ const absent = (error: unknown): undefined => {
   throw error;
 };
 
-/** One line for people: whether there is a request, and what else is kept of the object. */
+/** One line for people: the request for the object, and everything else that the bus stores for it. */
 export async function keyState(bus: Bus, scope: QueueScope, key: ObjectKey): Promise<string> {
   const timers = timersStream(scope.fn);
   const last = (stream: string, subject: string) =>
@@ -34,14 +34,14 @@ export async function keyState(bus: Bus, scope: QueueScope, key: ObjectKey): Pro
   const states = [
     ticket &&
       (ticket.seq > (consumer?.delivered.stream_seq ?? 0) ? "waiting for a worker" : "owned by a worker"),
-    marks > 0 && `parked (${marks} changes since it is owned)`,
+    marks > 0 && `parked (${marks} changes while it was owned)`,
     timer && `delayed (${timer.header?.get("Nats-Schedule").replace("@at ", "until ")})`,
     letter && letterText(letter),
   ];
   return stateLine(scope, key, states);
 }
 
-/** The same as far as an operator of the bus may read it: without marks. */
+/** The same with the rights of the bus's operator, who cannot read marks. */
 export async function listedKeyState(bus: Bus, scope: QueueScope, key: ObjectKey): Promise<string> {
   const [requests, letter] = await Promise.all([
     listRequests(bus, scope),

@@ -52,7 +52,7 @@ const probe = () => ({
 });
 
 describe("a cluster of kind", () => {
-  test("is created with its own kubeconfig, runs a case, and is removed by the ids of its nodes", async () => {
+  test("is created with its own kubeconfig, runs a case, and is removed by the IDs of its nodes", async () => {
     const ket = await startKet({ cluster: "kind", clusterName: "mine", ...probe() });
     const [node] = await machine.containers();
     try {
@@ -86,7 +86,7 @@ describe("a cluster of kind", () => {
     expect(await readFile(path, "utf8")).toBe("that of the user");
   });
 
-  test("is marked as the run's in Docker and as a node", async () => {
+  test("carries the run's mark in Docker and on its node", async () => {
     const ket = await startKet({ cluster: "kind" });
     const [node] = await machine.containers();
     await ket.stop();
@@ -97,7 +97,7 @@ describe("a cluster of kind", () => {
     });
   });
 
-  test("does not meet the cluster of a run beside it", async () => {
+  test("does not interfere with the cluster of a parallel run", async () => {
     const runs = await Promise.all([startKet({ cluster: "kind" }), startKet({ cluster: "kind" })]);
     expect(new Set(runs.map(({ kubeconfigPath }) => kubeconfigPath)).size).toBe(2);
     await runs[0].stop();
@@ -106,7 +106,7 @@ describe("a cluster of kind", () => {
     expect(await machine.containers()).toEqual([]);
   });
 
-  test("is of the chosen versions", async () => {
+  test("uses the chosen versions", async () => {
     await machine.behave({ kindVersion: "0.33.0" });
     const ket = await startKet({ cluster: "kind", kindVersion: "0.33.0", kubernetesVersion: "1.34.11" });
     const [node] = await machine.containers();
@@ -114,7 +114,7 @@ describe("a cluster of kind", () => {
     expect(node?.image).toMatch(/^kindest\/node:v1\.34\.11@sha256:44e222ee/);
   });
 
-  test("that exists is refused and left alone", async () => {
+  test("is refused and left unchanged when it already exists", async () => {
     await machine.add(other("theirs"));
     await expect(startKet({ cluster: "kind", clusterName: "theirs" })).rejects.toThrow(
       "a cluster named theirs exists, and this run did not create it. Choose another clusterName",
@@ -122,7 +122,7 @@ describe("a cluster of kind", () => {
     expect(await machine.containers()).toEqual([other("theirs")]);
   });
 
-  test("that another process creates with the same name meanwhile is left alone", async () => {
+  test("is left unchanged when another process creates one with the same name meanwhile", async () => {
     await machine.behave({ meanwhile: true });
     await expect(startKet({ cluster: "kind", clusterName: "both" })).rejects.toThrow(
       /kind could not create the cluster both .* exited with code 1:\n\s+ERROR: .*node\(s\) already exist/,
@@ -130,14 +130,14 @@ describe("a cluster of kind", () => {
     expect(await machine.containers()).toMatchObject([{ cluster: "both", id: "f".repeat(64) }]);
   });
 
-  test("that took the place of the run's is left alone at the end", async () => {
+  test("is left unchanged at the end when it has replaced the run's cluster", async () => {
     const ket = await startKet({ cluster: "kind", clusterName: "swapped" });
     await machine.add(other("swapped"));
     await ket.stop();
     expect(await machine.containers()).toEqual([other("swapped")]);
   });
 
-  test("that cannot be created is removed as far as it came, and the error has the words of kind", async () => {
+  test("is removed after a failed creation, whose error contains kind's output", async () => {
     await machine.behave({ create: { fails: "no space left" } });
     await expect(startKet({ cluster: "kind" })).rejects.toThrow(
       /kind could not create the cluster ket-\w+ of kindest\/node:\S+ and exited with code 1:\n\s+ERROR: .*no space left/,
@@ -145,7 +145,7 @@ describe("a cluster of kind", () => {
     expect(await machine.containers()).toEqual([]);
   });
 
-  test("ends with its forwarded ports, and so does the process", async () => {
+  test("ends together with its forwarded ports and the process", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     onTestFinished(() => void server.close());
     await once(server, "listening");
@@ -158,7 +158,7 @@ describe("a cluster of kind", () => {
     expect(await machine.containers()).toEqual([]);
   });
 
-  test("that cannot be removed is reported with the command that shows its nodes", async () => {
+  test("is reported with the command that shows its nodes when it cannot be removed", async () => {
     const ket = await startKet({ cluster: "kind", clusterName: "stuck" });
     await machine.behave({ keeps: true });
     await expect(ket.stop()).rejects.toThrow(
@@ -172,7 +172,7 @@ describe("after the process of a run was killed", () => {
   const program = fileURLToPath(new URL("../fixtures/ketkind.ts", import.meta.url));
   const run = () => start([], { command: [process.execPath, program], env: machine.env });
 
-  test("its cluster is removed, and no other one", async () => {
+  test("removes its own cluster and no other", async () => {
     await machine.add(other("theirs"));
     const { process: killed, lines } = run();
     await lines.until((line) => line.startsWith("ready in "), 200_000);
@@ -181,7 +181,7 @@ describe("after the process of a run was killed", () => {
     await expect.poll(() => machine.containers(), patience).toEqual([other("theirs")]);
   });
 
-  test("a cluster of its name that another process has created by then is left alone", async () => {
+  test("keeps a cluster of its name that another process has created by then", async () => {
     const { process: killed, lines } = run();
     const line = await lines.until((one) => one.startsWith("ready in "), 200_000);
     const name = line.replace("ready in ", "");
@@ -193,7 +193,7 @@ describe("after the process of a run was killed", () => {
   });
 
   test.each(["SIGKILL", "SIGINT"] as const)(
-    "by %s, kind ends as well, and its nodes are removed",
+    "by %s, stops kind as well, and removes its nodes",
     async (signal) => {
       await machine.behave({ create: "hangs" });
       const { process: killed } = run();

@@ -1,4 +1,4 @@
-/** A cluster of the run's own in Docker, made by kind. Whatever ends this process, the cluster goes; and no other does. */
+/** A cluster for one run, created by kind in Docker. However this process ends, this cluster is removed, and no other. */
 import { execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ import { deploy, deployedBus, deployedLog, runLabel } from "./skaffold.ts";
 
 const run = promisify(execFile);
 
-/** The keeper asks Docker for the nodes, so kind must not choose another engine. */
+/** The keeper queries Docker for the nodes, so kind must not choose another engine. */
 const provider = { KIND_EXPERIMENTAL_PROVIDER: "docker" };
 
 /** Docker does not run, kind failed, or a cluster of that name exists. */
@@ -33,8 +33,8 @@ export class KindUnavailableError extends Error {
 }
 
 /**
- * Makes the cluster; starts a bus beside it, or deploys with skaffold. Throws a `KetOptionError`, {@link KindUnavailableError},
- * and a `DeployError`.
+ * Creates the cluster, and starts a bus next to it or deploys with skaffold. Throws a `KetOptionError`, {@link KindUnavailableError}, or
+ * `DeployError`.
  */
 export async function kindGround(options: GroundOptions): Promise<KetGround> {
   const plan = await planOf(options.options);
@@ -72,7 +72,7 @@ export async function kindGround(options: GroundOptions): Promise<KetGround> {
   };
 }
 
-/** Paths of the programs of a run; without skaffold, that one is "". */
+/** Paths of the programs of a run; empty for skaffold when the run does not use it. */
 async function obtainPrograms({ kindVersion, skaffold }: KindPlan) {
   const found = await obtainBinaries(["kind", "kubectl"], { versions: { kind: kindVersion } });
   const deploying =
@@ -80,7 +80,9 @@ async function obtainPrograms({ kindVersion, skaffold }: KindPlan) {
   return { kind: found.kind.path, kubectl: found.kubectl.path, skaffold: deploying?.skaffold.path ?? "" };
 }
 
-/** Makes the cluster, whose nodes are removed when the stack is disposed or this process ends. The path of its kubeconfig. */
+/**
+ * Creates the cluster, whose nodes are removed when the stack is disposed or this process ends. Resolves with the path of its kubeconfig.
+ */
 async function createCluster(
   plan: KindPlan,
   kind: string,
@@ -102,12 +104,12 @@ async function createCluster(
     command: kind,
     args: [
       ...["create", "cluster", "--name", name, "--config", configuration, "--kubeconfig", kubeconfigPath],
-      // Without it, kind removes every node of that name when it fails: another cluster's, if that was made meanwhile.
+      // Without it, a failing kind removes every node of that name, even of a cluster that another process created meanwhile.
       ...["--image", image, "--retain", "--wait", "180s"],
     ],
     env: provider,
   });
-  // Before the keeper looks for nodes.
+  // Stops kind before the keeper looks for nodes.
   starting.defer(() => child.stop("SIGKILL"));
   await child.start();
   const exit = (await child.exited()) ?? { code: null, signal: null };
@@ -125,7 +127,7 @@ async function createCluster(
   return kubeconfigPath;
 }
 
-/** One node with the mark of the run: as a mount, by which the keeper knows it, and as a label, for people. */
+/** One node with the mark of the run: a mount for the keeper, and a label for people. */
 export const configurationOf = (
   { id, image }: KindPlan,
   mark: { readonly hostPath: string; readonly containerPath: string },
@@ -156,7 +158,7 @@ async function expectDocker(): Promise<void> {
   }
 }
 
-/** A cluster that exists was made by another run or person, even if that run has crashed. */
+/** An existing cluster belongs to another run or person, even if that run has crashed. */
 async function expectNone(kind: string, name: string): Promise<void> {
   const { stdout } = await run(kind, ["get", "clusters"], { env: { ...process.env, ...provider } });
   if (stdout.split("\n").includes(name))

@@ -1,5 +1,5 @@
 /**
- * The configuration of a run's cluster, read by kind itself up to what it has Docker do. Docker is a script that records its
+ * Feeds the configuration of a run's cluster to the real kind and records its Docker commands. Docker is a script that records its
  * arguments and starts nothing.
  */
 import { execFile } from "node:child_process";
@@ -39,7 +39,7 @@ async function createCluster(...more: readonly string[]): Promise<string[]> {
   return (await readFile(join(folder, "calls"), "utf8")).trim().split("\n");
 }
 
-test("has kind start the node with the mark as a mount, and with the label that its cluster is found by", async () => {
+test("makes kind start the node with the mark as a mount, and with the label that identifies its cluster", async () => {
   const calls = await createCluster("--retain");
   const start = calls.find((line) => line.startsWith("run ")) ?? "";
   expect(start).toContain(" --name mine-control-plane ");
@@ -48,7 +48,7 @@ test("has kind start the node with the mark as a mount, and with the label that 
   expect(start).toMatch(/ kindest\/node:v[\d.]+@sha256:[0-9a-f]{64}$/);
 });
 
-test("has kind remove nothing when it fails, as it would by name", async () => {
+test("keeps kind from removing nodes by name when it fails", async () => {
   const after = (calls: string[]) => calls.slice(calls.findIndex((line) => line.startsWith("run ")) + 1);
   const byName = /^ps .*label=io\.x-k8s\.kind\.cluster=mine/;
   expect(after(await createCluster()).filter((line) => byName.test(line))).not.toEqual([]);

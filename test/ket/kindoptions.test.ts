@@ -1,4 +1,4 @@
-/** Options of a cluster of kind: each mistake is reported before Docker, kind, or skaffold is used. */
+/** Options of a kind cluster. Each mistake is reported before Docker, kind, or skaffold is used. */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ describe.each(["local", "existing", undefined] as const)("the cluster %s", (clus
     { kindVersion: versions.kind },
     { clusterName: "mine" },
     { kubernetesVersion: "1.36.1" },
-  ])("takes no %o", async (options) => {
+  ])("rejects %o", async (options) => {
     expect(await errorOf({ cluster, ...options })).toBe(
       `${Object.keys(options)[0]}: only for the cluster "kind", and the cluster is "${cluster ?? "local"}". ` +
         'Set cluster: "kind", or leave these options out.',
@@ -39,16 +39,19 @@ describe.each(["local", "existing", undefined] as const)("the cluster %s", (clus
   });
 });
 
-test.each(["local", "kind"] as const)("the cluster %s takes no kubeconfig", async (cluster) => {
-  expect(await errorOf({ cluster, kubeconfig: "./kubeconfig" })).toBe(
-    `kubeconfig: only for the cluster "existing", and the cluster is "${cluster}". ` +
-      'Set cluster: "existing", or leave these options out.',
-  );
-});
+test.each(["the cluster %s rejects a kubeconfig", "kind"] as const)(
+  "the cluster %s takes no kubeconfig",
+  async (cluster) => {
+    expect(await errorOf({ cluster, kubeconfig: "./kubeconfig" })).toBe(
+      `kubeconfig: only for the cluster "existing", and the cluster is "${cluster}". ` +
+        'Set cluster: "existing", or leave these options out.',
+    );
+  },
+);
 
 describe("the cluster kind", () => {
   test.each(["", "Mine", "-mine", ".mine", "my_cluster", "mine\n", "a".repeat(51)])(
-    "refuses the name %j",
+    "rejects the name %j",
     async (clusterName) => {
       expect(await kind({ clusterName })).toContain(
         `clusterName: ${JSON.stringify(clusterName)} is not a valid name of a cluster`,
@@ -56,7 +59,7 @@ describe("the cluster kind", () => {
     },
   );
 
-  test.each(["a", "mine.1-a", "a".repeat(50)])("takes the name %j", async (clusterName) => {
+  test.each(["accepts the name %j", "mine.1-a", "a".repeat(50)])("takes the name %j", async (clusterName) => {
     expect((await planOf({ clusterName })).name).toBe(clusterName);
   });
 
@@ -76,12 +79,12 @@ describe("the cluster kind", () => {
       { kindVersion: "0.31.0", kubernetesVersion: "1.36.1" },
       "kind 0.31.0 has no node image of Kubernetes 1.36.1",
     ],
-  ])("refuses %o", async (options, message) => {
+  ])("rejects %o", async (options, message) => {
     const skaffold = "skaffold" in options ? { skaffold: { file, ...options.skaffold } } : {};
     expect(await kind({ ...options, ...skaffold })).toContain(message);
   });
 
-  test("has the image of deploy/kind.yaml unless another version is given", async () => {
+  test("uses the image of deploy/kind.yaml by default", async () => {
     const { nodes } = parse(await readFile("deploy/kind.yaml", "utf8"));
     expect((await planOf({})).image).toBe(nodes[0].image);
     const { kindVersion, image } = await planOf({ kindVersion: "v0.33.0", kubernetesVersion: "v1.35.8" });
@@ -89,14 +92,14 @@ describe("the cluster kind", () => {
     expect(image).toMatch(/^kindest\/node:v1\.35\.8@sha256:[0-9a-f]{64}$/);
   });
 
-  test("has a name of its own for each run unless one is given", async () => {
+  test("generates a cluster name for each run by default", async () => {
     const plans = await Promise.all([planOf({}), planOf({})]);
     expect(new Set(plans.map(({ name }) => name)).size).toBe(2);
     for (const { name, id } of plans) expect(name).toBe(`ket-${id}`);
   });
 
   test.each([{ github: { apps: [] } }, { workers: 2 }, { env: {} }] as unknown as KetOptions[])(
-    "takes no %o together with skaffold",
+    "rejects %o together with skaffold",
     async (options) => {
       expect(await kind({ ...options, skaffold: { file } })).toContain(
         `${Object.keys(options)[0]}: not with skaffold, which deploys`,
@@ -122,7 +125,7 @@ describe("the cluster kind", () => {
     expect(await kind({ skaffold: { file, before: [pathToFileURL(path)] } })).toMatch(message);
   });
 
-  test("reads the configuration of skaffold first, and says what is wrong with it", async () => {
+  test("reads the configuration of skaffold first, and reports its errors", async () => {
     const absent = join(folder, "absent.yaml");
     expect(await kind({ skaffold: { file: absent } })).toMatch(
       /^skaffold\.file: \S+absent\.yaml cannot be read: ENOENT/,
@@ -134,7 +137,7 @@ describe("the cluster kind", () => {
     const other = join(folder, "other.yaml");
     await writeFile(other, "apiVersion: v1\nkind: Config\n");
     expect(await kind({ skaffold: { file: other } })).toContain("is not a configuration of skaffold");
-    // The default is the file that skaffold would take.
+    // Defaults to the file that skaffold would use.
     expect(await kind({ skaffold: {} })).toContain(`${join(process.cwd(), "skaffold.yaml")} cannot be read`);
   });
 });

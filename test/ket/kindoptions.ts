@@ -1,4 +1,4 @@
-/** The options of a cluster of kind, checked before anything is started. */
+/** The options of a kind cluster, checked before anything is started. */
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -12,7 +12,7 @@ import type { KetOptions, SkaffoldOptions } from "./options.ts";
 
 /** What to create, and what to deploy there. */
 export interface KindPlan {
-  /** Identifies the run. Each node of its cluster has it. */
+  /** Identifies the run. Each node of its cluster carries it. */
   readonly id: string;
   readonly name: string;
   readonly kindVersion: string;
@@ -28,16 +28,16 @@ export interface SkaffoldPlan extends Pick<SkaffoldOptions, "bus" | "deadlineMil
   readonly before: readonly Manifest[];
 }
 
-/** Hosts are called `<name>-control-plane`, and may have 64 characters. */
+/** Node hostnames are `<name>-control-plane`, with at most 64 characters. */
 const longestName = 50;
 
-/** Options that mean nothing for other clusters. */
+/** Options that apply to one type of cluster only. */
 const optionsOf = {
   kind: ["kindVersion", "clusterName", "kubernetesVersion", "skaffold"],
   existing: ["kubeconfig"],
 } as const satisfies Record<string, readonly (keyof KetOptions)[]>;
 
-/** Options of processes that run beside the cluster. */
+/** Options of processes that run next to the cluster. */
 const besideOptions = ["github", "workers", "env"] as const;
 
 /** Throws {@link KetOptionError} where an option needs another cluster. */
@@ -68,7 +68,7 @@ export async function planOf(options: KetOptions): Promise<KindPlan> {
   };
 }
 
-/** kind's rule for names, and Docker's: the node's container has it as well. */
+/** Checks a name by kind's rule, and by Docker's for containers, because the node's container has it as well. */
 function nameIn(text: string): string {
   if (/^[a-z0-9][a-z0-9.-]*$/.test(text) && text.length <= longestName) return text;
   throw new KetOptionError(

@@ -1,4 +1,4 @@
-/** What people do with kubectl, by server-side apply: tests need no program for it, and nothing is read from its output. */
+/** The kubectl operations that tests need, by server-side apply: no program and no output parsing. */
 import type { KubeClient } from "../../bus/kube/client.ts";
 import { isNotFound } from "../../bus/kube/errors.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
@@ -8,37 +8,37 @@ import { changesOf, type Trouble, troubleLines } from "../harness/changes.ts";
 import { type Discovery, openDiscovery, UnservedKindError } from "./discovery.ts";
 import { type Manifest, type Named, nameText, readManifests } from "./manifest.ts";
 
-/** Objects by their manifests. Those that name no namespace are in the run's own. */
+/** Operations on manifests. Without a namespace, an object is in the run's own. */
 export interface Kubectl {
-  /** Which kind a manifest is of. Throws when the API server does not serve it. */
+  /** Resolves the kind of a manifest. Throws when the API server does not serve it. */
   readonly kindOf: Discovery;
   apply(...manifests: readonly Manifest[]): Promise<Stored[]>;
-  /** The objects of a file, in their order. */
+  /** Applies the objects of a file in their order. */
   applyFile(path: string): Promise<Stored[]>;
-  /** Those of files, all of which are deleted first. */
+  /** Deletes the objects of all files, and then applies them. */
   applyAllManifests(paths: readonly string[]): Promise<Stored[]>;
-  /** What a kustomization renders to. */
+  /** Applies the output of a kustomization. */
   applyKustomize(folder: string): Promise<Stored[]>;
   get(named: Named): Promise<Stored>;
   /**
-   * Deletes the last first, one after another, then waits until all are gone, with what they own. Those that are not there are
-   * gone, and so are those of a kind that is not served. What can not be deleted does not keep the others.
+   * Deletes objects in reverse order, then waits until they and their dependents no longer exist. Ignores missing objects and unserved
+   * kinds. An object that cannot be deleted does not stop the deletion of the others.
    */
   delete(...named: readonly Named[]): Promise<void>;
   deleteFile(path: string): Promise<void>;
   deleteKustomize(folder: string): Promise<void>;
 }
 
-/** What the helpers work with. */
+/** Options of the operations. */
 export interface KubectlOptions {
   readonly client: KubeClient;
   readonly namespace: string;
   readonly deadlineMillis: number;
-  /** How objects are deleted: `Foreground` needs a garbage collector. */
+  /** How to delete: `Foreground` needs a garbage collector. */
   readonly propagation: "Foreground" | "Background";
 }
 
-/** An object that was told to go. */
+/** An object whose deletion was requested. */
 interface Removed {
   readonly kind: Kind;
   readonly object: Named;
@@ -47,14 +47,14 @@ interface Removed {
 
 const manager = { fieldManager: "denrei-test", force: "take-ownership" } as const;
 
-/** What was asked for, or undefined where there is none. */
+/** Resolves with undefined for a missing object. */
 const ifThere = <T>(asked: Promise<T>): Promise<T | undefined> =>
   asked.catch((error: unknown) => {
     if (isNotFound(error)) return undefined;
     throw error;
   });
 
-/** Opens the helpers. `applied` is told of each object that was applied, and of each that is gone. */
+/** Opens the operations. `applied` receives each applied and each deleted object. */
 export function openKubectl(
   { client, namespace, deadlineMillis, propagation }: KubectlOptions,
   applied: { readonly add: (named: Named) => unknown; readonly gone: (named: Named) => unknown },
@@ -79,7 +79,7 @@ export function openKubectl(
     return stored;
   }
 
-  /** Has one deleted. Resolves with what is still there of it. */
+  /** Requests a deletion. Resolves with the object unless it was already missing. */
   async function removeOne(named: Named): Promise<Removed | undefined> {
     const { kind, object } = await placed(named);
     const there = await ifThere(client.get(kind, object.metadata));
@@ -103,7 +103,7 @@ export function openKubectl(
         if (!(error instanceof UnservedKindError)) failed.push(error);
       }
     }
-    // At once: one may stay until another has gone.
+    // Concurrently: one object may stay until another is deleted.
     const ended = removed.map(async ({ kind, object, uid }) => {
       await untilGone(kind, object, uid);
       applied.gone(object);
@@ -113,7 +113,7 @@ export function openKubectl(
       throw failed.length === 1 ? failed[0] : new AggregateError(failed, failed.join("\n"));
   }
 
-  /** Somebody else may make another one of that name, which is not ours to wait for. */
+  /** Checks the UID, because another client may create an object with the same name. */
   async function untilGone(kind: Kind, object: Named, uid: string): Promise<void> {
     let last: Stored | undefined;
     const trouble: Trouble = {};
@@ -124,8 +124,8 @@ export function openKubectl(
     }
     const kept = last?.metadata as { finalizers?: string[] } | undefined;
     throw new Error(
-      `expected ${nameText(object)} to be gone ${deadlineMillis} ms after it was deleted, but it is kept by ` +
-        `${kept?.finalizers?.join(", ") || "nobody who says so"}. ` +
+      `${nameText(object)} still exists ${deadlineMillis} ms after its deletion, kept by ` +
+        `${kept?.finalizers?.join(", ") || "no finalizer"}. ` +
         ["Does the function with that finalizer run?", ...troubleLines(trouble)].join("\n"),
     );
   }

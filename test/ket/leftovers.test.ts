@@ -1,4 +1,4 @@
-/** What is left of a run when its process is interrupted, or when it can not start: nothing. */
+/** An interrupted run and a failed start leave nothing behind. */
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { place, start } from "../cli/program.ts";
@@ -22,7 +22,7 @@ test("Ctrl-C leaves no process and no folder", async () => {
   expect(processes()).toEqual([]);
 });
 
-test("a start that fails says why, and leaves nothing", async () => {
+test("a failed start reports why, and leaves nothing", async () => {
   const { env, runs, processes } = place();
   const run = start([], {
     command: [...command],

@@ -1,11 +1,11 @@
-/** A control plane of the run's own. */
+/** A control plane for one run. */
 import { busRoles } from "../../bus/permissions.ts";
 import { connectCluster } from "../../bus/process/cluster.ts";
 import { startLocalPlatform } from "../../deploy/local/index.ts";
 import { install } from "./crds.ts";
 import type { GroundOptions, KetGround } from "./ground.ts";
 
-/** Starts the embedded platform. CRDs are there before the controllers: what these learn of later has its garbage collected late. */
+/** Starts the embedded platform. CRDs come before the controllers, which start to collect garbage of later kinds only after a while. */
 export async function localGround({ interests, crds, options }: GroundOptions): Promise<KetGround> {
   const platform = await startLocalPlatform({
     controllerManager: options.controllerManager,

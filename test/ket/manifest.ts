@@ -1,9 +1,9 @@
-/** Manifests: objects in YAML, as people write them. */
+/** Manifests: objects in YAML. */
 import { readFile } from "node:fs/promises";
 import { parseAllDocuments } from "yaml";
 import { z } from "zod";
 
-/** Which object is meant, in words: what a manifest begins with. Without a namespace it is in the run's own. */
+/** Identifies an object like the head of a manifest. Without a namespace it is in the run's own. */
 export interface Named {
   readonly apiVersion: string;
   readonly kind: string;
@@ -24,7 +24,7 @@ const manifestSchema = z.looseObject({
   ),
 });
 
-/** A file of a test is not what it has to be. The message names the file. */
+/** An invalid fixture. The message names the file. */
 export class FixtureError extends Error {
   override readonly name = "FixtureError";
 }

@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { differences, matches, mistakes } from "./match.ts";
 
-/** Values as they are parsed from YAML, without operators. */
+/** Values without operators, as YAML parses them. */
 const value = fc.jsonValue({ maxDepth: 3 }).filter((one) => !JSON.stringify(one).includes('"$'));
 const dictionary = fc.dictionary(fc.stringMatching(/^[a-z]{1,4}$/), value, { minKeys: 1 });
 
-/** Leaves out fields and elements, and puts the elements that are left in another order. */
+/** Drops fields and elements, and shuffles the remaining elements. */
 function partOf(whole: unknown, choose: () => boolean): unknown {
   if (Array.isArray(whole)) {
     const left = whole.filter(() => choose()).map((one) => partOf(one, choose));
@@ -17,7 +17,7 @@ function partOf(whole: unknown, choose: () => boolean): unknown {
   return Object.fromEntries(left.map(([field, one]) => [field, partOf(one, choose)]));
 }
 
-test("everything is as it is", () => {
+test("a value matches itself", () => {
   fc.assert(
     fc.property(value, (one) => {
       expect(differences(one, structuredClone(one))).toEqual([]);
@@ -25,13 +25,13 @@ test("everything is as it is", () => {
   );
 });
 
-test("what an object inherits is not a field of it", () => {
+test("ignores inherited fields", () => {
   const named = JSON.parse('{"toString":1,"constructor":{},"__proto__":[1]}');
   expect(differences(named, {})).toHaveLength(3);
   expect(differences({ toString: null, constructor: { $absent: true } }, {})).toEqual([]);
 });
 
-test("a part of a value matches it, whatever is left out and in whichever order lists are", () => {
+test("a part of a value matches it, whatever is missing and however lists are ordered", () => {
   fc.assert(
     fc.property(value, fc.infiniteStream(fc.boolean()), (whole, choices) => {
       const part = partOf(whole, () => choices.next().value === true);
@@ -40,7 +40,7 @@ test("a part of a value matches it, whatever is left out and in whichever order 
   );
 });
 
-test("a field that is not there, or another, is named with what was expected and found", () => {
+test("names a missing or different field with both values", () => {
   fc.assert(
     fc.property(dictionary, fc.stringMatching(/^[A-Z]{2}$/), fc.integer(), (whole, field, other) => {
       expect(differences({ ...whole, [field]: other }, whole)).toEqual([
@@ -53,7 +53,7 @@ test("a field that is not there, or another, is named with what was expected and
   );
 });
 
-test("each element needs one of its own: as many as possible get one", () => {
+test("assigns each expected element a different one, and as many as possible", () => {
   const element = fc.record({ a: fc.nat(1), b: fc.nat(1) }, { requiredKeys: [] });
   /** Tries every assignment. */
   const possible = (expected: readonly unknown[], found: readonly unknown[]): boolean => {
@@ -75,7 +75,7 @@ test("each element needs one of its own: as many as possible get one", () => {
   );
 });
 
-describe("what is expected, and found:", () => {
+describe("differences:", () => {
   test.each<[expected: unknown, found: unknown, differences: readonly string[]]>([
     [null, undefined, []],
     [null, null, []],
@@ -105,7 +105,7 @@ describe("what is expected, and found:", () => {
   });
 });
 
-describe("an expectation that means nothing is found:", () => {
+describe("rejects a meaningless expectation:", () => {
   test.each<[expected: unknown, mistake: string | undefined]>([
     [{ a: { $absent: false } }, ".a: expected $absent: true, found false"],
     [{ a: [{ $matches: "(" }] }, ".a[0]: expected a regular expression after $matches"],

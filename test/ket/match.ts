@@ -1,17 +1,16 @@
 /**
- * What an object is expected to be like, in part:
+ * Matches objects against partial expectations:
  *
- * - an object matches when each of its fields does; fields that are not named are not looked at;
- * - a list matches when each of its elements matches an element of its own, in any order; `[]` is a list without elements,
- *   or none at all;
- * - `null` is a field that is absent, or null; anything else is equal to what is found;
- * - `$absent: true` is what is not there, `$exactly: <value>` is nothing more and nothing less, and `$matches: <regular
- *   expression>` is text in which it occurs.
+ * - an object matches when each named field does; other fields are ignored;
+ * - a list matches when each expected element matches a different element, in any order; `[]` is an empty or missing list;
+ * - `null` is a missing or null field; any other value must be equal;
+ * - `$absent: true` is a missing value, `$exactly: <value>` an equal value without extra fields, and `$matches: <regular
+ *   expression>` text that contains a match.
  */
 import { isDeepStrictEqual } from "node:util";
 import { ownValue } from "../../bus/values/ownvalue.ts";
 
-/** A part of an object, as it is parsed from YAML. */
+/** An expectation, as parsed from YAML. */
 export type Expectation = unknown;
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -31,17 +30,17 @@ const operators: Readonly<Record<string, (wanted: unknown, found: unknown) => st
       : `text that matches /${wanted}/`,
 };
 
-/** Operator and operand, if it is one. */
+/** Operator and operand, if the expectation is an operation. */
 function operation(expected: unknown): readonly [name: string, operand: unknown] | undefined {
   if (!isFields(expected)) return undefined;
   const entries = Object.entries(expected);
   return entries.length === 1 && entries[0]?.[0].startsWith("$") ? entries[0] : undefined;
 }
 
-/** Whether an object is expected not to be there. */
+/** Whether an object is expected to be missing. */
 export const isAbsence = (expected: Expectation): boolean => operation(expected)?.[0] === "$absent";
 
-/** What is wrong with an expectation itself, one line each: an operator that there is not, or its operand. */
+/** Mistakes in an expectation itself, one line each: an unknown operator, or an invalid operand. */
 export function mistakes(expected: Expectation, path = ""): string[] {
   if (Array.isArray(expected)) return expected.flatMap((one, at) => mistakes(one, `${path}[${at}]`));
   if (!isFields(expected)) return [];
@@ -67,7 +66,7 @@ function isRegularExpression(text: unknown): boolean {
   }
 }
 
-/** In what a value differs from what is expected of it, one line for each field; empty when it matches. */
+/** The differences of a value from its expectation, one line per field; empty when it matches. */
 export function differences(expected: Expectation, found: unknown, path = ""): string[] {
   const differs = (what: string) => [`${path || "."}: expected ${what}, found ${shown(found)}`];
   const [name, operand] = operation(expected) ?? [];
@@ -78,7 +77,7 @@ export function differences(expected: Expectation, found: unknown, path = ""): s
   if (expected === null) return found === undefined || found === null ? [] : differs("nothing");
   if (Array.isArray(expected)) return listDifferences(expected, found, path);
   if (isFields(expected)) {
-    // Of what is not there each field is not there: that may be what is expected.
+    // A missing object has no fields, which may be the expectation.
     if (found !== undefined && !isFields(found)) return differs("an object");
     if (found === undefined && Object.keys(expected).length === 0) return differs("an object");
     return Object.entries(expected).flatMap(([field, one]) =>
@@ -88,7 +87,7 @@ export function differences(expected: Expectation, found: unknown, path = ""): s
   return expected === found ? [] : differs(shown(expected));
 }
 
-/** Whether a value is as it is expected. */
+/** Whether a value meets its expectation. */
 export const matches = (expected: Expectation, found: unknown): boolean =>
   differences(expected, found).length === 0;
 
@@ -107,7 +106,7 @@ function listDifferences(expected: readonly unknown[], found: unknown, path: str
   });
 }
 
-/** By which elements of lists are told apart where there is one: containers and ports, conditions, variables. */
+/** The field that identifies an element of a list, if there is one, as in containers, ports, conditions, and variables. */
 function identityOf(element: unknown): readonly [field: string, value: unknown] | undefined {
   if (!isFields(element)) return undefined;
   const field = ["name", "type", "key"].find((one) => typeof element[one] === "string");
@@ -119,7 +118,7 @@ function isSame(expected: unknown, element: unknown): boolean {
   return field !== undefined && isFields(element) && element[field] === value;
 }
 
-/** Positions of what is expected for which no element is left, when as many as possible have one (augmenting paths). */
+/** Indexes of expected elements without a counterpart in a maximum matching (augmenting paths). */
 function unassigned(expected: readonly unknown[], elements: readonly unknown[]): number[] {
   const owner = new Map<number, number>();
   const candidates = expected.map((one) =>

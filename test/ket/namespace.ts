@@ -1,11 +1,11 @@
-/** Where the objects of a run are. */
+/** The namespace of a run. */
 
 import type { KubeClient } from "../../bus/kube/client.ts";
 import { optInLabel } from "../../bus/kube/domain.ts";
 import { isAlreadyExists } from "../../bus/kube/errors.ts";
 import { Namespace } from "../../bus/kube/kind.ts";
 
-/** Makes an opted-in namespace; false when it is there already and somebody else's. */
+/** Creates an opted-in namespace; false when it already exists. */
 export async function makeNamespace(client: KubeClient, name: string): Promise<boolean> {
   const metadata = { name, labels: { [optInLabel]: "true" } };
   try {

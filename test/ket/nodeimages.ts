@@ -1,10 +1,10 @@
-/** Images of nodes: each release of kind has some of its own, and their tags are published again by later releases. */
+/** Node images. Each release of kind has its own, and later releases publish their tags again. */
 import { versions } from "../../deploy/local/index.ts";
 import { KetOptionError } from "./optionerror.ts";
 
 /**
- * By the version of kind, then of Kubernetes, the default of that kind first. Those that the notes of each release name, with
- * their digests, https://github.com/kubernetes-sigs/kind/releases.
+ * By version of kind, then of Kubernetes, with kind's default first. From the notes of each release, with digests,
+ * https://github.com/kubernetes-sigs/kind/releases.
  */
 const images: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "0.33.0": {
@@ -24,7 +24,7 @@ const images: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** A version as people write it, without its `v`. Throws {@link KetOptionError}, which names the option. */
+/** Parses a version without its `v`. Throws {@link KetOptionError}, which names the option. */
 export function versionIn(option: string, text: string): string {
   const version = /^v?(\d+\.\d+\.\d+)$/.exec(text)?.[1];
   if (version !== undefined) return version;
@@ -34,8 +34,8 @@ export function versionIn(option: string, text: string): string {
 }
 
 /**
- * The image of a node with a version of Kubernetes, or with the default one, for a version of kind. Throws
- * {@link KetOptionError} when none is recorded.
+ * The node image for a version of kind, with the given version of Kubernetes or kind's default. Throws {@link KetOptionError} when none
+ * is recorded.
  */
 export function nodeImage(kind: string, kubernetes: string | undefined): string {
   const ofKind = images[kind];

@@ -1,4 +1,4 @@
-/** An option, or a combination of options, that a run refuses. Nothing was started. */
+/** An invalid option or combination of options. Nothing was started. */
 export class KetOptionError extends Error {
   override readonly name = "KetOptionError";
 }

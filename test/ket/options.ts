@@ -1,4 +1,4 @@
-/** What a run is told, and what it gives. */
+/** The options and the interface of a run. */
 
 import type { KubeClient } from "../../bus/kube/client.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
@@ -10,160 +10,155 @@ import type { Forward, ForwardTarget } from "./forward.ts";
 import type { Kubectl } from "./kubectl.ts";
 import type { Manifest } from "./manifest.ts";
 
-/** How to start. Everything has a default. */
+/** Options of a run. Everything has a default. */
 export interface KetOptions {
   /**
-   * `local`: a control plane of its own, without Docker. `kind`: a cluster of its own in Docker. `existing`: that of
-   * KUBECONFIG, if its context is among {@link KetOptions.allowContexts}. `local` unless given.
+   * `local` (the default): a new control plane, without Docker. `kind`: a new cluster in Docker. `existing`: the cluster of KUBECONFIG, if
+   * its context is among {@link KetOptions.allowContexts}.
    */
   readonly cluster?: "local" | "kind" | "existing" | undefined;
   /** Names of shipped functions, and paths or URLs of modules whose default export is a function. */
   readonly functions?: readonly (string | URL)[] | undefined;
-  /** Kinds, CRDs, and paths of files with CRDs; those of the functions' kinds unless given. They stay in an existing cluster. */
+  /** Kinds, CRDs, and paths of files with CRDs. Defaults to the functions' kinds. In an existing cluster they stay installed. */
   readonly crds?: readonly (Kind | Manifest | string | URL)[] | undefined;
-  /** The folder that the cases are in. */
+  /** The folder that contains the cases. */
   readonly fixtures?: string | URL | undefined;
-  /** With it GitHub is played, and its webhooks reach the functions that want some. */
+  /** Simulates GitHub and delivers its webhooks to the functions that subscribe to them. */
   readonly github?: GitHubOptions | undefined;
   /** Contexts of kubeconfigs that tests may write to. */
   readonly allowContexts?: readonly string[] | undefined;
   /**
-   * Of `existing`: functions whose objects are in no namespace may run there, where they reconcile every such object, whoever's
-   * it is. They are refused unless given.
+   * For `existing`: allows functions for cluster-scoped objects, which reconcile every such object there, even of other users. Refused by
+   * default.
    */
   readonly allowClusterScoped?: boolean | undefined;
-  /** The kubeconfig of the existing cluster; KUBECONFIG unless given. */
+  /** The kubeconfig of the existing cluster. Defaults to KUBECONFIG. */
   readonly kubeconfig?: string | undefined;
-  /** Where objects are that name no namespace; one of the run's own unless given. */
+  /** The default namespace of objects. Defaults to a new one for the run. */
   readonly namespace?: string | undefined;
-  /** Worker processes, each with all of the functions; 1 unless given. */
+  /** The number of workers, each with all functions. Defaults to 1. */
   readonly workers?: number | undefined;
-  /** Settings of the workers. */
+  /** Environment of the workers. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** How long what is waited for may take, in milliseconds; a minute unless given. */
+  /** The default deadline of waits, in milliseconds. Defaults to a minute. */
   readonly deadlineMillis?: number | undefined;
-  /** Of `local`: whether there is garbage collection and the like; `run` unless given. */
+  /** For `local`: whether to run kube-controller-manager, such as for garbage collection. Defaults to `run`. */
   readonly controllerManager?: "run" | "omit" | undefined;
-  /** Of `local`: nodes, on which pods become ready without being run; none unless given. */
+  /** For `local`: the number of nodes, on which pods become ready without being run. Defaults to none. */
   readonly nodes?: number | undefined;
-  /**
-   * Of `kind`: the version of kind, such as `0.32.0`. The pinned version unless given. Node images have to be recorded for it
-   * in `nodeimages.ts`.
-   */
+  /** For `kind`: the version of kind, such as `0.32.0`. Defaults to the pinned version. `nodeimages.ts` must list node images for it. */
   readonly kindVersion?: string | undefined;
   /**
-   * Of `kind`: the name of the cluster, at most 50 lowercase letters, digits, `-` and `.`; `ket-<id of the run>` unless
-   * given. A cluster of that name must not exist. The run removes only nodes that it created itself.
+   * For `kind`: the name of the cluster, at most 50 lowercase letters, digits, `-` and `.`. Defaults to `ket-<id of the run>`. A cluster
+   * with that name must not exist. The run removes only nodes that it created itself.
    */
   readonly clusterName?: string | undefined;
   /**
-   * Of `kind`: the version of Kubernetes, such as `1.36.1`; the default of that version of kind unless given. kind has to have
-   * a node image of exactly that version, which is used by its digest.
+   * For `kind`: the version of Kubernetes, such as `1.36.1`. Defaults to that of the version of kind. kind must have a node image of
+   * exactly that version, which is used by its digest.
    */
   readonly kubernetesVersion?: string | undefined;
   /**
-   * Of `kind`: deploys bus, bridge, workers, and gateway in the cluster with skaffold. Unless given, the run starts them as
-   * processes beside the cluster. Not together with `github`, `workers` and `env`. Each function of
-   * {@link KetOptions.functions} has to be in the image that skaffold builds.
+   * For `kind`: deploys bus, bridge, workers, and gateway in the cluster with skaffold. By default, the run starts them as processes next
+   * to the cluster. Cannot be combined with `github`, `workers`, and `env`. The image that skaffold builds must contain each function of
+   * {@link KetOptions.functions}.
    */
   readonly skaffold?: SkaffoldOptions | undefined;
 }
 
-/** How to deploy with skaffold. Everything has a default. */
+/** Options of skaffold. Everything has a default. */
 export interface SkaffoldOptions {
-  /** The version of skaffold, such as `2.16.1`. The pinned version unless given; others are downloaded, not built. */
+  /** The version of skaffold, such as `2.16.1`. Defaults to the pinned version; others are downloaded, not built. */
   readonly version?: string | undefined;
   /**
-   * The configuration of skaffold; `skaffold.yaml` in the working directory unless given. Relative paths in it start at the
-   * working directory. The run's cluster takes precedence over a `kubeContext` in it.
+   * The configuration of skaffold. Defaults to `skaffold.yaml` in the working directory, which relative paths in it refer to. The run's
+   * cluster takes precedence over a `kubeContext` in it.
    */
   readonly file?: string | URL | undefined;
   /**
-   * Manifests, and paths of files with manifests, that are applied before: what the deployment mounts, such as the
-   * certificates of the bus (`npx denrei certificates`). None unless given.
+   * Manifests, and paths of files with manifests, to apply before the deployment: what it mounts, such as the certificates of the bus
+   * (`npx denrei certificates`). Defaults to none.
    */
   readonly before?: readonly (Manifest | string | URL)[] | undefined;
-  /** Where the deployed bus is, which the run reaches by `kubectl port-forward`. */
+  /** The address of the deployed bus, which the run reaches by `kubectl port-forward`. */
   readonly bus?:
     | {
-        /** `denrei` unless given. */
+        /** Defaults to `denrei`. */
         readonly namespace?: string | undefined;
-        /** `nats` unless given. */
+        /** Defaults to `nats`. */
         readonly service?: string | undefined;
-        /** 4222 unless given. */
+        /** Defaults to 4222. */
         readonly port?: number | undefined;
-        /** A Secret of that namespace with `ca.crt`, `tls.crt` and `tls.key`; `denrei-operator-tls` unless given. */
+        /** A Secret of that namespace with `ca.crt`, `tls.crt`, and `tls.key`. Defaults to `denrei-operator-tls`. */
         readonly secret?: string | undefined;
       }
     | undefined;
-  /** How long build and deployment may take together, in milliseconds; 15 minutes unless given. */
+  /** The deadline of build and deployment together, in milliseconds. Defaults to 15 minutes. */
   readonly deadlineMillis?: number | undefined;
 }
 
 /** A cluster that the run has created with kind. */
 export interface KindCluster {
   readonly name: string;
-  /** The context of it in the run's kubeconfig. */
+  /** Its context in the run's kubeconfig. */
   readonly context: string;
-  /** Runs the program kubectl on the cluster. Resolves with its standard output, and throws when it fails. */
+  /** Runs kubectl on the cluster. Resolves with its standard output; throws when it fails. */
   kubectl(...args: readonly string[]): Promise<string>;
   /**
-   * Forwards a free port of 127.0.0.1 to a port in the cluster until it is stopped, or the run is. Resolves when the port
-   * accepts connections.
+   * Forwards a free port of 127.0.0.1 to a port in the cluster until it or the run is stopped. Resolves when the port accepts connections.
    */
   forward(target: ForwardTarget): Promise<Forward>;
 }
 
-/** Which object. Without a namespace it is in the run's own. */
+/** Identifies an object. Without a namespace it is in the run's own. */
 export type Ref<T extends KubeObject = KubeObject> = {
   readonly name: string;
   readonly namespace?: string | undefined;
 } & ({ readonly kind: Kind<T> } | { readonly kind: string; readonly apiVersion: string });
 
-/** A case whose expectations have come true. */
+/** A case whose expectations are met. */
 export interface AppliedCase {
   readonly name: string;
-  /** The objects of `given.yaml`, as they were answered when they were applied. */
+  /** The objects of `given.yaml`, as the API server returned them. */
   readonly given: readonly Stored[];
-  /** The objects of `expect.yaml`, as they matched; undefined where one is expected to be absent. */
+  /** The objects of `expect.yaml` when they matched; undefined for those expected to be absent. */
   readonly found: readonly (Stored | undefined)[];
 }
 
-/** A running cluster, bus and functions. */
+/** A running cluster with bus and functions. */
 export interface Ket {
-  /** Where objects are that name no namespace. */
+  /** The default namespace of objects. */
   readonly namespace: string;
   /** Path of an administrator's kubeconfig, for programs. */
   readonly kubeconfigPath: string;
   readonly client: KubeClient;
   readonly kubectl: Kubectl;
-  /** The bus, as its administrator; where skaffold has deployed it, as its operator. */
+  /** The bus, with the administrator's connection; where skaffold has deployed it, with the operator's. */
   readonly nats: Bus & { readonly url: string };
-  /** Undefined unless it was asked for. */
-  readonly github: SimulatedGitHub | undefined;
+  /** Undefined unless the option `github` is set. */
+  readonly github: EmulatedGitHub | undefined;
   /** The worker processes of the run; none where skaffold has deployed the workers. */
   readonly workers: readonly Replica[];
-  /** The cluster of kind; undefined with other clusters. */
+  /** The kind cluster; undefined for other clusters. */
   readonly kind: KindCluster | undefined;
   /**
-   * Applies `given.yaml` of a case, waits until everything in `expect.yaml` is as it says at the same time, runs `then`,
-   * and deletes what was applied, whatever came of it. What goes wrong is told with the objects, their Events, the log of
-   * their functions, and where their requests are.
+   * Applies `given.yaml` of a case, waits until everything in `expect.yaml` holds at the same time, runs `then`, and always deletes the
+   * applied objects. An error contains the objects, their Events, the log of their functions, and the state of their requests.
    */
   apply(fixture: string, then?: (applied: AppliedCase) => unknown, deadlineMillis?: number): Promise<void>;
-  /** Resolves with the object when it satisfies a condition, or is like it is described: as in `expect.yaml`. */
+  /** Resolves with the object when it satisfies a condition or matches an expectation, as in `expect.yaml`. */
   waitFor<T extends KubeObject>(
     ref: Ref<T>,
     condition: ((object: Stored<T>) => boolean) | Readonly<Record<string, unknown>>,
     deadlineMillis?: number,
   ): Promise<Stored<T>>;
   /**
-   * Resolves when there is no such object; of a kind that the API server does not serve there is none. Throws an
-   * `UnservedKindError` when a kind is named by text and the run has never seen it served: it may be mistyped.
+   * Resolves when the object does not exist, which includes kinds that the API server does not serve. Throws an `UnservedKindError` when a
+   * kind is given by name and the run has never seen it served: it may be mistyped.
    */
   waitUntilGone(ref: Ref, deadlineMillis?: number): Promise<void>;
   /** Objects of a kind in the run's namespace, or in another one. */
   list<T extends KubeObject>(kind: Kind<T>, namespace?: string): Promise<Stored<T>[]>;
-  /** Stops everything and removes it. Calling it again waits for the same end. */
+  /** Stops and removes everything. A second call waits for the first. */
   stop(): Promise<void>;
 }

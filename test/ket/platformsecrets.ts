@@ -5,8 +5,8 @@ import { functions } from "../../functions/index.ts";
 import type { Manifest } from "./manifest.ts";
 
 /**
- * New certificates for the bus and its users, as `denrei certificates` prints them, and the secrets of webhooks by the name of
- * their hook: what `skaffold.before` of `startKet` needs after the namespace.
+ * New certificates for the bus and its users, as `denrei certificates` prints them, and webhook secrets by the name of their hook: what
+ * `skaffold.before` of `startKet` needs after the namespace.
  */
 export function platformSecrets({
   namespace = "denrei",

@@ -1,4 +1,4 @@
-/** The processes of a run: a bridge, workers, and GitHub with a gateway where they are wanted. */
+/** The processes of a run: a bridge, workers, and, on request, GitHub with a gateway. */
 import { allowedUrlsVariable } from "../../bus/github/allowed.ts";
 import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import type { LocalNats } from "../../deploy/local/index.ts";
@@ -8,17 +8,17 @@ import { argumentOf } from "./functions.ts";
 import type { KetGround } from "./ground.ts";
 import type { KetOptions } from "./options.ts";
 
-/** What is needed for it. */
+/** What the processes need. */
 export interface ProcessesOptions {
   readonly ground: Pick<KetGround, "kubeconfigPath" | "owned"> & { readonly platform: LocalNats };
   readonly options: KetOptions;
   readonly namespace: string;
   readonly functions: readonly ReconcileFunction[];
-  /** Closed when GitHub is not needed any more. */
+  /** Disposed when GitHub is no longer needed. */
   readonly played: AsyncDisposableStack;
 }
 
-/** What was started. */
+/** The started processes. */
 export interface Processes {
   readonly workers: readonly Replica[];
   readonly github: SimulatedGitHub | undefined;
@@ -37,7 +37,7 @@ export async function startProcesses({
   if (functions.length === 0) return { workers: [], github };
   const args = wanted.map(argumentOf);
   const as = (role: string) => ({ KUBECONFIG: kubeconfigPath, NATS_URL: platform.natsUrlFor(role) });
-  // In a cluster of others the functions see nothing of any namespace but the run's. What is in none they see whole.
+  // In an existing cluster, the functions watch only the run's namespace, and all cluster-scoped objects.
   const watched = owned === "all" ? {} : { DENREI_NAMESPACES: namespace };
   const program = "functions";
   await startReplica(platform, "bridge-1", ["bridge", ...args], {
@@ -65,7 +65,7 @@ export async function startProcesses({
 async function startGitHub(seed: NonNullable<KetOptions["github"]>): Promise<SimulatedGitHub> {
   const emulator = await import("../../deploy/simulators/github/github.ts").catch((error: Error) => {
     throw new Error(
-      `expected the packages that GitHub is played with, but ${error.message}. Install emulate and ` +
+      `the simulated GitHub needs more packages: ${error.message}. Install emulate and ` +
         "@octokit/webhooks-examples, or leave out the option github.",
       { cause: error },
     );

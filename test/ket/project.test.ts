@@ -1,4 +1,4 @@
-/** Somebody else's project: its functions and its test know this one as `denrei` and `denrei/test`. */
+/** A user's project: its functions and its test import `denrei` and `denrei/test`. */
 import { cp, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -10,7 +10,7 @@ import { platformPrograms, programs } from "../harness/programs.ts";
 await programs(...platformPrograms);
 
 const theirs = fileURLToPath(new URL("../fixtures/project", import.meta.url));
-/** What a newcomer reads of it. */
+/** The documentation page that describes it. */
 const page = await readFile(join(root, "docs/functions.md"), "utf8");
 
 let folder: string;
@@ -18,7 +18,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "ket-project-"));
   await cp(theirs, folder, { recursive: true });
   await writeFile(join(folder, "package.json"), '{ "name": "theirs", "type": "module", "private": true }');
-  // Here it is no test of ours.
+  // Renamed here so that our own test run ignores it.
   await rename(join(folder, "test/greeting.ts"), join(folder, "test/greeting.test.ts"));
   await mkdir(join(folder, "node_modules/@types"), { recursive: true });
   // As npm installs a folder.
@@ -36,13 +36,13 @@ const installed = (path: string, ...args: string[]) =>
   });
 const typecheck = () => installed("typescript/bin/tsc", "--noEmit", "-p", ".");
 
-test("a project with a function and a test of its own", async () => {
+test("runs the test of a project with its own function", async () => {
   const { code, stdout, stderr } = await installed("vitest/vitest.mjs", "run");
   expect(stdout + stderr).toContain("Tests  1 passed (1)");
   expect(code).toBe(0);
 });
 
-test("its types are checked as the page says, and the function of the page is written with denrei alone", async () => {
+test("type-checks the project as documented, and the documented function imports only denrei", async () => {
   for (const file of ["kinds/greeting.ts", "greeting.ts"]) {
     const [, text = ""] = page.split(`\`functions/greeting/${file}\` becomes:\n\n\`\`\`ts\n`);
     const code = text.slice(0, text.indexOf("```"));
@@ -57,7 +57,7 @@ test("its types are checked as the page says, and the function of the page is wr
   expect(await typecheck()).toMatchObject({ stdout: "", stderr: "", code: 0 });
 });
 
-test("a project that extends nothing gets along with the options that the page names", async () => {
+test("type-checks a project that extends nothing with the documented options", async () => {
   const compilerOptions = {
     module: "nodenext",
     strict: true,

@@ -1,6 +1,6 @@
 /**
- * skaffold and kubectl themselves deploy for a run. There is nothing to build, so that no Docker is needed; kind and Docker are
- * simulated, and the pods are ready without being run.
+ * The real skaffold and kubectl deploy for a run. Nothing is built, so no Docker is needed. kind and Docker are simulated, and the pods
+ * become ready without being run.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -68,7 +68,7 @@ const deployment = (image: string) => ({
   },
 });
 
-test("skaffold deploys to the run's cluster, whatever its configuration names, and labels what it deploys", async () => {
+test("deploys to the run's cluster instead of the one in skaffold's configuration, and labels what it deploys", async () => {
   const ket = await startKet(await deploying(deployment("denrei:1")));
   try {
     const { metadata } = await kit.client.get(Deployment, { namespace: "denrei", name: "worker" });
@@ -81,7 +81,7 @@ test("skaffold deploys to the run's cluster, whatever its configuration names, a
   }
 });
 
-test("what the API server refuses is an error with the words of skaffold", async () => {
+test("reports what the API server rejects with skaffold's output", async () => {
   const error: Error = await startKet(await deploying({ ...deployment("denrei:1"), spec: {} })).then(
     () => new Error("none"),
     (reason) => reason,

@@ -1,4 +1,4 @@
-/** What there is to know of an object that is not as it was expected. */
+/** Describes everything known about an object that did not become as expected. */
 import { stringify } from "yaml";
 import type { KubeClient } from "../../bus/kube/client.ts";
 import { isNotFound } from "../../bus/kube/errors.ts";
@@ -11,12 +11,12 @@ import { Event } from "../harness/world.ts";
 import type { keyState } from "./keystate.ts";
 import type { Wanted } from "./watching.ts";
 
-/** Whom to ask. */
+/** The sources of the description. */
 export interface Witnesses {
   readonly client: KubeClient;
   readonly bus: Bus;
   readonly functions: readonly ReconcileFunction[];
-  /** Reads the state of the queue, as far as the user of the bus may. */
+  /** Reads the state of the queue, as far as the bus user may. */
   readonly queue: typeof keyState;
   /** The lines that the functions have logged. */
   readonly log: () => Promise<readonly string[]>;
@@ -27,7 +27,7 @@ const indented = (text: string) => text.trimEnd().replaceAll(/^/gm, "    ");
 const section = (title: string, lines: readonly string[]) =>
   `  ${title}:\n${indented(lines.length === 0 ? "none" : lines.join("\n"))}`;
 
-/** Object, Events, log and queue, as text. What can not be asked any more is said so. */
+/** Object, Events, log, and queue as text. A source that fails is reported in its section. */
 export async function describe(
   witnesses: Witnesses,
   { kind, at }: Pick<Wanted, "kind" | "at">,
@@ -49,7 +49,7 @@ export async function describe(
     (fn) => !isOf(fn) && kindsOf(fn).some((one) => kindText(one) === kindText(kind)),
   );
   const note =
-    others.length === 0 ? "" : ` (a change of it wakes ${others.map(({ name }) => name).join(", ")})`;
+    others.length === 0 ? "" : ` (a change of it triggers ${others.map(({ name }) => name).join(", ")})`;
   return `${kind.kind} ${keyText(key)}${note}\n${parts.join("\n")}`;
 }
 
@@ -57,7 +57,7 @@ async function asked(title: string, ask: () => Promise<readonly string[]>): Prom
   try {
     return section(title, await ask());
   } catch (error) {
-    return section(title, [`not to be had: ${(error as Error).message}`]);
+    return section(title, [`not available: ${(error as Error).message}`]);
   }
 }
 
@@ -69,20 +69,20 @@ async function objectLines({ client }: Witnesses, kind: Wanted["kind"], at: Want
     };
     return [stringify({ ...object, metadata })];
   } catch (error) {
-    if (isNotFound(error)) return ["there is none"];
+    if (isNotFound(error)) return ["not found"];
     throw error;
   }
 }
 
 async function eventLines({ client }: Witnesses, kind: string, at: Wanted["at"]): Promise<string[]> {
-  // Those about objects in no namespace are in `default`.
+  // Events about cluster-scoped objects are in `default`.
   const { items } = await client.list(Event, at.namespace ?? "default");
   return items
     .filter(({ regarding }) => regarding.kind === kind && regarding.name === at.name)
     .map(({ type, reason, note }) => `${type} ${reason}: ${note}`);
 }
 
-/** Of the object; when nothing is said of it, what else was said last. */
+/** The last log lines about the object, or the last of all when none is about it. */
 function logLines(lines: readonly string[], key: ObjectKey): string[] {
   const log = new Lines();
   for (const line of lines) log.push(line);

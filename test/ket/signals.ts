@@ -1,8 +1,8 @@
-/** A signal that ends this process finds nothing left of its runs. */
+/** Stops runs before a signal ends this process. */
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Calls `stop` before a signal ends this process. Returns what takes that back. */
+/** Calls `stop` before a signal ends this process. Returns a function that reverts this. */
 export function onInterruption(stop: () => Promise<void>): () => void {
   const release = () => {
     for (const signal of signals) process.off(signal, interrupted);
@@ -10,7 +10,7 @@ export function onInterruption(stop: () => Promise<void>): () => void {
   function interrupted(signal: NodeJS.Signals): void {
     release();
     const end = () => {
-      // Whoever else listens has heard it already, and this time nobody stops anything.
+      // Other listeners already received the signal, and this listener no longer handles it.
       process.kill(process.pid, signal);
     };
     stop().then(end, end);

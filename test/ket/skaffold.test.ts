@@ -1,7 +1,7 @@
 /**
- * Functions that skaffold deploys in a cluster of kind. Docker, kind, skaffold, and `kubectl port-forward` are simulated. The
- * cluster is a local control plane, bus, bridge, and worker run beside it with the certificates that were applied there, and the
- * bus is reached by the forwarded port alone.
+ * Functions that skaffold deploys in a kind cluster. Docker, kind, skaffold, and `kubectl port-forward` are simulated. The cluster is a
+ * local control plane. Bus, bridge, and worker run next to it with the certificates that were applied there, and only the forwarded port
+ * leads to the bus.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { connect, createServer } from "node:net";
@@ -56,7 +56,7 @@ beforeAll(async () => {
   const config = {
     apiVersion: "skaffold/v4beta13",
     kind: "Config",
-    // Another cluster than the run's.
+    // A cluster other than the run's.
     deploy: { kubeContext: "kind-denrei", kubectl: {} },
     manifests: { rawYaml: [join(folder, "deployment.yaml")] },
   };
@@ -96,7 +96,7 @@ async function running(options = deployed()): Promise<Ket> {
   return ket;
 }
 
-test("are deployed with the run's kubeconfig and context, and carry out a case", async () => {
+test("are deployed with the run's kubeconfig and context, and run a case", async () => {
   const ket = await running();
   const { context = "", name = "" } = ket.kind ?? {};
   const [args = []] = machine.calls("skaffold");
@@ -118,7 +118,7 @@ test("report a failed case with the log of their pods and the state of the queue
   onTestFinished(() => writeFile(kit.platform.podLogsPath ?? "", ""));
   await kit.until(Deployment, { namespace: "denrei", name: "denrei-hikawa" }, isRolledOut);
   const failing = ket.apply("sample", () => {
-    throw new Error("is not what this test wants");
+    throw new Error("fails in the callback");
   });
   const error: Error = await failing.then(
     () => new Error("none"),
@@ -128,8 +128,8 @@ test("report a failed case with the log of their pods and the state of the queue
   expect(error.message).toContain(`queue:\n    hikawa ${ket.namespace}/hikawa-sample: `);
 });
 
-test("are reached by kubectl and by forwarded ports, which come back after kubectl has ended", async () => {
-  // A kubectl that is killed resets its connections.
+test("are reachable with kubectl and through forwarded ports, which recover after kubectl has ended", async () => {
+  // Killing kubectl resets its connections.
   const server = createServer((socket) => socket.on("error", () => undefined).end("hello"));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void server.close());
@@ -152,20 +152,20 @@ test("are reached by kubectl and by forwarded ports, which come back after kubec
   await expect(ket.kind?.forward({ ...target, port: 81 })).rejects.toThrow(/not found/);
 });
 
-test("are deployed with the chosen version of skaffold, and no settings of this user", async () => {
+test("are deployed with the chosen version of skaffold, and without this user's settings", async () => {
   await machine.behave({ skaffoldVersion: "2.17.3" });
   vi.stubEnv("SKAFFOLD_DEFAULT_REPO", "registry.example.com");
   await running(deployed({ version: "v2.17.3" }));
   expect(machine.calls("skaffold")).toHaveLength(1);
 });
 
-test("need a version of skaffold that exists, and no cluster is created before it is there", async () => {
+test("need an existing version of skaffold before a cluster is created", async () => {
   vi.stubEnv("DENREI_RELEASES_GITHUB", "http://127.0.0.1:1");
   await expect(startKet(deployed({ version: "2.99.9" }))).rejects.toThrow("no source has skaffold 2.99.9");
   expect(machine.calls("kind")).toEqual([]);
 });
 
-test("that cannot be deployed are an error with the words of skaffold, and the cluster is removed", async () => {
+test("report a failed deployment with skaffold's output, and remove the cluster", async () => {
   await machine.behave({ deploy: { fails: "build [denrei] failed: no space left" } });
   await expect(startKet(deployed())).rejects.toThrow(
     /^skaffold run --filename \S+skaffold\.yaml exited with code 1:\n\s+build \[denrei\] failed: no space left/,
@@ -173,14 +173,14 @@ test("that cannot be deployed are an error with the words of skaffold, and the c
   expect(await machine.containers()).toEqual([]);
 });
 
-test("whose bus has no certificate for the run are an error that says where it is expected", async () => {
+test("report where a missing certificate for the run is expected", async () => {
   await expect(startKet(deployed({ bus: { secret: "absent" } }))).rejects.toThrow(
-    "no Secret denrei/absent: it has the certificate with which a run connects to the bus",
+    "no Secret denrei/absent: a run needs its certificate to connect to the bus",
   );
   expect(await machine.containers()).toEqual([]);
 });
 
-/** Whether its only pod is of its present template, and ready: an earlier run's pods have another label. */
+/** Whether its only pod is ready and from the current template: an earlier run's pods have another label. */
 function isRolledOut({ metadata: { generation }, status }: Stored<Deployment>): boolean {
   const { observedGeneration, ...counts } = (status ?? {}) as Readonly<Record<string, number>>;
   const { replicas, updatedReplicas, readyReplicas } = counts;
@@ -189,7 +189,7 @@ function isRolledOut({ metadata: { generation }, status }: Stored<Deployment>): 
   );
 }
 
-/** What a server says first; undefined when nothing listens. */
+/** The first output of a server; undefined when nothing listens. */
 async function fetchText(port: number): Promise<string | undefined> {
   return text(connect(port, "127.0.0.1")).catch(() => undefined);
 }

@@ -1,4 +1,4 @@
-/** Deploying in a run's cluster with skaffold, and reaching what was deployed. */
+/** Deploys to a run's cluster with skaffold, and connects to what was deployed. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import type { KubeClient } from "../../bus/kube/client.ts";
@@ -11,24 +11,24 @@ import type { Forward, ForwardTarget } from "./forward.ts";
 import type { SkaffoldPlan } from "./kindoptions.ts";
 import { openKubectl } from "./kubectl.ts";
 
-/** The label of everything that a run has deployed, with the run's id. */
+/** The label, with the run's ID, of everything that a run has deployed. */
 export const runLabel = "test.denrei.dev/ket-run";
 
-/** skaffold could not build or deploy. The message has its last words. */
+/** skaffold could not build or deploy. The message contains its last output. */
 export class DeployError extends Error {
   override readonly name = "DeployError";
 }
 
-/** Where to deploy. */
+/** Options of a deployment. */
 export interface DeployOptions {
   readonly plan: SkaffoldPlan;
-  /** The run's id. */
+  /** The run's ID. */
   readonly id: string;
   readonly place: LocalProcesses;
   readonly client: KubeClient;
   readonly kubeconfigPath: string;
   readonly context: string;
-  /** Paths of programs that skaffold runs: these come before others of their names. */
+  /** Paths of programs that skaffold runs; they precede others of the same name. */
   readonly programs: { readonly skaffold: string; readonly kind: string; readonly kubectl: string };
 }
 
@@ -69,7 +69,7 @@ async function skaffoldRun({
     command: programs.skaffold,
     args: [
       ...["run", "--filename", plan.file, "--kubeconfig", kubeconfigPath, "--kube-context", context],
-      // Neither a default repository of this user, nor images that another run has built.
+      // Neither this user's default repository nor images that another run has built.
       ...["--config", join(own, "config"), "--cache-file", join(own, "cache")],
       ...["--label", `${runLabel}=${id}`, "--interactive=false", "--tail=false"],
     ],
@@ -96,7 +96,7 @@ async function skaffoldRun({
   }
 }
 
-/** The bus of what was deployed, through a forwarded port, as the user whose certificate the Secret has. */
+/** Connects to the deployed bus through a forwarded port, as the user of the certificate in the Secret. */
 export async function deployedBus(
   { plan, client, place }: Pick<DeployOptions, "plan" | "client" | "place">,
   forwarded: (target: ForwardTarget) => Promise<Forward>,
@@ -110,7 +110,7 @@ export async function deployedBus(
   const { data = {} } = await client.get(Secret, { namespace, name: secret }).catch((error: unknown) => {
     if (!isNotFound(error)) throw error;
     throw new DeployError(
-      `no Secret ${namespace}/${secret}: it has the certificate with which a run connects to the bus. Apply it with ` +
+      `no Secret ${namespace}/${secret}: a run needs its certificate to connect to the bus. Apply it with ` +
         "skaffold.before (npx denrei certificates), or name another one with skaffold.bus.",
     );
   });

@@ -1,18 +1,18 @@
-/** Waiting for several objects at once, by watching them. */
+/** Waits for several objects at once by watching them. */
 import type { KubeClient, ObjectName } from "../../bus/kube/client.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { changesOf, type Trouble, troubleLines } from "../harness/changes.ts";
 import { differences, type Expectation, isAbsence } from "./match.ts";
 
-/** An object, and what is expected of it: what it is like, or a condition. */
+/** An object and its expectation: a partial object or a condition. */
 export interface Wanted {
   readonly kind: Kind;
   readonly at: ObjectName;
   readonly expected: Expectation | ((object: Stored) => boolean);
 }
 
-/** An object as it was seen last. */
+/** The last known state of an object. */
 export interface Seen extends Wanted {
   readonly object: Stored | undefined;
   /** Empty when it is as expected. */
@@ -29,14 +29,14 @@ function differing({ expected }: Wanted, object: Stored | undefined): readonly s
   return expected(object as Stored) ? [] : [`expected ${expected.toString()}`];
 }
 
-/** Nothing is known of it: it is neither there nor gone. */
+/** The object is neither known to exist nor known to be missing. */
 const unseen = (wanted: Wanted): Seen => ({
   ...wanted,
   object: undefined,
   differences: ["the API server has not answered"],
 });
 
-/** Resolves when all are as expected at the same time, or when the signal aborts: with what was seen last. */
+/** Resolves with the last known states when all are as expected at the same time, or when the signal aborts. */
 export async function watched(
   client: KubeClient,
   wanted: readonly Wanted[],
