@@ -40,7 +40,7 @@ const remove = (namespace: string, name: string) =>
   paas.kit.client.delete(Application, { namespace, name }, {});
 const site = (text: string) => paas.site({ "config.yaml": text });
 
-/** The hosts of an Ingress; none when there is no Ingress. */
+/** The hosts of an Ingress; empty without an Ingress. */
 async function served(namespace: string, name: string): Promise<string[]> {
   try {
     const { spec } = await paas.kit.client.get(Ingress, { namespace, name });
@@ -51,7 +51,7 @@ async function served(namespace: string, name: string): Promise<string[]> {
   }
 }
 
-test("a host stays with the first, and the second has it as soon as the first gives it up", async () => {
+test("the first Application keeps a host, and the second gets it as soon as the first releases it", async () => {
   await create(x, "shop", ["shop.example.com", "old.example.com"]);
   await until(x, "shop", isReady);
   await create(y, "thief", ["own.example.com", "shop.example.com"]);
@@ -80,7 +80,7 @@ test("a host stays with the first, and the second has it as soon as the first gi
   await expect(paas.kit.client.get(HostClaim, { name: "host.own.example.com" })).rejects.toThrow("404");
 });
 
-test("of Applications that claim a host at once one has it, and the others serve nothing", async () => {
+test("of several Applications that claim a host at once, exactly one serves it", async () => {
   for (let round = 0; round < sized(2, 20); round++) {
     const host = `race-${round}.example.com`;
     const rivals = [x, y, "default"].flatMap((namespace) =>
@@ -99,7 +99,7 @@ test("of Applications that claim a host at once one has it, and the others serve
   }
 });
 
-test("wildcards and reserved hosts need a permission of the site, and lose their routes with it", async () => {
+test("wildcards and reserved hosts require the site's permission, and lose their routes when it is withdrawn", async () => {
   await site("hosts: { reserved: [dashboard.example.org, '*.internal.example.org'] }");
   await create(y, "barred", ["*.example.org", "dashboard.example.org", "a.internal.example.org"]);
   const barred = await until(y, "barred", isBarred);
@@ -131,7 +131,7 @@ test("wildcards and reserved hosts need a permission of the site, and lose their
   await paas.kit.untilGone(Application, { namespace: y, name: "barred" });
 });
 
-test("a wildcard has the hosts below it, for previews as well, but for those that were claimed before", async () => {
+test("a wildcard owns the hosts below it, also for previews, except those that were claimed before", async () => {
   await create(y, "early", ["early.shop.example.net"]);
   await until(y, "early", isReady);
   await site("hosts: { allowed: { team-x: ['*.shop.example.net'] } }");
@@ -155,7 +155,7 @@ test("a wildcard has the hosts below it, for previews as well, but for those tha
   for (const name of ["preview", "deep"]) await until(y, name, isReady);
 });
 
-test("what other systems serve in another namespace is theirs, until it is gone", async () => {
+test("leaves a host to another system's Ingress in another namespace until that is deleted", async () => {
   const backend = { service: { name: "grafana", port: { number: 80 } } };
   const rules = ["grafana.example.com", "*.grafana.example.com"].map((host) => ({
     host,
@@ -174,7 +174,7 @@ test("what other systems serve in another namespace is theirs, until it is gone"
   await until(y, "below", isReady);
 });
 
-test("hosts that only the chart makes are claimed as well", async () => {
+test("claims hosts that only the chart sets", async () => {
   const chart = `
 export default ({ app }) => {
   const { name, namespace } = app.metadata;

@@ -1,4 +1,4 @@
-/** Kinds that a site lists: charts make them without a new version of the program, with rights that the site applies. */
+/** Kinds that a site lists: charts create their objects without a new version of the program, with rights that the site grants. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { resourcePath } from "../../bus/kube/client.ts";
 import { installCrds } from "../../bus/kube/install.ts";
@@ -44,7 +44,7 @@ const line = {
   Widget: "- { group: example.com, version: v1, kind: Widget, plural: widgets }",
 };
 
-/** A chart that makes one object of each given kind beside a ConfigMap. */
+/** A chart that renders one object of each given kind, and a ConfigMap. */
 const chart = (...made: readonly ("CronJob" | "Widget" | "PriorityClass")[]): string => `
 export default ({ app }) => {
   const metadata = { name: app.metadata.name };
@@ -64,7 +64,7 @@ const config = (...lines: readonly string[]): string =>
 const site = (kinds: readonly string[], chartText: string) =>
   paas.site({ "config.yaml": config(...kinds), "chart.js": chartText });
 
-/** Does what `denrei chart rbac | kubectl apply -f -` does, for the list in the cluster. */
+/** Applies the output of `denrei chart rbac` for the list in the cluster. */
 async function applyRights(): Promise<void> {
   const env = { KUBECONFIG: paas.kit.platform.kubeconfigPath };
   const { code, stdout } = await runHere(["chart", "rbac", "--json"], { env });
@@ -92,7 +92,7 @@ const mayDo = async (account: string, verb: string, resource: string): Promise<b
   });
   return status.allowed;
 };
-/** Each account has roles of its own, which are in force one after the other. */
+/** Each account has its own roles, which take effect one after the other. */
 async function untilAllowed(allowed: boolean, resource = "batch/cronjobs"): Promise<void> {
   for (const [account, verb] of [
     ["denrei-modoki-application", "create"],
@@ -101,7 +101,7 @@ async function untilAllowed(allowed: boolean, resource = "batch/cronjobs"): Prom
     await expect.poll(() => mayDo(account, verb, resource), later).toBe(allowed);
 }
 
-/** Has it try again until it is so: roles and CRDs are in force a moment after they are applied. */
+/** Triggers retries until the condition holds: roles and CRDs take effect a moment after they are applied. */
 async function byRetry(condition: (app: Stored<Application>) => boolean): Promise<Stored<Application>> {
   const isSo = async () => {
     await hastenTimer(paas, "modoki-application", at);
@@ -137,7 +137,7 @@ async function isRepaired(kind: Kind, change: object, was: (object: Stored) => b
   await paas.kit.until(kind, at, was);
 }
 
-test("a kind that is not listed is refused with the line that lists it, and what is in no namespace with the reason", async () => {
+test("rejects an unlisted kind with the line that lists it, and a cluster-scoped kind with the reason", async () => {
   await site([], chart("CronJob"));
   await paas.application(name);
   const refused = await until(has("Rendered", "False", "ChartNotAllowed"));
@@ -150,7 +150,7 @@ test("a kind that is not listed is refused with the line that lists it, and what
   await until((app) => message(app).includes("the API server does not serve it. Install its CRD"));
 });
 
-test("without the rights, and without the CRD, the Application says what to do, and goes on when it is done", async () => {
+test("reports missing rights and a missing CRD, and continues once they are installed", async () => {
   await site([line.CronJob, line.Widget], chart("CronJob", "Widget"));
   const forbidden = await until(has("Applied", "False", "Forbidden"));
   expect(conditionOf(forbidden, "Applied")?.message).toContain("denrei chart rbac | kubectl apply -f -");
@@ -176,7 +176,7 @@ test("without the rights, and without the CRD, the Application says what to do, 
   ]);
 });
 
-test("a change or deletion by hand is repaired, and `denrei status` shows the kinds", async () => {
+test("repairs a manual change or deletion, and `denrei status` shows the kinds", async () => {
   await untilWatched("CronJob.batch");
   await untilWatched("Widget.example.com");
   await isRepaired(
@@ -202,7 +202,7 @@ test("an object that is not ready keeps the Application from being ready", async
   await until(isReady);
 });
 
-test("what the chart does not make any more is deleted, also when its kind is not listed any more", async () => {
+test("deletes objects that the chart no longer renders, even of a kind that is no longer listed", async () => {
   await site([line.CronJob, line.Widget], chart("CronJob"));
   await paas.kit.untilGone(Widget, at);
   await until(isReady);
@@ -211,7 +211,7 @@ test("what the chart does not make any more is deleted, also when its kind is no
   await until((app) => isReady(app) && kindsOf(app).join() === "ConfigMap");
 });
 
-test("a kind that is taken from the list too early orphans nothing silently", async () => {
+test("reports orphans when a kind is removed from the list too early", async () => {
   await site([line.CronJob], chart("CronJob"));
   await until((app) => isReady(app) && kindsOf(app).join() === "ConfigMap,CronJob");
   await site([], chart("CronJob"));
@@ -236,7 +236,7 @@ test("a kind that is taken from the list too early orphans nothing silently", as
   expect(kindsOf(pruned)).toEqual(["ConfigMap"]);
 });
 
-test("without the rights an Application can be deleted all the same, and the garbage collector takes its objects", async () => {
+test("deletes an Application without the rights, and the garbage collector deletes its objects", async () => {
   await site([line.CronJob], chart("CronJob"));
   await paas.kit.until(CronJob, at, () => true);
   await site([], chart("CronJob"));

@@ -1,4 +1,4 @@
-/** Entries of a site's list of kinds that are wrong, and kinds of other operators: what the Application says, and how it goes on. */
+/** Wrong entries in a site's list of kinds, and kinds of other operators: what the Application reports, and how it recovers. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { installCrds } from "../../bus/kube/install.ts";
 import { externalKind } from "../../bus/kube/kind.ts";
@@ -65,7 +65,7 @@ async function applyRights(): Promise<void> {
     });
 }
 
-/** Roles are in force a moment after they are applied. */
+/** Roles take effect a moment after they are applied. */
 async function byRetry(condition: (app: Stored<Application>) => boolean): Promise<Stored<Application>> {
   const isSo = async () => {
     await hastenTimer(paas, "modoki-application", at);
@@ -79,24 +79,24 @@ const messageOf = (app: Stored<Application>, type = "Ready") => conditionOf(app,
 test.each([
   ["plural", "/v1/namespaces/default/certs/", certificate.replace("certificates", "certs"), "v1"],
   ["version", "/v1beta1/namespaces/default/", certificate.replace("v1,", "v1beta1,"), "v1beta1"],
-])("a wrong %s is corrected with the right line", async (_, path, line, version) => {
+])("a wrong %s is reported with the right line", async (_, path, line, version) => {
   await site([line], chart("Certificate").replace("cert-manager.io/v1", `cert-manager.io/${version}`));
   await applyRights();
   const corrected = `The API server knows it as ${certificate}: correct the line`;
   await byRetry((app) => messageOf(app).includes(corrected) && messageOf(app).includes(path));
 });
 
-test("a listed kind that is in no namespace is named as such", async () => {
+test("reports that a listed kind is cluster-scoped", async () => {
   await site(
     ["- { group: scheduling.k8s.io, version: v1, kind: PriorityClass, plural: priorityclasses }"],
     chart("PriorityClass"),
   );
   await applyRights();
-  // Before the rights are in force, it is refused for want of them.
-  await byRetry((app) => messageOf(app).includes("A PriorityClass is cluster-scoped"));
+  // Before the rights take effect, the API server denies the request.
+  await byRetry((app) => messageOf(app).includes("A PriorityClass is in no namespace"));
 });
 
-test("claims, certificates, and external secrets are made, waited for, edited, and deleted with the chart", async () => {
+test("creates, waits for, edits, and deletes claims, certificates, and external secrets with the chart", async () => {
   const all = chart("PersistentVolumeClaim", "Certificate", "ExternalSecret", "HorizontalPodAutoscaler");
   await site([claim, certificate, secret], all);
   await applyRights();

@@ -1,4 +1,4 @@
-/** What an Application can not have: refused by the API server, by the chart, or because it is somebody else's. */
+/** Applications that are rejected, in whole or in part: by the API server, by the chart, or because an object belongs to someone else. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { resourcePath } from "../../bus/kube/client.ts";
 import { crdOf } from "../../bus/kube/crd.ts";
@@ -65,17 +65,17 @@ test.each([
     },
     "Duplicate value",
   ],
-])("the API server does not take one with %s, and says what is wrong", async (_, spec, message) => {
+])("the API server rejects %s with the reason", async (_, spec, message) => {
   await expect(paas.application("wrong", spec as Partial<Application["spec"]>)).rejects.toThrow(message);
 });
 
-test("the API server does not take a name that is too long, and says how long it may be", async () => {
+test("the API server rejects a name that is too long, with the limit", async () => {
   await expect(paas.application("a".repeat(64))).rejects.toThrow("metadata.name can have at most 63");
   await paas.application("a".repeat(63), { domains: ["long.example.com"] });
   await until("a".repeat(63), isReady);
 });
 
-test("one that was stored before there was a rule says which field does not fit, and is left as it is", async () => {
+test("an Application stored before a rule existed names the invalid field and stays unchanged", async () => {
   const install = (crd: Record<string, unknown>) =>
     installCrds(paas.kit.client, [crd], { fieldManager: "test", signal: AbortSignal.timeout(60_000) });
   const strict = crdOf(Application);
@@ -83,10 +83,10 @@ test("one that was stored before there was a rule says which field does not fit,
     name === "pattern" ? undefined : value,
   );
   const create = () => paas.application("elder", { domains: ["Elder.example.com"] });
-  // The next file has the same cluster.
+  // The next file uses the same cluster.
   onTestFinished(() => install(strict));
   await install(lenient);
-  // It serves the new rules a moment after it has stored them.
+  // The API server applies new rules a moment after it has stored them.
   await expect.poll(() => create().then(() => "stored", String), { timeout: 30_000 }).toBe("stored");
   await install(strict);
   const found = await until("elder", has("Ready", "False", "InvalidSpec"));
@@ -96,7 +96,7 @@ test("one that was stored before there was a rule says which field does not fit,
   await until("elder", isDeployed);
 });
 
-test("a child that is not valid keeps none of the others from being there, and what runs goes on", async () => {
+test("an invalid child keeps neither the other children nor running pods from working", async () => {
   const resources = { limits: { memory: "-1" } };
   await paas.application("greedy", { image: "greedy:1", resources });
   const refused = await until("greedy", has("Applied", "False", "Invalid"));
@@ -118,7 +118,7 @@ test("a child that is not valid keeps none of the others from being there, and w
   expect(imageOf(await paas.kit.client.get(Deployment, at("greedy")))).toBe("greedy:1");
 });
 
-test("what can not be converted to its kind is as invalid as what does not pass its rules", async () => {
+test("reports a child that cannot be converted to its kind as invalid", async () => {
   const applied = paas.kit.client.request({
     method: "PATCH",
     path: resourcePath(Deployment, "default", "unconvertible"),
@@ -129,7 +129,7 @@ test("what can not be converted to its kind is as invalid as what does not pass 
   await expect(applied.then(() => "taken", isInvalid)).resolves.toBe(true);
 });
 
-test("a chart that fails says why in its own words, and nothing goes because of it", async () => {
+test("reports a failing chart in its own words, and deletes nothing", async () => {
   await paas.application("misspelt", { image: "misspelt:1" });
   const { status } = await until("misspelt", isDeployed);
   const attributes = { "modoki.tsuzu.dev/oauth2": "Default" };
@@ -146,7 +146,7 @@ test("a chart that fails says why in its own words, and nothing goes because of 
   expect((await until("misspelt", isDeployed)).status?.message).toBe("");
 });
 
-test("what somebody else has made under the name of a child stays theirs, until it is gone", async () => {
+test("leaves an object that another client created under a child's name, until that object is deleted", async () => {
   const spec = { ports: [{ name: "own", port: 9000 }] };
   const mine = await paas.create(Service, { metadata: at("taken"), spec });
   await paas.application("taken", { image: "taken:1" });
@@ -176,7 +176,7 @@ test("what somebody else has made under the name of a child stays theirs, until 
   expect((await paas.kit.client.get(Service, at("taken"))).spec.ports[0]?.port).toBe(80);
 });
 
-test("nothing is deleted that is not its own, whatever its list says", async () => {
+test("deletes no object that is not its own, whatever its resource list contains", async () => {
   await paas.application("listing", { image: "listing:1" });
   const app = await until("listing", isDeployed);
   const other = await paas.create(ConfigMap, { metadata: at("foreign") });
@@ -188,7 +188,7 @@ test("nothing is deleted that is not its own, whatever its list says", async () 
     resources: [
       ...(app.status?.resources ?? []),
       { ...entry, name: "foreign", uid: other.metadata.uid },
-      // As of a worker that died before it knew the uid, or before it wrote a new one.
+      // As if a worker had crashed before it recorded the UID, or before it wrote a new one.
       { ...entry, name: "left-over", uid: "of-another-life" },
     ],
   });
@@ -199,7 +199,7 @@ test("nothing is deleted that is not its own, whatever its list says", async () 
   expect(own.metadata.uid).not.toBe("of-another-life");
 });
 
-test("a child that is listed in another version is the same child", async () => {
+test("recognizes a child that is listed with another API version", async () => {
   await paas.application("aged", { image: "aged:1" });
   const { status } = await until("aged", isDeployed);
   const resources = status?.resources ?? [];
@@ -213,7 +213,7 @@ test("a child that is listed in another version is the same child", async () => 
   expect(metadata.deletionTimestamp).toBeUndefined();
 });
 
-test("nothing is written for the events of others, whatever is refused", async () => {
+test("writes nothing on replayed events, whatever is rejected", async () => {
   const attributes = { "modoki.tsuzu.dev/oauth2": "no" };
   await paas.application("stuck", { image: "stuck:1" });
   await until("stuck", isDeployed);
@@ -222,7 +222,7 @@ test("nothing is written for the events of others, whatever is refused", async (
   await until("greedy", has("Stalled", "True"));
   await paas.untilQuiet();
   const changes = await paas.changes();
-  // What is refused each time it is asked for is asked for each time.
+  // Requests that are always rejected are sent again with each reconcile.
   const written = () =>
     metricSum(paas.workers, /^rest_client_requests_total\{code="2.*method="(POST|PATCH|PUT|DELETE)"/);
   // Waits for Events that are still being written.

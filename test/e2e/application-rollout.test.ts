@@ -1,4 +1,4 @@
-/** An Application whose pods do not become ready: what it says, what runs on, and the way back. */
+/** An Application whose pods do not become ready: its status, the pods that keep running, and the rollback. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { externalKind, type Kind, Pod } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   if (paas === undefined) return;
-  // The node is there for the next file as well.
+  // The next file uses the node as well.
   await room("free");
   await paas.stop();
 });
@@ -35,15 +35,15 @@ const isCurrent = ({ metadata, status }: Stored<Application>) =>
 const isDeployed = (app: Stored<Application>) => isCurrent(app) && has("Ready", "True")(app);
 const hasFailed = (app: Stored<Application>) =>
   isCurrent(app) && has("Ready", "False", "ProgressDeadlineExceeded")(app);
-/** Whether new pods find a place; those that run stay. */
+/** Makes the node schedulable or not; running pods stay. */
 const room = async (is: "free" | "full") => {
   await paas.patch(Node, { name: "node-1" }, { spec: { unschedulable: is === "full" ? true : null } });
-  // The scheduler may hear of new pods before it hears of the node.
+  // The scheduler may see new pods before it sees the change of the node.
   if (is === "full") await expect.poll(findsPlace, { timeout: 60_000 }).toBe(false);
 };
 
 let probes = 0;
-/** Whether the scheduler has a place for a pod. */
+/** Whether the scheduler has room for a pod. */
 async function findsPlace(): Promise<boolean> {
   const name = `probe-${++probes}`;
   await paas.create(Pod, {
@@ -59,7 +59,7 @@ async function findsPlace(): Promise<boolean> {
   return spec.nodeName !== undefined;
 }
 
-test("new pods that do not become ready fail the rollout, and the old ones go on until one goes back", async () => {
+test("new pods that do not become ready fail the rollout, and the old ones run until a rollback", async () => {
   await room("free");
   await paas.application("steady", { image: "steady:1" });
   await until("steady", isDeployed);
@@ -82,15 +82,15 @@ test("new pods that do not become ready fail the rollout, and the old ones go on
   await expect
     .poll(async () => (await paas.events("steady")).map(({ reason }) => reason), { timeout: 30_000 })
     .toContain("ProgressDeadlineExceeded");
-  // There is no room yet: what is gone back to runs already.
+  // There is still no room, but the previous version is already running.
   await paas.patch(Application, "steady", { spec: { pinnedImage: "steady:1" } });
   const back = await until("steady", isDeployed);
   expect(back.status).toMatchObject({ status: "deployed", message: "", currentImage: "steady:1" });
 });
 
-test("a first rollout that fails says so, and nothing of it is left when it succeeds after all", async () => {
+test("reports a failed first rollout, and clears the failure when it succeeds later", async () => {
   await room("full");
-  // Looked for from the beginning: it fails after the deadline.
+  // Observed from the start, because it fails after the deadline.
   const progressing = until("first", ({ status }) => status?.status === "progressing");
   await paas.application("first", { image: "first:1" });
   const under = await progressing;
@@ -113,7 +113,7 @@ test("a first rollout that fails says so, and nothing of it is left when it succ
   );
 });
 
-test("fewer pods than wanted are a rollout under way, and no pods that are wanted one that is done", async () => {
+test("fewer pods than desired are a rollout in progress, and zero desired pods a finished one", async () => {
   await room("free");
   await paas.application("wide", { image: "wide:1" });
   await until("wide", isDeployed);

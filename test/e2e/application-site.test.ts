@@ -1,4 +1,4 @@
-/** What the site's ConfigMap decides for all Applications, and what becomes of them when it changes. */
+/** Settings in the site's ConfigMap apply to all Applications, also when they change. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { resourcePath } from "../../bus/kube/client.ts";
 import { installCrds } from "../../bus/kube/install.ts";
@@ -28,7 +28,7 @@ const kindsOf = ({ status }: Stored<Application>) => status?.resources?.map(({ k
 const uidOf = async (kind: typeof Deployment | typeof Service, name: string) =>
   (await paas.kit.client.get(kind as typeof Deployment, at(name))).metadata.uid;
 
-/** Has it try again until it is ready: a new kind is served a moment after its CRD is installed. */
+/** Triggers retries until it is ready: the API server serves a new kind a moment after its CRD is installed. */
 async function readyByRetry(name: string): Promise<Stored<Application>> {
   const isReadyNow = async () => {
     await hastenTimer(paas, "modoki-application", at(name));
@@ -38,7 +38,7 @@ async function readyByRetry(name: string): Promise<Stored<Application>> {
   return until(name, isReady);
 }
 
-test("settings that are not valid change nothing, every Application says so, and all goes on when they are", async () => {
+test("invalid settings change nothing, every Application reports them, and all continue once they are valid", async () => {
   await paas.application("before", { image: "before:1" });
   await until("before", isReady);
   await site("site: { scheme: gopher }");
@@ -70,13 +70,13 @@ test("settings that are not valid change nothing, every Application says so, and
   await until("meanwhile", isReady);
 });
 
-test("pods that are lost while the settings are not valid are told of", async () => {
+test("reports lost pods while the settings are invalid", async () => {
   await site("");
   await paas.application("watched", { image: "watched:1" });
   await until("watched", isReady);
   await site("sight: {}");
   await until("watched", has("Ready", "False", "SiteConfigInvalid"));
-  // The settings keep it from being set back.
+  // The settings keep the function from restoring it.
   await paas.patch(Deployment, "watched", { spec: { replicas: 0 } });
   const lost = await until("watched", ({ status }) => status?.readyReplicas === 0);
   expect(conditionOf(lost)).toMatchObject({ status: "False", reason: "SiteConfigInvalid" });
@@ -84,7 +84,7 @@ test("pods that are lost while the settings are not valid are told of", async ()
   await until("watched", (app) => isReady(app) && app.status?.readyReplicas === 1);
 });
 
-test("from Ingress to HTTPRoute: nothing goes before the kind is installed, then the Ingress alone", async () => {
+test("switches from Ingress to HTTPRoute: deletes nothing before the kind is installed, then only the Ingress", async () => {
   await site("");
   await paas.application("routed", { image: "routed:1" });
   await until("routed", isReady);
@@ -95,7 +95,7 @@ test("from Ingress to HTTPRoute: nothing goes before the kind is installed, then
   expect(conditionOf(missing)).toMatchObject({ status: "False", reason: "KindNotInstalled" });
   expect(conditionOf(missing, "RolledOut")?.status, "the pods are well").toBe("True");
   await paas.kit.client.get(Ingress, at("routed"));
-  // A new Application has all else meanwhile.
+  // Meanwhile, a new Application gets all of its other objects.
   await paas.application("routeless", { image: "routeless:1" });
   await until("routeless", has("RolledOut", "True"));
 
@@ -115,7 +115,7 @@ test("from Ingress to HTTPRoute: nothing goes before the kind is installed, then
     .toMatchObject([{ note: "deleted the Ingress routed, which the chart no longer renders" }]);
 });
 
-test("a Gateway that does not take the route keeps an Application from being ready", async () => {
+test("a Gateway that does not accept the route keeps an Application from being ready", async () => {
   await site("site: { gateway: { name: public, namespace: gateways } }");
   await paas.application("refused", { image: "refused:1" });
   await until("refused", isReady);
@@ -156,8 +156,8 @@ test("a Gateway that does not take the route keeps an Application from being rea
   expect((await until("refused", isReady)).status).toMatchObject({ status: "deployed", message: "" });
 });
 
-// The last one: each change of the site renders all that there are.
-test("a change reaches every Application, and without the ConfigMap there are the defaults again", async () => {
+// Last, because each change of the site renders all Applications.
+test("a change reaches every Application, and deleting the ConfigMap restores the defaults", async () => {
   await site("");
   const names = Array.from({ length: sized(12, 40) }, (_, index) => `many-${index}`);
   await Promise.all(names.map((name) => paas.application(name, { replicas: 0 })));

@@ -1,4 +1,4 @@
-/** The life of an Application: what is made of it, what is kept as it is wanted, and what runs. */
+/** The life of an Application: its children, their repair, and its status. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { resourcePath } from "../../bus/kube/client.ts";
 import { ConfigMap, type Kind } from "../../bus/kube/kind.ts";
@@ -25,7 +25,7 @@ const childKinds: readonly Kind[] = [Deployment, Service, Ingress];
 const childrenOf = (name: string) =>
   Promise.all(childKinds.map((kind) => paas.kit.client.get(kind, at(name))));
 
-test("its children belong to it and are listed, and it says where it is reached", async () => {
+test("owns and lists its children, and reports its URLs", async () => {
   await paas.site({ "config.yaml": "hosts: { allowed: { default: ['*.fresh.example.com'] } }" });
   await paas.application("fresh", {
     image: "fresh:1",
@@ -70,7 +70,7 @@ test("its children belong to it and are listed, and it says where it is reached"
     .toContain("all pods run fresh:1");
 });
 
-test("what others add to a child stays, also when the child is applied again", async () => {
+test("keeps what others add to a child, also when it applies the child again", async () => {
   await paas.application("adorned", { image: "adorned:1" });
   await deployed("adorned");
   const added = { metadata: { labels: { team: "a" }, annotations: { "example.com/note": "mine" } } };
@@ -86,7 +86,7 @@ test("what others add to a child stays, also when the child is applied again", a
   for (const child of await childrenOf("adorned")) expect(child).toMatchObject(added);
 });
 
-test("a child that is deleted is made again, and listed as what it is now", async () => {
+test("recreates a deleted child, and lists its new UID", async () => {
   await paas.application("bereft");
   await deployed("bereft");
   for (const kind of childKinds) {
@@ -103,7 +103,7 @@ test("a child that is deleted is made again, and listed as what it is now", asyn
   }
 });
 
-test("what is changed in a child is set back", async () => {
+test("reverts changes of a child", async () => {
   await paas.application("drifting", { image: "drifting:1" });
   await deployed("drifting");
   await paas.patch(Deployment, "drifting", { spec: { replicas: 3 } });
@@ -118,7 +118,7 @@ test("what is changed in a child is set back", async () => {
   );
 });
 
-test("a child whose reference to it is taken away gets it back", async () => {
+test("restores a removed owner reference of a child", async () => {
   await paas.application("adopting");
   const { metadata } = await deployed("adopting");
   for (const kind of childKinds) {
@@ -133,7 +133,7 @@ test("a child whose reference to it is taken away gets it back", async () => {
   }
 });
 
-test("scales by its scale subresource, to nothing and back", async () => {
+test("scales by its scale subresource, to zero and back", async () => {
   await paas.application("scaled", { image: "scaled:1" });
   await deployed("scaled");
   const path = resourcePath(Application, "default", "scaled", "scale");
@@ -154,7 +154,7 @@ test("scales by its scale subresource, to nothing and back", async () => {
   expect((await scaleTo(1)).status).toMatchObject({ replicas: 1 });
 });
 
-test("goes back to an image that has run by one edit, and keeps its history in order", async () => {
+test("rolls back to an earlier image with one edit, and keeps its history in order", async () => {
   const image = (n: number) => `history:${n}`;
   const runs = async (spec: object, wanted: string, revision: string) => {
     await paas.patch(Application, "history", {
@@ -184,7 +184,7 @@ test("goes back to an image that has run by one edit, and keeps its history in o
   ]);
 });
 
-test("without an image the page that stands in for it runs, and none is said to be deployed", async () => {
+test("runs the placeholder page without an image, and reports no current image", async () => {
   await paas.application("bare", { image: "bare:1" });
   await deployed("bare");
   await paas.patch(Application, "bare", { spec: { image: null } });
@@ -192,7 +192,7 @@ test("without an image the page that stands in for it runs, and none is said to 
   expect(imageOf(await paas.kit.client.get(Deployment, at("bare")))).toBe("modokipaas/no-app");
 });
 
-test("what it says of its container is what its pods have", async () => {
+test("reports its container as its pods have it", async () => {
   const env = [
     { name: "COLOR", value: "blue" },
     { name: "TOKEN", valueFrom: { secretKeyRef: { name: "tokens", key: "token", optional: true } } },
@@ -234,13 +234,13 @@ test("what it says of its container is what its pods have", async () => {
   expect(less.spec.template.spec.containers[0]?.envFrom).toBeUndefined();
 });
 
-test("when it is deleted its children go, and another one of its name begins anew", async () => {
+test("deletes its children with it, and a new Application with its name starts over", async () => {
   await paas.application("mortal");
   const { uid } = (await deployed("mortal")).metadata;
   await paas.kit.client.delete(Application, at("mortal"), { uid });
   await paas.kit.untilGone(Application, at("mortal"));
   await paas.application("mortal");
-  // The garbage collector learns of new kinds every half minute.
+  // The garbage collector discovers new kinds every 30 seconds.
   const next = await paas.kit.until(Application, at("mortal"), isDeployed, 120_000);
   for (const { metadata } of await childrenOf("mortal"))
     expect(metadata.ownerReferences?.[0]?.uid).toBe(next.metadata.uid);
@@ -248,10 +248,10 @@ test("when it is deleted its children go, and another one of its name begins ane
   for (const kind of childKinds) await paas.kit.untilGone(kind, at("mortal"));
 }, 200_000);
 
-test("when all is as it should be, whatever others have added, repetitions of every event change nothing", async () => {
+test("writes nothing on replayed events once everything is up to date, whatever others have added", async () => {
   const rounds = sized(6, 100);
   await paas.untilQuiet();
-  // Fresh processes: nobody remembers that these were its own writes. Their counters start at 0.
+  // Fresh processes do not remember their own writes. Their counters start at 0.
   for (const worker of paas.workers) {
     await worker.stop();
     await worker.start();
@@ -260,9 +260,10 @@ test("when all is as it should be, whatever others have added, repetitions of ev
   const changes = await paas.changes();
   const apps = await paas.kit.list(Application);
   expect(apps.length).toBeGreaterThan(5);
-  expect((await paas.kit.list(ConfigMap)).length, "an event that is nobody's is among them").toBeGreaterThan(
-    0,
-  );
+  expect(
+    (await paas.kit.list(ConfigMap)).length,
+    "the ConfigMaps include one without an owner",
+  ).toBeGreaterThan(0);
   for (let round = 0; round < rounds; round++) {
     await paas.replay(changes);
     if (round % 3 === 2) await paas.untilQuiet();

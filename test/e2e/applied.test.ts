@@ -1,4 +1,4 @@
-/** What a function applies is as it is wanted, and what is not its own stays as it is. */
+/** Applied objects converge to the desired state, and other clients' fields stay. */
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ConfigMap } from "../../bus/kube/kind.ts";
@@ -37,14 +37,14 @@ const plant = (name: string, spec: Planter["spec"] = {}): Promise<Stored<Planter
   world.create(Planter, { metadata: { namespace: ket.namespace, name }, spec });
 const planted = (name: string) => ket.waitFor({ kind: Planter, name }, has("Ready", "True"));
 const child = (name: string) => ket.client.get(Plant, { namespace: ket.namespace, name });
-/** The managers of an object and their fields, without the controllers of Kubernetes, which an existing cluster runs. */
+/** The managers of an object and their fields, without Kubernetes controllers, which an existing cluster runs. */
 const writtenBy = ({ metadata }: Plant) =>
   (metadata as { managedFields?: { manager: string; operation: string }[] }).managedFields?.filter(
     ({ manager }) => manager !== "kube-controller-manager",
   );
 const envOf = ({ spec }: Plant) => spec.template.spec.containers[0]?.env;
 
-test("a child is applied with the function's field manager, and then not written any more", async () => {
+test("applies a child with the function's field manager, and then stops writing", async () => {
   await plant("steady", { env: { A: "1" } });
   await planted("steady");
   expect(writtenBy(await child("steady"))).toEqual([
@@ -60,7 +60,7 @@ test("a child is applied with the function's field manager, and then not written
   expect(await world.writes()).toBe(writes);
 });
 
-test("what is not wanted any more goes, and what others have added stays", async () => {
+test("removes fields that are no longer desired, and keeps those that others added", async () => {
   await plant("changing", { env: { A: "1", B: "2" }, labels: { ours: "yes", also: "yes" } });
   await planted("changing");
   await world.patch(Plant, "changing", { metadata: { labels: { theirs: "yes" } } });
@@ -70,14 +70,14 @@ test("what is not wanted any more goes, and what others have added stays", async
   expect(changed.metadata.labels).toEqual({ theirs: "yes", also: "yes" });
 });
 
-test("what somebody changes of it is set back", async () => {
+test("reverts changes by others", async () => {
   await plant("drifting", { env: { A: "1" } });
   await planted("drifting");
   await world.patch(Plant, "drifting", { spec: { replicas: 3 } });
   await ket.waitFor({ kind: Plant, name: "drifting" }, ({ spec }) => spec.replicas === 0);
 });
 
-test("a reference that somebody takes away comes back, as the object is known by its uid", async () => {
+test("restores a removed owner reference, because it identifies the object by its UID", async () => {
   await plant("lost");
   await planted("lost");
   const { uid } = (await child("lost")).metadata;
@@ -90,7 +90,7 @@ test("a reference that somebody takes away comes back, as the object is known by
   expect(found.metadata.uid).toBe(uid);
 });
 
-test("an object of that name that is somebody else's is not touched, and is waited for", () =>
+test("leaves an object of that name that it does not own, and waits for it", () =>
   ket.apply("taken", async ({ given: [theirs] }) => {
     const found = await child("taken");
     expect(found.metadata.uid).toBe(theirs?.metadata.uid);
@@ -101,7 +101,7 @@ test("an object of that name that is somebody else's is not touched, and is wait
     await planted("taken");
   }));
 
-test("some fields of an object that is no child, which go when they are not wanted any more", async () => {
+test("applies some fields of an object that is no child, and removes them when they are no longer desired", async () => {
   await plant("marked", { env: { A: "1" } });
   await planted("marked");
   await world.patch(Planter, "marked", { metadata: { labels: { other: "1" } } });
@@ -125,7 +125,7 @@ test("some fields of an object that is no child, which go when they are not want
   expect(without.metadata.labels).toEqual({ other: "1" });
 });
 
-test("what many depend on wakes them one after another, each once", async () => {
+test("reconciles many dependents of one object one after another, each once", async () => {
   const count = 3 * perSecond + 1;
   const names = Array.from({ length: count }, (_, at) => `thirsty-${at}`);
   await Promise.all(names.map((name) => plant(name, { water: "well" })));
@@ -146,12 +146,12 @@ test("what many depend on wakes them one after another, each once", async () => 
   await expect.poll(() => byWell().length, patience).toBe(count);
   await world.untilQuiet();
   expect(new Set(byWell().map(({ key }) => key)).size).toBe(byWell().length);
-  // The last one has waited for its turn.
+  // The last one waited for its turn.
   const last = Math.max(...byWell().map(({ at }) => at));
   expect(last - created).toBeGreaterThanOrEqual(((count - 1) / perSecond) * 1000);
 });
 
-test("a function that is not the only one of its kind says nothing in its conditions", async () => {
+test("a function that is not the only one for its kind writes no conditions", async () => {
   await plant("rained-on", { blocked: true });
   await planted("rained-on");
   const seen = () =>

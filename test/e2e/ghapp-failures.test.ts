@@ -1,4 +1,4 @@
-/** What becomes of Installations when GitHub is away, has enough of us, or says no. */
+/** Installations while GitHub is unavailable, rate-limits requests, or rejects them. */
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import type { Fault, FaultAnswer } from "../../deploy/simulators/github/faults.ts";
 import { GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
@@ -10,7 +10,7 @@ import { conditionOf, has } from "../harness/world.ts";
 const timeout = 100_000;
 
 let ghapps: GhApps;
-/** Ids of installations: one for each test, so that they can be told apart at GitHub. By the App: `app`, `limited`. */
+/** Installation IDs, one per test, so that tests can tell their requests apart. By the App: `app`, `limited`. */
 let ids: Record<"app" | "limited", number[]>;
 beforeAll(async () => {
   const installations = Array.from({ length: 16 }, () => ({ account: "acme" }));
@@ -25,7 +25,7 @@ beforeAll(async () => {
   for (const name of ["app", "limited"]) await ghapps.kit.until(GitHubApp, { name }, has("Ready", "True"));
 });
 afterAll(() => ghapps?.stop());
-// What an App has become wakes its Installations.
+// A status change of an App triggers its Installations.
 beforeEach(() => ghapps.untilQuiet());
 
 function create(name: string, spec: Partial<Installation["spec"]> = {}) {
@@ -34,7 +34,7 @@ function create(name: string, spec: Partial<Installation["spec"]> = {}) {
   return ghapps.installation(name, { appRef, ...spec, installationID });
 }
 
-/** The next requests for tokens of an installation are answered so. */
+/** Sets the answers to the next token requests of an installation. */
 function fault(id: number | undefined, answer: FaultAnswer, times?: number): Fault {
   const path = new RegExp(`/installations/${id}/access_tokens`);
   const injected = ghapps.github.fault({ path }, answer, times);
@@ -44,10 +44,10 @@ function fault(id: number | undefined, answer: FaultAnswer, times?: number): Fau
 
 const until = (name: string, status: "True" | "False", reason?: string) =>
   ghapps.kit.until(Installation, { name }, has("Ready", status, reason), timeout);
-/** Has an Installation's retry fall due now; the milliseconds that it had left. */
+/** Fires an Installation's retry; resolves with the milliseconds that were left. */
 const fire = (name: string) => fireTimer(ghapps, "installation", { namespace: "default", name });
 
-/** Notes in a Secret when its token is due or over, in milliseconds from now. */
+/** Writes into a Secret when its token is due or expires, in milliseconds from now. */
 async function note(name: string, times: Readonly<Record<string, number>>): Promise<void> {
   const noted = Object.entries(times).map(([key, millis]) => [
     key,
@@ -66,7 +66,7 @@ async function untilNotRefreshed(name: string): Promise<void> {
 const minted = (id: number) => ghapps.mints(id).map(({ status }) => status);
 const said = (message: string) => JSON.stringify({ message });
 
-test("a limit is kept to by all Installations of the App, however often they are woken", async () => {
+test("all Installations of an App respect a rate limit, however often they are triggered", async () => {
   const limited = ids.limited.splice(0, 3);
   const refused = {
     status: 403,
@@ -82,7 +82,7 @@ test("a limit is kept to by all Installations of the App, however often they are
     const { status } = await until(name, "False", "RateLimited");
     expect(status?.message).toContain("Wait for the limit to pass");
   }
-  // Each process learns it by itself, from one answer.
+  // Each process learns of the limit from one answer.
   for (let wake = 0; wake < 200 && hits() < ghapps.workers.length; wake++) {
     await ghapps.touch(Installation, names[wake % names.length] ?? "");
     await ghapps.untilQuiet();
@@ -92,13 +92,13 @@ test("a limit is kept to by all Installations of the App, however often they are
     await ghapps.untilQuiet();
   }
   expect(hits()).toBe(ghapps.workers.length);
-  // Another App of that GitHub is not meant.
+  // Another App on the same GitHub is not limited.
   await create("not-limited");
   await until("not-limited", "True");
 });
 
-test("when the limit has passed it goes on by itself", async () => {
-  // A worker that has not met the limit itself would ask GitHub before it has passed.
+test("continues by itself after the rate limit has passed", async () => {
+  // A worker that has not hit the limit itself would send a request before it has passed.
   const [, ...others] = ghapps.workers;
   await Promise.all(others.map((worker) => worker.stop()));
   onTestFinished(async () => {
@@ -106,7 +106,7 @@ test("when the limit has passed it goes on by itself", async () => {
   });
   const id = ids.app.at(-1) ?? 0;
   fault(id, { status: 429, headers: { "retry-after": "2" }, body: said("Slow down") }, 1);
-  // Looked for from the beginning: two seconds later it is over.
+  // Observed from the start, because it lasts only two seconds.
   const limited = until("slowed", "False", "RateLimited");
   await create("slowed");
   const { status } = await limited;
@@ -117,7 +117,7 @@ test("when the limit has passed it goes on by itself", async () => {
   expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(1900);
 });
 
-test("a GitHub that is away is asked again, but not again and again", async () => {
+test("retries an unavailable GitHub with growing pauses", async () => {
   const answers: Record<string, [FaultAnswer, string]> = {
     failing: [{ status: 502, body: "<html>" }, "was answered 502: no message. Try again later"],
     broken: ["reset", "Check url and the network"],
@@ -144,7 +144,7 @@ test("a GitHub that is away is asked again, but not again and again", async () =
   }
 });
 
-test("while a token is good, it is no trouble that there is no newer one yet", async () => {
+test("stays ready without a newer token while the current one is valid", async () => {
   const id = ids.app.at(-1) ?? 0;
   await create("patient");
   const { metadata, status } = await until("patient", "True");
@@ -165,14 +165,14 @@ test("while a token is good, it is no trouble that there is no newer one yet", a
   expect(minted(id)).toEqual([201, 503, 201]);
 });
 
-test("when the token is over and there is no newer one, it is not ready until there is", async () => {
+test("is not ready from the end of its token until it gets a newer one", async () => {
   const id = ids.app.at(-1) ?? 0;
   await create("over");
   await until("over", "True");
   const down = fault(id, { status: 500 });
   await note("over", { [annotations.refresh]: 0, [annotations.expires]: 40_000 });
   await untilNotRefreshed("over");
-  // The next attempt comes when the token ends, sooner than a retry.
+  // The next attempt comes when the token expires, sooner than a retry.
   expect(await timerLeft(ghapps, "installation", { namespace: "default", name: "over" })).toBeLessThanOrEqual(
     40_000,
   );
@@ -189,7 +189,7 @@ test("when the token is over and there is no newer one, it is not ready until th
   expect(minted(id)).toEqual([201, 500, 500, 201]);
 });
 
-/** By name: the answer of GitHub, the request, and the condition that follows. */
+/** By name: GitHub's answer, the request, and the resulting condition. */
 const refusals: Record<string, [FaultAnswer | undefined, object, reason: string, words: string]> = {
   away: [
     undefined,
@@ -213,7 +213,7 @@ const refusals: Record<string, [FaultAnswer | undefined, object, reason: string,
   none: [{ status: 200, body: "{}" }, {}, "GitHubFailed", "Check that url is that of a GitHub"],
 };
 
-test("each refusal of GitHub is reported once, in GitHub's words", async () => {
+test("reports each rejection once, in GitHub's words", async () => {
   const asked: Record<string, number> = {};
   for (const [name, [answer, spec]] of Object.entries(refusals)) {
     const installationID = ids.app.pop() ?? 0;
@@ -229,7 +229,7 @@ test("each refusal of GitHub is reported once, in GitHub's words", async () => {
   for (const [name, id] of Object.entries(asked)) expect(ghapps.mints(id), name).toHaveLength(1);
 });
 
-test("an App that GitHub does not answer for is asked about again, and its tokens stay", async () => {
+test("checks an App again that GitHub does not answer for, and keeps its tokens", async () => {
   await create("steady");
   const { status } = await until("steady", "True");
   const down = ghapps.github.fault({ path: /^\/app$/ }, "reset", 1);

@@ -1,4 +1,4 @@
-/** GitHubApps and ClusterGitHubApps: whether their keys are good, as the Secrets with them change. */
+/** The keys of GitHubApps and ClusterGitHubApps as their Secrets change. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parsePrivateKey } from "../../bus/github/key.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => ghapps?.stop());
 
-/** The App, once its condition Ready says so; nobody but its function has changed it. */
+/** The App, once its condition Ready has this status and only its function has changed it. */
 async function untilApp(name: string, status: "True" | "False", reason: string): Promise<Stored<GitHubApp>> {
   const app = await ghapps.kit.until(GitHubApp, { name }, has("Ready", status, reason));
   expect(app.metadata.generation).toBe(1);
@@ -24,7 +24,7 @@ async function untilApp(name: string, status: "True" | "False", reason: string):
 
 const stored = (pem: string, key = pemKey) => ({ data: { [key]: Buffer.from(pem).toString("base64") } });
 
-test("each trouble with a key is told with what to do, and is over when its Secret is right", async () => {
+test("reports each problem with a key together with the remedy, and recovers when the Secret is corrected", async () => {
   const { github, kit } = ghapps;
   const [own, other] = github.apps.map(({ privateKey }) => privateKey) as [string, string];
   const at = { namespace: "default", name: "late-key" };
@@ -67,7 +67,7 @@ test("each trouble with a key is told with what to do, and is over when its Secr
   expect([await ghapps.token("late"), ghapps.mints().length]).toEqual([token, minted]);
 });
 
-test("an id that is no App's, or another one's, is told until it is right", async () => {
+test("reports an ID that belongs to no App or to another one, until it is corrected", async () => {
   const { github, kit } = ghapps;
   await ghapps.keySecret("default", "number-key");
   const privateKeySecretRef = { name: "number-key", key: pemKey };
@@ -85,7 +85,7 @@ test("an id that is no App's, or another one's, is told until it is right", asyn
   await kit.until(GitHubApp, { name: "number" }, has("Ready", "True"));
 });
 
-test("another key is noticed when its Secret changes, and Installations get another token", async () => {
+test("notices a changed key, and Installations get new tokens", async () => {
   const { github, kit } = ghapps;
   const [, , app] = github.apps as [unknown, unknown, (typeof github.apps)[0]];
   const installationID = app.installations[0]?.id ?? 0;
@@ -113,7 +113,7 @@ test("another key is noticed when its Secret changes, and Installations get anot
   expect(found.metadata.generation).toBe(1);
 });
 
-test("the key of a ClusterGitHubApp is the platform's, that of a GitHubApp its namespace's: no other one is read", async () => {
+test("reads the key of a ClusterGitHubApp only in the platform's namespace, and that of a GitHubApp only in its own", async () => {
   const { kit } = ghapps;
   await ghapps.namespace("team-a");
   const privateKeySecretRef = { name: "placed-key", key: pemKey };
@@ -133,7 +133,7 @@ test("the key of a ClusterGitHubApp is the platform's, that of a GitHubApp its n
   await readyIs(GitHubApp, { namespace: "team-a" }, "Authenticated");
 });
 
-test("the address may be that of the API, and one that is none is told", async () => {
+test("accepts the address of the API, and reports an invalid one", async () => {
   const { github, kit } = ghapps;
   await ghapps.keySecret("default", "gh-app-key");
   await ghapps.app("whole", { url: `${github.url}/api/v3/` });
@@ -145,7 +145,7 @@ test("the address may be that of the API, and one that is none is told", async (
   await kit.until(GitHubApp, { name: "elsewhere" }, has("Ready", "True"));
 });
 
-test("an Installation without its App waits for it, and is told when it goes", async () => {
+test("an Installation without its App waits for it, and reports its deletion", async () => {
   const { kit } = ghapps;
   await ghapps.installation("orphan", { appRef: { kind: "GitHubApp", name: "later" } });
   const waiting = await kit.until(Installation, { name: "orphan" }, has("Ready", "False", "AppNotFound"));

@@ -1,4 +1,4 @@
-/** Which Installations an App gives tokens to, and what becomes of those that it does not allow any more. */
+/** Which Installations may get tokens of an App, and what happens to those that lose this permission. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { Namespace } from "../../bus/kube/kind.ts";
 import { kindSubjects, streams } from "../../bus/subjects.ts";
@@ -11,7 +11,7 @@ import { has } from "../harness/world.ts";
 const timeout = 60_000;
 
 let ghapps: GhApps;
-/** Ids of installations: one for each test, so that they can be told apart at GitHub. */
+/** Installation IDs, one per test, so that tests can tell their requests apart. */
 let ids: number[];
 beforeAll(async () => {
   const installations = Array.from({ length: 16 }, () => ({ account: "acme" }));
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => ghapps?.stop());
 
-/** A ClusterGitHubApp with these rules and an Installation of it, both of this name. */
+/** Creates a ClusterGitHubApp with these rules and an Installation of it, both with this name. */
 async function wanted(
   name: string,
   allowed: Rule[] | undefined,
@@ -44,7 +44,7 @@ const allow = (name: string, allowed: Rule[]) =>
 const at = (name: string) => ({ namespace: "team-a", name });
 const untilReady = (name: string) => ghapps.kit.until(Installation, at(name), has("Ready", "True"));
 
-/** Its message, once it is not allowed. */
+/** The message of its condition once it is not allowed. */
 async function untilDenied(name: string): Promise<string> {
   const found = await ghapps.kit.until(Installation, at(name), has("Ready", "False", "NotAllowed"));
   await ghapps.untilQuiet();
@@ -53,7 +53,7 @@ async function untilDenied(name: string): Promise<string> {
   return found.status?.message ?? "";
 }
 
-/** The token that it has; and that it is worth nothing and gone, once it was taken back. */
+/** The current token, and the check that GitHub rejects it and its Secret is deleted after it was revoked. */
 async function tokenOf(name: string): Promise<{ readonly untilWithdrawn: () => Promise<void> }> {
   const token = await ghapps.token(name, "team-a");
   expect(await ghapps.use(token, "GET /repos/acme/web")).toBe(200);
@@ -67,7 +67,7 @@ async function tokenOf(name: string): Promise<{ readonly untilWithdrawn: () => P
   };
 }
 
-test("a ClusterGitHubApp without rules allows nobody", async () => {
+test("a ClusterGitHubApp without rules allows no Installation", async () => {
   const id = await wanted("bare", undefined);
   const message = await untilDenied("bare");
   expect(message).toBe(
@@ -84,7 +84,7 @@ test("a ClusterGitHubApp without rules allows nobody", async () => {
   await token.untilWithdrawn();
 });
 
-test("a GitHubApp without rules allows who is in its namespace, one with rules those alone", async () => {
+test("a GitHubApp without rules allows its namespace, and one with rules only those", async () => {
   await ghapps.keySecret("team-a");
   await ghapps.app("app", {}, "team-a");
   await ghapps.installation("local", { installationID: ids.pop() ?? 0 }, "team-a");
@@ -100,8 +100,8 @@ test.each<[string, Rule, string]>([
   ["namespace", { namespaces: ["team-b", "*-b"] }, "the namespace team-a does not match team-b, *-b"],
   ["installation", { installationIDs: [7] }, "is not one of 7"],
   ["selector", { namespaceSelector: { matchLabels: { a: "b" } } }, "the labels of the namespace team-a"],
-  ["unnamed", { permissions: { contents: "write" } }, "set spec.permissions"],
-])("a rule about another %s allows nothing, and no token is made", async (name, rule, message) => {
+  ["unnamed", { permissions: { contents: "write" } }, "spec.permissions have to be named"],
+])("a rule for another %s allows nothing, and no token is created", async (name, rule, message) => {
   const id = await wanted(name, [rule]);
   expect(await untilDenied(name)).toContain(message);
   expect(ghapps.mints(id)).toHaveLength(0);
@@ -109,7 +109,7 @@ test.each<[string, Rule, string]>([
   await untilReady(name);
 });
 
-test("no more permissions than a rule has, and no other ones", async () => {
+test("grants no permissions beyond those of a rule", async () => {
   const rule: Rule = { permissions: { contents: "read" } };
   const id = await wanted("permitted", [rule], { permissions: { contents: "write" } });
   expect(await untilDenied("permitted")).toContain("contents: write exceeds contents: read");
@@ -122,7 +122,7 @@ test("no more permissions than a rule has, and no other ones", async () => {
   expect(ghapps.mints(id).map(({ body }) => JSON.parse(body).permissions)).toEqual([{ contents: "read" }]);
 });
 
-test("a namespace is allowed when it gets its label, and not any more when it loses it", async () => {
+test("allows a namespace when it gets its label, and revokes when it loses the label", async () => {
   const rule: Rule = { namespaceSelector: { matchLabels: { "may-deploy": "true" } } };
   const id = await wanted("labelled", [rule]);
   await untilDenied("labelled");
@@ -133,7 +133,7 @@ test("a namespace is allowed when it gets its label, and not any more when it lo
   await untilReady("labelled");
   const token = await tokenOf("labelled");
 
-  // A bus that has lost what it knew takes nothing away.
+  // A bus that has lost its state must not lead to a revocation.
   const looks = () =>
     ghapps.workers
       .flatMap((worker) => worker.log.records())
@@ -152,7 +152,7 @@ test("a namespace is allowed when it gets its label, and not any more when it lo
   expect(ghapps.mints(id)).toHaveLength(1);
 });
 
-test("a token that reaches further than the rule is ended before anybody has it", async () => {
+test("revokes a token that exceeds the rule before it is stored", async () => {
   const id = await wanted("wide", [{ repositories: ["acme/we*", "other/*"] }]);
   expect(await untilDenied("wide")).toContain("acme/* is not among acme/we*, other/*");
   expect(await ghapps.secret("wide", "team-a")).toBeUndefined();
@@ -171,7 +171,7 @@ test("a token that reaches further than the rule is ended before anybody has it"
   await tokenOf("wide");
 });
 
-test("a token that reaches further is not kept either when GitHub does not end it", async () => {
+test("does not store a token that exceeds the rule, even when GitHub fails to revoke it", async () => {
   const failed = ghapps.github.fault({ method: "DELETE", path: /^\/installation\/token/ }, { status: 503 });
   onTestFinished(() => failed.remove());
   await wanted("unended", [{ repositories: ["acme/*"] }], { repositories: ["web"] });
@@ -182,7 +182,7 @@ test("a token that reaches further is not kept either when GitHub does not end i
   expect(failed.hits).toBeGreaterThanOrEqual(2);
 });
 
-test("a token of which nobody can tell what it is good for is ended", async () => {
+test("revokes a token whose repositories and permissions are unknown", async () => {
   const id = ids.at(-1) ?? 0;
   const path = new RegExp(`^/app/installations/${id}$`);
   const failed = ghapps.github.fault({ method: "GET", path }, { status: 503 });
@@ -196,7 +196,7 @@ test("a token of which nobody can tell what it is good for is ended", async () =
   expect(await ghapps.secret("untold", "team-a")).toBeUndefined();
 });
 
-test("a token that a narrower rule does not allow is taken back", async () => {
+test("revokes a token that a narrowed rule does not allow", async () => {
   await wanted("narrowed", [{ repositories: ["acme/*"] }]);
   await untilReady("narrowed");
   const token = await tokenOf("narrowed");
@@ -205,7 +205,7 @@ test("a token that a narrower rule does not allow is taken back", async () => {
   await token.untilWithdrawn();
 });
 
-test("what is not allowed is taken back even when the App's key is not there", async () => {
+test("revokes tokens that are no longer allowed even when the App's key is missing", async () => {
   await ghapps.keySecret(platformNamespace, "lost-key");
   const privateKeySecretRef = { name: "lost-key", key: pemKey };
   await ghapps.clusterApp("lost", { privateKeySecretRef, allowed: [{}] });

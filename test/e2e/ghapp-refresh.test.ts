@@ -1,4 +1,4 @@
-/** Tokens are changed in time, by one replica, whatever happens to replicas and timers. */
+/** Exactly one replica refreshes a token in time, whatever happens to replicas and timers. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Stored } from "../../bus/kube/object.ts";
 import { sweeps, timersStream, work } from "../../bus/subjects.ts";
@@ -16,13 +16,13 @@ const timeout = 100_000;
 const scope = { fn: "installation", cluster: "default" };
 
 let ghapps: GhApps;
-/** Ids of installations: one for each test, so that they can be told apart at GitHub. */
+/** Installation IDs, one per test, so that tests can tell their requests apart. */
 let ids: number[];
 beforeAll(async () => {
   const installations = Array.from({ length: 4 }, () => ({ account: "acme" }));
   ghapps = await startGhApps({
     apps: [{ installations }],
-    // One test waits for the request of a worker that was killed.
+    // One test waits for the request of a killed worker to be redelivered.
     env: { DENREI_ACK_WAIT_SECONDS: "4" },
   });
   ids = ghapps.github.apps[0]?.installations.map(({ id }) => id) ?? [];
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => ghapps?.stop());
 
-/** Creates one that is deleted when the test is over: no worker has anything to do with it when the next one begins. */
+/** Creates an Installation and deletes it after the test, so that workers are idle when the next test starts. */
 async function installation(name: string, finished = onTestFinished): Promise<number> {
   const installationID = ids.pop() ?? 0;
   await ghapps.installation(name, { installationID });
@@ -47,7 +47,7 @@ const untilReady = (name: string) => ghapps.kit.until(Installation, { name }, ha
 const secretOf = async (name: string) => (await ghapps.secret(name)) as Stored<SecretObject>;
 const use = (token: string | undefined) => ghapps.use(token, "GET /repos/acme/web");
 
-/** The next token of an installation is given when it is released. */
+/** Holds back the next token of an installation until it is released. */
 function held(id: number): Fault & { release(): void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   const path = new RegExp(`/installations/${id}/access_tokens`);
@@ -55,7 +55,7 @@ function held(id: number): Fault & { release(): void } {
   return Object.assign(Object.create(fault) as Fault, { release: resolve });
 }
 
-/** Which worker has an Installation in its hands. */
+/** The worker that is reconciling an Installation. */
 async function busy(): Promise<Replica[]> {
   const active = await Promise.all(
     ghapps.workers.map((worker) =>
@@ -65,7 +65,7 @@ async function busy(): Promise<Replica[]> {
   return ghapps.workers.filter((_, at) => (active[at] ?? 0) > 0);
 }
 
-test("when the worker is killed that waits for a token, another one gets one", async () => {
+test("another worker gets a token when the worker that requested it is killed", async () => {
   const id = ids.at(-1) ?? 0;
   const slow = held(id);
   await installation("killed");
@@ -77,14 +77,14 @@ test("when the worker is killed that waits for a token, another one gets one", a
   await untilReady("killed");
   const { token } = texts(await secretOf("killed"));
   expect(await use(token)).toBe(200);
-  // That of the dead one is made as well: GitHub does not know.
+  // GitHub creates the token of the killed worker as well.
   await expect.poll(() => ghapps.mints(id).map(({ status }) => status), { timeout }).toEqual([201, 201]);
   await ghapps.untilQuiet();
   expect(texts(await secretOf("killed"))).toEqual({ token });
   await worker?.start();
 });
 
-test("however often it is woken, a token is asked for once", async () => {
+test("requests one token, however often it is triggered", async () => {
   const name = "woken";
   const id = ids.at(-1) ?? 0;
   const wake = async () => {
@@ -113,13 +113,13 @@ test("however often it is woken, a token is asked for once", async () => {
   expect(ghapps.mints(id).map(({ status }) => status)).toEqual([201, 201]);
 });
 
-// They wait for the end of a token, all at the same time. A refresh has the last sixth of its life.
-describe.concurrent("a token of less than a minute", () => {
+// They wait for a token to expire, all at the same time. The refresh is due in the last sixth of a token's life.
+describe.concurrent("with tokens of less than a minute", () => {
   const lifetimeMillis = 48_000;
   beforeAll(() => ghapps.github.issueTokens({ lifetimeMillis }));
   afterAll(() => ghapps.github.issueTokens({}));
 
-  test("is changed before it ends, and each that is made is used", async ({ expect, onTestFinished }) => {
+  test("refreshes a token before it expires, and uses each one", async ({ expect, onTestFinished }) => {
     const id = await installation("short", onTestFinished);
     await untilReady("short");
     const seen = new Set<string>();
@@ -138,9 +138,9 @@ describe.concurrent("a token of less than a minute", () => {
     };
     await expect.poll(tokens, { timeout, interval: 500 }).toBe(2);
     const [first = 0, second = 0] = ends;
-    // Between two looks as well.
+    // Also between two polls.
     expect(second - first, "the second one was made before the first one ended").toBeLessThan(lifetimeMillis);
-    // The next change is planned as well.
+    // The next refresh is scheduled as well.
     const left = await timerLeft(ghapps, "installation", { namespace: "default", name: "short" });
     expect(left).toBeLessThan((lifetimeMillis * 5) / 6);
     expect(late).toEqual([]);
@@ -148,7 +148,7 @@ describe.concurrent("a token of less than a minute", () => {
     expect(ghapps.github.tokens()).toEqual(expect.arrayContaining([...seen]));
   });
 
-  test("comes from the sweep when its timer is lost", async ({ expect, onTestFinished }) => {
+  test("refreshes from the sweep when the timer is lost", async ({ expect, onTestFinished }) => {
     const { jsm } = ghapps.bus;
     const name = "swept";
     const id = await installation(name, onTestFinished);
@@ -165,7 +165,7 @@ describe.concurrent("a token of less than a minute", () => {
     await sweep(ghapps, scope.fn);
     await expect.poll(async () => use(texts(await secretOf(name)).token), { timeout }).toBe(200);
     expect(ghapps.mints(id)).toHaveLength(2);
-    // And the next sweep is planned again.
+    // The next sweep is scheduled again.
     const last_by_subj = sweeps.at(scope);
     await expect.poll(() => jsm.direct.getMessage(stream, { last_by_subj }), { timeout }).not.toBeNull();
   });

@@ -1,4 +1,4 @@
-/** The Secrets of Installations: those of others, those of the seed, and every form that a token can be wanted in. */
+/** The Secrets of Installations: those of others, those of the original controller, and every format. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { controllerOf, type Stored } from "../../bus/kube/object.ts";
 import { GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
@@ -23,7 +23,7 @@ async function untilReady(name: string): Promise<Stored<SecretObject>> {
   return (await ghapps.secret(name)) as Stored<SecretObject>;
 }
 
-/** As if its time had come. */
+/** Makes the refresh due. */
 const makeDue = (name: string) =>
   ghapps.patch(TokenSecret, name, {
     metadata: { annotations: { [annotations.refresh]: new Date().toISOString() } },
@@ -32,7 +32,7 @@ const makeDue = (name: string) =>
 const works = async (token: string | undefined) =>
   (await ghapps.use(token, "GET /repos/acme/web/branches/main")) === 200;
 
-test("a Secret that can not be changed is made anew with each token", async () => {
+test("recreates an immutable Secret with each token", async () => {
   await ghapps.installation("immutable", { template: { immutable: true } });
   const seen = [await untilReady("immutable")];
   expect(seen[0]?.immutable).toBe(true);
@@ -53,7 +53,7 @@ test("a Secret that can not be changed is made anew with each token", async () =
     .toBe(false);
 });
 
-test("a Secret of another type is made anew", async () => {
+test("recreates a Secret of another type", async () => {
   await ghapps.installation("typed");
   const before = await untilReady("typed");
   await ghapps.patch(Installation, "typed", {
@@ -67,7 +67,7 @@ test("a Secret of another type is made anew", async () => {
   expect(Object.keys(texts(after))).toEqual(["password"]);
 });
 
-test("a Secret of somebody else is left as it is, and when it goes the Installation gets ready", async () => {
+test("leaves a Secret that it does not own, and becomes ready when that is deleted", async () => {
   const { kit } = ghapps;
   const made = await ghapps.create(TokenSecret, {
     metadata: { namespace: "default", name: "taken" },
@@ -84,7 +84,7 @@ test("a Secret of somebody else is left as it is, and when it goes the Installat
   expect(await works(texts(await untilReady("taken")).token)).toBe(true);
 });
 
-test("a Secret that another object has as its controller is left as it is", async () => {
+test("leaves a Secret that another object controls", async () => {
   const owner = await ghapps.installation("owner");
   const { uid } = owner.metadata;
   const ownerReferences = [
@@ -98,7 +98,7 @@ test("a Secret that another object has as its controller is left as it is", asyn
   expect((await ghapps.secret("foreign"))?.metadata.resourceVersion).toBe(made.metadata.resourceVersion);
 });
 
-test("a Secret that the seed has left is taken over", async () => {
+test("adopts a Secret of the original controller", async () => {
   const { kit } = ghapps;
   const appRef = { kind: "GitHubApp" as const, name: "seeds" };
   const { apiVersion, kind, metadata } = await ghapps.installation("seeded", { appRef });
@@ -117,7 +117,7 @@ test("a Secret that the seed has left is taken over", async () => {
   expect(taken.metadata.uid).toBe(made.metadata.uid);
   expect(controllerOf(taken)?.uid).toBe(metadata.uid);
   expect(Object.keys(texts(taken))).toEqual(["token"]);
-  // From now on its events wake the Installation.
+  // From here on, events of the Secret trigger the Installation.
   await kit.client.delete(TokenSecret, { namespace: "default", name: "seeded" }, {});
   await expect.poll(async () => works(await ghapps.token("seeded")), { timeout }).toBe(true);
   await kit.client.delete(GitHubApp, { namespace: "default", name: "seeds" }, {});
@@ -133,20 +133,20 @@ test.each([
   [{ installationID: 0 }, "spec.installationID"],
   [{ appRef: { kind: "Secret", name: "x" } }, "spec.appRef.kind"],
   [{ key: "a/b" }, "spec.key"],
-])("the API server refuses %j", async (spec, message) => {
+])("the API server rejects %j", async (spec, message) => {
   await expect(ghapps.installation("refused", spec as object)).rejects.toThrow(message);
 });
 
 test.each([
-  [{ appRef: { name: "other" } }, "appRef cannot be changed: create another Installation"],
-  [{ installationID: 2 }, "installationID cannot be changed: create another Installation"],
-])("once there, the API server refuses %j", async (spec, message) => {
+  [{ appRef: { name: "other" } }, "appRef can not be changed: create another Installation"],
+  [{ installationID: 2 }, "installationID can not be changed: create another Installation"],
+])("the API server rejects the update %j", async (spec, message) => {
   const name = `kept-${Object.keys(spec)[0]?.toLowerCase()}`;
   await ghapps.installation(name);
   await expect(ghapps.patch(Installation, name, { spec })).rejects.toThrow(message);
 });
 
-test("every form of a token, as long as GitHub's newer ones", async () => {
+test("writes every token format, also for tokens as long as GitHub's newer ones", async () => {
   ghapps.github.issueTokens({ length: 520 });
   await ghapps.installation("basic", { format: "basic-auth", key: undefined });
   const login = await untilReady("basic");
@@ -185,7 +185,7 @@ test("every form of a token, as long as GitHub's newer ones", async () => {
   ghapps.github.issueTokens({});
 });
 
-test("a token is good for the named repositories and permissions alone", async () => {
+test("requests tokens for exactly the named repositories and permissions", async () => {
   const installationID = ghapps.github.apps[0]?.installations[0]?.id ?? 0;
   await ghapps.installation("narrow", {
     installationID,
@@ -210,16 +210,19 @@ test("a token is good for the named repositories and permissions alone", async (
 test.each([
   ["what its type needs", { type: "kubernetes.io/dockerconfigjson" }, ".dockerconfigjson"],
   ["base64", { data: { other: "?" } }, "base64"],
-])("a Secret without %s is told, and costs no token again and again", async (name, template, word) => {
-  const at = name.replaceAll(" ", "-");
-  const minted = ghapps.mints().length;
-  await ghapps.installation(at, { template });
-  const told = await ghapps.kit.until(Installation, { name: at }, has("Ready", "False", "SecretInvalid"));
-  expect(conditionOf(told)?.message).toContain(word);
-  await ghapps.untilQuiet();
-  expect(ghapps.mints()).toHaveLength(minted + 1);
-  // The token that nobody gets is ended.
-  expect(await ghapps.use(ghapps.github.tokens().at(-1), "GET /repos/acme/web")).toBe(401);
-  await ghapps.patch(Installation, at, { spec: { template: { type: null, data: null } } });
-  expect(await works(texts(await untilReady(at)).token)).toBe(true);
-});
+])(
+  "reports a template without %s, without requesting tokens again and again",
+  async (name, template, word) => {
+    const at = name.replaceAll(" ", "-");
+    const minted = ghapps.mints().length;
+    await ghapps.installation(at, { template });
+    const told = await ghapps.kit.until(Installation, { name: at }, has("Ready", "False", "SecretInvalid"));
+    expect(conditionOf(told)?.message).toContain(word);
+    await ghapps.untilQuiet();
+    expect(ghapps.mints()).toHaveLength(minted + 1);
+    // The unused token is revoked.
+    expect(await ghapps.use(ghapps.github.tokens().at(-1), "GET /repos/acme/web")).toBe(401);
+    await ghapps.patch(Installation, at, { spec: { template: { type: null, data: null } } });
+    expect(await works(texts(await untilReady(at)).token)).toBe(true);
+  },
+);

@@ -1,4 +1,4 @@
-/** No token, no private key and no secret of a webhook is anywhere but where it belongs. */
+/** Tokens, private keys, and webhook secrets appear only where they belong. */
 import { createPrivateKey } from "node:crypto";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { Kind } from "../../bus/kube/kind.ts";
@@ -13,7 +13,7 @@ import { Event, has } from "../harness/world.ts";
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
-/** What GitHub quotes in its answers: no token of anybody, but nobody knows. */
+/** A string in the format of a token that GitHub quotes in its answers; it belongs to no one. */
 const quoted = {
   token: "ghs_QuotedByGitHub0123456789abcdefghijkl",
   jwt: "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiIxMDAwMDEifQ.c2lnbmVkQnlOb2JvZHk",
@@ -22,7 +22,7 @@ const quoted = {
 let ghapps: GhApps;
 let gateway: GatewayReplica;
 let ids: number[];
-/** All that was said on the bus while this file ran. */
+/** All messages on the bus while this file ran. */
 const said: string[] = [];
 beforeAll(async () => {
   const installations = Array.from({ length: 16 }, () => ({ account: "acme" }));
@@ -40,7 +40,7 @@ beforeAll(async () => {
   await ghapps.namespace("team-a");
   for (const namespace of ["default", platformNamespace]) {
     await ghapps.keySecret(namespace);
-    // As kubectl leaves it.
+    // As kubectl writes it.
     const found = await ghapps.secret("gh-app-key", namespace);
     const applied = { metadata: { annotations: { [lastApplied]: JSON.stringify(found) } } };
     await ghapps.patch(TokenSecret, { namespace, name: "gh-app-key" }, applied);
@@ -62,7 +62,7 @@ function fault(answer: FaultAnswer, id = ids.at(-1)): { remove(): void } {
   return injected;
 }
 
-test("tokens in every form, changed and mended", async () => {
+test("with tokens in every format, refreshed and repaired", async () => {
   const { github, patch, touch } = ghapps;
   for (const length of [undefined, 520]) {
     github.issueTokens({ length });
@@ -81,7 +81,7 @@ test("tokens in every form, changed and mended", async () => {
   expect(new Set(github.tokens()).size).toBe(12);
 });
 
-test("tokens that are refused, withdrawn, or told of", async () => {
+test("with tokens that are rejected, revoked, or reported by webhook", async () => {
   const { github, kit, patch } = ghapps;
   const message = `the token ${quoted.token} and ${quoted.jwt} are no good`;
   fault({ status: 422, body: JSON.stringify({ message }) });
@@ -110,7 +110,7 @@ test("tokens that are refused, withdrawn, or told of", async () => {
   await ghapps.untilQuiet();
 });
 
-test("keys that are damaged, of another App, or looked for in the wrong place", async () => {
+test("with keys that are damaged, of another App, or in the wrong place", async () => {
   const { github, kit, patch } = ghapps;
   const own = github.apps[0]?.privateKey ?? "";
   await ghapps.keySecret("default", "moved-key");
@@ -133,7 +133,7 @@ test("keys that are damaged, of another App, or looked for in the wrong place", 
 
 const keys: string[] = [];
 
-/** A text as it is, and as it is within a base64 text, wherever it begins there. */
+/** A text as plain text, and as it appears inside base64, at any offset. */
 function forms(text: string): string[] {
   const inside = [0, 1, 2].map((shift) =>
     base64("-".repeat(shift) + text).slice(shift === 0 ? 0 : shift + 1, -4),
@@ -141,13 +141,13 @@ function forms(text: string): string[] {
   return [text, ...inside, ...inside.map((one) => one.replaceAll("+", "-").replaceAll("/", "_"))];
 }
 
-/** The lines of a key, as GitHub gives it and as it is used. */
+/** The lines of a key, in GitHub's format and in the one in use. */
 const linesOf = (pem: string): string[] =>
   [pem, createPrivateKey(pem).export({ type: "pkcs8", format: "pem" }) as string].flatMap((one) =>
     one.split("\n").filter((line) => line.length === 64),
   );
 
-/** What of all that is secret is in a text. */
+/** The secrets that a text contains. */
 function leaks(text: string): string[] {
   const secrets = [...ghapps.github.tokens(), ...keys.flatMap(linesOf), hookSecret, ...Object.values(quoted)];
   const found = secrets.filter((secret) => forms(secret).some((form) => text.includes(form)));
@@ -167,7 +167,7 @@ async function stored(): Promise<string[]> {
   return texts;
 }
 
-test("none of it was on the bus, in a log, a status, an Event or an annotation", async () => {
+test("no secret was on the bus, in a log, a status, an Event, or an annotation", async () => {
   const { kit, workers, bridge, github } = ghapps;
   // Events are written in the background.
   await ghapps.writes();
@@ -175,7 +175,7 @@ test("none of it was on the bus, in a log, a status, an Event or an annotation",
   expect(keys.flatMap(linesOf).length).toBeGreaterThan(90);
   const list = async (kind: Kind) => (await kit.client.list(kind)).items;
   const secrets: Stored[] = await list(TokenSecret);
-  // What is looked for is found where it belongs: all that still is in a Secret, and the key.
+  // The search finds secrets where they belong: those that are still in a Secret, and the key.
   expect(leaks(JSON.stringify(secrets)).length).toBeGreaterThan(50);
 
   const onBus = said.join("\n");

@@ -1,4 +1,4 @@
-/** What GitHub tells of installations reaches them, and webhooks that did not arrive are asked for again. */
+/** GitHub's webhooks about installations reach the Installations, and lost webhooks are redelivered. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { FaultAnswer } from "../../deploy/simulators/github/faults.ts";
 import { GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
@@ -13,7 +13,7 @@ const graceMillis = 30_000;
 
 let ghapps: GhApps;
 let gateway: GatewayReplica;
-/** Ids of installations: one for each test, so that they can be told apart at GitHub. */
+/** Installation IDs, one per test, so that tests can tell their requests apart. */
 let ids: number[];
 beforeAll(async () => {
   const installations = Array.from({ length: 8 }, () => ({ account: "acme" }));
@@ -27,20 +27,20 @@ beforeAll(async () => {
 });
 afterAll(() => ghapps?.stop());
 
-/** GitHub tells of an installation; what became of it. */
+/** Sends a webhook about an installation; resolves with its outcome. */
 const tell = (action: string, installation: number) =>
   ghapps.github.send("installation", examplePayload("installation", { action, installation }));
 
 const until = (name: string, status: "True" | "False", reason?: string) =>
   ghapps.kit.until(Installation, { name }, has("Ready", status, reason));
 
-/** Has the App look for webhooks that did not arrive, as every five minutes. */
+/** Makes the App check for failed deliveries, as every five minutes. */
 async function look(): Promise<void> {
   await ghapps.touch(GitHubApp, "app");
   await ghapps.untilQuiet();
 }
 
-/** What an installation is answered from now on. */
+/** Sets the answer to an installation's requests. */
 function answers(id: number, method: string, path: string, answer: FaultAnswer): { remove(): void } {
   const injected = ghapps.github.fault(
     { method, path: new RegExp(`^/app/installations/${id}${path}$`) },
@@ -50,7 +50,7 @@ function answers(id: number, method: string, path: string, answer: FaultAnswer):
   return injected;
 }
 
-/** Requests about an installation since the last time. */
+/** Requests about an installation since the last call. */
 function asker(id: number): () => string[] {
   const path = `/app/installations/${id}`;
   let seen = 0;
@@ -62,7 +62,7 @@ function asker(id: number): () => string[] {
   };
 }
 
-test("an installation that is gone: exactly its Installations are told, and again when it is back", async () => {
+test("a deleted installation makes exactly its Installations unready, until it is restored", async () => {
   const [gone, other] = ids.splice(0, 2) as [number, number];
   await ghapps.installation("gone", { installationID: gone });
   await ghapps.installation("gone-too", { installationID: gone });
@@ -83,7 +83,7 @@ test("an installation that is gone: exactly its Installations are told, and agai
   await ghapps.untilQuiet();
   expect(askedGone()).toEqual(["POST /access_tokens", "POST /access_tokens"]);
   expect(askedOther()).toEqual([]);
-  // The token of before is still in the Secret, and is no reason to be Ready again.
+  // The earlier token is still in the Secret, but is no reason to be ready again.
   await ghapps.touch(Installation, "gone");
   await ghapps.untilQuiet();
   expect(askedGone()).toEqual(["POST /access_tokens"]);
@@ -99,7 +99,7 @@ test("an installation that is gone: exactly its Installations are told, and agai
   expect(status?.ready).toBe(true);
 });
 
-test("an installation that is suspended is not ready until it is not any more", async () => {
+test("a suspended installation is not ready until the suspension ends", async () => {
   const [id] = ids.splice(0, 1) as [number];
   await ghapps.installation("suspended", { installationID: id });
   await until("suspended", "True");
@@ -139,7 +139,7 @@ test("keeps the token while GitHub is unavailable after a webhook, and gets anot
   expect(asked()).toEqual(["POST /access_tokens"]);
 });
 
-test("an installation of an enterprise has tokens, and its webhooks arrive", async () => {
+test("an enterprise installation has tokens, and its webhooks arrive", async () => {
   const [id] = ids.splice(0, 1) as [number];
   const account = {
     id: 7,
@@ -158,7 +158,7 @@ test("an installation of an enterprise has tokens, and its webhooks arrive", asy
   expect(await ghapps.github.send("installation", told)).toMatchObject({ status_code: 202 });
 });
 
-test("a repository that is renamed: the Installation that names it gets another token, others do not", async () => {
+test("a renamed repository: the Installation that names it gets a new token, others do not", async () => {
   const [id] = ids.splice(0, 1) as [number];
   await ghapps.installation("names-web", { installationID: id, repositories: ["web"] });
   await ghapps.installation("names-api", { installationID: id, repositories: ["api"] });
@@ -177,7 +177,7 @@ test("a repository that is renamed: the Installation that names it gets another 
   expect((await tokens())[1]).toBe(api);
 });
 
-test("what was not delivered while no gateway was up is delivered when one is", async () => {
+test("redelivers webhooks that were lost while no gateway was running", async () => {
   const { github, kit } = ghapps;
   const [id] = ids.splice(0, 1) as [number];
   await ghapps.installation("missed", { installationID: id });
@@ -198,7 +198,7 @@ test("what was not delivered while no gateway was up is delivered when one is", 
     );
   const failed = ["false 502"];
   const arrived = [...failed, "true 202"];
-  // A fresh attempt is left alone for half a minute.
+  // A recent attempt is ignored for 30 seconds.
   await look();
   expect(attempts()).toEqual([failed, failed]);
   github.ageDeliveries(graceMillis);
@@ -220,7 +220,7 @@ test("what was not delivered while no gateway was up is delivered when one is", 
   expect(attempts()).toEqual([arrived, arrived]);
 });
 
-test("a webhook whose payload cannot be read is refused for good, and not asked for again", async () => {
+test("rejects a webhook with an unreadable payload permanently, and requests no redelivery", async () => {
   const { github, kit } = ghapps;
   const sent = await github.send("installation", { action: "created", installation: { id: 1 } });
   expect(sent).toMatchObject({ status_code: 422 });
@@ -231,9 +231,9 @@ test("a webhook whose payload cannot be read is refused for good, and not asked 
   expect(github.deliveries().filter(({ guid }) => guid === sent.guid)).toHaveLength(1);
 });
 
-test("a webhook that a gateway does not take is told on the App, which is ready all the same", async () => {
+test("reports a webhook that a gateway rejects on the App, which stays ready", async () => {
   const { github, kit } = ghapps;
-  // A hook that the gateway has no secret for.
+  // A hook for which the gateway has no secret.
   github.deliverTo([gateway.hookUrl().replace(/app$/, "wrong")]);
   expect(await tell("created", ids[0] ?? 0)).toMatchObject({ status_code: 401 });
   const at = { namespace: "default", name: "app" };

@@ -1,4 +1,4 @@
-/** An Installation, from the sample to the fixed point, on a real control plane and the emulated GitHub. */
+/** An Installation from the sample to its steady state, on a real control plane and the emulated GitHub. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { controllerOf, type Stored } from "../../bus/kube/object.ts";
 import { ClusterGitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
@@ -15,9 +15,9 @@ const together = 3;
 const timeout = 60_000;
 
 let ghapps: GhApps;
-/** The id that GitHub has for acme/web. */
+/** GitHub's ID of acme/web. */
 let web: number;
-/** So many tokens had been asked for when the test began. */
+/** The number of token requests before the test. */
 let before: number;
 beforeAll(async () => {
   ghapps = await startGhApps();
@@ -63,7 +63,7 @@ beforeEach(async () => {
 const secret = () => ghapps.secret(sample.name, namespace);
 const mints = () => ghapps.mints().length - before;
 
-/** The Secret, once it is another version than that one and has a token that works. */
+/** The Secret, once its version has changed and its token works. */
 async function untilMended({ metadata }: Stored<SecretObject>): Promise<Stored<SecretObject>> {
   const isMended = async () => {
     const found = await secret();
@@ -75,7 +75,7 @@ async function untilMended({ metadata }: Stored<SecretObject>): Promise<Stored<S
   return (await secret()) as Stored<SecretObject>;
 }
 
-test("the sample has its token: in a Secret as it is wanted, and good for what was asked for alone", async () => {
+test("the sample has its token in the desired Secret, valid for exactly what was requested", async () => {
   const { kit, github } = ghapps;
   const installation = await kit.client.get(Installation, sample);
   const { type, metadata, ...found } = (await secret()) as Stored<SecretObject>;
@@ -105,15 +105,15 @@ test("the sample has its token: in a Secret as it is wanted, and good for what w
   expect(await ghapps.use(password, "PUT /repos/acme/web/contents/a", file)).toBe(403);
 });
 
-test("its App is known to GitHub", async () => {
+test("GitHub knows its App", async () => {
   const { kit } = ghapps;
   const app = await kit.until(ClusterGitHubApp, { name: "main" }, has("Ready", "True", "Authenticated"));
   expect(app.status?.slug).toBe("denrei");
 });
 
-test(`every event ${rounds} times makes no write, and asks GitHub for nothing but the App`, async () => {
+test(`replaying every event ${rounds} times causes no write, and requests only the App from GitHub`, async () => {
   const { workers, github } = ghapps;
-  // Fresh processes: nobody remembers that these were its own writes. Their counters start at 0.
+  // Fresh processes do not remember their own writes. Their counters start at 0.
   for (const worker of workers) {
     await worker.stop();
     await worker.start();
@@ -129,12 +129,12 @@ test(`every event ${rounds} times makes no write, and asks GitHub for nothing bu
   await ghapps.untilQuiet();
   expect(await ghapps.writes()).toBe(0);
   const paths = github.requests().slice(asked);
-  // What comes while an object waits or is looked at is coalesced, but each time it is quiet before.
+  // Events of an object that is queued or in flight are coalesced, so each round starts when everything is idle.
   expect(paths.filter(({ path }) => path === "/app").length).toBeGreaterThanOrEqual(rounds / together);
   expect(paths.filter(({ path }) => !/^\/app(\/hook\/deliveries.*)?$/.test(path))).toEqual([]);
 });
 
-test("a Secret that is deleted by hand comes back", async () => {
+test("restores a Secret that was deleted by hand", async () => {
   const found = (await secret()) as Stored<SecretObject>;
   await ghapps.kit.client.delete(TokenSecret, sample, {});
   const { metadata } = await untilMended(found);
@@ -142,7 +142,7 @@ test("a Secret that is deleted by hand comes back", async () => {
   expect(mints()).toBe(1);
 });
 
-test("a Secret that somebody changes is mended", async () => {
+test("repairs a Secret that was changed by hand", async () => {
   const found = (await secret()) as Stored<SecretObject>;
   const [password, other] = ["ghs_mine", "x"].map((text) => Buffer.from(text).toString("base64"));
   await ghapps.patch(TokenSecret, sample, { data: { password, other } });
@@ -152,7 +152,7 @@ test("a Secret that somebody changes is mended", async () => {
   expect(mints()).toBe(1);
 });
 
-test("labels and annotations of others stay, those of the template go with it", async () => {
+test("keeps labels and annotations of others, and removes those of the template with it", async () => {
   const found = (await secret()) as Stored<SecretObject>;
   await ghapps.patch(TokenSecret, sample, { metadata: { labels: { mine: "1" } } });
   const metadata = { labels: { team: null, part: "web" }, annotations: null };
@@ -163,7 +163,7 @@ test("labels and annotations of others stay, those of the template go with it", 
   expect(changed.annotations).not.toHaveProperty("kpack.io/git");
 });
 
-test("the token moves when only its key changes", async () => {
+test("moves the token when only its key in the Secret changes", async () => {
   const found = (await secret()) as Stored<SecretObject>;
   const old = texts(found).password;
   await ghapps.patch(Installation, sample, { spec: { key: "token", template: { type: "Opaque" } } });

@@ -1,4 +1,4 @@
-/** With exactly the generated rights: Secrets of opted-in namespaces, and of no others, are within reach. */
+/** With exactly the generated rights, only Secrets of opted-in namespaces are accessible. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type KubeClient, kubeClient } from "../../bus/kube/client.ts";
 import { loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
@@ -16,7 +16,7 @@ import { metricSum } from "../harness/metrics.ts";
 import { createNamespace, optIn } from "../harness/namespaces.ts";
 import { accountUser, grant, rightKinds } from "../harness/rights.ts";
 
-/** A function that writes Secrets; `notes` only looks at them. */
+/** A function that writes Secrets; `notes` only watches them. */
 const keeper = defineFunction({
   name: "keeper",
   for: Note,
@@ -25,7 +25,7 @@ const keeper = defineFunction({
 });
 const functions = [notes, keeper];
 const manager = { fieldManager: "test" };
-// Each look opens /metrics or a stream of the bus.
+// Each poll opens /metrics or a stream of the bus.
 const patience = { timeout: 60_000, interval: 500 };
 let kit: LocalKit;
 let bus: Bus;
@@ -50,7 +50,7 @@ afterAll(async () => {
   await kit?.stop();
 });
 
-/** The label, and what `denrei opt-in` prints. */
+/** The label, and the output of `denrei opt-in`. */
 async function optInWholly(namespace: string): Promise<void> {
   await optIn(kit.client, namespace);
   await grant(kit.client, optInManifests(functions, [namespace], "denrei"));
@@ -61,13 +61,13 @@ const secret = (namespace: string, name: string) =>
 const createSecret = (namespace: string, name: string) =>
   kit.client.create(Secret, secret(namespace, name), manager);
 
-/** Names of the Secrets of a namespace on the bus. */
+/** Names of a namespace's Secrets on the bus. */
 async function onBus(namespace: string): Promise<string[]> {
   const entries = await objectStore(bus, "default").entries(Secret, namespace);
   return entries.map(({ object }) => object.metadata.name).sort();
 }
 
-/** The API server as a service account sees it, for one test. */
+/** The API server as seen by a service account, for one test. */
 async function as(account: string): Promise<KubeClient> {
   const path = await kit.platform.kubeconfigFor(accountUser(account));
   const connection = await openConnection(loadKubeconfig({ path }));
@@ -76,7 +76,7 @@ async function as(account: string): Promise<KubeClient> {
 }
 
 describe("the bridge", () => {
-  test("may list Secrets where they are opted in, and nowhere else, least of all everywhere", async () => {
+  test("may list Secrets in opted-in namespaces only, and never cluster-wide", async () => {
     const itself = await as("denrei-bridge");
     await expect(itself.list(Secret)).rejects.toThrow("403");
     await expect(itself.list(Secret, "opted-in")).rejects.toThrow("403");
@@ -93,7 +93,7 @@ describe("the bridge", () => {
     expect(await onBus("closed")).toEqual([]);
   });
 
-  test("says what is missing where there is the label alone, and serves the other namespaces all the same", async () => {
+  test("reports missing rights where only the label is set, and serves the other namespaces", async () => {
     const refused = () =>
       metricSum([bridge], /^denrei_bridge_refused\{kind="Secret",namespace="labelled"\} 1/);
     const calls = () => metricSum([bridge], /^rest_client_requests_total\{code="403"/);
@@ -107,7 +107,7 @@ describe("the bridge", () => {
     await expect.poll(refused, patience).toBe(1);
     await expect.poll(async () => (await calls()) - before, patience).toBeGreaterThan(7);
     const seconds = (performance.now() - begun) / 1000;
-    // Each pause is twice as long as the one before, up to half a minute.
+    // Each pause is twice as long as the previous one, up to 30 seconds.
     expect((await calls()) - before).toBeLessThan(10 + seconds / 15);
     expect(told()).toMatchObject([
       {
@@ -118,7 +118,7 @@ describe("the bridge", () => {
         },
       },
     ]);
-    // A trouble that is the bridge's own shows after five seconds.
+    // The bridge reports its own problems after five seconds.
     expect(seconds).toBeGreaterThan(5);
     expect(await readiness()).toEqual({ status: 200, text: "ok" });
     await createSecret("opted-in", "meanwhile");
@@ -129,7 +129,7 @@ describe("the bridge", () => {
     await expect.poll(() => onBus("labelled"), patience).toEqual(["made"]);
     await expect.poll(refused, patience).toBe(0);
 
-    // What was granted can be taken away again.
+    // Rights that were granted can be revoked.
     await kit.client.delete(
       rightKinds.RoleBinding,
       { namespace: "labelled", name: "denrei-bridge-opted-in" },
@@ -144,7 +144,7 @@ describe("the bridge", () => {
 describe("a function", () => {
   const at = (namespace: string) => ({ namespace, name: "mine" });
 
-  test("that owns Secrets may write single ones where they are opted in, and list none", async () => {
+  test("that owns Secrets may write single ones in opted-in namespaces, and list none", async () => {
     const worker = await as("denrei-keeper");
     await optInWholly("default");
     for (const namespace of ["default", "denrei"]) {

@@ -1,4 +1,4 @@
-/** Objects of modoki-operator and ghapp-controller apply unchanged, and mean what they meant there. */
+/** Objects of modoki-operator and ghapp-controller apply unchanged, and keep their meaning. */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
@@ -26,7 +26,7 @@ const kinds = [
 const later = { timeout: 90_000, interval: 100 };
 
 let paas: Paas;
-/** Commits, by what names them. */
+/** Commits by the ref that names them. */
 let commits: { main: string; tag: string; pull: number; repository: number };
 /** Why the Installation had no token before its App had a rule. */
 let refusal: string | undefined;
@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 afterAll(() => paas?.stop());
 
-/** A repository with a tag behind main, a branch and a pull request. */
+/** A repository with a tag behind main, a branch, and a pull request. */
 async function repository(): Promise<typeof commits> {
   const { github } = paas;
   const before = await github.api<{ commit: { sha: string } }>("GET", "/repos/acme/web/branches/main");
@@ -77,14 +77,14 @@ function originals(): readonly KubeObject[] {
 async function apply(object: KubeObject): Promise<void> {
   const kind = kinds.find((one) => one.kind === object.kind) as Kind;
   const { spec } = await paas.kit.client.create(kind, object, { fieldManager: "kubectl" });
-  // The API server drops unknown fields without a word.
+  // The API server drops unknown fields silently.
   if (object.spec !== undefined) expect(spec).toMatchObject(object.spec as object);
 }
 
 const at = (name: string) => ({ namespace, name });
 const sync = (name: string) => paas.kit.until(RemoteSync, at(name), has("Ready", "True"));
 
-test("a cluster-wide App gives no tokens before it has a rule; then Secrets have the type of the template", async () => {
+test("a cluster-wide App issues tokens only once it has a rule; Secrets then have the type of the template", async () => {
   expect(refusal).toContain("spec.allowed");
   for (const name of ["acme-web", "acme-tool"])
     await paas.kit.until(Installation, at(name), has("Ready", "True"));
@@ -93,7 +93,7 @@ test("a cluster-wide App gives no tokens before it has a rule; then Secrets have
   expect(Object.keys(tool.data ?? {}).sort()).toEqual(["other", "token"]);
 });
 
-test("a branch is built and runs", async () => {
+test("builds and runs a branch", async () => {
   const { status } = await sync("web");
   expect(status?.revision).toBe(commits.main);
   const app = await paas.kit.until(Application, at("web"), has("Ready", "True"));
@@ -101,7 +101,7 @@ test("a branch is built and runs", async () => {
   expect(conditionOf(await sync("web"), "Deprecated")).toBeUndefined();
 });
 
-test("of a pull request and a branch, the pull request counts", async () => {
+test("prefers the pull request when both a pull request and a branch are given", async () => {
   const { status } = await sync("precedence");
   expect(status).toMatchObject({ ref: `#${commits.pull}`, baseBranch: "main" });
   expect(conditionOf(await sync("precedence"), "Deprecated")).toMatchObject({
@@ -115,7 +115,7 @@ test("of a pull request and a branch, the pull request counts", async () => {
   await paas.kit.until(RemoteSync, at("precedence"), has("Deprecated", "False"));
 });
 
-test("a tag and the first digits of a commit id are the commit, and a tag that moves is followed", async () => {
+test("resolves a tag and an abbreviated commit ID, and follows a tag that moves", async () => {
   for (const name of ["tagged", "short"]) {
     const { status } = await sync(name);
     expect(status?.revision, name).toBe(commits.tag);
@@ -130,7 +130,7 @@ test("a tag and the first digits of a commit id are the commit, and a tag that m
   await paas.kit.until(RemoteSync, at("tagged"), ({ status }) => status?.revision === commits.main);
 });
 
-test("an Application without domains runs without a route", async () => {
+test("runs an Application without domains, without a route", async () => {
   const { status } = await paas.kit.until(Application, at("worker"), has("Ready", "True"));
   expect(status?.urls).toEqual([]);
   await paas.kit.client.get(Deployment, at("worker"));
@@ -142,7 +142,7 @@ test("an Application without domains runs without a route", async () => {
   expect(ingresses).not.toContain("worker");
 });
 
-test("a pipeline's previews have the hosts of modoki-operator where the site says so", async () => {
+test("gives previews the hosts of modoki-operator where the site says so", async () => {
   const { status } = await paas.kit.until(AppPipeline, at("web"), ({ status }) =>
     Boolean(status?.previews?.some(({ phase }) => phase === "Ready")),
   );
