@@ -157,7 +157,7 @@ test("leaves an object that another client created under a child's name, until t
   const { metadata } = await paas.kit.client.get(Service, at("taken"));
   expect(metadata.resourceVersion, "it was not touched").toBe(mine.metadata.resourceVersion);
 
-  const owner = await paas.create(ConfigMap, { metadata: at("somebody") });
+  const owner = await paas.create(ConfigMap, { metadata: at("owner") });
   const typed = { ...owner, apiVersion: "v1", kind: "ConfigMap" };
   const beforeRetry = async (change: () => Promise<unknown>) => {
     const delay = await changeBeforeTimer(paas, "modoki-application", at("taken"), change);
@@ -169,7 +169,7 @@ test("leaves an object that another client created under a child's name, until t
   await until(
     "taken",
     (app) =>
-      conditionOf(app)?.message.includes(`ConfigMap somebody (uid ${owner.metadata.uid}) controls`) === true,
+      conditionOf(app)?.message.includes(`ConfigMap owner (uid ${owner.metadata.uid}) controls`) === true,
   );
   await beforeRetry(() => paas.kit.client.delete(Service, at("taken"), {}));
   await until("taken", isDeployed);

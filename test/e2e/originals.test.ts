@@ -142,7 +142,7 @@ test("runs an Application without domains, without a route", async () => {
   expect(ingresses).not.toContain("worker");
 });
 
-test("gives previews the hosts of modoki-operator where the site says so", async () => {
+test("gives previews the hosts of modoki-operator where the site configures them", async () => {
   const { status } = await paas.kit.until(AppPipeline, at("web"), ({ status }) =>
     Boolean(status?.previews?.some(({ phase }) => phase === "Ready")),
   );

@@ -1,4 +1,4 @@
-/** Charts of a site's own: changed without a restart, and harmless whatever they do. */
+/** A site's own charts: they change without a restart, and cannot do harm. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => paas?.stop());
 
-/** A chart of one Service, whose port it says, and what else it does. */
+/** A chart of one Service with this port, plus more code. */
 const service = (port: number, before = "") => `
 export default ({ app }) => {
   ${before}
@@ -26,7 +26,7 @@ const portOf = (found: unknown) =>
 const rendered = (name: string, status: "True" | "False", reason?: string) =>
   paas.kit.until(Application, { name }, has("Rendered", status, reason));
 
-/** Creates an Application for one test: each one that exists is rendered again whenever the chart changes. */
+/** Creates an Application for one test: each existing one is rendered again whenever the chart changes. */
 async function application(name: string): Promise<void> {
   await paas.application(name);
   onTestFinished(async () => {
@@ -34,7 +34,7 @@ async function application(name: string): Promise<void> {
   });
 }
 
-test("a chart in the ConfigMap renders all Applications, and its next text does without a restart", async () => {
+test("renders all Applications with a chart in the ConfigMap, and with its next version without a restart", async () => {
   await application("one");
   await application("two");
   for (const name of ["one", "two"]) await paas.kit.until(Deployment, { name }, () => true);
@@ -50,7 +50,7 @@ test("a chart in the ConfigMap renders all Applications, and its next text does 
     expect(log.records().filter(({ msg }) => msg === "starting")).toHaveLength(1);
 });
 
-test("constructs of cdk8s in TypeScript, which names what has no name as ever", async () => {
+test("renders cdk8s constructs in TypeScript, and generates the names that the chart leaves out", async () => {
   await application("blog");
   await paas.site({
     "chart.ts": `
@@ -81,7 +81,7 @@ test.each([
     'export default () => [{ apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "all" } }];',
     "ClusterRole",
   ],
-])("a chart that %s changes nothing, and the Application says so", async (what, reason, chart, says) => {
+])("a chart that %s changes nothing, and the Application reports it", async (what, reason, chart, says) => {
   const name = `steady-${what.replaceAll(" ", "-").toLowerCase()}`;
   await paas.site({ "chart.js": service(84) });
   await application(name);
@@ -100,7 +100,7 @@ test.each([
   await paas.kit.until(Service, { name }, (found) => portOf(found) === 85);
 });
 
-test("a program by the contract of modoki-operator", async () => {
+test("runs a program that follows modoki-operator's contract", async () => {
   const folder = await mkdtemp(join(tmpdir(), "denrei-chart-test-"));
   try {
     await writeFile(

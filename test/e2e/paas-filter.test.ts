@@ -1,4 +1,4 @@
-/** Which open pull requests get a preview: labels, branches, drafts, strangers, how many and for how long. */
+/** Which open pull requests get a preview: by labels, branches, drafts, contributors, number, and age. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Image } from "../../functions/paas/kinds/kpack.ts";
 import { Application, AppPipeline, RemoteSync } from "../../functions/paas/kinds.ts";
@@ -18,7 +18,7 @@ afterAll(() => paas?.stop());
 const phases = (name: string) => async () =>
   phasesOf(await paas.kit.client.get(AppPipeline, { namespace: "default", name }));
 
-test("a pull request has a preview while its labels and base match the filter and it is no draft", async () => {
+test("a pull request has a preview while its labels and base match the filter and it is not a draft", async () => {
   const filter = { labels: ["preview", "web"], baseBranches: ["main", "release/*"], drafts: false };
   await previews.create("chosen", { ...idle, filter });
   const pull = await previews.open("chosen", { draft: true });
@@ -47,7 +47,7 @@ test("a pull request has a preview while its labels and base match the filter an
   await previews.phases("chosen", { 1: "Building" });
 });
 
-test("of a stranger's pull request nothing is made or built but the commit that somebody has approved", async () => {
+test("builds only the approved commit of an outside contributor's pull request", async () => {
   const label = "preview-approved";
   const fork = "stranger/strangers";
   const secretKeyRef = { name: "api", key: "token" };
@@ -91,7 +91,7 @@ test("of a stranger's pull request nothing is made or built but the commit that 
   const built = await paas.kit.client.get(RemoteSync, previewAt("strangers", 1));
   expect(built.status?.revision).toBe(after);
 
-  // The label is given, and a commit is pushed before the pipeline has heard of either.
+  // The label is set and a commit is pushed before the pipeline learns of either.
   const refresh = (times: number) =>
     paas.patch(AppPipeline, "strangers", {
       metadata: { annotations: { [annotations.refreshedAt]: `${times}` } },
@@ -101,7 +101,7 @@ test("of a stranger's pull request nothing is made or built but the commit that 
   await paas.github.addLabel({ ...pull, label });
   const { after: late } = await paas.github.push({ repository: fork, branch: "change" });
   await refresh(1);
-  // The approval went with the label, and no one knows which commit the label was given to.
+  // The approval was removed with the label, and the labeled commit is unknown.
   const unapproved = {
     phase: "NeedsApproval",
     approvalProblem: expect.stringContaining("may have been added to an earlier commit"),
@@ -123,7 +123,7 @@ test("of a stranger's pull request nothing is made or built but the commit that 
   expect(reviewed).toMatchObject({ approvedSHA: late, approvedWith: "review" });
 });
 
-test("strangers' pull requests get nothing at all, or all that others get, where the pipeline says so", async () => {
+test("gives pull requests of outside contributors no preview, or a normal one, as the pipeline configures", async () => {
   await previews.create("never", { ...idle, filter: { forks: "Never" } });
   await previews.create("always", { ...idle, filter: { forks: "Always" } });
   for (const name of ["never", "always"]) {
@@ -135,7 +135,7 @@ test("strangers' pull requests get nothing at all, or all that others get, where
   expect((await previews.numbers("never")).applications).toEqual([2]);
 });
 
-test("there are only so many previews: those that are shown stay, and the next comes when one goes", async () => {
+test("limits the number of previews: existing ones stay, and the next one starts when one ends", async () => {
   await previews.create("room", { ...idle, maxPreviews: 2 });
   const first = await previews.open("room");
   await previews.open("room");
@@ -152,12 +152,12 @@ test("there are only so many previews: those that are shown stay, and the next c
   await previews.phases("room", { 1: "Building", 2: "Building", 3: "Building", 4: "Building" });
 });
 
-test("a preview goes when nothing was pushed for long, and comes back with a new commit", async () => {
+test("deletes a preview without recent commits, and restores it for a new commit", async () => {
   const begun = performance.now();
   await previews.create("aged", idle);
   const pull = await previews.open("aged", { branch: "change" });
   await previews.phases("aged", { 1: "Building" });
-  // As long as that took, and a while more.
+  // As long as that took, and some more.
   const ttl = `${Math.ceil((performance.now() - begun) / 1000) + 8}s`;
   const { metadata } = await paas.patch(AppPipeline, "aged", { spec: { ttl } });
   await previews.until("aged", ({ status }) => status?.listedGeneration === metadata.generation);
@@ -165,7 +165,7 @@ test("a preview goes when nothing was pushed for long, and comes back with a new
   await previews.phases("aged", { 1: "Expired" });
   await untilNoObjects(paas, "aged", 1);
   expect(previews.requests("aged").filter(({ path }) => /\/pulls\?/.test(path))).toHaveLength(lists);
-  // Watched from before: it does not stay.
+  // Observed from the start: it does not stay.
   await Promise.all([
     previews.until("aged", ({ status }) => status?.previews?.[0]?.application !== undefined),
     paas.github.push({ repository: pull.repository, branch: "change" }),

@@ -1,4 +1,4 @@
-/** What RemoteSyncs expect of kpack: with its stand-in, or with that of an existing cluster whose build pods are played. */
+/** RemoteSyncs with kpack: its stand-in, or that of an existing cluster with simulated build pods. */
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isNotFound } from "../../bus/kube/errors.ts";
@@ -30,7 +30,7 @@ const untilBuild = (name: string, number: number, condition: (build: Build) => b
     })
     .toBe(true);
 
-test("a push is built, and the digest of just that build is deployed", async () => {
+test("builds a push, and deploys the digest of exactly that build", async () => {
   const first = await syncs.start("push");
   const before = await syncs.image("push");
   const revision = await syncs.push("push");
@@ -54,11 +54,11 @@ test("a push is built, and the digest of just that build is deployed", async () 
 
   const after = await syncs.image("push");
   expect(after?.metadata.uid).toBe(before?.metadata.uid);
-  // Each more would race with kpack's own.
+  // More builds would race with kpack's own.
   expect((after?.metadata.generation ?? 0) - (before?.metadata.generation ?? 0)).toBe(1);
 });
 
-test("a build that fails leaves what runs, and says where, why and with which words; the next push heals it", async () => {
+test("a failed build keeps the running version and reports step, reason, and log; the next push recovers", async () => {
   const good = await syncs.start("failing");
   await syncs.steer("failing", { "sim.kpk/fail-step": "detect" });
   const bad = await syncs.push("failing");
@@ -83,7 +83,7 @@ test("a build that fails leaves what runs, and says where, why and with which wo
   expect(healed.status).toMatchObject({ lastFailure, buildNumber: 3 });
 });
 
-test("a rebuild that fails keeps the commit ready with a warning, which goes when a later one succeeds", async () => {
+test("a failed rebuild keeps the commit ready with a warning, which a later success removes", async () => {
   const { status } = await syncs.start("again");
   const rebuilt = async (number: number, succeeds: "True" | "False") => {
     // kpack orders Builds by the second of their creation.
@@ -109,7 +109,7 @@ test("a rebuild that fails keeps the commit ready with a warning, which goes whe
   expect((await syncs.application("again")).spec.image).toBe(digest);
 });
 
-test("what was pushed while a build runs is deployed after it, and what that build made never is", async () => {
+test("deploys a commit that was pushed during a build, and never the image of that build", async () => {
   await syncs.start("overtaken");
   await syncs.steer("overtaken", { "sim.kpk/hold-step": "build" });
   const slow = await syncs.push("overtaken");
@@ -135,7 +135,7 @@ test("what was pushed while a build runs is deployed after it, and what that bui
   expect(deployed).not.toContain(builds[1]?.status?.latestImage);
 });
 
-test("a Secret of the registry that is missing keeps the Image from being made, and it goes on when there is one", async () => {
+test("waits for a missing registry Secret before it creates the Image", async () => {
   await Promise.all([paas.application("waiting"), syncs.branch("waiting")]);
   const image = { name: `${registry}/acme/waiting`, secretName: "later" };
   await paas.remoteSync("waiting", { branch: "waiting" }, { image });
@@ -152,7 +152,7 @@ test("a Secret of the registry that is missing keeps the Image from being made, 
   expect((await syncs.builds("waiting")).length).toBe(1);
 });
 
-test("a build that could not begin is had again when what it lacked is there", async () => {
+test("retries a build that could not start once the missing object exists", async () => {
   const own = { namespace: paas.namespace, name: "own" };
   const { data, type } = await paas.kit.client.get(Secret, { ...own, name: secrets.registry });
   const secret = { metadata: own, type, data };
@@ -180,7 +180,7 @@ test("a build that could not begin is had again when what it lacked is there", a
   await syncs.ready("lacking");
 });
 
-test("another repository of images: the Image is made anew, and built", async () => {
+test("recreates and builds the Image for another image repository", async () => {
   const { status } = await syncs.start("moving");
   const before = await syncs.image("moving");
   await paas.patch(RemoteSync, "moving", { spec: { image: { name: `${registry}/acme/moved` } } });
@@ -198,7 +198,7 @@ test("another repository of images: the Image is made anew, and built", async ()
   expect((await syncs.application("moving")).spec.image).toBe(moved.status?.latestImage);
 });
 
-test("when all Builds are deleted, the one that has the name of the first again is the one that counts", async () => {
+test("when all Builds are deleted, uses the new one that has the name of the first", async () => {
   await syncs.start("emptied");
   const revision = await syncs.push("emptied");
   await syncs.ready("emptied", revision);
@@ -219,7 +219,7 @@ test("when all Builds are deleted, the one that has the name of the first again 
   expect((await syncs.application("emptied")).spec.image).toBe(first?.status?.latestImage);
 });
 
-test("foreign Secrets stay in the account, and replays write nothing", async () => {
+test("keeps other clients' Secrets in the account, and writes nothing on replayed events", async () => {
   await syncs.start("shared");
   const name = "modoki-shared-builder";
   const foreign = [{ name: "dockercfg-1" }];
@@ -245,7 +245,7 @@ test("foreign Secrets stay in the account, and replays write nothing", async () 
   expect(syncs.asked()).toEqual([]);
 });
 
-test("when it goes, its Image and its account go, and the Application stays as it is", async () => {
+test("deletes its Image and account, and keeps the Application", async () => {
   const { status } = await syncs.start("leaving");
   const { metadata } = (await syncs.image("leaving")) ?? {};
   await paas.kit.client.delete(RemoteSync, { namespace: paas.namespace, name: "leaving" }, {});

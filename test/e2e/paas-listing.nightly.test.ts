@@ -1,4 +1,4 @@
-/** As many open pull requests as need two pages of GitHub's own size. paas-listing.test.ts has the same with small pages. */
+/** Enough open pull requests for two pages of GitHub's default size. paas-listing.test.ts has the same test with small pages. */
 import { afterAll, beforeAll, test } from "vitest";
 import { expectManyPreviews } from "../harness/manypreviews.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => paas?.stop());
 
 test(
-  "each of 75 open pull requests has a preview, and a list that breaks off takes none away",
+  "each of 75 open pull requests has a preview, and an incomplete list deletes none",
   ({ expect }) => expectManyPreviews(paas, { first: 75, last: 105, expect }),
   400_000,
 );

@@ -1,4 +1,4 @@
-/** Which pull requests are open, found out without a single webhook, and what becomes of previews when it can not be. */
+/** Listing open pull requests without webhooks, and keeping previews when listing fails. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Secret } from "../../bus/kube/kind.ts";
 import { Application, AppPipeline, RemoteSync } from "../../functions/paas/kinds.ts";
@@ -27,9 +27,9 @@ const refresh = (name: string) =>
     metadata: { annotations: { "modoki.tsuzu.dev/refreshed-at": String(performance.now()) } },
   });
 
-// Each has a repository of its own.
+// Each has its own repository.
 describe.concurrent("what GitHub lists", () => {
-  test("without webhooks a preview comes, follows and goes, and GitHub is asked what has changed since", async ({
+  test("without webhooks, creates, updates, and deletes a preview, with conditional requests to GitHub", async ({
     expect,
   }) => {
     await previews.create("polled", { pollInterval: "10s" });
@@ -37,7 +37,7 @@ describe.concurrent("what GitHub lists", () => {
     const delay = await storedDelay(paas, "modoki-apppipeline", { namespace: "default", name: "polled" });
     expect(delay).toBeLessThanOrEqual(10_000);
     const pull = await previews.open("polled", { branch: "change" });
-    // Lists include merges as well: the merge is known at once, not only after a request.
+    // Lists include merge commits, so the merge is known without another request.
     const merged = () => paas.github.mergeability(pull.repository, pull.number, "clean");
     merged();
     await pollNow(paas, previews, "polled");
@@ -48,7 +48,7 @@ describe.concurrent("what GitHub lists", () => {
     await previews.until("polled", ({ status }) => status?.previews?.[0]?.headSHA === after);
     await sweep(paas, "modoki-remotesync");
     await previews.phases("polled", { 1: "Ready" });
-    // One worker at least is asked twice with nothing new in between.
+    // At least one worker gets the same list twice.
     for (const _ of [...paas.workers, "once more"]) await pollNow(paas, previews, "polled");
     await paas.github.closePullRequest(pull);
     await pollNow(paas, previews, "polled");
@@ -59,11 +59,11 @@ describe.concurrent("what GitHub lists", () => {
       .filter(isList)
       .map(({ status }) => status);
     expect(answers).toContain(304);
-    // Each worker reads whole lists only: before, with the pull request, with its commit, and without it.
+    // Each worker fetches only changed lists: the initial one, with the pull request, with its commit, and without it.
     expect(answers.filter((status) => status === 200).length).toBeLessThanOrEqual(4 * paas.workers.length);
   });
 
-  test("when the timer is lost as well, the sweep finds what was closed", async ({ expect }) => {
+  test("finds a closed pull request in the sweep when the timer is lost as well", async ({ expect }) => {
     const pull = await previews.open("swept");
     await previews.create("swept", { pollInterval: "10s", ...idle });
     await previews.until("swept", (pipeline) => numbersOf(pipeline) === "1");
@@ -81,9 +81,8 @@ describe.concurrent("what GitHub lists", () => {
       .toEqual([]);
   });
 
-  test("each of many open pull requests has a preview, and a list that breaks off takes none away", ({
-    expect,
-  }) => expectManyPreviews(paas, { first: 3, last: 6, expect }));
+  test("each of many open pull requests has a preview, and an incomplete list deletes none", ({ expect }) =>
+    expectManyPreviews(paas, { first: 3, last: 6, expect }));
 });
 
 test("keeps previews of a renamed repository up to date, and reports the name to change", async () => {
@@ -115,7 +114,7 @@ test("keeps previews of a renamed repository up to date, and reports the name to
 });
 
 describe.concurrent("what GitHub does not list", () => {
-  test("a repository that is not there is said, and takes no preview away", async ({ expect }) => {
+  test("reports a missing repository, and keeps its previews", async ({ expect }) => {
     await previews.open("moved");
     await previews.create("moved", idle);
     await previews.until("moved", (pipeline) => numbersOf(pipeline) === "1");
@@ -128,7 +127,7 @@ describe.concurrent("what GitHub does not list", () => {
     await previews.until("moved", has("Ready", "True"));
   });
 
-  test("with its status lost and GitHub away, it takes nothing away", async ({ expect }) => {
+  test("keeps previews when its status is lost while GitHub is unavailable", async ({ expect }) => {
     await previews.open("wiped");
     await previews.create("wiped", idle);
     await previews.until("wiped", (pipeline) => numbersOf(pipeline) === "1");
@@ -156,7 +155,7 @@ describe.concurrent("what GitHub does not list", () => {
 });
 
 // The others use the same token.
-test("it waits for its token, says when that is no good, and goes on with the next one", async () => {
+test("waits for its token, reports an invalid one, and continues with the next one", async () => {
   const at = { namespace: "default", name: secrets.git };
   const good = await paas.kit.client.get(Secret, at);
   await paas.kit.client.delete(Secret, at, {});

@@ -1,4 +1,4 @@
-/** Previews of pull requests, told of by webhooks: what makes, changes and takes them away, and what asks GitHub nothing. */
+/** Previews driven by webhooks: what creates, changes, and deletes them, and what needs no request to GitHub. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Stored } from "../../bus/kube/object.ts";
 import { kubectlTable } from "../../bus/kube/table.ts";
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => paas?.stop());
 
-test("webhooks make a preview, bring it to each new commit, take it away, and make it again", async () => {
+test("webhooks create a preview, update it for each commit, delete it, and create it again", async () => {
   await previews.create("hooks");
   await previews.until("hooks", has("Ready", "True"));
   const pull = await previews.open("hooks", { branch: "change" });
@@ -49,7 +49,7 @@ test("webhooks make a preview, bring it to each new commit, take it away, and ma
   await untilNoObjects(paas, "hooks", 1);
 });
 
-test("what becomes of children, and events that come again, neither ask GitHub nor write", async () => {
+test("changes of children and replayed events cause neither requests to GitHub nor writes", async () => {
   await previews.open("children");
   await previews.create("children");
   await previews.phases("children", { 1: "Ready" });
@@ -70,7 +70,7 @@ test("what becomes of children, and events that come again, neither ask GitHub n
   expect([paas.github.requests().length, await paas.writes()]).toEqual([asked, written]);
 });
 
-test("an object of a preview that somebody deletes comes back without a word to GitHub", async () => {
+test("restores a deleted object of a preview without a request to GitHub", async () => {
   await previews.until("children", has("Ready", "True"));
   await paas.untilQuiet();
   const lists = () => previews.requests("children").filter(({ path }) => /\/pulls\?/.test(path)).length;
@@ -79,7 +79,7 @@ test("an object of a preview that somebody deletes comes back without a word to 
   const before = await paas.kit.client.get(RemoteSync, at);
   const app = await paas.kit.client.get(Application, at);
   const requests = paas.github.requests().length;
-  // With all that it owns, which would be waited for else, with a timer.
+  // With its dependents. Otherwise their deletion would be polled with a timer.
   await paas.kit.client.delete(RemoteSync, at, { propagation: "Foreground" });
   const isNew = (one: Stored, { metadata }: Stored) =>
     one.metadata.uid !== metadata.uid && has("Ready", "True")(one);
@@ -92,12 +92,12 @@ test("an object of a preview that somebody deletes comes back without a word to 
   await paas.untilQuiet();
   await previews.phases("children", { 1: "Ready" });
   expect(lists()).toBe(asked);
-  // A RemoteSync that is new asks once which commit is wanted; an Application nobody.
+  // A new RemoteSync resolves its commit once; an Application sends no request.
   expect(after - requests).toBeLessThanOrEqual(2);
   expect(paas.github.requests().length).toBe(after);
 });
 
-test("a changed template reaches previews, takes away what it no longer has, and leaves what others wrote", async () => {
+test("applies a changed template to previews, removes fields that it no longer has, and keeps those of others", async () => {
   await previews.open("template");
   await previews.create("template", {
     applicationTemplate: {
@@ -145,7 +145,7 @@ test("a changed template reaches previews, takes away what it no longer has, and
   expect(app.metadata.annotations).not.toHaveProperty("gone");
 });
 
-test("folder, build, builder and revision of a pipeline are those of its previews", async () => {
+test("previews get folder, build, builder, and revision of their pipeline", async () => {
   await previews.open("builds");
   const base = { github: { owner: "acme", repo: "builds", secretName: "acme-web" }, subPath: "services/web" };
   const build = { env: [{ name: "BP_NODE_VERSION", value: "24" }] };
@@ -161,7 +161,7 @@ test("folder, build, builder and revision of a pipeline are those of its preview
   expect([spec.base.subPath, spec.build]).toEqual([undefined, undefined]);
 });
 
-test("an Application of that name that is somebody else's fails that preview alone", async () => {
+test("an existing Application of the same name fails only that preview", async () => {
   await paas.application(previewAt("foreign", 1).name, { domains: ["mine.example.com"] });
   await previews.open("foreign");
   await previews.open("foreign");
@@ -182,7 +182,7 @@ test("an Application of that name that is somebody else's fails that preview alo
   await previews.phases("foreign", { 1: "Ready", 2: "Ready" });
 });
 
-test("kubectl shows whether it is ready, its repository and how many pull requests are open", async () => {
+test("kubectl shows readiness, repository, and the number of open pull requests", async () => {
   await previews.open("columns", {});
   await previews.open("columns", {});
   await previews.create("columns");

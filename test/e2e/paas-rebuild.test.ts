@@ -1,4 +1,4 @@
-/** A new stack rebuilds every Image of a builder at once: what becomes of previews when that fails. */
+/** A new stack rebuilds every Image of a builder at once: previews when that fails. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { failStep } from "../../deploy/simulators/kpack/podannotations.ts";
 import { Build, Image } from "../../functions/paas/kinds/kpack.ts";
@@ -27,7 +27,7 @@ const deployed = async (number: number) =>
   (await paas.kit.client.get(Application, previewAt(name, number))).spec.image;
 const comment = async (number: number) => (await toldOf(paas, name).comments(number))[0]?.body;
 
-/** Steers the pods of the next Builds of all previews. */
+/** Controls the pods of the next Builds of all previews. */
 async function steer(step: string | null): Promise<void> {
   for (const number of numbers)
     await paas.patch(Image, imageOf(number), { metadata: { annotations: { [failStep]: step } } });
@@ -73,7 +73,7 @@ test("previews stay ready with a warning when the rebase of their images fails, 
     .toBe(numbers.length);
   await paas.untilQuiet();
   expect(await Promise.all(numbers.map(deployed))).toEqual(before);
-  // Nothing is wrong with the commits.
+  // The commits themselves are fine.
   expect(await Promise.all(pulls.map(({ headSha }) => toldOf(paas, name).statuses(headSha)))).toEqual(told);
   await paas.kit.until(AppPipeline, { name }, has("Ready", "True"));
 

@@ -1,4 +1,4 @@
-/** A deletion that waits its whole minute for GitHub. functions/paas/report/send.test.ts has the limit itself. */
+/** A deletion that waits its full minute for GitHub. functions/paas/report/tell.test.ts tests the limit itself. */
 import { afterAll, beforeAll, test } from "vitest";
 import { AppPipeline } from "../../functions/paas/kinds.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => paas?.stop());
 
-test("a pipeline that is deleted goes after a minute when GitHub stays away", async () => {
+test("deletes a pipeline after a minute while GitHub is unavailable", async () => {
   const previews = previewsOn(paas);
   await previews.open("away");
   await previews.create("away", { ...idle, report: {} });

@@ -1,4 +1,4 @@
-/** What becomes of previews, told to GitHub: commit statuses, deployments and one comment. And the sample objects. */
+/** Reports about previews to GitHub: commit statuses, deployments, and one comment. And the sample objects. */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
@@ -41,9 +41,9 @@ afterAll(() => paas?.stop());
 const tipOf = async (name: string): Promise<string> =>
   (await paas.github.api<{ commit: { sha: string } }>("GET", `/repos/acme/${name}/branches/main`)).commit.sha;
 
-test("a preview is told in a status, a deployment and one comment, each kept up to date until it is gone", async () => {
+test("reports a preview in a status, a deployment, and one comment, and updates each until its deletion", async () => {
   const told = toldOf(paas, "all");
-  // The preview cannot become ready before GitHub has the status pending.
+  // The preview cannot become ready before GitHub has the pending status.
   await paas.kpack.builder("all", "not-ready");
   await previews.create("all", { ...everything, builder: { kind: "ClusterBuilder", name: "all" } });
   const pull = await previews.open("all", { branch: "change" });
@@ -102,7 +102,7 @@ test("a preview is told in a status, a deployment and one comment, each kept up 
   expect(await told.comments(1)).toHaveLength(1);
 }, 240_000);
 
-test("what may not be told is said, keeps nothing else from being told, and is not asked for over and over", async () => {
+test("names a report that GitHub forbids, sends the others, and does not retry at once", async () => {
   const told = toldOf(paas, "refused");
   const message = { message: "Resource not accessible by integration" };
   const fault = paas.github.fault(
@@ -126,7 +126,7 @@ test("what may not be told is said, keeps nothing else from being told, and is n
   await previews.until("refused", has("Reported", "True"));
 });
 
-test("a locked conversation is reported as locked, and commented on when it is unlocked; a forged comment is left", async () => {
+test("reports a locked conversation, comments once it is unlocked, and leaves a forged comment", async () => {
   const told = toldOf(paas, "locked");
   const pull = await previews.open("locked");
   await paas.github.lockConversation(pull);
@@ -148,7 +148,7 @@ test("a locked conversation is reported as locked, and commented on when it is u
   expect(all.find(({ id }) => id === forged.id)?.body).toBe(body);
 });
 
-test("pipelines of one name in two namespaces have statuses, deployments and comments of their own, and so have pull requests of one commit", async () => {
+test("keeps the reports of pipelines of one name in two namespaces apart, and those of pull requests with one commit", async () => {
   const namespace = "twins";
   await createNamespace(paas.kit.client, namespace);
   await paas.accounts.optIn(namespace);
@@ -187,7 +187,7 @@ test("pipelines of one name in two namespaces have statuses, deployments and com
   for (const [context] of pending) expect(context.startsWith(status?.reportContext ?? "none")).toBe(true);
 });
 
-test("a rate limit is waited for, and what was told before it is not told again", async () => {
+test("waits for the end of a rate limit, and does not repeat earlier reports", async () => {
   const told = toldOf(paas, "limited");
   const pull = await previews.open("limited");
   const fault = paas.github.fault(
@@ -195,7 +195,7 @@ test("a rate limit is waited for, and what was told before it is not told again"
     { status: 429, headers: { "retry-after": "2" } },
     1,
   );
-  // Watched from the beginning: it is so for two seconds.
+  // Observed from the start: it lasts two seconds.
   const limited = previews.until("limited", has("Reported", "False", "RateLimited"));
   await Promise.all([limited, previews.create("limited", { ...idle, report: {} })]);
   await previews.until("limited", has("Reported", "True"));
@@ -209,7 +209,7 @@ test("a rate limit is waited for, and what was told before it is not told again"
   ]);
 });
 
-test("a pipeline that is deleted waits a while for GitHub, but not for a Secret that is gone", async () => {
+test("a deleted pipeline waits a while for GitHub, but not for a deleted Secret", async () => {
   await previews.open("away");
   const secretNames = { away: secrets.git, "away-too": "own" };
   for (const [name, secretName] of Object.entries(secretNames))
@@ -240,7 +240,7 @@ test("a pipeline that is deleted waits a while for GitHub, but not for a Secret 
   await untilNoObjects(paas, "away-too", 1);
 });
 
-test("the sample objects apply unchanged, and what they say runs", async () => {
+test("the sample objects apply unchanged and work", async () => {
   const namespace = "team-a";
   const at = { namespace, name: "web" };
   await createNamespace(paas.kit.client, namespace);
@@ -253,7 +253,7 @@ test("the sample objects apply unchanged, and what they say runs", async () => {
     const { spec = {} } = await paas.kit.client.create(kind, object as KubeObject, {
       fieldManager: "kubectl",
     });
-    // Nothing was dropped, which the API server does without a word.
+    // The API server drops unknown fields silently; it dropped none.
     expect(spec).toMatchObject(object.spec ?? {});
   }
   const sync = await paas.kit.until(RemoteSync, at, has("Ready", "True"));
@@ -270,9 +270,9 @@ test("the sample objects apply unchanged, and what they say runs", async () => {
   expect(url).toMatch(new RegExp(`^https://pr-${number}-web-[0-9a-f]{6}\\.preview\\.example\\.com$`));
 });
 
-// Each has a repository of its own.
+// Each has its own repository.
 describe.concurrent("side by side", () => {
-  test("a build that fails is told with its reason, and the next commit starts anew", async ({ expect }) => {
+  test("reports a failed build with its reason, and starts over with the next commit", async ({ expect }) => {
     const told = toldOf(paas, "failing");
     const pull = await previews.open("failing", { branch: "change" });
     await previews.create("failing", { report: {} });
@@ -291,7 +291,7 @@ describe.concurrent("side by side", () => {
     await expect.poll(async () => (await told.statuses(next.after))[0]?.state, later).toBe("success");
   });
 
-  test("no commit's status stays pending when another one follows, or the pull request is closed", async ({
+  test("leaves no commit's status pending after another commit, or after the pull request is closed", async ({
     expect,
   }) => {
     const told = toldOf(paas, "closed");
@@ -309,7 +309,7 @@ describe.concurrent("side by side", () => {
     expect((await told.statuses(after))[0]?.target_url).toBeNull();
   });
 
-  test("of a stranger's pull request the approved commit is told of, and how a later one is approved", async ({
+  test("reports the approved commit of an outside contributor's pull request, and how to approve a later one", async ({
     expect,
   }) => {
     const told = toldOf(paas, "stranger");

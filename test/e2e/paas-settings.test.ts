@@ -1,4 +1,4 @@
-/** Build settings that kpack does not take for an Image that it has: they keep no commit from being built. */
+/** Build settings that kpack does not apply to an existing Image: they do not keep commits from being built. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Secret } from "../../bus/kube/kind.ts";
 import { Image } from "../../functions/paas/kinds/kpack.ts";
@@ -40,7 +40,7 @@ afterAll(async () => {
 const cacheOf = async (name: string) =>
   ((await syncs.image(name))?.spec.cache as { volume?: { size?: string } } | undefined)?.volume?.size;
 
-/** Starts one with a cache. */
+/** Starts a RemoteSync with a cache. */
 async function start(name: string, cacheSize = "3G"): Promise<void> {
   await syncs.branch(name);
   await syncs.start(name, { branch: name }, { build: { cacheSize } });
@@ -51,7 +51,7 @@ test.each([
   ["removed", null, "SettingsRefused", "current: 3G, requested: 2G"],
   ["larger", "5G", "CacheCannotGrow", "is not bound"],
 ])(
-  "with a cache that is %s, commits are built and deployed, and a condition says why the size waits",
+  "with a cache that is %s, builds and deploys commits, and a condition reports why the size is pending",
   async (name, cacheSize, reason, text) => {
     await start(name);
     await paas.patch(RemoteSync, name, { spec: { build: { cacheSize } } });
@@ -69,7 +69,7 @@ test.each([
     expect(await cacheOf(name)).toBe("3G");
     await syncs.allRolledOut();
     await paas.untilQuiet();
-    // kpack is not asked again for each event.
+    // Events do not cause repeated requests to kpack.
     const writes = await paas.writes();
     await paas.touch(RemoteSync, name);
     await paas.untilQuiet();
@@ -77,7 +77,7 @@ test.each([
   },
 );
 
-test("a size that kpack writes in another form is what is wanted: builds ask for no Secret again", async () => {
+test("accepts a size that kpack normalizes, and builds again need no requests for Secrets", async () => {
   const own = { namespace: paas.namespace, name: "own" };
   const { data, type } = await paas.kit.client.get(Secret, { ...own, name: secrets.registry });
   await paas.create(Secret, { metadata: own, type, data });
@@ -95,12 +95,12 @@ test("a size that kpack writes in another form is what is wanted: builds ask for
   expect((await paas.writes()) - writes).toBe(0);
 });
 
-test("the annotation recreates the Image with the settings of the spec, and what is deployed stays meanwhile", async () => {
+test("the annotation recreates the Image with the settings of the spec, and the deployed version stays meanwhile", async () => {
   await start("anew");
   await paas.patch(RemoteSync, "anew", { spec: { build: { cacheSize: "1G" } } });
   const { status } = await syncs.until("anew", "SettingsRefused", "SettingsApplied");
   const [before, deployed] = [await syncs.image("anew"), (await syncs.application("anew")).spec.image];
-  // Until it is ready again nothing is built, and so nothing else is deployed.
+  // Nothing is built, and so nothing else deployed, until it is ready again.
   await paas.kpack.builder("default", "not-ready");
   await paas.patch(RemoteSync, "anew", { metadata: { annotations: { [annotations.recreateImage]: "1" } } });
   const image = await paas.kit.until(
@@ -126,12 +126,12 @@ test("the annotation recreates the Image with the settings of the spec, and what
   expect((await syncs.application("anew")).spec.image).toBe(healed.status?.latestImage);
 });
 
-test("an Image that kpack does not act on is reported, and recreated on request", async () => {
+test("an Image that kpack does not reconcile is reported, and recreated on request", async () => {
   await start("stuck", "1G");
-  // As a version did that did not look at the volume first.
+  // Like a version that did not check the volume first.
   await paas.patch(Image, "modoki-stuck", { spec: { cache: { volume: { size: "9G" } } } });
   await syncs.push("stuck");
-  // Checked with each event and sweep, and reported after half a minute.
+  // Checked with each event and sweep, and reported after 30 seconds.
   await expect
     .poll(
       async () => {

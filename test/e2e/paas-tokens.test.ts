@@ -1,6 +1,6 @@
 /**
- * A story: a member of the namespace reads every Secret there, and still cannot write to the repository. The token that builds clone
- * with reads one repository; tokens that write exist in the memory of workers alone.
+ * A member of the namespace can read every Secret there, and still cannot write to the repository. The token that builds use to clone
+ * can only read one repository; tokens that can write exist only in the memory of workers.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type KubeClient, kubeClient } from "../../bus/kube/client.ts";
@@ -93,7 +93,7 @@ async function pipeline(): Promise<void> {
   });
 }
 
-/** Everything in the Secrets that could be a token: whole values, and words in them. */
+/** Every possible token in the Secrets: whole values, and words in them. */
 async function found(): Promise<ReadonlySet<string>> {
   const { items } = await member.list(Secret, namespace);
   const values = items.flatMap((secret) => [
@@ -113,7 +113,7 @@ const statusOf = async (token: string, method: string, path: string, body?: obje
   return response.status;
 };
 
-test("a member who reads every Secret of the namespace can read the code, and write nothing, while the platform writes", async () => {
+test("a member who can read every Secret of the namespace can read the code but write nothing, while the platform can", async () => {
   await pipeline();
   const pull = await paas.github.openPullRequest({ repository: "acme/web", branch: "change" });
   await paas.kit.until(Installation, { namespace, name: "acme-web" }, has("Ready", "True"));
@@ -147,7 +147,7 @@ test("a member who reads every Secret of the namespace can read the code, and wr
   expect(await statusOf(token, "GET", "/repos/acme/api")).toBe(404);
   for (const candidate of tokens)
     for (const [method, path, body] of writes) {
-      // A header cannot carry it.
+      // Not valid in a header.
       if (/[^\x20-\x7e]/.test(candidate)) continue;
       const status = await statusOf(candidate, method, path, body);
       expect([401, 403, 404], `${method} ${path}`).toContain(status);
@@ -156,11 +156,11 @@ test("a member who reads every Secret of the namespace can read the code, and wr
   const writers = issued.filter((one) => paas.github.permissionsOf(one)?.statuses === "write");
   expect(writers.filter((one) => tokens.has(one))).toEqual([]);
   expect(writers.length).toBeGreaterThan(0);
-  // The requests themselves are good: a token with all rights, which the harness has, makes each of them.
+  // The requests themselves are valid: the harness, which has a token with all rights, can make each of them.
   const all = issued.find((one) => paas.github.permissionsOf(one)?.contents === "write") ?? "";
   for (const [method, path, body] of writes)
     expect([200, 201], `${method} ${path}`).toContain(await statusOf(all, method, path, body));
 
-  // The key that tokens are made with is out of reach.
+  // The private key is out of reach.
   await expect(member.list(Secret, platformNamespace)).rejects.toSatisfy(isForbidden);
 });

@@ -1,4 +1,4 @@
-/** kpack's CRDs are removed, and installed again: what runs stays, and what was pushed meanwhile is built. */
+/** kpack's CRDs are removed and installed again: running versions stay, and commits pushed meanwhile are built. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isNotFound } from "../../bus/kube/errors.ts";
 import { CustomResourceDefinition, installCrds } from "../../bus/kube/install.ts";
@@ -23,7 +23,7 @@ afterAll(() => paas?.stop());
 /** Creates an Image with a finalizer, which keeps its CRD terminating until the finalizer is removed. */
 async function holdImages(): Promise<void> {
   const image = await syncs.image("pushed");
-  if (image === undefined) throw new Error("expected an Image of pushed, found none");
+  if (image === undefined) throw new Error("pushed has no Image");
   const { apiVersion, kind, spec } = image;
   const metadata = { namespace: paas.namespace, name: "held", finalizers: ["example.com/held"] };
   await paas.kit.client.create(Image, { apiVersion, kind, metadata, spec }, { fieldManager: "test" });
@@ -38,7 +38,7 @@ const releaseImages = () =>
 const install = () =>
   installCrds(paas.kit.client, kpackCrds, { fieldManager: "test", signal: AbortSignal.timeout(60_000) });
 
-test("what runs the wanted commit stays ready with a warning, and other commits wait until kpack is back", async () => {
+test("a running commit stays ready with a warning, and other commits wait until kpack is back", async () => {
   const { status } = await syncs.start("kept");
   await syncs.start("pushed");
   try {

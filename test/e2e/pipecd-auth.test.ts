@@ -1,4 +1,4 @@
-/** Who a worker is to PipeCD: a token of the control plane's own key, an API key, and TLS. */
+/** How a worker authenticates to PipeCD: a token signed with the control plane's key, an API key, and TLS. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Secret } from "../../bus/kube/kind.ts";
 import { Deployment } from "../../bus/kube/workloads.ts";
@@ -16,7 +16,7 @@ const base64 = (text: string): string => Buffer.from(text).toString("base64");
 const namespace = "tls";
 const at = (name: string) => ({ namespace, name });
 
-// Each test begins where the one before it has left the stack.
+// Each test starts from the stack that the previous one left.
 let pipecd: Pipecd;
 beforeAll(async () => {
   pipecd = await startPipecd({ tls: server });
@@ -38,11 +38,11 @@ beforeAll(async () => {
 });
 afterAll(() => pipecd?.stop());
 
-/** Full names of what was called. */
+/** Full names of the called methods. */
 const called = (): string[] =>
   pipecd.pods.plane(namespace).calls.map(({ service, method }) => `${service.split(".").at(-1)}.${method}`);
 
-test("a server with TLS is told of everything, and its certificate has to be of the authority that is given", async () => {
+test("calls a server with TLS whose certificate is signed by the given CA", async () => {
   await pipecd.kit.until(Application, at("application-sample"), has("Ready", "True"), deadlineMillis);
   const { spec } = await pipecd.kit.client.get(Deployment, at("controlplane-sample-server"));
   const { args = [] } = (spec.template?.spec?.containers?.[0] ?? {}) as { args?: string[] };
@@ -66,7 +66,7 @@ test("a server with TLS is told of everything, and its certificate has to be of 
   );
 });
 
-test("with keys that were made for its projects, all that the APIService has is asked of it", async () => {
+test("uses generated API keys of its projects for every method of the APIService", async () => {
   await pipecd.patch(ControlPlane, at("controlplane-sample"), { spec: { bootstrapAPIKeys: true } });
   await pipecd.kit.until(ControlPlane, at("controlplane-sample"), has("APIKeysReady", "True"));
   await pipecd.kit.until(Application, at("application-sample"), has("Ready", "True"));
@@ -76,7 +76,7 @@ test("with keys that were made for its projects, all that the APIService has is 
   expect(metadata.ownerReferences).toMatchObject([{ kind: "ControlPlane" }]);
   await pipecd.untilQuiet();
 
-  // From now on there is a key.
+  // From here on there is a key.
   const before = called().length;
   await pipecd.patch(Piped, at("piped-sample"), { spec: { description: "changed with a key" } });
   await pipecd.kit.until(
@@ -96,7 +96,7 @@ test("with keys that were made for its projects, all that the APIService has is 
   expect(later).not.toContain("WebService.UpdatePiped");
   expect(later).not.toContain("WebService.UpdateApplication");
 
-  // A key that is lost is worth nothing from then on. The Secret never holds a disabled one.
+  // A lost key is disabled. The Secret never contains a disabled one.
   const since = called().length;
   await pipecd.kit.client.delete(Secret, at(secretName), {});
   const renewed = await pipecd.kit.until(
@@ -118,12 +118,12 @@ test("with keys that were made for its projects, all that the APIService has is 
   expect(keys.filter(({ disabled }) => !disabled)).toMatchObject([{ id, name: "denrei" }]);
 });
 
-test("an API key that is edited in its Secret is replaced, and the former one is disabled", async () => {
+test("replaces an API key that was edited in its Secret, and disables the former one", async () => {
   const secret = at("controlplane-sample-api-keys");
   const { data } = await pipecd.kit.client.get(Secret, secret);
   const key = Buffer.from(data?.quickstart ?? "", "base64").toString();
   const [id, rest = ""] = key.split(".");
-  // PipeCD lists the same id.
+  // PipeCD lists the same ID.
   const edited = base64(`${id}.${rest.split("").reverse().join("")}`);
   await pipecd.patch(Secret, secret, { data: { quickstart: edited } });
   const renewed = await pipecd.kit.until(
@@ -146,7 +146,7 @@ test("an API key that is edited in its Secret is replaced, and the former one is
   );
 });
 
-test("the API key of a project that is removed is disabled, and leaves the Secret", async () => {
+test("disables the API key of a removed project, and removes it from the Secret", async () => {
   const plane = at("controlplane-sample");
   const { spec } = await pipecd.kit.client.get(ControlPlane, plane);
   const projects = spec.config.projects ?? [];
@@ -171,7 +171,7 @@ test("the API key of a project that is removed is disabled, and leaves the Secre
   expect(conditionOf({ status } as never, "APIKeysReady")?.message).toBe("each project has an API key");
 });
 
-test("an API key of one's own is used, and one that is not good is told of", async () => {
+test("uses the user's own API key, and reports an invalid one", async () => {
   const [before] = pipecd.pods.plane(namespace).pipeds();
   expect(before?.description).toBe("changed with a renewed key");
   await pipecd.patch(Piped, at("piped-sample"), {

@@ -1,4 +1,4 @@
-/** What of PipeCD is deleted goes when nothing needs it any more, and never hangs where nobody is left to be told. */
+/** Deletion in PipeCD: objects stay until nothing needs them, and never hang without a server. */
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { type Kind, Namespace, Secret } from "../../bus/kube/kind.ts";
 import { ClusterRole, ClusterRoleBinding } from "../../bus/kube/rbac.ts";
@@ -18,12 +18,12 @@ const names = {
 
 let pipecd: Pipecd;
 beforeAll(async () => {
-  // Whoever can not be told is given up after a second.
+  // An unreachable server is given up after a second.
   pipecd = await startPipecd({ workers: "one each", env: { DENREI_PIPECD_CLEANUP_SECONDS: "1" } });
 });
 afterAll(() => pipecd?.stop());
 
-/** A sample that is up, in a namespace of its own. */
+/** A running sample in its own namespace. */
 async function up(
   namespace: string,
   profile: "c" | "l0" = "c",
@@ -47,7 +47,7 @@ async function up(
     remove: (kind: Kind, name: string, propagation?: "Foreground") =>
       kit.client.delete(kind, at(name), propagation ? { propagation } : {}),
     gone: (kind: Kind, name: string) => kit.untilGone(kind, at(name), deadlineMillis),
-    /** Methods of calls that change something, since it was up. */
+    /** Methods of calls that change something, since it was ready. */
     told: () =>
       pipecd.pods
         .plane(namespace)
@@ -67,26 +67,22 @@ async function up(
 
 const any = <T>(kind: T): Kind => kind as unknown as Kind;
 
-/** Whether a line of a log is about a reconcile in a namespace that was blocked. */
+/** Whether a log line is about a blocked reconcile in a namespace. */
 const isTryIn =
   (namespace: string) =>
   ({ msg, key }: Readonly<Record<string, unknown>>): boolean =>
     msg === "blocked" && String(key).startsWith(`${namespace}/`);
 
 describe.concurrent("in namespaces of their own", sideBySide, () => {
-  test("a namespace that is deleted while everything runs ends, and nothing of it is left in the cluster", async ({
-    expect,
-  }) => {
+  test("deletes a namespace while everything runs, and leaves nothing in the cluster", async ({ expect }) => {
     const stack = await up("whole");
     await pipecd.kit.client.delete(Namespace, { name: "whole" }, {});
-    // Kubernetes looks again after a growing pause for as long as something is left.
+    // Kubernetes retries with a growing pause while something is left.
     await pipecd.kit.untilGone(Namespace, { name: "whole" }, 180_000);
     expect(await stack.roles()).toEqual([]);
   });
 
-  test("what needs a control plane goes without it, when somebody has taken that away by force", async ({
-    expect,
-  }) => {
+  test("deletes dependents of a control plane that was removed by force", async ({ expect }) => {
     const stack = await up("forced");
     await stack.remove(any(ControlPlane), names.plane);
     await pipecd.patch(ControlPlane, stack.at(names.plane), { metadata: { finalizers: [] } });
@@ -106,7 +102,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     expect(await stack.roles()).toEqual([]);
   });
 
-  test("a control plane that is deleted in the foreground takes its server away first, and nothing waits for that one", async ({
+  test("a foreground deletion of a control plane deletes its server first, and nothing waits for the server", async ({
     expect,
   }) => {
     const stack = await up("foreground");
@@ -123,7 +119,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     await expect.poll(() => stack.skipped(names.application), { timeout: deadlineMillis }).toHaveLength(1);
   });
 
-  test("when the server of a control plane that is being deleted has gone, nothing waits for it", async ({
+  test("waits for nothing when the server of a control plane under deletion no longer exists", async ({
     expect,
   }) => {
     const stack = await up("serverless");
@@ -143,7 +139,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     expect(stack.told()).toEqual([]);
   });
 
-  test("a control plane waits for all that needs it, names them, and goes with the last one", async ({
+  test("a control plane waits for its dependents, names them, and is deleted with the last one", async ({
     expect,
   }) => {
     const stack = await up("waiting");
@@ -197,18 +193,18 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     ] as const)
       await stack.gone(kind, name);
     expect(stack.told()).toEqual(["DeleteApplication", "DisablePiped"]);
-    // What nobody has deleted stays.
+    // Objects that were not deleted stay.
     expect(
       (await pipecd.kit.client.get(Mysql, stack.at("mysql-sample"))).metadata.deletionTimestamp,
     ).toBeUndefined();
   });
 
-  test("when the datastore is away and PipeCD failed until the deadline, what is deleted goes after a while", async ({
+  test("completes deletions after a while when the datastore is gone and PipeCD failed until the deadline", async ({
     expect,
   }) => {
     const stack = await up("storeless");
     stack.server.outage.datastore = true;
-    // It is not to be expected back: nobody keeps a store that is being deleted.
+    // The store is not expected back, because it is being deleted.
     await stack.remove(any(Mysql), "mysql-sample");
     await pipecd.kit.until(Mysql, stack.at("mysql-sample"), has("Ready", "False", "InUse"), deadlineMillis);
     await stack.remove(any(Application), names.application);
@@ -218,7 +214,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
       .toEqual([expect.stringContaining("failed until the deadline")]);
   });
 
-  test("when PipeCD does not answer but is expected back, what is deleted waits, unless it is told not to", async ({
+  test("deletions wait for an unavailable PipeCD that is expected back, unless configured otherwise", async ({
     expect,
   }) => {
     const stack = await up("patient");
@@ -232,7 +228,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     );
     const { message = "" } = conditionOf(blocked, "Stalled") ?? {};
     expect(message).toContain("pipecd.kanatakita.com/skip-cleanup=true");
-    // The third try is well after the second for which one that will not come back is waited for.
+    // The third try comes well after the second, which is when waiting for a lost server ends.
     const tries = () => pipecd.workers.flatMap(({ log }) => log.records()).filter(isTryIn("patient")).length;
     const before = tries();
     await expect.poll(tries, { timeout: deadlineMillis }).toBeGreaterThanOrEqual(before + 3);
@@ -244,13 +240,13 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     });
     await stack.gone(any(Application), names.application);
     stack.server.restart();
-    // Another one, that is told once the server is back.
+    // Another one, whose deletion reaches the server once it is back.
     await stack.remove(any(Piped), names.piped);
     await stack.gone(any(Piped), names.piped);
     expect(stack.told()).toEqual(["DisablePiped"]);
   });
 
-  test("what somebody has taken away at PipeCD already is not taken away again", async ({ expect }) => {
+  test("does not delete at PipeCD what was already deleted there", async ({ expect }) => {
     const stack = await up("forgotten");
     const { data } = await pipecd.kit.client.get(Secret, stack.at("pipecd"));
     const { applications, pipeds } = pipecdClient({

@@ -18,7 +18,7 @@ beforeAll(async () => {
 }, sideBySide.timeout);
 afterAll(() => pipecd?.stop());
 
-/** With a second project, and a second repository. */
+/** With a second project and a second repository. */
 function withMore(object: SampleObject): SampleObject {
   const { kind, spec } = object;
   if (kind === "ControlPlane") spec.config.projects.push({ id: "second" });

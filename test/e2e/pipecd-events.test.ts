@@ -1,4 +1,4 @@
-/** Events of PipeCD: each new value is registered once, an agent makes a commit of it, and a deployment comes of that. */
+/** Events of PipeCD: each new value is registered once, an agent commits it, and PipeCD deploys the commit. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Secret } from "../../bus/kube/kind.ts";
 import { type Kpack, startKpack } from "../../deploy/simulators/kpack/kpack.ts";
@@ -49,7 +49,7 @@ describe("an image that the PaaS has built", () => {
   const base = (digit: string) => ({
     github: { owner: "acme", repo: "web", sha: digit.repeat(40), secretName: "git" },
   });
-  /** Its revision is known before there is an image of it. */
+  /** Its revision is known before its image exists. */
   const built = (revision: string) =>
     stack.until(
       RemoteSync,
@@ -59,7 +59,7 @@ describe("an image that the PaaS has built", () => {
         conditionOf(sync, "Deployed")?.message.includes(`image of ${revision}`) === true,
     );
 
-  test("is registered as an event, committed by the agent and deployed, one by one", async () => {
+  test("is registered as an event, committed by the agent, and deployed, one by one", async () => {
     await stack.register("web-image", {
       ...event,
       contexts: { "Built-By": "denrei" },
@@ -119,7 +119,7 @@ describe("an image that the PaaS has built", () => {
   });
 });
 
-test("a value that comes back is registered again, and each value once", async () => {
+test("registers a recurring value again, and each value once", async () => {
   await stack.register("back", { source: { data: "one" } });
   for (const data of ["one", "two", "one"]) {
     await stack.setData("back", data);
@@ -133,11 +133,11 @@ test("a value that comes back is registered again, and each value once", async (
         method === "RegisterEvent" && (request as { name?: string } | undefined)?.name === "back",
     )
     .map(({ at }) => Math.trunc(at / 1000));
-  // Agents cannot tell events of one second apart.
+  // Agents cannot order events of the same second.
   expect(new Set(times).size).toBe(3);
 });
 
-test("an EventRegistration that is created again adopts the event that there is", async () => {
+test("a recreated EventRegistration adopts the existing event", async () => {
   await stack.register("again", { source: { data: "one" } });
   const before = await stack.untilState("again", "one", "NotHandled");
   await stack.delete(kind, "again");
@@ -148,7 +148,7 @@ test("an EventRegistration that is created again adopts the event that there is"
   expect(stack.registered("again")).toEqual(["one"]);
 });
 
-test("an event whose answer is lost is adopted, and one that came to nothing is registered when the control plane is back", async () => {
+test("adopts an event whose response was lost, and registers one that failed once the control plane is back", async () => {
   const lost = stack.server().loseAnswer("RegisterEvent");
   await stack.register("lost", { source: { data: "one" } });
   await lost;
@@ -165,8 +165,8 @@ test("an event whose answer is lost is adopted, and one that came to nothing is 
   expect(stack.registered("lost")).toEqual(["one", "two"]);
 });
 
-test("an event that the agent fails to handle is reported, and one that is registered by hand is adopted", async () => {
-  stack.repository.rejectPushes("remote: permission denied");
+test("reports an event that the agent fails to handle, and adopts one that was registered by hand", async () => {
+  stack.repository.refusePushes("remote: permission denied");
   const first = stack.until(EventRegistration, "failing", has("Handled", "False"));
   await stack.register("failing", { ...event, source: { data: image("e") } });
   expect(await stack.refused(kind, "failing", "EventFailed")).toContain("remote: permission denied");
@@ -180,13 +180,13 @@ test("an event that the agent fails to handle is reported, and one that is regis
       client.events?.register?.({ ...event, data: image("e"), contexts: {}, commitHash: "" }),
     );
   expect(byHand).not.toBe(before?.id);
-  // Anything wakes it, or five minutes.
+  // Any event triggers it, or the sweep after five minutes.
   await stack.patch(kind, "failing", { metadata: { labels: { touched: "true" } } });
   const { status } = await stack.untilState("failing", image("e"), "Succeeded");
   expect(status?.registered?.eventID).toBe(byHand);
 });
 
-test("a lost API key is made again, and the next value is registered with the new one", async () => {
+test("replaces a lost API key, and registers the next value with the new one", async () => {
   await stack.register("key", { source: { data: "one" } });
   await stack.untilState("key", "one", "NotHandled");
   await stack.delete(Secret as never, `${names.plane}-api-keys`);
@@ -195,7 +195,7 @@ test("a lost API key is made again, and the next value is registered with the ne
   expect(stack.registered("key")).toEqual(["one", "two"]);
 });
 
-test("without an API key of its project it waits for one", async () => {
+test("waits for an API key of its project", async () => {
   await stack.edit(ControlPlane as never, names.plane, { bootstrapAPIKeys: false });
   await stack.ready(ControlPlane, names.plane);
   await stack.register("keyless", { source: { data: "one" } });
@@ -220,7 +220,7 @@ test("without an API key of its project it waits for one", async () => {
   await stack.untilState("keyless", "one", "NotHandled");
 });
 
-test("v0.9.0 has no events", async () => {
+test("reports that v0.9.0 has no events", async () => {
   const old = await startStack(pipecd, "l0", "events-l0");
   await old.create(kind, {
     kind: EventRegistration.kind,

@@ -1,4 +1,4 @@
-/** Keys of PipeCD that are lost, or were there before: each is made once, kept, and made anew when there is no other way. */
+/** Keys of PipeCD that are lost or already exist: each is created once, kept, and replaced only if nothing else works. */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Secret, type SecretObject } from "../../bus/kube/kind.ts";
@@ -32,14 +32,14 @@ afterAll(() => pipecd?.stop());
 const encryptionKey = (secret: Stored<SecretObject>): Buffer =>
   Buffer.from(secret.data?.["encryption-key"] ?? "", "base64");
 
-/** Whether the Secret of the piped says that older keys are still to be ended. */
+/** Whether the Secret of the piped lists older keys that are still to be deleted. */
 const hasOlderKeys = async (stack: Stack): Promise<boolean> =>
   (await stack.get(Secret, names.piped)).metadata.annotations?.["pipecd.kanatakita.com/older-keys"] !==
   undefined;
 
 describe.concurrent("in namespaces of their own", sideBySide, () => {
   test.for(["c", "l0"] as const)(
-    "a piped whose key is lost or edited gets a new key as the same piped, and the lost key ends (%s)",
+    "a piped whose key is lost or edited gets a new key with the same ID, and the lost key is deleted (%s)",
     async (profile, { expect }) => {
       const stack = await startStack(pipecd, profile, `keys-piped-${profile}`);
       const patch = (change: object) => () => stack.patch(Secret, names.piped, change);
@@ -69,7 +69,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
         before = after;
       }
       expect(stack.calls("RegisterPiped")).toHaveLength(1);
-      // Of the keys of v0.9.0, of which no more than three are kept, the others have been thrown away.
+      // v0.9.0 keeps at most three keys, so the others were already dropped.
       const keys = profile === "c" ? 1 : 3;
       expect(stack.server().pipeds()).toMatchObject([
         { id: before.id, name: "test-piped", disabled: false, keys },
@@ -79,7 +79,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     },
   );
 
-  test("a key that is lost while the server is away ends when it is back, as does one that PipeCD loses or a restored one", async ({
+  test("deletes a key that was lost while the server was away, and also one that PipeCD lost or that was restored", async ({
     expect,
   }) => {
     const stack = await startStack(pipecd, "c", "keys-away");
@@ -102,7 +102,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
 
     const { annotations } = backup.metadata;
     await stack.patch(Secret, names.piped, { data: backup.data, metadata: { annotations } });
-    // What PipeCD has is compared now.
+    // Triggers the comparison with PipeCD.
     await stack.edit(Piped as never, names.piped, { description: "restored" });
     await expect.poll(async () => (await keyOf(stack)).key, patience).not.toBe(first.key);
     await expect.poll(async () => codeFor(pipecd, stack, await keyOf(stack)), patience).toBe(0);
@@ -110,7 +110,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     expect(await codeFor(pipecd, stack, second)).toBe(16);
   });
 
-  test("the Secret pipecd that is deleted is made again with a random key, all pods get it, and all goes on", async ({
+  test("recreates a deleted Secret pipecd with a random key, rolls all pods, and everything recovers", async ({
     expect,
   }) => {
     const stack = await startStack(pipecd, "c", "keys-plane");
@@ -129,7 +129,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     expect(Object.keys(after).filter((part) => after[part] !== before[part])).toEqual(["server", "ops"]);
     const another = await keyNow();
     expect(another).not.toBe(key);
-    // Requests signed with the new key are accepted.
+    // The server accepts requests signed with the new key.
     await stack.edit(Application, names.application, { cloudProvider: "another" });
     await stack.ready(Application, names.application);
     expect(enabledApplications(stack)).toMatchObject([{ provider: "another" }]);
@@ -138,7 +138,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
   });
 });
 
-test("Secrets that were there before are never written: that of the control plane is used, that of the piped is refused", async () => {
+test("never writes existing Secrets: uses that of the control plane, and rejects that of the piped", async () => {
   const stack = await emptyStack(pipecd, "keys-before");
   const key = () => randomBytes(40).toString("base64");
   const data = { "encryption-key": key(), other: "eA==" };
@@ -156,7 +156,7 @@ test("Secrets that were there before are never written: that of the control plan
   expect(await stack.get(Secret, "pipecd")).toEqual(before);
 
   const { server } = await partDigests(stack);
-  // What has happened so far wakes nobody any more.
+  // Earlier events do not trigger a reconcile anymore.
   await pipecd.untilQuiet();
   const changed = { "encryption-key": key() };
   await stack.patch(Secret, "pipecd", { data: changed });

@@ -1,4 +1,4 @@
-/** Objects of PipeCD that name each other: what is wrong is said, and heals when it is corrected; no two take each other's place. */
+/** References between PipeCD objects: errors are reported and recover once corrected, and no object takes another's place. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Kind } from "../../bus/kube/kind.ts";
 import { Application, ControlPlane, Environment, Piped } from "../../functions/pipecd/kinds.ts";
@@ -39,9 +39,9 @@ const pipedRef = { objectName: names.piped, name: "test-piped" };
 const wrongs: readonly Wrong[] = [
   ...[any(Piped), any(Application)].flatMap((kind) => [
     {
-      ...{ kind, what: "an Environment that is not there", right: { environmentRef } },
-      wrong: { environmentRef: { ...environmentRef, objectName: "nobody" } },
-      ...{ reason: "EnvironmentNotFound", says: "expected the Environment nobody" },
+      ...{ kind, what: "a missing Environment", right: { environmentRef } },
+      wrong: { environmentRef: { ...environmentRef, objectName: "missing" } },
+      ...{ reason: "EnvironmentNotFound", says: "expected the Environment missing" },
     },
     {
       ...{ kind, what: "an Environment by another name", right: { environmentRef } },
@@ -53,15 +53,15 @@ const wrongs: readonly Wrong[] = [
       ...{ wrong: { projectID: "second" }, reason: "ReferenceMismatch", says: "project second" },
     },
     {
-      ...{ kind, what: "a ControlPlane that is not there", right: { controlPlaneRef: null } },
-      wrong: { controlPlaneRef: { objectName: "nobody" } },
-      ...{ reason: "ControlPlaneNotFound", says: "expected the ControlPlane nobody" },
+      ...{ kind, what: "a missing ControlPlane", right: { controlPlaneRef: null } },
+      wrong: { controlPlaneRef: { objectName: "missing" } },
+      ...{ reason: "ControlPlaneNotFound", says: "expected the ControlPlane missing" },
     },
   ]),
   {
-    ...{ kind: any(Application), what: "a Piped that is not there", right: { pipedRef } },
-    wrong: { pipedRef: { ...pipedRef, objectName: "nobody" } },
-    ...{ reason: "PipedNotFound", says: "expected the Piped nobody" },
+    ...{ kind: any(Application), what: "a missing Piped", right: { pipedRef } },
+    wrong: { pipedRef: { ...pipedRef, objectName: "missing" } },
+    ...{ reason: "PipedNotFound", says: "expected the Piped missing" },
   },
   {
     ...{ kind: any(Application), what: "a Piped by another name", right: { pipedRef } },
@@ -71,7 +71,7 @@ const wrongs: readonly Wrong[] = [
 ];
 
 test.each(wrongs)(
-  "an object $kind.kind that names $what says so, and heals; PipeCD hears nothing of it",
+  "$kind.kind: reports a reference to $what and recovers, without a call to PipeCD",
   async (one) => {
     const { kind, wrong, reason, says, right } = one;
     const name = kind === any(Piped) ? names.piped : names.application;
@@ -86,10 +86,10 @@ test.each(wrongs)(
   },
 );
 
-// With fewer, two may not meet: with three twins, one of two runs without turns passed.
+// With fewer, two may not collide: with three twins, one of two runs without locking passed.
 const twins = ["twin-1", "twin-2", "twin-3", "twin-4", "twin-5"];
 
-test("two Pipeds of one name at PipeCD are two, whether they come after each other or at once", async () => {
+test("registers two Pipeds of one name at PipeCD separately, whether created one after the other or at once", async () => {
   const { spec, status } = await c.get(Piped, names.piped);
   const key = await keyOf(c);
   await Promise.all(twins.map((name) => c.create(any(Piped), { kind: "Piped", metadata: { name }, spec })));
@@ -110,7 +110,7 @@ test("two Pipeds of one name at PipeCD are two, whether they come after each oth
 });
 
 describe.concurrent("in namespaces of their own", sideBySide, () => {
-  test("objects wait for what they name, in any order, and a piped for a version that its control plane can serve", async ({
+  test("objects wait for their references in any order, and a piped for a version that its control plane supports", async ({
     expect,
   }) => {
     const stack = await emptyStack(pipecd, "references-order");
@@ -132,7 +132,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     expect(stack.calls("RegisterPiped", "AddApplication")).toHaveLength(2);
   });
 
-  test("of several pipeds of the name at PipeCD none is taken, until there is one: that one is", async ({
+  test("adopts none of several pipeds of its name at PipeCD, until exactly one is left", async ({
     expect,
   }) => {
     const stack = await emptyStack(pipecd, "references-ambiguous");
@@ -153,7 +153,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     expect(message).toContain(second.id);
     expect(enabledPipeds(stack)).toHaveLength(2);
     await pipeds.disable(second.id);
-    // PipeCD sends no events, so any other event serves.
+    // PipeCD sends no events, so the test uses another one.
     await expect
       .poll(
         async () => {

@@ -1,4 +1,4 @@
-/** Control planes that can not be had as they are wanted: why is in a condition, what runs goes on, and a correction heals. */
+/** Invalid control planes: a condition reports the reason, running pods stay, and a correction recovers. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ConfigMap, type Kind, Secret } from "../../bus/kube/kind.ts";
 import { Deployment, Service, StatefulSet } from "../../bus/kube/workloads.ts";
@@ -20,7 +20,7 @@ const deploymentsIn = async (stack: Stack) =>
 const specOf = (kind: string, profile: "l0" | "c" = "c") =>
   sample(profile).find((object) => object.kind === kind)?.spec;
 
-test("a configuration or a version that is not supported is refused, also when it is edited later: what runs goes on", async () => {
+test("rejects an unsupported configuration or version, also in a later edit, and keeps running pods", async () => {
   const stack = await emptyStack(pipecd, "refused-version");
   const { datastore } = specOf("ControlPlane", "l0").config;
   await pipecd.apply("c", stack.namespace, (object) =>
@@ -32,7 +32,7 @@ test("a configuration or a version that is not supported is refused, also when i
   expect(message).toContain("v0.12.0");
   await pipecd.untilQuiet();
   expect(await stack.list(Deployment)).toEqual([]);
-  // This one is between the profiles.
+  // This version is between the profiles.
   await stack.edit(any(ControlPlane), names.plane, { version: "v0.12.0" });
   const ranges = /v0\.8\.0 to v0\.9\.0, or v0\.37\.1 and later/;
   expect(await stack.refused(any(ControlPlane), names.plane, "VersionNotSupported")).toMatch(ranges);
@@ -69,7 +69,7 @@ describe("a ControlPlane", () => {
     stack = await emptyStack(pipecd, "refused-stores");
   });
 
-  test("makes server and ops when both stores are ready, and says which it waits for; the rest of it does not wait", async () => {
+  test("creates server and ops when both stores are ready, reports the missing one, and creates the rest at once", async () => {
     const only = (...kinds: string[]) =>
       pipecd.apply("c", stack.namespace, (object) => (kinds.includes(object.kind) ? object : undefined));
     await only("Secret", "ControlPlane");
@@ -93,9 +93,9 @@ describe("a ControlPlane", () => {
     ]);
   });
 
-  test("waits for an elder one, names it, and takes over when that is gone", async () => {
+  test("waits for an older one, names it, and takes over when that is deleted", async () => {
     await stack.ready(ControlPlane, names.plane);
-    // The younger of two that are made within a second is the one whose name comes later.
+    // Of two that were created within a second, the one whose name sorts later counts as younger.
     await stack.create(any(ControlPlane), {
       ...{ kind: "ControlPlane", metadata: { name: "younger" } },
       spec: { ...specOf("ControlPlane"), version: "v0.57.1" },
@@ -115,7 +115,7 @@ describe("a ControlPlane", () => {
   });
 });
 
-test("a Minio waits for its Secret, and for all that has to be in it; a Service of one's own database is as good as a store", async () => {
+test("a Minio waits for its Secret with all keys, and a Service of an existing database can replace a store", async () => {
   const stack = await emptyStack(pipecd, "refused-secret");
   const ports = [{ port: 3306, protocol: "TCP" }];
   await stack.create(any(Service), {
@@ -145,7 +145,7 @@ test("a Minio waits for its Secret, and for all that has to be in it; a Service 
   expect(conditionOf(plane, "DatastoreReady")).toMatchObject({ status: "True", reason: "External" });
 });
 
-test("a Minio without storage has a volume that goes with its one pod, and says how many are there", async () => {
+test("a Minio without storage uses an ephemeral volume and reports its pods", async () => {
   const stack = await emptyStack(pipecd, "refused-storage");
   const [secret] = sample("c");
   if (secret) await stack.create(any(Secret), secret);
@@ -191,11 +191,11 @@ describe("the configuration of a ControlPlane", () => {
       { insightCollector: { deployment: { schedule: "0 0 * * * *" } } },
       "expected five cron fields",
     ],
-  ])("is refused by the API server with %s", async (_, changed, message) => {
+  ])("is rejected by the API server with %s", async (_, changed, message) => {
     await expect(create("wrong", changed)).rejects.toThrow(message);
   });
 
-  test("is taken with times, endpoints and schedules that PipeCD reads", async () => {
+  test("accepts times, endpoints, and schedules that PipeCD can read", async () => {
     await create("right", {
       cache: { ttl: "2499999h" },
       ...withMinio({ endpoint: "HTTPS://minio.example.com" }),
@@ -208,7 +208,7 @@ describe("the configuration of a ControlPlane", () => {
     await stack.untilGone(any(ControlPlane), "right");
   });
 
-  test("may lack both stores, which the condition names, and may have two blocks of a login", async () => {
+  test("may lack both stores, which the condition names, and may have two login blocks", async () => {
     const client = { clientId: "i", clientSecret: "s" };
     const sharedSSOConfigs = [{ name: "sso", github: client, google: client }];
     await create(names.plane, { datastore: undefined, filestore: undefined, sharedSSOConfigs });

@@ -1,32 +1,32 @@
 /**
- * What went wrong in pipecd-operator and must not happen again. Each row is tested here, or where the table says:
+ * Bugs of pipecd-operator that must not recur. Each row is tested here or in the named file:
  *
  * | Row | What must not happen | Where |
  * | --- | --- | --- |
- * | 1 | fields of the custom resources rename themselves as they are stored | here; `functions/pipecd/kinds.test.ts` |
+ * | 1 | the API server renames fields of stored custom resources | here; `functions/pipecd/kinds.test.ts` |
  * | 2 | Firestore is called FILESTORE | here; `functions/pipecd/config/controlplane.test.ts` |
- * | 3 | lengths of time are bare integers, which PipeCD reads as nanoseconds | here; `functions/pipecd/config/piped.test.ts` |
+ * | 3 | durations are bare integers, which PipeCD reads as nanoseconds | here; `functions/pipecd/config/piped.test.ts` |
  * | 4 | a login has no provider | here; `functions/pipecd/config/controlplane.test.ts` |
- * | 5 | a key is in a process alone, or another piped's | here; `test/faults/pipecd-kills.test.ts` |
- * | 6 | "I could not look" is taken for "it is not there" | `test/faults/pipecd-away.test.ts`: "while the datastore is away …" |
- * | 7 | something is made at PipeCD before the finalizer is there | here |
- * | 8 | finalizers of others are lost, or junk is stored | here |
+ * | 5 | a key exists only in a process, or belongs to another piped | here; `test/faults/pipecd-kills.test.ts` |
+ * | 6 | a failed read is taken for a missing object | `test/faults/pipecd-away.test.ts`: "while the datastore is away …" |
+ * | 7 | PipeCD objects are created before the finalizer is set | here |
+ * | 8 | finalizers of others are lost, or invalid data is stored | here |
  * | 9 | a write after a status update fails | here: conflicts would show as failed reconciles |
- * | 10 | an error of one part vanishes, and others go on as if nothing were | `test/e2e/pipecd-refused.test.ts`: "makes server and ops when …" |
- * | 11 | each reconcile opens a connection and leaves it open | here |
- * | 12 | without `insecure` nothing is ever dialled, and that is called success | here; with certificates: `test/e2e/pipecd-auth.test.ts` |
- * | 13 | defaults of the API server are fought, and a NodePort changes | here |
+ * | 10 | an error of one part is swallowed, and others continue | `test/e2e/pipecd-refused.test.ts`: "creates server and ops when …" |
+ * | 11 | each reconcile leaks a connection | here |
+ * | 12 | without `insecure` no call is made, and the reconcile reports success | here; with certificates: `test/e2e/pipecd-auth.test.ts` |
+ * | 13 | defaults of the API server are reverted, and a NodePort changes | here |
  * | 14 | Secrets are written each time | here |
- * | 15 | two Pipeds select each other's pods | here; two ControlPlanes: `test/e2e/pipecd-refused.test.ts`: "waits for an elder one …" |
+ * | 15 | two Pipeds select each other's pods | here; two ControlPlanes: `test/e2e/pipecd-refused.test.ts`: "waits for an older one …" |
  * | 16 | there is one ControlPlane for the whole cluster | here |
- * | 17 | the encryption key is a public constant | `test/e2e/pipecd-keys.test.ts`: "the Secret pipecd that is deleted …" |
- * | 18 | pods keep a configuration that is not theirs any more | `test/e2e/pipecd-edits.test.ts`: "another project …", "the content of a mounted Secret …" |
- * | 19 | volumes are not mounted, stores without fields end the process, replicas and status are ignored | `test/e2e/pipecd-refused.test.ts`: "a Minio without storage …"; `test/e2e/pipecd-edits.test.ts`: "replicas of each part …" |
- * | 20 | another name leaves the former one behind, enabled | `test/e2e/pipecd-edits.test.ts`: "v0.9.0: a piped with another name …", "… an Environment with another name …" |
- * | 21 | roles of two namespaces are one, and stay for ever | here; `test/e2e/pipecd-deletion.test.ts` |
- * | 22 | what is being deleted is made again, because of somebody else's finalizer | here |
- * | 23 | Events have `%!d(string=…)` in them | here |
- * | 24 | the repository does not build what it ships | no test of its own: CRDs, roles and manifests are generated, and `npm test` compares them, applies them, and type-checks all that there is |
+ * | 17 | the encryption key is a public constant | `test/e2e/pipecd-keys.test.ts`: "recreates a deleted Secret pipecd …" |
+ * | 18 | pods keep an outdated configuration | `test/e2e/pipecd-edits.test.ts`: "rolls server and ops only, for another project …", "rolls server and ops for changed content …" |
+ * | 19 | volumes are not mounted, stores without fields crash the process, replicas and status are ignored | `test/e2e/pipecd-refused.test.ts`: "a Minio without storage …"; `test/e2e/pipecd-edits.test.ts`: "scales each part …" |
+ * | 20 | a rename leaves the former object behind, enabled | `test/e2e/pipecd-edits.test.ts`: "v0.9.0: replaces a renamed piped …", "v0.9.0: replaces a renamed Environment …" |
+ * | 21 | two namespaces share roles, which are never deleted | here; `test/e2e/pipecd-deletion.test.ts` |
+ * | 22 | an object under deletion is recreated because of another client's finalizer | here |
+ * | 23 | Events contain `%!d(string=…)` | here |
+ * | 24 | the repository does not build what it ships | no separate test: CRDs, roles, and manifests are generated, and `npm test` compares, applies, and type-checks them |
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -66,7 +66,7 @@ const dataOf = async (stack: Stack, name: string, key: string) => {
   return parse(data[key] ?? "").spec;
 };
 
-test("fields of objects are not renamed as they are stored (1)", async () => {
+test("does not rename fields of stored objects (1)", async () => {
   for (const [profile, stack] of [
     ["c", one],
     ["l0", two],
@@ -77,9 +77,9 @@ test("fields of objects are not renamed as they are stored (1)", async () => {
     }
 });
 
-test("types, lengths of time and logins are what PipeCD reads, in what pods have (2, 3, 4)", async () => {
+test("writes types, durations, and logins for pods as PipeCD reads them (2, 3, 4)", async () => {
   const stack = await emptyStack(pipecd, "rendered");
-  // The configuration is there before the stores are ready.
+  // The configuration exists before the stores are ready.
   await pipecd.apply("c", stack.namespace, (object) => {
     if (object.kind !== "ControlPlane") return object.kind === "Secret" ? object : undefined;
     const { config } = object.spec;
@@ -103,7 +103,7 @@ test("types, lengths of time and logins are what PipeCD reads, in what pods have
   expect((await dataOf(one, names.piped, configKeys.piped)).syncInterval).toBe("60s");
 });
 
-test("two Pipeds have a key, a role and pods of their own each, which no other one has or selects (5, 15)", async () => {
+test("two Pipeds have their own keys, roles, and pods, which no other one has or selects (5, 15)", async () => {
   const { spec } = await one.get(Piped, names.piped);
   const before = await keyOf(one);
   await one.create(any(Piped), {
@@ -129,7 +129,7 @@ test("two Pipeds have a key, a role and pods of their own each, which no other o
   await one.untilGone(any(Piped), "second");
 });
 
-test("no key is lost with the process that has it: workers that start anew go on (5)", async () => {
+test("loses no key with the process that holds it: restarted workers continue (5)", async () => {
   const before = await keyOf(one);
   for (const worker of pipecd.workers) await worker.kill();
   for (const worker of pipecd.workers) await worker.start();
@@ -139,7 +139,7 @@ test("no key is lost with the process that has it: workers that start anew go on
   expect(enabledPipeds(one)).toMatchObject([{ description: "after the workers", keys: 1 }]);
 });
 
-test("finalizers are there before anything is made at PipeCD, and those of others make nothing come back (7, 8, 22)", async () => {
+test("sets finalizers before it creates anything at PipeCD, and ignores those of others (7, 8, 22)", async () => {
   const stack = await emptyStack(pipecd, "finalizers");
   const theirs = "example.com/theirs";
   const isLate = ({ kind }: { readonly kind: string }) => ["Piped", "Application"].includes(kind);
@@ -169,7 +169,7 @@ test("finalizers are there before anything is made at PipeCD, and those of other
     ["apiVersion", "kind", "metadata", "spec", "status"].sort(),
   );
 
-  // An object whose finalizer a user removes is gone while it is finalized: that is no failed reconcile (9).
+  // An object whose finalizer a user removes disappears while it is finalized: that is no failed reconcile (9).
   const ending = stack.server().hold("DeleteApplication");
   await stack.delete(any(Application), names.application);
   await ending.arrived;
@@ -188,7 +188,7 @@ test("finalizers are there before anything is made at PipeCD, and those of other
   await expect
     .poll(async () => (await stack.list(Deployment)).map(({ metadata }) => metadata.name), patience)
     .not.toContain(names.piped);
-  // Somebody else's finalizer is none of our business: nothing is made again (22).
+  // Another client's finalizer does not matter: nothing is created again (22).
   await pipecd.kit.client.mergePatch(
     Piped,
     stack.at(names.piped),
@@ -201,7 +201,7 @@ test("finalizers are there before anything is made at PipeCD, and those of other
   await stack.patch(any(Piped), names.piped, { metadata: { finalizers: [] } });
   await stack.untilGone(any(Piped), names.piped);
 
-  // The same holds for a ControlPlane.
+  // The same applies to a ControlPlane.
   await stack.delete(any(Environment), names.environment);
   await stack.untilGone(any(Environment), names.environment);
   await stack.delete(any(ControlPlane), names.plane);
@@ -215,9 +215,9 @@ test("finalizers are there before anything is made at PipeCD, and those of other
   await stack.untilGone(any(ControlPlane), names.plane);
 });
 
-test("a stack comes up without one failed reconcile, and is looked at again without a write or a call (9, 13, 14)", async () => {
+test("a stack starts without a failed reconcile, and is reconciled again without a write or a call (9, 13, 14)", async () => {
   const stacks = [one, two];
-  // PipeCD is asked now, and so not again for a minute.
+  // PipeCD was called now, and so is not called again for a minute.
   for (const stack of stacks) {
     await stack.edit(any(Piped), names.piped, { description: "asked now" });
     await stack.ready(Piped, names.piped, ({ status }) => status?.registered?.description === "asked now");
@@ -227,7 +227,7 @@ test("a stack comes up without one failed reconcile, and is looked at again with
     .flatMap(({ log }) => log.records())
     .filter(({ msg }) => msg === "reconcile failed")
     .map(({ key, err }) => `${key}: ${(err as Error).message}`);
-  // Somebody else may have changed an object meanwhile: that is no error.
+  // Another client may have changed an object meanwhile: that is no error.
   expect(failed.filter((text) => !text.includes("409"))).toEqual([]);
   const look = async () => ({
     secrets: await Promise.all(stacks.map((stack) => stack.list(Secret))),
@@ -248,7 +248,7 @@ test("a stack comes up without one failed reconcile, and is looked at again with
 
 const callsOfWorkers = ({ namespace }: Stack): number => pipecd.pods.callsOfWorkers(namespace);
 
-test("a NodePort that was given stays, whatever is edited (13)", async () => {
+test("keeps an allocated NodePort through all edits (13)", async () => {
   const port = async () =>
     ((await one.get(Service, "pipecd")).spec as { ports: { nodePort: number }[] }).ports[0]?.nodePort;
   const before = await port();
@@ -262,8 +262,8 @@ test("a NodePort that was given stays, whatever is edited (13)", async () => {
   expect((await one.get(Service, "pipecd")).metadata.labels?.["example.com/mine"]).toBe("yes");
 });
 
-test("workers have one connection to a server, however often they ask (11)", async () => {
-  // The servers of all namespaces are behind one port: those of this test, and of the one about finalizers.
+test("workers share one connection per server, however often they call it (11)", async () => {
+  // The servers of all namespaces share one port: those of this test, and of the one about finalizers.
   const ports = pipecd.workers.length * 3;
   const before = one.server().calls.length;
   for (const provider of ["a", "b", "c", "d", "e", "f"]) {
@@ -274,7 +274,7 @@ test("workers have one connection to a server, however often they ask (11)", asy
   await expect.poll(() => pipecd.pods.connections(), patience).toBeLessThanOrEqual(ports);
 });
 
-test("without `insecure` the server is dialled with TLS, and one that has none is told of (12)", async () => {
+test("calls the server with TLS unless `insecure` is set, and reports a server without it (12)", async () => {
   await two.edit(any(Application), names.application, { insecure: false, path: "kubernetes/simple" });
   expect(await two.refused(any(Application), names.application, "TLSMismatch")).toContain("SSL");
   await two.edit(any(Application), names.application, { insecure: true });
@@ -302,7 +302,7 @@ test("each namespace has its own control plane, and objects of one name in two o
   await one.ready(Application, names.application);
 });
 
-test("Events say what they mean (23)", async () => {
+test("Events state their meaning (23)", async () => {
   const { items } = await pipecd.kit.client.list(Event);
   const ours = items.filter(({ regarding }) =>
     [Piped, Environment, Application, ControlPlane].some(({ kind }) => kind === regarding.kind),

@@ -1,4 +1,4 @@
-/** Applications and Pipeds that users edit so that others have to replace them: what is live stays until the other one is registered. */
+/** Edits that replace Applications and Pipeds: the live one stays until its replacement is registered. */
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { type Kind, Secret } from "../../bus/kube/kind.ts";
 import { Application, Environment, Piped } from "../../functions/pipecd/kinds.ts";
@@ -30,7 +30,7 @@ const ended = (stack: Stack) => stack.calls("DeleteApplication", "DisableApplica
 
 describe.concurrent("in namespaces of their own", sideBySide, () => {
   test.for(["c", "l0"] as const)(
-    "a repository that the agent does not have leaves the live application alone, and the way back changes nothing (%s)",
+    "keeps the live application when the agent does not have the new repository, and a revert changes nothing (%s)",
     async (profile, { expect }) => {
       const stack = await startStack(pipecd, profile, `replaced-typo-${profile}`);
       const { status } = await application(stack);
@@ -49,11 +49,11 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     },
   );
 
-  test("an application that PipeCD refuses to register leaves the live one alone, and deleting the object ends the live one", async ({
+  test("keeps the live application when PipeCD rejects its replacement, and deletes it with the object", async ({
     expect,
   }) => {
     const stack = await startStack(pipecd, "c", "replaced-refused", (object) => {
-      // PipeCD cannot make a URL of it.
+      // PipeCD cannot build a URL from it.
       const local = { repoId: "local", remote: "/srv/git/local", branch: "main" };
       if (object.kind === "Piped") object.spec.config.repositories.push(local);
       return object;
@@ -68,7 +68,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
       message: expect.stringContaining(`until then, PipeCD has the application ${status?.applicationID} at`),
     });
     expect(enabledApplications(stack)).toMatchObject([{ id: status?.applicationID }]);
-    // Another place is no problem.
+    // Another path works.
     await stack.edit(Application, names.application, { repository: "examples", path: "kubernetes/simple" });
     const { status: now } = await stack.ready(Application, names.application);
     expect(enabledApplications(stack)).toMatchObject([{ id: now?.applicationID, path: "kubernetes/simple" }]);
@@ -81,7 +81,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     expect(enabledApplications(stack)).toEqual([]);
   });
 
-  test("a change that PipeCD refuses is not claimed, whether or not it answers", async ({ expect }) => {
+  test("does not claim a change that PipeCD rejects, whether or not it responds", async ({ expect }) => {
     const stack = await startStack(pipecd, "c", "replaced-update");
     const { status } = await application(stack);
     const { apiKeys } = await stack.console();
@@ -112,7 +112,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     expect(enabledApplications(stack)).toMatchObject([{ id: status?.applicationID, provider: "other" }]);
   });
 
-  test("an agent that does not have the repository does not get the application", async ({ expect }) => {
+  test("does not move the application to an agent without its repository", async ({ expect }) => {
     const stack = await startStack(pipecd, "c", "replaced-agent");
     const { spec } = await stack.get(Piped, names.piped);
     const repositories = [{ repoId: "others", remote: "https://example.com/others.git", branch: "main" }];
@@ -129,7 +129,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     expect(stack.calls("UpdateApplication")).toEqual([]);
   });
 
-  test("a project that does not exist leaves the live agent alone, and the way back changes nothing", async ({
+  test("keeps the live agent when the new project does not exist, and a revert changes nothing", async ({
     expect,
   }) => {
     const stack = await startStack(pipecd, "c", "replaced-project");
@@ -160,7 +160,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
   });
 
   test.for(["c", "l0"] as const)(
-    "Applications that exchange their places get there, and none is registered twice (%s)",
+    "Applications can swap their paths, and none is registered twice (%s)",
     async (profile, { expect }) => {
       const stack = await startStack(pipecd, profile, `replaced-circle-${profile}`);
       const { spec } = await application(stack);
@@ -190,7 +190,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     },
   );
 
-  test("of Applications that are created at one place the oldest is registered, and the next one when that is gone", async ({
+  test("registers the oldest of several Applications with one path, and the next one when that is deleted", async ({
     expect,
   }) => {
     const stack = await startStack(pipecd, "c", "replaced-place");

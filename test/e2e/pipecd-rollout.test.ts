@@ -1,4 +1,4 @@
-/** Rollouts of a control plane's servers: what answers while pods of two configurations run. */
+/** Rollouts of a control plane's servers: responses while pods of two configurations run. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { resourcePath } from "../../bus/kube/client.ts";
 import { ConfigMap, type Kind, Pod, Secret } from "../../bus/kube/kind.ts";
@@ -33,7 +33,7 @@ async function caller(): Promise<(project: string) => Promise<number>> {
     (await wire.call(pipecd.pods.web, path, bearer({ project, key }), new Uint8Array())).code;
 }
 
-test("the replaced server answers on its connections, without the new project, until it is gone", async () => {
+test("the replaced server answers on its connections, without the new project, until it stops", async () => {
   const [before, later] = [await caller(), await caller()];
   expect(await before("quickstart")).toBe(0);
   const { config } = (await stack.get(ControlPlane, names.plane)).spec;
@@ -52,7 +52,7 @@ const deployment = (part: string) => `${names.plane}-${part}`;
 const availableIn = async (part: string) =>
   (await stack.get(DeploymentKind, deployment(part))).status?.availableReplicas;
 
-test("keeps the former pods when new ones exit, reports the deadline, and heals with the former version", async () => {
+test("keeps the former pods when new ones exit, reports the deadline, and recovers with the former version", async () => {
   await stack.ready(ControlPlane, names.plane);
   for (const part of parts)
     await stack.patch(DeploymentKind as unknown as Kind, deployment(part), {
@@ -79,7 +79,7 @@ test("keeps the former pods when new ones exit, reports the deadline, and heals 
   expect(await call("quickstart")).toBe(0);
 });
 
-test("pods whose configuration is one that PipeCD's programs do not read exit with their last words", async () => {
+test("reports the last log lines of pods whose configuration PipeCD's programs cannot read", async () => {
   const config = { datastore: { type: "MONGODB" }, filestore: { type: "GCS" } };
   const text = JSON.stringify({ apiVersion: "pipecd.dev/v1beta1", kind: "ControlPlane", spec: config });
   const namespace = "rollout-crash";

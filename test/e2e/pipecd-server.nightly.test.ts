@@ -1,6 +1,6 @@
 /**
- * The functions with a server that they did not start: the stand-in, or a running PipeCD that the variables of the contract
- * suite tell of (`test/pipecd/contract/target.ts`).
+ * The functions with an external server: the stand-in, or a running PipeCD that the variables of the contract suite name
+ * (`test/pipecd/contract/target.ts`).
  */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -41,7 +41,7 @@ describe.each([
       signal: AbortSignal.timeout(300_000),
     });
     await pipecd.namespace(namespace);
-    // A key that is there before is kept.
+    // An existing key is kept.
     const data = { "encryption-key": base64(on.encryptionKey) };
     await pipecd.create(Secret, { metadata: at("pipecd"), data });
   });
@@ -52,7 +52,7 @@ describe.each([
 
   const records = async () => (await client.pipeds.list()).filter(({ name }) => name === pipedName);
 
-  test("knows the piped and the application as soon as they are there", async () => {
+  test("knows the piped and the application as soon as they exist", async () => {
     await pipecd.apply(file, namespace, (object) => {
       const { kind, spec } = object;
       if (kind === "ControlPlane") {
@@ -107,7 +107,7 @@ describe.each([
     }
   };
 
-  test("makes another key for the same piped when the first one is lost, and ends the lost one", async () => {
+  test("creates another key for the same piped when the first one is lost, and deletes the lost one", async () => {
     const before = await pipecd.kit.client.get(Secret, at("piped-sample"));
     expect(await codeFor(before)).toBe(0);
     await pipecd.kit.client.delete(Secret, at("piped-sample"), {});
@@ -123,9 +123,9 @@ describe.each([
     expect(after.metadata.annotations?.[pipedID]).toBe(before.metadata.annotations?.[pipedID]);
     const [record, ...others] = await records();
     expect(others).toEqual([]);
-    // v0.9.0 keeps three keys, and the newest one is the last.
+    // v0.9.0 keeps three keys, the newest last.
     if (profile === "C") expect(record?.keyIDs).toEqual([after.metadata.annotations?.[pipedKeyID]]);
-    // A server looks at its database when it sees the new key.
+    // A server reads its database when it sees the new key.
     expect(await codeFor(after)).toBe(0);
     expect(await codeFor(before)).toBe(16);
   });
@@ -150,7 +150,7 @@ describe.each([
     expect(await client.applications.list(record?.id ?? "")).toMatchObject([live]);
   });
 
-  test("is told of what is edited, and of what goes", async () => {
+  test("receives edits and deletions", async () => {
     await pipecd.patch(Application, at("application-sample"), { spec: { path: "kubernetes/simple" } });
     const { status } = await pipecd.kit.until(
       Application,

@@ -1,4 +1,4 @@
-/** An agent of PipeCD v1 with its plugins, from its sample: it runs, deploys to named targets, and follows changes. */
+/** An agent of PipeCD v1 with plugins, from its sample: it runs, deploys to named targets, and follows changes. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ConfigMap } from "../../bus/kube/kind.ts";
 import { Deployment } from "../../bus/kube/workloads.ts";
@@ -20,7 +20,7 @@ const at = (name: string) => ({ namespace, name });
 const callsOf = (method: string) =>
   pipecd.pods.plane(namespace).calls.filter((call) => call.method === method && call.code === 0);
 
-test("the sample comes up, and its Application deploys to targets of plugins", async () => {
+test("the sample becomes ready, and its Application deploys to targets of plugins", async () => {
   await pipecd.namespace(namespace);
   await pipecd.apply("v1", namespace);
   const { kit } = pipecd;
@@ -67,7 +67,7 @@ test("another deploy target changes the Application in place", async () => {
   });
 });
 
-test("an agent of v0 again takes a provider, and no deploy target is left", async () => {
+test("returns to an agent of v0 with a provider, and leaves no deploy target", async () => {
   const { kit } = pipecd;
   const { status } = await kit.client.get(Application, at("application-sample"));
   const v0 = { spec: { version: "v0.57.0", plugins: null } };
@@ -93,7 +93,7 @@ test("an agent of v0 again takes a provider, and no deploy target is left", asyn
   );
 });
 
-test("a deploy target that the agent does not have is refused by its path", async () => {
+test("rejects an unknown deploy target with its path", async () => {
   const { kit } = pipecd;
   const wanted = { spec: { deployTargetsByPlugin: { kubernetes: ["nowhere"] } } };
   await kit.client.mergePatch(Application, at("application-sample"), wanted, manager);
@@ -107,7 +107,7 @@ test("a deploy target that the agent does not have is refused by its path", asyn
   );
 });
 
-test("an agent of v1 is refused at a control plane that is too old", async () => {
+test("rejects an agent of v1 at an older control plane", async () => {
   await pipecd.namespace("old-plane-v1");
   await pipecd.apply("v1", "old-plane-v1", (object) =>
     object.kind === "ControlPlane" ? { ...object, spec: { ...object.spec, version: "v0.51.3" } } : object,
@@ -123,7 +123,7 @@ test("an agent of v1 is refused at a control plane that is too old", async () =>
 test.each<readonly [what: string, change: (plugins: SampleObject["spec"][]) => void, message: RegExp]>([
   ["two plugins at one port", (plugins) => Object.assign(plugins[1], { port: 7001 }), /a unique port/],
   [
-    "two plugins of one name",
+    "two plugins with one name",
     (plugins) => Object.assign(plugins[1], { name: "kubernetes" }),
     /Duplicate value/,
   ],
@@ -139,12 +139,12 @@ test.each<readonly [what: string, change: (plugins: SampleObject["spec"][]) => v
     /deployTargets/,
   ],
   [
-    "two deploy targets of one name",
+    "two deploy targets with one name",
     (plugins) => Object.assign(plugins[0], { kubernetes: { deployTargets: [{ name: "a" }, { name: "a" }] } }),
     /Duplicate value/,
   ],
   ["two kinds of plugin", (plugins) => Object.assign(plugins[1], { scriptRun: {} }), /exactly one of/],
-])("the API server refuses %s", async (_, change, message) => {
+])("the API server rejects %s", async (_, change, message) => {
   const object = sample("v1").find(({ kind }) => kind === "Piped");
   const piped = structuredClone(object) as SampleObject;
   change(piped.spec.plugins);

@@ -1,4 +1,4 @@
-/** PipeCD from its samples: all of it comes up, and goes in the right order. */
+/** PipeCD from its samples: everything becomes ready, and is deleted in the right order. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Namespace } from "../../bus/kube/kind.ts";
 import type { KubeObject } from "../../bus/kube/object.ts";
@@ -33,7 +33,7 @@ describe.each([
   const namespace = `sample-${profile}`;
   const at = (name: string) => ({ namespace, name });
 
-  test("comes up", async () => {
+  test("becomes ready", async () => {
     await pipecd.namespace(namespace);
     await pipecd.apply(profile, namespace, (object) =>
       // The sample of v0.9.0 names a repository that its piped does not have.
@@ -108,7 +108,7 @@ describe.each([
     await kit.until(store as typeof Mongo, at(`${storeName}-sample`), has("Ready", "True"));
   });
 
-  test("goes in the right order when all of it is deleted at once", async () => {
+  test("is deleted in the right order when everything is deleted at once", async () => {
     const { kit } = pipecd;
     const leaving = await departures(kit.client, namespace, stackKinds);
     const kinds = stackKinds.toReversed();
@@ -138,7 +138,7 @@ describe.each([
         .poll(async () => names(await kit.list(kind as typeof Service, namespace)), { timeout: 60_000 })
         .toEqual([]);
     await kit.client.delete(Namespace, { name: namespace }, {});
-    // Kubernetes looks again after a growing pause for as long as something is left.
+    // Kubernetes retries with a growing pause while something is left.
     await kit.untilGone(Namespace, { name: namespace }, 180_000);
   });
 });

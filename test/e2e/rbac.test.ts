@@ -1,4 +1,4 @@
-/** With exactly the generated roles and nothing else, bridge and worker do their job; without them they do not. */
+/** Bridge and worker need exactly the generated roles. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { kubeClient } from "../../bus/kube/client.ts";
 import { loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => kit?.stop());
 
-test("a song is sung to its end, and what can not be sung says so in a condition and an Event", async () => {
+test("finishes a song, and reports one that it cannot sing in a condition and an Event", async () => {
   await kit.client.create(Hikawa, hikawa("allowed", 0), { fieldManager: "test" });
   await kit.until(Hikawa, { name: "allowed" }, isFinished);
   await expectFinishedSongs(kit, ["allowed"]);
@@ -46,7 +46,7 @@ test("a song is sung to its end, and what can not be sung says so in a condition
     .toContainEqual(["NameTooLong", "n".repeat(250)]);
 });
 
-test("the roles allow no more: a worker may not list, a bridge may not write", async () => {
+test("the roles allow no more: a worker may not list, and a bridge may not write", async () => {
   const as = async (user: string) =>
     kubeClient(await openConnection(loadKubeconfig({ path: await kit.platform.kubeconfigFor(user) })));
   const worker = await as(accountUser("denrei-hikawa"));

@@ -1,4 +1,4 @@
-/** What becomes of a RemoteSync when kpack, its builders and its webhooks are not as they should be. */
+/** RemoteSyncs while kpack, its builders, or its webhooks are broken. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Pod } from "../../bus/kube/kind.ts";
 import { ServiceAccount } from "../../bus/kube/workloads.ts";
@@ -28,7 +28,7 @@ async function create(name: string, spec: Partial<RemoteSync["spec"]>): Promise<
   await paas.remoteSync(name, { branch: name }, spec);
 }
 
-test("a new stack: the same revision with another digest is deployed, and it is ready all the time", async () => {
+test("deploys another digest of the same revision for a new stack, and stays ready", async () => {
   const { status } = await syncs.start("stack");
   await paas.untilQuiet();
   const before = conditionOf(await syncs.get("stack"));
@@ -57,7 +57,7 @@ test.each([
   ["BUILDPACK", "build"],
   ["CONFIG", "detect"],
 ])(
-  "a rebuild (%s) that fails is a warning: the commit stays ready, and the next push removes the warning",
+  "a failed rebuild (%s) is a warning: the commit stays ready, and the next push removes the warning",
   async (reason, step) => {
     const name = `rebuilt-${reason.toLowerCase()}`;
     const { status } = await syncs.start(name);
@@ -84,7 +84,7 @@ test.each([
   },
 );
 
-test("a builder that is edited makes nothing fail, and writes nothing", async () => {
+test("an edited builder causes no failure and no write", async () => {
   await paas.kpack.builder("edited", "ready");
   await create("edited", builtBy("edited"));
   await syncs.ready("edited");
@@ -102,7 +102,7 @@ test("a builder that is edited makes nothing fail, and writes nothing", async ()
   expect((await paas.writes()) - writes).toBe(0);
 });
 
-test("an Image without a Secret for its registry is built, with no empty reference anywhere", async () => {
+test("builds an Image without a registry Secret, with no empty reference anywhere", async () => {
   await syncs.branch("open");
   await syncs.start("open", { branch: "open" }, { image: { name: `${registry}/acme/web`, secretName: "" } });
   const account = await paas.kit.client.get(ServiceAccount, { namespace, name: "modoki-open-builder" });
@@ -117,7 +117,7 @@ test("an Image without a Secret for its registry is built, with no empty referen
   expect((await paas.writes()) - writes).toBe(0);
 });
 
-test("while kpack's webhooks are away nothing is lost: what was pushed is built when they are back", async () => {
+test("builds commits that were pushed while kpack's webhooks were unavailable", async () => {
   const { status } = await syncs.start("away");
   await paas.kpack.webhook.stop();
   const revision = await syncs.push("away");
@@ -130,7 +130,7 @@ test("while kpack's webhooks are away nothing is lost: what was pushed is built 
   expect((await syncs.builds("away")).map(revisionOf)).toEqual([status?.revision, revision]);
 });
 
-test("settings that change while kpack's webhooks are away are a warning, and applied when they are back", async () => {
+test("reports settings that change while kpack's webhooks are unavailable as a warning, and applies them later", async () => {
   const { status } = await syncs.start("changed");
   await paas.kpack.webhook.stop();
   const build = { env: [{ name: "A", value: "1" }] };
@@ -149,7 +149,7 @@ test("settings that change while kpack's webhooks are away are a warning, and ap
   expect((await syncs.builds("changed")).at(-1)?.spec).toMatchObject(build);
 });
 
-test("an Image of that name that is somebody else's is neither changed nor deleted", async () => {
+test("neither changes nor deletes an Image of its name that it does not own", async () => {
   const tag = `${registry}/theirs:1`;
   const theirs = await paas.create(Image, {
     metadata: { namespace, name: "modoki-taken" },
@@ -173,9 +173,9 @@ test("an Image of that name that is somebody else's is neither changed nor delet
   await syncs.ready("taken");
 });
 
-// They wait for builds, each for its own, and count nothing.
+// Each waits for its own builds and counts nothing.
 describe.concurrent("builds", () => {
-  test("a build that the Image's status does not tell of is found all the same", async ({ expect }) => {
+  test("finds a build that is missing in the Image's status", async ({ expect }) => {
     const { status } = await syncs.start("lost");
     await syncs.steer("lost", { "sim.kpk/hold-step": "export" });
     paas.kpack.loseNextReference({ namespace, name: "modoki-lost" });
@@ -188,7 +188,7 @@ describe.concurrent("builds", () => {
     expect(building.status?.buildRef).toBe("modoki-lost-build-2");
     const image = (await syncs.image("lost")) as Image & { status?: { latestBuildRef?: string } };
     expect(image.status?.latestBuildRef).toBe("modoki-lost-build-1");
-    // The Build is there before its pod.
+    // The Build exists before its pod.
     const pod = { name: "modoki-lost-build-2-build-pod" };
     await paas.kit.until(Pod, pod, () => true);
     await paas.patch(Pod, pod.name, { metadata: { annotations: { "sim.kpk/hold-step": null } } });
@@ -197,7 +197,7 @@ describe.concurrent("builds", () => {
     expect((await syncs.application("lost")).spec.image).toBe(done.status?.latestImage);
   });
 
-  test("a builder that is missing, then broken, is waited for", async ({ expect }) => {
+  test("waits for a builder that is missing, then broken", async ({ expect }) => {
     await create("late", builtBy("late"));
     const missing = await syncs.until("late", "BuilderNotFound", "Built", "Unknown");
     expect(missing.status?.message).toContain("Unable to find builder 'late'");
@@ -208,7 +208,7 @@ describe.concurrent("builds", () => {
     await syncs.ready("late");
   });
 
-  test("a build that never had a pod is had again, not at once, by the newest Build alone", async ({
+  test("retries a build that never had a pod, after a pause, and only the newest Build", async ({
     expect,
   }) => {
     await syncs.start("unlucky");
@@ -248,7 +248,7 @@ describe.concurrent("builds", () => {
 });
 
 describe.concurrent("builds that change", () => {
-  test("a builder that is deleted while it builds: what the Build made is deployed, though the Image does not tell", async ({
+  test("deploys the result of a Build whose builder was deleted, though the Image does not report it", async ({
     expect,
   }) => {
     await paas.kpack.builder("going", "ready");
@@ -267,7 +267,7 @@ describe.concurrent("builds that change", () => {
     expect((await syncs.application("going")).spec.image).toBe(status?.latestImage);
   });
 
-  test("what is wished for a build is in the Image, and another wish is another build of the same revision", async ({
+  test("copies build options to the Image, and builds the same revision again for other options", async ({
     expect,
   }) => {
     const build = {
@@ -297,7 +297,7 @@ describe.concurrent("builds that change", () => {
     });
   });
 
-  test("what kpack does not take is said in its words, and corrected by a change", async ({ expect }) => {
+  test("reports kpack's rejection in its words, and recovers after a change", async ({ expect }) => {
     await create("refused", { build: { cacheSize: "3G" } });
     const refused = await syncs.until("refused", "ImageRefused");
     expect(refused.status?.message).toContain(

@@ -1,4 +1,4 @@
-/** What a RemoteSync needs beside its repository: Secrets, an account, and an Application of its own. */
+/** What a RemoteSync needs besides its repository: Secrets, an account, and its own Application. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { externalKind, Secret, type SecretObject } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
@@ -31,7 +31,7 @@ afterAll(() => paas?.stop());
 const secret = (name: string) => paas.kit.client.get(Secret, { namespace, name });
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-/** Makes a Secret with the token, or with what is given of it. */
+/** Creates a Secret with the token, or with the given parts of it. */
 const tokenSecret = (
   name: string,
   {
@@ -58,8 +58,8 @@ async function create(name: string, github: Partial<RemoteSync["spec"]["base"]["
   await paas.remoteSync(name, { branch: name, ...github });
 }
 
-// The first one: each change of the site wakes all that there are.
-test("wrong settings of the site show in a condition, and correct ones clear it", async () => {
+// First, because each change of the site triggers all RemoteSyncs.
+test("reports wrong settings of the site in a condition, which correct ones clear", async () => {
   await syncs.start("site");
   await paas.site({ "config.yaml": "builder: 7" });
   await syncs.until("site", "SiteConfigInvalid");
@@ -67,7 +67,7 @@ test("wrong settings of the site show in a condition, and correct ones clear it"
   await syncs.ready("site");
 });
 
-test("a Secret of git that is missing is waited for, and GitHub is not asked before", async () => {
+test("waits for a missing git Secret without a request to GitHub", async () => {
   syncs.asked();
   await create("missing", { secretName: "token-missing" });
   const { status } = await syncs.until("missing", "SecretNotFound");
@@ -83,7 +83,7 @@ test.each<[string, Parameters<typeof tokenSecret>[1]]>([
   ["type", { type: "Opaque" }],
   ["annotation", { annotations: {} }],
 ])(
-  "treats a Secret of git with a wrong %s as missing, and continues once it is replaced",
+  "treats a git Secret with a wrong %s as missing, and continues once it is replaced",
   async (what, wrong) => {
     const name = `wrong-${what}`;
     await tokenSecret(name, wrong);
@@ -99,7 +99,7 @@ test.each<[string, Parameters<typeof tokenSecret>[1]]>([
   },
 );
 
-test("a token that is rejected is not tried again until there is another one, and then once", async () => {
+test("does not retry a rejected token until it is replaced, and then once", async () => {
   await tokenSecret("rejected", { data: { ...token.data, password: base64("ghs_nobody") } });
   await create("rejected", { secretName: "rejected" });
   const { status } = await syncs.until("rejected", "TokenRejected");
@@ -120,7 +120,7 @@ test("a token that is rejected is not tried again until there is another one, an
   expect(syncs.asked()).toEqual(["GET /repos/acme/web", "GET /repos/acme/web/branches/rejected"]);
 });
 
-test("a Secret that is named rightly afterwards is used at once", async () => {
+test("uses a Secret as soon as the spec names it correctly", async () => {
   await tokenSecret("misnamed", { data: { ...token.data, password: base64("ghs_nobody") } });
   await create("misnamed", { secretName: "misnamed" });
   await syncs.until("misnamed", "TokenRejected");
@@ -128,7 +128,7 @@ test("a Secret that is named rightly afterwards is used at once", async () => {
   await syncs.ready("misnamed");
 });
 
-test("a token that is rotated while all is well wakes nobody to ask", async () => {
+test("a rotated token causes no request while everything is ready", async () => {
   await tokenSecret("rotated");
   await syncs.branch("rotated");
   await syncs.start("rotated", { branch: "rotated", secretName: "rotated" });
@@ -143,7 +143,7 @@ test("a token that is rotated while all is well wakes nobody to ask", async () =
   expect((await paas.writes()) - writes).toBe(0);
 });
 
-test("the account follows other names of Secrets, and what others have in it stays", async () => {
+test("the account follows renamed Secrets, and keeps those of others", async () => {
   await syncs.start("renamed");
   const foreign = [{ name: "theirs" }];
   await paas.create(Secret, { metadata: { namespace, name: "theirs" } });
@@ -173,7 +173,7 @@ test("the account follows other names of Secrets, and what others have in it sta
   expect((await namesIn("renamed")).secrets).not.toContain("regcred-3");
 });
 
-test("whoever takes our Secrets out of the account, or the account away, finds them there again", async () => {
+test("restores its Secrets in the account, and the account itself", async () => {
   await syncs.start("taken-out");
   const name = "modoki-taken-out-builder";
   const wanted = await namesIn("taken-out");
@@ -197,7 +197,7 @@ test("pods of the application do not run as the account that builds it", async (
   expect((await syncs.image("runtime"))?.spec.serviceAccountName).toBe("modoki-runtime-builder");
 });
 
-test("an Application that is missing is waited for, with the image that is ready for it", async () => {
+test("waits for a missing Application, with its image built", async () => {
   await syncs.branch("early");
   await paas.remoteSync("early", { branch: "early" });
   const early = await syncs.until("early", "ApplicationNotFound");
@@ -211,9 +211,9 @@ test("an Application that is missing is waited for, with the image that is ready
   expect(await syncs.builds("early")).toHaveLength(1);
 });
 
-test("of two with one Application the younger says so and does nothing, until the elder goes", async () => {
+test("of two with one Application, the younger reports it and does nothing until the older is deleted", async () => {
   const elder = await syncs.start("elder");
-  // Ages are told apart by the second.
+  // Creation times have a resolution of one second.
   await expect
     .poll(() => Date.now() - Date.parse(elder.metadata.creationTimestamp ?? ""), { timeout })
     .toBeGreaterThan(1000);
@@ -238,7 +238,7 @@ test("of two with one Application the younger says so and does nothing, until th
   expect((await syncs.application("elder")).spec.image).toBe(status?.latestImage);
 });
 
-test("one that is paused leaves all as it is, and afterwards sees what was pushed meanwhile", async () => {
+test("changes nothing while paused, and then catches up with commits that were pushed meanwhile", async () => {
   const { status } = await syncs.start("paused");
   await paas.patch(RemoteSync, "paused", { spec: { paused: true } });
   await syncs.until("paused", "Paused");

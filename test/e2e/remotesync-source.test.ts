@@ -1,4 +1,4 @@
-/** Which commit a RemoteSync wants: branches, pull requests and commits, as GitHub tells of them. */
+/** Which commit a RemoteSync builds: by branch, pull request, or commit, according to GitHub. */
 import { createServer, request as send } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => paas?.stop());
 
-/** The Application and the RemoteSync, without waiting for anything. */
+/** Creates the Application and the RemoteSync without waiting. */
 async function create(
   name: string,
   github: Partial<RemoteSync["spec"]["base"]["github"]>,
@@ -35,8 +35,8 @@ const mergeOf = async (number: number) =>
   (await paas.github.api<{ merge_commit_sha: string }>("GET", `/repos/${repository}/pulls/${number}`))
     .merge_commit_sha;
 
-// The first one: nobody else plans to ask for anything, or is told by GitHub to wait.
-test("a refresh is asked for once, and changes of what belongs to it are not asked about at all", async () => {
+// First, so that no other request is scheduled or rate-limited.
+test("a refresh sends one request, and changes of its objects send none", async () => {
   await syncs.start("quiet");
   await paas.untilQuiet();
   syncs.asked();
@@ -51,7 +51,7 @@ test("a refresh is asked for once, and changes of what belongs to it are not ask
   expect(syncs.asked()).toEqual([]);
 });
 
-test("a commit is built without a word to GitHub", async () => {
+test("builds a commit without a request to GitHub", async () => {
   const sha = await syncs.branch("pinned");
   syncs.asked();
   await create("pinned", { sha });
@@ -63,7 +63,7 @@ test("a commit is built without a word to GitHub", async () => {
   expect((await syncs.get("pinned")).status?.revision).toBe(sha);
 });
 
-test("a merge is built once GitHub knows it, and again when the branch or its base has moved", async () => {
+test("builds a merge once GitHub has created it, and again when the branch or its base has moved", async () => {
   await syncs.branch("base");
   const { number } = await paas.github.openPullRequest({ repository, branch: "merge", base: "base" });
   paas.github.mergeability(repository, number, "pending");
@@ -103,7 +103,7 @@ test("a merge is built once GitHub knows it, and again when the branch or its ba
   expect(rebased.status?.headSHA).toBe(headSHA);
 });
 
-test("without a branch the repository's default one is followed, also when that is another one", async () => {
+test("follows the repository's default branch when none is given, also when that changes", async () => {
   await create("default-branch", {});
   const { status } = await syncs.ready("default-branch");
   expect(status?.ref).toBe("main");
@@ -118,9 +118,9 @@ test("without a branch the repository's default one is followed, also when that 
   expect((await syncs.ready("default-branch", next)).status?.ref).toBe("trunk");
 });
 
-// Each has a branch of its own, and counts nothing.
+// Each has its own branch and counts nothing.
 describe.concurrent("branches", () => {
-  test("a branch with slashes in its name, in a repository that is written in another case", async () => {
+  test("accepts a branch with slashes, and a repository in different case", async () => {
     const branch = "feature/login/2-factor";
     await syncs.branch(branch);
     await create("slashes", { owner: "Acme", repo: "WEB", branch });
@@ -128,9 +128,7 @@ describe.concurrent("branches", () => {
     await syncs.ready("slashes", await syncs.push(branch));
   });
 
-  test("a branch that is deleted, or was never there: what runs stays, until there is one", async ({
-    expect,
-  }) => {
+  test("keeps the running version while its branch is missing or deleted", async ({ expect }) => {
     const { status } = await syncs.start("deleted");
     await paas.github.api("DELETE", `/repos/${repository}/git/refs/heads/deleted`);
     const { id } = await paas.github.api<{ id: number }>("GET", `/repos/${repository}`);
@@ -151,7 +149,7 @@ describe.concurrent("branches", () => {
     await syncs.ready("never", await syncs.push("never"));
   });
 
-  test("a GitHub Enterprise below a path is asked there, and cloned from there", async ({
+  test("uses a GitHub Enterprise below a path for both API and clone URLs", async ({
     expect,
     onTestFinished,
   }) => {
@@ -188,7 +186,7 @@ describe.concurrent("branches", () => {
 });
 
 describe.concurrent("pull requests", () => {
-  test("the head of a pull request, without a merge", async ({ expect }) => {
+  test("builds the head of a pull request without a merge", async ({ expect }) => {
     const { number, headSha } = await paas.github.openPullRequest({ repository, branch: "head" });
     await create("head", { pullRequest: number }, { revision: "Head" });
     const { status } = await syncs.ready("head", headSha);
@@ -196,7 +194,7 @@ describe.concurrent("pull requests", () => {
     await syncs.ready("head", await syncs.push("head"));
   });
 
-  test("conflicts and a closed pull request are told of, and what runs stays", async ({ expect }) => {
+  test("reports conflicts and a closed pull request, and keeps the running version", async ({ expect }) => {
     const { number } = await paas.github.openPullRequest({ repository, branch: "conflicts" });
     await create("conflicts", { pullRequest: number });
     const { status } = await syncs.ready("conflicts");
@@ -206,7 +204,7 @@ describe.concurrent("pull requests", () => {
     expect(refused.status?.message).toContain("cannot be merged into main");
     expect(refused.status?.revision).toBe(status?.revision);
     expect(await imageOf("conflicts")).toBe(status?.latestImage);
-    // While GitHub is away, nobody knows better.
+    // While GitHub is unavailable, the state is unknown.
     const fault = paas.github.fault({ path: new RegExp(`/pulls/${number}$`) }, { status: 502, body: "{}" });
     await paas.patch(RemoteSync, "conflicts", {
       metadata: { annotations: { "modoki.tsuzu.dev/refreshed-at": "1" } },
@@ -224,7 +222,7 @@ describe.concurrent("pull requests", () => {
     expect(await imageOf("conflicts")).toBe(status?.latestImage);
   });
 
-  test("an Application that is missing is told of while GitHub finds out about a merge, which is asked for all the same", async ({
+  test("reports a missing Application while GitHub computes a merge, and polls for the merge anyway", async ({
     expect,
   }) => {
     const { number } = await paas.github.openPullRequest({ repository, branch: "both" });
@@ -282,37 +280,30 @@ test("follows a renamed repository by its webhooks, and reports the name to chan
   expect(await imageOf("renamed")).toBe(replaced.status?.latestImage);
 });
 
-// The last ones: a worker that GitHub tells to wait asks for nothing else meanwhile.
+// Last, because a rate-limited worker sends no other requests meanwhile.
 test.each<[string, number, Record<string, string>]>([
   ["an error of its own", 502, {}],
   ["that it was asked too often", 429, { "retry-after": "3" }],
-])(
-  "GitHub answers with %s: it stays ready, and what was pushed is found later",
-  async (_, status, headers) => {
-    const name = `fault-${status}`;
-    const before = await syncs.start(name);
-    const path = new RegExp(`/branches/${name}$`);
-    const fault = paas.github.fault({ path }, { status, headers, body: '{"message":"no"}' });
-    const revision = await syncs.push(name);
-    const waiting = await paas.kit.until(
-      RemoteSync,
-      { name },
-      (sync) => sync.status?.askAgainAt !== undefined,
-    );
-    expect(waiting.status?.conditions).toEqual(before.status?.conditions);
-    fault.remove();
-    // As if its time had come: the next one to look is the one to ask.
-    await paas.kit.client.mergePatch(
-      RemoteSync,
-      { namespace, name },
-      { status: { askAgainAt: "2026-01-01T00:00:00Z" } },
-      { fieldManager: "test", subresource: "status" },
-    );
-    const after = await paas.kit.until(
-      RemoteSync,
-      { name },
-      (sync) => has("Ready", "True")(sync) && sync.status?.revision === revision,
-    );
-    expect(after.status?.askAgainAt).toBeUndefined();
-  },
-);
+])("stays ready when GitHub answers with %s, and finds the push later", async (_, status, headers) => {
+  const name = `fault-${status}`;
+  const before = await syncs.start(name);
+  const path = new RegExp(`/branches/${name}$`);
+  const fault = paas.github.fault({ path }, { status, headers, body: '{"message":"no"}' });
+  const revision = await syncs.push(name);
+  const waiting = await paas.kit.until(RemoteSync, { name }, (sync) => sync.status?.askAgainAt !== undefined);
+  expect(waiting.status?.conditions).toEqual(before.status?.conditions);
+  fault.remove();
+  // Fires the timer: the next reconcile is the one to send the request.
+  await paas.kit.client.mergePatch(
+    RemoteSync,
+    { namespace, name },
+    { status: { askAgainAt: "2026-01-01T00:00:00Z" } },
+    { fieldManager: "test", subresource: "status" },
+  );
+  const after = await paas.kit.until(
+    RemoteSync,
+    { name },
+    (sync) => has("Ready", "True")(sync) && sync.status?.revision === revision,
+  );
+  expect(after.status?.askAgainAt).toBeUndefined();
+});

@@ -1,4 +1,4 @@
-/** After the end, every event again and again causes no write. */
+/** Replaying every event after the end causes no write. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import { kindSubjects, streams } from "../../bus/subjects.ts";
@@ -37,14 +37,14 @@ const reconciles = () => metricSum(workers, /^controller_runtime_reconcile_total
 
 const untilIdle = () => untilQuiet({ bus, client: kit.client, functions: [hikawaFunction] });
 
-test(`replaying every event ${rounds} times after the end gives 0 writes`, async () => {
+test(`replaying every event ${rounds} times after the end causes 0 writes`, async () => {
   const names = ["ended-1", "ended-2"];
   for (const name of names) {
     await kit.client.create(Hikawa, hikawa(name, 0), { fieldManager: "test" });
     await kit.until(Hikawa, { name }, isFinished);
   }
   await untilIdle();
-  // Fresh processes: nobody remembers that these were its own writes. Their counters start at 0.
+  // Fresh processes do not remember their own writes. Their counters start at 0.
   for (const worker of workers) {
     await worker.stop();
     await worker.start();
@@ -53,7 +53,7 @@ test(`replaying every event ${rounds} times after the end gives 0 writes`, async
   const found = await bus.jsm.direct.getLastMessagesFor(streams.objects, { multi_last: kinds });
   const events = [];
   for await (const { subject, data, header } of found) {
-    // Stored with the event, but the server's own.
+    // Stored with the event, but set by the server.
     for (const name of header.keys()) if (name.startsWith("Nats-")) header.delete(name);
     events.push({ subject, data, headers: header });
   }
@@ -64,7 +64,7 @@ test(`replaying every event ${rounds} times after the end gives 0 writes`, async
   }
   await untilIdle();
   expect(await writes()).toBe(0);
-  // What comes while a song waits or is looked at is coalesced, but each time it is quiet before.
+  // Events of an object that is queued or in flight are coalesced, so each round starts when everything is idle.
   expect(await reconciles(), "the events did wake the function").toBeGreaterThanOrEqual(
     (names.length * rounds) / together,
   );

@@ -1,4 +1,4 @@
-/** Objects in a namespace with children outside of it, and functions that look at all objects of a namespace. */
+/** Namespaced objects with children outside of their namespace, and functions that read all objects of a namespace. */
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { crdOf } from "../../bus/kube/crd.ts";
@@ -36,7 +36,7 @@ const post = (name: string, role: string, namespace = "default"): Promise<Stored
 type Role = KubeObject & { readonly rules: readonly { readonly verbs: readonly string[] }[] | null };
 const verbsOf = (role: KubeObject): readonly string[] | undefined => (role as Role).rules?.[0]?.verbs;
 
-test("a child outside of the namespace is kept, is restored by whoever owns it, and goes with it", async () => {
+test("keeps and restores a child outside of its namespace, and deletes it with its owner", async () => {
   const { metadata } = await post("one", "one-role");
   await kit.until(Signpost, { name: "one" }, has("Ready", "True"));
   const role = await kit.client.get(ClusterRole, { name: "one-role" });
@@ -51,7 +51,7 @@ test("a child outside of the namespace is kept, is restored by whoever owns it, 
   await kit.untilGone(Signpost, { name: "one" });
 });
 
-test("one that somebody else has made, or the same name of another namespace has, is not taken over", async () => {
+test("does not adopt a child that another client or the same name of another namespace created", async () => {
   await createNamespace(kit.client, "elsewhere");
   await post("first", "shared-role");
   const { metadata } = await kit.until(Signpost, { name: "first" }, has("Ready", "True"));
@@ -64,13 +64,13 @@ test("one that somebody else has made, or the same name of another namespace has
   expect(conditionOf(second, "Stalled")?.message).toContain("shared-role");
   const role = await kit.client.get(ClusterRole, { name: "shared-role" });
   expect(role.metadata.labels?.["denrei.dev/owner-uid"]).toBe(metadata.uid);
-  // Nor does the end of the second one take it away.
+  // Nor does the deletion of the second one delete it.
   await kit.client.delete(Signpost, { namespace: "elsewhere", name: "first" }, {});
   await kit.untilGone(Signpost, { namespace: "elsewhere", name: "first" });
   expect((await kit.client.get(ClusterRole, { name: "shared-role" })).metadata.uid).toBe(role.metadata.uid);
 });
 
-test("all objects of a namespace are seen, on the bus and by the API server, and no others", async () => {
+test("reads all objects of one namespace, from the bus and from the API server, and no others", async () => {
   await createNamespace(kit.client, "village");
   await post("a", "village-a", "village");
   await post("b", "village-b", "village");
@@ -106,7 +106,7 @@ test("denrei prune refuses a function of this program, and one whose workers run
   });
 });
 
-test("denrei prune takes the finalizer of a removed function off, and what it has left on the bus", async () => {
+test("denrei prune removes the finalizer of a removed function, and its data on the bus", async () => {
   const scope = { fn: "signposts", cluster: "default" };
   const others = "denrei.dev/hikawa";
   await createNamespace(kit.client, "left");
@@ -136,7 +136,7 @@ test("denrei prune takes the finalizer of a removed function off, and what it ha
       time: new Date().toISOString(),
     },
   );
-  // The server notices a moment later that the workers are gone.
+  // The server notices a moment later that the workers have ended.
   await expect.poll(async () => (await pruning("signposts", "--dry-run")).code).toBe(0);
 
   const dry = await pruning("signposts", "--dry-run");

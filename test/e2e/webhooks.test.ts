@@ -1,4 +1,4 @@
-/** A webhook posted to any gateway reconciles exactly the right objects, on whichever worker is free. */
+/** A webhook posted to any gateway reconciles exactly the right objects, on any free worker. */
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { crdOf } from "../../bus/kube/crd.ts";
@@ -14,7 +14,7 @@ let workers: Replica[];
 let gateways: GatewayReplica[];
 beforeAll(async () => {
   kit = await startKit({ crds: [crdOf(Branch)] });
-  // One test waits for the request of a worker that was killed.
+  // One test waits for the request of a killed worker to be redelivered.
   const env = { DENREI_ACK_WAIT_SECONDS: "10" };
   await kit.bridge("bridge-1", { args: [branches], env });
   workers = await Promise.all([1, 2].map((n) => kit.worker(`worker-${n}`, [branches], { env })));
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => kit?.stop());
 
-/** What workers said of an object, in their order. */
+/** Log lines of workers about an object, in order. */
 const said = (msg: string, name: string) =>
   workers.flatMap((worker) =>
     worker.log
@@ -44,13 +44,13 @@ async function create(name: string, spec: Branch["spec"]): Promise<void> {
   await expect.poll(() => looks(name).length, { timeout: deadlineMillis }).toBeGreaterThan(0);
 }
 
-test("from each gateway, and only the objects that it is about", async () => {
+test("reach the matching objects only, from each gateway", async () => {
   await create("main", { repository: "Acme/Web", branch: "main" });
   await create("other-branch", { repository: "acme/web", branch: "next" });
   await create("other-repository", { repository: "acme/api", branch: "main" });
   await create("twin", { repository: "acme/web", branch: "main" });
   for (const gateway of gateways) {
-    // GitHub's names ignore case, and so does who writes an object.
+    // GitHub's names ignore case, and so may the spec of an object.
     const hook = hookOf("push", push("acme/WEB", "main"));
     expect(await post(gateway.hookUrl(), hook)).toBe(202);
     for (const name of ["main", "twin"])
@@ -59,7 +59,7 @@ test("from each gateway, and only the objects that it is about", async () => {
   }
 });
 
-test("an object that has another branch now is found by that one alone", async () => {
+test("reach an object by its new branch only, after an edit", async () => {
   await create("moving", { repository: "acme/moving", branch: "old" });
   await kit.client.mergePatch(
     Branch,
@@ -76,7 +76,7 @@ test("an object that has another branch now is found by that one alone", async (
   expect(await post(gateway.hookUrl(), old)).toBe(202);
   expect(await post(gateway.hookUrl(), next)).toBe(202);
   await expect.poll(() => looks("moving", next.delivery).length, { timeout: deadlineMillis }).toBe(1);
-  // Routed before the other one, by whichever worker.
+  // Routed before the other one, by any worker.
   const routed = () =>
     workers
       .flatMap((worker) => worker.log.records())
@@ -85,7 +85,7 @@ test("an object that has another branch now is found by that one alone", async (
   expect(routed()[0]?.keys).toEqual([]);
 });
 
-test("when the worker that took it is killed, another one finishes it", async () => {
+test("are finished by another worker when the first one is killed", async () => {
   await create("slow", { repository: "acme/slow", branch: "main", webhookMillis: 10_000 });
   const hook = hookOf("push", push("acme/slow", "main"));
   const [, gateway] = gateways as [GatewayReplica, GatewayReplica];

@@ -1,4 +1,4 @@
-/** The API server and zod agree on what fits a kind: on random schemas and values. DENREI_SEED repeats a run. */
+/** The API server and zod accept the same objects: tested with random schemas and values. DENREI_SEED repeats a run. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { cel, crdOf, listMap } from "../../bus/kube/crd.ts";
@@ -28,7 +28,7 @@ const fits = (schema: z.ZodType): boolean => {
   return problems.length === 0;
 };
 
-/** Fields of random schemas; an object of the kind sets one of them at a time. */
+/** Fields of random schemas; each object sets one of them. */
 function randomFields(next: () => number): Record<string, RandomSchema> {
   const fields: Record<string, RandomSchema> = {};
   let unfit = 0;
@@ -37,12 +37,12 @@ function randomFields(next: () => number): Record<string, RandomSchema> {
     if (!fits(z.object({ value: field.schema }))) unfit++;
     else fields[`f${at++}`] = field;
   }
-  // Most of what is made has an equivalent.
+  // Most random schemas have an equivalent.
   expect(unfit).toBeLessThan(fieldsPerKind);
   return fields;
 }
 
-/** What the API server takes out first: null where the schema does not allow it. */
+/** Applies the API server's pruning: null where the schema does not allow it. */
 function withoutNull(value: unknown, schema: Json): unknown {
   if (Array.isArray(value)) return value.map((item) => withoutNull(item, (schema.items ?? {}) as Json));
   if (typeof value !== "object" || value === null) return value;
@@ -77,7 +77,7 @@ async function stored(kind: Kind, spec: unknown): Promise<unknown> {
   }
 }
 
-/** What zod makes of it; undefined where it does not fit. */
+/** zod's result; undefined for an invalid value. */
 function parsed(kind: Kind, spec: unknown): unknown {
   const { definition } = kind;
   const cleaned = withoutNull(spec, definition?.structural.spec ?? {});
@@ -107,7 +107,7 @@ async function kindWith(name: string, schemas: Readonly<Record<string, z.ZodType
   return kind;
 }
 
-/** Compares the API server with zod; resolves to how many of the values fit. */
+/** Compares the API server with zod; resolves with the number of valid values. */
 async function accepted(kind: Kind, field: string, values: readonly unknown[]): Promise<number> {
   const outcomes = await Promise.all(
     values.map(async (value) => {
@@ -121,7 +121,7 @@ async function accepted(kind: Kind, field: string, values: readonly unknown[]): 
   return outcomes.filter(({ byZod }) => byZod !== undefined).length;
 }
 
-/** What the API server does otherwise than a schema seems to say. */
+/** Where the API server differs from what a schema suggests. */
 const pitfalls: Readonly<Record<string, readonly [schema: z.ZodType, values: readonly unknown[]]>> = {
   fractionBelow: [z.number().min(0.5), [0, 0.4, 0.5, 1]],
   fractionAbove: [z.number().max(-0.5), [0, -0.4, -0.5, -1]],
@@ -178,14 +178,14 @@ const pitfalls: Readonly<Record<string, readonly [schema: z.ZodType, values: rea
   ],
 };
 
-test("the API server accepts, prunes and defaults what zod does, where schemas have pitfalls", async () => {
+test("the API server accepts, prunes, and defaults like zod, where schemas have pitfalls", async () => {
   const schemas = Object.fromEntries(Object.entries(pitfalls).map(([name, [schema]]) => [name, schema]));
   const kind = await kindWith("Pitfall", schemas);
   for (const [name, [, values]] of Object.entries(pitfalls))
     expect(await accepted(kind, name, values), name).toBeGreaterThan(0);
 });
 
-/** What metadata adds: values that zod accepts and the API server refuses, beside one that both accept. */
+/** Values that zod accepts and metadata makes the API server reject, next to one that both accept. */
 const stricter: Readonly<Record<string, readonly [schema: z.ZodType, fits: unknown, refused: unknown]>> = {
   rule: [z.string().meta(cel({ rule: "self != 'a'", message: "not a" })), "b", "a"],
   set: [z.array(z.string()).meta({ "x-kubernetes-list-type": "set" }), ["a", "b"], ["a", "a"]],
@@ -208,7 +208,7 @@ test("rules and list types in metadata make the API server stricter than zod", a
 
 const base = Number(process.env.DENREI_SEED ?? 1);
 test.each(Array.from({ length: sized(1, 25) }, (_, at) => base + at))(
-  "the API server accepts, prunes and defaults what zod does, with random schemas: seed %i",
+  "the API server accepts, prunes, and defaults like zod, with random schemas: seed %i",
   async (seed) => {
     const next = random(seed);
     const fields = randomFields(next);
@@ -219,7 +219,7 @@ test.each(Array.from({ length: sized(1, 25) }, (_, at) => base + at))(
       const values = Array.from({ length: valuesPerField }, () => field.value(next));
       fit += await accepted(kind, name, [undefined, null, ...values]);
     }
-    // Neither all nor none: else nothing was compared.
+    // Neither all nor none; otherwise nothing was compared.
     const share = fit / (fieldsPerKind * (valuesPerField + 2));
     expect(share).toBeGreaterThan(0.2);
     expect(share).toBeLessThan(0.8);

@@ -32,7 +32,7 @@ beforeAll(async () => {
     functions: ["hikawa"],
     fixtures: fileURLToPath(new URL("../fixtures/cases/zundoko", import.meta.url)),
     workers: 3,
-    // Chance may sing for minutes; that it ends is for the tests of the song.
+    // Random words may take minutes; the tests of the song cover that it ends.
     env: { [wordsVariable]: "Doko,Zun,Zun,Doko,Zun,Zun,Zun,Zun,Doko" },
     deadlineMillis: 110_000,
   });
@@ -50,29 +50,29 @@ test("the seed's sample applies unchanged and ends with Kiyoshi", () =>
     }
   }));
 
-test("many at once on three replicas: no gap, no duplicate", async () => {
+test("finishes many songs at once on three replicas without gaps and duplicates", async () => {
   const names = Array.from({ length: sized(12, 40) }, (_, i) => `many-${i}`);
   await Promise.all(names.map((name) => create(hikawa(name, 0))));
   await Promise.all(names.map(untilFinished));
   await expectFinishedSongs(ket, names);
 });
 
-test("a word that is deleted by hand is said again, and a deleted Kiyoshi is restored", async () => {
-  await create(hikawa("mended", 0));
-  const done = await untilFinished("mended");
-  const last = `mended-zundoko-${String(done.status?.numZundokosSaid).padStart(3, "0")}`;
+test("restores a deleted word and a deleted Kiyoshi", async () => {
+  await create(hikawa("restored", 0));
+  const done = await untilFinished("restored");
+  const last = `restored-zundoko-${String(done.status?.numZundokosSaid).padStart(3, "0")}`;
   for (const [kind, name] of [
     [Zundoko as Kind, last],
-    [Kiyoshi as Kind, "mended-kiyoshi"],
+    [Kiyoshi as Kind, "restored-kiyoshi"],
   ] as const) {
     const before = await ket.client.get(kind, at(name));
     await ket.client.delete(kind, at(name), {});
     await ket.waitFor({ kind, name }, ({ metadata }) => metadata.uid !== before.metadata.uid);
   }
-  await expectFinishedSongs(ket, ["mended"]);
+  await expectFinishedSongs(ket, ["restored"]);
 });
 
-test("the number of words asked for stays while the next word has to wait", async () => {
+test("keeps the requested number of words while the next one has to wait", async () => {
   await create(hikawa("asked", 3_600_000));
   await ket.waitFor({ kind: Hikawa, name: "asked" }, ({ status }) => status?.numZundokosSaid === 1);
   const asked = await ket.client.mergePatch(Hikawa, at("asked"), { spec: { numZundokos: 3 } }, manager);
@@ -83,7 +83,7 @@ test("the number of words asked for stays while the next word has to wait", asyn
   expect(seen.spec.numZundokos).toBe(3);
 });
 
-test("deleting the Hikawa removes its children", async () => {
+test("deletes its children with it", async () => {
   await create(hikawa("deleted", 0));
   await untilFinished("deleted");
   await ket.client.delete(Hikawa, at("deleted"), {});
@@ -91,7 +91,7 @@ test("deleting the Hikawa removes its children", async () => {
   await ket.waitUntilGone({ kind: Zundoko, name: "deleted-zundoko-001" });
 });
 
-test("words of an earlier Hikawa of the same name do not count", async () => {
+test("ignores words of an earlier Hikawa with the same name", async () => {
   await create(hikawa("again", 0));
   const first = await untilFinished("again");
   await ket.client.delete(Hikawa, at("again"), {});
@@ -104,7 +104,7 @@ test("words of an earlier Hikawa of the same name do not count", async () => {
   await expectFinishedSongs(ket, ["again"]);
 });
 
-test("a foreign Kiyoshi of the wanted name is never overwritten and shows in a condition", async () => {
+test("never overwrites an existing Kiyoshi of the desired name, and reports it in a condition", async () => {
   await ket.apply("taken", async () => {
     const delay = await changeBeforeTimer({ bus: ket.nats }, "hikawa", at("taken"), () =>
       ket.client.delete(Kiyoshi, at("taken-kiyoshi"), {}),
@@ -118,7 +118,7 @@ test("a foreign Kiyoshi of the wanted name is never overwritten and shows in a c
   });
 });
 
-test("a name that leaves no room for children gives a condition and a dead letter, not a hot loop", async () => {
+test("a name too long for its children's names gives a condition and a dead letter, not a hot loop", async () => {
   const name = "n".repeat(250);
   await create(hikawa(name, 0));
   const found = await ket.waitFor(
@@ -136,12 +136,12 @@ test.each([
   [{ intervalMillis: "soon" }, "spec.intervalMillis"],
   [{}, "spec.intervalMillis"],
   [{ intervalMillis: 0, numZundokos: -3 }, "spec.numZundokos"],
-])("an invalid Hikawa is refused with the field's name: %j", async (spec, field) => {
+])("rejects an invalid Hikawa with the field's name: %j", async (spec, field) => {
   const object = { ...hikawa("invalid", 0), spec } as Hikawa;
   await expect(create(object)).rejects.toThrow(field);
 });
 
-test("an invalid word is refused with the field's name", async () => {
+test("rejects an invalid word with the field's name", async () => {
   const object = { ...hikawa("invalid", 0), kind: "Zundoko", spec: { say: "Dozun" } } as unknown as Zundoko;
   await expect(ket.client.create(Zundoko, object, manager)).rejects.toThrow("spec.say");
 });
