@@ -143,7 +143,7 @@ test("a failing object counts as retrying, and its history has each attempt with
   expect(found[0]).toMatchObject({
     ...{ function: "probe", object, replica: expect.stringMatching(/^worker-[12]$/), moreCauses: 0 },
     causes: [{ type: "object", object, resourceVersion: expect.stringMatching(/^\d+$/) }],
-    error: { name: "Error", message: "the probe was told to throw" },
+    error: { name: "Error", message: "the spec asks for an exception" },
     nextInMillis: expect.any(Number),
     writes: [],
   });

@@ -31,7 +31,7 @@ describe.concurrent("a function among healthy ones", () => {
     const found = await probes.kit.until(Probe, at("throws"), isStalled);
     expect(condition(found, "Stalled")).toMatchObject({
       reason: "Retrying",
-      message: "the probe was told to throw",
+      message: "the spec asks for an exception",
     });
     const failures = probes.said("throws", "reconcile failed");
     expect(failures.map(({ failed }) => failed)).toEqual(failures.map((_, i) => i + 1));

@@ -1,50 +1,50 @@
 /**
- * The ticket queue's protocol as a small model, and every interleaving of it with crashes. One key, one object whose
- * version grows; two routers that turn events into requests; two workers that own, read, settle; marks that fall due
- * at any time. Each state that can be reached is visited (breadth first), so a schedule that loses a wake-up is found.
- *
- * The model mirrors bus/queue/queue.ts and the settling order in bus/worker/reconciler.ts. The same invariants are
- * held against the code itself, on a real server with real processes, in the first scenario of test/prove.
+ * The ticket queue's protocol as a small model, explored in every interleaving with crashes. One key, one object whose version grows; two
+ * routers that turn events into requests; two workers that own, read, settle; marks that fall due at any time. The test visits every
+ * reachable
+ * state (breadth first), so it finds each schedule that loses a request.
+ * The model mirrors bus/queue/queue.ts and the settling order in bus/worker/reconciler.ts. The first scenario of test/prove checks
+ * the same invariants of the code itself, on a real server with real processes.
  */
 import { expect, test } from "vitest";
 
-/** What a router does with one event: nothing yet, try the ticket, take its older mark away, leave a mark, done. */
+/** A router's progress with one event: idle, try the ticket, delete its older mark, store a mark, done. */
 type RouterStep = "idle" | "try" | "mark" | "store" | "done";
-/** Where an owner is. */
+/** An owner's progress. */
 type OwnerStep = "idle" | "owns" | "read" | "acked" | "looked";
 
 interface Router {
   readonly step: RouterStep;
   readonly version: number;
-  /** The newest mark that it knows it has left. */
+  /** The newest mark that it remembers having left. */
   readonly left: number;
 }
 
-/** Versions whose marks are there, ascending. */
+/** Versions of stored marks, ascending. */
 type Versions = readonly number[];
 
 interface Owner {
   readonly step: OwnerStep;
-  /** What it read. */
+  /** The version that it read. */
   readonly saw: number;
-  /** Which marks it found after its ack: versions per router. */
+  /** The marks that it found after its ack: versions per router. */
   readonly found: readonly Versions[];
 }
 
 interface State {
-  /** Newest version in the object store, and how many more changes may still come. */
+  /** The newest version in the object store, and the number of changes still to come. */
   readonly version: number;
   readonly changes: number;
   readonly ticket: "none" | "waiting" | "owned";
   /** Marks of each router. */
   readonly marks: readonly Versions[];
-  /** Marks that fell due and were not asked for yet. */
+  /** Marks that fell due and are not requested yet. */
   readonly due: readonly Versions[];
-  /** A schedule that fires: it is not stored where it is due yet; 0 for none. */
+  /** A schedule that fires but is not stored in its target stream yet; 0 for none. */
   readonly firing: readonly number[];
   readonly routers: readonly Router[];
   readonly owners: readonly Owner[];
-  /** The newest version that a finished reconcile has seen. */
+  /** The newest version that a finished reconcile has read. */
   readonly reconciled: number;
   readonly crashes: number;
 }
@@ -94,7 +94,7 @@ function start(changes: number, crashes: number): State {
 
 /** Every state that one step leads to. */
 function* next(s: State, protocol: Protocol): Generator<State> {
-  // The object changes; the event reaches one of the routers (whichever is free).
+  // The object changes; the event reaches any idle router.
   if (s.changes > 0) {
     for (const [i, router] of s.routers.entries()) {
       if (router.step !== "idle" && router.step !== "done") continue;
@@ -115,13 +115,13 @@ function* next(s: State, protocol: Protocol): Generator<State> {
     const beside = s.marks[slot] ?? [];
     const become = (change: Partial<Router>) => put(s.routers, i, { ...router, ...change });
     if (router.step === "mark") {
-      // One that is newer speaks for it. An older one is taken away first, while the event is in hand.
+      // A newer mark covers the event. An older one is deleted first, while the event is in flight.
       const older = protocol.versionsOnSubject === "one" ? without(beside, router.left) : beside;
       if (router.left > router.version) yield { ...s, routers: become({ step: "done" }) };
       else yield { ...s, marks: put(s.marks, slot, older), routers: become({ step: "store" }) };
     }
     if (router.step === "store") {
-      // Where all versions share a subject, the later publish replaces the earlier one, whatever it says.
+      // Where all versions share a subject, the later publish replaces the earlier one, even with an older version.
       const stored = protocol.versionsOnSubject === "all" ? [router.version] : plus(beside, router.version);
       yield {
         ...s,
@@ -129,13 +129,14 @@ function* next(s: State, protocol: Protocol): Generator<State> {
         routers: become({ step: "done", left: Math.max(router.left, router.version) }),
       };
     }
-    // A router that dies: its event is delivered again.
+    // A router crashes: its event is redelivered.
     if (s.crashes > 0 && router.step !== "idle" && router.step !== "done") {
       yield { ...s, crashes: s.crashes - 1, routers: become({ step: "try", left: 0 }) };
     }
   }
-  // A mark falls due; the relay asks, and marks again when it is refused.
-  // What fires waits its turn at the server like any publish; when it is stored, the schedule's subject is purged.
+  // A mark falls due. The relay requests the object, and leaves a mark again when the ticket is refused. A firing schedule waits at the
+  // server like
+  // any publish; when it is stored, the server purges the schedule's subject.
   for (const [i, marks] of s.marks.entries()) {
     const fired = s.firing[i] ?? 0;
     if (fired === 0) {
@@ -153,7 +154,7 @@ function* next(s: State, protocol: Protocol): Generator<State> {
         yield { ...s, ticket: "waiting", due: left };
         continue;
       }
-      // Any replica relays it. It writes one mark after the other, so not while its router is about to store one.
+      // Any replica relays it. A replica writes one mark at a time, so not while its router is about to store one.
       for (const [at, router] of s.routers.entries()) {
         const slot = protocol.marksPerRouter === "own" ? at : 0;
         const beside = s.marks[slot] ?? [];
@@ -186,7 +187,7 @@ function* next(s: State, protocol: Protocol): Generator<State> {
     if (owner.step === "looked") {
       const open = owner.found.some((marks) => marks.some((version) => version > owner.saw));
       const idle = become({ step: "idle", saw: 0, found: [] });
-      // Purged are the marks that were found, not those that came since.
+      // Purges the marks that it found, not those stored since.
       const purged = s.marks.map((marks, at) =>
         marks.filter((version) => !owner.found[at]?.includes(version)),
       );
@@ -194,7 +195,7 @@ function* next(s: State, protocol: Protocol): Generator<State> {
       else if (s.ticket === "none") yield { ...s, ticket: "waiting", marks: purged, owners: idle };
       else yield { ...s, marks: protocol.dropWhenOwned === "keep" ? s.marks : purged, owners: idle };
     }
-    // An owner that dies: before its ack the ticket is delivered again, after it nothing is.
+    // An owner crashes: before its ack the ticket is redelivered, afterwards nothing is.
     if (s.crashes > 0 && owner.step !== "idle") {
       const ticket = owner.step === "owns" || owner.step === "read" ? "waiting" : s.ticket;
       yield { ...s, crashes: s.crashes - 1, ticket, owners: become({ step: "idle", saw: 0, found: [] }) };
@@ -202,7 +203,7 @@ function* next(s: State, protocol: Protocol): Generator<State> {
   }
 }
 
-/** Visits every reachable state; returns the first history that breaks an invariant. */
+/** Visits every reachable state; returns the first history that violates an invariant. */
 function explore(
   protocol: Protocol,
   changes: number,
@@ -222,7 +223,7 @@ function explore(
     for (const state of frontier) {
       const owning = state.owners.filter(({ step }) => step === "owns" || step === "read").length;
       if (owning > 1) return { states: cameFrom.size, broken: ["two owners", ...history(state)] };
-      // A router that died does not know its marks any more.
+      // A router that crashed has forgotten its marks.
       if (protocol === real && crashes === 0 && state.marks.some((marks) => marks.length > 1))
         return { states: cameFrom.size, broken: ["two marks of one router", ...history(state)] };
       let steps = 0;
@@ -234,7 +235,7 @@ function explore(
         found.push(after);
       }
       if (steps === 0 && state.reconciled < state.version) {
-        return { states: cameFrom.size, broken: ["a wake-up was lost", ...history(state)] };
+        return { states: cameFrom.size, broken: ["a request was lost", ...history(state)] };
       }
     }
     frontier = found;
@@ -245,30 +246,27 @@ function explore(
 test.each([
   [3, 1],
   [2, 2],
-])(
-  "the protocol keeps its invariants in every interleaving of %i changes and %i crashes",
-  (changes, crashes) => {
-    const { states, broken } = explore(real, changes, crashes);
-    expect(broken?.join("\n")).toBeUndefined();
-    expect(states).toBeGreaterThan(5000);
-  },
-);
+])("keeps its invariants in every interleaving of %i changes and %i crashes", (changes, crashes) => {
+  const { states, broken } = explore(real, changes, crashes);
+  expect(broken?.join("\n")).toBeUndefined();
+  expect(states).toBeGreaterThan(5000);
+});
 
-test("without crashes a router never has two marks beside a ticket", () => {
+test("without crashes, a router never has two marks while the object has a ticket", () => {
   expect(explore(real, 3, 0).broken?.join("\n")).toBeUndefined();
 });
 
 test.each<[string, Protocol]>([
   ["forgetting a refused request", { ...real, markWhenRefused: "forget" }],
   [
-    "one subject for all versions, so that an older one that fires takes a newer one along",
+    "one subject for all versions, so that an older one that fires purges a newer one",
     { ...real, versionsOnSubject: "all" },
   ],
   [
     "one mark for all routers, so that an older one replaces a newer one",
     { ...real, marksPerRouter: "shared", versionsOnSubject: "all" },
   ],
-  ["dropping marks that another owner has yet to judge", { ...real, dropWhenOwned: "drop" }],
-])("the model finds the mistake: %s", (_, protocol) => {
-  expect(explore(protocol, 3, 0).broken?.[0]).toBe("a wake-up was lost");
+  ["dropping marks that another owner still has to settle", { ...real, dropWhenOwned: "drop" }],
+])("finds the mistake: %s", (_, protocol) => {
+  expect(explore(protocol, 3, 0).broken?.[0]).toBe("a request was lost");
 });

@@ -95,7 +95,7 @@ await run(async (signal) => {
   return count("survived") + errors === 0;
 });
 
-/** A list that does not fit the product is an error before anything runs. */
+/** A list that does not match the product is an error before anything runs. */
 async function expectFresh(): Promise<void> {
   for (const mutation of selection.flatMap(({ mutations }) => mutations)) {
     const path = join(root, mutation.file);

@@ -1,4 +1,4 @@
-/** Mutations: one-line breakages of the product, and how one is applied to a text. */
+/** Mutations: one-line breakages of the product, and how to apply one to a text. */
 import { stripTypeScriptTypes } from "node:module";
 
 /** A mistake that a developer could make and a user would notice. */
@@ -22,7 +22,7 @@ export interface Area {
   readonly mutations: readonly Mutation[];
 }
 
-/** The list does not fit the file: the product has changed since the mutation was written. */
+/** The mutation does not match its file: the product has changed since it was written. */
 export class StaleMutationError extends Error {
   override readonly name = "StaleMutationError";
 }

@@ -9,7 +9,7 @@ const all = areas.flatMap(({ mutations }) => mutations);
 const names = all.map(({ name }) => name);
 
 test.each(all.map((mutation) => [mutation.name, mutation] as const))(
-  "%s breaks exactly one place of a file that exists",
+  "%s breaks exactly one place of an existing file",
   (_, mutation) => {
     const text = readFileSync(join(root, mutation.file), "utf8");
     expect(mutated(text, mutation)).not.toBe(text);
@@ -30,18 +30,18 @@ test("names are unique", () => {
 });
 
 describe("a choice", () => {
-  test("of an area has its mutations", () => {
+  test("of an area contains its mutations", () => {
     expect(chosen({ only: ["queue"] }).map(({ name }) => name)).toEqual(["queue"]);
   });
 
-  test("of a name has that mutation, unless it is in another area", () => {
+  test("of a name contains that mutation, unless it is in another area", () => {
     const [first] = chosen({ only: ["bridge"] })[0]?.mutations ?? [];
     expect(chosen({ name: first?.name })).toMatchObject([{ name: "bridge", mutations: [first] }]);
     expect(chosen({ name: first?.name, only: ["queue"] })).toEqual([]);
   });
 });
 
-describe("a stale mutation is refused:", () => {
+describe("rejects a stale mutation:", () => {
   const mutation: Mutation = {
     name: "inverted",
     file: "bus/some.ts",
@@ -52,7 +52,7 @@ describe("a stale mutation is refused:", () => {
   };
 
   test.each([
-    ["its text is gone", "if (a <= b) c();", {}, "found it 0 times"],
+    ["its text is missing", "if (a <= b) c();", {}, "found it 0 times"],
     ["its text occurs twice", "if (a < b || a < b) c();", {}, "found it 2 times"],
     ["it changes nothing", "if (a < b) c();", { replace: "a < b" }, "changes nothing"],
     ["the file does not parse afterwards", "if (a < b) c();", { replace: "a <" }, "breaks the syntax"],
@@ -62,7 +62,7 @@ describe("a stale mutation is refused:", () => {
     expect(apply).toThrow(says);
   });
 
-  test("and a fresh one is applied literally", () => {
+  test("applies a current one literally", () => {
     expect(mutated("if (a < b) c();", { ...mutation, replace: '"$&" in b' })).toBe('if ("$&" in b) c();');
   });
 });

@@ -1,4 +1,4 @@
-/** What the user reads of a result. */
+/** Formats results for the user. */
 import type { Mutation } from "./mutation.ts";
 import type { Result } from "./trial.ts";
 

@@ -1,4 +1,4 @@
-/** Running one test file in the scratch copy. */
+/** Runs one test file in the scratch copy. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { open, readFile, rm } from "node:fs/promises";
@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import type { Scratch } from "./scratch.ts";
 
-/** What came of a run. `no test ran` says why, as far as vitest does. */
+/** The outcome of a run. `no test ran` includes vitest's output as the reason. */
 export type TestRun =
   | { readonly outcome: "passed" }
   | { readonly outcome: "failed"; readonly by: string }
@@ -45,7 +45,7 @@ export async function runTestFile(scratch: Scratch, file: string, limits: RunLim
   const [reportPath, outputPath] = [join(temporary, "report.json"), join(temporary, "output.txt")];
   await rm(reportPath, { force: true });
   const output = await open(outputPath, "w");
-  // A process group of its own: whatever the tests have started ends with it.
+  // A process group, so that everything the tests have started ends with it.
   const child = spawn(
     process.execPath,
     [

@@ -18,7 +18,7 @@ export const root = fileURLToPath(new URL("../..", import.meta.url));
 export interface Scratch {
   /** The files of the repository. */
   readonly checkout: string;
-  /** Temporary files of the tests: they go with the copy, also those of a run that was killed. */
+  /** Temporary files of the tests. They are deleted with the copy, even after a run was killed. */
   readonly temporary: string;
   remove(): Promise<void>;
 }
@@ -37,7 +37,7 @@ export async function commitOf(revision: string): Promise<string> {
 export async function openScratch(commit: string | undefined): Promise<Scratch> {
   const folder = await mkdtemp(join(tmpdir(), "mutations-"));
   const [checkout, temporary] = [join(folder, "checkout"), join(folder, "tmp")];
-  // A run that was killed may still have processes that are about to remove their own files.
+  // A killed run may still have processes that are about to remove their own files.
   const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 300 });
   try {
     await mkdir(checkout);

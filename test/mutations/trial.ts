@@ -1,4 +1,4 @@
-/** One mutation on trial: applied, tested, and taken back. */
+/** The trial of one mutation: applied, tested, and reverted. */
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,12 +6,12 @@ import { type Mutation, mutated, occurrencesIn } from "./mutation.ts";
 import { type RunLimits, runTestFile } from "./run.ts";
 import type { Scratch } from "./scratch.ts";
 
-/** What came of a mutation. */
+/** The outcome of a mutation. */
 export interface Result {
   readonly area: string;
   readonly name: string;
   readonly outcome: "caught" | "survived" | "not applicable" | "error";
-  /** The test that caught it; or why there is no verdict. */
+  /** The test that caught it, or the reason for a missing verdict. */
   readonly by?: string;
   /** The file of that test. */
   readonly file?: string;
@@ -20,9 +20,9 @@ export interface Result {
 
 type Verdict = Pick<Result, "outcome" | "by" | "file">;
 
-/** How a mutation is tried. */
+/** Options of a trial. */
 export interface TrialOptions extends RunLimits {
-  /** A revision other than the present one need not have the mutation's text, nor its tests. */
+  /** A revision other than the present one need not contain the mutation's text or its tests. */
   readonly revision: "present" | "other";
   /** Whether the file that caught it must pass without it: on a busy machine a test may fail by itself. */
   readonly confirm: boolean;
@@ -43,7 +43,7 @@ export async function tryMutation(
       verdict = {
         ...verdict,
         outcome: "error",
-        by: `the file fails without the mutation, too: ${verdict.by}`,
+        by: `the file fails without the mutation as well: ${verdict.by}`,
       };
   }
   return { area, name: mutation.name, ...verdict, millis: Math.round(performance.now() - started) };
@@ -58,9 +58,10 @@ async function verdictOn(
   const path = join(checkout, mutation.file);
   const before = existsSync(path) ? await readFile(path, "utf8") : "";
   if (revision === "other" && occurrencesIn(before, mutation) !== 1)
-    return { outcome: "not applicable", by: `${mutation.file} is different there` };
+    return { outcome: "not applicable", by: `${mutation.file} differs in that revision` };
   const tests = mutation.tests.filter((file) => existsSync(join(checkout, file)));
-  if (tests.length === 0) return { outcome: "not applicable", by: "none of its test files is there" };
+  if (tests.length === 0)
+    return { outcome: "not applicable", by: "none of its test files exists in that revision" };
   await writeFile(path, mutated(before, mutation));
   try {
     return await firstCatch(scratch, tests, limits);
@@ -91,7 +92,7 @@ async function firstCatch(
   return { outcome: "survived" };
 }
 
-/** Runs the test files of mutations without any of them. Returns what is wrong, or undefined. */
+/** Runs the test files of mutations without any of them. Resolves with the problem, or undefined. */
 export async function verify(
   scratch: Scratch,
   mutations: readonly Mutation[],

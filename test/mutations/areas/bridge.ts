@@ -23,7 +23,7 @@ export const bridge: readonly Mutation[] = [
     file: "bus/bridge/known.ts",
     find: 'return order > 0 || (order === 0 && change === "deleted" && !before.deleted);',
     replace: "return order >= 0;",
-    breaks: "Every list publishes all objects again and wakes every function for nothing.",
+    breaks: "Every list publishes all objects again and triggers every function for nothing.",
     tests: ["test/bridge/publisher.test.ts"],
   },
   {
@@ -31,7 +31,7 @@ export const bridge: readonly Mutation[] = [
     file: "bus/bridge/known.ts",
     find: "lost: last < extent.sequence || ledger.count + deletedSince < extent.objects,",
     replace: "lost: last < extent.sequence,",
-    breaks: "Objects that were purged stay away, once another one of their kind has changed.",
+    breaks: "Purged objects are never restored once another one of their kind has changed.",
     tests: ["test/bridge/publisher.test.ts"],
   },
   {
@@ -47,7 +47,7 @@ export const bridge: readonly Mutation[] = [
     file: "bus/bridge/lease.ts",
     find: "if (ours) await giveBack",
     replace: "if (!ours) await giveBack",
-    breaks: "After an orderly stop no replica watches the kind until the lease runs out.",
+    breaks: "After a graceful stop, no replica watches the kind until the lease expires.",
     tests: ["test/bridge/lease.test.ts", "test/faults/bridge-replicas.test.ts"],
   },
   {
@@ -55,7 +55,7 @@ export const bridge: readonly Mutation[] = [
     file: "bus/bridge/watcher.ts",
     find: "publisher.names().filter((name) => !listed.has(name))",
     replace: "publisher.names().filter((name) => name === resourceVersion)",
-    breaks: "An object that is deleted while no bridge runs stays in the object store for good.",
+    breaks: "An object that is deleted while no bridge runs stays in the object store forever.",
     tests: ["test/faults/bridge-apiserver.test.ts"],
   },
   {
@@ -104,8 +104,7 @@ export const bridge: readonly Mutation[] = [
     file: "bus/bridge/bridge.ts",
     find: "if (performance.now() - since <= troubledMillis) continue;",
     replace: "if (performance.now() - since >= troubledMillis) continue;",
-    breaks:
-      "A watch that breaks for a moment takes the bridge out of service, and one that stays broken does not.",
+    breaks: "A watch that fails briefly takes the bridge out of service, and one that stays broken does not.",
     tests: ["test/faults/bridge-apiserver.test.ts"],
   },
 ];

@@ -15,7 +15,7 @@ export const cli: readonly Mutation[] = [
     file: "deploy/environment/page.ts",
     find: "if (((await changedAt(join(root, path))) ?? 0) > built) return false;",
     replace: "if (((await changedAt(join(root, path))) ?? 0) < 0) return false;",
-    breaks: "After an update the dashboard serves the page of the version before.",
+    breaks: "After an update the dashboard serves the page of the previous version.",
     tests: ["deploy/environment/page.test.ts"],
   },
   {
@@ -31,7 +31,7 @@ export const cli: readonly Mutation[] = [
     file: "deploy/cli/program.ts",
     find: "return error.exitCode === 0 ? 0 : usageExitCode;",
     replace: "return error.exitCode === 2 ? usageExitCode : 0;",
-    breaks: "A script with a mistyped command goes on as if it had worked.",
+    breaks: "A script continues after a mistyped command.",
     tests: ["test/cli/commandline.test.ts"],
   },
   {
@@ -39,7 +39,7 @@ export const cli: readonly Mutation[] = [
     file: "deploy/cli/manifests.ts",
     find: "const wanted = [...new Set(namespaces)];",
     replace: "const wanted = [...namespaces];",
-    breaks: "`denrei opt-in a a` prints two objects of one name.",
+    breaks: "`denrei opt-in a a` prints two objects with the same name.",
     tests: ["test/cli/commandline.test.ts"],
   },
   {
@@ -55,7 +55,7 @@ export const cli: readonly Mutation[] = [
     file: "deploy/cli/webhooks.ts",
     find: "if (!options.dryRun) await replayDelivery(bus, one);",
     replace: "await replayDelivery(bus, one);",
-    breaks: "`denrei webhooks replay --dry-run` wakes the functions.",
+    breaks: "`denrei webhooks replay --dry-run` triggers the functions.",
     tests: ["test/cli/webhooks.test.ts"],
   },
   {

@@ -31,8 +31,8 @@ export const functions: readonly Mutation[] = [
     file: "functions/ghapp/refreshtime.ts",
     find: "const latest = issued + (life * 5) / 6;",
     replace: "const latest = issued + life;",
-    breaks: "A token in use expires when GitHub is briefly away.",
-    tests: ["functions/ghapp/refreshtime.test.ts"],
+    breaks: "A token in use expires when GitHub is briefly unavailable.",
+    tests: ["functions/ghapp/refresh.test.ts"],
   },
   {
     name: "ghapp-reads-the-platform-key",
@@ -63,7 +63,8 @@ export const functions: readonly Mutation[] = [
     file: "functions/paas/apppipeline/approval.ts",
     find: "if (given.at <= headSeenAt)",
     replace: "if (given.at.getTime() < 0)",
-    breaks: "A stranger's commit is built that was pushed just after the label for another one.",
+    breaks:
+      "An outside contributor's commit is built that was pushed just after the label for an earlier one.",
     tests: ["functions/paas/apppipeline/approval.test.ts"],
   },
   {
@@ -71,7 +72,7 @@ export const functions: readonly Mutation[] = [
     file: "functions/paas/remotesync/due.ts",
     find: " && head !== status.askedHeadSHA)",
     replace: ")",
-    breaks: "Every event of a RemoteSync asks GitHub, which uses up the rate limit.",
+    breaks: "Every event of a RemoteSync sends a request to GitHub, which uses up the rate limit.",
     tests: ["functions/paas/remotesync/due.test.ts"],
   },
   {
@@ -87,7 +88,7 @@ export const functions: readonly Mutation[] = [
     file: "functions/paas/hosts/claim.ts",
     find: "const before = serves(app, host) ? await",
     replace: "const before = app ? await",
-    breaks: "An Application believes a claim that only the bus still has.",
+    breaks: "An Application respects a claim that exists only on the bus anymore.",
     tests: ["functions/paas/hosts/claim.test.ts"],
   },
   {
@@ -103,7 +104,7 @@ export const functions: readonly Mutation[] = [
     file: "functions/paas/remotesync.ts",
     find: 'return (of ?? "") < (than ?? "");',
     replace: 'return (of ?? "") > (than ?? "");',
-    breaks: "A second RemoteSync takes the Application over from the first one.",
+    breaks: "A second RemoteSync takes over the Application of the first one.",
     tests: ["test/e2e/remotesync-secrets.test.ts"],
   },
   {
@@ -119,7 +120,7 @@ export const functions: readonly Mutation[] = [
     file: "functions/paas/report/send.ts",
     find: 'identified(github, await withGitHub("Token", () => client.repository(ctx.signal)), known);',
     replace: 'await withGitHub("Token", () => client.repository(ctx.signal));',
-    breaks: "A repository that has taken a free name gets comments about pull requests of another one.",
+    breaks: "A repository that reuses a freed name gets comments about pull requests of another one.",
     tests: ["test/github/previewreports.test.ts"],
   },
   {
@@ -127,7 +128,7 @@ export const functions: readonly Mutation[] = [
     file: "functions/ghapp/apitoken.ts",
     find: "changeOf(installation), app.metadata.uid",
     replace: "app.metadata.uid",
-    breaks: "Workers use a token for up to an hour that is for a repository of before.",
+    breaks: "Workers use a token for a former repository for up to an hour.",
     tests: ["test/github/installationchanges.test.ts"],
   },
   {
@@ -135,7 +136,7 @@ export const functions: readonly Mutation[] = [
     file: "functions/paas/report/commentpieces.ts",
     find: "if (isMarked && (await isOwn(comment, target))) return comment.id;",
     replace: "if (isMarked) return comment.id;",
-    breaks: "A stranger's comment with the marker is taken for the one of the App.",
+    breaks: "Another user's comment with the marker is taken for the App's.",
     tests: ["functions/paas/report/pieces.test.ts"],
   },
   {
@@ -143,7 +144,7 @@ export const functions: readonly Mutation[] = [
     file: "functions/pipecd/controlplane/planelookup.ts",
     find: '(a.metadata.creationTimestamp ?? "").localeCompare(b.metadata.creationTimestamp ?? "")',
     replace: '(b.metadata.creationTimestamp ?? "").localeCompare(a.metadata.creationTimestamp ?? "")',
-    breaks: "A second ControlPlane in a namespace takes the objects of the first one over.",
+    breaks: "A second ControlPlane in a namespace takes over the objects of the first one.",
     tests: ["functions/pipecd/controlplane/planelookup.test.ts"],
   },
   {
@@ -151,7 +152,7 @@ export const functions: readonly Mutation[] = [
     file: "functions/pipecd/piped/pipeddeletion.ts",
     find: "if (found && isMarkedBy(found, piped)) await ctx.delete(kind, found);",
     replace: "if (found && !isMarkedBy(found, piped)) await ctx.delete(kind, found);",
-    breaks: "A deleted Piped leaves a ClusterRole with all rights behind.",
+    breaks: "A deleted Piped leaves behind a ClusterRole with all rights.",
     tests: ["test/e2e/pipecd-deletion.test.ts"],
   },
   {
@@ -159,7 +160,7 @@ export const functions: readonly Mutation[] = [
     file: "functions/pipecd/events/decision.ts",
     find: "if (newest !== undefined && dataDigest(newest.data) === digest)",
     replace: "if (newest !== undefined && newest.data === key)",
-    breaks: "An EventRegistration that is created again registers the same event again.",
+    breaks: "A recreated EventRegistration registers the same event again.",
     tests: ["functions/pipecd/events/decision.test.ts"],
   },
   {
@@ -175,8 +176,7 @@ export const functions: readonly Mutation[] = [
     file: "functions/pipecd/application/applicationregistration.ts",
     find: "      !taken.has(record.id) &&\n",
     replace: "",
-    breaks:
-      "An Application of v0.9.0 that is renamed adopts the application that it replaces, and then disables it.",
+    breaks: "A renamed Application of v0.9.0 adopts the application that it replaces, and then disables it.",
     tests: ["test/e2e/pipecd-edits.test.ts"],
   },
 ];

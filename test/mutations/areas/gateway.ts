@@ -15,7 +15,7 @@ export const gateway: readonly Mutation[] = [
     file: "bus/gateway/signature.ts",
     find: "found = timingSafeEqual(mac.digest(), claimed) || found;",
     replace: "found = timingSafeEqual(mac.digest(), claimed);",
-    breaks: "Webhooks are refused while a secret is exchanged for a new one.",
+    breaks: "Webhooks are rejected while a secret is rotated.",
     tests: ["test/gateway/secrets.test.ts"],
   },
   {
@@ -23,7 +23,7 @@ export const gateway: readonly Mutation[] = [
     file: "bus/gateway/receiver.ts",
     find: "const unsigned = answer(\n  401,",
     replace: "const unsigned = answer(\n  403,",
-    breaks: "GitHub shows another status than the documented 401 for a wrong secret.",
+    breaks: "GitHub does not show the documented status 401 for a wrong secret.",
     tests: ["test/gateway/refused.test.ts", "test/gateway/answers.test.ts"],
   },
   {
@@ -31,7 +31,7 @@ export const gateway: readonly Mutation[] = [
     file: "bus/gateway/receiver.ts",
     find: "const stored = await options.store(at, converted.event, answerBy);",
     replace: 'const stored = (options.store(at, converted.event, answerBy).catch(() => {}), "stored");',
-    breaks: "GitHub is answered 202 for webhooks that the bus never stored.",
+    breaks: "The gateway answers 202 to webhooks that the bus never stored.",
     tests: ["test/gateway/bus.test.ts"],
   },
   {
@@ -39,7 +39,7 @@ export const gateway: readonly Mutation[] = [
     file: "bus/webhooks/deliveries.ts",
     find: "time - stored.time.getTime() < repeatedMillis",
     replace: "time - stored.time.getTime() > repeatedMillis",
-    breaks: "A webhook that a user redelivers on GitHub's page wakes no function.",
+    breaks: "A webhook that a user redelivers on GitHub's page triggers no function.",
     tests: ["test/gateway/deliveries.test.ts"],
   },
   {
@@ -53,9 +53,9 @@ export const gateway: readonly Mutation[] = [
   {
     name: "keeps-removed-secrets",
     file: "bus/gateway/secrets.ts",
-    find: "afterError: (error, last) => (error instanceof NoSecretsError ? new Map() : last),",
-    replace: "afterError: (_, last) => last,",
-    breaks: "A secret that was removed goes on working while it was the last one.",
+    find: "if (error instanceof NoSecretsError) secrets = new Map();",
+    replace: "if (error instanceof NoSecretsError) told = message;",
+    breaks: "A removed secret stays valid if it was the last one.",
     tests: ["test/gateway/secrets.test.ts"],
   },
   {
@@ -63,7 +63,7 @@ export const gateway: readonly Mutation[] = [
     file: "bus/gateway/receiver.ts",
     find: 'answer(503, "busy", "busy: send it again", retry),',
     replace: 'answer(503, "busy", "busy: send it again"),',
-    breaks: "A sender that finds the gateway busy is not told when to send again.",
+    breaks: "A busy gateway does not tell senders when to retry.",
     tests: ["test/gateway/senders.test.ts"],
   },
   {
@@ -80,7 +80,7 @@ export const gateway: readonly Mutation[] = [
     file: "bus/webhooks/history.ts",
     find: "{ headers, messageId }",
     replace: "{ headers, messageId: delivery }",
-    breaks: "`denrei webhooks replay` reports success and wakes no function.",
+    breaks: "`denrei webhooks replay` reports success and triggers no function.",
     tests: ["test/cli/webhooks.test.ts"],
   },
 ];

@@ -47,7 +47,7 @@ export const manifests: readonly Mutation[] = [
     file: "deploy/kubernetes/base/nats.conf",
     find: "lame_duck_duration: 30s",
     replace: "lame_duck_duration: 90s",
-    breaks: "Kubernetes kills the NATS server before it has handed its clients over.",
+    breaks: "Kubernetes kills the NATS server before it has moved its clients to other servers.",
     tests: ["test/deploy/base.test.ts"],
   },
   {
@@ -71,7 +71,7 @@ export const manifests: readonly Mutation[] = [
     file: "deploy/kubernetes/app-use/policy.yaml",
     find: "validationActions: [Deny]",
     replace: "validationActions: [Audit]",
-    breaks: "Users get tokens of Apps that they may not use.",
+    breaks: "Users get tokens of Apps they may not use.",
     tests: ["test/security/appuse.test.ts"],
   },
   {
@@ -87,7 +87,7 @@ export const manifests: readonly Mutation[] = [
     file: "deploy/helm/manifesttemplates.ts",
     find: 'settings: readonly string[] = ["settings.yaml"],',
     replace: "settings: readonly string[] = [],",
-    breaks: "After `helm upgrade` with other settings, pods go on with the old ones.",
+    breaks: "After `helm upgrade` with other settings, pods keep the old ones.",
     tests: ["test/deploy/helm.test.ts"],
   },
 ];

@@ -39,7 +39,7 @@ export const page: readonly Mutation[] = [
     file: "dashboard/web/src/api/session.ts",
     find: '...(method !== "GET" && typeof known === "object" &&',
     replace: '...(method === "POST" && typeof known === "object" &&',
-    breaks: "Every edit and deletion in the page is refused.",
+    breaks: "The server rejects every edit and deletion in the page.",
     tests: ["test/dashboard/zundoko.test.ts"],
   },
   {
@@ -55,7 +55,7 @@ export const page: readonly Mutation[] = [
     file: "dashboard/web/src/api/objects.ts",
     find: "if (metadata.uid !== read.metadata.uid || metadata.generation !== read.metadata.generation)",
     replace: "if (metadata.uid !== read.metadata.uid)",
-    breaks: "Saving a form silently undoes what another user has changed meanwhile.",
+    breaks: "Saving a form silently undoes another user's concurrent change.",
     tests: ["test/dashboard/applications.test.ts"],
   },
   {
@@ -79,7 +79,7 @@ export const page: readonly Mutation[] = [
     file: "dashboard/web/src/api/session.ts",
     find: "encodeURIComponent(location.pathname + location.search)",
     replace: "encodeURIComponent(location.pathname)",
-    breaks: "After a login the user is on another tab than before.",
+    breaks: "After a login, the user is on a different tab.",
     tests: ["test/dashboard/sessions.test.ts"],
   },
   {

@@ -7,7 +7,7 @@ export const queue: readonly Mutation[] = [
     file: "bus/queue/request.ts",
     find: "const readSchema = requestSchema.loose();",
     replace: "const readSchema = requestSchema;",
-    breaks: "During an upgrade, retries by an old worker lose what a newer one has written into the request.",
+    breaks: "During an upgrade, retries by an old worker drop request fields that a newer one has written.",
     tests: ["bus/queue/request.test.ts"],
   },
   {
@@ -37,18 +37,18 @@ export const queue: readonly Mutation[] = [
   {
     name: "counts-one-start-twice",
     file: "bus/queue/crashrecords.ts",
-    find: 'has(records, id) ? "unchanged" : [...records, { id, version, wrote }],',
-    replace: "[...records, { id, version, wrote }],",
-    breaks: "An object is quarantined after fewer crashes than allowed when an answer of the bus is lost.",
-    tests: ["test/queue/crashrecords.test.ts"],
+    find: 'has(starts, id) ? "as they are" : [...starts, { id, version, wrote }],',
+    replace: "[...starts, { id, version, wrote }],",
+    breaks: "An object is quarantined after fewer crashes than allowed when a response of the bus is lost.",
+    tests: ["test/queue/starts.test.ts"],
   },
   {
     name: "takes-back-all-starts",
     file: "bus/queue/crashrecords.ts",
-    find: '(has(records, id) ? without(records, id) : "unchanged")',
-    replace: '(has(records, id) ? [] : "unchanged")',
-    breaks: "An object that crashes its workers is retried for ever.",
-    tests: ["test/queue/crashrecords.test.ts"],
+    find: '(has(starts, id) ? without(starts, id) : "as they are")',
+    replace: '(has(starts, id) ? [] : "as they are")',
+    breaks: "An object that crashes its workers is retried forever.",
+    tests: ["test/queue/starts.test.ts"],
   },
   {
     name: "believes-an-overdue-sweep",
@@ -63,7 +63,7 @@ export const queue: readonly Mutation[] = [
     file: "bus/queue/stranded.ts",
     find: "await deleteMessage(bus, stream, value.sequence);",
     replace: "void value.sequence;",
-    breaks: "After a crash of the NATS server, a stranded ticket blocks its object for good.",
+    breaks: "After a crash of the NATS server, a stranded ticket blocks its object forever.",
     tests: ["test/queue/stranded.test.ts"],
   },
   {
@@ -71,7 +71,7 @@ export const queue: readonly Mutation[] = [
     file: "bus/queue/deadletters.ts",
     find: 'if (letter !== undefined) await replaceLast(bus, subject, letter.seq, "", emptyTtl);',
     replace: 'if (letter === undefined) await replaceLast(bus, subject, 0, "", emptyTtl);',
-    breaks: "A dead letter is still listed after it was replayed.",
+    breaks: "A dead letter is still listed after its replay.",
     tests: ["test/security/rights.test.ts", "test/cli/status.test.ts"],
   },
   {
@@ -79,7 +79,7 @@ export const queue: readonly Mutation[] = [
     file: "bus/queue/timers.ts",
     find: "schedule: { at: new Date(at), target: work.timerDue(scope, key) },",
     replace: "schedule: { at: new Date(at + 3_600_000), target: work.timerDue(scope, key) },",
-    breaks: "A delayed reconcile waits for an hour when the worker that asked for it is restarted.",
+    breaks: "A delayed reconcile waits for an hour when the worker that requested it restarts.",
     tests: ["test/faults/functions.test.ts", "test/faults/inhand.test.ts"],
   },
 ];

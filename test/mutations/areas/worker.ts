@@ -7,7 +7,7 @@ export const worker: readonly Mutation[] = [
     file: "bus/worker/brake.ts",
     find: "if (pace.times.length < most(by, pace)) return 0;",
     replace: "if (pace.times.length <= most(by, pace)) return 0;",
-    breaks: "A hot loop gets one more reconcile than the limit before it is slowed down.",
+    breaks: "A hot loop gets one reconcile above the limit before it is slowed down.",
     tests: ["bus/worker/brake.test.ts"],
   },
   {
@@ -55,7 +55,7 @@ export const worker: readonly Mutation[] = [
     file: "bus/worker/attempt.ts",
     find: "object.metadata.finalizers.filter((name) => name !== finalizer)",
     replace: "object.metadata.finalizers.filter((name) => name === finalizer)",
-    breaks: "A deleted object hangs in Terminating for good.",
+    breaks: "A deleted object hangs in Terminating forever.",
     tests: ["test/e2e/signposts.test.ts"],
   },
   {
@@ -63,16 +63,15 @@ export const worker: readonly Mutation[] = [
     file: "bus/worker/attempt.ts",
     find: "observedGeneration === object.metadata.generation,",
     replace: "observedGeneration !== object.metadata.generation,",
-    breaks:
-      "An object that crashed its workers goes on crashing them, and a corrected one is not tried again.",
+    breaks: "An object that crashed its workers keeps crashing them, and a corrected one is not retried.",
     tests: ["test/faults/inhand.test.ts"],
   },
   {
     name: "retries-terminal-errors",
     file: "bus/worker/failures.ts",
-    find: "if (error instanceof TerminalError) return this.giveUp(job, error);",
-    replace: "if (error instanceof TerminalError && request.attempt > 0) return this.giveUp(job, error);",
-    breaks: "A reconcile that reports a final error is retried before it is dead-lettered.",
+    find: "if (error instanceof TerminalError) return giveUp(job, error);",
+    replace: "if (error instanceof TerminalError && request.attempt > 0) return giveUp(job, error);",
+    breaks: "A reconcile with a terminal error is retried before it is dead-lettered.",
     tests: ["test/faults/functions.test.ts"],
   },
   {
@@ -96,8 +95,8 @@ export const worker: readonly Mutation[] = [
     file: "bus/worker/seenversions.ts",
     find: "placesOf.has(uid) && compareVersions(resourceVersion, before) < 0",
     replace: "placesOf.has(uid)",
-    breaks: "A child that goes between two reads of a reconcile is not made again.",
-    tests: ["bus/worker/seenversions.test.ts"],
+    breaks: "A child that is deleted between two reads of a reconcile is not recreated.",
+    tests: ["bus/worker/seen.test.ts"],
   },
   {
     name: "takes-what-an-older-read-missed-for-seen",
@@ -105,16 +104,16 @@ export const worker: readonly Mutation[] = [
     find: "placesOf.has(uid) && compareVersions(resourceVersion, before) < 0",
     replace: "false",
     breaks:
-      "A child that is read live, and then from a store that is behind, keeps a change that no decision used.",
-    tests: ["bus/worker/seenversions.test.ts"],
+      "After a live read and a stale store read of a child, a change that no decision used is never reconciled.",
+    tests: ["bus/worker/seen.test.ts"],
   },
   {
     name: "takes-what-an-older-read-lacks-for-seen",
     file: "bus/worker/seenversions.ts",
     find: "      late.add(uid);\n    }",
     replace: "    }",
-    breaks: "A child that only the API server has yet is taken for absent, and its event is dropped.",
-    tests: ["bus/worker/seenversions.test.ts"],
+    breaks: "A child that is not on the bus yet is taken for absent, and its event is dropped.",
+    tests: ["bus/worker/seen.test.ts"],
   },
   {
     name: "applies-over-a-change-that-nobody-has-read",
@@ -129,7 +128,7 @@ export const worker: readonly Mutation[] = [
     file: "bus/worker/writes.ts",
     find: "reads.foundLate(found.metadata.uid);",
     replace: "reads.wrote(found.metadata.uid, found.metadata.resourceVersion);",
-    breaks: "A child that a create finds is never looked at, though the reconcile has taken it for absent.",
+    breaks: "A child that a create finds is never reconciled, though the reconcile has taken it for absent.",
     tests: ["test/faults/reread.test.ts"],
   },
   {
@@ -137,7 +136,8 @@ export const worker: readonly Mutation[] = [
     file: "bus/worker/reconciler.ts",
     find: "    echoes.begin(key);\n",
     replace: "",
-    breaks: "A change stays unseen whose event the bus has late, while a new replica reconciles without it.",
+    breaks:
+      "A change whose event reaches the bus late is never reconciled when a new replica reconciles before it.",
     tests: ["test/faults/echoes.test.ts"],
   },
   {
@@ -145,15 +145,15 @@ export const worker: readonly Mutation[] = [
     file: "bus/worker/reconciler.ts",
     find: "if (deliveries > 1) return undefined;",
     replace: "if (deliveries > 2) return undefined;",
-    breaks: "A reconcile that a crashed worker had begun is not finished.",
+    breaks: "A reconcile that a crashed worker had started is not finished.",
     tests: ["test/faults/echoes.test.ts"],
   },
   {
     name: "acknowledges-on-shutdown",
-    file: "bus/worker/settlement.ts",
-    find: "ticket.delivery.handBack();",
-    replace: "ticket.delivery.done();",
-    breaks: "A reconcile that an orderly stop interrupts is lost.",
+    file: "bus/worker/reconciler.ts",
+    find: "return ticket.delivery.handBack();",
+    replace: "return ticket.delivery.done();",
+    breaks: "A reconcile that a graceful stop interrupts is lost.",
     tests: ["test/faults/inhand.test.ts"],
   },
   {
@@ -167,9 +167,9 @@ export const worker: readonly Mutation[] = [
   {
     name: "reads-older-than-its-cause",
     file: "bus/worker/reads.ts",
-    find: "if (compareVersions(version, needed.resourceVersion) < 0) return this.live(kind, key);",
-    replace: "if (compareVersions(version, needed.resourceVersion) > 0) return this.live(kind, key);",
-    breaks: "A reconcile reads an older version of the object than the change that woke it.",
+    find: "if (compareVersions(version, needed.resourceVersion) < 0) return live(kind, key);",
+    replace: "if (compareVersions(version, needed.resourceVersion) > 0) return live(kind, key);",
+    breaks: "A reconcile reads an older version of the object than the change that triggered it.",
     tests: ["bus/worker/reads.test.ts"],
   },
 ];
