@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { cookieHeader } from "../../deploy/cli/demo/visitor.ts";
 import type { SimulatedGitHub } from "../../deploy/simulators/github/github.ts";
 import { people, type Scene } from "../harness/dashboard.ts";
-import { comeBack, connect, decided } from "../harness/githubconnection.ts";
+import { authorize, connect, requestCallback } from "../harness/githubconnection.ts";
 import { ids, many, startGitHubScene } from "../harness/githubscene.ts";
 import type { Visitor } from "../harness/visitor.ts";
 
@@ -42,8 +42,8 @@ describe("connecting", () => {
     expect(JSON.stringify([cookies, known])).not.toMatch(/ghu_[A-Za-z0-9]{36}/);
   });
 
-  test("uses state, PKCE, and a redirect URI of the dashboard", async () => {
-    const { there } = await decided(alice, "octo");
+  test("has state and PKCE, and an address to come back to that is ours", async () => {
+    const { there } = await authorize(alice, "octo");
     expect(there.origin).toBe(github.url);
     expect(Object.fromEntries(there.searchParams)).toEqual({
       client_id: github.apps[0]?.clientId,
@@ -57,35 +57,35 @@ describe("connecting", () => {
 
   test("can be finished once, and only by the browser that started it", async () => {
     const loggedIn = cookieHeader(alice.cookies);
-    const { path, cookie } = await decided(alice, "octo");
-    const other = await decided(alice, "octo");
-    expect(await comeBack(alice, path, loggedIn)).toBe("/?github=failed");
-    expect(await comeBack(alice, path, other.cookie)).toBe("/builds?github=failed");
-    expect(await comeBack(alice, path.replace(/state=[^&]+/, "state=x"), cookie)).toBe(
+    const { path, cookie } = await authorize(alice, "octo");
+    const other = await authorize(alice, "octo");
+    expect(await requestCallback(alice, path, loggedIn)).toBe("/?github=failed");
+    expect(await requestCallback(alice, path, other.cookie)).toBe("/builds?github=failed");
+    expect(await requestCallback(alice, path.replace(/state=[^&]+/, "state=x"), cookie)).toBe(
       "/builds?github=failed",
     );
     // A code of another connection has another verifier.
     const code = new URLSearchParams(other.path.split("?", 2)[1]).get("code") ?? "";
-    expect(await comeBack(alice, path.replace(/code=[^&]+/, `code=${code}`), cookie)).toBe(
+    expect(await requestCallback(alice, path.replace(/code=[^&]+/, `code=${code}`), cookie)).toBe(
       "/builds?github=failed",
     );
     expect((await read(alice, "/api/github"))[1]).toEqual({ url: github.url, login: null });
-    expect(await comeBack(alice, path, cookie)).toBe("/builds?github=connected");
-    expect(await comeBack(alice, path, cookie)).toBe("/builds?github=failed");
+    expect(await requestCallback(alice, path, cookie)).toBe("/builds?github=connected");
+    expect(await requestCallback(alice, path, cookie)).toBe("/builds?github=failed");
   });
 
-  test("can be finished only in the session that started it", async () => {
-    const { path, cookie } = await decided(alice, "octo");
+  test("is finished in the session that has begun it, and in no other one", async () => {
+    const { path, cookie } = await authorize(alice, "octo");
     const again = await scene.visitor(people.alice);
     const bob = await scene.visitor(people.bob);
     const github = cookie.split("; ").filter((one) => one.includes("denrei-github"));
     expect(github).toHaveLength(1);
     for (const other of [bob, again]) {
       const withTheirs = [cookieHeader(other.cookies), ...github].join("; ");
-      expect(await comeBack(other, path, withTheirs)).toBe("/?github=failed");
+      expect(await requestCallback(other, path, withTheirs)).toBe("/?github=failed");
       expect((await read(other, "/api/github"))[1]).toMatchObject({ login: null });
     }
-    expect(await comeBack(alice, path, cookie)).toBe("/builds?github=connected");
+    expect(await requestCallback(alice, path, cookie)).toBe("/builds?github=connected");
   });
 
   test("needs a session and a request from the dashboard's own page", async () => {

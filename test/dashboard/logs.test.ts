@@ -9,17 +9,17 @@ import {
 import { type Kpack, startKpack } from "../../deploy/simulators/kpack/kpack.ts";
 import { foreign, people, type Scene, startScene, team } from "../harness/dashboard.ts";
 import { type EventReader, readEvents } from "../harness/eventreader.ts";
-import { type PlayedNode, startPlayedNode } from "../harness/playednode.ts";
+import { type SimulatedNode, startSimulatedNode } from "../harness/playednode.ts";
 import type { Visitor } from "../harness/visitor.ts";
 import { account, accountIn, imageIn } from "../kpack/environment.ts";
 
 let scene: Scene;
-let node: PlayedNode;
+let node: SimulatedNode;
 let alice: Visitor;
 const readers: EventReader[] = [];
 beforeAll(async () => {
   scene = await startScene();
-  node = await startPlayedNode(scene.kit.client);
+  node = await startSimulatedNode(scene.kit.client);
   alice = await scene.visitor(people.alice);
 });
 afterAll(async () => {

@@ -8,7 +8,7 @@ import { functions } from "../../functions/index.ts";
 import { Application } from "../../functions/paas/kinds.ts";
 import { foreign, type OwnScene, people, startOwnEnvironment, team } from "../harness/dashboard.ts";
 import { type EventReader, readEvents } from "../harness/eventreader.ts";
-import { type PlayedNode, startPlayedNode } from "../harness/playednode.ts";
+import { type SimulatedNode, startSimulatedNode } from "../harness/playednode.ts";
 import type { Visitor } from "../harness/visitor.ts";
 
 interface Named {
@@ -28,13 +28,13 @@ const proxied = `/api/kubernetes${applications}`;
 const prefix = "oidc:";
 
 let scene: OwnScene;
-let node: PlayedNode;
+let node: SimulatedNode;
 let alice: Visitor;
 let bob: Visitor;
 const readers: EventReader[] = [];
 beforeAll(async () => {
-  scene = await startOwnEnvironment({ usernamePrefix: prefix, crds: crds.filter((crd) => !isSong(crd)) });
-  node = await startPlayedNode(scene.kit.client);
+  scene = await startOwnScene({ usernamePrefix: prefix, crds: crds.filter((crd) => !isSong(crd)) });
+  node = await startSimulatedNode(scene.kit.client);
   [alice, bob] = [await scene.visitor(people.alice), await scene.visitor(people.bob)];
 });
 afterAll(async () => {

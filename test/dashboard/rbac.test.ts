@@ -5,7 +5,7 @@ import { type ApiServer, openApiServer } from "../../dashboard/server/kubernetes
 import { Application } from "../../functions/paas/kinds.ts";
 import { openRecords, type Records } from "../harness/aged.ts";
 import { foreign, people, type Scene, startScene, team } from "../harness/dashboard.ts";
-import { type Question, sessionCookieName, type Visitor } from "../harness/visitor.ts";
+import { type RequestOptions, sessionCookieName, type Visitor } from "../harness/visitor.ts";
 
 type Name = keyof typeof people;
 const names = Object.keys(people) as Name[];
@@ -41,7 +41,7 @@ const application = (name: string, namespace: string) => ({
 });
 
 interface Request {
-  readonly method: NonNullable<Question["method"]>;
+  readonly method: NonNullable<RequestOptions["method"]>;
   readonly path: string;
   readonly body?: unknown;
   readonly type?: string;

@@ -7,7 +7,7 @@ import { kpack } from "../../functions/paas/names.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
 import { type Previews, previewAt, previewsOn } from "../harness/previews.ts";
 import { numberOf } from "../harness/remotesyncs.ts";
-import { toldOf } from "../harness/told.ts";
+import { githubReports } from "../harness/told.ts";
 import { has } from "../harness/world.ts";
 
 const later = { timeout: 90_000, interval: 100 };
@@ -25,7 +25,7 @@ const nameOf = (number: number) => previewAt(name, number).name;
 const imageOf = (number: number) => `modoki-${nameOf(number)}`;
 const deployed = async (number: number) =>
   (await paas.kit.client.get(Application, previewAt(name, number))).spec.image;
-const comment = async (number: number) => (await toldOf(paas, name).comments(number))[0]?.body;
+const comment = async (number: number) => (await githubReports(paas, name).comments(number))[0]?.body;
 
 /** Controls the pods of the next Builds of all previews. */
 async function steer(step: string | null): Promise<void> {
@@ -41,13 +41,13 @@ test("previews stay ready with a warning when the rebase of their images fails, 
   await previews.phases(name, { 1: "Ready", 2: "Ready" });
   for (const { number, headSha } of pulls) {
     await expect
-      .poll(async () => (await toldOf(paas, name).statuses(headSha))[0]?.state, later)
+      .poll(async () => (await githubReports(paas, name).statuses(headSha))[0]?.state, later)
       .toBe("success");
     await expect.poll(() => comment(number), later).toContain("| State | Ready |");
   }
   await paas.untilQuiet();
   const before = await Promise.all(numbers.map(deployed));
-  const told = await Promise.all(pulls.map(({ headSha }) => toldOf(paas, name).statuses(headSha)));
+  const told = await Promise.all(pulls.map(({ headSha }) => githubReports(paas, name).statuses(headSha)));
 
   await steer("rebase");
   await paas.kpack.newStack();
@@ -74,7 +74,9 @@ test("previews stay ready with a warning when the rebase of their images fails, 
   await paas.untilQuiet();
   expect(await Promise.all(numbers.map(deployed))).toEqual(before);
   // The commits themselves are fine.
-  expect(await Promise.all(pulls.map(({ headSha }) => toldOf(paas, name).statuses(headSha)))).toEqual(told);
+  expect(await Promise.all(pulls.map(({ headSha }) => githubReports(paas, name).statuses(headSha)))).toEqual(
+    told,
+  );
   await paas.kit.until(AppPipeline, { name }, has("Ready", "True"));
 
   await steer(null);

@@ -11,7 +11,7 @@ import { createNamespace } from "../harness/namespaces.ts";
 import { type Paas, secrets, startPaas } from "../harness/paas.ts";
 import { idle, type Previews, previewAt, previewsOn, untilNoObjects } from "../harness/previews.ts";
 import { sized } from "../harness/size.ts";
-import { toldOf } from "../harness/told.ts";
+import { githubReports } from "../harness/told.ts";
 import { conditionOf, has } from "../harness/world.ts";
 
 const sample = new URL("../../functions/paas/sample.yaml", import.meta.url);
@@ -42,7 +42,7 @@ const tipOf = async (name: string): Promise<string> =>
   (await paas.github.api<{ commit: { sha: string } }>("GET", `/repos/acme/${name}/branches/main`)).commit.sha;
 
 test("reports a preview in a status, a deployment, and one comment, and updates each until its deletion", async () => {
-  const told = toldOf(paas, "all");
+  const told = githubReports(paas, "all");
   // The preview cannot become ready before GitHub has the pending status.
   await paas.kpack.builder("all", "not-ready");
   await previews.create("all", { ...everything, builder: { kind: "ClusterBuilder", name: "all" } });
@@ -103,7 +103,7 @@ test("reports a preview in a status, a deployment, and one comment, and updates 
 }, 240_000);
 
 test("names a report that GitHub forbids, sends the others, and does not retry at once", async () => {
-  const told = toldOf(paas, "refused");
+  const told = githubReports(paas, "refused");
   const message = { message: "Resource not accessible by integration" };
   const fault = paas.github.fault(
     { method: "POST", path: /\/refused\/issues\/\d+\/comments/ },
@@ -127,7 +127,7 @@ test("names a report that GitHub forbids, sends the others, and does not retry a
 });
 
 test("reports a locked conversation, comments once it is unlocked, and leaves a forged comment", async () => {
-  const told = toldOf(paas, "locked");
+  const told = githubReports(paas, "locked");
   const pull = await previews.open("locked");
   await paas.github.lockConversation(pull);
   await previews.create("locked", { report: {} });
@@ -163,7 +163,7 @@ test("keeps the reports of pipelines of one name in two namespaces apart, and th
   const { spec } = await previews.create("twins", { ...idle, report: { deployment: true } });
   await paas.create(AppPipeline, { metadata: { namespace, name: "twins" }, spec });
   const at = { namespace, name: "twins" };
-  const [one, other] = [toldOf(paas, "twins"), toldOf(paas, "twins", namespace)];
+  const [one, other] = [githubReports(paas, "twins"), githubReports(paas, "twins", namespace)];
   const deployed = [[pull.headSha, "in_progress"]];
   for (const told of [one, other])
     for (const { number } of [pull, same])
@@ -188,7 +188,7 @@ test("keeps the reports of pipelines of one name in two namespaces apart, and th
 });
 
 test("waits for the end of a rate limit, and does not repeat earlier reports", async () => {
-  const told = toldOf(paas, "limited");
+  const told = githubReports(paas, "limited");
   const pull = await previews.open("limited");
   const fault = paas.github.fault(
     { method: "POST", path: /\/limited\/issues\/\d+\/comments/ },
@@ -273,7 +273,7 @@ test("the sample objects apply unchanged and work", async () => {
 // Each has its own repository.
 describe.concurrent("side by side", () => {
   test("reports a failed build with its reason, and starts over with the next commit", async ({ expect }) => {
-    const told = toldOf(paas, "failing");
+    const told = githubReports(paas, "failing");
     const pull = await previews.open("failing", { branch: "change" });
     await previews.create("failing", { report: {} });
     await previews.phases("failing", { 1: "Ready" });
@@ -294,7 +294,7 @@ describe.concurrent("side by side", () => {
   test("leaves no commit's status pending after another commit, or after the pull request is closed", async ({
     expect,
   }) => {
-    const told = toldOf(paas, "closed");
+    const told = githubReports(paas, "closed");
     const pull = await previews.open("closed", { branch: "change" });
     await previews.create("closed", { ...idle, report: {} });
     await expect.poll(async () => (await told.statuses(pull.headSha))[0]?.state, later).toBe("pending");
@@ -312,7 +312,7 @@ describe.concurrent("side by side", () => {
   test("reports the approved commit of an outside contributor's pull request, and how to approve a later one", async ({
     expect,
   }) => {
-    const told = toldOf(paas, "stranger");
+    const told = githubReports(paas, "stranger");
     const fork = "somebody/stranger";
     await previews.create("stranger", { ...idle, report: {} });
     const pull = await previews.open("stranger", { fork, branch: "change" });

@@ -15,7 +15,7 @@ import type { ClusterPlatform } from "../harness/ground.ts";
 import { createNamespace } from "../harness/namespaces.ts";
 import { type Paas, platformNamespace, registry, startPaas } from "../harness/paas.ts";
 import { grant } from "../harness/rights.ts";
-import { toldOf } from "../harness/told.ts";
+import { githubReports } from "../harness/told.ts";
 import { has } from "../harness/world.ts";
 
 const namespace = "team-a";
@@ -120,7 +120,7 @@ test("a member who can read every Secret of the namespace can read the code but 
   await paas.kit.until(AppPipeline, { namespace, name: "web" }, ({ status }) =>
     Boolean(status?.previews?.some(({ phase }) => phase === "Ready")),
   );
-  const told = toldOf(paas, "web", namespace);
+  const told = githubReports(paas, "web", namespace);
   await expect.poll(async () => (await told.comments(pull.number))[0]?.body, later).toMatch(/State \| Ready/);
   await expect.poll(async () => (await told.statuses(pull.headSha))[0]?.state, later).toBe("success");
 

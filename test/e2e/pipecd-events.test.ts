@@ -8,7 +8,7 @@ import { ControlPlane, EventRegistration } from "../../functions/pipecd/kinds.ts
 import type { Replica } from "../harness/kit.ts";
 import { type Pipecd, startPipecd } from "../harness/pipecd.ts";
 import { type EventStack, startEventStack } from "../harness/pipecdevents.ts";
-import { names, patience, sideBySide, startStack } from "../harness/pipecdstack.ts";
+import { names, polling, sideBySide, startStack } from "../harness/pipecdstack.ts";
 import { conditionOf, has } from "../harness/world.ts";
 
 const repositories = eventRepositories();
@@ -96,7 +96,7 @@ describe("an image that the PaaS has built", () => {
         trailers: { "Built-By": "denrei", "Pipecd-Dev-Trace-Trigger-Commit-Hash": revision },
       });
       expect(stack.repository.files.get(deploymentFile)).toContain(`image: ${latestImage}`);
-      await expect.poll(() => stack.server().deployments().at(-1)?.commit, patience).toBe(head?.hash);
+      await expect.poll(() => stack.server().deployments().at(-1)?.commit, polling).toBe(head?.hash);
     }
     expect(stack.registered(event.name)).toEqual(found);
     const { status } = await stack.get(EventRegistration, "web-image");
@@ -114,7 +114,7 @@ describe("an image that the PaaS has built", () => {
     const { latestImage } = (await built("b".repeat(40))).status ?? {};
     const { status } = await stack.until(EventRegistration, "web-image", has("Ready", "True"));
     if (latestImage === before.at(-1)) expect(stack.registered(event.name)).toEqual(before);
-    else await expect.poll(() => stack.registered(event.name), patience).toEqual([...before, latestImage]);
+    else await expect.poll(() => stack.registered(event.name), polling).toEqual([...before, latestImage]);
     expect(status?.registered?.eventID).toBeTruthy();
   });
 });
@@ -154,7 +154,7 @@ test("adopts an event whose response was lost, and registers one that failed onc
   await lost;
   await stack.untilState("lost", "one", "NotHandled");
   expect(stack.registered("lost")).toEqual(["one"]);
-  await expect.poll(() => stack.notes(kind, "lost", "Adopted"), patience).toHaveLength(1);
+  await expect.poll(() => stack.notes(kind, "lost", "Adopted"), polling).toHaveLength(1);
 
   stack.server().die();
   await stack.setData("lost", "two");

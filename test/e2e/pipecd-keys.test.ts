@@ -16,7 +16,7 @@ import {
   keyOf,
   names,
   partDigests,
-  patience,
+  polling,
   type Stack,
   sideBySide,
   startStack,
@@ -63,7 +63,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
         const after = await keyOf(stack);
         expect(after.id).toBe(before.id);
         expect(after.key).not.toBe(before.key);
-        await expect.poll(() => hasOlderKeys(stack), patience).toBe(false);
+        await expect.poll(() => hasOlderKeys(stack), polling).toBe(false);
         expect(await codeFor(pipecd, stack, before)).toBe(16);
         expect(await codeFor(pipecd, stack, after)).toBe(0);
         before = after;
@@ -104,9 +104,9 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     await stack.patch(Secret, names.piped, { data: backup.data, metadata: { annotations } });
     // Triggers the comparison with PipeCD.
     await stack.edit(Piped as never, names.piped, { description: "restored" });
-    await expect.poll(async () => (await keyOf(stack)).key, patience).not.toBe(first.key);
-    await expect.poll(async () => codeFor(pipecd, stack, await keyOf(stack)), patience).toBe(0);
-    await expect.poll(() => hasOlderKeys(stack), patience).toBe(false);
+    await expect.poll(async () => (await keyOf(stack)).key, polling).not.toBe(first.key);
+    await expect.poll(async () => codeFor(pipecd, stack, await keyOf(stack)), polling).toBe(0);
+    await expect.poll(() => hasOlderKeys(stack), polling).toBe(false);
     expect(await codeFor(pipecd, stack, second)).toBe(16);
   });
 
@@ -171,7 +171,7 @@ test("never writes existing Secrets: uses that of the control plane, and rejects
   await pipecd.untilQuiet();
   await stack.delete(Secret, "pipecd");
   await expect
-    .poll(async () => (await stack.list(Secret)).some(({ metadata }) => metadata.name === "pipecd"), patience)
+    .poll(async () => (await stack.list(Secret)).some(({ metadata }) => metadata.name === "pipecd"), polling)
     .toBe(true);
   await stack.ready(ControlPlane, names.plane);
   await stack.ready(Application, names.application);

@@ -9,7 +9,7 @@ import {
   enabledPipeds,
   keyOf,
   names,
-  patience,
+  polling,
   type Stack,
   sideBySide,
   startStack,
@@ -165,7 +165,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
           );
           return (await stack.get(Piped, names.piped)).status?.pipedID;
         },
-        { ...patience, interval: 250 },
+        { ...polling, interval: 250 },
       )
       .toBe(first.id);
     await stack.ready(Application, names.application);

@@ -44,7 +44,7 @@ import {
   enabledPipeds,
   keyOf,
   names,
-  patience,
+  polling,
   type Stack,
   sideBySide,
   startStack,
@@ -186,7 +186,7 @@ test("sets finalizers before it creates anything at PipeCD, and ignores those of
   expect(leaving.metadata.deletionTimestamp).toBeDefined();
   expect(enabledPipeds(stack)).toEqual([]);
   await expect
-    .poll(async () => (await stack.list(Deployment)).map(({ metadata }) => metadata.name), patience)
+    .poll(async () => (await stack.list(Deployment)).map(({ metadata }) => metadata.name), polling)
     .not.toContain(names.piped);
   // Another client's finalizer does not matter: nothing is created again (22).
   await pipecd.kit.client.mergePatch(
@@ -271,7 +271,7 @@ test("workers share one connection per server, however often they call it (11)",
     await one.ready(Application, names.application);
   }
   expect(one.server().calls.length - before).toBeGreaterThan(6);
-  await expect.poll(() => pipecd.pods.connections(), patience).toBeLessThanOrEqual(ports);
+  await expect.poll(() => pipecd.pods.connections(), polling).toBeLessThanOrEqual(ports);
 });
 
 test("calls the server with TLS unless `insecure` is set, and reports a server without it (12)", async () => {

@@ -9,7 +9,7 @@ import {
   enabledPipeds,
   keyOf,
   names,
-  patience,
+  polling,
   type Stack,
   sideBySide,
   startStack,
@@ -186,7 +186,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
       );
       const notes = async () =>
         (await Promise.all(objects.map((name) => stack.notes(any(Application), name, "GaveWay")))).flat();
-      await expect.poll(notes, patience).toHaveLength(1);
+      await expect.poll(notes, polling).toHaveLength(1);
     },
   );
 
@@ -208,8 +208,8 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
       return { first, waiting };
     };
     for (const left of [2, 1, 0]) {
-      await expect.poll(async () => (await standing()).waiting.length, patience).toBe(left);
-      await expect.poll(async () => (await standing()).first.length, patience).toBe(1);
+      await expect.poll(async () => (await standing()).waiting.length, polling).toBe(left);
+      await expect.poll(async () => (await standing()).first.length, polling).toBe(1);
       await pipecd.untilQuiet();
       const { first, waiting } = await standing();
       const [{ metadata: { name = "" } = {}, status: one } = {}] = first;

@@ -6,7 +6,7 @@ import { crashAnnotation } from "../../deploy/simulators/pipecd/admission.ts";
 import { Application, ControlPlane, Piped } from "../../functions/pipecd/kinds.ts";
 import { configKeys, secretKeys } from "../../functions/pipecd/names.ts";
 import { type Pipecd, startPipecd } from "../harness/pipecd.ts";
-import { DeploymentKind, names, patience, type Stack, startStack } from "../harness/pipecdstack.ts";
+import { DeploymentKind, names, polling, type Stack, startStack } from "../harness/pipecdstack.ts";
 import { has } from "../harness/world.ts";
 import { bearer } from "../pipecd/contract/tokens.ts";
 import { openWire, type Wire } from "../pipecd/contract/wire.ts";
@@ -41,7 +41,7 @@ test("the replaced server answers on its connections, without the new project, u
     config: { projects: [...(config.projects ?? []), { id: "added" }] },
   });
   await stack.ready(ControlPlane, names.plane);
-  await expect.poll(async () => (await caller())("added"), patience).toBe(0);
+  await expect.poll(async () => (await caller())("added"), polling).toBe(0);
   expect([await before("added"), await before("quickstart"), await later("added")]).toEqual([7, 0, 0]);
   stack.server().endReplaced();
   expect(await before("added")).toBe(0);

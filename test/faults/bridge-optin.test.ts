@@ -8,7 +8,7 @@ import { kindText, Secret } from "../../bus/kube/kind.ts";
 import type { KubeObject } from "../../bus/kube/object.ts";
 import { type Gate, startGate } from "../fixtures/proxy.ts";
 import { type Bridged, type BridgeReplica, startBridged } from "../harness/bridged.ts";
-import type { Told } from "../harness/history.ts";
+import type { ObjectMessage } from "../harness/history.ts";
 import { createNamespace, optIn, optOut } from "../harness/namespaces.ts";
 
 const hidden = "hunter2-hunter2";
@@ -60,8 +60,8 @@ const createSecret = (namespace: string, name: string) =>
 const changeSecret = (namespace: string, name: string, value: string) =>
   bridged.kit.client.mergePatch(Secret, { namespace, name }, { stringData: { value } }, manager);
 
-/** The events about the Secrets of a namespace. */
-const eventsOf = (namespace: string): Told[] =>
+/** What was told of the Secrets of a namespace. */
+const told = (namespace: string): ObjectMessage[] =>
   bridged.history.of(Secret).filter(({ at }) => at.namespace === namespace);
 const changesIn = (namespace: string): string[] =>
   eventsOf(namespace)

@@ -11,7 +11,7 @@ import {
   enabledPipeds,
   keyOf,
   names,
-  patience,
+  polling,
   type Stack,
   sideBySide,
   startStack,
@@ -60,7 +60,7 @@ const blocked = ({ namespace }: Stack): number =>
 /** Waits for this many more attempts. */
 async function tried(stack: Stack, times: number): Promise<void> {
   const before = blocked(stack);
-  await vi.waitFor(() => expect(blocked(stack)).toBeGreaterThanOrEqual(before + times), patience);
+  await vi.waitFor(() => expect(blocked(stack)).toBeGreaterThanOrEqual(before + times), polling);
 }
 const retries = sized(2, 3);
 
@@ -80,7 +80,7 @@ async function expectPatience(stack: Stack): Promise<void> {
       // A shorter delay is from before the patch, or from the previous round.
       expect(left).toBeGreaterThan(30_000);
       return left;
-    }, patience);
+    }, polling);
     expect(delay).toBeLessThanOrEqual(60_000);
   }
   // The patch, and two short delays of the first attempts, each cause an attempt.
@@ -269,9 +269,9 @@ describe.concurrent("in separate namespaces", sideBySide, () => {
     pipecd.pods.lose(stack.namespace);
     await stack.edit(ControlPlane, names.plane, { replicasServer: null });
     await expect
-      .poll(() => stack.notes(Environment, names.environment, "RegistrationLost"), patience)
+      .poll(() => stack.notes(Environment, names.environment, "RegistrationLost"), polling)
       .toEqual([expect.stringContaining(`(${former?.environmentID})`)]);
-    await expect.poll(() => stack.server().environments().length, patience).toBe(1);
+    await expect.poll(() => stack.server().environments().length, polling).toBe(1);
     expect(await stack.notes(Environment, names.environment, "LeftBehind")).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { eventRepositories } from "../../deploy/simulators/pipecd/eventrepositor
 import { ControlPlane, EventRegistration } from "../../functions/pipecd/kinds.ts";
 import { type Pipecd, startPipecd } from "../harness/pipecd.ts";
 import { type EventStack, startEventStack } from "../harness/pipecdevents.ts";
-import { names, patience, sideBySide } from "../harness/pipecdstack.ts";
+import { names, polling, sideBySide } from "../harness/pipecdstack.ts";
 import { has } from "../harness/world.ts";
 
 const repositories = eventRepositories();
@@ -38,7 +38,7 @@ test("adopts the event, and registers the value that replaced it meanwhile once"
     // Back to the value that the status has as the latest.
     () => stack.setData("killed", "one"),
   );
-  await expect.poll(() => stack.registered("killed"), patience).toEqual(["one", "two", "one"]);
+  await expect.poll(() => stack.registered("killed"), polling).toEqual(["one", "two", "one"]);
   await stack.until(
     EventRegistration,
     "killed",
@@ -69,6 +69,6 @@ test("registers an event that no agent has handled again after PipeCD has lost i
   expect(stack.registered("lost")).toEqual(["one"]);
   // PipeCD writes events in the background.
   await expect
-    .poll(() => stack.notes(EventRegistration as never, "lost", "RegistrationLost"), patience)
+    .poll(() => stack.notes(EventRegistration as never, "lost", "RegistrationLost"), polling)
     .toEqual([expect.stringContaining(before.status?.registered?.eventID ?? "-")]);
 });

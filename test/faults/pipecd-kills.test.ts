@@ -9,7 +9,7 @@ import {
   enabledPipeds,
   keyOf,
   names,
-  patience,
+  polling,
   startStack,
   untilLetIn,
 } from "../harness/pipecdstack.ts";
@@ -96,7 +96,7 @@ test("a worker that dies after storing a new key revokes the older ones when it 
   held.drop();
   for (const worker of pipecd.workers) await worker.start();
   await untilLetIn(stack, since);
-  await expect.poll(() => server.pipeds(), patience).toMatchObject([{ id: before.id, keys: 1 }]);
+  await expect.poll(() => server.pipeds(), polling).toMatchObject([{ id: before.id, keys: 1 }]);
   expect(await keyOf(stack)).toEqual(stored);
   expect(await codeFor(pipecd, stack, before)).toBe(16);
   expect(await codeFor(pipecd, stack, stored)).toBe(0);

@@ -4,7 +4,7 @@ import { changedSince, killAtRandom, replayInnocents } from "../harness/crowd.ts
 import { type Paas, startPaas } from "../harness/paas.ts";
 import { type Previews, phasesOf, previewAt, previewsOn } from "../harness/previews.ts";
 import { sized } from "../harness/size.ts";
-import { toldOf } from "../harness/told.ts";
+import { githubReports } from "../harness/told.ts";
 import { has } from "../harness/world.ts";
 import { keyState } from "../ket/keystate.ts";
 
@@ -48,7 +48,7 @@ test("creates each preview with one comment and one deployment while workers are
   };
   await openMore();
   await previews.create("killed", { ...idle, report: { deployment: true } });
-  const told = toldOf(paas, "killed");
+  const told = githubReports(paas, "killed");
   const isAll = (phases: object) =>
     JSON.stringify(phases) === JSON.stringify(Object.fromEntries(all.map((number) => [number, "Building"])));
   let begun = 0;
@@ -92,8 +92,8 @@ test("creates each preview with one comment and one deployment while workers are
 
 test("the next worker finds what a dead worker reported but did not record", async () => {
   const [first, second] = [await previews.open("halfway"), await previews.open("halfway")];
-  const told = toldOf(paas, "halfway");
-  // The second status gets no response, so none of the reports is recorded.
+  const told = githubReports(paas, "halfway");
+  // The second status is not answered, so nothing of what was told is noted.
   const fault = paas.github.fault(
     { method: "POST", path: new RegExp(`/statuses/${second.headSha}`) },
     { delayMillis: 60_000 },

@@ -12,7 +12,7 @@ import {
   workloadName,
 } from "../../deploy/generate/rbac.ts";
 import { functions } from "../../functions/index.ts";
-import { type Asked, askedOf } from "./audit.ts";
+import { type AuditedRequest, auditedRequests } from "./audit.ts";
 import type { ClusterPlatform } from "./ground.ts";
 import type { Kit } from "./kit.ts";
 import { optIn } from "./namespaces.ts";
@@ -25,7 +25,7 @@ export interface Accounts {
   /** Opts a namespace in: creates the role bindings first, then sets the label. */
   optIn(namespace: string): Promise<void>;
   /** Requests of these accounts so far. Throws when the API server is not audited. */
-  asked(): Promise<Asked[]>;
+  asked(): Promise<AuditedRequest[]>;
   /**
    * Throws when an account was denied a request for lack of rights. Ignored are Secrets of namespaces that are not (or no longer) opted
    * in, and the resources in `lacking`.
@@ -42,7 +42,7 @@ export const administrators = (client: KubeClient): Accounts => ({
 });
 
 /** Account of workers that run several functions. It has the rights of each of them. */
-const together = "denrei-together";
+const combined = "denrei-together";
 
 /** Creates the accounts of the functions and of the bridge. The platform's namespace must exist. */
 export async function openAccounts(
@@ -53,12 +53,12 @@ export async function openAccounts(
   if (origin === "existing") return administrators(client);
   const { kubeconfigFor } = platform as ClusterPlatform;
   const granted = (manifests: readonly Manifest[]) =>
-    grant(client, [...alsoTogether(manifests), ...manifests]);
+    grant(client, [...alsoCombined(manifests), ...manifests]);
   await granted(roleManifests({ functions: ours, bridge: functions, namespace: platformNamespace }));
 
   const kubeconfigs = new Map<string, Promise<string>>();
   const optedIn = new Set([platformNamespace]);
-  const asked = () => askedOf(platform as ClusterPlatform);
+  const asked = () => auditedRequests(platform as ClusterPlatform);
   return {
     async env(process) {
       const account = accountOf(process);
@@ -79,7 +79,7 @@ export async function openAccounts(
       const readable = new Set(
         items.map(({ metadata }) => metadata.name).filter((name) => optedIn.has(name)),
       );
-      const isDue = ({ right, namespace = "" }: Asked) =>
+      const isDue = ({ right, namespace = "" }: AuditedRequest) =>
         (/ secrets$/.test(right) && !readable.has(namespace)) ||
         lacking.some((resource) => right.endsWith(` ${resource}`));
       const refused = (await asked()).filter((one) => one.refused === "right" && !isDue(one));
@@ -97,20 +97,20 @@ function accountOf(process: "bridge" | "gateway" | readonly string[]): string {
   if (process === "bridge") return bridgeName;
   if (process === "gateway") return gatewayName;
   const [name = "", ...more] = process;
-  return more.length > 0 ? together : workloadName({ name });
+  return more.length > 0 ? combined : workloadName({ name });
 }
 
 type Manifest = Readonly<Record<string, unknown>>;
 
-/** The bindings of functions, for {@link together}. */
-const alsoTogether = (manifests: readonly Manifest[]): Manifest[] =>
+/** The bindings of functions, for {@link combined}. */
+const alsoCombined = (manifests: readonly Manifest[]): Manifest[] =>
   manifests.flatMap((manifest) => {
     const { metadata, subjects } = manifest as unknown as BindingManifest;
     if (subjects === undefined || subjects.some(({ name }) => name === bridgeName)) return [];
     return {
       ...manifest,
       metadata: { ...metadata, name: `${metadata.name}-together` },
-      subjects: subjects.map((subject) => ({ ...subject, name: together })),
+      subjects: subjects.map((subject) => ({ ...subject, name: combined })),
     };
   });
 

@@ -22,7 +22,7 @@ export interface AuditEvent {
 }
 
 /** One request. */
-export interface Asked {
+export interface AuditedRequest {
   readonly user: string;
   /** The right that the request needs, in the format of {@link rightsOf}. */
   readonly right: string;
@@ -62,12 +62,19 @@ export async function auditEvents({ auditLogPath, auditLogStart }: Audited): Pro
 }
 
 /** The requests of the platform's accounts so far. Throws when the API server is not audited. */
-export async function askedOf(platform: Audited): Promise<Asked[]> {
+export async function auditedRequests(platform: Audited): Promise<AuditedRequest[]> {
   const all = (await auditEvents(platform)).flatMap(askedIn);
   return all.filter(({ user }) => user.startsWith(accountUser("")));
 }
 
-function askedIn({ verb, user, requestURI, objectRef, responseStatus, annotations }: AuditEvent): Asked[] {
+function askedIn({
+  verb,
+  user,
+  requestURI,
+  objectRef,
+  responseStatus,
+  annotations,
+}: AuditEvent): AuditedRequest[] {
   if (objectRef === undefined) return [];
   const { apiGroup = "", resource, subresource, namespace } = objectRef;
   const code = responseStatus?.code;

@@ -10,7 +10,7 @@ import { type KubeClient, kubeClient } from "../../bus/kube/client.ts";
 import { loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
 import { ConfigMap } from "../../bus/kube/kind.ts";
 import { watched } from "../ket/watching.ts";
-import { changesOf, type Trouble, troubleLines } from "./changes.ts";
+import { changesOf, failureLines, type ReadFailure } from "./changes.ts";
 
 const at = { namespace: "default", name: "one" };
 const list = { metadata: { resourceVersion: "1" }, items: [] };
@@ -67,14 +67,14 @@ function askedTimes(times: number, say: typeof answer): AbortSignal {
 
 test.each([404, 403, 500])("retries after a pause when the API server answers %i", async (status) => {
   const signal = askedTimes(5, () => ({ status, body: refused }));
-  const trouble: Trouble = {};
+  const trouble: ReadFailure = {};
   const seen: unknown[] = [];
   const begun = performance.now();
   for await (const object of changesOf(client, ConfigMap, at, signal, trouble)) seen.push(object);
   expect(asked).toBe(5);
   // Timers may fire a little early.
   expect(performance.now() - begun).toBeGreaterThan(4 * 95);
-  expect(troubleLines(trouble)).toEqual([
+  expect(failureLines(trouble)).toEqual([
     expect.stringContaining(`was answered ${status} Forbidden: reading is not allowed`),
   ]);
   // A kind that is not served has no objects. After other errors the state is unknown.
@@ -83,13 +83,13 @@ test.each([404, 403, 500])("retries after a pause when the API server answers %i
 
 test("does not report an error that has passed", async () => {
   answer = () => (asked < 3 ? { status: 403, body: refused } : { status: 200, body: list });
-  const trouble: Trouble = {};
+  const trouble: ReadFailure = {};
   for await (const object of changesOf(client, ConfigMap, at, AbortSignal.timeout(60_000), trouble)) {
     expect(object).toBeUndefined();
     break;
   }
   expect(asked).toBe(3);
-  expect(troubleLines(trouble)).toEqual([]);
+  expect(failureLines(trouble)).toEqual([]);
 });
 
 test("reports why an object could not be read instead of whether it exists", async () => {

@@ -8,13 +8,13 @@ import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 const pauseMillis = 100;
 
 /** Why an object cannot be read at the moment. */
-export interface Trouble {
+export interface ReadFailure {
   /** The error of the last request; undefined when it succeeded. */
   last?: unknown;
 }
 
 /** The error as a line for the message about an object that did not become as expected; empty without an error. */
-export const troubleLines = ({ last }: Trouble): string[] =>
+export const failureLines = ({ last }: ReadFailure): string[] =>
   last === undefined ? [] : [`the last request failed: ${(last as Error).message}`];
 
 /**
@@ -26,7 +26,7 @@ export async function* changesOf<T extends KubeObject>(
   kind: Kind<T>,
   at: ObjectName,
   signal: AbortSignal,
-  trouble: Trouble = {},
+  trouble: ReadFailure = {},
 ): AsyncGenerator<Stored<T> | undefined> {
   while (!signal.aborted) {
     try {

@@ -9,7 +9,7 @@ import type { Replica } from "./kit.ts";
 import { random } from "./random.ts";
 
 /** How often to poll whether a replica may be killed. Milliseconds. */
-const lookMillis = 200;
+const pollMillis = 200;
 
 /** How often dead letters are replayed. Milliseconds. */
 const replayMillis = 1000;
@@ -35,7 +35,7 @@ export async function killAtRandom(
   let kills = 0;
   while (isPending()) {
     await sleep(pauseMillis * (0.5 + next()));
-    while (isPending() && !(await mayKill())) await sleep(lookMillis);
+    while (isPending() && !(await mayKill())) await sleep(pollMillis);
     if (!isPending()) break;
     const victim = replicas[Math.floor(next() * replicas.length)] as Replica;
     onKill?.();

@@ -7,7 +7,7 @@ function expectStatus(what: string, expected: number, found: number): void {
 }
 
 /** The result of a user's decision at GitHub. */
-export interface Decided {
+export interface Authorization {
   /** The authorization page at GitHub. */
   readonly there: URL;
   /** The callback path that GitHub redirects to. */
@@ -17,7 +17,7 @@ export interface Decided {
 }
 
 /** Starts a connection and authorizes it at GitHub as the user with this login. */
-export async function decided(session: Visitor, login: string): Promise<Decided> {
+export async function authorize(session: Visitor, login: string): Promise<Authorization> {
   const begun = await session.fetch("/auth/github/login?to=/builds");
   expectStatus("the start of a connection", 303, begun.status);
   const there = new URL(begun.headers.get("location") ?? "");
@@ -29,7 +29,7 @@ export async function decided(session: Visitor, login: string): Promise<Decided>
 }
 
 /** Requests the callback; resolves with the location that the dashboard redirects to. */
-export async function comeBack(session: Visitor, path: string, cookie: string): Promise<string> {
+export async function requestCallback(session: Visitor, path: string, cookie: string): Promise<string> {
   const answer = await session.fetch(path, { headers: { cookie } });
   expectStatus("the callback from GitHub", 303, answer.status);
   return answer.headers.get("location") ?? "";
@@ -37,8 +37,8 @@ export async function comeBack(session: Visitor, path: string, cookie: string): 
 
 /** Connects the account with this login. Throws when the dashboard does not report it as connected. */
 export async function connect(session: Visitor, login: string): Promise<void> {
-  const { path, cookie } = await decided(session, login);
-  const there = await comeBack(session, path, cookie);
+  const { path, cookie } = await authorize(session, login);
+  const there = await requestCallback(session, path, cookie);
   if (there !== "/builds?github=connected")
     throw new Error(`${login} is not connected: redirected to ${there}`);
 }

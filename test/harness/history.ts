@@ -7,7 +7,7 @@ import type { Bus } from "../../bus/nats/connect.ts";
 import { type GroupKind, type ObjectAddress, parseObjectSubject, streams } from "../../bus/subjects.ts";
 
 /** One message of OBJECTS. */
-export interface Told {
+export interface ObjectMessage {
   readonly subject: string;
   /** The stream sequence. */
   readonly sequence: number;
@@ -23,24 +23,24 @@ export interface Told {
 
 /** All messages since the stream began. */
 export interface History {
-  readonly all: readonly Told[];
+  readonly all: readonly ObjectMessage[];
   /** The messages of a kind, or of one of its objects. */
-  of(kind: GroupKind, name?: string): Told[];
+  of(kind: GroupKind, name?: string): ObjectMessage[];
   /** Resolves when the condition holds; rejects with the last messages when the deadline passes first. */
   until(condition: () => boolean, deadlineMillis?: number): Promise<void>;
   /** Messages whose version is not above that of the previous message on their subject. */
-  disorder(among?: readonly Told[]): string[];
+  disorder(among?: readonly ObjectMessage[]): string[];
 }
 
 /** Subscribes to the whole stream in order. Ends with the connection. */
 export async function openHistory({ nc, js }: Bus): Promise<History> {
-  const all: Told[] = [];
+  const all: ObjectMessage[] = [];
   const checks = new Set<() => void>();
   const consumer = await js.consumers.get(streams.objects);
   const messages = await consumer.consume();
   void (async () => {
     for await (const message of messages) {
-      const told = toldIn(message);
+      const told = parseMessage(message);
       if (told === undefined) continue;
       all.push(told);
       for (const check of checks) check();
@@ -49,7 +49,8 @@ export async function openHistory({ nc, js }: Bus): Promise<History> {
     // The client library may acknowledge once more after the connection is closed.
     if (!nc.isClosed()) throw error;
   });
-  const print = ({ subject, change, resourceVersion }: Told) => `${change} ${subject} at ${resourceVersion}`;
+  const print = ({ subject, change, resourceVersion }: ObjectMessage) =>
+    `${change} ${subject} at ${resourceVersion}`;
 
   return {
     all,
@@ -94,7 +95,7 @@ export async function openHistory({ nc, js }: Bus): Promise<History> {
 }
 
 /** Parses a message; undefined where a test has written garbage. */
-function toldIn(message: JsMsg): Told | undefined {
+function parseMessage(message: JsMsg): ObjectMessage | undefined {
   try {
     const id = versionOf(attribute(message.headers, "id")) ?? { uid: "", resourceVersion: "0" };
     return {

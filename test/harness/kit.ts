@@ -13,7 +13,7 @@ import { connectCluster } from "../../bus/process/cluster.ts";
 import { crdManifests } from "../../deploy/generate/crds.ts";
 import type { Child, LocalNats } from "../../deploy/local/index.ts";
 import { functions } from "../../functions/index.ts";
-import { changesOf, type Trouble, troubleLines } from "./changes.ts";
+import { changesOf, failureLines, type ReadFailure } from "./changes.ts";
 import {
   type ClusterPlatform,
   existingGround,
@@ -274,7 +274,7 @@ function kitWith<Platform extends KitPlatform>(
       }),
     async until(kind, at, condition, deadlineMillis = defaultDeadline) {
       let last: Stored | undefined;
-      const trouble: Trouble = {};
+      const trouble: ReadFailure = {};
       const signal = AbortSignal.timeout(deadlineMillis);
       for await (const object of changesOf(client, kind, at, signal, trouble)) {
         last = object;
@@ -283,17 +283,17 @@ function kitWith<Platform extends KitPlatform>(
       throw new Error(
         [
           `${kind.kind} ${at.name} did not become as expected within ${deadlineMillis} ms: ${condition.toString()}; the current object: ${JSON.stringify(last, null, 2)}`,
-          ...troubleLines(trouble),
+          ...failureLines(trouble),
         ].join("\n"),
       );
     },
     async untilGone(kind, at, deadlineMillis = defaultDeadline) {
-      const trouble: Trouble = {};
+      const trouble: ReadFailure = {};
       const signal = AbortSignal.timeout(deadlineMillis);
       for await (const object of changesOf(client, kind, at, signal, trouble))
         if (object === undefined) return;
       throw new Error(
-        [`${kind.kind} ${at.name} still exists after ${deadlineMillis} ms`, ...troubleLines(trouble)].join(
+        [`${kind.kind} ${at.name} still exists after ${deadlineMillis} ms`, ...failureLines(trouble)].join(
           "\n",
         ),
       );

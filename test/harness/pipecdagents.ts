@@ -14,7 +14,7 @@ import {
   enabledPipeds,
   keyOf,
   names,
-  patience,
+  polling,
   type Stack,
   untilLetIn,
 } from "./pipecdstack.ts";
@@ -79,9 +79,9 @@ export function agentTests(stacks: () => EditedStacks): void {
     await c.edit(ControlPlane, names.plane, { replicasServer: null });
     await c.ready(ControlPlane, names.plane);
     await expect
-      .poll(() => c.server().pipeds(), patience)
+      .poll(() => c.server().pipeds(), polling)
       .toMatchObject([{ id, name: "renamed", description: "another one", disabled: false }]);
-    await expect.poll(() => enabledApplications(c).length, patience).toBe(1);
+    await expect.poll(() => enabledApplications(c).length, polling).toBe(1);
     const { status: now } = await c.ready(
       Application,
       names.application,
@@ -89,9 +89,9 @@ export function agentTests(stacks: () => EditedStacks): void {
     );
     expect(enabledApplications(c)).toMatchObject([{ id: now?.applicationID, pipedId: id }]);
     await expect
-      .poll(() => c.notes(Application, names.application, "RegistrationLost"), patience)
+      .poll(() => c.notes(Application, names.application, "RegistrationLost"), polling)
       .toHaveLength(1);
-    await expect.poll(() => c.notes(Piped, names.piped, "Enabled"), patience).toHaveLength(1);
+    await expect.poll(() => c.notes(Piped, names.piped, "Enabled"), polling).toHaveLength(1);
   });
 
   test.each([
@@ -151,7 +151,7 @@ export function agentTests(stacks: () => EditedStacks): void {
     expect(enabledPipeds(l0)).toMatchObject([{ id: renamed.status?.pipedID, name: "renamed" }]);
     expect((await keyOf(l0)).id).toBe(renamed.status?.pipedID);
     expect(enabledApplications(l0)).toMatchObject([{ pipedId: renamed.status?.pipedID }]);
-    await expect.poll(() => l0.notes(Piped, names.piped, "Retired"), patience).toHaveLength(1);
+    await expect.poll(() => l0.notes(Piped, names.piped, "Retired"), polling).toHaveLength(1);
   });
 
   test("v0.57: labels later Applications with an Environment's new name", async () => {
@@ -181,7 +181,7 @@ export function agentTests(stacks: () => EditedStacks): void {
     );
     expect(status?.environmentID).not.toBe(before);
     await expect
-      .poll(() => l0.notes(Environment, names.environment, "LeftBehind"), patience)
+      .poll(() => l0.notes(Environment, names.environment, "LeftBehind"), polling)
       .toEqual([expect.stringContaining(`test-environment (${before})`)]);
     const ref = { environmentRef: { name: "production" } };
     await l0.edit(Piped, names.piped, ref);

@@ -7,7 +7,7 @@ import { WebService } from "../../functions/pipecd/api/generated/c/webservice_pb
 import { asAdministrator } from "../../functions/pipecd/api/interceptors.ts";
 import { Application, Piped } from "../../functions/pipecd/kinds.ts";
 import type { Pipecd } from "./pipecd.ts";
-import { type EditedStacks, enabledApplications, names, patience, type Stack } from "./pipecdstack.ts";
+import { type EditedStacks, enabledApplications, names, polling, type Stack } from "./pipecdstack.ts";
 
 let pipecd: Pipecd;
 let c: Stack;
@@ -72,13 +72,13 @@ export function applicationTests(stacks: () => EditedStacks): void {
       const { before, after, since } = await edited(stack, one.spec);
       expect(after).not.toBe(before);
       const ended = one.profile === "c" ? "DeleteApplication" : "DisableApplication";
-      await expect.poll(() => methodsSince(stack, since), patience).toEqual(["AddApplication", ended]);
+      await expect.poll(() => methodsSince(stack, since), polling).toEqual(["AddApplication", ended]);
       expect(writesSince(stack, since)[1]?.request).toEqual({ applicationId: before });
       expect(enabledApplications(stack).map(({ id }) => id)).toEqual([after]);
       await stack.until(Application, names.application, ({ status }) => status?.former === undefined);
       const event = one.profile === "c" ? "deleted" : "disabled";
       await expect
-        .poll(() => stack.notes(Application, names.application, "Retired"), patience)
+        .poll(() => stack.notes(Application, names.application, "Retired"), polling)
         .toContain(`PipeCD has ${event} the application ${before}: ${after} has replaced it`);
     },
   );
@@ -153,7 +153,7 @@ export function applicationTests(stacks: () => EditedStacks): void {
         .server()
         .applications()
         .find(({ id }) => id === applicationID);
-    await expect.poll(() => state()?.deleted, patience).toBe(true);
+    await expect.poll(() => state()?.deleted, polling).toBe(true);
   });
 
   test("v0.9.0: the Event of a deleted Application reports that v0.9.0 only disables it", async () => {
@@ -161,7 +161,7 @@ export function applicationTests(stacks: () => EditedStacks): void {
     await l0.delete(Application as never, names.application);
     await l0.untilGone(Application as never, names.application);
     await expect
-      .poll(() => l0.notes(Application, names.application, "Disabled"), patience)
+      .poll(() => l0.notes(Application, names.application, "Disabled"), polling)
       .toEqual([`PipeCD has disabled the application ${applicationID}`]);
     expect(await l0.notes(Application, names.application, "Deleted")).toEqual([]);
     expect(enabledApplications(l0)).toEqual([]);

@@ -6,7 +6,7 @@ import { pipecdClient } from "../../functions/pipecd/api/client.ts";
 import type { PipecdClient } from "../../functions/pipecd/api/services.ts";
 import { EventRegistration } from "../../functions/pipecd/kinds.ts";
 import type { Pipecd } from "./pipecd.ts";
-import { names, patience, type Stack, startStack } from "./pipecdstack.ts";
+import { names, polling, type Stack, startStack } from "./pipecdstack.ts";
 
 /** What tests do with EventRegistrations of a stack. */
 export interface EventStack extends Stack {
@@ -78,7 +78,7 @@ export async function startEventStack(
         api: { address: api, tls: undefined },
         encryptionKey: Buffer.alloc(0),
         apiKey: Buffer.from(data?.quickstart ?? "", "base64").toString(),
-        signal: AbortSignal.timeout(patience.timeout),
+        signal: AbortSignal.timeout(polling.timeout),
       });
     },
     registered: (name) =>

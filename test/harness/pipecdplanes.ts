@@ -13,7 +13,7 @@ import {
   imageOf,
   names,
   partDigests,
-  patience,
+  polling,
   type Stack,
 } from "./pipecdstack.ts";
 
@@ -95,7 +95,7 @@ export function planeTests(stacks: () => EditedStacks): void {
       parse(data[configKeys.controlPlane] ?? "").spec.projects.map(({ id }: { id: string }) => id),
     ).toEqual(["quickstart", "second", "third"]);
     await expect
-      .poll(async () => (await c.console("third")).pipeds.list().then((list) => list.length), patience)
+      .poll(async () => (await c.console("third")).pipeds.list().then((list) => list.length), polling)
       .toBe(0);
     await c.ready(Application, names.application);
   });

@@ -20,7 +20,7 @@ const manager = { fieldManager: "test" };
 export const deadlineMillis = 120_000;
 
 /** The same for conditions outside of Kubernetes objects. */
-export const patience = { timeout: deadlineMillis, interval: 50 };
+export const polling = { timeout: deadlineMillis, interval: 50 };
 
 /** For tests that run in parallel, and hooks that start several stacks. */
 export const sideBySide = { timeout: 300_000 };
@@ -161,7 +161,7 @@ export function stackIn(pipecd: Pipecd, namespace: string): Stack {
         api: { address: pods.api, tls: undefined },
         encryptionKey: Buffer.from(data?.[secretKeys.encryptionKey] ?? "", "base64"),
         apiKey: undefined,
-        signal: AbortSignal.timeout(patience.timeout),
+        signal: AbortSignal.timeout(polling.timeout),
       });
     },
   };
@@ -244,7 +244,7 @@ export const untilLetIn = (stack: Stack, since: number): Promise<void> =>
       .calls.slice(since)
       .filter(({ method, code }) => method === "ReportPipedMeta" && code === 0);
     expect(reports).not.toEqual([]);
-  }, patience);
+  }, polling);
 
 /** Whether an object is a piped's Deployment. */
 export const isPiped = ({ metadata }: KubeObject): boolean => metadata.labels?.[labels.piped] !== undefined;

@@ -8,7 +8,7 @@ import { type KubeletServer, startKubeletServer } from "../../deploy/simulators/
 import type { ContainerLog, LogLine } from "../../deploy/simulators/kpack/podlogs.ts";
 
 /** The log of one container. */
-export interface PlayedLog {
+export interface SimulatedLog {
   /** Appends lines with this timestamp. */
   write(at: Date, ...texts: readonly string[]): void;
   /** Ends the container. */
@@ -16,9 +16,9 @@ export interface PlayedLog {
 }
 
 /** A node. */
-export interface PlayedNode {
+export interface SimulatedNode {
   /** Creates a pod on the node, with one container of this name. */
-  pod(namespace: string, name: string, container: string): Promise<PlayedLog>;
+  pod(namespace: string, name: string, container: string): Promise<SimulatedLog>;
   /** Stops the kubelet and closes all of its connections. */
   away(): Promise<void>;
   /** Starts it again on another port. */
@@ -45,7 +45,7 @@ class Log implements ContainerLog {
 }
 
 /** Creates the node and starts its kubelet. */
-export async function startPlayedNode(client: KubeClient): Promise<PlayedNode> {
+export async function startSimulatedNode(client: KubeClient): Promise<SimulatedNode> {
   const keys = createCertificateAuthority("played").server(["127.0.0.1"]);
   const logs = new Map<string, Log>();
   let server: KubeletServer | undefined;

@@ -10,7 +10,7 @@ interface ShownComment {
 }
 
 /** Reports on the repository `acme/<name>`. */
-export interface Told {
+export interface GitHubReports {
   /** Statuses of a commit, newest first. */
   statuses(sha: string): Promise<readonly ShownStatus[]>;
   /** Pipeline comments on a pull request, written by Apps. */
@@ -20,7 +20,11 @@ export interface Told {
 }
 
 /** Reads the reports for a pipeline's repository, which has the pipeline's name. */
-export function toldOf({ github }: Pick<Paas, "github">, name: string, namespace = "default"): Told {
+export function githubReports(
+  { github }: Pick<Paas, "github">,
+  name: string,
+  namespace = "default",
+): GitHubReports {
   const root = `/repos/acme/${name}`;
   return {
     statuses: (sha) => github.api("GET", `${root}/commits/${sha}/statuses`),

@@ -13,7 +13,7 @@ export interface Answer {
 }
 
 /** A request. */
-export interface Question {
+export interface RequestOptions {
   readonly method?: "GET" | "POST" | "PATCH" | "DELETE";
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
@@ -24,7 +24,7 @@ export interface Question {
 /** A visitor that can also read complete answers. */
 export interface Visitor extends demo.Visitor {
   /** Sends a request like `fetch`; the body is sent as JSON. */
-  ask(path: string, question?: Question): Promise<Answer>;
+  ask(path: string, question?: RequestOptions): Promise<Answer>;
 }
 
 /** The session cookie on a local machine. */

@@ -5,7 +5,7 @@ import { expectationOf, type Fixture, readFixture } from "./fixture.ts";
 import type { Kubectl } from "./kubectl.ts";
 import type { Manifest } from "./manifest.ts";
 import type { AppliedCase, Ket } from "./options.ts";
-import { describe, type Witnesses } from "./report.ts";
+import { describe, type Sources } from "./report.ts";
 import { type Wanted, watched } from "./watching.ts";
 
 /** What cases need. */
@@ -13,7 +13,7 @@ export interface CasesOptions {
   readonly client: KubeClient;
   readonly kubectl: Kubectl;
   readonly namespace: string;
-  readonly witnesses: Witnesses;
+  readonly witnesses: Sources;
   /** Aborts after `millis`, or when the run is stopped. */
   readonly within: (millis: number) => AbortSignal;
   readonly deadlineMillis: number;
@@ -57,7 +57,7 @@ export function openCases(options: CasesOptions): Ket["apply"] {
   }
 
   /** Describes every object that the case names, once. */
-  async function told(fixture: Fixture): Promise<string> {
+  async function describeAll(fixture: Fixture): Promise<string> {
     const named = [...fixture.given, ...fixture.expected];
     const all = await Promise.allSettled(named.map(wantedOf));
     const parts = new Map<string, Promise<string> | string>();
@@ -81,7 +81,9 @@ export function openCases(options: CasesOptions): Ket["apply"] {
       await then?.({ name, given, found });
     } catch (error) {
       cause = error;
-      const about = await told(fixture).catch((unknown: Error) => `no further details: ${unknown.message}`);
+      const about = await describeAll(fixture).catch(
+        (unknown: Error) => `no further details: ${unknown.message}`,
+      );
       failures.push(`the case "${name}" ${(error as Error).message}\n${about}`);
     }
     try {

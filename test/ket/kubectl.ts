@@ -4,7 +4,7 @@ import { isNotFound } from "../../bus/kube/errors.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import { render } from "../../deploy/helm/kustomize.ts";
-import { changesOf, type Trouble, troubleLines } from "../harness/changes.ts";
+import { changesOf, failureLines, type ReadFailure } from "../harness/changes.ts";
 import { type Discovery, openDiscovery, UnservedKindError } from "./discovery.ts";
 import { type Manifest, type Named, nameText, readManifests } from "./manifest.ts";
 
@@ -116,7 +116,7 @@ export function openKubectl(
   /** Checks the UID, because another client may create an object with the same name. */
   async function untilGone(kind: Kind, object: Named, uid: string): Promise<void> {
     let last: Stored | undefined;
-    const trouble: Trouble = {};
+    const trouble: ReadFailure = {};
     const signal = AbortSignal.timeout(deadlineMillis);
     for await (const now of changesOf(client, kind, object.metadata, signal, trouble)) {
       if (now?.metadata.uid !== uid) return;
@@ -126,7 +126,7 @@ export function openKubectl(
     throw new Error(
       `${nameText(object)} still exists ${deadlineMillis} ms after its deletion, kept by ` +
         `${kept?.finalizers?.join(", ") || "no finalizer"}. ` +
-        ["Does the function with that finalizer run?", ...troubleLines(trouble)].join("\n"),
+        ["Does the function with that finalizer run?", ...failureLines(trouble)].join("\n"),
     );
   }
 

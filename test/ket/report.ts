@@ -12,7 +12,7 @@ import type { keyState } from "./keystate.ts";
 import type { Wanted } from "./watching.ts";
 
 /** The sources of the description. */
-export interface Witnesses {
+export interface Sources {
   readonly client: KubeClient;
   readonly bus: Bus;
   readonly functions: readonly ReconcileFunction[];
@@ -29,18 +29,18 @@ const section = (title: string, lines: readonly string[]) =>
 
 /** Object, Events, log, and queue as text. A source that fails is reported in its section. */
 export async function describe(
-  witnesses: Witnesses,
+  witnesses: Sources,
   { kind, at }: Pick<Wanted, "kind" | "at">,
 ): Promise<string> {
   const key: ObjectKey = { namespace: at.namespace ?? "", name: at.name };
   const isOf = (fn: ReconcileFunction) => kindText(fn.for) === kindText(kind);
   const functions = witnesses.functions.filter(isOf);
   const parts = await Promise.all([
-    asked("object", () => objectLines(witnesses, kind, at)),
-    asked("Events", () => eventLines(witnesses, kind.kind, at)),
-    ...(functions.length === 0 ? [] : [asked("log", async () => logLines(await witnesses.log(), key))]),
+    sectionOf("object", () => objectLines(witnesses, kind, at)),
+    sectionOf("Events", () => eventLines(witnesses, kind.kind, at)),
+    ...(functions.length === 0 ? [] : [sectionOf("log", async () => logLines(await witnesses.log(), key))]),
     ...functions.map((fn) =>
-      asked("queue", async () => [
+      sectionOf("queue", async () => [
         await witnesses.queue(witnesses.bus, { fn: fn.name, cluster: "default" }, key),
       ]),
     ),
@@ -53,7 +53,7 @@ export async function describe(
   return `${kind.kind} ${keyText(key)}${note}\n${parts.join("\n")}`;
 }
 
-async function asked(title: string, ask: () => Promise<readonly string[]>): Promise<string> {
+async function sectionOf(title: string, ask: () => Promise<readonly string[]>): Promise<string> {
   try {
     return section(title, await ask());
   } catch (error) {
@@ -61,7 +61,7 @@ async function asked(title: string, ask: () => Promise<readonly string[]>): Prom
   }
 }
 
-async function objectLines({ client }: Witnesses, kind: Wanted["kind"], at: Wanted["at"]): Promise<string[]> {
+async function objectLines({ client }: Sources, kind: Wanted["kind"], at: Wanted["at"]): Promise<string[]> {
   try {
     const object = await client.get(kind, at);
     const { managedFields: _, ...metadata } = object.metadata as typeof object.metadata & {
@@ -74,7 +74,7 @@ async function objectLines({ client }: Witnesses, kind: Wanted["kind"], at: Want
   }
 }
 
-async function eventLines({ client }: Witnesses, kind: string, at: Wanted["at"]): Promise<string[]> {
+async function eventLines({ client }: Sources, kind: string, at: Wanted["at"]): Promise<string[]> {
   // Events about cluster-scoped objects are in `default`.
   const { items } = await client.list(Event, at.namespace ?? "default");
   return items

@@ -2,7 +2,7 @@
 import type { KubeClient, ObjectName } from "../../bus/kube/client.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
-import { changesOf, type Trouble, troubleLines } from "../harness/changes.ts";
+import { changesOf, failureLines, type ReadFailure } from "../harness/changes.ts";
 import { differences, type Expectation, isAbsence } from "./match.ts";
 
 /** An object and its expectation: a partial object or a condition. */
@@ -45,8 +45,8 @@ export async function watched(
   const over = new AbortController();
   const until = AbortSignal.any([signal, over.signal]);
   const now = new Map<Wanted, Seen>();
-  const follow = async (one: Wanted): Promise<Trouble> => {
-    const trouble: Trouble = {};
+  const follow = async (one: Wanted): Promise<ReadFailure> => {
+    const trouble: ReadFailure = {};
     for await (const object of changesOf(client, one.kind, one.at, until, trouble)) {
       now.set(one, seen(one, object));
       const isAll = wanted.every((other) => now.get(other)?.differences.length === 0);
@@ -59,6 +59,6 @@ export async function watched(
   return wanted.map((one, at) => {
     const last = now.get(one) ?? unseen(one);
     if (last.differences.length === 0) return last;
-    return { ...last, differences: [...last.differences, ...troubleLines(troubles[at] ?? {})] };
+    return { ...last, differences: [...last.differences, ...failureLines(troubles[at] ?? {})] };
   });
 }

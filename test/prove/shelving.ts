@@ -8,7 +8,7 @@ import { controllerOf, controllerReference, type Stored } from "../../bus/kube/o
 import { Note } from "../fixtures/functions/notes.ts";
 import { childText, journalEnding, Shelf, type Sighting } from "../fixtures/functions/shelves.ts";
 import type { Bridged } from "../harness/bridged.ts";
-import type { Told } from "../harness/history.ts";
+import type { ObjectMessage } from "../harness/history.ts";
 import { type Check, figure, type Trial } from "./scenario.ts";
 
 /** A write that the API server has confirmed. */
@@ -257,11 +257,11 @@ export async function checkShelves(
 /** The events of the named objects in the API, on the bus, and in the workers, oldest first. */
 export function historyOf(
   names: readonly string[],
-  writes: readonly Deed[],
-  told: readonly Told[],
+  deeds: readonly Deed[],
+  told: readonly ObjectMessage[],
   sightings: readonly Sighting[],
 ): string[] {
-  const timeOf = ({ raw }: Told): string => /^ce-time: (\S+)/m.exec(raw)?.[1] ?? "";
+  const timeOf = ({ raw }: ObjectMessage): string => /^ce-time: (\S+)/m.exec(raw)?.[1] ?? "";
   const lines = [
     ...writes
       .filter(({ name }) => names.includes(name))

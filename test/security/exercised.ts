@@ -3,7 +3,7 @@
 import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import { workerRules } from "../../bus/worker/rbac.ts";
 import { workloadName } from "../../deploy/generate/rbac.ts";
-import { type Asked, rightsOf } from "../harness/audit.ts";
+import { type AuditedRequest, rightsOf } from "../harness/audit.ts";
 import { accountUser } from "../harness/rights.ts";
 
 /**
@@ -11,7 +11,10 @@ import { accountUser } from "../harness/rights.ts";
  * to the API server only where the bus is behind. The API server checks the right to finalizers itself when a child names its
  * owner.
  */
-export function unwritten(functions: readonly ReconcileFunction[], asked: readonly Asked[]): string[] {
+export function unwritten(
+  functions: readonly ReconcileFunction[],
+  asked: readonly AuditedRequest[],
+): string[] {
   return functions.flatMap((fn) => {
     const own = asked.filter(({ user }) => user === accountUser(workloadName(fn)));
     const done = new Set(own.flatMap(({ right, made }) => (made ? [right, asCreation(right)] : [right])));

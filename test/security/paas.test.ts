@@ -17,7 +17,7 @@ import { type Paas, platformNamespace, registry, startPaas } from "../harness/pa
 import { previewAt, previewsOn, untilNoObjects } from "../harness/previews.ts";
 import { remoteSyncs } from "../harness/remotesyncs.ts";
 import { accountUser } from "../harness/rights.ts";
-import { toldOf } from "../harness/told.ts";
+import { githubReports } from "../harness/told.ts";
 import { has } from "../harness/world.ts";
 import { unwritten } from "./exercised.ts";
 
@@ -81,7 +81,7 @@ test("an Application creates objects of each kind, changes them, and deletes eac
 test("previews are created, reported, rebuilt, and deleted, and so is their pipeline", async () => {
   const { kit, github } = paas;
   const previews = previewsOn(paas);
-  const told = toldOf(paas, "web");
+  const told = githubReports(paas, "web");
   await previews.create("web", { report: { deployment: true } });
   const pull = await previews.open("web", { branch: "change" });
   await previews.phases("web", { [pull.number]: "Ready" });
@@ -182,7 +182,7 @@ test("the token for builds reads one repository, and tokens for the API are in n
   });
   await kit.until(Installation, { name: "clone" }, has("Ready", "True"));
   const previews = previewsOn(paas);
-  const told = toldOf(paas, "api");
+  const told = githubReports(paas, "api");
   await previews.create("api", {
     base: { github: { owner: "acme", repo: "api", secretName: "clone" } },
     report: {},

@@ -5,7 +5,7 @@ import { ClusterRole } from "../../bus/kube/rbac.ts";
 import { optInManifests, roleManifests, workloadName } from "../../deploy/generate/rbac.ts";
 import { functions } from "../../functions/index.ts";
 import { Application, ControlPlane, EventRegistration, Mongo } from "../../functions/pipecd/kinds.ts";
-import { askedOf } from "../harness/audit.ts";
+import { auditedRequests } from "../harness/audit.ts";
 import { createNamespace } from "../harness/namespaces.ts";
 import { type LocalPipecd, stackKinds, startPipecd } from "../harness/pipecd.ts";
 import { accountUser, grant } from "../harness/rights.ts";
@@ -74,9 +74,9 @@ test("the permissions suffice for the whole life of the objects", async () => {
     for (const { metadata } of await kit.list(kind, namespace)) await kit.untilGone(kind, at(metadata.name));
   const roles = (await kit.client.list(ClusterRole)).items.map(({ metadata }) => metadata.name);
   expect(roles.filter((name) => name.includes(`:${namespace}:`))).toEqual([]);
-  const calls = pipecd.pods.plane(namespace).calls.map(({ method }) => method);
-  expect(calls).toEqual(expect.arrayContaining(["DisablePiped", "DeleteApplication"]));
-  const asked = await askedOf(kit.platform);
+  const told = pipecd.pods.plane(namespace).calls.map(({ method }) => method);
+  expect(told).toEqual(expect.arrayContaining(["DisablePiped", "DeleteApplication"]));
+  const asked = await auditedRequests(kit.platform);
   const writers = asked.filter(({ right }) => /^(create|patch) /.test(right)).map(({ user }) => user);
   expect(new Set(writers)).toEqual(new Set(ours.map((fn) => accountUser(workloadName(fn)))));
   // They were denied Secrets until the namespace was opted in.
