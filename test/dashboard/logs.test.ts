@@ -9,7 +9,7 @@ import {
 import { type Kpack, startKpack } from "../../deploy/simulators/kpack/kpack.ts";
 import { foreign, people, type Scene, startScene, team } from "../harness/dashboard.ts";
 import { type EventReader, readEvents } from "../harness/eventreader.ts";
-import { type SimulatedNode, startSimulatedNode } from "../harness/playednode.ts";
+import { type SimulatedNode, startSimulatedNode } from "../harness/simulatednode.ts";
 import type { Visitor } from "../harness/visitor.ts";
 import { account, accountIn, imageIn } from "../kpack/environment.ts";
 

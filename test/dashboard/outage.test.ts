@@ -8,7 +8,7 @@ import { functions } from "../../functions/index.ts";
 import { Application } from "../../functions/paas/kinds.ts";
 import { foreign, type OwnScene, people, startOwnEnvironment, team } from "../harness/dashboard.ts";
 import { type EventReader, readEvents } from "../harness/eventreader.ts";
-import { type SimulatedNode, startSimulatedNode } from "../harness/playednode.ts";
+import { type SimulatedNode, startSimulatedNode } from "../harness/simulatednode.ts";
 import type { Visitor } from "../harness/visitor.ts";
 
 interface Named {

@@ -4,8 +4,8 @@ import { request } from "undici";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
 import { Application } from "../../functions/paas/kinds.ts";
-import { openRecords, type Records } from "../harness/aged.ts";
 import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import { openRecords, type Records } from "../harness/sessionrecords.ts";
 import { sessionCookieName, visitor } from "../harness/visitor.ts";
 
 let scene: Scene;

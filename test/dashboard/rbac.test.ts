@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
 import { type ApiServer, openApiServer } from "../../dashboard/server/kubernetes/apiserver.ts";
 import { Application } from "../../functions/paas/kinds.ts";
-import { openRecords, type Records } from "../harness/aged.ts";
 import { foreign, people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import { openRecords, type Records } from "../harness/sessionrecords.ts";
 import { type RequestOptions, sessionCookieName, type Visitor } from "../harness/visitor.ts";
 
 type Name = keyof typeof people;

@@ -3,10 +3,10 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { request } from "undici";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { cookieHeader, toCallback } from "../../deploy/cli/demo/visitor.ts";
-import { openRecords, type Records } from "../harness/aged.ts";
 import { newKey, people, type Scene, startScene, team } from "../harness/dashboard.ts";
 import type { Replica } from "../harness/kit.ts";
 import { metricSum } from "../harness/metrics.ts";
+import { openRecords, type Records } from "../harness/sessionrecords.ts";
 import { loginCookieName, sessionCookieName, type Visitor, visitor } from "../harness/visitor.ts";
 
 let scene: Scene;

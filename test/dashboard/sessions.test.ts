@@ -2,9 +2,9 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Application } from "../../functions/paas/kinds.ts";
-import { openRecords, type Records } from "../harness/aged.ts";
 import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
 import type { Replica } from "../harness/kit.ts";
+import { openRecords, type Records } from "../harness/sessionrecords.ts";
 import { sessionCookieName, type Visitor, visitor } from "../harness/visitor.ts";
 
 let scene: Scene;

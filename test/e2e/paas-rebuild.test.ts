@@ -4,10 +4,10 @@ import { failStep } from "../../deploy/simulators/kpack/podannotations.ts";
 import { Build, Image } from "../../functions/paas/kinds/kpack.ts";
 import { Application, AppPipeline } from "../../functions/paas/kinds.ts";
 import { kpack } from "../../functions/paas/names.ts";
+import { githubReports } from "../harness/githubreports.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
 import { type Previews, previewAt, previewsOn } from "../harness/previews.ts";
 import { numberOf } from "../harness/remotesyncs.ts";
-import { githubReports } from "../harness/told.ts";
 import { has } from "../harness/world.ts";
 
 const later = { timeout: 90_000, interval: 100 };

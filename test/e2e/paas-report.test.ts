@@ -7,11 +7,11 @@ import type { KubeObject } from "../../bus/kube/object.ts";
 import { failStep } from "../../deploy/simulators/kpack/podannotations.ts";
 import { Image } from "../../functions/paas/kinds/kpack.ts";
 import { Application, AppPipeline, RemoteSync } from "../../functions/paas/kinds.ts";
+import { githubReports } from "../harness/githubreports.ts";
 import { createNamespace } from "../harness/namespaces.ts";
 import { type Paas, secrets, startPaas } from "../harness/paas.ts";
 import { idle, type Previews, previewAt, previewsOn, untilNoObjects } from "../harness/previews.ts";
 import { sized } from "../harness/size.ts";
-import { githubReports } from "../harness/told.ts";
 import { conditionOf, has } from "../harness/world.ts";
 
 const sample = new URL("../../functions/paas/sample.yaml", import.meta.url);

@@ -11,11 +11,11 @@ import { ClusterGitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
 import { functions } from "../../functions/index.ts";
 import { AppPipeline } from "../../functions/paas/kinds.ts";
 import { texts } from "../harness/ghapp.ts";
+import { githubReports } from "../harness/githubreports.ts";
 import type { ClusterPlatform } from "../harness/ground.ts";
 import { createNamespace } from "../harness/namespaces.ts";
 import { type Paas, platformNamespace, registry, startPaas } from "../harness/paas.ts";
 import { grant } from "../harness/rights.ts";
-import { githubReports } from "../harness/told.ts";
 import { has } from "../harness/world.ts";
 
 const namespace = "team-a";

@@ -1,10 +1,10 @@
 /** Previews while workers are killed (-9): all are created, and each is reported to GitHub once. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { changedSince, killAtRandom, replayInnocents } from "../harness/crowd.ts";
+import { githubReports } from "../harness/githubreports.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
 import { type Previews, phasesOf, previewAt, previewsOn } from "../harness/previews.ts";
 import { sized } from "../harness/size.ts";
-import { githubReports } from "../harness/told.ts";
 import { has } from "../harness/world.ts";
 import { keyState } from "../ket/keystate.ts";
 

@@ -13,11 +13,11 @@ import { Image } from "../../functions/paas/kinds/kpack.ts";
 import { Application, AppPipeline, RemoteSync } from "../../functions/paas/kinds.ts";
 import { gatewayCrds } from "../gatewayapi/crds.ts";
 import { texts } from "../harness/ghapp.ts";
+import { githubReports } from "../harness/githubreports.ts";
 import { type Paas, platformNamespace, registry, startPaas } from "../harness/paas.ts";
 import { previewAt, previewsOn, untilNoObjects } from "../harness/previews.ts";
 import { remoteSyncs } from "../harness/remotesyncs.ts";
 import { accountUser } from "../harness/rights.ts";
-import { githubReports } from "../harness/told.ts";
 import { has } from "../harness/world.ts";
 import { unwritten } from "./exercised.ts";
 
