@@ -18,7 +18,7 @@ test.for([
   [9 * hour + 12 * minute, "9h"],
   [47 * hour, "47h"],
   [2 * day + hour, "2d"],
-] as const)("%i ms ago is %s", ([millis, text]) => {
+] as const)("formats %i ms as %s", ([millis, text]) => {
   const now = Date.parse("2026-11-21T08:00:00Z");
   expect(age(new Date(now - millis).toISOString(), now)).toBe(text);
 });

@@ -1,11 +1,11 @@
-/** How long ago something was, as kubectl writes it. */
+/** Ages in the notation of kubectl. */
 
 const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** `13s`, `2m5s`, `3h12m`, `2d`: the two largest units that say something. */
+/** `13s`, `2m5s`, `3h12m`, `2d`: the one or two largest units. */
 export function age(time: string, now = Date.now()): string {
   const millis = Math.max(0, now - Date.parse(time));
   const part = (unit: number, size: number, letter: string) => {

@@ -1,9 +1,9 @@
-/** What may stand on a command line: each of these reads a text, and throws commander's error where it expected another. */
+/** Parsers for command-line arguments. Each throws an `InvalidArgumentError`, which commander reports. */
 import { InvalidArgumentError } from "commander";
 
 const units: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Reads `90s`, `15m`, `2h` or `3d` as so long ago, or an RFC 3339 time. */
+/** Parses an age (`90s`, `15m`, `2h`, `3d`) or an RFC 3339 time. */
 export function pointInTime(text: string, now = Date.now()): Date {
   const [, count, unit = ""] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   if (count !== undefined) return new Date(now - Number(count) * (units[unit] ?? 0));
@@ -12,15 +12,15 @@ export function pointInTime(text: string, now = Date.now()): Date {
     if (!Number.isNaN(time.getTime())) return time;
   }
   throw new InvalidArgumentError(
-    'Expected how long ago, such as "15m" or "2h", or a time such as 2026-11-21T18:30:00Z.',
+    "Expected an age such as 15m or 2h, or a time such as 2026-11-21T18:30:00Z.",
   );
 }
 
-/** Reads `owner/name`. */
+/** Parses `owner/name`. */
 export function repositoryName(text: string): { readonly owner: string; readonly repository: string } {
   const [, owner, repository] = /^([^/\s]+)\/([^/\s]+)$/.exec(text.toLowerCase()) ?? [];
   if (owner === undefined || repository === undefined)
-    throw new InvalidArgumentError("Expected the owner and the name of a repository: acme/web.");
+    throw new InvalidArgumentError("Expected owner/name, such as acme/web.");
   return { owner, repository };
 }
 
@@ -32,13 +32,13 @@ const wholeNumber =
     return Number(text);
   };
 
-/** A number of workers. More would be a slip of the finger: each one is a process of 70 MB. */
+/** A number of workers. A larger number is a typing error: each worker is a process of 70 MB. */
 export const workerCount = wholeNumber(100);
 
 /** A number of nodes. */
 export const nodeCount = wholeNumber(100);
 
-/** Some of these names, separated by commas. */
+/** A comma-separated list of these names. */
 export const someOf =
   <T extends string>(names: readonly T[]) =>
   (text: string): T[] => {
@@ -46,7 +46,7 @@ export const someOf =
     const other = found.find((name) => !names.includes(name as T));
     if (other === undefined) return found as T[];
     throw new InvalidArgumentError(
-      `Expected some of ${names.join(", ")}, separated by commas; found "${other}".`,
+      `Expected a comma-separated list of ${names.join(", ")}; found "${other}".`,
     );
   };
 
@@ -64,7 +64,7 @@ export const namespaceName = (text: string): string => {
   return text;
 };
 
-/** One more of them. */
+/** Collects the namespaces of a variadic argument. */
 export const namespaceNames = (text: string, before: readonly string[] = []): string[] => [
   ...before,
   namespaceName(text),

@@ -5,7 +5,7 @@ import { busOptionsOf, type ProcessSettings, runProcess } from "../../bus/proces
 import { bridgeNeeds } from "../../bus/worker/function.ts";
 import { functions } from "../../functions/index.ts";
 
-/** Runs the bridge until it is told to stop. */
+/** Runs the bridge until a stop signal. */
 export const bridge = (settings: ProcessSettings & Settings<"namespaces" | "watchSeconds">): Promise<void> =>
   runProcess("bridge", settings, (context) =>
     startBridge({

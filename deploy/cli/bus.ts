@@ -1,4 +1,4 @@
-/** A connection for one command. */
+/** The bus connection of one command. */
 import { JetStreamApiError, JetStreamError } from "@nats-io/jetstream";
 import { errors } from "@nats-io/transport-node";
 import type { busSettings, Settings } from "../../bus/config/config.ts";
@@ -6,12 +6,12 @@ import { type Bus, BusUnreachableError, busAddress, connectBus } from "../../bus
 import { DisconnectedError } from "../../bus/nats/inbox.ts";
 import { withUser } from "../../bus/nats/permissionerror.ts";
 
-/** Settings of the commands that ask the bus. */
+/** Settings of commands that use the bus. */
 export type AddressSettings = Settings<(typeof busSettings)[number]>;
-/** Settings of those that ask about a cluster. */
+/** Settings of commands that read the data of one cluster. */
 export type BusSettings = AddressSettings & Settings<"cluster">;
 
-const refusals = [
+const busErrors = [
   DisconnectedError,
   JetStreamApiError,
   JetStreamError,
@@ -22,8 +22,8 @@ const refusals = [
 ];
 
 /**
- * Runs `use` with a connection and closes it. Throws `BusUnreachableError` when the bus answers no or not at all, and
- * `BusPermissionError` when this user may not ask.
+ * Calls `use` with a connection, then closes it. Throws a `BusUnreachableError` if the bus returns an error or does not answer, and a
+ * `BusPermissionError` if the user lacks the permission.
  */
 export async function withBus<T>(settings: AddressSettings, use: (bus: Bus) => Promise<T>): Promise<T> {
   const bus = await connectBus(busAddress(settings, "denrei-cli"));
@@ -31,10 +31,10 @@ export async function withBus<T>(settings: AddressSettings, use: (bus: Bus) => P
     return await use(bus);
   } catch (caught) {
     const error = withUser(bus.identity.user, caught);
-    if (!refusals.some((type) => error instanceof type)) throw error;
+    if (!busErrors.some((type) => error instanceof type)) throw error;
     throw new BusUnreachableError(
-      `expected an answer of the bus at ${settings.natsUrl}, but ${(error as Error).message}. ` +
-        "Look at the server's log, and whether JetStream has a leader.",
+      `the request to the bus at ${settings.natsUrl} failed: ${(error as Error).message}. ` +
+        "Check the server's log, and that JetStream has a leader.",
       { cause: error },
     );
   } finally {
@@ -42,7 +42,7 @@ export async function withBus<T>(settings: AddressSettings, use: (bus: Bus) => P
   }
 }
 
-/** Whether there is a stream of that name: there is none before the first worker or bridge. */
+/** Whether the stream exists. The first worker or bridge creates it. */
 export async function hasStream({ jsm }: Bus, name: string): Promise<boolean> {
   try {
     await jsm.streams.info(name);

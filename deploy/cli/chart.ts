@@ -1,4 +1,4 @@
-/** `denrei chart`: the built-in chart as a text to start from, what a chart makes of an Application, and rights for listed kinds. */
+/** `denrei chart`: prints the built-in chart, the objects that a chart renders, and the roles for the kinds that a site lists. */
 import { readFile } from "node:fs/promises";
 import { text as textOfStream } from "node:stream/consumers";
 import { parse, parseAllDocuments } from "yaml";
@@ -24,17 +24,17 @@ export const print = (): void => {
   process.stdout.write(builtinSource);
 };
 
-/** What to render with; without them, the built-in chart and no settings. */
+/** What to render with. Default: the built-in chart without settings. */
 export interface RenderOptions {
   /** Path of a chart: `.ts` or `.js`. */
   readonly chart?: string;
-  /** Path of a `config.yaml`, as in the ConfigMap of the site. */
+  /** Path of a `config.yaml`, as in the site's ConfigMap. */
   readonly config?: string;
   /** A folder with `node_modules` and `imports`, as `DENREI_CHART_MODULES` names it for workers. */
   readonly modules?: string;
 }
 
-/** Prints the objects of each Application in a file. Throws a `UsageError` where something in the files is wrong. */
+/** Prints the rendered objects of each Application in a file. Throws a `UsageError` if a file is not valid. */
 export async function render(file: string, { chart: path, config, modules }: RenderOptions): Promise<void> {
   const { site, kinds } = settingsIn(config === undefined ? "" : await textOf(config));
   const chart: Chart & { close?(): Promise<void> } =
@@ -59,14 +59,14 @@ export async function render(file: string, { chart: path, config, modules }: Ren
 
 /** Options of `denrei chart rbac`. */
 export interface RbacOptions {
-  /** Path of a `config.yaml`, or `-` for standard input; without it the ConfigMap in the cluster is read. */
+  /** Path of a `config.yaml`, or `-` for standard input. Default: the ConfigMap in the cluster. */
   readonly config?: string;
-  /** Where the service accounts and the ConfigMap are. */
+  /** Namespace of the service accounts and the ConfigMap. */
   readonly namespace: string;
   readonly json?: boolean;
 }
 
-/** Prints the roles for the kinds that the site lists. Throws a `UsageError` when the list is not valid. */
+/** Prints the roles for the kinds that the site lists. Throws a `UsageError` if the list is not valid. */
 export async function rbac(
   { config, namespace, json = false }: RbacOptions,
   settings: Settings<"kubeconfig" | "context">,
@@ -79,12 +79,14 @@ export async function rbac(
     ? JSON.stringify({ apiVersion: "v1", kind: "List", items: manifests }, null, 2)
     : yamlText(manifests);
   process.stdout.write(`${printed.trimEnd()}\n`);
-  // Standard output is for kubectl.
+  // Standard output is input for kubectl.
   if (kinds.length === 0)
-    process.stderr.write("The site lists no kinds: these roles are empty, and take former rights away.\n");
+    process.stderr.write(
+      "The site lists no kinds. These roles are empty: applying them removes all rights granted before.\n",
+    );
 }
 
-/** The site's settings in the cluster; none where there is no ConfigMap. */
+/** The site's settings in the cluster; empty without the ConfigMap. */
 async function configIn(namespace: string, settings: Settings<"kubeconfig" | "context">): Promise<string> {
   const client = await connectCluster({ path: settings.kubeconfig, context: settings.context });
   try {
@@ -103,14 +105,13 @@ async function textOf(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    throw new UsageError(`expected a file ${path} that can be read: ${(error as Error).message}`);
+    throw new UsageError(`cannot read ${path}: ${(error as Error).message}`);
   }
 }
 
 async function chartIn(path: string, modules: string | undefined) {
   const language = /\.(ts|js)$/.exec(path)?.[1] as "ts" | "js" | undefined;
-  if (language === undefined)
-    throw new UsageError(`expected a chart whose name ends in .ts or .js, found ${path}`);
+  if (language === undefined) throw new UsageError(`${path} is not a chart: its name must end in .ts or .js`);
   return sourceChart({ source: await textOf(path), language, modules });
 }
 
@@ -128,13 +129,13 @@ function applicationsIn(text: string, file: string): Stored<Application>[] {
   const found = documents.filter(
     (document): document is Application => (document as Application | null)?.kind === Application.kind,
   );
-  if (found.length === 0) throw new UsageError(`expected an Application in ${file}, found none`);
+  if (found.length === 0) throw new UsageError(`${file} has no Application`);
   return found.map((app) => {
     const { name = "", namespace = "default" } = app.metadata ?? {};
     const metadata = { ...app.metadata, name, namespace, uid: `uid-of-${name}`, resourceVersion: "1" };
     try {
       const checked = checkObject(Application, { ...app, metadata });
-      // What the API server would fill in.
+      // Applies the defaults, as the API server would.
       return { ...checked, spec: Application.definition?.spec.parse(checked.spec) as Application["spec"] };
     } catch (error) {
       if (error instanceof InvalidObjectError)

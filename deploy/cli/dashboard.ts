@@ -7,12 +7,12 @@ import { builtPage } from "../environment/page.ts";
 
 type DashboardSettings = Settings<(typeof dashboardSettings)[number]>;
 
-/** Runs the dashboard of these functions until it is told to stop. In a checkout its page is built first, where that is missing or old. */
+/** Runs the dashboard of these functions until a stop signal. In a checkout, builds the page first if it is missing or out of date. */
 export async function dashboard(
   settings: DashboardSettings,
   functions: readonly ReconcileFunction[],
 ): Promise<void> {
-  const page = await builtPage({ onBuild: () => console.error("denrei: building the dashboard's page") });
+  const page = await builtPage({ onBuild: () => console.error("denrei: building the dashboard page") });
   await runBusProcess("dashboard", settings, async ({ bus, log, registry }) =>
     startDashboard({
       bus,
@@ -38,7 +38,7 @@ export async function dashboard(
   );
 }
 
-/** An App has both, or there is none. */
+/** The GitHub App, or undefined if neither setting is present. Throws a `ConfigError` if only one is. */
 function githubOf({
   githubUrl: url,
   githubClientId: clientId,
@@ -46,9 +46,8 @@ function githubOf({
 }: Settings<"githubUrl" | "githubClientId" | "githubClientSecret">) {
   if (clientId !== undefined && clientSecret !== undefined) return { url, clientId, clientSecret };
   if (clientId === undefined && clientSecret === undefined) return undefined;
-  const [there, missing] =
-    clientId === undefined ? ["secret", "--github-client-id"] : ["id", "--github-client-secret"];
+  const missing = clientId === undefined ? "--github-client-id" : "--github-client-secret";
   throw new ConfigError(
-    `expected ${missing} beside the GitHub App's client ${there}, found none. Set both or neither.`,
+    `${missing} is missing: set both --github-client-id and --github-client-secret, or neither`,
   );
 }

@@ -13,21 +13,21 @@ import { say } from "./output.ts";
 
 const messageWidth = 80;
 
-/** The letters of a function; undefined on a bus that no worker has used yet. */
-async function lettersOf(bus: Bus, fn: string, { cluster }: BusSettings) {
+/** The dead letters of a function; undefined on a bus that no worker has used yet. */
+async function deadLettersOf(bus: Bus, fn: string, { cluster }: BusSettings) {
   return (await hasStream(bus, streams.deadLetters)) ? deadLetters(bus, { fn, cluster }) : undefined;
 }
 
-/** Prints every dead letter, the newest first. */
+/** Prints all dead letters, newest first. */
 export async function list(
   settings: BusSettings,
   options: { function?: string; json?: boolean },
 ): Promise<void> {
-  const wanted = options.function === undefined ? functionNames : [functionName(options.function)];
+  const names = options.function === undefined ? functionNames : [functionName(options.function)];
   const listed = await withBus(settings, (bus) =>
-    Promise.all(wanted.map(async (fn) => (await lettersOf(bus, fn, settings))?.list())),
+    Promise.all(names.map(async (fn) => (await deadLettersOf(bus, fn, settings))?.list())),
   );
-  const found = listed.flatMap((letters) => letters ?? []);
+  const found = listed.flatMap((all) => all ?? []);
   found.sort((a, b) => b.letter.time.localeCompare(a.letter.time));
   if (options.json) return say(JSON.stringify(found, null, 2));
   if (found.length === 0) return say("No dead letters.");
@@ -47,7 +47,7 @@ function shortened(message: string): string {
   return line.length > messageWidth ? `${line.slice(0, messageWidth - 1)}…` : line;
 }
 
-/** Prints one dead letter, whole. */
+/** Prints all fields of a dead letter. */
 export async function show(
   fn: string,
   object: string,
@@ -56,18 +56,18 @@ export async function show(
 ): Promise<void> {
   functionName(fn);
   const letter = await withBus(settings, async (bus) =>
-    (await lettersOf(bus, fn, settings))?.get(parseKeyText(object)),
+    (await deadLettersOf(bus, fn, settings))?.get(parseKeyText(object)),
   );
   if (letter === undefined) throw missing(fn, object);
   if (options.json) return say(JSON.stringify(letter, null, 2));
   const { stack, message, cause, ...rest } = letter;
   const lines = { function: fn, object, ...rest, cause: causeText(cause) };
   say(aligned(Object.entries(lines).map(([name, value]) => [`${name}:`, String(value)])));
-  // The stack of an error begins with its message.
+  // An error's stack usually starts with its message.
   say(`\n${stack?.includes(message) ? stack : [message, stack].filter(Boolean).join("\n")}`);
 }
 
-/** Why a reconcile was wanted, for people. */
+/** The cause of a reconcile in words. */
 export function causeText(cause: DeadLetter["cause"]): string {
   switch (cause.type) {
     case "object":
@@ -80,7 +80,7 @@ export function causeText(cause: DeadLetter["cause"]): string {
 }
 
 /** Replays one dead letter, or all of a function. */
-export async function replayLetters(
+export async function replay(
   fn: string,
   object: string | undefined,
   settings: BusSettings,
@@ -89,23 +89,23 @@ export async function replayLetters(
   functionName(fn);
   if ((object === undefined) === (options.all !== true)) {
     throw new UsageError(
-      `expected either the name of an object or --all, found ${object === undefined ? "neither" : "both"}`,
+      object === undefined ? "specify an object or --all" : "specify either an object or --all, not both",
     );
   }
   await withBus(settings, async (bus) => {
-    const letters = await lettersOf(bus, fn, settings);
-    const all = (await letters?.list()) ?? [];
-    const wanted = all.map(({ key }) => key).filter((key) => options.all || keyText(key) === object);
-    if (object !== undefined && wanted.length === 0) throw missing(fn, object);
-    if (letters === undefined || wanted.length === 0) return say("No dead letters.");
+    const stored = await deadLettersOf(bus, fn, settings);
+    const all = (await stored?.list()) ?? [];
+    const selected = all.map(({ key }) => key).filter((key) => options.all || keyText(key) === object);
+    if (object !== undefined && selected.length === 0) throw missing(fn, object);
+    if (stored === undefined || selected.length === 0) return say("No dead letters.");
     if (!(await hasStream(bus, workStream(fn)))) {
       throw new AbsentError(
-        `expected the stream ${workStream(fn)} on the bus, found none. Start a worker (denrei worker ${fn}), which creates it.`,
+        `the stream ${workStream(fn)} does not exist on the bus. Start a worker, which creates it: denrei worker ${fn}`,
       );
     }
     const queue = ticketQueue(bus, { fn, cluster: settings.cluster }, { replica: "denrei-cli" });
-    for (const key of wanted) {
-      await letters.replay(queue, key);
+    for (const key of selected) {
+      await stored.replay(queue, key);
       say(`${fn} will reconcile ${keyText(key)} again.`);
     }
   });
@@ -113,5 +113,5 @@ export async function replayLetters(
 
 const missing = (fn: string, object: string): AbsentError =>
   new AbsentError(
-    `expected a dead letter of ${fn} for ${object}, found none. \`denrei deadletters list\` shows what there is.`,
+    `${fn} has no dead letter for ${object}. List dead letters with \`denrei deadletters list\`.`,
   );

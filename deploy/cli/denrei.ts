@@ -1,11 +1,11 @@
-/** The program. */
+/** Entry point. */
 import { enableCompileCache } from "node:module";
 import { watchOutput } from "./output.ts";
 
 enableCompileCache();
 watchOutput();
 if (process.channel) {
-  // The launcher for older Nodes holds the other end. When it is killed, this process is to end as well.
+  // The launcher for older Node versions holds the other end: stop when it is killed.
   process.channel.unref();
   process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
 }

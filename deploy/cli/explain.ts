@@ -1,4 +1,4 @@
-/** Errors for people: those that say what to do as they are, the others with their stack. */
+/** Printing errors: expected ones as a message, unexpected ones with their stack. */
 import { ConfigError } from "../../bus/config/config.ts";
 import { redacted } from "../../bus/values/redact.ts";
 import { UsageError, usageExitCode } from "../environment/errors.ts";
@@ -6,16 +6,16 @@ import { UsageError, usageExitCode } from "../environment/errors.ts";
 const isUsage = (error: unknown): error is Error =>
   error instanceof UsageError || error instanceof ConfigError;
 
-async function explains(error: unknown): Promise<boolean> {
+async function isExpected(error: unknown): Promise<boolean> {
   if (isUsage(error)) return true;
-  // Loaded late: it is most of the program, and a slip of the finger is to be answered at once.
-  const { selfExplaining } = await import("./failures.ts");
-  return selfExplaining.some((type) => error instanceof type);
+  // Loaded late, because it imports most of the program: usage errors appear at once.
+  const { expectedErrors } = await import("./failures.ts");
+  return expectedErrors.some((type) => error instanceof type);
 }
 
-/** Prints an error that ends the program, sets its exit code, and resolves to that. */
+/** Prints a fatal error, sets the exit code, and returns it. */
 export async function report(error: unknown): Promise<number> {
-  const text = (await explains(error))
+  const text = (await isExpected(error))
     ? `denrei: ${(error as Error).message}`
     : `denrei: unexpected error\n${error instanceof Error ? error.stack : String(error)}`;
   console.error(redacted(text));

@@ -1,4 +1,4 @@
-/** Errors that say themselves what was expected, what was found and what to do. */
+/** Errors that are printed without a stack. */
 
 import { KubeconfigError } from "../../bus/kube/connection.ts";
 import { ApiError, ApiUnreachableError, CredentialsError } from "../../bus/kube/errors.ts";
@@ -10,8 +10,8 @@ import { TopologyError } from "../../bus/topology.ts";
 import { AbsentError } from "../environment/errors.ts";
 import { BinaryUnavailableError, ChecksumMismatchError, ChildStartError } from "../local/index.ts";
 
-/** Types whose message is all that a person needs. */
-export const selfExplaining = [
+/** Classes whose message tells the user what to do. */
+export const expectedErrors = [
   AbsentError,
   ApiError,
   ApiUnreachableError,

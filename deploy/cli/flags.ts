@@ -1,56 +1,50 @@
-/** Flags of settings, and what `--help` says of them. */
+/** Command-line flags of the settings. */
 import { type Command, Option } from "commander";
 import { defaultOf, flagOf, type SettingName, variableOf } from "../../bus/config/config.ts";
 
-/** What `--help` says of a setting: its value's name, and what it is for. */
+/** Placeholder of the value, and description. */
 const descriptions: Record<SettingName, readonly [value: string, text: string]> = {
-  kubeconfig: [
-    "path",
-    "kubeconfig file (default: the files of KUBECONFIG, ~/.kube/config, or the pod's service account)",
-  ],
-  context: ["name", "context of the kubeconfig (default: its current one)"],
-  natsUrl: ["url", "NATS servers, separated by commas"],
+  kubeconfig: ["path", "Kubeconfig file (default: KUBECONFIG, ~/.kube/config, or the pod's service account)"],
+  context: ["name", "Context of the kubeconfig (default: the current context)"],
+  natsUrl: ["url", "Comma-separated NATS servers"],
   natsCreds: ["path", "NATS credentials file"],
-  natsCa: ["path", "certificate of the authority that the NATS servers' are signed by"],
-  natsCert: ["path", "certificate that tells the NATS servers who this is; read again when it was renewed"],
-  natsKey: ["path", "the certificate's private key"],
-  cluster: ["name", "name of the cluster on a bus that many clusters share"],
-  replica: ["name", "name of this process, unique among its replicas (default: host name and process id)"],
-  streamReplicas: ["count", "copies of each stream: 1, or 3 on a NATS cluster"],
-  ackWaitSeconds: ["seconds", "how long the objects of a killed worker wait; workers and bridge must agree"],
-  httpAddress: ["host:port", "where /healthz, /readyz and /metrics are served; port 0 is any free one"],
-  logLevel: ["level", "trace, debug, info, warn, error, fatal or silent"],
-  namespaces: ["names", "watch these namespaces only, separated by commas (default: all)"],
-  watchSeconds: [
+  natsCa: ["path", "CA certificate that signs the NATS servers' certificates"],
+  natsCert: ["path", "Client certificate for the NATS servers; read again after a renewal"],
+  natsKey: ["path", "Private key of the client certificate"],
+  cluster: ["name", "Name of the cluster on a bus that several clusters share"],
+  replica: ["name", "Unique name of this replica (default: host name and process ID)"],
+  streamReplicas: ["count", "Replicas of each stream: 1, or 3 on a NATS cluster"],
+  ackWaitSeconds: [
     "seconds",
-    "how long one watch request lives; a dead connection is noticed within this time",
+    "Time until requests of a killed worker are redelivered; the same for workers and bridge",
   ],
-  webhookAddress: ["host:port", "where webhooks are received; port 0 is any free one"],
-  webhookPath: ["path", "path of webhooks: a hook is served at <path>/<hook>"],
+  httpAddress: ["host:port", "Address of /healthz, /readyz, and /metrics; port 0 selects a free port"],
+  logLevel: ["level", "trace, debug, info, warn, error, fatal, or silent"],
+  namespaces: ["names", "Comma-separated namespaces to watch (default: all)"],
+  watchSeconds: ["seconds", "Duration of a watch request; a dead connection is detected within this time"],
+  webhookAddress: ["host:port", "Address that receives webhooks; port 0 selects a free port"],
+  webhookPath: ["path", "Path prefix: a hook is served at <path>/<hook>"],
   webhookSecrets: [
     "folder",
-    "a file for each hook, called like it, with a secret in each line; read again when it changes",
+    "One file per hook, with the hook's name and one secret per line; read again after changes",
   ],
-  dashboardAddress: ["host:port", "where the dashboard is served; port 0 is any free one"],
-  dashboardUrl: ["url", "where browsers reach it (default: where it is served)"],
+  dashboardAddress: ["host:port", "Address that serves the dashboard; port 0 selects a free port"],
+  dashboardUrl: ["url", "URL for browsers (default: the address)"],
   dashboardKeys: [
     "path",
-    "a file with keys for sessions, one in each line: the first is for new ones; read again when it changes",
+    "File with session keys, one per line; the first encrypts new sessions; read again after changes",
   ],
-  oidcIssuer: ["url", "OpenID Connect issuer that people log in at, and whose tokens the API server takes"],
-  oidcClientId: ["id", "the dashboard's name at the issuer, and the audience of the tokens"],
-  oidcClientSecret: ["path", "a file with its secret there (default: it is a public client)"],
-  oidcScopes: ["scopes", "what the issuer is asked for, separated by spaces"],
-  githubUrl: ["url", "GitHub that people connect their accounts of"],
-  githubClientId: ["id", "client id of the GitHub App that they do so with (default: they can not)"],
-  githubClientSecret: ["path", "a file with the App's client secret"],
-  oidcCa: [
-    "path",
-    "certificate of the authority that the issuer's is signed by (default: those of the system)",
-  ],
+  oidcIssuer: ["url", "OpenID Connect issuer for logins; the API server must accept its tokens"],
+  oidcClientId: ["id", "Client ID of the dashboard at the issuer, and audience of the tokens"],
+  oidcClientSecret: ["path", "File with the client secret (default: a public client)"],
+  oidcScopes: ["scopes", "Space-separated scopes to request"],
+  githubUrl: ["url", "GitHub server on which users connect their accounts"],
+  githubClientId: ["id", "Client ID of the GitHub App for connections (default: no connections)"],
+  githubClientSecret: ["path", "File with the client secret of the GitHub App"],
+  oidcCa: ["path", "CA certificate that signs the issuer's certificate (default: the CAs of the system)"],
 };
 
-/** Adds the flags of settings; environment and defaults are applied when the settings are read. */
+/** Adds flags. `readSettings` applies the environment and the defaults. */
 export function withSettings(command: Command, names: readonly SettingName[]): Command {
   for (const name of names) {
     const [value, text] = descriptions[name];

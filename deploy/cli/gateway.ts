@@ -5,7 +5,7 @@ import { startGateway } from "../../bus/gateway/gateway.ts";
 import { readSecrets } from "../../bus/gateway/secrets.ts";
 import { type BusProcessSettings, busOptionsOf, runBusProcess } from "../../bus/process/run.ts";
 
-/** Runs the gateway until it is told to stop. Throws a `ConfigError` without secrets, whatever there is of the bus. */
+/** Runs the gateway until a stop signal. Throws a `ConfigError` if there are no secrets, before it connects to the bus. */
 export async function gateway(
   settings: BusProcessSettings & Settings<"webhookAddress" | "webhookPath" | "webhookSecrets">,
 ): Promise<void> {

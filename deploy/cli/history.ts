@@ -10,17 +10,17 @@ import { type BusSettings, hasStream, withBus } from "./bus.ts";
 import { causeText } from "./deadletters.ts";
 import { say } from "./output.ts";
 
-/** What was asked for. */
+/** Options of the command line. */
 export interface HistoryOptions {
   readonly trace?: string;
   readonly limit: number;
   readonly json?: boolean;
 }
 
-/** Whoever types has more patience than a page. Milliseconds. */
+/** Longer than on the dashboard. Milliseconds. */
 const searchMillis = 60_000;
 
-/** Prints everything that happened to an object, or in a trace, the oldest first. */
+/** Prints the history of an object or a trace, oldest first. */
 export async function history(
   what: string | undefined,
   object: string | undefined,
@@ -42,10 +42,11 @@ export async function history(
         })
       : { events: [], before: undefined },
   );
-  if (json) return say(JSON.stringify(events.map(fields), null, 2));
-  if (events.length === 0) return say("Nothing is known of it. What workers do is kept for a day.");
-  say(aligned([["TIME", "WHAT", "BY", "TRACE"], ...events.flatMap(rows)]));
-  if (before !== undefined) say(`\nThere is more before: --limit shows more than ${limit} reconciles.`);
+  if (json) return say(JSON.stringify(happenings.map(fields), null, 2));
+  if (happenings.length === 0) return say("No history. Activity is kept for one day.");
+  say(aligned([["TIME", "WHAT", "BY", "TRACE"], ...happenings.flatMap(rows)]));
+  if (before !== undefined)
+    say(`\nEarlier reconciles are not shown. Raise --limit (now ${limit}) to see them.`);
 }
 
 function searchedFor(
@@ -54,17 +55,17 @@ function searchedFor(
   trace: string | undefined,
 ): SearchTarget {
   if (trace !== undefined) {
-    if (what !== undefined) throw new UsageError(`expected either an object or --trace, found both`);
+    if (what !== undefined) throw new UsageError("specify either an object or --trace, not both");
     return { trace };
   }
   if (what === undefined || object === undefined)
     throw new UsageError(
-      `expected a kind or a function and the name of an object, or --trace, found ${what ?? "neither"}`,
+      `specify a kind (or function) and an object, or --trace${what === undefined ? "" : `: the object of ${what} is missing`}`,
     );
   return { object: { ...kindNamed(what), ...parseKeyText(object) } };
 }
 
-/** A kind that a function knows, by its own name or that of the function which reconciles it. */
+/** Finds a kind by its name or by the name of the function that reconciles it. */
 function kindNamed(name: string): { readonly group: string; readonly kind: string } {
   const wanted = name.toLowerCase();
   const known = functions.flatMap(kindsOf);
@@ -74,7 +75,7 @@ function kindNamed(name: string): { readonly group: string; readonly kind: strin
     known.find((one) => [one.kind.toLowerCase(), one.plural].includes(wanted));
   if (kind === undefined)
     throw new UsageError(
-      `expected a function, or a kind that one knows, found "${name}". Kinds are ${[...new Set(known.map((one) => one.kind))].sort().join(", ")}`,
+      `unknown kind or function "${name}". Kinds: ${[...new Set(known.map((one) => one.kind))].sort().join(", ")}`,
     );
   return { group: kind.group, kind: kind.kind };
 }
@@ -88,8 +89,8 @@ const functionsOf = (searched: SearchTarget): string[] =>
 
 const time = (at: number): string => new Date(at).toISOString();
 
-/** What is told of one in JSON. */
-function fields(happening: TimelineEvent): object {
+/** The JSON of one entry. */
+function fields(happening: Happening): object {
   const { at, trace, type } = happening;
   const common = { type, time: time(at), ...(trace !== undefined && { trace }) };
   switch (happening.type) {
@@ -108,8 +109,8 @@ function fields(happening: TimelineEvent): object {
   }
 }
 
-/** A line, and one for each write. */
-function rows(happening: TimelineEvent): string[][] {
+/** One row, and one for each write. */
+function rows(happening: Happening): string[][] {
   const { at, trace = "-" } = happening;
   const row = (what: string, by: string): string[] => [time(at), what, by, trace];
   switch (happening.type) {
@@ -126,14 +127,14 @@ function rows(happening: TimelineEvent): string[][] {
       const { outcome, nextInMillis, tookMillis, waitedMillis, error, replica, writes, moreWrites } = record;
       const cause = record.causes[0];
       const next = nextInMillis === undefined ? "" : ` in ${nextInMillis} ms`;
-      const told = [
+      const parts = [
         `${fn} ${keyText(key)}: ${outcome}${next}`,
         ...(error ? [error.name] : []),
         ...(cause ? [`for ${causeText(cause)}`] : []),
         `waited ${waitedMillis} ms, took ${tookMillis} ms`,
       ];
       return [
-        row(told.join(", "), replica),
+        row(parts.join(", "), replica),
         ...writes.map((write) => ["", `  ${write.verb} ${write.kind} ${keyText(write)}`, "", ""]),
         ...(moreWrites > 0 ? [["", `  and ${moreWrites} more writes`, "", ""]] : []),
       ];

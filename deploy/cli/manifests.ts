@@ -21,54 +21,52 @@ const print = (manifests: readonly object[], { json }: { json?: boolean }): void
   process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
 };
 
-/** Prints the CRDs of every kind that the functions define. */
+/** Prints the CRDs of all kinds that the functions define. */
 export const crds = (options: { json?: boolean }): void => print(crdManifests(functions), options);
 
-/** Processes that are no function's. */
-const others = ["bridge", "gateway"];
+/** Processes that run no functions. */
+const infrastructure = ["bridge", "gateway"];
 
 /** Prints service accounts, roles and bindings. */
 export async function rbac(
   names: readonly string[],
   options: { json?: boolean; namespace: string },
 ): Promise<void> {
-  const wanted = names.length === 0 ? ["all", ...others] : names;
+  const selected = names.length === 0 ? ["all", ...infrastructure] : names;
   const workers = await functionsNamed(
-    wanted.filter((name) => !others.includes(name)),
-    ", bridge, gateway or all",
+    selected.filter((name) => !infrastructure.includes(name)),
+    ", bridge, gateway, or all",
   );
   const { namespace } = options;
-  const bridge = wanted.includes("bridge") ? functions : [];
-  const gateway = wanted.includes("gateway") ? [accountManifest(gatewayName, namespace)] : [];
+  const bridge = selected.includes("bridge") ? functions : [];
+  const gateway = selected.includes("gateway") ? [accountManifest(gatewayName, namespace)] : [];
   print([...roleManifests({ functions: workers, bridge, namespace }), ...gateway], options);
 }
 
-/** Prints what opts namespaces in. Throws {@link AbsentError} when no function has a use for it. */
+/** Prints the RoleBindings that opt namespaces in. Throws an {@link AbsentError} if no function owns or watches Secrets. */
 export function optIn(
   namespaces: readonly string[],
   options: { json?: boolean; platformNamespace: string },
 ): void {
-  const wanted = [...new Set(namespaces)];
-  const manifests = optInManifests(functions, wanted, options.platformNamespace);
+  const unique = [...new Set(namespaces)];
+  const manifests = optInManifests(functions, unique, options.platformNamespace);
   if (manifests.length === 0) {
-    throw new AbsentError(
-      "expected a function that owns or watches Secrets, found none: there is nothing to opt in to",
-    );
+    throw new AbsentError("no function owns or watches Secrets: there is nothing to opt in to");
   }
   print(manifests, options);
-  // Standard output is for kubectl.
+  // Standard output is input for kubectl.
   process.stderr.write(
-    `Label as well, if that is not done yet: kubectl label namespace ${wanted.join(" ")} ${optInLabel}=true\n`,
+    `Label the namespaces too: kubectl label namespace ${unique.join(" ")} ${optInLabel}=true\n`,
   );
 }
 
-/** Prints Secrets with new certificates for the bus and each of its users. */
+/** Prints Secrets with new certificates for the bus and its users. */
 export function certificates(options: { json?: boolean; namespace: string }): void {
   const roles = clusterRoles(functions, "default").map(({ name }) => name);
   print(certificateManifests(roles, options.namespace), options);
 }
 
-/** Prints the users of the NATS servers, as a file for their configuration to include. */
+/** Prints the users of the NATS servers, as a file that their configuration includes. */
 export const users = (options: { cluster: string; oneAccount?: boolean }): void => {
   const roles = clusterRoles(functions, options.cluster);
   process.stdout.write(authorizationText(certificateUsers(options.oneAccount ? inOneAccount(roles) : roles)));

@@ -1,4 +1,4 @@
-/** Functions by name. */
+/** Finding functions by name. */
 import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import { catalog } from "../../functions/catalog.ts";
 import { UsageError } from "../environment/errors.ts";
@@ -6,20 +6,18 @@ import { UsageError } from "../environment/errors.ts";
 /** Names of all functions. */
 export const functionNames = Object.keys(catalog);
 
-/** The same name. Throws {@link UsageError} when no function has it. */
+/** Returns the name. Throws a {@link UsageError} if no function has it; `others` names what else the user may enter. */
 export function functionName(name: string, others = ""): string {
   if (functionNames.includes(name)) return name;
-  throw new UsageError(
-    `expected the name of a function (${functionNames.join(", ")})${others}, found "${name}"`,
-  );
+  throw new UsageError(`unknown function "${name}": expected one of ${functionNames.join(", ")}${others}`);
 }
 
-/** Loads functions by name, and no other; `all` is every one. Throws {@link UsageError} for a name that there is not. */
+/** Loads only the named functions; `all` selects every function. Throws a {@link UsageError} for an unknown name. */
 export async function functionsNamed(
-  wanted: readonly string[],
-  others = " or all",
+  selected: readonly string[],
+  others = ", or all",
 ): Promise<ReconcileFunction[]> {
-  const names = wanted.flatMap((name) => (name === "all" ? functionNames : [functionName(name, others)]));
+  const names = selected.flatMap((name) => (name === "all" ? functionNames : [functionName(name, others)]));
   const modules = await Promise.all([...new Set(names)].map((name) => catalog[name]?.()));
   return modules.flatMap((module) => module?.default ?? []);
 }

@@ -1,4 +1,4 @@
-/** Commands of those who run the platform: what waits, what was given up, what came in, and what nobody uses any more. */
+/** Commands for operators: queues, history, dead letters, webhooks, and leftovers. */
 import type { Command } from "commander";
 import { busSettings, readSettings } from "../../bus/config/config.ts";
 import type { RequestState } from "../../bus/inspect/requests.ts";
@@ -10,19 +10,21 @@ const pruneSettings = ["kubeconfig", "context", ...connectionSettings] as const;
 
 const requestStates: readonly RequestState[] = ["pending", "in-flight", "retrying", "delayed"];
 
-/** Adds the options that say which webhooks. */
+/** Adds options that select webhooks. */
 const withRange = (command: Command): Command =>
   command
-    .option("--since <time>", "how long ago, such as 2h, or a time (RFC 3339)", (text) => pointInTime(text))
-    .option("--until <time>", "the same for the end", (text) => pointInTime(text))
-    .option("--repository <owner/name>", "of one repository", repositoryName)
-    .option("--event <name>", "of one event, such as pull_request");
+    .option("--since <time>", "Only webhooks since this age (2h) or time (RFC 3339)", (text) =>
+      pointInTime(text),
+    )
+    .option("--until <time>", "Only webhooks until this age or time", (text) => pointInTime(text))
+    .option("--repository <owner/name>", "Only webhooks of this repository", repositoryName)
+    .option("--event <name>", "Only webhooks of this event, such as pull_request");
 
-/** Adds them to the command line. */
+/** Adds the commands. */
 export function addOperatorCommands(program: Command): void {
   addQueueCommands(program);
   addActivityCommands(program);
-  addLetterCommands(program);
+  addDeadLetterCommands(program);
   addWebhookCommands(program);
   addPruneCommand(program);
 }
@@ -31,19 +33,28 @@ function addQueueCommands(program: Command): void {
   withSettings(
     program
       .command("status")
-      .description("per function: queue and dead letters; per kind: objects and the bridge's position")
-      .option("--json", "as JSON"),
+      .description("Show the queues of functions, and the kinds that bridges watch")
+      .option("--json", "Print JSON"),
     connectionSettings,
   )
     .addHelpText(
       "after",
       `
-Per function: EVENTS that no worker has looked at yet; in objects: PENDING wait
-for a free worker, PARKED have changed while they were reconciled, IN FLIGHT are
-being reconciled, DELAYED wait for their time, of which RETRYING have failed, and
-DEAD LETTERS were given up. \`denrei requests\` names the objects.
-Per kind: OBJECTS on the bus (deleted ones stay for some days), the BRIDGE that
-watches it, the resourceVersion up to which it has published, and since when.`,
+Columns of a function:
+  EVENTS        events that no worker has routed yet
+  PENDING       objects that wait for a free worker
+  PARKED        objects that changed while they were reconciled
+  IN FLIGHT     objects that a worker reconciles now
+  DELAYED       objects that are due later, including RETRYING
+  RETRYING      objects whose last attempt failed
+  DEAD LETTERS  objects that workers have given up
+denrei requests lists these objects.
+
+Columns of a kind:
+  OBJECTS       objects on the bus (deleted ones stay for some days)
+  BRIDGE        bridge that watches the kind
+  POSITION      resourceVersion up to which changes are published
+  MOVED         time of the last change of POSITION`,
     )
     .action(async (flags) => {
       const settings = readSettings(connectionSettings, flags, process.env);
@@ -53,24 +64,23 @@ watches it, the resourceVersion up to which it has published, and since when.`,
   withSettings(
     program
       .command("requests")
-      .description("objects that wait for a worker, that a worker has, or that wait for their next attempt")
-      .argument("[function]", "of one function")
+      .description("List pending, in-flight, retrying, and delayed objects")
+      .argument("[function]", "Name of a function (default: all)")
       .option(
         "--state <states>",
-        `only these, separated by commas: ${requestStates.join(", ")}`,
+        `Comma-separated states: ${requestStates.join(", ")}`,
         someOf(requestStates),
       )
-      .option("--limit <count>", "at most so many", listLimit, 50)
-      .option("--json", "as JSON"),
+      .option("--limit <count>", "Maximum number of entries", listLimit, 50)
+      .option("--json", "Print JSON"),
     connectionSettings,
   )
     .addHelpText(
       "after",
       `
-PENDING, IN FLIGHT, RETRYING and DELAYED of \`denrei status\`, object by object:
-those that are due first, the oldest first, then the others by the time when they
-fall due. FAILED counts attempts, and REASON says why the last one failed;
-\`denrei history\` and the object's conditions have the details.`,
+Objects that are due come first, oldest first; the others follow by due time.
+FAILED is the number of failed attempts, and REASON is the reason of the last
+one. For details, see denrei history and the conditions of the object.`,
     )
     .action(async (fn: string | undefined, flags) => {
       const settings = readSettings(connectionSettings, flags, process.env);
@@ -82,8 +92,8 @@ function addActivityCommands(program: Command): void {
   withSettings(
     program
       .command("working")
-      .description("which worker works on what: asked of the workers themselves")
-      .option("--json", "as JSON"),
+      .description("Show what each worker reconciles now; the workers answer themselves")
+      .option("--json", "Print JSON"),
     connectionSettings,
   ).action(async (flags) => {
     const settings = readSettings(connectionSettings, flags, process.env);
@@ -93,12 +103,12 @@ function addActivityCommands(program: Command): void {
   withSettings(
     program
       .command("history")
-      .description("what happened to an object within a day, from the webhook to the write: the oldest first")
-      .argument("[kind]", "of the object, or the name of a function that reconciles it")
+      .description("Show the last day of an object, from webhooks to writes, oldest first")
+      .argument("[kind]", "Kind of the object, or name of its function")
       .argument("[object]", "namespace/name, or the name of a cluster-scoped object")
-      .option("--trace <id>", "instead: everything of a trace, by its id or a traceparent")
-      .option("--limit <count>", "at most so many reconciles, the newest", listLimit, 50)
-      .option("--json", "as JSON"),
+      .option("--trace <id>", "Show a trace instead, by its ID or a traceparent")
+      .option("--limit <count>", "Maximum number of reconciles; shows the newest", listLimit, 50)
+      .option("--json", "Print JSON"),
     connectionSettings,
   ).action(async (kind: string | undefined, object: string | undefined, flags) => {
     const settings = readSettings(connectionSettings, flags, process.env);
@@ -106,51 +116,53 @@ function addActivityCommands(program: Command): void {
   });
 }
 
-function addLetterCommands(program: Command): void {
-  const letters = program.command("deadletters").description("requests that were given up");
+function addDeadLetterCommands(program: Command): void {
+  const deadLetters = program.command("deadletters").description("List, show, and replay dead letters");
   withSettings(
-    letters
+    deadLetters
       .command("list")
-      .description("every dead letter, the newest first")
-      .option("--function <name>", "of one function")
-      .option("--json", "as JSON"),
+      .description("List dead letters, newest first")
+      .option("--function <name>", "Only dead letters of this function")
+      .option("--json", "Print JSON"),
     connectionSettings,
   ).action(async (flags) => {
     const settings = readSettings(connectionSettings, flags, process.env);
     await (await import("./deadletters.ts")).list(settings, flags);
   });
   withSettings(
-    letters
+    deadLetters
       .command("show")
-      .description("one dead letter, whole")
-      .argument("<function>", "whose")
+      .description("Show a dead letter with its stack and cause")
+      .argument("<function>", "Name of the function")
       .argument("<object>", "namespace/name, or the name of a cluster-scoped object")
-      .option("--json", "as JSON"),
+      .option("--json", "Print JSON"),
     connectionSettings,
   ).action(async (fn: string, object: string, flags) => {
     const settings = readSettings(connectionSettings, flags, process.env);
     await (await import("./deadletters.ts")).show(fn, object, settings, flags);
   });
   withSettings(
-    letters
+    deadLetters
       .command("replay")
-      .description("ask for the reconcile again and take the letter away")
-      .argument("<function>", "whose")
+      .description("Replay one or all dead letters: enqueue the object and remove the dead letter")
+      .argument("<function>", "Name of the function")
       .argument("[object]", "namespace/name, or the name of a cluster-scoped object")
-      .option("--all", "every dead letter of the function"),
+      .option("--all", "Replay all dead letters of the function"),
     connectionSettings,
   ).action(async (fn: string, object: string | undefined, flags) => {
     const settings = readSettings(connectionSettings, flags, process.env);
-    await (await import("./deadletters.ts")).replayLetters(fn, object, settings, flags);
+    await (await import("./deadletters.ts")).replay(fn, object, settings, flags);
   });
 }
 
 function addWebhookCommands(program: Command): void {
-  const webhooks = program.command("webhooks").description("webhooks of the last three days");
+  const webhooks = program
+    .command("webhooks")
+    .description("List, show, and replay the webhooks of the last three days");
   withSettings(
-    withRange(webhooks.command("list").description("the newest first"))
-      .option("--limit <count>", "at most so many", listLimit, 50)
-      .option("--json", "as JSON"),
+    withRange(webhooks.command("list").description("List webhooks, newest first"))
+      .option("--limit <count>", "Maximum number of entries", listLimit, 50)
+      .option("--json", "Print JSON"),
     busSettings,
   ).action(async (flags) => {
     const settings = readSettings(busSettings, flags, process.env);
@@ -159,9 +171,9 @@ function addWebhookCommands(program: Command): void {
   withSettings(
     webhooks
       .command("show")
-      .description("one webhook, whole: the fields of its payload that are kept")
-      .argument("<delivery>", "GitHub's id of the delivery")
-      .option("--json", "as JSON"),
+      .description("Show a webhook with the stored fields of its payload")
+      .argument("<delivery>", "Delivery ID of GitHub")
+      .option("--json", "Print JSON"),
     busSettings,
   ).action(async (delivery: string, flags) => {
     const settings = readSettings(busSettings, flags, process.env);
@@ -171,9 +183,9 @@ function addWebhookCommands(program: Command): void {
     withRange(
       webhooks
         .command("replay")
-        .description("wake the functions with webhooks again: those named, or all of a range")
-        .argument("[delivery...]", "GitHub's ids of deliveries"),
-    ).option("--dry-run", "only print which"),
+        .description("Publish webhooks again: by delivery ID, or all in a range")
+        .argument("[delivery...]", "Delivery IDs of GitHub"),
+    ).option("--dry-run", "Only print the webhooks"),
     busSettings,
   ).action(async (ids: string[], flags) => {
     const settings = readSettings(busSettings, flags, process.env);
@@ -185,26 +197,25 @@ function addPruneCommand(program: Command): void {
   withSettings(
     program
       .command("prune")
-      .description(
-        "remove what functions that are gone have left on the bus; of one that is named, its finalizers as well",
-      )
-      .argument("[function]", "one that was removed")
-      .option("--dry-run", "only print what")
-      .option("--force", "also what was used within the last hour, or is not empty"),
+      .description("Remove unused streams and consumers, or everything that a removed function has left")
+      .argument("[function]", "Name of a removed function")
+      .option("--dry-run", "Only print what would be removed")
+      .option("--force", "Also remove what was used within the last hour or is not empty"),
     pruneSettings,
   )
     .addHelpText(
       "after",
       `
-That is streams of functions that this program does not have, and consumers that
-none of its functions uses, in one cluster. What somebody waits at is never
-touched. No role of the platform may delete on the bus: ask as a user who may
-do everything there.
+Without a function, the command removes streams of functions that this program
+does not have, and consumers that none of its functions uses, in one cluster. It
+never removes a consumer with a waiting client. The platform's own users may not
+delete on the bus: connect as a user who may do everything there.
 
-With the name of a function that was removed: all that this one has left on the
-bus, also requests, dead letters and index entries, and its finalizer on objects
-of all kinds and namespaces. Objects that are being deleted then go, and what
-the function made outside Kubernetes stays. Stop its workers first.`,
+With a removed function, the command removes all of its data on the bus,
+including requests, dead letters, and index entries, and its finalizer on
+objects of all kinds in all namespaces. Kubernetes then completes pending
+deletions; resources that the function created outside Kubernetes remain. Stop
+its workers first.`,
     )
     .action(async (fn: string | undefined, flags) => {
       const settings = readSettings(pruneSettings, flags, process.env);

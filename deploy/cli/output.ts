@@ -1,13 +1,13 @@
-/** Standard output, which its reader may leave: `denrei demo | head`. */
+/** Standard output, whose reader may close it early: `denrei demo | head`. */
 
 let onClosed = (): void => process.exit(0);
 
-/** What to do when nobody reads any more; without it the process ends, successfully. */
+/** Sets what happens when the output is closed. Default: the process exits with 0. */
 export function whenOutputCloses(action: () => void): void {
   onClosed = action;
 }
 
-/** Turns the error of a closed output into a quiet end. */
+/** Handles the error of a closed output. */
 export function watchOutput(): void {
   process.stdout.on("error", () => onClosed());
   process.stderr.on("error", () => undefined);

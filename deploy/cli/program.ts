@@ -1,4 +1,4 @@
-/** The commands: `denrei <command>`. Each is loaded when it runs, so that a worker starts quickly. */
+/** The command line. Each command loads its code when it runs, so that workers start quickly. */
 import { Argument, Command, CommanderError } from "commander";
 import {
   busProcessSettings,
@@ -18,91 +18,90 @@ const bridgeSettings = [...processSettings, "namespaces", "watchSeconds"] as con
 
 const program = new Command("denrei")
   .description("Kubernetes reconcilers as stateless functions on a NATS bus")
-  .version("0.1.0")
-  .showHelpAfterError("(denrei --help, or denrei <command> --help, shows what is possible)")
+  .version("0.1.0", "-V, --version", "Print the version")
+  .helpOption("-h, --help", "Show help")
+  .helpCommand("help [command]", "Show help for a command")
+  .showHelpAfterError("(For help, run denrei --help or denrei <command> --help)")
   .configureHelp({ sortSubcommands: false })
   .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "denrei: ")) })
   .exitOverride()
-  .addHelpText("after", "\nExit codes: 0 done, 1 failed, 2 wrong command line or setting, 130 Ctrl-C.");
+  .addHelpText("after", "\nExit codes: 0 success, 1 failure, 2 invalid command line or setting, 130 Ctrl-C.");
 
-const stageHelp = `
-With KUBECONFIG and NATS_URL set, that cluster and that bus are used. Otherwise
-etcd, kube-apiserver, kube-controller-manager and nats-server are started on
-free ports; the first time they are downloaded, or built if that fails.
-DENREI_ZUNDOKO_WORDS=Doko,Zun,Zun,Zun,Zun,Doko fixes the words, which chance
-chooses otherwise.`;
+const environmentHelp = `
+If KUBECONFIG and NATS_URL are set, Denrei uses that cluster and that bus.
+Otherwise it starts etcd, kube-apiserver, kube-controller-manager, and
+nats-server on free ports. The first run downloads them, or builds them if the
+download fails. The words of the song are random; set DENREI_ZUNDOKO_WORDS to
+choose them, for example DENREI_ZUNDOKO_WORDS=Doko,Zun,Zun,Zun,Zun,Doko.`;
 
 program
   .command("demo")
-  .description("start everything locally, show what it does, and stop everything again")
+  .description("Run a demo on a local platform, then stop the platform")
   .addArgument(
     new Argument(
       "[name]",
-      "song: a Hikawa sings until Kiyoshi; github: a GitHub App's token is kept in a Secret and refreshed, and a webhook comes to the bus; paas: pull requests become previews; pipecd: PipeCD comes up and goes again; dashboard: all of it in a browser",
+      "song: a Hikawa sings until Kiyoshi; github: tokens of a GitHub App in a Secret, and a webhook; paas: previews of pull requests; pipecd: PipeCD from creation to deletion; dashboard: everything in a browser",
     )
       .choices(["song", "github", "paas", "pipecd", "dashboard"])
       .default("song"),
   )
-  .option("--workers <count>", "worker replicas (default: 3, and 2 for github)", workerCount)
-  .addHelpText("after", stageHelp)
-  .action(async (act, options) =>
-    (await import("./demo/demo.ts")).demo({ ...options, name: act, mode: "demo" }),
-  );
+  .option("--workers <count>", "Number of workers (default: 3; github: 2)", workerCount)
+  .addHelpText("after", environmentHelp)
+  .action(async (name, options) => (await import("./demo/demo.ts")).demo({ ...options, name, mode: "demo" }));
 
 program
   .command("up")
-  .description("start everything locally and stay up until Ctrl-C")
-  .option("--workers <count>", "worker replicas", workerCount, 3)
-  .option("--no-dashboard", "no dashboard in front")
+  .description("Run everything on a local platform until Ctrl-C")
+  .option("--workers <count>", "Number of workers", workerCount, 3)
+  .option("--no-dashboard", "Do not start the dashboard")
   .addHelpText(
     "after",
-    `${stageHelp}
+    `${environmentHelp}
 
-The dashboard is at http://127.0.0.1:8090, or at the next free port. In a cluster
-of your own it needs DENREI_OIDC_ISSUER and DENREI_OIDC_CLIENT_ID, and whatever
-else denrei dashboard --help names.`,
+The dashboard listens at http://127.0.0.1:8090, or at the next free port. With
+your own cluster, set DENREI_OIDC_ISSUER and DENREI_OIDC_CLIENT_ID. For other
+settings, see denrei dashboard --help.`,
   )
   .action(async (options) => (await import("./demo/demo.ts")).demo({ ...options, name: "song", mode: "up" }));
 
 program
   .command("dev")
-  .description("run functions locally while they are written: what is saved takes the place of what runs")
-  .argument("[function...]", "names of functions (default: all)")
-  .option("--workers <count>", "worker replicas (default: 1)", workerCount)
-  .option("--inspect", "let a debugger attach to the worker, at 9229 or the next free port")
-  .option("--inspect-port <port>", "the same, at this port", portNumber)
-  .option("--gateway", "receive webhooks, at 8080 or the next free port")
-  .option("--gateway-port <port>", "the same, at this port", portNumber)
+  .description("Run functions locally and reload them when you save a file")
+  .argument("[function...]", "Names of functions (default: all)")
+  .option("--workers <count>", "Number of workers (default: 1)", workerCount)
+  .option("--inspect", "Accept a debugger for the worker, at port 9229 or the next free one")
+  .option("--inspect-port <port>", "Accept a debugger at this port", portNumber)
+  .option("--gateway", "Receive webhooks, at port 8080 or the next free one")
+  .option("--gateway-port <port>", "Receive webhooks at this port", portNumber)
   .option(
     "--simulate <services>",
-    "services to simulate: github (with webhooks), kpack, and pipecd, separated by commas",
+    "Comma-separated services to simulate: github (with webhooks), kpack, pipecd",
     someOf(simulated),
   )
   .option(
     "--nodes <count>",
-    "nodes, of which kwok says that pods run (default: 1 for kpack and pipecd)",
+    "Number of simulated nodes, on which kwok reports pods as running (default: 1 for kpack and pipecd)",
     nodeCount,
   )
-  .option("--dashboard", "a dashboard in front, at 8090 or the next free port")
+  .option("--dashboard", "Start the dashboard, at port 8090 or the next free one")
   .addHelpText(
     "after",
     `
-With KUBECONFIG and NATS_URL set, that cluster and that bus are used; the CRDs
-there follow the code, but lose nothing; a dashboard there needs what it needs
-for up. Otherwise everything is local, as it is for up.`,
+If KUBECONFIG and NATS_URL are set, Denrei uses that cluster and that bus. It
+updates the CRDs there, but never removes a field or a version. The dashboard
+needs the same settings as for denrei up. Otherwise, Denrei starts a local
+platform, as denrei up does.`,
   )
   .action(async (names: string[], options) => (await import("./dev/dev.ts")).dev(names, options));
 
 const tracingHelp = `
-OTEL_EXPORTER_OTLP_ENDPOINT, the URL of a collector, exports traces to it. Then
-OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER(_ARG),
-OTEL_EXPORTER_OTLP_(TRACES_)*, OTEL_BSP_* and OTEL_SDK_DISABLED are read, too:
-docs/tracing.md says what they do.`;
+Set OTEL_EXPORTER_OTLP_ENDPOINT to the URL of a collector to export traces.
+Also read: OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES,
+OTEL_TRACES_SAMPLER(_ARG), OTEL_EXPORTER_OTLP_(TRACES_)*, OTEL_BSP_*, and
+OTEL_SDK_DISABLED. See docs/tracing.md.`;
 
 withSettings(
-  program
-    .command("bridge")
-    .description("watch the kinds of all functions and publish every change on the bus"),
+  program.command("bridge").description("Watch the kinds of all functions and publish changes on the bus"),
   bridgeSettings,
 )
   .addHelpText("after", tracingHelp)
@@ -114,8 +113,8 @@ withSettings(
 withSettings(
   program
     .command("worker")
-    .description("run functions")
-    .argument("<function...>", "names of functions, or 'all'"),
+    .description("Run functions")
+    .argument("<function...>", "Names of functions, or 'all'"),
   processSettings,
 )
   .addHelpText("after", tracingHelp)
@@ -125,16 +124,16 @@ withSettings(
   });
 
 withSettings(
-  program.command("gateway").description("receive webhooks of GitHub and publish them on the bus"),
+  program.command("gateway").description("Receive GitHub webhooks and publish them on the bus"),
   gatewaySettings,
 )
   .addHelpText(
     "after",
     `
-POST <path>/<hook>, with the content type application/json or
-application/x-www-form-urlencoded, is answered with 202 when the bus has stored
-it. To change a secret, add the new one in a line of its own, change it on
-GitHub's page, then take the old one away.
+The gateway accepts POST <path>/<hook> with the content type application/json or
+application/x-www-form-urlencoded. It answers with 202 when the bus has stored
+the webhook. To rotate a secret, add the new one on its own line, change it on
+GitHub, then remove the old line.
 ${tracingHelp}`,
   )
   .action(async (flags) => {
@@ -145,16 +144,16 @@ ${tracingHelp}`,
 withSettings(
   program
     .command("dashboard")
-    .description("serve the page for people who would rather look than type, in the name of the user"),
+    .description("Serve the dashboard, which acts with the permissions of the logged-in user"),
   dashboardSettings,
 )
   .addHelpText(
     "after",
     `
-Every request reaches the API server with the token of the logged-in user: it
-has to take the tokens of the issuer (--authentication-config, or --oidc-*), and
-what somebody may see and do is what RBAC says. Of the kubeconfig only the
-server's address and authority are used.`,
+The dashboard forwards requests to the API server with the token of the
+logged-in user, and RBAC decides what the user may see and do. The API server
+must accept the issuer's tokens (--authentication-config, or --oidc-*). The
+dashboard uses only the server address and the CA of the kubeconfig.`,
   )
   .action(async (flags) => {
     const settings = readSettings(dashboardSettings, flags, process.env);
@@ -164,89 +163,90 @@ server's address and authority are used.`,
 
 program
   .command("crds")
-  .description("print the CustomResourceDefinitions, for kubectl apply -f -")
-  .option("--json", "as a JSON list")
+  .description("Print the CustomResourceDefinitions, for kubectl apply -f -")
+  .option("--json", "Print a JSON list")
   .action(async (options) => (await import("./manifests.ts")).crds(options));
 
 program
   .command("rbac")
-  .description("print the service accounts and roles that functions, bridge and gateway need")
-  .argument("[name...]", "functions, 'all' of them, 'bridge' or 'gateway' (default: everything)")
-  .option("--namespace <name>", "where the service accounts live", namespaceName, "denrei")
-  .option("--json", "as a JSON list")
+  .description("Print the service accounts and roles of functions, bridge, and gateway")
+  .argument("[name...]", "Functions, 'all', 'bridge', or 'gateway' (default: everything)")
+  .option("--namespace <name>", "Namespace of the service accounts", namespaceName, "denrei")
+  .option("--json", "Print a JSON list")
   .action(async (names: string[], options) => (await import("./manifests.ts")).rbac(names, options));
 
 program
   .command("opt-in")
-  .description("print what lets the platform look at the Secrets of namespaces, for kubectl apply -f -")
-  .argument("<namespace...>", "whose Secrets", namespaceNames)
-  .option("--platform-namespace <name>", "where the service accounts live", namespaceName, "denrei")
-  .option("--json", "as a JSON list")
+  .description("Print the RoleBindings that give access to Secrets in namespaces, for kubectl apply -f -")
+  .argument("<namespace...>", "Namespaces of the Secrets", namespaceNames)
+  .option("--platform-namespace <name>", "Namespace of the service accounts", namespaceName, "denrei")
+  .option("--json", "Print a JSON list")
   .addHelpText(
     "after",
     `
-That is a RoleBinding for the bridge and for each function that has to do with
-Secrets. The label, by which the bridge knows the namespace, is set beside it:
+The output has a RoleBinding for the bridge and for each function that uses
+Secrets. The bridge finds the namespaces by their label. Set it with
 kubectl label namespace <namespace> denrei.dev/secrets=true`,
   )
   .action(async (names: string[], options) => (await import("./manifests.ts")).optIn(names, options));
 
 program
   .command("certificates")
-  .description(
-    "print Secrets with new certificates for the bus and each of its users, for kubectl apply -f -",
-  )
-  .option("--namespace <name>", "where the bus and its users live", namespaceName, "denrei")
-  .option("--json", "as a JSON list")
+  .description("Print Secrets with new certificates for the bus and its users, for kubectl apply -f -")
+  .option("--namespace <name>", "Namespace of the bus and its users", namespaceName, "denrei")
+  .option("--json", "Print a JSON list")
   .addHelpText(
     "after",
     `
-They are valid for a year. The key of the authority that signs them is not kept:
-who needs one more makes all of them anew, and restarts the NATS servers, which
-read theirs at the start only. Processes read theirs at each connection.`,
+The certificates are valid for a year. The CA key is not kept: to add a
+certificate, create all of them again. Then restart the NATS servers, which read
+their certificates only at the start. Other processes read theirs for each
+connection.`,
   )
   .action(async (options) => (await import("./manifests.ts")).certificates(options));
 
 program
   .command("users")
-  .description("print the users of the NATS servers and their rights, as authorization.conf")
-  .option("--cluster <name>", "the cluster whose processes they are", namespaceName, "default")
+  .description("Print the NATS users and their permissions, as authorization.conf")
+  .option("--cluster <name>", "Name of the cluster", namespaceName, "default")
   .option(
     "--one-account",
-    "all in one account: faster, and no protection from functions that were taken over",
+    "Put all users in one account: faster, but does not isolate a compromised function",
   )
   .action(async (options) => (await import("./manifests.ts")).users(options));
 
-const chart = program.command("chart").description("charts, which make the objects of Applications");
+const chart = program
+  .command("chart")
+  .description("Work with charts, which render the objects of Applications");
 chart
   .command("print")
-  .description("print the built-in chart, as something to start one of your own from")
+  .description("Print the built-in chart, as a starting point for your own")
   .action(async () => (await import("./chart.ts")).print());
 chart
   .command("render")
-  .description("print what a chart makes of the Applications in a file, without a cluster")
-  .argument("<file>", "YAML with Applications")
-  .option("--chart <path>", "a chart, .ts or .js (default: the built-in one)")
-  .option("--config <path>", "the site's config.yaml")
-  .option("--modules <folder>", "a folder with node_modules and imports that the chart imports from")
+  .description("Print the objects that a chart renders for the Applications in a file; needs no cluster")
+  .argument("<file>", "YAML file with Applications")
+  .option("--chart <path>", "Chart, .ts or .js (default: the built-in chart)")
+  .option("--config <path>", "config.yaml of the site")
+  .option("--modules <folder>", "Folder with the node_modules and imports that the chart uses")
   .action(async (file: string, options) => (await import("./chart.ts")).render(file, options));
 
 const chartSettings = ["kubeconfig", "context"] as const;
 withSettings(
   chart
     .command("rbac")
-    .description("print the roles for the kinds that the site lists, for kubectl apply -f -")
+    .description("Print the roles for the kinds that the site lists, for kubectl apply -f -")
     .option(
       "--config <path>",
-      "the site's config.yaml, or - for standard input (default: that in the cluster)",
+      "config.yaml of the site, or - for standard input (default: the one in the cluster)",
     )
     .option(
       "--namespace <name>",
-      "where the service accounts and the site's ConfigMap are",
+      "Namespace of the service accounts and the site's ConfigMap",
       namespaceName,
       "denrei",
     )
-    .option("--json", "as a JSON list"),
+    .option("--json", "Print a JSON list"),
   chartSettings,
 ).action(async (flags) => {
   const settings = readSettings(chartSettings, flags, process.env);
@@ -255,22 +255,25 @@ withSettings(
 
 program
   .command("new")
-  .description("begin something new in a checkout of the repository")
+  .description("Create code in a checkout of the repository")
   .command("function")
-  .description("write a kind, its reconciler, a case and a test, and register them")
-  .argument("<name>", "of the function: lower-case letters, digits and dashes")
-  .requiredOption("--for <Kind>", "the kind that it reconciles, in PascalCase")
-  .option("--group <group>", "API group of the kind (default: that of the system, or <system>.denrei.dev)")
-  .option("--system <folder>", "folder under functions/ (default: the name)")
-  .option("--owns <Kind...>", "kinds of its children: ConfigMap, Deployment, or the system's own")
-  .option("--dry-run", "only print which files")
+  .description("Create and register a kind, its reconciler, and a test")
+  .argument("<name>", "Name of the function: lower-case letters, digits, and dashes")
+  .requiredOption("--for <Kind>", "Kind that the function reconciles, in PascalCase")
+  .option(
+    "--group <group>",
+    "API group of the kind (default: the group of the system, or <system>.denrei.dev)",
+  )
+  .option("--system <folder>", "Folder in functions/ (default: the name)")
+  .option("--owns <Kind...>", "Kinds of the children: ConfigMap, Deployment, or kinds of the system")
+  .option("--dry-run", "Only print the names of the files")
   .action(async (name: string, options) =>
     (await import("./new/function.ts")).newFunction({ ...options, name }),
   );
 
 addOperatorCommands(program);
 
-/** Runs a command line, without the name of the program. Resolves to the exit code when it is wrong, asks for help, or fails. */
+/** Runs a command line, given without the program name. Returns the exit code after an error or a request for help. */
 export async function runCommandLine(args: readonly string[]): Promise<number | undefined> {
   try {
     await program.parseAsync(args, { from: "user" });

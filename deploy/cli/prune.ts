@@ -8,16 +8,16 @@ import { age } from "./age.ts";
 import { type BusSettings, withBus } from "./bus.ts";
 import { say } from "./output.ts";
 
-/** Leftovers that were used within this time are kept. Milliseconds. */
+/** Keeps leftovers that were used within this time. Milliseconds. */
 const latelyMillis = 3_600_000;
 
-/** What to do with leftovers. */
+/** Options of the command line. */
 export interface PruneOptions {
   readonly dryRun?: boolean;
   readonly force?: boolean;
 }
 
-/** Takes away what no function of this program uses on the bus any more, or only prints it. */
+/** Removes streams and consumers that no function of this program uses, or only prints them (`dryRun`). */
 export async function prune(settings: BusSettings, options: PruneOptions): Promise<void> {
   const { cluster } = settings;
   const { dryRun = false, force = false } = options;
@@ -27,17 +27,17 @@ export async function prune(settings: BusSettings, options: PruneOptions): Promi
     if (!dryRun) await removeLeftovers(jsm, all);
     return all;
   });
-  if (found.length === 0) say("Nothing is left over.");
-  else sayLeftovers(found, options);
+  if (found.length === 0) say("Nothing to remove.");
+  else printLeftovers(found, options);
 }
 
-/** Takes away those that may go. */
+/** Removes all that are not kept. */
 export async function removeLeftovers(jsm: JetStreamManager, all: readonly Leftover[]): Promise<void> {
   for (const one of all) if (one.kept === undefined) await removeLeftover(jsm, one);
 }
 
-/** Prints them, and what became of each. */
-export function sayLeftovers(
+/** Prints a table of leftovers and the outcome for each. */
+export function printLeftovers(
   found: readonly Leftover[],
   { dryRun = false, force = false }: PruneOptions,
 ): void {
@@ -51,5 +51,5 @@ export function sayLeftovers(
   ];
   say(aligned([["STREAM", "CONSUMER", "USED", "MESSAGES", "OUTCOME"], ...found.map(row)]));
   if (!force && found.some(({ kept }) => kept === "used lately" || kept === "not empty"))
-    say("\nOf a function that is not to come back, --force takes away what is not in use at this moment.");
+    say("\nUse --force to remove these too, except those in use now.");
 }

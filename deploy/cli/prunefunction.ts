@@ -1,4 +1,4 @@
-/** `denrei prune <function>`: what a function that was removed has left on objects, and all that it has left on the bus. */
+/** `denrei prune <function>`: removes the finalizers and the bus data of a removed function. */
 
 import type { Settings } from "../../bus/config/config.ts";
 import type { KubeClient } from "../../bus/kube/client.ts";
@@ -22,20 +22,20 @@ import { AbsentError, UsageError } from "../environment/errors.ts";
 import { type BusSettings, withBus } from "./bus.ts";
 import { functionNames } from "./named.ts";
 import { say } from "./output.ts";
-import { type PruneOptions, removeLeftovers, sayLeftovers } from "./prune.ts";
+import { type PruneOptions, printLeftovers, removeLeftovers } from "./prune.ts";
 
-/** Where the function was. */
+/** Settings of `denrei prune`. */
 export type FunctionSettings = BusSettings & Settings<"kubeconfig" | "context">;
 
 /** Leftovers of a function on the bus. */
-interface OnTheBus {
+interface BusLeftovers {
   readonly found: readonly Leftover[];
   readonly messages: readonly LeftMessages[];
 }
 
 /**
- * Takes away what a function has left that this program does not have, or only prints it. Throws a {@link UsageError} for a function of
- * this program, and an {@link AbsentError} while a worker of it runs: it would put its finalizer back.
+ * Removes everything that a removed function has left, or only prints it (`dryRun`). Throws a {@link UsageError} for a function of this
+ * program, and an {@link AbsentError} while one of its workers runs, because that would add its finalizer again.
  */
 export async function pruneFunction(
   name: string,
@@ -43,34 +43,32 @@ export async function pruneFunction(
   options: PruneOptions,
 ): Promise<void> {
   if (functionNames.includes(name))
-    throw new UsageError(
-      `${name} is a function of this program: only functions that were removed can be pruned`,
-    );
-  if (!functionNamePattern.test(name)) throw new UsageError(`"${name}" cannot be the name of a function`);
+    throw new UsageError(`${name} is a function of this program: only removed functions can be pruned`);
+  if (!functionNamePattern.test(name)) throw new UsageError(`"${name}" is not a valid function name`);
   const client = await connectCluster({ path: settings.kubeconfig, context: settings.context });
   try {
-    const left = await onTheBus(name, settings, options);
-    sayLeftovers(left.found, options);
-    sayMessages(left.messages, options);
-    const objects = await onObjects(name, client, options);
-    if (left.found.length + left.messages.length + objects === 0) say(`${name} has left nothing.`);
+    const left = await pruneBus(name, settings, options);
+    printLeftovers(left.found, options);
+    printMessages(left.messages, options);
+    const objects = await pruneFinalizers(name, client, options);
+    if (left.found.length + left.messages.length + objects === 0) say(`${name} has no leftovers.`);
   } finally {
     await client.connection.close();
   }
 }
 
-const onTheBus = (name: string, settings: FunctionSettings, options: PruneOptions): Promise<OnTheBus> =>
+const pruneBus = (name: string, settings: FunctionSettings, options: PruneOptions): Promise<BusLeftovers> =>
   withBus(settings, async ({ jsm }) => {
     const { cluster } = settings;
     const { dryRun = false } = options;
     const interests = interestsOf(functions, cluster);
-    // A function that is named is not to come back.
+    // The user says that the function does not return: check only for use, not for age or content.
     const all = await leftovers(jsm, { interests, cluster, latelyMillis: 0, force: true });
     const found = all.filter((one) => functionOf(one) === name);
     const used = found.find(({ kept }) => kept === "in use");
     if (used)
       throw new AbsentError(
-        `a worker of ${name} still runs: it waits at ${used.stream}. Stop the function's workers first; they would put its finalizer back`,
+        `a worker of ${name} still runs and pulls from ${used.stream}. Stop the workers first: they would add the finalizer again`,
       );
     const messages = await leftMessages(jsm, { fn: name, cluster });
     if (!dryRun) {
@@ -80,7 +78,7 @@ const onTheBus = (name: string, settings: FunctionSettings, options: PruneOption
     return { found, messages };
   });
 
-function sayMessages(messages: readonly LeftMessages[], { dryRun = false }: PruneOptions): void {
+function printMessages(messages: readonly LeftMessages[], { dryRun = false }: PruneOptions): void {
   if (messages.length === 0) return;
   const rows = messages.map((one) => [
     one.stream,
@@ -91,8 +89,8 @@ function sayMessages(messages: readonly LeftMessages[], { dryRun = false }: Prun
   say(aligned([["STREAM", "SUBJECTS", "MESSAGES", "OUTCOME"], ...rows]));
 }
 
-/** Resolves to the number of objects that have, or had, the finalizer. */
-async function onObjects(
+/** Returns the number of objects that have, or had, the finalizer. */
+async function pruneFinalizers(
   name: string,
   client: KubeClient,
   { dryRun = false }: PruneOptions,
@@ -108,8 +106,6 @@ async function onObjects(
   ]);
   if (rows.length > 0) say(aligned([["KIND", "OBJECT", "STATE", "FINALIZER"], ...rows]));
   if (unseen.length > 0)
-    say(
-      `Objects of these kinds may have the finalizer as well, but you may not list them: ${unseen.join(", ")}.`,
-    );
+    say(`You may not list these kinds, whose objects may also have the finalizer: ${unseen.join(", ")}.`);
   return found.length;
 }

@@ -1,3 +1,3 @@
-/** Text for the shell, in quotes only if it must be. */
+/** Quotes text for the shell if necessary. */
 export const quoted = (text: string): string =>
   /^[\w./:=@,+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

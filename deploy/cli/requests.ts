@@ -14,26 +14,26 @@ import { causeText } from "./deadletters.ts";
 import { functionName, functionNames } from "./named.ts";
 import { say } from "./output.ts";
 
-/** Which requests to print. */
+/** Options of the command line. */
 export interface RequestsOptions {
   readonly limit: number;
   readonly state?: readonly RequestState[];
   readonly json?: boolean;
 }
 
-type Named = ListedRequest & { readonly function: string };
+type FunctionRequest = ListedRequest & { readonly function: string };
 
-/** Prints the requests of a function, or of all. */
+/** Prints the requests of one function or of all. */
 export async function requests(
   fn: string | undefined,
   settings: BusSettings,
   { limit, state, json }: RequestsOptions,
 ): Promise<void> {
-  const wanted = fn === undefined ? functionNames : [functionName(fn)];
+  const names = fn === undefined ? functionNames : [functionName(fn)];
   const { cluster } = settings;
   const all = await withBus(settings, (bus) =>
     Promise.all(
-      wanted.map(async (name): Promise<Named[]> => {
+      names.map(async (name): Promise<FunctionRequest[]> => {
         const found = await listRequests(bus, { fn: name, cluster });
         return found.map((request) => ({ ...request, function: name }));
       }),
@@ -49,12 +49,21 @@ export async function requests(
   const header = ["FUNCTION", "OBJECT", "STATE", "AGE", "DUE", "FAILED", "REASON", "CAUSE"];
   say(aligned([header, ...shown.map(row)]));
   const more = matching.length - shown.length;
-  if (more > 0) say(`\n${more} more: --limit shows more than ${limit}.`);
+  if (more > 0) say(`\n${more} more. Raise --limit (now ${limit}) to see them.`);
 }
 
 const time = (millis: number): string => new Date(millis).toISOString();
 
-function fields({ function: fn, key, state, storedAt, dueAt, attempt, reason, cause }: Named): object {
+function fields({
+  function: fn,
+  key,
+  state,
+  storedAt,
+  dueAt,
+  attempt,
+  reason,
+  cause,
+}: FunctionRequest): object {
   return {
     ...{ function: fn, object: keyText(key), state, time: time(storedAt) },
     ...{ due: dueAt === undefined ? null : time(dueAt), attempt, reason: reason ?? null },
@@ -62,9 +71,18 @@ function fields({ function: fn, key, state, storedAt, dueAt, attempt, reason, ca
   };
 }
 
-function row({ function: fn, key, state, storedAt, dueAt, attempt, reason = "-", cause }: Named): string[] {
+function row({
+  function: fn,
+  key,
+  state,
+  storedAt,
+  dueAt,
+  attempt,
+  reason = "-",
+  cause,
+}: FunctionRequest): string[] {
   const now = Date.now();
-  // A duration until a time is the age of now at that time.
+  // The time left is the age that the present will have at that time.
   const due = dueAt === undefined ? "now" : `in ${age(time(now), Math.max(now, dueAt))}`;
   return [fn, keyText(key), state, age(time(storedAt)), due, String(attempt), reason, causeText(cause)];
 }

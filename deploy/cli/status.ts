@@ -7,7 +7,7 @@ import { age } from "./age.ts";
 import { type BusSettings, withBus } from "./bus.ts";
 import { say } from "./output.ts";
 
-/** Prints queues and kinds. */
+/** Prints the state of queues and kinds. */
 export async function status(settings: BusSettings, { json }: { json?: boolean }): Promise<void> {
   const { cluster } = settings;
   const { queues, kinds } = await withBus(settings, async (bus) => ({
@@ -15,9 +15,9 @@ export async function status(settings: BusSettings, { json }: { json?: boolean }
     kinds: await kindStatuses(bus, functions, cluster),
   }));
   if (json) {
-    // What is not known is null for a script, not left out.
-    const known = (_name: string, value: unknown) => value ?? null;
-    return say(JSON.stringify({ cluster, functions: queues, kinds }, known, 2));
+    // Scripts get null for unknown values, not missing fields.
+    const nullIfUnknown = (_name: string, value: unknown) => value ?? null;
+    return say(JSON.stringify({ cluster, functions: queues, kinds }, nullIfUnknown, 2));
   }
   const cell = (value: number | string | undefined) => String(value ?? "-");
   say(
@@ -52,7 +52,7 @@ export async function status(settings: BusSettings, { json }: { json?: boolean }
     kinds.every(({ bridges }) => bridges.length === 0)
   ) {
     say(
-      `\nNo worker and no bridge of the cluster "${cluster}" has ever used this bus (--cluster names another).`,
+      `\nNo worker or bridge of the cluster "${cluster}" has used this bus. Select another cluster with --cluster.`,
     );
   }
 }

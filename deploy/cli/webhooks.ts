@@ -14,7 +14,7 @@ import { age } from "./age.ts";
 import { type AddressSettings, hasStream, withBus } from "./bus.ts";
 import { say } from "./output.ts";
 
-/** What was asked for. */
+/** Options of the command line. */
 export interface WebhookOptions {
   readonly since?: Date;
   readonly until?: Date;
@@ -25,7 +25,7 @@ export interface WebhookOptions {
   readonly dryRun?: boolean;
 }
 
-/** All that there can be. */
+/** Before every stored webhook. */
 const begin = new Date(0);
 
 const queryOf = ({ since = begin, until, repository, event }: WebhookOptions): DeliveryQuery => ({
@@ -35,7 +35,7 @@ const queryOf = ({ since = begin, until, repository, event }: WebhookOptions): D
   ...(event !== undefined && { event }),
 });
 
-/** Hands each delivery to `each`; there are none on a bus that no gateway has used yet. */
+/** Calls `each` for every delivery; a bus that no gateway has used yet has none. */
 async function eachDelivery(
   bus: Bus,
   query: DeliveryQuery,
@@ -45,7 +45,7 @@ async function eachDelivery(
   for await (const found of deliveries(bus, query)) each(found);
 }
 
-/** What is told of a delivery in JSON. */
+/** The JSON of a delivery. */
 const fields = ({ message: _message, data, ...rest }: StoredDelivery): object => ({
   ...rest,
   data: parsed(data),
@@ -62,7 +62,7 @@ function parsed(text: string): unknown {
 const repositoryOf = ({ owner, repository }: StoredDelivery): string =>
   [owner, repository].filter(Boolean).join("/") || "-";
 
-/** Prints deliveries, the newest first. */
+/** Prints deliveries, newest first. */
 export async function list(settings: AddressSettings, options: WebhookOptions): Promise<void> {
   const { limit = 50 } = options;
   let found: StoredDelivery[] = [];
@@ -87,17 +87,20 @@ export async function list(settings: AddressSettings, options: WebhookOptions): 
     age(one.time),
   ];
   say(aligned([["DELIVERY", "EVENT", "REPOSITORY", "SUBJECT", "AGE"], ...shown.map(row)]));
-  if (more) say(`\nThere are more: --limit shows more than ${limit}, --since and --repository fewer.`);
+  if (more)
+    say(
+      `\nOlder webhooks are not shown. Raise --limit (now ${limit}) or narrow the list with --since or --repository.`,
+    );
 }
 
-/** Every time that a delivery was stored. */
+/** All stored copies of a delivery. */
 async function storedOf(bus: Bus, delivery: string): Promise<StoredDelivery[]> {
   const found: StoredDelivery[] = [];
   await eachDelivery(bus, { since: begin, delivery }, (one) => found.push(one));
   return found;
 }
 
-/** Prints one delivery, whole. */
+/** Prints all fields of a delivery. */
 export async function show(
   delivery: string,
   settings: AddressSettings,
@@ -114,7 +117,7 @@ export async function show(
   say(`\n${JSON.stringify(parsed(last.data), null, 2)}`);
 }
 
-/** Publishes deliveries again: those that are named, or all in a range. */
+/** Publishes deliveries again: the given ones, or all in a range. */
 export async function replay(
   ids: readonly string[],
   settings: AddressSettings,
@@ -125,30 +128,30 @@ export async function replay(
     since !== undefined || until !== undefined || repository !== undefined || event !== undefined;
   if (ids.length > 0 === ranged) {
     throw new UsageError(
-      `expected either ids of deliveries, or --since, --until, --repository or --event, found ${ranged ? "both" : "neither"}`,
+      `specify ${ranged ? "either " : ""}delivery IDs or a range (--since, --until, --repository, --event)${ranged ? ", not both" : ""}`,
     );
   }
   await withBus(settings, async (bus) => {
-    // Of one that was stored again and again, the last: functions are to be told once.
-    const wanted = new Map<string, StoredDelivery>();
+    // A delivery can be stored several times: publish only the last copy.
+    const selected = new Map<string, StoredDelivery>();
     const query = queryOf(options);
     await eachDelivery(bus, query, (one) => {
       if (!ranged && !ids.includes(one.delivery)) return;
-      wanted.delete(one.delivery);
-      wanted.set(one.delivery, one);
+      selected.delete(one.delivery);
+      selected.set(one.delivery, one);
     });
-    const absent = ids.filter((id) => !wanted.has(id));
+    const absent = ids.filter((id) => !selected.has(id));
     if (absent.length > 0) throw missing(absent);
-    for (const one of wanted.values()) {
+    for (const one of selected.values()) {
       if (!options.dryRun) await replayDelivery(bus, one);
       const what = `${one.delivery} (${one.type.replace(/^com\.github\./, "")} in ${repositoryOf(one)})`;
       say(options.dryRun ? `Would be published again: ${what}` : `Published again: ${what}`);
     }
-    if (wanted.size === 0) say("No webhooks.");
+    if (selected.size === 0) say("No webhooks.");
   });
 }
 
 const missing = (ids: readonly string[]): AbsentError =>
   new AbsentError(
-    `expected webhooks with the delivery ${ids.join(", ")}, found none. They are kept for three days; \`denrei webhooks list\` shows what there is.`,
+    `no stored webhook has the delivery ID ${ids.join(", ")}. Webhooks are kept for three days; list them with \`denrei webhooks list\`.`,
   );

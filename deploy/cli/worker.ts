@@ -3,7 +3,7 @@ import { busOptionsOf, type ProcessSettings, runProcess } from "../../bus/proces
 import { startWorker } from "../../bus/worker/worker.ts";
 import { functionsNamed } from "./named.ts";
 
-/** Runs functions until the process is told to stop. */
+/** Runs functions until a stop signal. */
 export async function worker(names: readonly string[], settings: ProcessSettings): Promise<void> {
   const functions = await functionsNamed(names);
   return runProcess("worker", settings, (context) =>

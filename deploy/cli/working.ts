@@ -6,13 +6,13 @@ import { age } from "./age.ts";
 import { type BusSettings, withBus } from "./bus.ts";
 import { say } from "./output.ts";
 
-/** Prints what each worker has in hand, the longest under way first. */
+/** Prints the in-flight requests of each worker, longest first. */
 export async function working(settings: BusSettings, { json }: { json?: boolean }): Promise<void> {
   const { cluster } = settings;
   const answers = await withBus(settings, (bus) => askInFlight(bus, cluster));
   if (json) return say(JSON.stringify(answers, null, 2));
   if (answers.length === 0)
-    return say(`No worker of the cluster "${cluster}" answers (--cluster names another).`);
+    return say(`No worker of the cluster "${cluster}" answers. Select another cluster with --cluster.`);
   const rows = answers.flatMap(({ replica, function: fn, work, more }) => [
     ...work.map(({ namespace, name, since, attempt, trace = "-" }) => [
       replica,
@@ -26,8 +26,8 @@ export async function working(settings: BusSettings, { json }: { json?: boolean 
   ]);
   if (rows.length > 0) say(aligned([["REPLICA", "FUNCTION", "OBJECT", "FOR", "FAILED", "TRACE"], ...rows]));
   const replicas = new Set(answers.map(({ replica }) => replica)).size;
-  const inHand = answers.reduce((sum, { work, more }) => sum + work.length + more, 0);
+  const inFlight = answers.reduce((sum, { work, more }) => sum + work.length + more, 0);
   say(
-    `${rows.length > 0 ? "\n" : ""}${replicas} ${replicas === 1 ? "worker has" : "workers have"} ${inHand} in hand.`,
+    `${rows.length > 0 ? "\n" : ""}${replicas} ${replicas === 1 ? "worker" : "workers"}, ${inFlight} in flight.`,
   );
 }

@@ -35,7 +35,7 @@ afterAll(async () => {
 
 test("on a bus that nobody has used yet", async () => {
   expect(await said("working")).toBe(
-    'No worker of the cluster "default" answers (--cluster names another).\n',
+    'No worker of the cluster "default" answers. Select another cluster with --cluster.\n',
   );
   expect(await told("working")).toEqual([]);
   // A process ends by itself, too.
@@ -44,7 +44,7 @@ test("on a bus that nobody has used yet", async () => {
     stdout: "[]\n",
     stderr: "",
   });
-  expect(await said("history", "hikawa", "default/song")).toContain("Nothing is known of it.");
+  expect(await said("history", "hikawa", "default/song")).toContain("No history.");
   expect(await told("history", "--trace", "0af7651916cd43dd8448eb211c80319c")).toEqual([]);
 });
 
@@ -72,7 +72,7 @@ test("history tells from the change to the writes, by kind, by function, and by 
   // The bridge may have more events of the last writes to publish.
   await untilQuiet({ bus, client: kit.client, functions: [hikawaFunction] });
   // A worker publishes a record before its hands are empty.
-  await expect.poll(() => said("working"), patience).toBe("1 worker has 0 in hand.\n");
+  await expect.poll(() => said("working"), patience).toBe("1 worker, 0 in flight.\n");
   await expect.poll(left, patience).toEqual(idle);
   const all = await reconciles();
   expect(new Set(writes(all, "create").map(({ kind }) => kind))).toEqual(new Set(["Zundoko", "Kiyoshi"]));
@@ -96,11 +96,11 @@ test("history tells from the change to the writes, by kind, by function, and by 
   const text = await said("history", "hikawa", "default/song", "--limit", String(limit));
   expect(text).toMatch(/^TIME +WHAT +BY +TRACE\n/);
   expect(text).toContain("create Kiyoshi default/");
-  expect(text).toContain(`There is more before: --limit shows more than ${limit} reconciles.`);
+  expect(text).toContain(`Earlier reconciles are not shown. Raise --limit (now ${limit}) to see them.`);
 });
 
 test("working tells who is there, and what a wrong question lacks", async () => {
-  await expect.poll(() => said("working"), patience).toBe("1 worker has 0 in hand.\n");
+  await expect.poll(() => said("working"), patience).toBe("1 worker, 0 in flight.\n");
   expect(await told("working")).toEqual([
     {
       replica: worker.name,
@@ -111,9 +111,9 @@ test("working tells who is there, and what a wrong question lacks", async () => 
     },
   ]);
   for (const [args, problem] of [
-    [["history"], "expected a kind or a function and the name of an object, or --trace, found neither"],
-    [["history", "moon", "x"], 'expected a function, or a kind that one knows, found "moon"'],
-    [["history", "hikawa", "x", "--trace", "1"], "expected either an object or --trace, found both"],
+    [["history"], "specify a kind (or function) and an object, or --trace"],
+    [["history", "moon", "x"], 'unknown kind or function "moon". Kinds: '],
+    [["history", "hikawa", "x", "--trace", "1"], "specify either an object or --trace, not both"],
   ] as const) {
     const { code, stderr } = await ask(...args);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(problem) });

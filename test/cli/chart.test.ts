@@ -94,9 +94,9 @@ describe("chart", () => {
     [
       "a chart in another language",
       ["--chart", "chart.py"],
-      "expected a chart whose name ends in .ts or .js, found chart.py",
+      "chart.py is not a chart: its name must end in .ts or .js",
     ],
-    ["a chart that is not there", ["--chart", "none.js"], "expected a file none.js that can be read"],
+    ["a chart that is not there", ["--chart", "none.js"], "cannot read none.js: "],
     ["settings that are none", ["--config", file("bad.yaml", "site: { scheme: ftp }")], "site.scheme: "],
   ] as const)("%s is told in a line, with exit code 2", async ([, args, says]) => {
     const { code, stdout, stderr } = await runHere(["chart", "render", sample, ...args]);
@@ -106,7 +106,7 @@ describe("chart", () => {
 
   test("a file without an Application, and one that is wrong", async () => {
     const none = await runHere(["chart", "render", file("none.yaml", "kind: Pod")]);
-    expect(none.stderr).toMatch(/^denrei: expected an Application in \S+none\.yaml, found none\n/);
+    expect(none.stderr).toMatch(/^denrei: \S+none\.yaml has no Application\n/);
     const wrong = file(
       "wrong.yaml",
       "kind: Application\nmetadata: { name: web }\nspec: { domains: [UPPER] }",

@@ -1,4 +1,4 @@
-/** Answers to wrong command lines, and to requests for help, without a server. */
+/** Help and usage errors; no server runs. */
 import { describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { catalog } from "../../functions/catalog.ts";
@@ -90,12 +90,12 @@ describe("--help", () => {
     expect(stderr).toBe("");
     expect(code).toBe(0);
     expect(stdout).toMatch(`Usage: denrei ${command}`.trim());
-    // Lines are wrapped where the terminal ends.
+    // Lines wrap at the width of the terminal.
     const text = stdout.replaceAll(/\s+/g, " ");
     for (const phrase of mentioned) expect(text).toContain(phrase);
   });
 
-  test("of every command is listed by the program's", async () => {
+  test("of the program lists every command", async () => {
     const { stdout } = await runHere(["--help"]);
     const listed = [...stdout.matchAll(/^ {2}([a-z]+(?:-[a-z]+)*)[ [<]/gm)].map(([, name]) => name);
     expect(listed.sort()).toEqual(
@@ -120,7 +120,7 @@ describe("--help", () => {
   });
 });
 
-/** A command line, or variables, and the whole answer. */
+/** A command line or variables, and the whole message. */
 const mistakes: readonly {
   readonly args: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -149,31 +149,31 @@ const mistakes: readonly {
   },
   {
     args: "worker unknown",
-    says: `denrei: expected the name of a function (${names}) or all, found "unknown"`,
+    says: `denrei: unknown function "unknown": expected one of ${names}, or all`,
   },
   {
     args: "worker hikawa unknown",
-    says: `denrei: expected the name of a function (${names}) or all, found "unknown"`,
+    says: `denrei: unknown function "unknown": expected one of ${names}, or all`,
   },
   {
     args: "rbac unknown",
-    says: `denrei: expected the name of a function (${names}), bridge, gateway or all, found "unknown"`,
+    says: `denrei: unknown function "unknown": expected one of ${names}, bridge, gateway, or all`,
   },
   {
     args: "deadletters list --function unknown",
-    says: `denrei: expected the name of a function (${names}), found "unknown"`,
+    says: `denrei: unknown function "unknown": expected one of ${names}`,
   },
   {
     args: "deadletters show all default/x",
-    says: `denrei: expected the name of a function (${names}), found "all"`,
+    says: `denrei: unknown function "all": expected one of ${names}`,
   },
   {
     args: "deadletters replay hikawa",
-    says: "denrei: expected either the name of an object or --all, found neither",
+    says: "denrei: specify an object or --all",
   },
   {
     args: "deadletters replay hikawa default/x --all",
-    says: "denrei: expected either the name of an object or --all, found both",
+    says: "denrei: specify either an object or --all, not both",
   },
   ...[
     ["--nats-url", "http://127.0.0.1:4222", "nats://host:port or tls://host:port, or several with commas"],
@@ -225,23 +225,23 @@ const mistakes: readonly {
   },
 ];
 
-const whereToLook = /\n\(denrei --help, or denrei <command> --help, shows what is possible\)/;
+const helpHint = /\n\(For help, run denrei --help or denrei <command> --help\)/;
 
-describe("a mistake is named, without a stack, with exit code 2", () => {
+describe("a usage error is printed without a stack, with exit code 2", () => {
   const titled = mistakes.map((mistake) => ({
     ...mistake,
     title: [...Object.entries(mistake.env ?? {}).map((pair) => pair.join("=")), mistake.args].join(" "),
   }));
   test.for(titled)("$title", async ({ args, env, says }) => {
     const { code, stdout, stderr } = await runHere(args.split(" "), env && { env });
-    expect(stderr.replace(whereToLook, "").trimEnd()).toBe(says);
+    expect(stderr.replace(helpHint, "").trimEnd()).toBe(says);
     expect(stdout).toBe("");
     expect(code).toBe(2);
   });
 });
 
-describe("no command at all", () => {
-  test.for(["", "deadletters"])("denrei %s shows its help on standard error", async (args) => {
+describe("without a command", () => {
+  test.for(["", "deadletters"])("denrei %s prints its help to standard error", async (args) => {
     const { code, stdout, stderr } = await runHere(args.split(" ").filter(Boolean));
     expect(stderr).toContain("Usage: denrei");
     expect(stdout).toBe("");
@@ -253,7 +253,7 @@ describe("manifests", () => {
   const kinds = (objects: readonly { kind: string }[]) =>
     [...new Set(objects.map(({ kind }) => kind))].sort();
 
-  test("crds prints documents, or one list", async () => {
+  test("crds prints YAML documents or a JSON list", async () => {
     const [yaml, json] = [await runHere(["crds"]), await runHere(["crds", "--json"])];
     const documents = parseAllDocuments(yaml.stdout).map((document) => document.toJS());
     const list = JSON.parse(json.stdout);
@@ -269,7 +269,7 @@ describe("manifests", () => {
     ]);
   });
 
-  test("users prints the rights of one cluster's users, with the names of that cluster", async () => {
+  test("users prints the users and permissions of one cluster", async () => {
     const { code, stdout } = await runHere(["users", "--cluster", "east"]);
     expect(code).toBe(0);
     const users = [...stdout.matchAll(/^ +user: "CN=denrei-(.*)"$/gm)].map(([, name]) => name);
@@ -286,18 +286,18 @@ describe("manifests", () => {
     expect([accounts(stdout), accounts(shared.stdout)]).toEqual([users.length - 2, 1]);
   });
 
-  test("rbac prints the given functions, in the given namespace", async () => {
-    const asked = async (...args: string[]) => {
+  test("rbac prints the given functions in the given namespace", async () => {
+    const rbac = async (...args: string[]) => {
       const { code, stdout } = await runHere(["rbac", "--json", ...args]);
       expect(code).toBe(0);
       return JSON.parse(stdout).items as { kind: string; metadata: { name: string; namespace?: string } }[];
     };
-    const accounts = (objects: Awaited<ReturnType<typeof asked>>) =>
+    const accounts = (objects: Awaited<ReturnType<typeof rbac>>) =>
       objects.filter(({ kind }) => kind === "ServiceAccount").map(({ metadata }) => metadata);
-    const everything = await asked();
-    const hikawa = await asked("hikawa", "--namespace", "mine");
-    const bridge = await asked("bridge");
-    const gateway = await asked("gateway");
+    const everything = await rbac();
+    const hikawa = await rbac("hikawa", "--namespace", "mine");
+    const bridge = await rbac("bridge");
+    const gateway = await rbac("gateway");
     expect(kinds(everything)).toEqual(expect.arrayContaining(["ClusterRole", "ServiceAccount"]));
     expect(accounts(everything)).toHaveLength(2 + names.split(", ").length);
     expect(accounts(hikawa)).toMatchObject([{ namespace: "mine" }]);
@@ -307,7 +307,7 @@ describe("manifests", () => {
     ]);
   });
 
-  test("opt-in prints each namespace once, with bindings of accounts of the platform's namespace", async () => {
+  test("opt-in prints each namespace once and binds the accounts of the platform namespace", async () => {
     const { code, stdout, stderr } = await runHere([
       ...["opt-in", "team-a", "team-b", "team-a"],
       ...["--platform-namespace", "mine", "--json"],

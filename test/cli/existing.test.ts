@@ -123,6 +123,6 @@ test("up prints how to get a dashboard, and a second Ctrl-C does not wait for a 
   const impatience = setInterval(() => running.process.kill("SIGINT"), 50);
   const ended = await running.ended.finally(() => clearInterval(impatience));
   expect(ended).toMatchObject({ code: 130, signal: null, stderr: "" });
-  expect(ended.stdout).toMatch(/\nStopping everything\.\n(.*\n)*Leaving at once[^\n]*\n$/);
+  expect(ended.stdout).toMatch(/\nStopping everything\.\n(.*\n)*Exiting now[^\n]*\n$/);
   await expectNothingLeft(here);
 });

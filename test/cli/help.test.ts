@@ -1,19 +1,19 @@
-/** Processes answer wrong command lines, and requests for help. commandline.test.ts has the others, without a process each. */
+/** Help and usage errors of a real process. commandline.test.ts tests the rest without processes. */
 import { describe, expect, test } from "vitest";
 import { run, start } from "./program.ts";
 
-test("--help is printed on standard output", async () => {
+test("prints help to standard output", async () => {
   const { code, stdout, stderr } = await run(["status", "--help"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toMatch(/^Usage: denrei status/);
 });
 
-/** A command line, variables, and the whole answer. */
+/** A command line, variables, and the whole message. */
 const mistakes = [
   {
     args: "worke hikawa",
     env: {},
-    says: "denrei: unknown command 'worke'\n(Did you mean worker?)\n(denrei --help, or denrei <command> --help, shows what is possible)",
+    says: "denrei: unknown command 'worke'\n(Did you mean worker?)\n(For help, run denrei --help or denrei <command> --help)",
   },
   {
     args: "status",
@@ -27,7 +27,7 @@ const mistakes = [
   },
 ];
 
-describe.concurrent("a mistake is named, without a stack, with exit code 2", () => {
+describe.concurrent("a usage error is printed without a stack, with exit code 2", () => {
   test.for(mistakes)("$args $env", async ({ args, env, says }) => {
     const { code, stdout, stderr } = await run(args.split(" "), { env });
     expect(stderr.trimEnd()).toEqual(says);
@@ -36,7 +36,7 @@ describe.concurrent("a mistake is named, without a stack, with exit code 2", () 
   });
 });
 
-test("a reader that leaves early is no error: denrei crds | head -1", async () => {
+test("exits with 0 when the reader closes the pipe early: denrei crds | head -1", async () => {
   const command = start(["crds"]);
   command.process.stdout?.destroy();
   const { code, signal, stderr } = await command.ended;

@@ -101,7 +101,7 @@ describe("the bus that an operator asks", () => {
     const store = join(folder, randomUUID());
     const host = await natsServer(name, "--jetstream", "--store_dir", store, ...args);
     const { code, stdout } = await runHere(["status"], { env: { NATS_URL: `nats://${who}@${host}` } });
-    expect(stdout).toContain("has ever used this bus");
+    expect(stdout).toContain("has used this bus");
     expect(code).toBe(0);
     const said = await told("status", { NATS_URL: `nats://not-${who}@${host}` });
     expect(said).toMatch(
@@ -134,7 +134,7 @@ describe("the bus that an operator asks", () => {
     const { code, stdout } = await runHere(["status", "--nats-url", bus.natsUrl], {
       env: { NATS_URL: "nats://127.0.0.1:1" },
     });
-    expect(stdout).toContain('No worker and no bridge of the cluster "default" has ever used this bus');
+    expect(stdout).toContain('No worker or bridge of the cluster "default" has used this bus');
     expect(code).toBe(0);
   });
 });

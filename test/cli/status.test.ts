@@ -61,7 +61,7 @@ test("a bus that nobody has used yet", async () => {
     "-",
     "-",
   ]);
-  expect(text).toContain('No worker and no bridge of the cluster "default" has ever used this bus');
+  expect(text).toContain('No worker or bridge of the cluster "default" has used this bus');
   expect(await told("status")).toEqual({
     cluster,
     functions: functions.map(({ name }) => ({
@@ -80,7 +80,7 @@ test("a bus that nobody has used yet", async () => {
     code: 1,
     stdout: "",
     stderr:
-      "denrei: expected a dead letter of hikawa for default/x, found none. `denrei deadletters list` shows what there is.\n",
+      "denrei: hikawa has no dead letter for default/x. List dead letters with `denrei deadletters list`.\n",
   });
 });
 
@@ -116,7 +116,7 @@ test("an object that waits for its time is DELAYED, and the kinds are where the 
     expect.stringMatching(/^\d+$/),
     expect.stringMatching(/^(\d+m)?\d+s ago$/),
   ]);
-  expect(await said("status", "--cluster", "other")).toContain('cluster "other" has ever used this bus');
+  expect(await said("status", "--cluster", "other")).toContain('cluster "other" has used this bus');
 });
 
 test("a request that was given up is listed and shown, and replayed when somebody asks for it", async () => {
@@ -171,7 +171,7 @@ test("without a worker what is replayed is PENDING, then IN FLIGHT; what changes
   const app = { ...pending, function: "githubapp", object: "default/app" };
   expect(await told("requests")).toEqual([pending, app, delayed]);
   expect(await told("requests", "--state", "retrying,delayed")).toEqual([delayed]);
-  expect(await said("requests", "--limit", "1")).toContain("2 more: --limit shows more than 1.");
+  expect(await said("requests", "--limit", "1")).toContain("2 more. Raise --limit (now 1) to see them.");
 
   const tickets = await bus.js.consumers.get(workStream("hikawa"), consumers.worker(scope));
   const ticket = await tickets.next({ expires: 60_000 });

@@ -40,7 +40,7 @@ test("a second Ctrl-C does not wait for what does not end", async () => {
   const impatience = setInterval(() => running.process.kill("SIGINT"), 50);
   const ended = await running.ended.finally(() => clearInterval(impatience));
   expect(ended).toMatchObject({ code: 130, signal: null, stderr: "" });
-  expect(ended.stdout).toMatch(/\nStopping everything\.\nLeaving at once[^\n]*\n$/);
+  expect(ended.stdout).toMatch(/\nStopping everything\.\nExiting now[^\n]*\n$/);
   await expectNothingLeft(here);
 });
 

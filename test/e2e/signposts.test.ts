@@ -154,6 +154,6 @@ test("denrei prune removes the finalizer of a removed function, and its data on 
   expect(staying.metadata.finalizers).toEqual([others]);
   expect(await leftMessages(bus.jsm, scope)).toEqual([]);
   expect(await bus.jsm.streams.names().next()).not.toContain("WORK_signposts");
-  expect((await pruning("signposts")).stdout).toBe("signposts has left nothing.\n");
+  expect((await pruning("signposts")).stdout).toBe("signposts has no leftovers.\n");
   await world.patch(Signpost, { namespace: "left", name: "staying" }, { metadata: { finalizers: [] } });
 });

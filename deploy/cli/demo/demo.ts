@@ -13,11 +13,11 @@ import { songDemo } from "./songdemo.ts";
 /** Starts everything, shows the demo, and ends (`demo`) or stays until Ctrl-C (`up`). Throws a `UsageError`. */
 export async function demo(options: DemoOptions): Promise<void> {
   const { parts, run } = demos[options.name](options);
-  const { display, tell, stopping } = openTerminal();
+  const { display, print, stopping } = openTerminal();
   const { signal } = stopping;
   let environment: DemoEnvironment | undefined;
   try {
-    environment = await startDemoEnvironment({ parts, display, say: tell, signal });
+    environment = await startDemoEnvironment({ parts, display, say: print, signal });
     await run(environment, display, signal);
     if (!signal.aborted) say("\nStopping everything.");
   } catch (error) {

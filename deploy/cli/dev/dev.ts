@@ -64,18 +64,18 @@ export async function dev(functions: readonly string[], options: DevOptions): Pr
       })
     : undefined;
   const hooks = isReached ? await openHookRelay(gatewayPort) : undefined;
-  const { display, tell, stopping } = openTerminal();
+  const { display, print, stopping } = openTerminal();
   const { signal } = stopping;
   const ended = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
   let environment: Environment | undefined;
   try {
     const isDebugged = inspector !== undefined;
     environment = await openDevEnvironment({
-      ...{ display, say: tell, signal, nodes, isDebugged, dashboard: withDashboard },
+      ...{ display, say: print, signal, nodes, isDebugged, dashboard: withDashboard },
     });
     display.done();
     signal.throwIfAborted();
-    const screen = openScreen({ write: tell, colours: process.stdout.hasColors?.() ? "on" : "off", root });
+    const screen = openScreen({ write: print, colours: process.stdout.hasColors?.() ? "on" : "off", root });
     const receiver = hooks && (await openReceiver(environment, hooks));
     const onEnd = (error: Error): void => stopping.abort(error);
     const { github, env } = await startSimulators(simulate, { environment, receiver, signal, onEnd });
@@ -95,7 +95,7 @@ export async function dev(functions: readonly string[], options: DevOptions): Pr
       await codes.renew();
       if (guided || codes.declared === undefined || signal.aborted) return;
       guided = true;
-      const dashboard = await openDashboard({ environment: withServices, display, say: tell, signal });
+      const dashboard = await openDashboard({ environment: withServices, display, say: print, signal });
       say(guide(withServices, codes.declared, { inspector, receiver, github, dashboard }));
     };
     // Nothing waits for it: a signal ends the program while code starts, too.
