@@ -1,4 +1,4 @@
-/** `denrei dev`: the CRDs on its API server are what the code says that runs. */
+/** `denrei dev`: the CRDs on its API server follow the running code. */
 import { expect, test } from "vitest";
 import { place } from "../cli/program.ts";
 import { project, startDev } from "./project.ts";
@@ -7,7 +7,7 @@ import { firstMark, put, specFields, untilMarked } from "./stones.ts";
 
 const pebble = "stones/pebble.ts";
 
-test("the CRD follows the code: a field that is renamed, one that is gone, and one of code that did not start", async () => {
+test("updates the CRD for a renamed field, a removed field, and a field of code that did not start", async () => {
   const here = place();
   const mine = project(here);
   mine.save(pebble, source({ spec: "colour: z.string().optional()," }));
@@ -26,11 +26,11 @@ test("the CRD follows the code: a field that is renamed, one that is gone, and o
   await untilMarked(client, "second", "3");
   expect(await specFields(client)).toEqual(["ticks"]);
 
-  // What a worker reads when it begins to take requests, and so when it has installed its CRDs.
+  // A worker reads this after it has installed its CRDs, when it begins to take requests.
   const late = 'Object.defineProperty(pebble, "concurrency", { get() { throw new Error("too late"); } });';
   const begins = source({ mark: "4", spec: "colour: z.string().optional()," });
   mine.save(pebble, `${begins.replace("export default", "const pebble =")}${late}\nexport default pebble;\n`);
-  await printed(/The new code does not start: functions\/stones\/pebble\.ts:\d+\. Code 3 goes on\./);
+  await printed(/The new code does not start: functions\/stones\/pebble\.ts:\d+\. Code 3 keeps running\./);
   await printed("Error: too late");
   expect(await specFields(client)).toEqual(["colour", "ticks"]);
 

@@ -1,4 +1,4 @@
-/** `denrei dev --dashboard`: people look at what the functions that are being written do. */
+/** `denrei dev --dashboard` */
 import { expect, test } from "vitest";
 import { connectGitHub } from "../../deploy/cli/demo/visitor.ts";
 import { place, run, start } from "../cli/program.ts";
@@ -16,7 +16,7 @@ const hikawa = {
   spec: { intervalMillis: 86_400_000 },
 };
 
-test("users see what a function did and the simulated GitHub, also after the dashboard restarts", async () => {
+test("shows users what a function did and the simulated GitHub, also after a restart", async () => {
   const here = place();
   const args = ["dev", "hikawa", "--dashboard", "--simulate", "github"];
   const running = start(args, { env: here.env });
@@ -26,7 +26,7 @@ test("users see what a function did and the simulated GitHub, also after the das
     return logIn(url, { name, password: /: (\S+)$/.exec(line)?.[1] ?? "" });
   };
   const [alice, bob] = [await visitorNamed("alice"), await visitorNamed("bob")];
-  // The API server reads its own roles a moment after it has stored them.
+  // New roles take effect on the API server after a moment.
   await expect
     .poll(() => alice.ask(hikawas, { method: "POST", body: hikawa }), { timeout: 30_000 })
     .toMatchObject({ status: 201 });
@@ -34,7 +34,7 @@ test("users see what a function did and the simulated GitHub, also after the das
   await expect
     .poll(async () => (await bob.ask(`${hikawas}/seen`)).json(), { timeout: 30_000 })
     .toMatchObject({ status: { conditions: expect.anything() } });
-  // Of functions that do not run as well.
+  // Also works for functions that do not run.
   expect(await alice.ask("/api/bus/figures")).toMatchObject({ status: 200 });
   await connectGitHub(alice, "octocat");
 

@@ -1,4 +1,4 @@
-/** `denrei dev`: who dies is started again, and new code that dies while it starts takes nobody's place. */
+/** `denrei dev`: restarts replicas that exit, and keeps the old code if the new code exits while it starts. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -8,19 +8,19 @@ import { source } from "./stonecode.ts";
 import { firstMark, put, untilMarked } from "./stones.ts";
 
 const pebble = "stones/pebble.ts";
-const patience = { timeout: 60_000, interval: 50 };
+const pollOptions = { timeout: 60_000, interval: 50 };
 
-/** The end of each replica's name, on a bus that others may use. */
+/** The suffix of replica names, which makes them unique on a shared bus. */
 const suffixIn = (here: Place): string => (here.runs()[0] ?? "").replace(/^denrei/, "");
 
-/** Ends the one process that there is of a role, as `kill -9` does. */
+/** Kills the only process of a role. */
 async function killOnly(here: Place, role: "worker" | "bridge"): Promise<void> {
   const found = () => here.processes().filter((line) => line.includes(`/replica.ts ${role} all`));
-  await expect.poll(found, patience).toHaveLength(1);
+  await expect.poll(found, pollOptions).toHaveLength(1);
   process.kill(Number.parseInt(found()[0] ?? "", 10), "SIGKILL");
 }
 
-test("a worker or a bridge that is killed is started again, from what is saved", async () => {
+test("restarts a killed worker or bridge with the saved code", async () => {
   const here = place();
   const mine = project(here);
   const { client, printed, running } = await startDevThere(mine);
@@ -33,19 +33,17 @@ test("a worker or a bridge that is killed is started again, from what is saved",
     await printed(new RegExp(` ${name} was ended by SIGKILL; starting it again$`));
     await put(client, role);
     expect(await firstMark(client, role)).toBe("1");
-    await printed(`${name} runs again`);
+    await printed(`${name} is running again`);
   }
 
   const broken = source({ mark: "2", reconcile: "const x = ;" });
   mine.save(pebble, broken);
-  await printed("Code 1 goes on.");
+  await printed("Code 1 keeps running.");
   await killOnly(here, "worker");
-  await printed(
-    `worker-1-code-1${suffix} was ended by SIGKILL; starting it again, with the code as it is saved`,
-  );
+  await printed(`worker-1-code-1${suffix} was ended by SIGKILL; starting it again, with the saved code`);
   const line = broken.split("\n").indexOf("    const x = ;") + 1;
   const where = `functions/stones/pebble.ts:${line}`;
-  await printed(`worker-1-code-1${suffix} does not start: ${where}. Tried again until what is saved starts.`);
+  await printed(`worker-1-code-1${suffix} does not start: ${where}. Retrying until the saved code starts.`);
   mine.save(pebble, source({ mark: "3" }));
   await printed("Code 2 runs");
   for (const name of ["worker", "bridge"]) await untilMarked(client, name, "3");
@@ -56,7 +54,7 @@ test("a worker or a bridge that is killed is started again, from what is saved",
   expect(here.runs()).toEqual([]);
 });
 
-test("new code of which one dies while others still start leaves the old code where it is", async () => {
+test("keeps the old code when a worker of the new code exits while others still start", async () => {
   const here = place();
   const mine = project(here);
   const { client, printed, running } = await startDevThere(mine, ["--workers", "2"]);
@@ -71,21 +69,21 @@ if (replica === "worker-2-code-2${suffix}") while (!existsSync(${JSON.stringify(
 `;
   mine.save(pebble, waits + source({ mark: "2" }));
   const log = join(here.folder, here.runs()[0] ?? "", `logs/worker-1-code-2${suffix}.log`);
-  const logged = () => readIfThere(log);
-  await expect.poll(logged, patience).toContain('"msg":"worker ready"');
+  const logged = () => readIfPresent(log);
+  await expect.poll(logged, pollOptions).toContain('"msg":"worker ready"');
   const pid = Number(readFileSync(pidPath, "utf8"));
   process.kill(pid, "SIGKILL");
-  await expect.poll(() => isThere(pid), patience).toBe(false);
+  await expect.poll(() => exists(pid), pollOptions).toBe(false);
   writeFileSync(goPath, "");
-  await printed("The new code does not start. Code 1 goes on.");
-  await printed(`expected worker-1-code-2${suffix} to run, but it ended after its start`);
+  await printed("The new code does not start. Code 1 keeps running.");
+  await printed(`worker-1-code-2${suffix} exited right after its start`);
   await put(client, "first");
   expect(await firstMark(client, "first")).toBe("1");
 
   mine.save(pebble, source({ mark: "3" }));
   await printed("Code 2 runs");
   await untilMarked(client, "first", "3");
-  expect(running.lines.all.filter((line) => /starting it again|runs again/.test(line))).toEqual([]);
+  expect(running.lines.all.filter((line) => /starting it again|is running again/.test(line))).toEqual([]);
 
   running.process.kill("SIGINT");
   expect(await running.ended).toMatchObject({ code: 130, signal: null, stderr: "" });
@@ -93,7 +91,7 @@ if (replica === "worker-2-code-2${suffix}") while (!existsSync(${JSON.stringify(
   expect(here.runs()).toEqual([]);
 });
 
-function readIfThere(path: string): string {
+function readIfPresent(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch {
@@ -101,8 +99,8 @@ function readIfThere(path: string): string {
   }
 }
 
-/** Until its parent has heard of its end. */
-function isThere(pid: number): boolean {
+/** Whether the process exists; true until its parent has reaped it. */
+function exists(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch {

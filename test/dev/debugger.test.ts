@@ -1,4 +1,4 @@
-/** `denrei dev --inspect`: who is stopped in a debugger keeps what he has in hand, for as long as somebody looks. */
+/** `denrei dev --inspect`: a worker that a debugger has stopped keeps its in-flight requests. */
 import { expect, test } from "vitest";
 import { connectBus } from "../../bus/nats/connect.ts";
 import { consumers, workStream } from "../../bus/subjects.ts";
@@ -11,12 +11,12 @@ import { firstMark, put, stone, untilMarked } from "./stones.ts";
 
 const file = "stones/pebble.ts";
 const scope = { fn: "pebble", cluster: "default" };
-/** What is not heard of for so long is another worker's. */
+/** After this time without progress, a request would be redelivered. */
 const limits = { DENREI_ACK_WAIT_SECONDS: "5" };
-/** Less than a debugger stops it for. */
+/** Shorter than the pause in the debugger. */
 const quick = { timeoutMillis: 5_000 };
 
-test("a reconcile that is stopped for longer than any limit goes on as if nothing had been", async () => {
+test("a reconcile that is paused longer than all time limits completes as usual", async () => {
   const here = place();
   const mine = project(here);
   mine.save(file, source(quick));
@@ -29,7 +29,7 @@ test("a reconcile that is stopped for longer than any limit goes on as if nothin
   await put(client, "held");
   await editor.paused();
 
-  // An ordinary worker, which does all the rest and would take this one.
+  // An ordinary worker reconciles everything else, and would take this request too.
   const rival = mine.start(["worker", "pebble"], { ...env, ...limits, DENREI_LOG_LEVEL: "debug" });
   await rival.lines.until((line) => line.includes("worker ready"));
   const ticks = 16;
@@ -41,7 +41,7 @@ test("a reconcile that is stopped for longer than any limit goes on as if nothin
   expect(rival.lines.all.filter((line) => line.includes("default/held"))).toEqual([]);
   expect((await stone(client, "held")).status).toBeUndefined();
 
-  await editor.letGo();
+  await editor.resume();
   expect(await firstMark(client, "held")).toBe("1");
   await printed(/ pebble default\/held {2}done \d+\.\d s, 1 write/);
   expect((await stone(client, "held")).status).toEqual({ mark: "1", times: 1 });
@@ -56,7 +56,7 @@ test("a reconcile that is stopped for longer than any limit goes on as if nothin
   rival.process.kill("SIGTERM");
   await rival.ended;
 
-  // Saving lets go what is stopped: the old code ends it, and the new code can be stopped at the same address.
+  // A save resumes the paused reconcile: the old code completes it, and the new code can be debugged at the same address.
   const again = await attach(inspectorPort);
   await again.breakAt(file, firstLine);
   await put(client, "saved-over");

@@ -1,4 +1,4 @@
-/** `denrei dev` (npm run dev) with many saves, and two of them side by side. */
+/** `denrei dev` (npm run dev): many saves, and two instances at the same time. */
 import { expect, test } from "vitest";
 import { place } from "../cli/program.ts";
 import { project, startDev } from "./project.ts";
@@ -6,7 +6,7 @@ import { saveAgainAndAgain } from "./saving.ts";
 import { stoneKind } from "./stonecode.ts";
 import { firstMark, put } from "./stones.ts";
 
-test("nothing is lost while code is saved again and again; another dev beside it has a world of its own", async () => {
+test("loses no request during many saves, and is isolated from a second instance", async () => {
   const here = place();
   const mine = project(here);
   const { client, printed, running } = await startDev(mine, ["pebble"]);

@@ -1,4 +1,4 @@
-/** `denrei dev` (npm run dev): what is saved takes the place of what runs, and nothing is lost on the way. */
+/** `denrei dev` (npm run dev): reloads saved code without losing requests. */
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -10,7 +10,7 @@ import { firstMark, put, untilMarked } from "./stones.ts";
 
 const pebble = "stones/pebble.ts";
 
-test("new code handles what comes next and what is there; code that is broken takes nobody's place", async () => {
+test("new code reconciles new and existing objects; broken code does not replace running code", async () => {
   const here = place();
   const { save, saveCatalog, ...rest } = project(here);
   const { client, printed, running } = await startDev({ save, saveCatalog, ...rest }, []);
@@ -18,7 +18,7 @@ test("new code handles what comes next and what is there; code that is broken ta
   expect(await firstMark(client, "first")).toBe("1");
   await printed(/ pebble default\/first {2}done \d+(\.\d)? m?s, 1 write/);
 
-  // What code prints by itself is seen, also what looks like a record of a log.
+  // Output of the code is printed, even if it looks like a log record.
   const prints =
     'console.log("look:", stone.metadata.name); console.error(JSON.stringify({ msg: "again" }));';
   save(pebble, `${source({ mark: "2", reconcile: prints })}console.log("it is", "loaded");\n`);
@@ -33,15 +33,15 @@ test("new code handles what comes next and what is there; code that is broken ta
 
   save(pebble, source({ mark: "broken", reconcile: "const x = ;" }));
   const line = source({ reconcile: "const x = ;" }).split("\n").indexOf("    const x = ;") + 1;
-  await printed(`The new code does not start: functions/stones/pebble.ts:${line}. Code 2 goes on.`);
+  await printed(`The new code does not start: functions/stones/pebble.ts:${line}. Code 2 keeps running.`);
   await printed("SyntaxError");
   save(pebble, `${source({ mark: "broken" })}\nthrow new Error("while it is imported");\n`);
-  await printed(/The new code does not start: functions\/stones\/pebble\.ts:\d+\. Code 2 goes on\./);
+  await printed(/The new code does not start: functions\/stones\/pebble\.ts:\d+\. Code 2 keeps running\./);
   await printed("Error: while it is imported");
   await put(client, "third");
   expect(await firstMark(client, "third")).toBe("2");
 
-  // A failure says where it comes from, and is tried again at once by code that is saved then.
+  // An error is printed with its location, and newly saved code retries at once.
   save(pebble, source({ mark: "3", reconcile: 'if (times > 0) throw new Error("not today");' }));
   await printed("Code 3 runs");
   await printed(/ pebble default\/\S+ {2}failed after \S+ m?s, again in/);
@@ -54,10 +54,10 @@ test("new code handles what comes next and what is there; code that is broken ta
   expect((await put(client, "fourth", { spec: { colour: "red" } })).spec).toEqual({ colour: "red" });
 
   symlinkSync("circle.ts", join(rest.folder, "functions/circle.ts"));
-  await printed("Not all that is saved is noticed any more: ELOOP");
-  await printed("Put that right, and start this again.");
+  await printed("Some saves are no longer detected: ELOOP");
+  await printed("Fix this and restart denrei dev.");
 
-  // One more function, with a kind of its own.
+  // Another function with its own kind.
   save("stones/rock.ts", source({ kind: "Rock", mark: "rock" }));
   saveCatalog({ pebble, rock: "stones/rock.ts" });
   await printed("Code 5 runs");
@@ -70,7 +70,7 @@ test("new code handles what comes next and what is there; code that is broken ta
   expect(here.runs()).toEqual([]);
 });
 
-test("nothing is lost while code is saved again and again", async () => {
+test("loses no request during repeated saves", async () => {
   const here = place();
   const mine = project(here);
   const { client, printed, running } = await startDevThere(mine, ["pebble"]);

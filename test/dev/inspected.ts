@@ -1,4 +1,4 @@
-/** A debugger: what an editor says to Node's inspector. https://chromedevtools.github.io/devtools-protocol/ */
+/** A debugger: a client of Node's inspector, as an editor is. https://chromedevtools.github.io/devtools-protocol/ */
 import { onTestFinished } from "vitest";
 import { z } from "zod";
 
@@ -9,15 +9,15 @@ const Message = z.object({
   error: z.object({ message: z.string() }).optional(),
 });
 
-/** A debugger that is attached. */
+/** An attached debugger. */
 export interface Attached {
-  /** Sets a breakpoint in every file whose path ends so. */
+  /** Sets a breakpoint in every file whose path ends with `path`. */
   breakAt(path: string, line: number): Promise<void>;
-  /** Resolves when it has stopped once more. */
+  /** Resolves at the next pause. */
   paused(): Promise<void>;
-  /** Lets go on, and does not stop any more. */
-  letGo(): Promise<void>;
-  /** Resolves when the other side has hung up. */
+  /** Disables breakpoints and resumes. */
+  resume(): Promise<void>;
+  /** Resolves when the process closes the connection. */
   readonly closed: Promise<void>;
 }
 
@@ -29,13 +29,13 @@ export async function attach(port: number): Promise<Attached> {
   onTestFinished(() => socket.close());
   const closed = new Promise<void>((resolve) => socket.addEventListener("close", () => resolve()));
   const answers = new Map<number, PromiseWithResolvers<void>>();
-  let stops = 0;
-  let stopped: (() => void) | undefined;
+  let pauses = 0;
+  let onPause: (() => void) | undefined;
   socket.addEventListener("message", ({ data }) => {
     const { id, method, error } = Message.parse(JSON.parse(String(data)));
     if (method === "Debugger.paused") {
-      stops++;
-      stopped?.();
+      pauses++;
+      onPause?.();
     }
     if (id === undefined) return;
     if (error === undefined) answers.get(id)?.resolve();
@@ -60,10 +60,10 @@ export async function attach(port: number): Promise<Attached> {
     breakAt: (path, line) =>
       ask("Debugger.setBreakpointByUrl", { urlRegex: `.*/${path}$`, lineNumber: line - 1 }),
     async paused() {
-      if (stops === 0) await new Promise<void>((resolve) => (stopped = resolve));
-      stops--;
+      if (pauses === 0) await new Promise<void>((resolve) => (onPause = resolve));
+      pauses--;
     },
-    async letGo() {
+    async resume() {
       await ask("Debugger.setBreakpointsActive", { active: false });
       await ask("Debugger.resume");
     },

@@ -1,4 +1,4 @@
-/** `denrei dev` in a project of a test's own. */
+/** Runs `denrei dev` in a separate project for each test. */
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { type KubeClient, kubeClient } from "../../bus/kube/client.ts";
@@ -11,13 +11,13 @@ import { makeStoneCode, type StoneCode } from "./stonecode.ts";
 
 await programs(...platformPrograms);
 
-/** A project in a place. */
+/** A project. */
 export interface Project extends StoneCode {
-  /** The command line of this project. */
+  /** Runs the command line of this project. */
   start(args: readonly string[], env?: Readonly<Record<string, string | undefined>>): Running;
 }
 
-/** Makes one with the function `pebble`. */
+/** Creates a project with the function `pebble`. */
 export function project(here: Place): Project {
   const code = makeStoneCode(join(here.folder, "project"));
   const { folder } = code;
@@ -27,45 +27,45 @@ export function project(here: Place): Project {
       start(args, {
         command: [process.execPath, join(folder, "deploy/cli/denrei.js")],
         cwd: folder,
-        // Its own children load the bundles as well.
+        // Its child processes load the bundles too.
         env: { ...here.env, NODE_OPTIONS: quickly().join(" ") || undefined, ...env },
       }),
   };
 }
 
-/** A `denrei dev` that runs. */
+/** A running `denrei dev`. */
 export interface Dev {
   readonly running: Running;
   readonly env: { readonly KUBECONFIG: string; readonly NATS_URL: string };
   readonly client: KubeClient;
-  /** Where debuggers attach. */
+  /** Port for debuggers. */
   readonly inspectorPort: number | undefined;
-  /** Where webhooks are received. */
+  /** Port for webhooks. */
   readonly gatewayPort: number | undefined;
-  /** Resolves with the next line that holds the text, from those on that came since this was asked for last. */
+  /** Resolves with the first matching line after the line of the previous call. */
   printed(text: string | RegExp): Promise<string>;
 }
 
-/** A whole start takes seconds, or minutes on a busy machine. */
+/** Starting a platform takes seconds, or minutes on a busy machine. */
 const printedMillis = 180_000;
 
-/** Starts it, on a platform of its own unless the environment names another, and waits until it says what to type. */
+/** Starts it on a local platform, unless `env` selects an existing cluster; resolves when the guide is printed. */
 export async function startDev(
   { start: begin }: Project,
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>> = {},
 ): Promise<Dev> {
   const running = begin(["dev", ...args], env);
-  let heard = 0;
+  let nextLine = 0;
   async function printed(text: string | RegExp): Promise<string> {
     const fits = (line: string) => (typeof text === "string" ? line.includes(text) : text.test(line));
-    const line = await running.lines.until(fits, printedMillis, heard);
-    heard = running.lines.all.indexOf(line, heard) + 1;
+    const line = await running.lines.until(fits, printedMillis, nextLine);
+    nextLine = running.lines.all.indexOf(line, nextLine) + 1;
     return line;
   }
-  const given = env.KUBECONFIG !== undefined;
-  const exported = await printed(given ? "with the same KUBECONFIG and NATS_URL" : "export KUBECONFIG=");
-  const [, KUBECONFIG = "", NATS_URL = ""] = given
+  const isExisting = env.KUBECONFIG !== undefined;
+  const exported = await printed(isExisting ? "with the same KUBECONFIG and NATS_URL" : "export KUBECONFIG=");
+  const [, KUBECONFIG = "", NATS_URL = ""] = isExisting
     ? ["", env.KUBECONFIG, env.NATS_URL]
     : (/KUBECONFIG=(\S+) NATS_URL=(\S+)/.exec(exported) ?? []);
   await printed("Ctrl-C stops everything");
@@ -80,12 +80,12 @@ export async function startDev(
     env: { KUBECONFIG, NATS_URL },
     client: kubeClient(connection),
     inspectorPort: portIn(/attach to 127\.0\.0\.1:(\d+)/),
-    gatewayPort: portIn(/received at http:\/\/127\.0\.0\.1:(\d+)/),
+    gatewayPort: portIn(/Send webhooks to http:\/\/127\.0\.0\.1:(\d+)/),
     printed,
   };
 }
 
-/** Starts it in the cluster that test files share, on its own bus. The cluster is reset after the test. */
+/** Starts it in the cluster that the test files share, with its own bus. Resets the cluster after the test. */
 export async function startDevThere(
   mine: Project,
   args: readonly string[] = [],

@@ -1,11 +1,11 @@
-/** Saving code again and again while objects are created. */
+/** Repeated saves while objects are created. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import type { Dev, Project } from "./project.ts";
 import { source, stoneKind } from "./stonecode.ts";
 import { put, untilMarked } from "./stones.ts";
 
-/** Saves the function `pebble` `saves` times, expects the last code to reconcile every Pebble, and resolves with its mark. */
+/** Saves the function `pebble` `saves` times. Expects the last version to reconcile every Pebble; returns its mark. */
 export async function saveAgainAndAgain(
   { client, printed, running }: Pick<Dev, "client" | "printed" | "running">,
   mine: Project,

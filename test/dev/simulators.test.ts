@@ -15,7 +15,7 @@ import { project, startDev } from "./project.ts";
 import { source } from "./stonecode.ts";
 import { put, stone, untilMarked } from "./stones.ts";
 
-const patience = { timeout: 60_000, interval: 50 };
+const pollOptions = { timeout: 60_000, interval: 50 };
 const saves = 3;
 
 const ClusterBuilder = externalKind<KubeObject<object, { conditions?: Condition[] }>>({
@@ -25,7 +25,7 @@ const ClusterBuilder = externalKind<KubeObject<object, { conditions?: Condition[
   plural: "clusterbuilders",
   scope: "Cluster",
 });
-/** A function whose mark says where PipeCD is. */
+/** A function whose mark contains the address of PipeCD. */
 const marking = (code: number): string =>
   source({ mark: `${code} " + process.env.DENREI_PIPECD_WEB_ADDRESS + "` });
 
@@ -50,27 +50,27 @@ test("what the guide prints works, and no webhook is lost while code is saved or
     );
   await put(client, "first");
   const markOf = async () => (await stone(client, "first")).status?.mark ?? "";
-  await expect.poll(markOf, patience).toMatch(/^1 127\.0\.0\.1:\d+$/);
+  await expect.poll(markOf, pollOptions).toMatch(/^1 127\.0\.0\.1:\d+$/);
   const mark = await markOf();
 
-  const said = (pattern: RegExp): string[] => {
+  const captured = (pattern: RegExp): string[] => {
     const line = running.lines.all.find((one) => pattern.test(one)) ?? "";
     return [...(pattern.exec(line) ?? [])].slice(1);
   };
 
-  const [manifestPath = ""] = said(/kubectl apply -f (\S+github\.yaml)/);
+  const [manifestPath = ""] = captured(/kubectl apply -f (\S+github\.yaml)/);
   const options = { namespace: "default", deadlineMillis: 60_000, propagation: "Background" } as const;
   await openKubectl({ client, ...options }, { add: () => 0, gone: () => 0 }).applyFile(manifestPath);
   const installation = () => client.get(Installation, { namespace: "acme", name: "acme" });
-  await expect.poll(async () => (await installation()).status?.secret, patience).toBeDefined();
+  await expect.poll(async () => (await installation()).status?.secret, pollOptions).toBeDefined();
 
-  const [url = "", headerPath = "", body = ""] = said(/curl -X PUT (\S+) -H @(\S+) -d '(.+)'/);
+  const [url = "", headerPath = "", body = ""] = captured(/curl -X PUT (\S+) -H @(\S+) -d '(.+)'/);
   const [name = "", value = ""] = readFileSync(headerPath, "utf8").trim().split(": ");
   const answer = await fetch(url, { method: "PUT", headers: { [name]: value }, body });
   expect(answer.status).toBe(201);
   await printed(/ gateway push [0-9a-f]{8} {2}stored, answered 202$/);
 
-  const [hook = "", secretPath = ""] = said(/received at (\S+), with the secret in (\S+)\.$/);
+  const [hook = "", secretPath = ""] = captured(/Send webhooks to (\S+), with the secret in (\S+)\.$/);
   const secret = readFileSync(secretPath, "utf8").trim();
   const pushed = hookOf("push", push("acme/web", "main"), undefined, secret);
   // A request on a kept connection can be lost when the gateway closes that connection at the same moment.
@@ -88,17 +88,17 @@ test("what the guide prints works, and no webhook is lost while code is saved or
   }
   saving.abort();
   await stream;
-  // Workers know the address of PipeCD after a save as well.
+  // Workers have the address of PipeCD after a save too.
   await untilMarked(client, "first", mark.replace("1", String(saves + 1)));
   expect(answers.length).toBeGreaterThan(saves);
   expect(new Set(answers)).toEqual(new Set([202]));
 
   const gateways = () => here.processes().filter((line) => /^\d+ \S*node \S+denrei\.ts gateway$/.test(line));
-  // The one before finishes what it has begun.
-  await expect.poll(gateways, patience).toHaveLength(1);
+  // The previous gateway first completes its requests.
+  await expect.poll(gateways, pollOptions).toHaveLength(1);
   process.kill(Number.parseInt(gateways()[0] ?? "", 10), "SIGKILL");
   await printed(`gateway-1-code-${saves + 1} was ended by SIGKILL; starting it again`);
-  await printed(`gateway-1-code-${saves + 1} runs again`);
+  await printed(`gateway-1-code-${saves + 1} is running again`);
   expect(await deliver()).toBe(202);
 
   running.process.kill("SIGINT");
@@ -115,12 +115,10 @@ test("refuses a gateway port that is taken, and starts nothing", async () => {
   const { port } = server.address() as AddressInfo;
   const ended = await project(here).start(["dev", "--gateway-port", String(port)]).ended;
   expect(ended).toMatchObject({ code: 2, stdout: "" });
-  expect(ended.stderr).toContain(
-    `expected a port for webhooks that can be listened at, found ${port}: listen EADDRINUSE`,
-  );
+  expect(ended.stderr).toContain(`cannot listen at port ${port} for webhooks: listen EADDRINUSE`);
 });
 
-describe.concurrent("refused:", () => {
+describe.concurrent("rejects", () => {
   test.each<[args: string[], env: Record<string, string>, says: string]>([
     [
       ["--simulate", "kpack"],
@@ -135,9 +133,13 @@ describe.concurrent("refused:", () => {
     [
       ["--nodes", "2"],
       { KUBECONFIG: "/there", NATS_URL: "nats://there" },
-      "expected no --nodes with KUBECONFIG and NATS_URL, found --nodes 2: a cluster that exists has its own",
+      "--nodes works on a local platform only. Omit it, or unset KUBECONFIG and NATS_URL",
     ],
-    [["--simulate", "kpack,github,gitlab"], {}, 'separated by commas; found "gitlab"'],
+    [
+      ["--simulate", "kpack,github,gitlab"],
+      {},
+      'Expected a comma-separated list of github, kpack, pipecd; found "gitlab"',
+    ],
   ])("%j", async (args, env, says) => {
     const ended = await run(["dev", ...args], { env });
     expect(ended).toMatchObject({ code: 2, stdout: "" });

@@ -10,8 +10,8 @@ import { source } from "./stonecode.ts";
 
 const { kubectl } = await programs("kubectl", ...platformPrograms);
 
-/** Until a whole platform has started. */
-const patience = { timeout: 180_000, interval: 50 };
+/** Enough for the start of a platform. */
+const pollOptions = { timeout: 180_000, interval: 50 };
 
 test("all functions start without a gateway, and kubectl lists the kinds of the printed line", async () => {
   const here = place();
@@ -25,14 +25,14 @@ test("all functions start without a gateway, and kubectl lists the kinds of the 
   expect(stderr).toBe("No resources found\n");
 });
 
-test("a signal ends it while code starts", async () => {
+test("a stop signal ends it while code starts", async () => {
   const here = place();
   const mine = project(here);
   const never = "await new Promise(() => setInterval(() => undefined, 1000));\n";
   mine.save("stones/pebble.ts", `${source()}${never}`);
   const running = mine.start(["dev"]);
   const workers = () => here.processes().filter((line) => line.includes("/replica.ts worker"));
-  await expect.poll(workers, patience).toHaveLength(1);
+  await expect.poll(workers, pollOptions).toHaveLength(1);
   running.process.kill("SIGINT");
   expect((await running.ended).code).toBe(130);
   expect(here.processes()).toEqual([]);

@@ -1,4 +1,4 @@
-/** A project with functions that mark stones: the platform of this one, and code that changes. */
+/** A project with functions that mark stones: a copy of this platform, with code that tests change. */
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,14 +7,14 @@ import type { KubeObject } from "../../bus/kube/object.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The object of a test function: a stone that the code marks. */
+/** An object of a test function, which the code marks. */
 export interface Stone extends KubeObject<Record<string, unknown>, { mark?: string; times?: number }> {}
 
-/** A kind that functions of these tests define. */
+/** A kind that the test functions define. */
 export const stoneKind = (kind: string) =>
   externalKind<Stone>({ group: "test.denrei.dev", version: "v1", kind, plural: `${kind.toLowerCase()}s` });
 
-/** The source of a function that marks its stones. Lines count: the reconcile's first one is line {@link firstLine}. */
+/** The source of a function that marks its stones. Its reconcile begins at line {@link firstLine}. */
 export const source = ({
   kind = "Pebble",
   mark = "1",
@@ -48,24 +48,24 @@ export default defineFunction({
 });
 `;
 
-/** The line of {@link source} at which a reconcile begins. */
+/** The line of {@link source} at which the reconcile begins. */
 export const firstLine =
   source()
     .split("\n")
     .findIndex((line) => line.includes("const times")) + 1;
 
-/** Saves files of a project's functions. */
+/** The files of a project's functions. */
 export interface StoneCode {
   readonly folder: string;
-  /** Saves a file of functions/, by its path from there. */
+  /** Saves a file in functions/. */
   save(path: string, text: string): void;
-  /** Saves which functions there are: the paths of their files, by name. */
+  /** Saves the catalog: paths of functions by name. */
   saveCatalog(files: Readonly<Record<string, string>>): void;
-  /** Adds functions of this project: a folder of functions/. */
+  /** Copies a folder of functions/ from this repository. */
   addFunctions(folder: string): void;
 }
 
-/** Makes a project with the function `pebble` in a folder that there is not yet. */
+/** Creates a project with the function `pebble` in a new folder. */
 export function makeStoneCode(folder: string): StoneCode {
   mkdirSync(folder);
   for (const name of ["bus", "deploy", "functions/index.ts", "package.json"])

@@ -1,4 +1,4 @@
-/** Objects of the test functions, and what has become of them. */
+/** Objects of the test functions. */
 import { expect } from "vitest";
 import { z } from "zod";
 import type { KubeClient } from "../../bus/kube/client.ts";
@@ -12,9 +12,9 @@ const Versions = z.tuple([
     schema: z.object({ openAPIV3Schema: z.object({ properties: z.object({ spec: Fields }) }) }),
   }),
 ]);
-const patience = { timeout: 60_000, interval: 50 };
+const pollOptions = { timeout: 60_000, interval: 50 };
 
-/** Puts a stone down. */
+/** Creates a stone. */
 export const put = (
   client: KubeClient,
   name: string,
@@ -30,7 +30,7 @@ export const put = (
     { fieldManager: "test" },
   );
 
-/** A stone as it is. */
+/** Reads a stone. */
 export const stone = (
   client: KubeClient,
   name: string,
@@ -38,9 +38,9 @@ export const stone = (
   namespace = "default",
 ): Promise<Stored<Stone>> => client.get(stoneKind(kind), { namespace, name });
 
-/** Waits until a stone has a mark. */
+/** Waits until a stone has the mark. */
 export const untilMarked = (client: KubeClient, name: string, mark: string, kind = "Pebble"): Promise<void> =>
-  expect.poll(async () => (await stone(client, name, kind)).status?.mark, patience).toBe(mark);
+  expect.poll(async () => (await stone(client, name, kind)).status?.mark, pollOptions).toBe(mark);
 
 /** The first mark that a stone gets. */
 export async function firstMark(
@@ -48,11 +48,11 @@ export async function firstMark(
   name: string,
   kind = "Pebble",
 ): Promise<string | undefined> {
-  await expect.poll(async () => (await stone(client, name, kind)).status?.mark, patience).toBeDefined();
+  await expect.poll(async () => (await stone(client, name, kind)).status?.mark, pollOptions).toBeDefined();
   return (await stone(client, name, kind)).status?.mark;
 }
 
-/** The fields that a stone's spec may have, as the CRD on the API server says. */
+/** The spec fields of the CRD on the API server. */
 export async function specFields(client: KubeClient, kind = "Pebble"): Promise<string[]> {
   const { plural, group } = stoneKind(kind);
   const { spec } = await client.get(CustomResourceDefinition, { name: `${plural}.${group}` });

@@ -1,11 +1,11 @@
-/** The dashboard of `denrei dev`. Its page and its functions are those of its start. */
+/** The dashboard of `denrei dev`. It does not reload: its page and its functions are those at its start. */
 import { connectCluster } from "../../../bus/process/cluster.ts";
 import { missingIssuer, type RunningDashboard, startDashboard } from "../../environment/dashboard.ts";
 import type { Environment } from "../../environment/environment.ts";
 import { UsageError } from "../../environment/errors.ts";
 import type { ProgressDisplay } from "../../environment/progress.ts";
 
-/** A dashboard that runs. */
+/** A running dashboard. */
 export interface DevDashboard extends RunningDashboard {
   /** The namespace in which its users have roles. */
   readonly namespace: string;
@@ -37,7 +37,7 @@ export async function openDashboard({
   const { dashboard, kubeconfigPath } = environment;
   if (dashboard === undefined) return undefined;
   if (kubeconfigPath !== undefined) {
-    // It loads all functions of this project, whose code may have been broken until now.
+    // Loaded late: it loads all functions, whose code may have been broken until now.
     const { grantRoles } = await import("../../environment/grants.ts");
     const client = await connectCluster({ path: kubeconfigPath });
     await grantRoles(client, dashboard.users, namespace).finally(() => client.connection.close());

@@ -1,4 +1,4 @@
-/** `denrei dev`: functions run on a local platform, and what is saved takes the place of what runs. */
+/** `denrei dev`: runs functions and reloads them after each save. */
 import { fileURLToPath } from "node:url";
 import type { Environment } from "../../environment/environment.ts";
 import { UsageError } from "../../environment/errors.ts";
@@ -11,10 +11,10 @@ import { openDevEnvironment } from "./environment.ts";
 import { guide, inspectorPort as usualInspectorPort } from "./guide.ts";
 import { openHookRelay, openReceiver } from "./receiver.ts";
 import { openRelay } from "./relay.ts";
-import { screen as openScreen } from "./screen.ts";
+import { Reloader } from "./reload.ts";
+import { createScreen } from "./screen.ts";
 import type { Simulated } from "./simulated.ts";
 import { checkSimulators, startSimulators } from "./simulators.ts";
-import { succession } from "./succession.ts";
 import { watchSaves } from "./watch.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url)).replace(/\/$/, "");
@@ -38,19 +38,17 @@ export interface DevOptions {
 }
 
 const unwatchedAdvice =
-  "Put that right, and start this again. ENOSPC says that there are too few inotify watches (sysctl fs.inotify.max_user_watches).";
+  "Fix this and restart denrei dev. ENOSPC means too few inotify watches (sysctl fs.inotify.max_user_watches).";
 
 /** Runs functions, all of them if none is named, until Ctrl-C. */
 export async function dev(functions: readonly string[], options: DevOptions): Promise<void> {
   const { workers = 1, inspect, inspectPort, gateway, gatewayPort, simulate = [] } = options;
   const isInspected = inspect || inspectPort !== undefined;
-  const isReached = gateway || gatewayPort !== undefined || simulate.includes("github");
+  const receivesWebhooks = gateway || gatewayPort !== undefined || simulate.includes("github");
   if (isInspected && workers > 1)
-    throw new UsageError(`expected one worker for a debugger, found --workers ${workers}`);
+    throw new UsageError(`a debugger needs a single worker, but --workers is ${workers}`);
   if (options.nodes !== undefined && existingCluster())
-    throw new UsageError(
-      `expected no --nodes with KUBECONFIG and NATS_URL, found --nodes ${options.nodes}: a cluster that exists has its own`,
-    );
+    throw new UsageError(`--nodes works on a local platform only. Omit it, or unset KUBECONFIG and NATS_URL`);
   checkSimulators(simulate);
   const { dashboard: withDashboard = false } = options;
   if (withDashboard) checkIssuer();
@@ -60,10 +58,10 @@ export async function dev(functions: readonly string[], options: DevOptions): Pr
         for: "debuggers",
         port: inspectPort,
         usualPort: usualInspectorPort,
-        before: "cut off",
+        onChange: "disconnect",
       })
     : undefined;
-  const hooks = isReached ? await openHookRelay(gatewayPort) : undefined;
+  const hooks = receivesWebhooks ? await openHookRelay(gatewayPort) : undefined;
   const { display, print, stopping } = openTerminal();
   const { signal } = stopping;
   const ended = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
@@ -75,12 +73,12 @@ export async function dev(functions: readonly string[], options: DevOptions): Pr
     });
     display.done();
     signal.throwIfAborted();
-    const screen = openScreen({ write: print, colours: process.stdout.hasColors?.() ? "on" : "off", root });
+    const screen = createScreen({ write: print, colors: process.stdout.hasColors?.() ? "on" : "off", root });
     const receiver = hooks && (await openReceiver(environment, hooks));
     const onEnd = (error: Error): void => stopping.abort(error);
     const { github, env } = await startSimulators(simulate, { environment, receiver, signal, onEnd });
     const withServices: Environment = { ...environment, env: { ...environment.env, ...env } };
-    const codes = succession({
+    const reloader = new Reloader({
       environment: withServices,
       functions,
       workers,
@@ -90,29 +88,29 @@ export async function dev(functions: readonly string[], options: DevOptions): Pr
       screen,
       signal,
     });
-    let guided = false;
-    const succeed = async (): Promise<void> => {
-      await codes.renew();
-      if (guided || codes.declared === undefined || signal.aborted) return;
-      guided = true;
+    let isGuidePrinted = false;
+    const reload = async (): Promise<void> => {
+      await reloader.reload();
+      if (isGuidePrinted || reloader.declared === undefined || signal.aborted) return;
+      isGuidePrinted = true;
       const dashboard = await openDashboard({ environment: withServices, display, say: print, signal });
-      say(guide(withServices, codes.declared, { inspector, receiver, github, dashboard }));
+      say(guide(withServices, reloader.declared, { inspector, receiver, github, dashboard }));
     };
-    // Nothing waits for it: a signal ends the program while code starts, too.
-    const renew = () => void succeed().catch((error: unknown) => stopping.abort(error));
+    // Not awaited, so that a stop signal also ends the program while code starts.
+    const startReload = () => void reload().catch((error: unknown) => stopping.abort(error));
     await watchSaves({
       root,
       signal,
       onSaved(paths) {
-        screen.tell(`saved ${paths.length > 3 ? `${paths.length} files` : paths.join(", ")}`, "bold");
-        renew();
+        screen.print(`saved ${paths.length > 3 ? `${paths.length} files` : paths.join(", ")}`, "bold");
+        startReload();
       },
-      onTrouble({ message }) {
-        screen.tell(`Not all that is saved is noticed any more: ${message}`, "red");
+      onError({ message }) {
+        screen.print(`Some saves are no longer detected: ${message}`, "red");
         screen.more([unwatchedAdvice], []);
       },
     });
-    renew();
+    startReload();
     await ended;
     if (process.exitCode === undefined) throw signal.reason;
   } catch (error) {

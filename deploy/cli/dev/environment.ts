@@ -7,16 +7,16 @@ import { lostFieldsVariable } from "./protocol.ts";
 /** How to open it. */
 export interface DevEnvironmentOptions
   extends Pick<EnvironmentOptions, "display" | "say" | "signal" | "dashboard"> {
-  /** A debugger may stop a worker, which then answers nothing for any length of time. */
+  /** Whether a debugger may stop a worker, which then does not answer for any length of time. */
   readonly isDebugged: boolean;
   /** Number of nodes of a local platform. */
   readonly nodes: number;
 }
 
-/** The bus takes a client for dead after three missed pings. */
+/** The bus disconnects a client after three missed pings. */
 const debuggedPingSeconds = 24 * 3600;
 
-/** Opens it. Its local platform has no roles: permissions on the bus follow from declarations, and those change while it runs. */
+/** Opens it. A local bus has no roles, because bus permissions follow from the declarations, which change while it runs. */
 export async function openDevEnvironment({
   isDebugged,
   nodes,

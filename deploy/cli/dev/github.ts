@@ -15,16 +15,16 @@ import {
 } from "../../environment/simulators/github.ts";
 import type { Receiver } from "./receiver.ts";
 
-/** What there is to be used. */
+/** What the user needs to use it. */
 export interface DevGitHub {
   readonly url: string;
   /** `owner/name` */
   readonly repository: string;
-  /** A file with the App's key, a GitHubApp and an Installation, in a namespace of their own. */
+  /** A file with a namespace, the App's key, a GitHubApp, and an Installation. */
   readonly manifestPath: string;
-  /** A file with the HTTP header by which somebody is a user who may write to the repository. */
+  /** A file with the HTTP header of a user who may write to the repository. */
   readonly headerPath: string;
-  /** What a dashboard is told of it in its environment. */
+  /** Environment variables for a dashboard. */
   readonly connection: Readonly<Record<string, string>>;
 }
 
@@ -36,7 +36,7 @@ export interface DevGitHubOptions extends Pick<GitHubOptions, "onEnd" | "signal"
 
 const repository = "acme/web";
 const namespace = "acme";
-/** As long as those of GitHub. */
+/** The same as on GitHub. */
 const tokenSeconds = 3600;
 const privateKeySecretRef = { name: "app-key", key: "private-key.pem" };
 

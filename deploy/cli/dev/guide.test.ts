@@ -3,31 +3,29 @@ import { expect, test } from "vitest";
 import { guide, inspectorPort } from "./guide.ts";
 
 const environment = { kubeconfigPath: "/there", natsUrl: "nats://there" };
-const nothingBeside = { inspector: undefined, receiver: undefined, github: undefined, dashboard: undefined };
+const noExtras = { inspector: undefined, receiver: undefined, github: undefined, dashboard: undefined };
 
-/** What it says of a debugger whose address has the port. */
+/** The line about a debugger at the port. */
 function debuggerLine(port: number): string {
-  const inspector = { port, lead: () => undefined, close: () => undefined };
-  const lines = guide(
-    environment,
-    { functions: ["a"], resources: [] },
-    { ...nothingBeside, inspector },
-  ).split("\n");
+  const inspector = { port, forwardTo: () => undefined, close: () => undefined };
+  const lines = guide(environment, { functions: ["a"], resources: [] }, { ...noExtras, inspector }).split(
+    "\n",
+  );
   return lines.find((line) => line.startsWith("A debugger")) ?? "";
 }
 
-test("kinds of two groups that share a plural are listed with their groups", () => {
+test("adds the group to plurals that two groups share", () => {
   const resources = [
     { plural: "hikawas", group: "zundoko" },
     { plural: "applications", group: "paas" },
     { plural: "applications", group: "pipecd" },
   ];
-  expect(guide(environment, { functions: ["a"], resources }, nothingBeside)).toContain(
+  expect(guide(environment, { functions: ["a"], resources }, noExtras)).toContain(
     "kubectl get hikawas,applications.paas,applications.pipecd -A",
   );
 });
 
-test("a debugger at the usual port is what .vscode/launch.json attaches to; another port is to be set", () => {
+test("names the launch configuration, and the port to set if it is not the default", () => {
   const launch = readFileSync(new URL("../../../.vscode/launch.json", import.meta.url), "utf8");
   const { configurations } = JSON.parse(launch);
   expect(configurations).toContainEqual(

@@ -1,4 +1,4 @@
-/** What to type next, once the first code runs. Every line is one that can be pasted as it is. */
+/** The guide that `denrei dev` prints once the first code runs. Indented lines can be pasted into a shell. */
 import { existsSync } from "node:fs";
 import { guideToDashboard } from "../../environment/dashboard.ts";
 import type { Environment } from "../../environment/environment.ts";
@@ -9,29 +9,29 @@ import type { Declared, Resource } from "./protocol.ts";
 import type { Receiver } from "./receiver.ts";
 import type { Relay } from "./relay.ts";
 
-/** What debuggers try first, and `.vscode/launch.json` has. */
+/** The default of debuggers, and the port in `.vscode/launch.json`. */
 export const inspectorPort = 9229;
 
-/** What may be there beside bridge and workers. */
-export interface Beside {
+/** What may run in addition to bridge and workers. */
+export interface Extras {
   readonly inspector: Relay | undefined;
   readonly receiver: Receiver | undefined;
   readonly github: DevGitHub | undefined;
   readonly dashboard: DevDashboard | undefined;
 }
 
-/** The guide to an environment and what runs in it. */
+/** The text of the guide. */
 export function guide(
   { kubeconfigPath, natsUrl }: Pick<Environment, "kubeconfigPath" | "natsUrl">,
   { functions, resources }: Pick<Declared, "functions" | "resources">,
-  { inspector, receiver, github, dashboard }: Beside,
+  { inspector, receiver, github, dashboard }: Extras,
 ): string {
-  // The user's own settings are not repeated: there may be a password in them.
+  // Do not print the user's own settings: they may contain a password.
   const settings =
     kubeconfigPath === undefined
-      ? ["In another terminal, in this folder, with the same KUBECONFIG and NATS_URL, type"]
+      ? ["In another terminal, in this folder, with the same KUBECONFIG and NATS_URL, run"]
       : [
-          "In another terminal, in this folder, type",
+          "In another terminal, in this folder, run",
           `    export KUBECONFIG=${quoted(kubeconfigPath)} NATS_URL=${quoted(natsUrl)}`,
           "and then",
         ];
@@ -45,7 +45,7 @@ export function guide(
     "    npx denrei status",
     ...(github ? guideToGitHub(github) : []),
     ...(receiver
-      ? [`Webhooks are received at ${receiver.hook.urls[0]}, with the secret in ${receiver.secretPath}.`]
+      ? [`Send webhooks to ${receiver.hook.urls[0]}, with the secret in ${receiver.secretPath}.`]
       : []),
     ...(inspector
       ? [
@@ -57,12 +57,12 @@ export function guide(
         ]
       : []),
     ...(dashboard ? guideToDashboard(dashboard, dashboard.namespace) : []),
-    "Save a file below functions/ or bus/, and the next event is handled by its new code. Ctrl-C stops everything.",
+    "When you save a file in functions/ or bus/, the new code handles the next event. Ctrl-C stops everything.",
     "",
   ].join("\n");
 }
 
-/** Names for `kubectl get`: with their group where two groups have the same plural, of which kubectl would take one. */
+/** Names for `kubectl get`, with the group if two groups have the same plural. */
 const resourceNames = (resources: readonly Resource[]): string[] =>
   resources.map(({ plural, group }) =>
     resources.some((other) => other.plural === plural && other.group !== group)
@@ -70,7 +70,7 @@ const resourceNames = (resources: readonly Resource[]): string[] =>
       : plural,
   );
 
-/** The App's key and a commit: the first makes its functions busy, the second brings a webhook. */
+/** Commands that apply the App, which its functions reconcile, and push a commit, which sends a webhook. */
 function guideToGitHub({ url, repository, manifestPath, headerPath }: DevGitHub): string[] {
   const file = `${url}/api/v3/repos/${repository}/contents/hello-$RANDOM.txt`;
   const commit = {

@@ -1,26 +1,26 @@
-/** What the replicas of `denrei dev` and the program that starts them tell each other. */
+/** How the replicas of `denrei dev` and their parent process communicate. */
 
 import type { Kind } from "../../../bus/kube/kind.ts";
 
-/** Tells a worker which CRDs are certainly installed: those with this digest need no look. */
+/** Variable with the digest of the installed CRDs: a worker with the same CRDs does not check them. */
 export const crdDigestVariable = "DENREI_DEV_CRDS";
 
-/** Tells a worker that the CRDs may lose what its code does not have any more, if it is `drop`: nobody else uses the cluster. */
+/** Variable; with the value `drop`, a worker may remove fields from CRDs, because nothing else uses the cluster. */
 export const lostFieldsVariable = "DENREI_DEV_LOST_FIELDS";
 
-/** Tells a worker that those with other code take no more requests: it is to ask for every object. */
-export const askSignal = "SIGUSR2";
+/** Signal for a worker after the old workers have stopped: request a reconcile of every object. */
+export const requestAllSignal = "SIGUSR2";
 
-/** A kind, as the API server's paths name it. */
+/** A kind, as in paths of the API server. */
 export type Resource = Pick<Kind, "plural" | "group">;
 
-/** What a worker says of its code before it takes the first request, in a record called `declared`. */
+/** Content of the log record `declared`, which a worker writes before it takes requests. */
 export interface Declared {
   readonly functions: readonly string[];
   /** The kinds that the code defines. */
   readonly resources: readonly Resource[];
   /** Digest of their CRDs. */
   readonly crds: string;
-  /** Digest of all that a bridge for these functions does. */
+  /** Digest of everything that a bridge for these functions does. */
   readonly bridge: string;
 }

@@ -1,4 +1,4 @@
-/** Where `denrei dev` receives webhooks: at an address that stays the same, whichever code answers there. */
+/** The address at which `denrei dev` receives webhooks. It stays the same across reloads. */
 
 import type { Environment } from "../../environment/environment.ts";
 import { type MadeHook, makeHook } from "../../environment/gateways.ts";
@@ -9,19 +9,19 @@ export interface Receiver extends MadeHook {
   readonly relay: Relay;
 }
 
-/** What the gateway of a cluster has, and what skaffold forwards. */
+/** The port of the gateway in a cluster, which skaffold forwards. */
 const usualPort = 8080;
 
-/** Opens the address, at a port or at the first free one from the usual one on. Throws a `UsageError`. */
+/** Opens the address at the port, or at the first free port from the usual one on. Throws a `UsageError`. */
 export const openHookRelay = (port: number | undefined): Promise<Relay> =>
-  openRelay({ for: "webhooks", port, usualPort, before: "left alone" });
+  openRelay({ for: "webhooks", port, usualPort, onChange: "keep" });
 
-/** Makes a hook there, with a secret of its own. */
+/** Creates a hook at the address, with its own secret. */
 export async function openReceiver(
   { processes }: Pick<Environment, "processes">,
   relay: Relay,
 ): Promise<Receiver> {
   const made = await makeHook(processes.directory, [`127.0.0.1:${relay.port}`]);
-  // Any port: webhooks come by the one that stays.
+  // Any port: webhooks arrive at the relay.
   return { ...made, relay, env: { ...made.env, DENREI_WEBHOOK_ADDRESS: "127.0.0.1:0" } };
 }

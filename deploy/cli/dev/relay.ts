@@ -1,41 +1,38 @@
-/**
- * An address on this machine that stays the same while one listener behind it follows another: an editor, or GitHub, is told of
- * it once.
- */
+/** A TCP relay with a fixed local address and a changing target, so that editors and GitHub are configured only once. */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { UsageError } from "../../environment/errors.ts";
 
-/** The address. */
+/** A relay. */
 export interface Relay {
   readonly port: number;
-  /** Leads to another listener from now on; a URL with a port. Who comes while there is none is turned away. */
-  lead(url: string | undefined): void;
+  /** Forwards new connections to a URL with a port. Without a URL, new connections are closed. */
+  forwardTo(url: string | undefined): void;
   close(): void;
 }
 
-/** Who comes to it. */
+/** What to relay. */
 export interface RelayOptions {
   /** For errors: `debuggers`. */
   readonly for: string;
-  /** The only one that will do. */
+  /** The required port. */
   readonly port: number | undefined;
-  /** Without such a one, this and those that follow are tried. */
+  /** Without a required port, the first free port from this one on is used. */
   readonly usualPort: number;
-  /** What becomes of connections to the listener before. */
-  readonly before: "cut off" | "left alone";
+  /** What happens to open connections when the target changes. */
+  readonly onChange: "disconnect" | "keep";
 }
 
-/** So many ports are tried from the usual one on. */
+/** Number of ports to try. */
 const tries = 50;
 const host = "127.0.0.1";
 
-/** Opens an address, which leads nowhere yet. Throws a {@link UsageError} when the port is in use. */
+/** Opens a relay without a target. Throws a {@link UsageError} if the required port is in use. */
 export async function openRelay(options: RelayOptions): Promise<Relay> {
   const connections = new Set<Socket>();
   let target: { readonly host: string; readonly port: number } | undefined;
 
-  function cutOff(): void {
+  function disconnectAll(): void {
     for (const connection of connections) connection.destroy();
   }
 
@@ -51,7 +48,7 @@ export async function openRelay(options: RelayOptions): Promise<Relay> {
       one.on("error", () => undefined);
       one.once("close", () => {
         connections.delete(one);
-        // What it has said before is still heard.
+        // Data that is already in the buffer is still sent.
         other.destroySoon();
       });
       one.pipe(other);
@@ -60,33 +57,31 @@ export async function openRelay(options: RelayOptions): Promise<Relay> {
   await listen(server, options);
   return {
     port: (server.address() as AddressInfo).port,
-    lead(url) {
-      if (options.before === "cut off") cutOff();
+    forwardTo(url) {
+      if (options.onChange === "disconnect") disconnectAll();
       const to = url === undefined ? undefined : new URL(url);
       target = to && { host: to.hostname, port: Number(to.port) };
     },
     close() {
       server.close();
-      cutOff();
+      disconnectAll();
     },
   };
 }
 
 async function listen(
   server: Server,
-  { for: whose, port: wanted, usualPort }: Pick<RelayOptions, "for" | "port" | "usualPort">,
+  { for: users, port: required, usualPort }: Pick<RelayOptions, "for" | "port" | "usualPort">,
 ): Promise<void> {
-  for (let port = wanted ?? usualPort; ; port++) {
+  for (let port = required ?? usualPort; ; port++) {
     try {
       server.listen({ port, host });
       await once(server, "listening");
       return;
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
-      if (wanted !== undefined && (code === "EADDRINUSE" || code === "EACCES"))
-        throw new UsageError(
-          `expected a port for ${whose} that can be listened at, found ${port}: ${message}`,
-        );
+      if (required !== undefined && (code === "EADDRINUSE" || code === "EACCES"))
+        throw new UsageError(`cannot listen at port ${port} for ${users}: ${message}`);
       if (code !== "EADDRINUSE" || port >= usualPort + tries) throw error;
     }
   }

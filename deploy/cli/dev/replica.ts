@@ -1,6 +1,6 @@
 /**
- * A bridge or a worker of `denrei dev`: `node replica.ts bridge|worker <function…>`. Beside what such a one does in a cluster,
- * a worker brings the CRDs of its functions to what their code says, and tells what it was made of.
+ * A bridge or a worker of `denrei dev`: `node replica.ts bridge|worker <function…>`. In contrast to a worker in a cluster, this one
+ * installs the CRDs of its functions and logs what its code declares.
  */
 import { startBridge } from "../../../bus/bridge/bridge.ts";
 import { optedInNamespaces } from "../../../bus/bridge/optedin.ts";
@@ -19,17 +19,17 @@ import { UsageError } from "../../environment/errors.ts";
 import { crdManifests } from "../../generate/crds.ts";
 import { report } from "../explain.ts";
 import { functionsNamed } from "../named.ts";
-import { askSignal, crdDigestVariable, type Declared, lostFieldsVariable } from "./protocol.ts";
+import { crdDigestVariable, type Declared, lostFieldsVariable, requestAllSignal } from "./protocol.ts";
 
 const lostFieldsAdvice =
-  "others may use it, so that in a cluster of your own dev takes nothing away from a CRD. Take it back into the code; or, if nobody " +
-  "needs it any more, apply what the code says yourself and save again: npx denrei crds | kubectl apply --server-side --force-conflicts -f -";
+  "others may use it, so denrei dev removes nothing from CRDs of an existing cluster. Restore it in the code. If it is no longer used, " +
+  "apply the CRDs yourself and save again: npx denrei crds | kubectl apply --server-side --force-conflicts -f -";
 
-/** How long the API server may take to serve new CRDs. */
+/** Time limit for the API server to serve new CRDs. */
 const installMillis = 30_000;
 
-// From the first moment on: a signal that nobody waits for ends the process.
-const asked = new Promise<void>((resolve) => process.once(askSignal, () => resolve()));
+// Before anything else: without a handler, the signal would end the process.
+const allRequested = new Promise<void>((resolve) => process.once(requestAllSignal, () => resolve()));
 const [role, ...names] = process.argv.slice(2);
 const functions = await load(names);
 const settings = readSettings([...processSettings, "namespaces", "watchSeconds"], {}, process.env);
@@ -43,17 +43,17 @@ try {
       startBridge({ ...context, ...settings, ...needs, busOptions }),
     );
   } else {
-    await runProcess("worker", settings, startTelling);
+    await runProcess("worker", settings, startDevWorker);
   }
 } catch (error) {
   await report(error);
   process.exit();
 }
 
-/** What does not load is not caught: Node says then in which line of which file. */
-async function load(wanted: readonly string[]): Promise<readonly ReconcileFunction[]> {
+/** Loads the functions. Errors in their code are not caught, so that Node prints file and line. */
+async function load(selected: readonly string[]): Promise<readonly ReconcileFunction[]> {
   try {
-    return await functionsNamed(wanted);
+    return await functionsNamed(selected);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     await report(error);
@@ -61,7 +61,7 @@ async function load(wanted: readonly string[]): Promise<readonly ReconcileFuncti
   }
 }
 
-async function startTelling(context: ProcessContext): Promise<Running> {
+async function startDevWorker(context: ProcessContext): Promise<Running> {
   const crds = digestOf(crdManifests(functions));
   if (crds !== process.env[crdDigestVariable]) await installKinds(context);
   const declared: Declared = {
@@ -80,16 +80,16 @@ async function startTelling(context: ProcessContext): Promise<Running> {
   if (interests.some(({ webhooks = [] }) => webhooks.length > 0))
     await ensureWebhooks(context.bus, busOptions);
   const running = await startWorker({ ...context, ...settings, busOptions, functions });
-  void asked.then(() =>
-    askForAll(context).catch((error: unknown) =>
-      context.log.error({ err: error }, "not asked for all objects"),
+  void allRequested.then(() =>
+    requestAll(context).catch((error: unknown) =>
+      context.log.error({ err: error }, "failed to request all objects"),
     ),
   );
   return running;
 }
 
-/** What was reconciled by the code before is reconciled by this one. What somebody still has in hand is so afterwards. */
-async function askForAll({ bus, client }: ProcessContext): Promise<void> {
+/** Requests a reconcile of every object by this code. Objects that are in flight follow afterwards. */
+async function requestAll({ bus, client }: ProcessContext): Promise<void> {
   const { cluster, replica } = settings;
   for (const fn of functions) {
     const queue = ticketQueue(bus, { fn: fn.name, cluster }, { replica });
@@ -102,7 +102,7 @@ async function askForAll({ bus, client }: ProcessContext): Promise<void> {
   }
 }
 
-/** Where the bridge looks: other objects are not there for these functions. All namespaces are one without a name. */
+/** The namespaces that the bridge watches; undefined stands for all of them. */
 async function namespacesOf(
   { scope, reach }: Kind,
   client: KubeClient,

@@ -1,44 +1,46 @@
-/** The replicas that run one state of the code. */
+/** The replicas of `denrei dev`. */
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Environment } from "../../environment/environment.ts";
 import { type Child, ChildStartError, type Exit } from "../../local/index.ts";
-import { askSignal, type Declared } from "./protocol.ts";
+import { type Declared, requestAllSignal } from "./protocol.ts";
 import type { LogRecord } from "./screen.ts";
 
-/** A gateway has nothing to do with functions: what runs in a cluster does here. */
+/** A gateway runs no functions, so it is the same program as in a cluster. */
 const programs = {
   bridge: [fileURLToPath(new URL("./replica.ts", import.meta.url)), "bridge"],
   worker: [fileURLToPath(new URL("./replica.ts", import.meta.url)), "worker"],
   gateway: [fileURLToPath(new URL("../denrei.ts", import.meta.url)), "gateway"],
 } as const;
-/** An orderly stop takes less, whatever is being reconciled. Milliseconds. */
+export type ReplicaRole = keyof typeof programs;
+
+/** More than an orderly stop takes, whatever is being reconciled. Milliseconds. */
 const graceMillis = 12_000;
-/** What it wrote that is no log record and is not told at once, of which the end is kept: why it died. */
+/** Number of output lines to keep: they say why a replica exited. */
 const keptLines = 60;
-/** What Node's inspector has to say. */
-const ofInspector =
+/** Output of Node's inspector. */
+const inspectorOutput =
   /^(Debugger (listening on ws:.*|ending on ws:.*|attached\.)|For help, see: https:\/\/nodejs\.org.*|Waiting for the debugger to disconnect.*)$/;
 
 /** What to start. */
 export interface ReplicaSpec {
   readonly environment: Pick<Environment, "processes" | "env">;
-  readonly role: keyof typeof programs;
+  readonly role: ReplicaRole;
   readonly name: string;
   readonly functions: readonly string[];
-  /** Asked for at each start. */
+  /** Called at each start. */
   readonly env: () => Readonly<Record<string, string | undefined>>;
-  /** Arguments of Node's own. */
+  /** Options for Node itself. */
   readonly nodeArgs?: readonly string[];
   readonly onRecord: (record: LogRecord) => void;
-  /** What code prints by itself, line by line: from when it takes requests, with what it has printed before. */
+  /** Called for each line that the code itself prints, as soon as the replica is ready. */
   readonly onPrinted?: ((line: string) => void) | undefined;
-  /** It ended though nobody stopped it, after it was ready. */
-  readonly onDeath: (exit: Exit, replica: Replica) => void;
+  /** Called if it exits after it was ready, unless it was stopped. */
+  readonly onUnexpectedExit: (exit: Exit, replica: Replica) => void;
 }
 
-/** The code could not be loaded or did not begin: the last words of the process that tried. */
+/** The code did not load or start; `output` has the last lines of the process. */
 export class CodeError extends Error {
   override readonly name = "CodeError";
   readonly output: readonly string[];
@@ -52,57 +54,84 @@ export class CodeError extends Error {
 /** A replica. */
 export interface Replica {
   readonly child: Child;
-  /** What a worker said of its code. */
+  /** Declarations of a worker. */
   readonly declared: Declared | undefined;
-  /** Where Node's inspector listens, if it does. */
+  /** URL of Node's inspector, if it listens. */
   readonly inspector: string | undefined;
-  /** Where a gateway receives webhooks. */
+  /** URL at which a gateway receives webhooks. */
   readonly url: string | undefined;
-  /** What it wrote last that is no log record, and was not told. */
+  /** The last output lines that are neither log records nor printed. */
   readonly output: readonly string[];
   /** Starts it; resolves when it takes requests. Rejects with a {@link CodeError}. */
   start(): Promise<void>;
-  /** Lets a worker ask for every object. */
-  askForAll(): void;
-  /** Asks it to stop; resolves when it takes no more requests. It finishes what it has begun. */
+  /** Makes a worker request a reconcile of every object. */
+  requestAll(): void;
+  /** Stops it; resolves when it takes no more requests. It still completes those in flight. */
   retire(): Promise<void>;
+}
+
+/** What the output of a replica has said so far. */
+interface OutputState {
+  output: readonly string[];
+  declared: Declared | undefined;
+  inspector: string | undefined;
+  url: string | undefined;
+  isReady: boolean;
+  ready: PromiseWithResolvers<void>;
+  readonly stopping: PromiseWithResolvers<void>;
 }
 
 /** Prepares a replica; nothing runs before `start`. */
 export function prepareReplica(spec: ReplicaSpec): Replica {
-  const { environment, role, name, functions, onRecord } = spec;
-  let output: string[] = [];
-  let declared: Declared | undefined;
-  let inspector: string | undefined;
-  let url: string | undefined;
-  let isReady = false;
-  let ready = Promise.withResolvers<void>();
-  const stopping = Promise.withResolvers<void>();
-
-  function hear(line: string): void {
-    const record = recordIn(line, name);
-    if (record === undefined) {
-      inspector = /^Debugger listening on (ws:\/\/\S+)$/.exec(line)?.[1] ?? inspector;
-      if (ofInspector.test(line)) return;
-      if (isReady && spec.onPrinted) spec.onPrinted(line);
-      else output = [...output, line].slice(-keptLines);
-      return;
-    }
-    if (record.msg === "declared") declared = record as unknown as Declared;
-    if (record.msg === `${role} ready`) {
-      if (role === "gateway") url = String(record.url);
-      isReady = true;
-      if (spec.onPrinted) {
-        output.forEach(spec.onPrinted);
-        output = [];
+  const state: OutputState = {
+    output: [],
+    declared: undefined,
+    inspector: undefined,
+    url: undefined,
+    isReady: false,
+    ready: Promise.withResolvers<void>(),
+    stopping: Promise.withResolvers<void>(),
+  };
+  const child = prepareChild(spec, state, (exit) => spec.onUnexpectedExit(exit, replica));
+  const replica: Replica = {
+    child,
+    get declared() {
+      return state.declared;
+    },
+    get inspector() {
+      return state.inspector;
+    },
+    get url() {
+      return state.url;
+    },
+    get output() {
+      return state.output;
+    },
+    async start() {
+      state.output = [];
+      state.isReady = false;
+      state.ready = Promise.withResolvers();
+      try {
+        await child.start();
+      } catch (error) {
+        if (!(error instanceof ChildStartError)) throw error;
+        throw new CodeError(error.message, state.output, { cause: error });
       }
-      ready.resolve();
-    }
-    if (record.msg === "stopping") stopping.resolve();
-    onRecord(record);
-  }
+    },
+    requestAll() {
+      if (child.pid !== undefined) process.kill(child.pid, requestAllSignal);
+    },
+    async retire() {
+      const stopped = child.stop();
+      await Promise.race([state.stopping.promise, stopped]);
+    },
+  };
+  return replica;
+}
 
-  const child = environment.processes.prepare({
+function prepareChild(spec: ReplicaSpec, state: OutputState, onUnexpectedExit: (exit: Exit) => void): Child {
+  const { environment, role, name, functions } = spec;
+  return environment.processes.prepare({
     name,
     command: process.execPath,
     args: [...(spec.nodeArgs ?? []), ...programs[role], ...functions],
@@ -118,48 +147,39 @@ export function prepareReplica(spec: ReplicaSpec): Replica {
       };
     },
     graceMillis,
-    onLine: hear,
-    ready: () => ready.promise,
-    onUnexpectedExit: (exit) => spec.onDeath(exit, replica),
+    onLine: (line) => readLine(line, spec, state),
+    ready: () => state.ready.promise,
+    onUnexpectedExit,
   });
-
-  const replica: Replica = {
-    child,
-    get declared() {
-      return declared;
-    },
-    get inspector() {
-      return inspector;
-    },
-    get url() {
-      return url;
-    },
-    get output() {
-      return output;
-    },
-    async start() {
-      output = [];
-      isReady = false;
-      ready = Promise.withResolvers();
-      try {
-        await child.start();
-      } catch (error) {
-        if (!(error instanceof ChildStartError)) throw error;
-        throw new CodeError(error.message, output, { cause: error });
-      }
-    },
-    askForAll() {
-      if (child.pid !== undefined) process.kill(child.pid, askSignal);
-    },
-    async retire() {
-      const gone = child.stop();
-      await Promise.race([stopping.promise, gone]);
-    },
-  };
-  return replica;
 }
 
-/** What a function prints may look like a record, too. */
+function readLine(line: string, spec: ReplicaSpec, state: OutputState): void {
+  const record = recordIn(line, spec.name);
+  if (record !== undefined) {
+    readRecord(record, spec, state);
+    spec.onRecord(record);
+    return;
+  }
+  state.inspector = /^Debugger listening on (ws:\/\/\S+)$/.exec(line)?.[1] ?? state.inspector;
+  if (inspectorOutput.test(line)) return;
+  if (state.isReady && spec.onPrinted) spec.onPrinted(line);
+  else state.output = [...state.output, line].slice(-keptLines);
+}
+
+function readRecord(record: LogRecord, { role, onPrinted }: ReplicaSpec, state: OutputState): void {
+  if (record.msg === "declared") state.declared = record as unknown as Declared;
+  if (record.msg === "stopping") state.stopping.resolve();
+  if (record.msg !== `${role} ready`) return;
+  if (role === "gateway") state.url = String(record.url);
+  state.isReady = true;
+  if (onPrinted) {
+    for (const line of state.output) onPrinted(line);
+    state.output = [];
+  }
+  state.ready.resolve();
+}
+
+/** A function may print JSON that looks like a log record, but without the replica's name. */
 function recordIn(line: string, replica: string): LogRecord | undefined {
   if (!line.startsWith("{")) return undefined;
   try {

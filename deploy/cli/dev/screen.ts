@@ -1,134 +1,134 @@
-/** What `denrei dev` prints of the logs of its replicas: a line for each reconcile, and errors where they come from. */
+/** What `denrei dev` prints of its replicas' logs: one line per reconcile, and errors with their source location. */
 import { styleText } from "node:util";
 import { debuggedWarning } from "../../../bus/worker/keeper.ts";
 import { duration } from "../../environment/progress.ts";
-import { placesIn, placeText, sourceLine } from "./source.ts";
+import { locationsIn, locationText, sourceLine } from "./source.ts";
 
 /** A log record. */
 export type LogRecord = Readonly<Record<string, unknown>>;
 
 type Style = Parameters<typeof styleText>[0];
 
-/** Prints. */
+/** The output of `denrei dev`. */
 export interface Screen {
-  /** A line of our own, with the time. */
-  tell(text: string, style?: Style): void;
-  /** What belongs to the line above. */
+  /** Prints a line with the time. */
+  print(text: string, style?: Style): void;
+  /** Prints details of the previous line. */
   more(lines: readonly string[], style?: Style): void;
-  /** A record of a worker's log, if it is of interest. */
+  /** Prints a log record, if it is of interest. */
   record(record: LogRecord): void;
-  /** A line that the code of a worker has printed by itself. */
+  /** Prints a line that a worker's code has printed. */
   printed(replica: string, line: string): void;
 }
 
-/** Where to print, and where the sources are. */
+/** How to print, and where the sources are. */
 export interface ScreenOptions {
   readonly write: (line: string) => void;
-  readonly colours: "on" | "off";
+  readonly colors: "on" | "off";
   readonly root: string;
 }
 
-/** What every record has, and what is shown in another way. */
-const known = new Set([
+/** Fields that every record has, or that are printed in another form. */
+const hiddenFields = new Set([
   ..."level time process replica function key attempt trace_id msg err".split(" "),
   ..."ms writes failed retryInMillis reason".split(" "),
 ]);
 const indent = " ".repeat(9);
 
-/** The outcomes of reconciles that failed, by what the worker logs. */
+/** Outcomes of failed reconciles, by the worker's log message. */
 const failures: Readonly<Record<string, string>> = {
   "reconcile failed": "failed",
   blocked: "blocked",
   "given up: dead letter": "given up, dead letter",
 };
 
-/** A screen. */
-export function screen({ write, colours, root }: ScreenOptions): Screen {
-  const paint = (style: Style, text: string): string =>
-    colours === "on" ? styleText(style, text, { validateStream: false }) : text;
-  const clock = (): string => paint("dim", new Date().toTimeString().slice(0, 8));
-
-  function tell(text: string, style: Style = []): void {
-    write(`${clock()} ${paint(style, text)}`);
-  }
-  function more(lines: readonly string[], style: Style = "dim"): void {
-    for (const line of lines) write(`${indent}${paint(style, line)}`);
-  }
-
-  function subject({ function: fn, key }: LogRecord): string {
-    return `${paint("cyan", String(fn))}${key === undefined ? "" : ` ${String(key)}`}`;
-  }
-
-  function failure(outcome: string, record: LogRecord): void {
-    const { ms, retryInMillis, failed } = record;
-    const notes = [
-      ...(typeof ms === "number" ? [`after ${duration(ms)}`] : []),
-      ...(typeof failed === "number" && failed > 1 ? [`for the ${ordinal(failed)} time`] : []),
-      ...(typeof retryInMillis === "number" ? [`again in ${duration(retryInMillis)}`] : []),
-    ];
-    write(
-      `${clock()} ${subject(record)}  ${paint("red", outcome)} ${paint("dim", notes.join(", "))}`.trimEnd(),
-    );
-    error(record.err);
-  }
-
-  function webhook({ event, delivery, outcome, status }: LogRecord): void {
-    const which = [event, String(delivery ?? "").slice(0, 8)].filter(Boolean).join(" ");
-    write(
-      `${clock()} ${paint("cyan", "gateway")} ${which}  ${paint("dim", `${outcome}, answered ${status}`)}`,
-    );
-  }
-
-  function error(err: unknown): void {
-    const { type = "Error", message = "", stack = "" } = (err ?? {}) as Record<string, string>;
-    const [first = "", ...rest] = message.split("\n");
-    more([`${type}: ${first}`, ...rest], "red");
-    const [place, ...below] = placesIn(stack, root);
-    if (place === undefined) return;
-    const source = sourceLine(place, root);
-    more([`at ${placeText(place)}${source === undefined ? "" : `   ${source}`}`], []);
-    more(below.slice(0, 4).map((one) => `   ${placeText(one)}`));
-  }
-
+/** Creates a screen. */
+export function createScreen({ write, colors, root }: ScreenOptions): Screen {
+  const paint: Paint = (style, text) =>
+    colors === "on" ? styleText(style, text, { validateStream: false }) : text;
+  const line = (text: string): void =>
+    write(`${paint("dim", new Date().toTimeString().slice(0, 8))} ${text}`);
+  const more = (lines: readonly string[], style: Style = "dim"): void => {
+    for (const one of lines) write(`${indent}${paint(style, one)}`);
+  };
+  const error = (err: unknown): void => {
+    for (const [lines, style] of errorLines(err, root)) more(lines, style);
+  };
   return {
-    tell,
+    print: (text, style = []) => line(paint(style, text)),
     more,
-    printed(replica, line) {
-      write(`${clock()} ${paint("cyan", replica)}  ${line}`);
-    },
+    printed: (replica, text) => line(`${paint("cyan", replica)}  ${text}`),
     record(record) {
-      const { msg, level, ms, writes } = record;
-      // It was asked for.
-      if (msg === debuggedWarning) return;
-      if (msg === "webhook") return webhook(record);
-      if (record.function === undefined) {
-        if (level === "error" || level === "fatal" || level === "warn") {
-          write(`${clock()} ${paint("yellow", `${String(record.replica)}: ${String(msg)}`)}`);
-          if (record.err !== undefined) error(record.err);
-        }
-        return;
-      }
-      if (msg === "reconciled") {
-        const wrote =
-          typeof writes === "number" && writes > 0 ? `, ${writes} ${writes === 1 ? "write" : "writes"}` : "";
-        return write(
-          `${clock()} ${subject(record)}  ${paint("green", "done")} ${paint("dim", `${duration(Number(ms))}${wrote}`)}`,
-        );
-      }
-      const outcome = failures[String(msg)];
-      if (outcome !== undefined) return failure(outcome, record);
-      if (level === "debug" || level === "trace") return;
-      const fields = Object.entries(record).filter(([name]) => !known.has(name));
-      const shown = fields.map(
-        ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
-      );
-      const style: Style = level === "info" ? [] : level === "warn" ? "yellow" : "red";
-      write(
-        `${clock()} ${subject(record)}  ${paint(style, String(msg))} ${paint("dim", shown.join(" "))}`.trimEnd(),
-      );
-      if (record.err !== undefined) error(record.err);
+      // The user has asked for the debugger.
+      if (record.msg === debuggedWarning) return;
+      const text = recordText(record, paint);
+      if (text === undefined) return;
+      line(text.trimEnd());
+      if (hasError(record)) error(record.err);
     },
   };
+}
+
+type Paint = (style: Style, text: string) => string;
+
+const isFailure = ({ function: fn, msg }: LogRecord): boolean =>
+  fn !== undefined && failures[String(msg)] !== undefined;
+
+const hasError = (record: LogRecord): boolean =>
+  isFailure(record) || (record.err !== undefined && record.msg !== "webhook" && record.msg !== "reconciled");
+
+/** The line of a record; undefined if it is of no interest. */
+function recordText(record: LogRecord, paint: Paint): string | undefined {
+  const { msg, level, function: fn } = record;
+  if (msg === "webhook") return webhookText(record, paint);
+  if (fn === undefined) {
+    return level === "error" || level === "fatal" || level === "warn"
+      ? paint("yellow", `${String(record.replica)}: ${String(msg)}`)
+      : undefined;
+  }
+  if (msg === "reconciled") return `${subject(record, paint)}  ${successText(record, paint)}`;
+  if (isFailure(record)) return `${subject(record, paint)}  ${failureText(record, paint)}`;
+  if (level === "debug" || level === "trace") return undefined;
+  const fields = Object.entries(record)
+    .filter(([name]) => !hiddenFields.has(name))
+    .map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`);
+  const style: Style = level === "info" ? [] : level === "warn" ? "yellow" : "red";
+  return `${subject(record, paint)}  ${paint(style, String(msg))} ${paint("dim", fields.join(" "))}`;
+}
+
+const subject = ({ function: fn, key }: LogRecord, paint: Paint): string =>
+  `${paint("cyan", String(fn))}${key === undefined ? "" : ` ${String(key)}`}`;
+
+function webhookText({ event, delivery, outcome, status }: LogRecord, paint: Paint): string {
+  const which = [event, String(delivery ?? "").slice(0, 8)].filter(Boolean).join(" ");
+  return `${paint("cyan", "gateway")} ${which}  ${paint("dim", `${outcome}, answered ${status}`)}`;
+}
+
+function successText({ ms, writes }: LogRecord, paint: Paint): string {
+  const wrote =
+    typeof writes === "number" && writes > 0 ? `, ${writes} ${writes === 1 ? "write" : "writes"}` : "";
+  return `${paint("green", "done")} ${paint("dim", `${duration(Number(ms))}${wrote}`)}`;
+}
+
+function failureText({ msg, ms, retryInMillis, failed }: LogRecord, paint: Paint): string {
+  const notes = [
+    ...(typeof ms === "number" ? [`after ${duration(ms)}`] : []),
+    ...(typeof failed === "number" && failed > 1 ? [`for the ${ordinal(failed)} time`] : []),
+    ...(typeof retryInMillis === "number" ? [`again in ${duration(retryInMillis)}`] : []),
+  ];
+  return `${paint("red", failures[String(msg)] ?? "")} ${paint("dim", notes.join(", "))}`;
+}
+
+/** Message, source line, and the next frames of an error. */
+function* errorLines(err: unknown, root: string): Generator<[lines: readonly string[], style: Style]> {
+  const { type = "Error", message = "", stack = "" } = (err ?? {}) as Record<string, string>;
+  const [first = "", ...rest] = message.split("\n");
+  yield [[`${type}: ${first}`, ...rest], "red"];
+  const [location, ...callers] = locationsIn(stack, root);
+  if (location === undefined) return;
+  const source = sourceLine(location, root);
+  yield [[`at ${locationText(location)}${source === undefined ? "" : `   ${source}`}`], []];
+  yield [callers.slice(0, 4).map((one) => `   ${locationText(one)}`), "dim"];
 }
 
 const ordinal = (n: number): string =>

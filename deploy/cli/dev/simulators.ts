@@ -22,10 +22,10 @@ export interface SimulatorsOptions {
   readonly signal: AbortSignal;
 }
 
-/** What runs. */
+/** The running simulators. */
 export interface RunningSimulators {
   readonly github: DevGitHub | undefined;
-  /** Environment variables that lead replicas to them. */
+  /** Environment variables with their addresses, for replicas. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -62,7 +62,7 @@ export async function startSimulators(
 async function startDevGitHub(
   options: Omit<SimulatorsOptions, "receiver"> & { readonly receiver: Receiver },
 ): Promise<DevGitHub> {
-  // It loads kinds of this project's functions, whose code may be broken at the moment.
+  // Loaded late: it loads kinds of this project's functions, whose code may be broken.
   const { openGitHub } = await import("./github.ts");
   return openGitHub(options);
 }

@@ -1,22 +1,21 @@
-/** What becomes of the words with which Node ends, and of stacks. */
 import { expect, test } from "vitest";
-import { loadErrorIn, placesIn } from "./source.ts";
+import { loadErrorIn, locationsIn } from "./source.ts";
 
 const root = "/home/me/denrei";
 
 test.for([
   ["a path", `${root}/functions/a/b.ts:2`],
   ["a URL", `file://${root}/functions/a/b.ts:2`],
-] as const)("a file that does not load is found by %s", ([, head]) => {
+] as const)("finds a file that does not load by %s", ([, head]) => {
   const output = ["node:internal/modules/run_main:107", "    ^", "", head, "const b = ;", "          ^", ""];
   const rest = ["SyntaxError: Expression expected", "    at parseTypeScript (node:internal/x:72:36)", "{"];
   expect(loadErrorIn([...output, ...rest, "Node.js v24.21.0"], root)).toEqual({
-    place: { file: "functions/a/b.ts", line: 2 },
+    location: { file: "functions/a/b.ts", line: 2 },
     lines: ["const b = ;", "          ^", "SyntaxError: Expression expected"],
   });
 });
 
-test("an error of somebody else's file is told where it goes through ours", () => {
+test("locates an error in a foreign file at the project's own frame", () => {
   const output = [
     "denrei: unexpected error",
     "TypeError: no",
@@ -24,17 +23,19 @@ test("an error of somebody else's file is told where it goes through ours", () =
     `    at file://${root}/functions/a/b.ts:7:3`,
   ];
   expect(loadErrorIn(output, root)).toEqual({
-    place: { file: "functions/a/b.ts", line: 7 },
+    location: { file: "functions/a/b.ts", line: 7 },
     lines: ["denrei: unexpected error", "TypeError: no"],
   });
 });
 
-test("of a stack the lines in functions are told, and those of the bus where there are none", () => {
+test("returns the frames in functions/, or those in bus/ if there are none", () => {
   const bus = `    at attempt (file://${root}/bus/worker/attempt.ts:3:1)`;
   const own = `    at Object.reconcile (file://${root}/functions/a/b.ts:9:11)`;
   const others = `    at x (file://${root}/node_modules/y/z.js:1:1)\n    at process.emit (node:events:5:1)`;
-  expect(placesIn(`Error: x\n${own}\n${bus}\n${others}`, root)).toEqual([
+  expect(locationsIn(`Error: x\n${own}\n${bus}\n${others}`, root)).toEqual([
     { file: "functions/a/b.ts", line: 9 },
   ]);
-  expect(placesIn(`Error: x\n${bus}\n${others}`, root)).toEqual([{ file: "bus/worker/attempt.ts", line: 3 }]);
+  expect(locationsIn(`Error: x\n${bus}\n${others}`, root)).toEqual([
+    { file: "bus/worker/attempt.ts", line: 3 },
+  ]);
 });

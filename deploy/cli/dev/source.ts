@@ -1,39 +1,40 @@
-/** Errors as somebody who is writing the code wants them: with file and line, and nothing of the machinery below. */
+/** Error locations in the project's source files. */
 import { readFileSync } from "node:fs";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { watchedFolders } from "./watch.ts";
 
-/** A place in a source file. */
-export interface Place {
-  /** From the root of the project. */
+/** A line of a source file. */
+export interface Location {
+  /** Relative to the root of the project. */
   readonly file: string;
   readonly line: number;
 }
 
-/** A place for people, and for terminals that make it a link. */
-export const placeText = ({ file, line }: Place): string => `${file}:${line}`;
+/** `file:line`, which terminals turn into a link. */
+export const locationText = ({ file, line }: Location): string => `${file}:${line}`;
 
 const pathOf = (text: string): string => (text.startsWith("file:") ? fileURLToPath(text) : text);
 
-function placeOf(root: string, path: string, line: string): Place | undefined {
+/** The location, if the file is in a watched folder. */
+function locationOf(root: string, path: string, line: string): Location | undefined {
   const file = relative(root, pathOf(path));
   return watchedFolders.some((folder) => file.startsWith(`${folder}/`))
     ? { file, line: Number(line) }
     : undefined;
 }
 
-/** Where a stack goes through the project's own code, from where it was thrown; that of functions alone, if there is some. */
-export function placesIn(stack: string, root: string): Place[] {
-  const places = [...stack.matchAll(/^\s+at .*?((?:file:\/\/)?\/[^\s():]+):(\d+):\d+\)?$/gm)].flatMap(
-    ([, path = "", line = ""]) => placeOf(root, path, line) ?? [],
+/** The project's own frames of a stack, innermost first; only those in functions/, if there are any. */
+export function locationsIn(stack: string, root: string): Location[] {
+  const all = [...stack.matchAll(/^\s+at .*?((?:file:\/\/)?\/[^\s():]+):(\d+):\d+\)?$/gm)].flatMap(
+    ([, path = "", line = ""]) => locationOf(root, path, line) ?? [],
   );
-  const own = places.filter(({ file }) => file.startsWith("functions/"));
-  return own.length > 0 ? own : places;
+  const inFunctions = all.filter(({ file }) => file.startsWith("functions/"));
+  return inFunctions.length > 0 ? inFunctions : all;
 }
 
-/** Lines of source around nothing but the one that is meant; none when it can not be read. */
-export function sourceLine({ file, line }: Place, root: string): string | undefined {
+/** The text of a line; undefined if it is empty or cannot be read. */
+export function sourceLine({ file, line }: Location, root: string): string | undefined {
   try {
     return readFileSync(`${root}/${file}`, "utf8").split("\n")[line - 1]?.trim() || undefined;
   } catch {
@@ -41,24 +42,24 @@ export function sourceLine({ file, line }: Place, root: string): string | undefi
   }
 }
 
-/** Why code does not load, of what Node writes when it ends for that. */
+/** Why code does not load, according to the output of Node. */
 export interface LoadError {
-  readonly place: Place | undefined;
+  readonly location: Location | undefined;
   readonly lines: readonly string[];
 }
 
-/** Reads the last words of a process that could not load its code, or could not begin. */
+/** Reads the last output of a process that could not load or start its code. */
 export function loadErrorIn(output: readonly string[], root: string): LoadError {
   for (const [at, text] of output.entries()) {
     const [, path = "", line = ""] = /^((?:file:\/\/)?\/.*):(\d+)$/.exec(text) ?? [];
-    const place = path === "" ? undefined : placeOf(root, path, line);
-    if (place === undefined) continue;
+    const location = path === "" ? undefined : locationOf(root, path, line);
+    if (location === undefined) continue;
     const rest = output.slice(at + 1);
     const end = rest.findIndex((one) => /^\s+at |^Node\.js v/.test(one));
     const message = rest.slice(0, end < 0 ? undefined : end);
-    return { place, lines: message.filter((one) => one.trim() !== "") };
+    return { location, lines: message.filter((one) => one.trim() !== "") };
   }
   const stack = output.join("\n");
   const lines = output.filter((one) => !/^\s+at |^Node\.js v|^\s*$/.test(one));
-  return { place: placesIn(stack, root)[0], lines };
+  return { location: locationsIn(stack, root)[0], lines };
 }

@@ -4,27 +4,27 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { watchedFolders, watchSaves } from "./watch.ts";
 
-const patience = { timeout: 30_000, interval: 20 };
+const pollOptions = { timeout: 30_000, interval: 20 };
 
-test("what can not be watched is told, once, and what else is saved is noticed all the same", async () => {
+test("reports an unwatchable file once, and still detects other saves", async () => {
   const root = mkdtempSync(join(tmpdir(), "test-saves-"));
   onTestFinished(() => rmSync(root, { recursive: true }));
   for (const folder of watchedFolders) mkdirSync(join(root, folder));
   const stopping = new AbortController();
   onTestFinished(() => stopping.abort());
   const saved: string[] = [];
-  const troubles: string[] = [];
+  const errors: string[] = [];
   await watchSaves({
     root,
     signal: stopping.signal,
     onSaved: (paths) => saved.push(...paths),
-    onTrouble: ({ message }) => troubles.push(message),
+    onError: ({ message }) => errors.push(message),
   });
 
   symlinkSync("circle.ts", join(root, "functions/circle.ts"));
-  await expect.poll(() => troubles, patience).toEqual([expect.stringMatching(/^ELOOP: .*circle\.ts/)]);
+  await expect.poll(() => errors, pollOptions).toEqual([expect.stringMatching(/^ELOOP: .*circle\.ts/)]);
   symlinkSync("ring.ts", join(root, "functions/ring.ts"));
   writeFileSync(join(root, "functions/a.ts"), "");
-  await expect.poll(() => saved, patience).toContain("functions/a.ts");
-  expect(troubles).toHaveLength(1);
+  await expect.poll(() => saved, pollOptions).toContain("functions/a.ts");
+  expect(errors).toHaveLength(1);
 });

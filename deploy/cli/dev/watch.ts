@@ -1,34 +1,34 @@
-/** Noticing that source files were saved. */
+/** Watching source files for saves. */
 import { relative } from "node:path";
 import { watch } from "chokidar";
 
-/** What to watch, and who is told. */
+/** What to watch. */
 export interface SavesOptions {
   /** The root of the project. */
   readonly root: string;
   readonly signal: AbortSignal;
-  /** Told of saved, new and removed files, by their paths from the root. */
+  /** Called with the paths of saved, new, and removed files, relative to the root. */
   readonly onSaved: (paths: readonly string[]) => void;
-  /** Something can not be watched any more; told once for each sort of error. */
-  readonly onTrouble: (error: Error) => void;
+  /** Called when something can no longer be watched, once per error code. */
+  readonly onError: (error: Error) => void;
 }
 
-/** Where the code of functions is, and of what runs them. */
+/** Folders with the code of functions and of the bus. */
 export const watchedFolders = ["functions", "bus"] as const;
 
-/** An editor that saves all files, or a checkout, is one save. Milliseconds. */
+/** Groups the files of a checkout, or of an editor that saves all files, into one save. Milliseconds. */
 const quietMillis = 40;
-/** One that does not come to an end is not waited for. Milliseconds. */
+/** Longest time to wait for such a group. Milliseconds. */
 const longestMillis = 500;
 
 const isSource = (path: string): boolean => /\.(ts|js|json)$/.test(path) && !/\.test\.ts$/.test(path);
 
 /** Watches until the signal aborts; resolves when every folder is watched. */
-export async function watchSaves({ root, signal, onSaved, onTrouble }: SavesOptions): Promise<void> {
+export async function watchSaves({ root, signal, onSaved, onError }: SavesOptions): Promise<void> {
   const saved = new Set<string>();
   let since: number | undefined;
   let timer: NodeJS.Timeout | undefined;
-  function tell(): void {
+  function report(): void {
     const paths = [...saved].sort();
     saved.clear();
     since = undefined;
@@ -45,18 +45,18 @@ export async function watchSaves({ root, signal, onSaved, onTrouble }: SavesOpti
     saved.add(path);
     since ??= performance.now();
     clearTimeout(timer);
-    timer = setTimeout(tell, Math.min(quietMillis, since + longestMillis - performance.now()));
+    timer = setTimeout(report, Math.min(quietMillis, since + longestMillis - performance.now()));
   });
   await new Promise<void>((resolve, reject) => {
     watcher.once("ready", resolve);
     watcher.once("error", reject);
   });
-  const told = new Set<string | undefined>();
+  const reported = new Set<string | undefined>();
   watcher.on("error", (reason) => {
     const error = reason as NodeJS.ErrnoException;
-    if (told.has(error.code)) return;
-    told.add(error.code);
-    onTrouble(error);
+    if (reported.has(error.code)) return;
+    reported.add(error.code);
+    onError(error);
   });
   const close = (): void => {
     clearTimeout(timer);
