@@ -1,4 +1,4 @@
-/** `npm run screenshots`: the demo `dashboard` with both of its users and pictures of all screens; it leaves nothing behind. */
+/** `npm run screenshots`: the demo `dashboard`, its users, and pictures of all screens. */
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,10 +8,10 @@ import { place, root, run } from "./program.ts";
 
 await programs(...platformPrograms);
 
-/** Everything runs at once, and a browser looks at each screen three times. */
+/** Enough for the demo and for three pictures of each screen. */
 const longestMillis = 580_000;
 
-/** Every screen that dashboard/web/src/screens.ts has, and every part of one. */
+/** All screens of dashboard/web/src/screens.ts, with their parts. */
 const screens = [
   ...["applications", "builds", "previews", "github", "pipecd", "zundoko", "bus"],
   ...["applications", "builds", "previews", "github", "zundoko"].map((place) => `${place}-new`),
@@ -23,7 +23,7 @@ const screens = [
 
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47]);
 
-test("alice changes what bob may only read, each screen gets its pictures, and the demo ends", {
+test("alice may change what bob may only read, every screen has pictures, and the demo ends", {
   timeout: 600_000,
 }, async () => {
   const here = place();
@@ -42,7 +42,7 @@ test("alice changes what bob may only read, each screen gets its pictures, and t
   expect(stdout).toMatch(/bob +sees 4 Applications through the dashboard, and may not change them \(403\)$/m);
   // The user in the pictures has connected GitHub.
   expect(stdout).toMatch(
-    /alice +has connected octocat of GitHub, and may make an Installation for acme\/web$/m,
+    /alice +has connected the GitHub account octocat, and may create an Installation for acme\/web$/m,
   );
   const names = /took (\d+) pictures: (.*)$/m.exec(stdout);
   const pictures = names?.[2]?.split(", ") ?? [];

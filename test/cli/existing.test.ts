@@ -1,4 +1,4 @@
-/** `denrei demo` and `denrei up` with KUBECONFIG and NATS_URL: on an existing cluster and bus. */
+/** `denrei demo` and `denrei up` with an existing cluster and bus (KUBECONFIG and NATS_URL). */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { optInLabel } from "../../bus/kube/domain.ts";
 import { isNotFound } from "../../bus/kube/errors.ts";
@@ -17,16 +17,16 @@ const env = (): Environment => ({
   KUBECONFIG: kit.platform.kubeconfigPath,
   NATS_URL: kit.platform.natsUrl,
 });
-const theirs = { namespace: "default", name: "hikawa-sample" };
+const otherSample = { namespace: "default", name: "hikawa-sample" };
 beforeAll(async () => {
   kit = await startKit();
-  // What somebody else has there already.
-  await kit.client.create(Hikawa, hikawa(theirs.name, 86_400_000), { fieldManager: "test" });
+  // An object of another user.
+  await kit.client.create(Hikawa, hikawa(otherSample.name, 86_400_000), { fieldManager: "test" });
 });
 afterAll(() => kit?.stop());
 
 describe("the demo", () => {
-  test("runs there, beside what there is, and takes its own objects away", async () => {
+  test("keeps existing objects, and deletes its own", async () => {
     const here = place();
     const { code, stdout, stderr } = await run(["demo", "--workers", "2"], {
       env: { ...here.env, ...env() },
@@ -40,7 +40,7 @@ describe("the demo", () => {
     const name = /^hikawa-sample-[a-z0-9]+(?= +500 +6 +true)/m.exec(stdout)?.[0];
     expect(stdout).toContain(`The Hikawa ${name} is deleted; the CRDs stay in the cluster.`);
     await kit.untilGone(Hikawa, { namespace: "default", name: name ?? "" });
-    expect((await kit.client.get(Hikawa, theirs)).spec.intervalMillis).toBe(86_400_000);
+    expect((await kit.client.get(Hikawa, otherSample)).spec.intervalMillis).toBe(86_400_000);
     expect(here.processes()).toEqual([]);
     expect(here.runs()).toEqual([]);
   });
@@ -73,7 +73,7 @@ describe("the demo", () => {
     expect(here.runs()).toEqual([]);
   });
 
-  test("github prints each step with its replica, and when its GitHub dies it fails and deletes its namespace", async () => {
+  test("github prints each step with its replica; when its simulator exits, it fails and deletes its namespace", async () => {
     const here = place();
     const program = "deploy/simulators/github/main.ts";
     const running = start(["demo", "github"], {
@@ -86,11 +86,11 @@ describe("the demo", () => {
     expect(steps.slice(0, 6)).toEqual(
       [
         "demo +created the Secret app-key and the GitHubApp app",
-        `${worker}tried the key: the App is Ready, known as denrei`,
+        `${worker}verified the key: the App denrei is Ready`,
         "demo +created the Installation acme",
-        `${worker}got a token: it is in the Secret acme until \\d\\d:\\d\\d:\\d\\dZ`,
+        `${worker}got a token: stored in the Secret acme, expires at \\d\\d:\\d\\d:\\d\\dZ`,
         "demo +opened the pull request #1 through the API",
-        `${gateway}took its webhook [0-9a-f]{8}: stored on the bus, answered 202`,
+        `${gateway}received its webhook [0-9a-f]{8}: stored on the bus, answered 202`,
       ].map((step) => expect.stringMatching(`^${step}$`)),
     );
     const namespaces = async () => (await kit.client.list(Namespace)).items;
@@ -101,10 +101,10 @@ describe("the demo", () => {
     const { code, signal, stdout, stderr } = await running.ended;
     const says = "denrei: the GitHub simulator was ended by SIGKILL\n";
     expect({ code, signal, stderr }).toEqual({ code: 1, signal: null, stderr: says });
-    // Neither a token of the App or of the user, nor a key.
+    // No token and no private key.
     expect(stdout).not.toMatch(/gh[a-z]_|PRIVATE KEY/);
     await expect.poll(ours, patience).toEqual([]);
-    // Others have not agreed to have their Secrets looked at.
+    // No other namespace is opted in.
     expect((await namespaces()).filter(({ metadata }) => metadata.labels?.[optInLabel])).toEqual([]);
     expect(here.processes()).toEqual([]);
     expect(here.runs()).toEqual([]);
@@ -119,9 +119,9 @@ test("up prints how to get a dashboard, and a second Ctrl-C does not wait for a 
   );
   expect(here.processes().filter((line) => line.includes("denrei.js dashboard"))).toEqual([]);
   process.kill(pidOf(here, "denrei.js worker"), "SIGSTOP");
-  // Those right after the first one are the same request: npm passes on what the terminal has sent already.
-  const impatience = setInterval(() => running.process.kill("SIGINT"), 50);
-  const ended = await running.ended.finally(() => clearInterval(impatience));
+  // Signals right after the first one count as the same request, because npm forwards what the terminal has already sent.
+  const interrupts = setInterval(() => running.process.kill("SIGINT"), 50);
+  const ended = await running.ended.finally(() => clearInterval(interrupts));
   expect(ended).toMatchObject({ code: 130, signal: null, stderr: "" });
   expect(ended.stdout).toMatch(/\nStopping everything\.\n(.*\n)*Exiting now[^\n]*\n$/);
   await expectNothingLeft(here);

@@ -1,4 +1,4 @@
-/** `denrei demo github` when a process dies, and on an existing cluster and bus. */
+/** `denrei demo github` when a process exits, and in an existing cluster. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { optInLabel } from "../../bus/kube/domain.ts";
 import { Namespace } from "../../bus/kube/kind.ts";
@@ -7,7 +7,7 @@ import { args, expectNoSecrets, expectSteps, program } from "./githubsteps.ts";
 import { type Environment, place, run, start } from "./program.ts";
 import { patience, pidOf, printed } from "./up.ts";
 
-test("a gateway that dies is started again where it was, and Ctrl-C leaves nothing", async () => {
+test("restarts a gateway at the same address, and leaves nothing behind after Ctrl-C", async () => {
   const here = place();
   const running = start([...args, "--workers", "1"], { env: here.env });
   await printed(running, "stored on the bus");
@@ -29,19 +29,19 @@ test("a gateway that dies is started again where it was, and Ctrl-C leaves nothi
   expect(here.runs()).toEqual([]);
 });
 
-test("without GitHub there is nothing to be seen", async () => {
+test("fails when the GitHub simulator exits", async () => {
   const here = place();
   const running = start([...args, "--workers", "1"], { env: here.env });
   await printed(running, "stored on the bus");
   process.kill(pidOf(here, `${program} --deliver-to`), "SIGKILL");
   const { code, signal, stderr } = await running.ended;
-  const says = `denrei: GitHub, played by ${program}, was ended by SIGKILL\n`;
+  const says = "denrei: the GitHub simulator was ended by SIGKILL\n";
   expect({ code, signal, stderr }).toEqual({ code: 1, signal: null, stderr: says });
   expect(here.processes()).toEqual([]);
   expect(here.runs()).toEqual([]);
 });
 
-describe("on somebody's own cluster and bus", () => {
+describe("in an existing cluster", () => {
   let kit: Kit;
   beforeAll(async () => {
     kit = await startKit();
@@ -54,7 +54,7 @@ describe("on somebody's own cluster and bus", () => {
   });
   const namespaces = async () => (await kit.client.list(Namespace)).items;
 
-  test("it has a namespace of its own, which it takes away again", async () => {
+  test("uses its own namespace, and deletes it at the end", async () => {
     const here = place();
     const ended = await run(args, { env: { ...here.env, ...env() } });
     const { code, stdout, stderr } = ended;
@@ -65,23 +65,23 @@ describe("on somebody's own cluster and bus", () => {
     expectSteps(stdout, `${name}/web`, name);
     expectNoSecrets(ended);
     await kit.untilGone(Namespace, { name });
-    // Others have not agreed to have their Secrets looked at.
+    // No other namespace is opted in.
     expect((await namespaces()).filter(({ metadata }) => metadata.labels?.[optInLabel])).toEqual([]);
     expect(here.processes()).toEqual([]);
     expect(here.runs()).toEqual([]);
   });
 
-  test("a reader that leaves ends it, and it takes its namespace away, too", async () => {
+  test("ends and deletes its namespace when the output is closed", async () => {
     const here = place();
     const running = start(args, { env: { ...here.env, ...env() } });
     await printed(running, "got a token");
-    const theirs = async () =>
+    const demoNamespaces = async () =>
       (await namespaces()).filter(({ metadata }) => /^denrei-demo/.test(metadata.name));
-    expect(await theirs()).toHaveLength(1);
+    expect(await demoNamespaces()).toHaveLength(1);
     running.process.stdout?.destroy();
     const { code, signal, stderr } = await running.ended;
     expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: "" });
-    await expect.poll(theirs, patience).toEqual([]);
+    await expect.poll(demoNamespaces, patience).toEqual([]);
     expect(here.processes()).toEqual([]);
     expect(here.runs()).toEqual([]);
   });

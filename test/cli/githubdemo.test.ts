@@ -1,12 +1,12 @@
-/** `denrei demo github`, from nothing to nothing. */
+/** `denrei demo github` on a local platform. */
 import { expect, test } from "vitest";
 import { platformPrograms, programs } from "../harness/programs.ts";
-import { args, expectNoSecrets, expectSteps, told } from "./githubsteps.ts";
+import { args, expectNoSecrets, expectSteps, stepLines } from "./githubsteps.ts";
 import { place, run } from "./program.ts";
 
 await programs(...platformPrograms);
 
-test("it prints each step with the replica that did it, and leaves nothing", async () => {
+test("prints each step with the replica that did it, and leaves nothing behind", async () => {
   const here = place();
   const ended = await run(args, { env: here.env });
   const { code, signal, stdout, stderr } = ended;
@@ -17,7 +17,7 @@ test("it prints each step with the replica that did it, and leaves nothing", asy
     /^On the simulated GitHub at http:\/\/127\.0\.0\.1:\d+, an App is installed on acme\/web\.$/m,
   );
   expectSteps(stdout, "acme/web", "denrei-demo");
-  const columns = told(stdout).map((line) => line.search(/\S+ (the|a|its) /));
+  const columns = stepLines(stdout).map((line) => line.search(/\S+ (the|a|its) /));
   expect(new Set(columns)).toEqual(new Set(["gateway-1   ".length]));
   expectNoSecrets(ended);
   expect(here.processes()).toEqual([]);

@@ -12,17 +12,17 @@ const gateway = String.raw`gateway-[12](-\w+)? +`;
 const clock = String.raw`\d\d:\d\d:\d\dZ`;
 const steps: readonly string[] = [
   "demo +created the Secret app-key and the GitHubApp app",
-  `${worker}tried the key: the App is Ready, known as denrei`,
+  `${worker}verified the key: the App denrei is Ready`,
   "demo +created the Installation acme",
-  `${worker}got a token: it is in the Secret acme until ${clock}`,
+  `${worker}got a token: stored in the Secret acme, expires at ${clock}`,
   "demo +opened the pull request #1 through the API",
-  `${gateway}took its webhook [0-9a-f]{8}: stored on the bus, answered 202`,
-  `${worker}refreshed the token: ends ${clock}, the old one ${clock}`,
-  `${worker}refreshed the token: ends ${clock}, the old one ${clock}`,
+  `${gateway}received its webhook [0-9a-f]{8}: stored on the bus, answered 202`,
+  `${worker}refreshed the token: expires at ${clock}, the old one at ${clock}`,
+  `${worker}refreshed the token: expires at ${clock}, the old one at ${clock}`,
 ];
 
 /** The lines of steps, without their times. */
-export const told = (stdout: string): string[] =>
+export const stepLines = (stdout: string): string[] =>
   [...stdout.matchAll(/^ {2} *[\d.]+ s {3}(.*)$/gm)].map(([, line = ""]) => line);
 
 /** The rows of a table, from its command to the next empty line, in columns. */
@@ -32,11 +32,11 @@ const table = (stdout: string, command: string): string[][] =>
     .split("\n")
     .map((row) => row.split(/ {2,}/));
 
-/** Expects all steps of a demo that went on to its end, and what it shows then. */
+/** Expects all steps of a complete demo, and the objects at its end. */
 export function expectSteps(stdout: string, repository: string, namespace: string): void {
-  const lines = told(stdout);
+  const lines = stepLines(stdout);
   expect(lines).toEqual(steps.map((step) => expect.stringMatching(`^${step}$`)));
-  // When the first token ends, and of each refresh when the new one does and when the old one did.
+  // Expiry of the first token; for each refresh, expiry of the new and the old token.
   const [issued = [], ...refreshed] = lines
     .map((line) => line.match(new RegExp(clock, "g")) ?? [])
     .filter(([at]) => at);
@@ -58,7 +58,7 @@ export function expectSteps(stdout: string, repository: string, namespace: strin
   ]);
 }
 
-/** Expects neither the token of the App or the user, nor its key in what was printed. */
+/** Expects no token and no private key in the output. */
 export function expectNoSecrets({
   stdout,
   stderr,

@@ -1,4 +1,4 @@
-/** `denrei demo paas`: pull requests become previews before one's eyes, and nothing is left. */
+/** `denrei demo paas` on a local platform. */
 import { expect, test } from "vitest";
 import { platformPrograms, programs } from "../harness/programs.ts";
 import { place, run } from "./program.ts";
@@ -11,11 +11,11 @@ const sha = "[0-9a-f]{40}";
 const image = `registry\\.example\\.com/acme/web@sha256:[0-9a-f]{64}`;
 const named = (number: number) => `modoki-pipeline-web-pr-${number}`;
 
-/** What was told, without its time, by whom. */
-const told = (stdout: string): { readonly by: string; readonly what: string }[] =>
+/** The steps: who did what. */
+const stepsIn = (stdout: string): { readonly by: string; readonly what: string }[] =>
   [...stdout.matchAll(/^ {2} *[\d.]+ s {3}(\S*) +(.*)$/gm)].map(([, by = "", what = ""]) => ({ by, what }));
 
-/** Names in the first column of a table, the last time that it is shown. */
+/** The first column of a table in its last occurrence. */
 const names = (stdout: string, kind: string): string[] =>
   (stdout.split(`\n$ kubectl get ${kind} -n denrei-demo\n`).at(-1)?.split("\n\n")[0] ?? "")
     .trimEnd()
@@ -23,11 +23,11 @@ const names = (stdout: string, kind: string): string[] =>
     .slice(1)
     .map((row) => row.split(/ {2,}/)[0] ?? "");
 
-test("two previews, a commit, one that is closed, each step with the replica that did it", async () => {
+test("prints previews, a new commit, and a closed pull request, each step with its replica", async () => {
   const here = place();
   const { code, signal, stdout, stderr } = await run(args, { env: here.env });
   expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: "" });
-  const steps = told(stdout);
+  const steps = stepsIn(stdout);
   const of = (by: RegExp, what: string) =>
     steps.filter((step) => by.test(step.by) && new RegExp(`^${what}$`).test(step.what)).length;
   for (const number of [1, 2]) {
@@ -46,7 +46,7 @@ test("two previews, a commit, one that is closed, each step with the replica tha
   expect(stdout).toMatch(
     /^Statuses of [0-9a-f]{12}: denrei\/default-[0-9a-f]{8}\/denrei-demo\/web: success$/m,
   );
-  // In the end there is one of each.
+  // Only one preview is left.
   for (const kind of ["applications.modoki.tsuzu.dev", "remotesyncs.modoki.tsuzu.dev", "deployments.apps"])
     expect(names(stdout, kind)).toEqual([named(1)]);
   expect(names(stdout, "images.kpack.io")).toEqual([`modoki-${named(1)}`]);

@@ -1,4 +1,4 @@
-/** `denrei demo pipecd`: PipeCD comes up, images of the PaaS are deployed, and in the end nothing is left. */
+/** `denrei demo pipecd` on a local platform. */
 import { expect, test } from "vitest";
 import { platformPrograms, programs } from "../harness/programs.ts";
 import { place, run } from "./program.ts";
@@ -9,8 +9,8 @@ const args = ["demo", "pipecd"];
 
 const id = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 
-/** What was told, without its time, by whom. */
-const told = (stdout: string): { readonly by: string; readonly what: string }[] =>
+/** The steps: who did what. */
+const stepsIn = (stdout: string): { readonly by: string; readonly what: string }[] =>
   [...stdout.matchAll(/^ {2} *[\d.]+ s {3}(\S*) +(.*)$/gm)].map(([, by = "", what = ""]) => ({ by, what }));
 
 /** Cells of the only row of a table, without its age. */
@@ -21,11 +21,11 @@ const row = (stdout: string, kind: string): string[] | undefined =>
     ?.split(/ {2,}/)
     .slice(0, -1);
 
-test("all of it comes up, is known, deploys new images, and goes in the right order", async () => {
+test("starts and registers everything, deploys new images, and deletes everything in order", async () => {
   const here = place();
   const { code, signal, stdout, stderr } = await run(args, { env: here.env });
   expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: "" });
-  const steps = told(stdout);
+  const steps = stepsIn(stdout);
   const at = (by: RegExp, what: string): number => {
     const fits = new RegExp(`^${what}$`);
     const found = steps.filter((step) => by.test(step.by) && fits.test(step.what));
@@ -35,7 +35,7 @@ test("all of it comes up, is known, deploys new images, and goes in the right or
   const isAscending = (...places: number[]) => expect(places).toEqual(places.toSorted((a, b) => a - b));
   const ran = (name: string) => at(/^kwok$/, `runs ${name}: .+`);
   const ready = (object: string) => at(/^demo$/, `found the ${object} ready \\(.+\\)`);
-  const gone = (object: string) => at(/^$/, `the ${object} is gone`);
+  const deleted = (object: string) => at(/^$/, `the ${object} was deleted`);
   const worker = /^worker-[123]$/;
 
   // Server and ops wait for their stores, the agent for the server, and the application for the agent.
@@ -68,7 +68,7 @@ test("all of it comes up, is known, deploys new images, and goes in the right or
   const places = (by: RegExp, what: RegExp) =>
     steps.flatMap((step, place) => (by.test(step.by) && what.test(step.what) ? [place] : []));
   const chapters = [
-    places(/^demo$/, /^wants the commit (1{7}|2{7}) to be built$/),
+    places(/^demo$/, /^requested a build of the commit (1{7}|2{7})$/),
     places(
       worker,
       new RegExp(`^PipeCD has the event ${id} of registry.example.com/web@sha256:[0-9a-f]{7}…$`),
@@ -93,13 +93,13 @@ test("all of it comes up, is known, deploys new images, and goes in the right or
   ]);
 
   isAscending(
-    at(/^demo$/, "deleted all of it at once, .*"),
-    gone("Application application-sample"),
-    gone("Piped piped-sample"),
-    gone("Environment environment-sample"),
-    gone("ControlPlane controlplane-sample"),
-    Math.min(gone("Mysql mysql-sample"), gone("Minio minio-sample")),
-    at(/^demo$/, "found nothing left: no .*, ClusterRole or ClusterRoleBinding"),
+    at(/^demo$/, "deleted everything at once, .*"),
+    deleted("Application application-sample"),
+    deleted("Piped piped-sample"),
+    deleted("Environment environment-sample"),
+    deleted("ControlPlane controlplane-sample"),
+    Math.min(deleted("Mysql mysql-sample"), deleted("Minio minio-sample")),
+    at(/^demo$/, "verified that nothing remains: no .*, ClusterRole, or ClusterRoleBinding"),
   );
   at(worker, `PipeCD has deleted the application ${idIn(application)}`);
   at(worker, `PipeCD has disabled the piped ${idIn(piped)}`);

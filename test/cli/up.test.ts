@@ -1,4 +1,4 @@
-/** `denrei up` (npm start): it stays up until it is told to go, and then nothing is left. */
+/** `denrei up` (npm start). */
 import { execFileSync } from "node:child_process";
 import { createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
@@ -12,17 +12,17 @@ import { place } from "./program.ts";
 import { guided, pidOf, printed, up } from "./up.ts";
 
 const deployments = "/api/kubernetes/apis/apps/v1/namespaces/default/deployments";
-/** The dashboard's port, unless it is taken. */
+/** The dashboard's port, if it is free. */
 const usualPort = 8090;
 
-/** Takes the dashboard's port, unless another program has it already. */
+/** Occupies the dashboard's port, unless another program already does. */
 async function takeUsualPort(): Promise<void> {
   const server = createServer().listen({ port: usualPort, host: "127.0.0.1" });
   onTestFinished(() => void server.close());
   await new Promise<void>((resolve) => server.once("listening", resolve).once("error", () => resolve()));
 }
 
-test("each command of its guide works, what dies is started again, and Ctrl-C stops everything", async () => {
+test("the commands of its guide work, processes are restarted, and Ctrl-C stops everything", async () => {
   const here = place();
   await takeUsualPort();
   const running = up(here, 2);
@@ -35,7 +35,7 @@ test("each command of its guide works, what dies is started again, and Ctrl-C st
   expect(status).toBe("npx denrei status");
   expect(again).toBe("kubectl replace --force -f functions/zundoko/sample.yaml");
   const [, KUBECONFIG = "", NATS_URL = ""] = /^export KUBECONFIG=(\S+) NATS_URL=(\S+)$/.exec(exported) ?? [];
-  // The bridge writes down once a second how much there is.
+  // The bridge stores the number of objects once a second.
   const counted = async () => (await runHere(["status"], { env: { KUBECONFIG, NATS_URL } })).stdout;
   await expect
     .poll(counted, { timeout: 30_000, interval: 100 })
@@ -48,7 +48,7 @@ test("each command of its guide works, what dies is started again, and Ctrl-C st
       .toMatchObject({ status: 200 });
   }
   await expect(logIn(url, { name: "alice", password: bob.password })).rejects.toThrow(
-    "expected the issuer to let alice in",
+    "the issuer did not log alice in",
   );
   const session = await logIn(url, alice);
 
@@ -65,7 +65,7 @@ test("each command of its guide works, what dies is started again, and Ctrl-C st
   await kubeClient(connection).create(Hikawa, hikawa("another", 0), { fieldManager: "test" });
   await connection.close();
   await printed(running, "another-kiyoshi");
-  // Sessions are on the bus, and the keys in a file.
+  // Sessions survive: they are on the bus, and the keys are in a file.
   await expect
     .poll(async () => (await session.ask("/api/session")).json(), { timeout: 30_000, interval: 100 })
     .toMatchObject({ user: "alice" });
@@ -78,7 +78,7 @@ test("each command of its guide works, what dies is started again, and Ctrl-C st
 });
 
 test.for(["Starting a local platform:", "  etcd  "])(
-  "Ctrl-C during the start, at %o, leaves nothing",
+  "Ctrl-C during the start, at %o, leaves nothing behind",
   async (moment) => {
     const here = place();
     const running = up(here);

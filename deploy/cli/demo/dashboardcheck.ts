@@ -1,4 +1,4 @@
-/** Whether the dashboard lets people do what they may, and nothing else: asked through its own HTTP interface. */
+/** Checks through the dashboard's HTTP interface that users may do what their roles allow, and nothing else. */
 import type { Response } from "undici";
 import { resourcePath } from "../../../bus/kube/client.ts";
 import { apiVersionOf } from "../../../bus/kube/kind.ts";
@@ -6,55 +6,55 @@ import { GitHubApp, Installation } from "../../../functions/ghapp/kinds.ts";
 import { Application } from "../../../functions/paas/kinds.ts";
 import type { RunningDashboard } from "../../environment/dashboard.ts";
 import { AbsentError } from "../../environment/errors.ts";
-import type { PaasPlay } from "./paassteps.ts";
+import type { PaasSteps } from "./paassteps.ts";
 import { until } from "./settled.ts";
-import type { Steps } from "./story.ts";
+import type { StepPrinter, Steps } from "./steps.ts";
 import { connectGitHub, logIn, type Visitor } from "./visitor.ts";
 
-/** The API server, as the dashboard passes it on. */
+/** Path at which the dashboard proxies the API server. */
 const prefix = "/api/kubernetes";
-/** An object can be long. */
-const longestAnswer = 300;
+/** Characters of a response to quote in an error. */
+const quotedCharacters = 300;
 
-/** Has each of the people see the Applications, and change one of them. Throws an `AbsentError` when it is not as it should be. */
+/** Lets each user list the Applications and change one. Throws an `AbsentError` if the dashboard allows too much or too little. */
 export async function checkDashboard(
   { namespace, signal }: Pick<Steps, "namespace" | "signal">,
-  front: RunningDashboard,
+  dashboard: RunningDashboard,
   changed: string,
-  step: (by: string, what: string) => void,
+  print: StepPrinter,
 ): Promise<void> {
-  for (const person of front.users) {
-    const visitor = await logIn(front.url, person, signal);
+  for (const person of dashboard.users) {
+    const visitor = await logIn(dashboard.url, person, signal);
     const list = `${prefix}${resourcePath(Application, namespace)}`;
     let seen: readonly string[] = [];
-    // The API server reads its own roles a moment after it has stored them.
+    // New roles take effect on the API server after a moment.
     await until(`${person.name} to see Applications through the dashboard`, signal, async () => {
       seen = await namesAt(visitor, list);
       return seen.includes(changed);
     });
-    const wanted = person.role === "admin" ? 200 : 403;
+    const expected = person.role === "admin" ? 200 : 403;
     await expectAnswer(
       await visitor.fetch(`${prefix}${resourcePath(Application, namespace, changed)}?dryRun=All`, {
         method: "PATCH",
         headers: { "content-type": "application/merge-patch+json" },
         body: JSON.stringify({ spec: { replicas: 2 } }),
       }),
-      wanted,
+      expected,
       `when ${person.name} changes ${changed}`,
     );
-    const does = wanted === 200 ? "may change them" : "may not change them (403)";
-    step(person.name, `sees ${seen.length} Applications through the dashboard, and ${does}`);
+    const permission = expected === 200 ? "may change them" : "may not change them (403)";
+    print(person.name, `sees ${seen.length} Applications through the dashboard, and ${permission}`);
   }
 }
 
 /**
- * Has those of the people who may make an Installation connect GitHub, without which they may not. Throws an `AbsentError` when it is
- * not as it should be.
+ * Lets administrators connect GitHub. Throws an `AbsentError` if they may create an Installation without the connection, or may not
+ * with it.
  */
 export async function checkConnection(
-  { namespace, github, signal }: Pick<PaasPlay, "namespace" | "github" | "signal">,
-  front: RunningDashboard,
-  step: (by: string, what: string) => void,
+  { namespace, github, signal }: Pick<PaasSteps, "namespace" | "github" | "signal">,
+  dashboard: RunningDashboard,
+  print: StepPrinter,
 ): Promise<void> {
   const { login, installationId, repository } = github;
   const installation = {
@@ -69,27 +69,30 @@ export async function checkConnection(
       template: {},
     },
   };
-  for (const person of front.users.filter(({ role }) => role === "admin")) {
-    const visitor = await logIn(front.url, person, signal);
-    const make = () =>
+  for (const person of dashboard.users.filter(({ role }) => role === "admin")) {
+    const visitor = await logIn(dashboard.url, person, signal);
+    const createInstallation = () =>
       visitor.fetch(`${prefix}${resourcePath(Installation, namespace)}?dryRun=All`, {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify(installation),
       });
-    const when = `when ${person.name} makes an Installation`;
-    await expectAnswer(await make(), 403, `${when} without GitHub`);
+    const when = `when ${person.name} creates an Installation`;
+    await expectAnswer(await createInstallation(), 403, `${when} without GitHub`);
     await connectGitHub(visitor, login, signal);
-    await expectAnswer(await make(), 201, `${when} as ${login}`);
-    step(person.name, `has connected ${login} of GitHub, and may make an Installation for ${repository}`);
+    await expectAnswer(await createInstallation(), 201, `${when} as ${login}`);
+    print(
+      person.name,
+      `has connected the GitHub account ${login}, and may create an Installation for ${repository}`,
+    );
   }
 }
 
-async function expectAnswer(answer: Response, wanted: number, when: string): Promise<void> {
-  const said = await answer.text();
-  if (answer.status === wanted) return;
+async function expectAnswer(answer: Response, status: number, when: string): Promise<void> {
+  const text = await answer.text();
+  if (answer.status === status) return;
   throw new AbsentError(
-    `expected the dashboard to answer ${wanted} ${when}, found ${answer.status}: ${said.slice(0, longestAnswer)}`,
+    `expected the dashboard to answer ${status} ${when}, but it answered ${answer.status}: ${text.slice(0, quotedCharacters)}`,
   );
 }
 

@@ -26,7 +26,7 @@ import type { DemoEnvironment, Preparation } from "./environment.ts";
 import { inNamespace } from "./namespace.ts";
 import { writePodLogs } from "./podlogs.ts";
 import { Records } from "./records.ts";
-import { stepPrinter } from "./story.ts";
+import { stepPrinter } from "./steps.ts";
 
 const tokenSeconds = 3600;
 const repository = "acme/web";

@@ -1,65 +1,68 @@
-/** What there is to be seen on each screen of the dashboard. */
+/** Example objects for every screen of the dashboard. */
 
 import { Application } from "../../../functions/paas/kinds.ts";
 import { Hikawa } from "../../../functions/zundoko/kinds.ts";
 import { githubUser } from "./githubuser.ts";
-import { type PaasPlay, preparePipeline, shown } from "./paassteps.ts";
+import { type PaasSteps, preparePipeline, readyPreview } from "./paassteps.ts";
 import { applySample, readSample } from "./pipecdsample.ts";
 import { isReady, readyCondition } from "./settled.ts";
-import { create, settledIn } from "./story.ts";
+import { create, type StepPrinter, settledIn } from "./steps.ts";
 
-/** The Application that is well, and has run two images. */
+/** An Application that is ready and has run two images. */
 export const healthyName = "shop";
 const failingName = "greedy";
 const image = (version: number): string => `registry.example.com/acme/shop:v${version}`;
-/** Children of a Hikawa need room in its name. */
+/** The names of a Hikawa's children, which are longer, would exceed the limit. */
 const tooLongName = "a-hikawa-with-".padEnd(250, "long-");
 
-type Step = (by: string, what: string) => void;
-
-/** Makes all of it; resolves when it is as it should be. */
-export async function createExamples(play: PaasPlay, step: Step): Promise<void> {
-  await preparePipeline(play);
-  await Promise.all([previews(play, step), applications(play, step), songs(play, step), pipecd(play, step)]);
+/** Creates all examples; resolves when each has the intended state. */
+export async function createExamples(steps: PaasSteps, print: StepPrinter): Promise<void> {
+  await preparePipeline(steps);
+  await Promise.all([
+    previews(steps, print),
+    applications(steps, print),
+    songs(steps, print),
+    pipecd(steps, print),
+  ]);
 }
 
-async function previews(play: PaasPlay, step: Step): Promise<void> {
-  const user = githubUser(play.github, play.signal);
+async function previews(steps: PaasSteps, print: StepPrinter): Promise<void> {
+  const user = githubUser(steps.github, steps.signal);
   const numbers = [
     await user.openPullRequest({ branch: "hello", title: "Say hello" }),
     await user.openPullRequest({ branch: "goodbye", title: "Say goodbye" }),
   ];
-  for (const number of numbers) await shown(play, number);
-  step(
+  for (const number of numbers) await readyPreview(steps, number);
+  print(
     "demo",
     `opened the pull requests ${numbers.map((number) => `#${number}`).join(" and ")}: both have a preview`,
   );
 }
 
-async function applications(play: PaasPlay, step: Step): Promise<void> {
+async function applications(steps: PaasSteps, print: StepPrinter): Promise<void> {
   const common = { replicas: 2, healthCheck: { path: "/" } };
-  await create(play, Application, healthyName, {
+  await create(steps, Application, healthyName, {
     spec: { ...common, domains: ["shop.example.com"], image: image(1) },
   });
-  await settledIn(play, Application, healthyName, isRunning(image(1)));
-  await play.environment.client.mergePatch(
+  await settledIn(steps, Application, healthyName, isRunning(image(1)));
+  await steps.environment.client.mergePatch(
     Application,
-    { namespace: play.namespace, name: healthyName },
+    { namespace: steps.namespace, name: healthyName },
     { spec: { image: image(2) } },
     { fieldManager: "denrei-cli" },
   );
-  await settledIn(play, Application, healthyName, isRunning(image(2)));
-  step("demo", `the Application ${healthyName} is well, and has run two images`);
-  await create(play, Application, failingName, {
+  await settledIn(steps, Application, healthyName, isRunning(image(2)));
+  print("demo", `the Application ${healthyName} is ready and has run two images`);
+  await create(steps, Application, failingName, {
     spec: {
       domains: ["greedy.example.com"],
       image: "registry.example.com/acme/greedy:v1",
-      // No pod can have less than nothing.
+      // Invalid: a memory limit cannot be negative.
       resources: { limits: { memory: "-1" } },
     },
   });
-  await settledIn(play, Application, failingName, (found) => readyCondition(found)?.status === "False");
-  step("demo", `the Application ${failingName} fails, and says why`);
+  await settledIn(steps, Application, failingName, (found) => readyCondition(found)?.status === "False");
+  print("demo", `the Application ${failingName} fails and reports the reason`);
 }
 
 const isRunning =
@@ -67,17 +70,14 @@ const isRunning =
   (found: Application): boolean =>
     isReady(found) && found.status?.currentImage === wanted;
 
-async function songs(play: PaasPlay, step: Step): Promise<void> {
-  await create(play, Hikawa, "hikawa", { spec: { intervalMillis: 2000 } });
-  await create(play, Hikawa, tooLongName, { spec: { intervalMillis: 2000 } });
-  await settledIn(play, Hikawa, tooLongName, (found) => readyCondition(found)?.reason === "NameTooLong");
-  step(
-    "demo",
-    "one Hikawa sings; another has too long a name, was given up, and lies among the dead letters",
-  );
+async function songs(steps: PaasSteps, print: StepPrinter): Promise<void> {
+  await create(steps, Hikawa, "hikawa", { spec: { intervalMillis: 2000 } });
+  await create(steps, Hikawa, tooLongName, { spec: { intervalMillis: 2000 } });
+  await settledIn(steps, Hikawa, tooLongName, (found) => readyCondition(found)?.reason === "NameTooLong");
+  print("demo", "one Hikawa sings; another is a dead letter, because its name is too long");
 }
 
-async function pipecd(play: PaasPlay, step: Step): Promise<void> {
-  await applySample(play, await readSample());
-  step("demo", "applied the sample of PipeCD: it comes up while you look");
+async function pipecd(steps: PaasSteps, print: StepPrinter): Promise<void> {
+  await applySample(steps, await readSample());
+  print("demo", "applied the PipeCD sample, which is now starting");
 }

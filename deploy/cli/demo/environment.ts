@@ -1,4 +1,4 @@
-/** What `demo` and `up` start: an environment with CRDs, workers, one bridge, and, where wanted, gateways and a dashboard. */
+/** What `demo` and `up` start: an environment with CRDs, workers, one bridge, and optionally gateways and a dashboard. */
 import { processSettings, readSettings } from "../../../bus/config/config.ts";
 import type { KubeClient } from "../../../bus/kube/client.ts";
 import { installCrds } from "../../../bus/kube/install.ts";
@@ -38,7 +38,7 @@ export interface DemoEnvironment
   stop(): Promise<void>;
 }
 
-/** What a demo needs beside the bridge. */
+/** What a demo needs in addition to the bridge. */
 export interface DemoParts extends WorkerOptions, Pick<ReplicaOptions, "onLine"> {
   readonly gateways: number;
   readonly dashboard: boolean;

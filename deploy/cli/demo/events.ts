@@ -1,9 +1,9 @@
-/** What replicas have said on objects that they did: as Kubernetes Events. */
+/** Kubernetes Events that replicas record on objects. */
 import { externalKind } from "../../../bus/kube/kind.ts";
 import type { KubeObject } from "../../../bus/kube/object.ts";
-import type { Steps } from "./story.ts";
+import type { Steps } from "./steps.ts";
 
-/** An Event, as far as it is looked at. */
+/** The fields of an Event that the demos read. */
 export interface EventObject extends KubeObject {
   readonly note?: string;
   readonly eventTime?: string;
@@ -18,38 +18,39 @@ export const Event = externalKind<EventObject>({
   plural: "events",
 });
 
-/** Something that was done. */
-export interface Deed {
-  /** A replica. */
-  readonly by: string;
+/** An action of a replica. */
+export interface Action {
+  /** Name of the replica. */
+  readonly actor: string;
   /** Name of the object. */
-  readonly about: string;
+  readonly object: string;
   readonly note: string;
 }
 
-/** What an Event tells, and who has done it. */
-export const deedOf = ({ regarding, reportingInstance: by = "", note = "" }: EventObject): Deed => ({
-  by,
-  about: regarding?.name ?? "",
+/** The action that an Event reports. */
+export const actionOf = ({ regarding, reportingInstance: actor = "", note = "" }: EventObject): Action => ({
+  actor,
+  object: regarding?.name ?? "",
   note,
 });
 
-const told = new Set<string>();
+/** UIDs of Events that were returned before. */
+const returned = new Set<string>();
 
-/** What replicas of the stage have done with objects of the namespace, in its order; each is told once. */
-export async function deeds(
-  { environment: stage, namespace, signal }: Steps,
-  isWanted: (deed: Deed) => boolean,
-): Promise<readonly Deed[]> {
-  const replicas = new Set(stage.replicas.map((replica) => replica.name));
-  const { items } = await stage.client.list(Event, namespace, undefined, signal);
+/** New actions of the demo's replicas in the namespace, oldest first. Returns each action once. */
+export async function newActions(
+  { environment, namespace, signal }: Steps,
+  isWanted: (action: Action) => boolean,
+): Promise<readonly Action[]> {
+  const replicas = new Set(environment.replicas.map((replica) => replica.name));
+  const { items } = await environment.client.list(Event, namespace, undefined, signal);
   return items
     .sort((a, b) => ((a.eventTime ?? "") < (b.eventTime ?? "") ? -1 : 1))
     .flatMap((event) => {
       const { uid } = event.metadata;
-      const deed = deedOf(event);
-      if (!replicas.has(deed.by) || told.has(uid) || !isWanted(deed)) return [];
-      told.add(uid);
-      return [deed];
+      const action = actionOf(event);
+      if (!replicas.has(action.actor) || returned.has(uid) || !isWanted(action)) return [];
+      returned.add(uid);
+      return [action];
     });
 }

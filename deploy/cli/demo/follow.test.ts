@@ -13,7 +13,7 @@ const object = (name: string, resourceVersion: string): Stored<Zundoko> => ({
 });
 const gone = new ApiError("watch", 410, { reason: "Expired" });
 
-/** An API server that answers with these lists and watches, one after the other; the last watch stays open. */
+/** An API server that returns these lists and watches in turn; the last watch stays open. */
 function server(
   lists: { items: Stored<Zundoko>[]; version: string }[],
   watches: { events: WatchEvent<Zundoko>[]; end?: Error }[],
@@ -38,25 +38,25 @@ function server(
 }
 
 async function following({ client }: ReturnType<typeof server>) {
-  const told: string[] = [];
-  const trouble: (string | undefined)[] = [];
+  const changes: string[] = [];
+  const errors: (string | undefined)[] = [];
   const stop = new AbortController();
   const { ended } = await follow({
     client,
     kind: Zundoko,
     namespace: "default",
     signal: stop.signal,
-    each: (type, { metadata }) => told.push(`${type} ${metadata.name}`),
-    onTrouble: (error) => trouble.push(error?.message),
+    each: (type, { metadata }) => changes.push(`${type} ${metadata.name}`),
+    onError: (error) => errors.push(error?.message),
   });
   onTestFinished(async () => {
     stop.abort();
     await ended;
   });
-  return { told, trouble };
+  return { changes, errors };
 }
 
-test("tells what comes, not what was there, and goes on where a watch ended", async () => {
+test("reports new changes only, and resumes where a watch ended", async () => {
   const api = server(
     [{ items: [object("old", "5")], version: "9" }],
     [
@@ -70,13 +70,13 @@ test("tells what comes, not what was there, and goes on where a watch ended", as
       { events: [] },
     ],
   );
-  const { told, trouble } = await following(api);
+  const { changes, errors } = await following(api);
   await expect.poll(() => api.watchedFrom).toEqual(["9", "10", "16"]);
-  expect(told).toEqual(["ADDED a", "DELETED old"]);
-  expect(trouble).toEqual([]);
+  expect(changes).toEqual(["ADDED a", "DELETED old"]);
+  expect(errors).toEqual([]);
 });
 
-test("after a connection that broke, the trouble is told once, and its end", async () => {
+test("reports a broken connection once, and its recovery", async () => {
   const broken = new Error("other side closed");
   const api = server(
     [{ items: [], version: "9" }],
@@ -87,14 +87,14 @@ test("after a connection that broke, the trouble is told once, and its end", asy
       { events: [] },
     ],
   );
-  const { told, trouble } = await following(api);
-  await expect.poll(() => told, { timeout: 10_000 }).toEqual(["ADDED a", "ADDED b"]);
+  const { changes, errors } = await following(api);
+  await expect.poll(() => changes, { timeout: 10_000 }).toEqual(["ADDED a", "ADDED b"]);
   expect(api.watchedFrom.slice(0, 3)).toEqual(["9", "10", "10"]);
-  expect(trouble.at(0)).toBe("other side closed");
-  expect(trouble.at(-1)).toBeUndefined();
+  expect(errors.at(0)).toBe("other side closed");
+  expect(errors.at(-1)).toBeUndefined();
 });
 
-test("what changed while the past was forgotten is found by a list", async () => {
+test("lists to find changes when the resourceVersion has expired", async () => {
   const api = server(
     [
       { items: [object("kept", "1"), object("removed", "2"), object("changed", "3")], version: "9" },
@@ -105,8 +105,8 @@ test("what changed while the past was forgotten is found by a list", async () =>
     ],
     [{ events: [], end: gone }, { events: [] }],
   );
-  const { told, trouble } = await following(api);
+  const { changes, errors } = await following(api);
   await expect.poll(() => api.watchedFrom).toEqual(["9", "30"]);
-  expect(told).toEqual(["DELETED removed", "MODIFIED changed", "ADDED new-1", "ADDED new-2"]);
-  expect(trouble).toEqual([]);
+  expect(changes).toEqual(["DELETED removed", "MODIFIED changed", "ADDED new-1", "ADDED new-2"]);
+  expect(errors).toEqual([]);
 });

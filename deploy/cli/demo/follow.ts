@@ -1,34 +1,34 @@
-/** Following objects, whatever happens to the API server meanwhile. */
+/** Following the objects of a kind across restarts of the API server. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type KubeClient, resourcePath, type WatchEvent } from "../../../bus/kube/client.ts";
 import { isGone } from "../../../bus/kube/errors.ts";
 import type { Kind } from "../../../bus/kube/kind.ts";
 import { compareVersions, type KubeObject, type Stored } from "../../../bus/kube/object.ts";
 
-/** What to follow, and who is told. */
+/** What to follow. */
 export interface FollowOptions<T extends KubeObject> {
   readonly client: KubeClient;
   readonly kind: Kind<T>;
   readonly namespace: string;
   readonly signal: AbortSignal;
   readonly each: (type: "ADDED" | "MODIFIED" | "DELETED", object: Stored<T>) => void;
-  /** Called when the API server does not answer, and with undefined when it does again. */
-  readonly onTrouble: (error: Error | undefined) => void;
+  /** Called when the API server does not answer, and with undefined when it answers again. */
+  readonly onError: (error: Error | undefined) => void;
 }
 
 const retryMillis = 1000;
 
 /**
- * Calls `each` for every change that comes after it has resolved, and sooner. `ended` resolves when `signal` aborts.
- * What happens while the API server is away is told when it is back, as it is found then.
+ * Calls `each` for every change from now on. After an outage of the API server, reports the differences to the last known state.
+ * `ended` resolves when `signal` aborts.
  */
 export async function follow<T extends KubeObject>(
   options: FollowOptions<T>,
 ): Promise<{ ended: Promise<void> }> {
-  const { client, kind, namespace, signal, each, onTrouble } = options;
+  const { client, kind, namespace, signal, each, onError } = options;
   const known = new Map<string, Stored<T>>();
 
-  function tell(type: WatchEvent["type"], object: Stored<T>): void {
+  function report(type: WatchEvent["type"], object: Stored<T>): void {
     if (type === "BOOKMARK") return;
     const { uid } = object.metadata;
     if (type === "DELETED") known.delete(uid);
@@ -36,25 +36,25 @@ export async function follow<T extends KubeObject>(
     each(type, object);
   }
 
-  /** Lists, tells what is not known yet, and returns from where to watch. */
+  /** Lists, reports differences, and returns the resourceVersion to watch from. */
   async function list(): Promise<string> {
     const { items, metadata } = await client.list(kind, namespace, {}, signal);
     const present = new Set(items.map((item) => item.metadata.uid));
     for (const gone of [...known.values()].filter(({ metadata: { uid } }) => !present.has(uid))) {
-      tell("DELETED", gone);
+      report("DELETED", gone);
     }
     items.sort((a, b) => compareVersions(a.metadata.resourceVersion, b.metadata.resourceVersion));
     for (const item of items) {
       const before = known.get(item.metadata.uid);
       if (before?.metadata.resourceVersion === item.metadata.resourceVersion) continue;
-      tell(before === undefined ? "ADDED" : "MODIFIED", item);
+      report(before === undefined ? "ADDED" : "MODIFIED", item);
     }
     return metadata.resourceVersion;
   }
 
   async function watch(from: string): Promise<void> {
     let resourceVersion: string | undefined = from;
-    let troubled = false;
+    let isFailing = false;
     while (!signal.aborted) {
       try {
         resourceVersion ??= await list();
@@ -63,11 +63,11 @@ export async function follow<T extends KubeObject>(
           query: { resourceVersion, allowWatchBookmarks: true },
           signal,
         });
-        if (troubled) onTrouble(undefined);
-        troubled = false;
+        if (isFailing) onError(undefined);
+        isFailing = false;
         for await (const { type, object } of events) {
           resourceVersion = object.metadata.resourceVersion;
-          tell(type, object);
+          report(type, object);
         }
       } catch (error) {
         if (signal.aborted) return;
@@ -75,8 +75,8 @@ export async function follow<T extends KubeObject>(
           resourceVersion = undefined;
           continue;
         }
-        if (!troubled) onTrouble(error as Error);
-        troubled = true;
+        if (!isFailing) onError(error as Error);
+        isFailing = true;
         await sleep(retryMillis, undefined, { signal }).catch(() => undefined);
       }
     }

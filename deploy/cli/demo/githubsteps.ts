@@ -1,6 +1,6 @@
 /**
- * What becomes of a GitHub App, step by step, with the replica that did each: its key is tried, a token of it is kept in
- * a Secret and refreshed in time, and the webhook of a pull request comes to the bus.
+ * The steps of the demo `github`, each with the replica that did it: a worker verifies the App's key, stores a token in a Secret, and
+ * refreshes it in time; a gateway stores the webhook of a pull request on the bus.
  */
 
 import { busSettings, readSettings } from "../../../bus/config/config.ts";
@@ -14,112 +14,122 @@ import { list as listWebhooks } from "../webhooks.ts";
 import { githubUser } from "./githubuser.ts";
 import type { LogRecord } from "./records.ts";
 import { isReady } from "./settled.ts";
-import { actorOf, create, type Steps, settledIn, stepPrinter } from "./story.ts";
+import { actorOf, create, type Steps, settledIn, stepPrinter } from "./steps.ts";
 
-/** What the steps are made with. */
-export interface GitHubPlay extends Steps {
+/** What the steps need. */
+export interface GitHubSteps extends Steps {
   readonly github: SimulatedGitHub;
 }
 
 const refreshes = 2;
 const [appName, keyName, installationName] = ["app", "app-key", "acme"] as const;
 const [pemKey, tokenKey] = ["private-key.pem", "token"] as const;
-/** How long a webhook may be on its way, in milliseconds. */
+/** Time limit for the arrival of a webhook. Milliseconds. */
 const webhookMillis = 30_000;
 
-/** Does each step, and prints who has done what; then what there is in the end. */
-export async function printGitHubSteps(play: GitHubPlay): Promise<void> {
-  const { environment: stage, github, signal } = play;
-  const step = stepPrinter(stage);
+/** Performs and prints the steps, and the objects at the end. */
+export async function printGitHubSteps(steps: GitHubSteps): Promise<void> {
+  const { environment, github, signal } = steps;
+  const print = stepPrinter(environment);
 
   const pem = Buffer.from(github.privateKey).toString("base64");
-  await create(play, TokenSecret, keyName, { data: { [pemKey]: pem } });
+  await create(steps, TokenSecret, keyName, { data: { [pemKey]: pem } });
   const privateKeySecretRef = { name: keyName, key: pemKey };
   const appSpec = { url: github.url, appID: github.appId, privateKeySecretRef };
-  await create(play, GitHubApp, appName, { spec: appSpec });
-  step("demo", `created the Secret ${keyName} and the GitHubApp ${appName}`);
-  const { by, slug } = await readyApp(play);
-  step(by, `tried the key: the App is Ready, known as ${slug}`);
+  await create(steps, GitHubApp, appName, { spec: appSpec });
+  print("demo", `created the Secret ${keyName} and the GitHubApp ${appName}`);
+  const { actor, slug } = await readyApp(steps);
+  print(actor, `verified the key: the App ${slug} is Ready`);
 
   const appRef = { kind: GitHubApp.kind, name: appName };
   const spec = { appRef, installationID: github.installationId, key: tokenKey, template: {} };
-  await create(play, Installation, installationName, { spec });
-  step("demo", `created the Installation ${installationName}`);
-  let token = await tokenAfter(play, undefined);
-  step(token.by, `got a token: it is in the Secret ${token.secret} until ${clock(token.expiresAt)}`);
+  await create(steps, Installation, installationName, { spec });
+  print("demo", `created the Installation ${installationName}`);
+  let token = await tokenAfter(steps, undefined);
+  print(
+    token.actor,
+    `got a token: stored in the Secret ${token.secret}, expires at ${clock(token.expiresAt)}`,
+  );
 
   const pull = await githubUser(github, signal).openPullRequest({ branch: "demo", title: "Say hello" });
-  step("demo", `opened the pull request #${pull} through the API`);
-  const webhook = await webhookOfPull(play);
-  step(webhook.by, `took its webhook ${webhook.delivery}: stored on the bus, answered ${webhook.status}`);
+  print("demo", `opened the pull request #${pull} through the API`);
+  const webhook = await webhookOfPull(steps);
+  print(
+    webhook.actor,
+    `received its webhook ${webhook.delivery}: stored on the bus, answered ${webhook.status}`,
+  );
 
   for (let refresh = 0; refresh < refreshes; refresh++) {
     const before = token.expiresAt;
-    token = await tokenAfter(play, before);
-    step(token.by, `refreshed the token: ends ${clock(token.expiresAt)}, the old one ${clock(before)}`);
+    token = await tokenAfter(steps, before);
+    print(
+      token.actor,
+      `refreshed the token: expires at ${clock(token.expiresAt)}, the old one at ${clock(before)}`,
+    );
   }
-  await showEnd(play);
+  await showEnd(steps);
 }
 
 /** `12:00:40Z` of a time in RFC 3339. */
 const clock = (time: string): string => time.slice(time.indexOf("T") + 1);
 
-async function readyApp(play: Steps): Promise<{ readonly by: string; readonly slug: string | undefined }> {
-  const { status } = await settledIn(play, GitHubApp, appName, isReady);
-  const by = await actorOf(
-    play,
-    ({ msg, key }) => msg === "authenticated with a new key" && key === `${play.namespace}/${appName}`,
+async function readyApp(
+  steps: Steps,
+): Promise<{ readonly actor: string; readonly slug: string | undefined }> {
+  const { status } = await settledIn(steps, GitHubApp, appName, isReady);
+  const actor = await actorOf(
+    steps,
+    ({ msg, key }) => msg === "GitHub knows the App by this key" && key === `${steps.namespace}/${appName}`,
   );
-  return { by, slug: status?.slug };
+  return { actor, slug: status?.slug };
 }
 
-/** The token that comes after the one that ends at `before`: who got it, where it is, and when it ends. */
+/** The token that replaces the one that expires at `before`: the worker that got it, its Secret, and its expiry. */
 async function tokenAfter(
-  play: Steps,
+  steps: Steps,
   before: string | undefined,
-): Promise<{ readonly by: string; readonly secret: string; readonly expiresAt: string }> {
-  const { environment: stage, namespace, signal } = play;
-  const { status } = await settledIn(play, Installation, installationName, (found) => {
+): Promise<{ readonly actor: string; readonly secret: string; readonly expiresAt: string }> {
+  const { environment, namespace, signal } = steps;
+  const { status } = await settledIn(steps, Installation, installationName, (found) => {
     const { expiresAt } = found.status ?? {};
     return isReady(found) && expiresAt !== undefined && expiresAt !== before;
   });
   const { secret = "", expiresAt = "" } = status ?? {};
-  const { data } = await stage.client.get(TokenSecret, { namespace, name: secret }, signal);
-  if (!data?.[tokenKey])
-    throw new AbsentError(`expected a token in the Secret ${namespace}/${secret}, found none`);
-  const by = await actorOf(
-    play,
+  const { data } = await environment.client.get(TokenSecret, { namespace, name: secret }, signal);
+  if (!data?.[tokenKey]) throw new AbsentError(`the Secret ${namespace}/${secret} has no token`);
+  const actor = await actorOf(
+    steps,
     (record) =>
       record.msg === "token issued" &&
       record.key === `${namespace}/${installationName}` &&
       String(record.expiresAt).replace(/\.\d+Z$/, "Z") === expiresAt,
   );
-  return { by, secret, expiresAt };
+  return { actor, secret, expiresAt };
 }
 
-/** Who took the webhook of the pull request, and the beginning of its id. Throws an `AbsentError` when none comes. */
+/** The gateway that received the webhook of the pull request, and the start of its ID. Throws an `AbsentError` if none arrives. */
 async function webhookOfPull({ records, signal }: Steps): Promise<{
-  readonly by: string;
+  readonly actor: string;
   readonly delivery: string;
   readonly status: number;
 }> {
-  const late = AbortSignal.timeout(webhookMillis);
+  const timeout = AbortSignal.timeout(webhookMillis);
   const isStored = ({ msg, event, outcome }: LogRecord) =>
     msg === "webhook" && event === "pull_request" && outcome === "stored";
   try {
-    const { replica, delivery, status } = await records.first(isStored, AbortSignal.any([signal, late]));
-    return { by: replica, delivery: String(delivery).slice(0, 8), status: Number(status) };
+    const { replica, delivery, status } = await records.first(isStored, AbortSignal.any([signal, timeout]));
+    return { actor: replica, delivery: String(delivery).slice(0, 8), status: Number(status) };
   } catch {
     signal.throwIfAborted();
     throw new AbsentError(
-      `expected the webhook of the pull request at a gateway within ${webhookMillis / 1000} s, found none`,
+      `no gateway received the webhook of the pull request within ${webhookMillis / 1000} s`,
     );
   }
 }
 
-/** What there is in the end, as anybody may look at it. */
-async function showEnd({ environment: stage, namespace, github }: GitHubPlay): Promise<void> {
-  const { client, origin, natsUrl } = stage;
+/** Prints the objects at the end, with the commands that show them. */
+async function showEnd({ environment, namespace, github }: GitHubSteps): Promise<void> {
+  const { client, origin, natsUrl } = environment;
   say(`\n$ kubectl get installations -n ${namespace}`);
   say(await kubectlTable(client, Installation, namespace));
   say(`\n$ npx denrei webhooks list --repository ${github.repository}`);

@@ -8,19 +8,19 @@ const github = { userToken: "a token", repository: "acme/web" };
 const never = new AbortController().signal;
 const pullRequest = { branch: "demo", title: "Say hello" };
 
-test("reports the answer of a GitHub that refuses a pull request", async () => {
+test("reports the answer when GitHub rejects a pull request", async () => {
   const server = createServer((_, response) => response.writeHead(403).end("not for you"));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void server.close());
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   await expect(githubUser({ ...github, url }, never).openPullRequest(pullRequest)).rejects.toThrow(
-    "expected GET /repos/acme/web/branches/main to succeed, but GitHub answered 403: not for you",
+    "GET /repos/acme/web/branches/main failed: GitHub answered 403: not for you",
   );
 });
 
 test("reports why GitHub cannot be reached", async () => {
   const url = `http://127.0.0.1:${await freePort()}`;
   await expect(githubUser({ ...github, url }, never).openPullRequest(pullRequest)).rejects.toThrow(
-    `expected GitHub at ${url} to answer GET /repos/acme/web/branches/main, but connect ECONNREFUSED`,
+    `GitHub at ${url} did not answer GET /repos/acme/web/branches/main: connect ECONNREFUSED`,
   );
 });

@@ -1,12 +1,12 @@
-/** What somebody does on GitHub who has nothing but the API and a token. */
+/** A GitHub user who works through the API. */
 import { AbsentError } from "../../environment/errors.ts";
 import type { SimulatedGitHub } from "../../environment/simulators/github.ts";
 
-/** The user. Each call throws an `AbsentError` when it is refused or not answered. */
+/** The user. Each call throws an `AbsentError` if GitHub rejects the request or does not answer. */
 export interface GitHubUser {
-  /** Opens a pull request with one commit, from a branch that is made for it; resolves with its number. */
+  /** Creates a branch with one commit, and opens a pull request; returns its number. */
   openPullRequest(pull: { readonly branch: string; readonly title: string }): Promise<number>;
-  /** Commits to a branch; resolves with the id of the commit. */
+  /** Commits to a branch; returns the commit ID. */
   push(branch: string, message: string): Promise<string>;
   closePullRequest(number: number): Promise<void>;
   /** Texts of the comments on a pull request. */
@@ -32,11 +32,11 @@ export function githubUser(
       signal,
     }).catch((error: Error) => {
       signal.throwIfAborted();
-      throw new AbsentError(`expected GitHub at ${url} to answer ${request}, but ${reasonOf(error)}`);
+      throw new AbsentError(`GitHub at ${url} did not answer ${request}: ${reasonOf(error)}`);
     });
     const text = await answer.text();
     if (answer.ok) return JSON.parse(text) as T;
-    throw new AbsentError(`expected ${request} to succeed, but GitHub answered ${answer.status}: ${text}`);
+    throw new AbsentError(`${request} failed: GitHub answered ${answer.status}: ${text}`);
   }
 
   async function push(branch: string, message: string): Promise<string> {
@@ -71,5 +71,5 @@ export function githubUser(
   };
 }
 
-/** What fetch says of a connection is in the cause of its error. */
+/** Connection errors of fetch are in the cause. */
 const reasonOf = ({ cause, message }: Error): string => (cause instanceof Error ? cause.message : message);

@@ -1,4 +1,4 @@
-/** What to type next, once everything runs. Every line is one that can be pasted as it is. */
+/** The guide that `denrei up` prints. Indented lines can be pasted into a shell. */
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { guideToDashboard } from "../../environment/dashboard.ts";
@@ -9,7 +9,7 @@ import { sampleFile } from "./songsteps.ts";
 const root = fileURLToPath(new URL("../../../", import.meta.url)).replace(/\/$/, "");
 const launcher = fileURLToPath(new URL("../denrei.js", import.meta.url));
 
-/** The guide to a stage. */
+/** The text of the guide. */
 export function guide({
   client,
   kubeconfigPath,
@@ -22,23 +22,22 @@ export function guide({
   const denrei = cwd === root ? "npx denrei" : quoted(launcher);
   const sample = relative(cwd, fileURLToPath(sampleFile));
   const [worker] = replicas;
-  // The user's own settings are not repeated: there may be a password in them.
+  // Do not print the user's own settings: they may contain a password.
   const settings =
     kubeconfigPath === undefined
-      ? ["Everything runs. In another terminal, in this folder, with the same KUBECONFIG and NATS_URL, type,"]
+      ? ["Everything runs. Open another terminal in this folder, with the same KUBECONFIG and NATS_URL."]
       : [
-          "Everything runs. In another terminal, in this folder, type",
+          "Everything runs. In another terminal, in this folder, run",
           `    export KUBECONFIG=${quoted(kubeconfigPath)} NATS_URL=${quoted(natsUrl)}`,
-          "and then,",
         ];
   const lines = [
     "",
     ...settings,
-    "to see the objects, the queues, and another song:",
+    "To show the objects and the queues, and to start another song:",
     "    kubectl get hikawas,zundokos,kiyoshis",
     `    ${denrei} status`,
     `    kubectl replace --force -f ${quoted(sample)}`,
-    `To kill ${worker?.name}, while the others go on until it is back:`,
+    `To kill ${worker?.name}, which is then started again:`,
     `    kill -9 ${worker?.pid}`,
     ...(dashboard ? guideToDashboard(dashboard, client.connection.namespace) : []),
     `Logs are in ${directory}/logs. Ctrl-C stops everything.`,

@@ -8,22 +8,22 @@ import type { Stored } from "../../../bus/kube/object.ts";
 import { say } from "../output.ts";
 import type { DemoEnvironment } from "./environment.ts";
 
-/** How long taking the namespace away may take, in milliseconds. */
+/** Time limit for the deletion of the namespace. Milliseconds. */
 const removeMillis = 2000;
 
-/** Makes a namespace in which Secrets are looked at; one in somebody's own cluster is taken away again. */
+/** Creates an opted-in namespace and calls `run`. In an existing cluster, deletes the namespace afterwards. */
 export async function inNamespace(
   { client, origin }: DemoEnvironment,
   name: string,
-  play: () => Promise<void>,
+  run: () => Promise<void>,
 ): Promise<void> {
   const metadata = { name, labels: { [optInLabel]: "true" } };
   const namespace = { apiVersion: apiVersionOf(Namespace), kind: Namespace.kind, metadata, spec: {} };
-  const made = await client.create(Namespace, namespace, { fieldManager: "denrei-cli" });
+  const created = await client.create(Namespace, namespace, { fieldManager: "denrei-cli" });
   try {
-    await play();
+    await run();
   } finally {
-    if (origin === "existing") await removeNamespace(client, made);
+    if (origin === "existing") await removeNamespace(client, created);
   }
 }
 
@@ -33,8 +33,8 @@ async function removeNamespace(client: KubeClient, { metadata }: Stored): Promis
     await client.delete(Namespace, { name }, { uid, signal: AbortSignal.timeout(removeMillis) });
     say(`\nThe namespace ${name} is deleted; the CRDs stay in the cluster.`);
   } catch (error) {
-    // Somebody else has taken it away.
+    // Another user has deleted it.
     if (isNotFound(error) || isConflict(error)) return;
-    say(`\nThe namespace ${name} could not be deleted: ${(error as Error).message}`);
+    say(`\nFailed to delete the namespace ${name}: ${(error as Error).message}`);
   }
 }

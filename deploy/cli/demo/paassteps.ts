@@ -1,6 +1,6 @@
 /**
- * What becomes of pull requests, step by step, with the replica that did each: previews are built and shown, GitHub is told,
- * a commit is built anew, and of a pull request that is closed nothing is left.
+ * The steps of the demo `paas`, each with the replica that did it: previews of pull requests are built and reported on GitHub, a new
+ * commit is built, and a closed pull request leaves nothing behind.
  */
 import type { Kind } from "../../../bus/kube/kind.ts";
 import { Secret } from "../../../bus/kube/kind.ts";
@@ -12,13 +12,13 @@ import { Build, Image } from "../../../functions/paas/kinds/kpack.ts";
 import { Application, AppPipeline, type Preview, RemoteSync } from "../../../functions/paas/kinds.ts";
 import type { SimulatedGitHub } from "../../environment/simulators/github.ts";
 import { say } from "../output.ts";
-import { type Deed, deeds } from "./events.ts";
+import { type Action, newActions } from "./events.ts";
 import { type GitHubUser, githubUser } from "./githubuser.ts";
 import { isReady, until } from "./settled.ts";
-import { create, type Steps, settledIn, stepPrinter } from "./story.ts";
+import { create, type StepPrinter, type Steps, settledIn, stepPrinter } from "./steps.ts";
 
-/** What the steps are made with. */
-export interface PaasPlay extends Steps {
+/** What the steps need. */
+export interface PaasSteps extends Steps {
   readonly github: SimulatedGitHub;
 }
 
@@ -35,57 +35,57 @@ const domainBase = "preview.example.com";
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-/** Does each step, and prints who has done what, and what there is to be seen. */
-export async function printPaasSteps(play: PaasPlay): Promise<void> {
-  const { github, signal } = play;
-  const step = stepPrinter(play.environment);
+/** Performs and prints the steps and their objects. */
+export async function printPaasSteps(steps: PaasSteps): Promise<void> {
+  const { github, signal } = steps;
+  const print = stepPrinter(steps.environment);
   const user = githubUser(github, signal);
 
-  await preparePipeline(play);
-  step(
+  await preparePipeline(steps);
+  print(
     "demo",
     `created an App, an Installation with its token in the Secret ${tokenName}, and the AppPipeline ${pipelineName}`,
   );
 
   const hello = await user.openPullRequest({ branch: "hello", title: "Say hello" });
   const goodbye = await user.openPullRequest({ branch: "goodbye", title: "Say goodbye" });
-  step("demo", `opened the pull requests #${hello} and #${goodbye}`);
+  print("demo", `opened the pull requests #${hello} and #${goodbye}`);
   for (const number of [hello, goodbye]) {
-    await shown(play, number);
-    await tellDeeds(play, number, step);
+    await readyPreview(steps, number);
+    await printActions(steps, number, print);
   }
-  await show(play, Application, AppPipeline, RemoteSync);
-  await showReports(play, user, hello);
+  await show(steps, Application, AppPipeline, RemoteSync);
+  await showReports(steps, user, hello);
 
   const sha = await user.push("hello", "Say it once more");
-  step("demo", `pushed ${sha.slice(0, 12)} to #${hello}`);
-  await shown(play, hello, sha);
-  await tellDeeds(play, hello, step);
-  await show(play, Build);
+  print("demo", `pushed ${sha.slice(0, 12)} to #${hello}`);
+  await readyPreview(steps, hello, sha);
+  await printActions(steps, hello, print);
+  await show(steps, Build);
 
   await user.closePullRequest(goodbye);
-  step("demo", `closed #${goodbye}`);
-  await gone(play, goodbye);
-  await tellDeeds(play, goodbye, step);
-  step("demo", `found nothing of #${goodbye} that is left:`);
-  await show(play, Application, RemoteSync, Image, Deployment);
+  print("demo", `closed #${goodbye}`);
+  await untilDeleted(steps, goodbye);
+  await printActions(steps, goodbye, print);
+  print("demo", `verified that nothing of #${goodbye} remains:`);
+  await show(steps, Application, RemoteSync, Image, Deployment);
   let comment = "";
-  await until(`a comment on #${goodbye} that says that the preview was deleted`, play.signal, async () => {
+  await until(`the comment on #${goodbye} to report the deletion`, steps.signal, async () => {
     [comment = ""] = await user.comments(goodbye);
     return comment.includes("was deleted");
   });
   say(`\nThe comment on #${goodbye} now:\n${indented(comment)}`);
 }
 
-/** All that a team would write once: an App, its token, credentials of a registry, and the AppPipeline. */
-export async function preparePipeline(play: PaasPlay): Promise<void> {
-  const { github } = play;
+/** Creates what a team creates once: an App, its token, registry credentials, and the AppPipeline. */
+export async function preparePipeline(steps: PaasSteps): Promise<void> {
+  const { github } = steps;
   const pem = base64(github.privateKey);
-  await create(play, Secret, keyName, { data: { [pemKey]: pem } });
-  await create(play, GitHubApp, appName, {
+  await create(steps, Secret, keyName, { data: { [pemKey]: pem } });
+  await create(steps, GitHubApp, appName, {
     spec: { url: github.url, appID: github.appId, privateKeySecretRef: { name: keyName, key: pemKey } },
   });
-  await create(play, Installation, tokenName, {
+  await create(steps, Installation, tokenName, {
     spec: {
       appRef: { kind: GitHubApp.kind, name: appName },
       installationID: github.installationId,
@@ -94,13 +94,13 @@ export async function preparePipeline(play: PaasPlay): Promise<void> {
     },
   });
   const auths = { [registry]: { auth: base64("user:password") } };
-  await create(play, Secret, registryName, {
+  await create(steps, Secret, registryName, {
     type: "kubernetes.io/dockerconfigjson",
     data: { ".dockerconfigjson": base64(JSON.stringify({ auths })) },
   });
-  await settledIn(play, Installation, tokenName, isReady);
+  await settledIn(steps, Installation, tokenName, isReady);
   const [owner, repo] = github.repository.split("/");
-  await create(play, AppPipeline, pipelineName, {
+  await create(steps, AppPipeline, pipelineName, {
     spec: {
       domainBase,
       applicationTemplate: { spec: { healthCheck: { path: "/" } } },
@@ -110,8 +110,8 @@ export async function preparePipeline(play: PaasPlay): Promise<void> {
   });
 }
 
-/** The preview of a pull request, once it is ready: of this commit, if it is given. */
-export async function shown(play: PaasPlay, number: number, sha?: string): Promise<Preview> {
+/** Waits until the preview of a pull request (of the commit, if given) is ready. */
+export async function readyPreview(steps: PaasSteps, number: number, sha?: string): Promise<Preview> {
   const find = ({ status }: AppPipeline): Preview | undefined =>
     status?.previews?.find(
       (preview) =>
@@ -120,48 +120,44 @@ export async function shown(play: PaasPlay, number: number, sha?: string): Promi
         (sha === undefined || preview.headSHA === sha),
     );
   return find(
-    await settledIn(play, AppPipeline, pipelineName, (found) => find(found) !== undefined),
+    await settledIn(steps, AppPipeline, pipelineName, (found) => find(found) !== undefined),
   ) as Preview;
 }
 
-/** Waits until what a preview was made of is gone. */
-async function gone(play: PaasPlay, number: number): Promise<void> {
-  const { client } = play.environment;
+/** Waits until all objects of a preview are deleted. */
+async function untilDeleted(steps: PaasSteps, number: number): Promise<void> {
+  const { client } = steps.environment;
   const isOf = (object: Stored<KubeObject>) => new RegExp(`-pr-${number}(-|$)`).test(object.metadata.name);
-  await until(`the preview of #${number} to go`, play.signal, async () => {
+  await until(`the objects of the preview of #${number} to be deleted`, steps.signal, async () => {
     for (const kind of [Application, RemoteSync, Image, Build, Deployment] as readonly Kind[]) {
-      const { items } = await client.list(kind, play.namespace);
+      const { items } = await client.list(kind, steps.namespace);
       if (items.some(isOf)) return false;
     }
     return true;
   });
 }
 
-/** What was done for a pull request and was not told yet, by whom. */
-async function tellDeeds(
-  play: PaasPlay,
-  number: number,
-  step: ReturnType<typeof stepPrinter>,
-): Promise<void> {
+/** Prints new actions for a pull request. */
+async function printActions(steps: PaasSteps, number: number, print: StepPrinter): Promise<void> {
   const name = `modoki-pipeline-${pipelineName}-pr-${number}`;
-  const isAbout = ({ about, note }: Deed) =>
-    about === name || (about === pipelineName && new RegExp(`#${number}\\b`).test(note));
-  for (const { by, note } of await deeds(play, isAbout)) step(by, note);
+  const isRelevant = ({ object, note }: Action) =>
+    object === name || (object === pipelineName && new RegExp(`#${number}\\b`).test(note));
+  for (const { actor, note } of await newActions(steps, isRelevant)) print(actor, note);
 }
 
-async function show({ environment: stage, namespace }: PaasPlay, ...kinds: readonly Kind[]): Promise<void> {
+async function show({ environment, namespace }: PaasSteps, ...kinds: readonly Kind[]): Promise<void> {
   for (const kind of kinds) {
     say(`\n$ kubectl get ${kind.plural}.${kind.group} -n ${namespace}`);
-    say(await kubectlTable(stage.client, kind, namespace));
+    say(await kubectlTable(environment.client, kind, namespace));
   }
   say("");
 }
 
-/** What GitHub shows. */
-async function showReports(play: PaasPlay, user: GitHubUser, number: number): Promise<void> {
-  const preview = await shown(play, number);
+/** Prints the comment and the statuses on GitHub. */
+async function showReports(steps: PaasSteps, user: GitHubUser, number: number): Promise<void> {
+  const preview = await readyPreview(steps, number);
   let comment = "";
-  await until(`a comment on #${number} that says that the preview is ready`, play.signal, async () => {
+  await until(`the comment on #${number} to report the preview`, steps.signal, async () => {
     [comment = ""] = await user.comments(number);
     return comment.includes(preview.url ?? "?");
   });

@@ -18,7 +18,7 @@ import { printPipecdSteps } from "./pipecdsteps.ts";
 import { Records } from "./records.ts";
 
 const pipecdFunctions = functions.map(({ name }) => name).filter((name) => name.startsWith("pipecd-"));
-/** They build the images. */
+/** Functions that build the images. */
 const paasFunctions = ["modoki-application", "modoki-remotesync"];
 const namespace = "denrei-demo";
 

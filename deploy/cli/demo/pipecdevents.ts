@@ -1,4 +1,4 @@
-/** Images that the PaaS builds, and what becomes of them at PipeCD: an event, a commit of the agent, a deployment. */
+/** Images of the PaaS at PipeCD: each leads to an event, a commit of the agent, and a deployment. */
 import { readFile } from "node:fs/promises";
 import { parse } from "yaml";
 import { type Kind, Secret } from "../../../bus/kube/kind.ts";
@@ -6,12 +6,14 @@ import { kubectlTable } from "../../../bus/kube/table.ts";
 import { Application, RemoteSync } from "../../../functions/paas/kinds.ts";
 import { ControlPlane, EventRegistration } from "../../../functions/pipecd/kinds.ts";
 import { say } from "../output.ts";
+import type { EventLog } from "./eventlog.ts";
 import type { SampleObject } from "./pipecdsample.ts";
 import { until } from "./settled.ts";
-import { create, type Steps, settledIn } from "./story.ts";
+import { create, type StepPrinter, type Steps, settledIn } from "./steps.ts";
 
-/** With deeds of agents that are not printed yet. */
-export interface EventPlay extends Steps {
+/** What the steps of the demo `pipecd` need. */
+export interface PipecdSteps extends Steps {
+  /** Actions of agents that are not printed yet. */
   readonly agents: string[];
 }
 
@@ -20,10 +22,10 @@ const file = new URL(`../../../${samplePath}`, import.meta.url);
 const [app, git] = ["web", "acme-web"];
 const image = "registry.example.com/web";
 
-/** With the first digits of digests alone, which fit in a line. */
+/** Shortens digests, so that they fit in a line. */
 export const shortened = (text: string): string => text.replace(/(sha256:[0-9a-f]{7})[0-9a-f]{57}/g, "$1…");
 
-/** The sample, with an API key for each project: events are registered with one. */
+/** The sample, with an API key for each project, which the registration of events needs. */
 export const withApiKeys = (sample: readonly SampleObject[]): readonly SampleObject[] =>
   sample.map((object) => {
     if (object.kind.kind !== ControlPlane.kind) return object;
@@ -31,79 +33,75 @@ export const withApiKeys = (sample: readonly SampleObject[]): readonly SampleObj
     return { ...object, content: { ...content, spec: { ...spec, bootstrapAPIKeys: true } } };
   });
 
-/** Has two commits built, one after the other. */
-export async function tellEvents(
-  play: EventPlay,
-  step: (by: string, what: string) => void,
-  tell: () => boolean,
-): Promise<void> {
+/** Builds two commits, and prints what happens to their images. */
+export async function printImageSteps(steps: PipecdSteps, print: StepPrinter, log: EventLog): Promise<void> {
   const registration: EventRegistration = parse(await readFile(file, "utf8"));
   const { name } = registration.metadata;
   const data = { username: base64("x-access-token"), password: base64("none") };
   const annotations = { "kpack.io/git": "https://github.com" };
-  const metadata = { name: git, namespace: play.namespace, annotations };
-  await create(play, Secret, git, { metadata, type: "kubernetes.io/basic-auth", data });
-  await create(play, Application, app, { spec: { domains: ["web.example.com"], image: `${image}:none` } });
-  await create(play, EventRegistration, name, { spec: registration.spec });
-  step("demo", `applied ${samplePath}: an event for each image that the RemoteSync ${app} builds`);
+  const metadata = { name: git, namespace: steps.namespace, annotations };
+  await create(steps, Secret, git, { metadata, type: "kubernetes.io/basic-auth", data });
+  await create(steps, Application, app, { spec: { domains: ["web.example.com"], image: `${image}:none` } });
+  await create(steps, EventRegistration, name, { spec: registration.spec });
+  print("demo", `applied ${samplePath}: an event for each image that the RemoteSync ${app} builds`);
   let before = "";
   for (const revision of ["1".repeat(40), "2".repeat(40)]) {
-    await wish(play, revision);
-    step("demo", `wants the commit ${revision.slice(0, 7)} to be built`);
-    const { latestImage = "" } = (await built(play, revision, before)).status ?? {};
+    await requestBuild(steps, revision);
+    print("demo", `requested a build of the commit ${revision.slice(0, 7)}`);
+    const { latestImage = "" } = (await built(steps, revision, before)).status ?? {};
     const handled = ({ status }: EventRegistration) =>
       status?.registered?.data === latestImage && status.registered.state === "Succeeded";
-    await settledIn(play, EventRegistration, name, ({ status }) => status?.registered?.data === latestImage);
-    await until("every step to be printed", play.signal, async () => tell());
-    await until("a deployment", play.signal, async () =>
-      play.agents.some((did) => did.startsWith("created")),
+    await settledIn(steps, EventRegistration, name, ({ status }) => status?.registered?.data === latestImage);
+    await until("every step to be printed", steps.signal, async () => log.flush());
+    await until("a deployment", steps.signal, async () =>
+      steps.agents.some((action) => action.startsWith("created")),
     );
-    for (const did of play.agents.splice(0)) step("agent", shortened(did));
-    const { status } = await settledIn(play, EventRegistration, name, handled);
-    step("demo", `found the EventRegistration ${name} handled (${status?.registered?.description})`);
+    for (const action of steps.agents.splice(0)) print("agent", shortened(action));
+    const { status } = await settledIn(steps, EventRegistration, name, handled);
+    print("demo", `found the EventRegistration ${name} handled (${status?.registered?.description})`);
     before = latestImage;
   }
   for (const kind of [RemoteSync, EventRegistration] as readonly Kind[]) {
-    say(`\n$ kubectl get ${kind.plural}.${kind.group} -n ${play.namespace}`);
-    say(await kubectlTable(play.environment.client, kind, play.namespace));
+    say(`\n$ kubectl get ${kind.plural}.${kind.group} -n ${steps.namespace}`);
+    say(await kubectlTable(steps.environment.client, kind, steps.namespace));
   }
   say("");
 }
 
-/** Makes the RemoteSync, or has it build another commit. */
-async function wish(play: EventPlay, sha: string): Promise<void> {
-  const { environment: stage, namespace, signal } = play;
+/** Creates the RemoteSync, or sets its commit. */
+async function requestBuild(steps: PipecdSteps, sha: string): Promise<void> {
+  const { environment, namespace, signal } = steps;
   const base = { github: { owner: "acme", repo: "web", sha, secretName: git } };
-  const { items } = await stage.client.list(RemoteSync, namespace, {}, signal);
+  const { items } = await environment.client.list(RemoteSync, namespace, {}, signal);
   if (items.length === 0) {
-    await create(play, RemoteSync, app, {
+    await create(steps, RemoteSync, app, {
       spec: { applicationRef: { name: app }, base, image: { name: image } },
     });
     return;
   }
   const options = { fieldManager: "denrei-cli", signal };
-  await stage.client.mergePatch(RemoteSync, { namespace, name: app }, { spec: { base } }, options);
+  await environment.client.mergePatch(RemoteSync, { namespace, name: app }, { spec: { base } }, options);
 }
 
-const built = (play: EventPlay, revision: string, before: string) =>
+const built = (steps: PipecdSteps, revision: string, before: string) =>
   settledIn(
-    play,
+    steps,
     RemoteSync,
     app,
     ({ status }) =>
       status?.revision === revision && status.latestImage !== undefined && status.latestImage !== before,
   );
 
-/** Deletes all that was made here. */
-export async function deleteImages({ environment: stage, namespace, signal }: EventPlay): Promise<void> {
+/** Deletes all objects that were created here. */
+export async function deleteImages({ environment, namespace, signal }: PipecdSteps): Promise<void> {
   const { metadata } = parse(await readFile(file, "utf8"));
-  const made: readonly (readonly [Kind, string])[] = [
+  const created: readonly (readonly [Kind, string])[] = [
     [EventRegistration as unknown as Kind, metadata.name],
     [RemoteSync as unknown as Kind, app],
     [Application as unknown as Kind, app],
     [Secret as unknown as Kind, git],
   ];
-  for (const [kind, name] of made) await stage.client.delete(kind, { namespace, name }, { signal });
+  for (const [kind, name] of created) await environment.client.delete(kind, { namespace, name }, { signal });
 }
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");

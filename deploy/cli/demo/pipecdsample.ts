@@ -1,4 +1,4 @@
-/** The sample of PipeCD v0.57.0: its objects, made and deleted all at once. */
+/** The sample of PipeCD v0.57.0, whose objects are created and deleted together. */
 import { readFile } from "node:fs/promises";
 import { parseAllDocuments } from "yaml";
 import { type Kind, Secret } from "../../../bus/kube/kind.ts";
@@ -12,13 +12,13 @@ import {
   Piped,
 } from "../../../functions/pipecd/kinds.ts";
 import type { Conditioned } from "./settled.ts";
-import { create, type Steps } from "./story.ts";
+import { create, type Steps } from "./steps.ts";
 
-/** Where it is in the repository. */
+/** Path in the repository. */
 export const samplePath = "functions/pipecd/samples/c.yaml";
 const file = new URL(`../../../${samplePath}`, import.meta.url);
 
-/** Kinds of the sample's objects that say how they are, as it has them. */
+/** Kinds of the sample with conditions, in its order. */
 export const sampleKinds = [
   Minio,
   Mysql,
@@ -35,29 +35,30 @@ export interface SampleObject {
   readonly content: object;
 }
 
-/** Its objects, in their order. */
+/** Reads its objects, in order. */
 export async function readSample(): Promise<readonly SampleObject[]> {
   const kinds: readonly Kind[] = [Secret as Kind, ...sampleKinds];
   return parseAllDocuments(await readFile(file, "utf8")).map((document) => {
     const { kind: name, metadata, apiVersion: _, ...content } = document.toJS() as KubeObject;
     const kind = kinds.find((one) => one.kind === name);
-    if (kind === undefined) throw new TypeError(`expected ${samplePath} to have no ${name}`);
+    if (kind === undefined) throw new TypeError(`${samplePath} has an object of the unknown kind ${name}`);
     return { kind, name: metadata.name, content };
   });
 }
 
-/** Makes them, in their order. */
-export async function applySample(play: Steps, objects: readonly SampleObject[]): Promise<void> {
-  for (const { kind, name, content } of objects) await create(play, kind, name, content);
+/** Creates the objects in order. */
+export async function applySample(steps: Steps, objects: readonly SampleObject[]): Promise<void> {
+  for (const { kind, name, content } of objects) await create(steps, kind, name, content);
 }
 
-/** Whether it is of the platform's kinds. The others nobody but the user deletes. */
+/** Whether the object has a kind of the platform. Only the user deletes the other objects. */
 export const isOurs = ({ kind }: SampleObject): boolean => kind.kind !== Secret.kind;
 
-/** Asks the API server to delete objects, in their order, and waits for none of them. */
+/** Deletes objects in order, without waiting for their finalizers. */
 export async function deleteSample(
-  { environment: stage, namespace, signal }: Steps,
+  { environment, namespace, signal }: Steps,
   objects: readonly SampleObject[],
 ): Promise<void> {
-  for (const { kind, name } of objects) await stage.client.delete(kind, { namespace, name }, { signal });
+  for (const { kind, name } of objects)
+    await environment.client.delete(kind, { namespace, name }, { signal });
 }

@@ -1,7 +1,7 @@
 /**
- * What becomes of PipeCD, step by step: its parts come up, an environment, an agent and an application become known there; images that
- * the PaaS builds become events, commits and deployments; all
- * of it is deleted at once, goes in the order in which each is still needed, and leaves nothing behind.
+ * The steps of the demo `pipecd`: its parts start; an environment, an agent, and an application are registered; images of the PaaS
+ * lead to events, commits, and deployments. Then everything is deleted at once, disappears in the order of its dependencies, and leaves
+ * nothing behind.
  */
 import type { Kind } from "../../../bus/kube/kind.ts";
 import { ConfigMap, Pod, Secret } from "../../../bus/kube/kind.ts";
@@ -9,79 +9,79 @@ import { ClusterRole, ClusterRoleBinding } from "../../../bus/kube/rbac.ts";
 import { kubectlTable } from "../../../bus/kube/table.ts";
 import { Deployment, Service, ServiceAccount, StatefulSet } from "../../../bus/kube/workloads.ts";
 import { say } from "../output.ts";
-import { chronicle, type Fact, type Topic } from "./chronicle.ts";
-import { deedOf, Event, type EventObject } from "./events.ts";
-import { deleteImages, type EventPlay, shortened, tellEvents, withApiKeys } from "./pipecdevents.ts";
+import { type LogEntry, type LogSource, openEventLog } from "./eventlog.ts";
+import { actionOf, Event, type EventObject } from "./events.ts";
+import { deleteImages, type PipecdSteps, printImageSteps, shortened, withApiKeys } from "./pipecdevents.ts";
 import { applySample, deleteSample, isOurs, readSample, sampleKinds, samplePath } from "./pipecdsample.ts";
 import { type Conditioned, readyCondition, until } from "./settled.ts";
-import { type Steps, stepPrinter } from "./story.ts";
+import { type Steps, stepPrinter } from "./steps.ts";
 
 type Workload = Deployment | StatefulSet;
 
 const workloads = [StatefulSet, Deployment] as unknown as readonly Kind<Workload>[];
-/** What is made for them, in the namespace and in none. */
-const made = [...workloads, Pod, Service, ConfigMap, Secret, ServiceAccount] as readonly Kind[];
-const rights = [ClusterRole, ClusterRoleBinding] as readonly Kind[];
-/** Kubernetes makes these in every namespace. */
+/** Kinds of their children, namespaced and cluster-scoped. */
+const childKinds = [...workloads, Pod, Service, ConfigMap, Secret, ServiceAccount] as readonly Kind[];
+const roleKinds = [ClusterRole, ClusterRoleBinding] as readonly Kind[];
+/** Kubernetes creates these in every namespace. */
 const everywhere = /^(ConfigMap kube-root-ca\.crt|ServiceAccount default)$/;
 
-/** Does each step, and prints who has done what, and what there is to be seen. */
-export async function printPipecdSteps(play: EventPlay): Promise<void> {
-  const step = stepPrinter(play.environment);
+/** Performs and prints the steps and their objects. */
+export async function printPipecdSteps(steps: PipecdSteps): Promise<void> {
+  const print = stepPrinter(steps.environment);
   const sample = await readSample();
   const ours = sample.filter(isOurs);
-  const { topics, ready, gone } = whatToTell(play);
-  const { tell } = await chronicle(play, topics, step);
+  const { sources, ready, deleted } = logSources(steps);
+  const log = await openEventLog(steps, sources, print);
 
-  await applySample(play, withApiKeys(sample));
-  step("demo", `applied ${samplePath}: ${listed(sample.map(({ kind }) => kind.kind))}`);
-  await until("PipeCD to come up", play.signal, async () => tell() && ready.size === ours.length);
-  for (const kind of [...sampleKinds, ...workloads] as readonly Kind[]) await show(play, kind);
-  say(`\nThe agent may do anything: ${listed(await namesOf(play, rights))}.\n`);
+  await applySample(steps, withApiKeys(sample));
+  print("demo", `applied ${samplePath}: ${listed(sample.map(({ kind }) => kind.kind))}`);
+  await until("PipeCD to become ready", steps.signal, async () => log.flush() && ready.size === ours.length);
+  for (const kind of [...sampleKinds, ...workloads] as readonly Kind[]) await show(steps, kind);
+  say(`\nThe agent has all permissions: ${listed(await namesOf(steps, roleKinds))}.\n`);
 
-  await tellEvents(play, step, tell);
+  await printImageSteps(steps, print, log);
 
-  await deleteImages(play);
-  await deleteSample(play, ours);
-  step("demo", "deleted all of it at once, and first what the others need");
-  await until("PipeCD to go", play.signal, async () => tell() && gone.size === ours.length);
+  await deleteImages(steps);
+  await deleteSample(steps, ours);
+  print("demo", "deleted everything at once, dependencies first");
+  await until("PipeCD to be deleted", steps.signal, async () => log.flush() && deleted.size === ours.length);
   await deleteSample(
-    play,
+    steps,
     sample.filter((object) => !isOurs(object)),
   );
-  await until("everything that was made for it to go", play.signal, async () => {
-    const found = [...(await namesOf(play, made)), ...(await namesOf(play, rights))];
+  await until("the children to be deleted", steps.signal, async () => {
+    const found = [...(await namesOf(steps, childKinds)), ...(await namesOf(steps, roleKinds))];
     return found.every((name) => everywhere.test(name));
   });
-  const kinds = [...made, ...rights].map(({ kind }) => kind);
-  step("demo", `found nothing left: no ${kinds.slice(0, -1).join(", ")} or ${kinds.at(-1)}`);
+  const kinds = [...childKinds, ...roleKinds].map(({ kind }) => kind);
+  print("demo", `verified that nothing remains: no ${kinds.slice(0, -1).join(", ")}, or ${kinds.at(-1)}`);
 }
 
-/** Workloads when their pods are said to run, what PipeCD was told, objects when they are ready, and when they are gone. */
-function whatToTell({ environment: stage }: Steps) {
-  const [running, ready, gone] = [new Set<string>(), new Set<string>(), new Set<string>()];
-  const replicas = new Set(stage.replicas.map(({ name }) => name));
-  const once = (names: Set<string>, name: string, by: string, what: string): Fact | undefined => {
+/** Logs running workloads, actions of replicas, and objects that become ready or are deleted. */
+function logSources({ environment }: Steps) {
+  const [running, ready, deleted] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  const replicas = new Set(environment.replicas.map(({ name }) => name));
+  const once = (names: Set<string>, name: string, actor: string, text: string): LogEntry | undefined => {
     if (names.has(name)) return undefined;
     names.add(name);
-    return { by, what };
+    return { actor, text };
   };
-  const topics = [
+  const sources = [
     ...workloads.map(
-      (kind): Topic<Workload> => ({
+      (kind): LogSource<Workload> => ({
         kind,
-        fact(type, { metadata: { name }, spec, status = {} }) {
+        entry(type, { metadata: { name }, spec, status = {} }) {
           if (type === "DELETED" || !status.availableReplicas) return undefined;
           return once(running, `${kind.kind} ${name}`, "kwok", `runs ${name}: ${imageOf(spec)}`);
         },
       }),
     ),
     ...sampleKinds.map(
-      (kind): Topic<Conditioned> => ({
+      (kind): LogSource<Conditioned> => ({
         kind,
-        fact(type, object) {
+        entry(type, object) {
           const name = `${kind.kind} ${object.metadata.name}`;
-          if (type === "DELETED") return once(gone, name, "", `the ${name} is gone`);
+          if (type === "DELETED") return once(deleted, name, "", `the ${name} was deleted`);
           const { status, message } = readyCondition(object) ?? {};
           if (status !== "True") return undefined;
           return once(ready, name, "demo", `found the ${name} ready (${message})`);
@@ -90,29 +90,29 @@ function whatToTell({ environment: stage }: Steps) {
     ),
     {
       kind: Event,
-      fact(type, event) {
-        const { by, note } = deedOf(event);
+      entry(type, event) {
+        const { actor, note } = actionOf(event);
         const { uid = "", resourceVersion = "" } = event.regarding ?? {};
-        return type === "ADDED" && replicas.has(by)
-          ? { by, what: shortened(note), seen: { uid, resourceVersion } }
+        return type === "ADDED" && replicas.has(actor)
+          ? { actor, text: shortened(note), seen: { uid, resourceVersion } }
           : undefined;
       },
-    } satisfies Topic<EventObject>,
-  ] as unknown as readonly Topic[];
-  return { topics, ready, gone };
+    } satisfies LogSource<EventObject>,
+  ] as unknown as readonly LogSource[];
+  return { sources, ready, deleted };
 }
 
 const imageOf = (spec: Workload["spec"]): string =>
   (spec as Deployment["spec"]).template?.spec?.containers?.[0]?.image ?? "?";
 
-/** `Kind name` of what is there. Of what is in no namespace, only what is the sample's. */
+/** `Kind name` of existing objects; of cluster-scoped kinds, only objects of the sample. */
 async function namesOf(
-  { environment: stage, namespace, signal }: Steps,
+  { environment, namespace, signal }: Steps,
   kinds: readonly Kind[],
 ): Promise<readonly string[]> {
   const lists = kinds.map(async (kind) => {
     const isCluster = kind.scope === "Cluster";
-    const { items } = await stage.client.list(kind, isCluster ? undefined : namespace, {}, signal);
+    const { items } = await environment.client.list(kind, isCluster ? undefined : namespace, {}, signal);
     return items
       .filter(({ metadata }) => !isCluster || metadata.name.startsWith(`pipecd:${namespace}:`))
       .map(({ metadata }) => `${kind.kind} ${metadata.name}`);
@@ -120,11 +120,11 @@ async function namesOf(
   return (await Promise.all(lists)).flat();
 }
 
-async function show({ environment: stage, namespace }: Steps, kind: Kind): Promise<void> {
+async function show({ environment, namespace }: Steps, kind: Kind): Promise<void> {
   say(`\n$ kubectl get ${kind.plural}.${kind.group} -n ${namespace}`);
-  say(await kubectlTable(stage.client, kind, namespace));
+  say(await kubectlTable(environment.client, kind, namespace));
 }
 
-/** `a`, `a and b`, `a, b and c`. */
+/** `a`, `a and b`, `a, b, and c`. */
 const listed = (names: readonly string[]): string =>
-  names.length < 2 ? names.join() : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+  names.length < 3 ? names.join(" and ") : `${names.slice(0, -1).join(", ")}, and ${names.at(-1)}`;

@@ -1,13 +1,13 @@
-/** What pods of a demo write, which nobody runs: as if somebody asked them for a page now and then. */
+/** Simulated container logs of a demo: as if a user requested a page now and then. */
 import { appendFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { podLogLine } from "../../local/index.ts";
 
-/** Between two lines. Milliseconds. */
+/** Pause between lines. Milliseconds. */
 const paceMillis = 1500;
 const pages = ["/", "/products", "/products/42", "/basket", "/healthz"] as const;
 
-/** Writes lines into the file that is every container's log, until `signal` aborts. */
+/** Appends lines to the file that serves as the log of every container, until `signal` aborts. */
 export async function writePodLogs(path: string, signal: AbortSignal): Promise<void> {
   await appendFile(path, podLogLine("listening on 8080"));
   for (let count = 0; !signal.aborted; count++) {

@@ -4,7 +4,7 @@ import { Records } from "./records.ts";
 const record = (replica: string, msg: string): string => JSON.stringify({ level: "info", replica, msg });
 const never = new AbortController().signal;
 
-test("a record is found that came before, and one that comes", async () => {
+test("finds past and future records", async () => {
   const records = new Records();
   records.add(record("worker-1", "ready"));
   records.add(record("worker-2", "ready"));
@@ -16,7 +16,7 @@ test("a record is found that came before, and one that comes", async () => {
   expect((await issued).replica).toBe("worker-2");
 });
 
-test("what is no record of a replica is left out", async () => {
+test("ignores lines that are not records of a replica", async () => {
   const records = new Records();
   const first = records.first(() => true, never);
   const others = ["", "Error: no such luck", "null", "1", '{"msg":"whose?"}', '{"replica":"worker-1"}'];
@@ -25,7 +25,7 @@ test("what is no record of a replica is left out", async () => {
   expect((await first).msg).toBe("ready");
 });
 
-test("waiting ends with the signal's reason", async () => {
+test("rejects with the signal's reason", async () => {
   const records = new Records();
   const stop = new AbortController();
   const waiting = records.first(() => true, stop.signal);

@@ -1,4 +1,4 @@
-/** What replicas log: by it the demo knows which of them has done something. */
+/** Log records of replicas, which tell a demo which replica did something. */
 
 /** A log record of a replica. */
 export interface LogRecord {
@@ -7,39 +7,39 @@ export interface LogRecord {
   readonly [field: string]: unknown;
 }
 
-/** The records so far, and waiting for one. */
+/** Collects records, and waits for them. */
 export class Records {
   readonly #all: LogRecord[] = [];
   readonly #waiting = new Set<(record: LogRecord) => void>();
 
-  /** Adds a line of a log; one that is no record is left out. */
+  /** Adds a line of a log; ignores lines that are not records. */
   readonly add = (line: string): void => {
     const record = recordIn(line);
     if (record === undefined) return;
     this.#all.push(record);
-    for (const tell of this.#waiting) tell(record);
+    for (const check of this.#waiting) check(record);
   };
 
-  /** The first record that fits, of those that came and those to come. Rejects with the signal's reason. */
-  first(fits: (record: LogRecord) => boolean, signal: AbortSignal): Promise<LogRecord> {
-    const found = this.#all.find(fits);
+  /** The first matching record, past or future. Rejects with the signal's reason. */
+  first(matches: (record: LogRecord) => boolean, signal: AbortSignal): Promise<LogRecord> {
+    const found = this.#all.find(matches);
     if (found !== undefined) return Promise.resolve(found);
     return new Promise((resolve, reject) => {
-      const over = () => {
-        this.#waiting.delete(tell);
+      const stop = () => {
+        this.#waiting.delete(check);
         signal.removeEventListener("abort", abort);
       };
-      const tell = (record: LogRecord) => {
-        if (!fits(record)) return;
-        over();
+      const check = (record: LogRecord) => {
+        if (!matches(record)) return;
+        stop();
         resolve(record);
       };
       const abort = () => {
-        over();
+        stop();
         reject(signal.reason);
       };
       if (signal.aborted) return abort();
-      this.#waiting.add(tell);
+      this.#waiting.add(check);
       signal.addEventListener("abort", abort);
     });
   }

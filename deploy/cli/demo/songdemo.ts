@@ -1,11 +1,11 @@
-/** The demo `song`, and `denrei up`, which has a dashboard as well. */
+/** The demo `song`, and `denrei up`, which also has a dashboard. */
 import { missingIssuer } from "../../environment/dashboard.ts";
 import { grantRoles } from "../../environment/grants.ts";
 import { count } from "../../environment/progress.ts";
 import { say } from "../output.ts";
 import type { Demo, DemoOptions } from "./definition.ts";
 import { guide } from "./guide.ts";
-import { sing } from "./songsteps.ts";
+import { printSong } from "./songsteps.ts";
 
 export function songDemo(options: DemoOptions): Demo {
   const { mode, workers = 3 } = options;
@@ -21,7 +21,7 @@ export function songDemo(options: DemoOptions): Demo {
         if (notice !== undefined) say(notice);
       }
       say(`\nHikawa sings on ${count(workers, "replica")}:\n`);
-      await sing(environment, { mode, signal });
+      await printSong(environment, { mode, signal });
     },
   };
 }

@@ -3,7 +3,7 @@ import { withoutMiddle } from "./songsteps.ts";
 
 const rows = (count: number) => Array.from({ length: count }, (_, at) => String(at + 1));
 
-test("a long table is shown without its middle", () => {
+test("omits the middle of a long table", () => {
   expect(withoutMiddle(rows(132))).toEqual([
     "1",
     "2",
@@ -18,7 +18,7 @@ test("a long table is shown without its middle", () => {
   ]);
 });
 
-test("a row is not replaced by the word that it is missing", () => {
+test("does not replace a single row by a note", () => {
   expect(withoutMiddle(rows(10))).toEqual(rows(10));
   expect(withoutMiddle([])).toEqual([]);
 });

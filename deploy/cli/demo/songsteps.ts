@@ -1,4 +1,4 @@
-/** The sample's song: every word as it is said, with the replica that said it, and what is left of it at the end. */
+/** The song of the sample Hikawa: its words with the replicas that said them, and its objects at the end. */
 import { readFile } from "node:fs/promises";
 import { parse } from "yaml";
 import type { KubeClient } from "../../../bus/kube/client.ts";
@@ -18,99 +18,140 @@ export const sampleFile = new URL("../../../functions/zundoko/sample.yaml", impo
 
 type Saying = KubeObject<{ say: string }>;
 
-/** How much of a table is shown: its first and its last rows. */
+/** Number of rows to show of a long table: the first and the last ones. */
 const firstRows = 3;
 const lastRows = 6;
-/** How long taking the sample away may take, in milliseconds. */
+/** Time limit for the deletion of the sample. Milliseconds. */
 const removeMillis = 2000;
 
-/**
- * Creates the sample and prints its words, and at the end its objects. Resolves then (`demo`), or when `signal`
- * aborts (`up`, which prints other songs as well). A sample in somebody's own cluster is taken away again.
- */
-export async function sing(
-  stage: DemoEnvironment,
-  { mode, signal }: { readonly mode: "demo" | "up"; readonly signal: AbortSignal },
-): Promise<void> {
-  const { client } = stage;
-  const { namespace } = client.connection;
-  const over = Promise.withResolvers<"over" | "deleted">();
-  let words = 0;
-  let wordsAtEnd = Number.POSITIVE_INFINITY;
-  let kiyoshi: Stored<Saying> | undefined;
-  /** Each kind has a watch of its own, so Kiyoshi and the status may arrive before the last words. */
-  const endIfComplete = (): void => {
-    if (kiyoshi === undefined || words < wordsAtEnd) return;
-    say(show(kiyoshi));
-    kiyoshi = undefined;
-    over.resolve("over");
-  };
-  // The first words may be told before the creation is answered, and whose they are is known only then.
-  let name: string | undefined;
-  const early: (() => void)[] = [];
-  const whenNamed = (tell: () => void): void => (name === undefined ? void early.push(tell) : tell());
-  let troubled = 0;
-  const onTrouble = (error: Error | undefined): void => {
-    // The end and the new start of an API server of our own are told anyway.
-    if (stage.origin === "local") return;
-    const before = troubled;
-    troubled += error === undefined ? -1 : 1;
-    if (error !== undefined && before === 0)
-      say(`The changes can not be followed, trying again: ${error.message}`);
-    if (troubled === 0) say("The changes are followed again.");
-  };
-  const common = { client, namespace, signal, onTrouble };
-  const show = singer(stage.replicas.map((replica) => replica.name));
-  const each = (type: string, object: Stored<Saying>): void => {
-    const hikawa = controllerOf(object)?.name;
-    if (type !== "ADDED" || (mode === "demo" && hikawa !== name)) return;
-    if (hikawa === name && object.kind === "Kiyoshi") kiyoshi = object;
-    else say(show(object));
-    if (hikawa === name && object.kind === "Zundoko") words++;
-    endIfComplete();
-  };
-  const followed = await Promise.all([
-    ...[Zundoko, Kiyoshi].map((kind) =>
-      follow({
-        ...common,
-        kind: kind as Kind<Saying>,
-        each: (type, object) => whenNamed(() => each(type, object)),
-      }),
-    ),
-    follow({
-      ...common,
-      kind: Hikawa,
-      each: (type, { metadata, status }) =>
-        whenNamed(() => {
-          if (metadata.name !== name) return;
-          if (type === "DELETED") over.resolve("deleted");
-          else if (status?.kiyoshied) wordsAtEnd = status.numZundokosSaid ?? 0;
-          endIfComplete();
-        }),
-    }),
-  ]);
-  const ended = Promise.all(followed.map((one) => one.ended));
+/** How to print it. */
+export interface SongOptions {
+  readonly mode: "demo" | "up";
+  readonly signal: AbortSignal;
+}
 
-  const sample = await createSample(stage);
-  name = sample.metadata.name;
-  for (const tell of early.splice(0)) tell();
+/**
+ * Creates the sample, and prints its words and then its objects. Resolves afterwards (`demo`), or when `signal` aborts (`up`, which
+ * prints other songs too). In an existing cluster, deletes the sample at the end.
+ */
+export async function printSong(environment: DemoEnvironment, options: SongOptions): Promise<void> {
+  const { client, origin } = environment;
+  const { mode, signal } = options;
+  const song = new SongPrinter(environment, options);
+  const watches = await song.follow();
+  const watchesEnded = Promise.all(watches.map(({ ended }) => ended));
+  const sample = await createSample(environment);
+  const { name } = sample.metadata;
+  song.setName(name);
   try {
-    const outcome = await Promise.race([over.promise, ended]);
+    const outcome = await Promise.race([song.ended, watchesEnded]);
     if (signal.aborted) return;
-    if (outcome === "over") await showObjects(client, namespace, name);
-    else if (mode === "demo")
-      throw new AbsentError(`the Hikawa ${name} was deleted before its song was over`);
+    if (outcome === "complete") await showObjects(client, client.connection.namespace, name);
+    else if (mode === "demo") throw new AbsentError(`the Hikawa ${name} was deleted before its song ended`);
     if (mode === "up") {
       say("");
-      await ended;
+      await watchesEnded;
     }
   } finally {
-    if (stage.origin === "existing") await removeSample(client, sample);
+    if (origin === "existing") await removeSample(client, sample);
   }
 }
 
-/** Lines with the words and the replicas in columns. */
-function singer(replicas: readonly string[]): (object: Stored<Saying>) => string {
+/** Prints words as they are created, and detects the end of the sample's song. */
+class SongPrinter {
+  readonly #environment: DemoEnvironment;
+  readonly #options: SongOptions;
+  readonly #format: (object: Stored<Saying>) => string;
+  readonly #ended = Promise.withResolvers<"complete" | "deleted">();
+  /** Name of the sample. Its first words may arrive before the response to its creation. */
+  #name: string | undefined;
+  /** Changes that arrived before the name. */
+  readonly #early: (() => void)[] = [];
+  #words = 0;
+  #wordsAtEnd = Number.POSITIVE_INFINITY;
+  /** Each kind has its own watch, so Kiyoshi and the status may arrive before the last words. */
+  #kiyoshi: Stored<Saying> | undefined;
+  #failedWatches = 0;
+
+  constructor(environment: DemoEnvironment, options: SongOptions) {
+    this.#environment = environment;
+    this.#options = options;
+    this.#format = columns(environment.replicas.map((replica) => replica.name));
+  }
+
+  /** Resolves when the song of the sample is complete, or its Hikawa was deleted. */
+  get ended(): Promise<"complete" | "deleted"> {
+    return this.#ended.promise;
+  }
+
+  setName(name: string): void {
+    this.#name = name;
+    for (const handle of this.#early.splice(0)) handle();
+  }
+
+  /** Starts the watches. */
+  follow(): Promise<{ ended: Promise<void> }[]> {
+    const { client } = this.#environment;
+    const { signal } = this.#options;
+    const { namespace } = client.connection;
+    const onError = (error: Error | undefined) => this.#watchFailed(error);
+    const common = { client, namespace, signal, onError };
+    return Promise.all([
+      ...[Zundoko, Kiyoshi].map((kind) =>
+        follow({
+          ...common,
+          kind: kind as Kind<Saying>,
+          each: (type, object) => this.#whenNamed(() => this.#onWord(type, object)),
+        }),
+      ),
+      follow({
+        ...common,
+        kind: Hikawa,
+        each: (type, object) => this.#whenNamed(() => this.#onHikawa(type, object)),
+      }),
+    ]);
+  }
+
+  #whenNamed(handle: () => void): void {
+    if (this.#name === undefined) this.#early.push(handle);
+    else handle();
+  }
+
+  #onWord(type: string, object: Stored<Saying>): void {
+    const isOurs = controllerOf(object)?.name === this.#name;
+    if (type !== "ADDED" || (this.#options.mode === "demo" && !isOurs)) return;
+    if (isOurs && object.kind === "Kiyoshi") this.#kiyoshi = object;
+    else say(this.#format(object));
+    if (isOurs && object.kind === "Zundoko") this.#words++;
+    this.#endIfComplete();
+  }
+
+  #onHikawa(type: string, { metadata, status }: Stored<Hikawa>): void {
+    if (metadata.name !== this.#name) return;
+    if (type === "DELETED") this.#ended.resolve("deleted");
+    else if (status?.kiyoshied) this.#wordsAtEnd = status.numZundokosSaid ?? 0;
+    this.#endIfComplete();
+  }
+
+  #endIfComplete(): void {
+    if (this.#kiyoshi === undefined || this.#words < this.#wordsAtEnd) return;
+    say(this.#format(this.#kiyoshi));
+    this.#kiyoshi = undefined;
+    this.#ended.resolve("complete");
+  }
+
+  #watchFailed(error: Error | undefined): void {
+    // The environment reports restarts of its own API server.
+    if (this.#environment.origin === "local") return;
+    const before = this.#failedWatches;
+    this.#failedWatches += error === undefined ? -1 : 1;
+    if (error !== undefined && before === 0) say(`Watches failed, retrying: ${error.message}`);
+    if (this.#failedWatches === 0) say("Watches work again.");
+  }
+}
+
+/** Formats a word, its replica, and its object in columns. */
+function columns(replicas: readonly string[]): (object: Stored<Saying>) => string {
   let width = Math.max(...replicas.map((name) => name.length));
   return ({ metadata, spec }) => {
     const by = metadata.annotations?.[saidByAnnotation] ?? "?";
@@ -119,7 +160,7 @@ function singer(replicas: readonly string[]): (object: Stored<Saying>) => string
   };
 }
 
-/** Creates the sample, under another name if somebody's own cluster has one already. */
+/** Creates the sample, under another name if an existing cluster already has one. */
 async function createSample({ client, origin, id }: DemoEnvironment): Promise<Stored<Hikawa>> {
   const sample = parse(await readFile(sampleFile, "utf8")) as Hikawa;
   const { namespace } = client.connection;
@@ -141,13 +182,13 @@ async function removeSample(client: KubeClient, { metadata }: Stored<Hikawa>): P
     await client.delete(Hikawa, { name, namespace }, { uid, signal: AbortSignal.timeout(removeMillis) });
     say(`\nThe Hikawa ${name} is deleted; the CRDs stay in the cluster.`);
   } catch (error) {
-    // Somebody else has taken it away, or put another one in its place.
+    // Another user has deleted or replaced it.
     if (isNotFound(error) || isConflict(error)) return;
-    say(`\nThe Hikawa ${name} could not be deleted: ${(error as Error).message}`);
+    say(`\nFailed to delete the Hikawa ${name}: ${(error as Error).message}`);
   }
 }
 
-/** What `kubectl get` shows of a song; a long table without its middle. */
+/** Prints the objects of a song as `kubectl get` does; omits the middle of long tables. */
 async function showObjects(client: KubeClient, namespace: string, name: string): Promise<void> {
   const ours = new RegExp(`^${name}(-zundoko-\\d+|-kiyoshi)?\\s`);
   for (const kind of [Hikawa, Zundoko, Kiyoshi] as Kind[]) {
@@ -159,6 +200,6 @@ async function showObjects(client: KubeClient, namespace: string, name: string):
 
 /** The first and the last rows of a long table. */
 export function withoutMiddle(rows: readonly string[]): string[] {
-  const left = rows.length - firstRows - lastRows;
-  return left > 1 ? rows.toSpliced(firstRows, left, `(${left} more)`) : [...rows];
+  const omitted = rows.length - firstRows - lastRows;
+  return omitted > 1 ? rows.toSpliced(firstRows, omitted, `(${omitted} more)`) : [...rows];
 }

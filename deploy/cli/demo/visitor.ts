@@ -1,47 +1,46 @@
-/** Somebody who uses the dashboard without a browser: logs in at the issuer's page, and asks as the page would. */
+/** A user of the dashboard without a browser: logs in on the issuer's page, and sends requests as the page does. */
 import { Agent, fetch, type RequestInit, type Response } from "undici";
 import { AbsentError } from "../../environment/errors.ts";
 import type { DashboardUser } from "../../environment/users.ts";
 
-/** Somebody in front of a dashboard. */
+/** A user of a dashboard. */
 export interface Visitor {
   readonly url: string;
-  /** By name; of the dashboard. */
+  /** Cookies of the dashboard, by name. */
   readonly cookies: Map<string, string>;
   /**
-   * Sends the cookies, and with what is not `GET` the page's word; keeps the cookies that come back. A redirection is answered as
-   * it is.
+   * Sends and stores cookies, and adds the CSRF token to requests other than `GET`. Does not follow redirects.
    */
   fetch(path: string, init?: VisitorRequest): Promise<Response>;
 }
 
-/** As `fetch` takes it. */
+/** Options of `fetch`. */
 export interface VisitorRequest extends RequestInit {
   readonly headers?: Record<string, string>;
 }
 
 type Credentials = Pick<DashboardUser, "name" | "password">;
 
-/** More than any login takes. */
-const mostRedirects = 20;
-/** A connection per request: none is found dead that was kept. */
+/** More than any login has. */
+const maxRedirects = 20;
+/** One connection per request, because kept connections may be dead. */
 const dispatcher = new Agent({ pipelining: 0 });
 
-/** A visitor who is nobody yet. */
+/** A user who is not logged in. */
 export function visitor(url: string, signal?: AbortSignal): Visitor {
   const cookies = new Map<string, string>();
   const send = sender(cookies, signal);
   let csrf: string | undefined;
   async function ask(path: string, init: VisitorRequest = {}): Promise<Response> {
-    const changes = (init.method ?? "GET") !== "GET";
-    if (changes) csrf ??= ((await (await ask("/api/session")).json()) as { csrf?: string }).csrf;
-    const word = changes && csrf !== undefined ? { "x-denrei-csrf": csrf } : {};
-    return send(new URL(path, url), { ...init, headers: { ...word, ...init.headers } });
+    const isWrite = (init.method ?? "GET") !== "GET";
+    if (isWrite) csrf ??= ((await (await ask("/api/session")).json()) as { csrf?: string }).csrf;
+    const csrfHeader = isWrite && csrf !== undefined ? { "x-denrei-csrf": csrf } : {};
+    return send(new URL(path, url), { ...init, headers: { ...csrfHeader, ...init.headers } });
   }
   return { url, cookies, fetch: ask };
 }
 
-/** Logs somebody in. Throws an `AbsentError` when that does not come to a session. */
+/** Logs a user in. Throws an `AbsentError` if the login does not create a session. */
 export async function logIn(url: string, person: Credentials, signal?: AbortSignal): Promise<Visitor> {
   const who = visitor(url, signal);
   const ended = await who.fetch(await toCallback(who, person, { signal }));
@@ -50,14 +49,14 @@ export async function logIn(url: string, person: Credentials, signal?: AbortSign
   await session.body?.cancel();
   if (!session.ok)
     throw new AbsentError(
-      `expected a session of ${person.name} at ${url}, found ${session.status}, after a login that ended with ${ended.status} ${ended.headers.get("location")}`,
+      `${person.name} has no session at ${url} (${session.status}): the login ended with ${ended.status} ${ended.headers.get("location")}`,
     );
   return who;
 }
 
 /**
- * Logs somebody in as far as the issuer goes; what is left is the way back to the dashboard, whose path is returned. Throws an
- * `AbsentError` when the issuer does not let them in.
+ * Logs a user in at the issuer, and returns the path of the callback to the dashboard without calling it. Throws an `AbsentError` if
+ * the issuer rejects the login.
  */
 export async function toCallback(
   who: Visitor,
@@ -71,10 +70,10 @@ export async function toCallback(
   await begun.body?.cancel();
   const send = sender(new Map(), signal);
 
-  /** Goes where it is sent, to the first page or to another site. */
+  /** Follows redirects up to the first page, or to another site. */
   async function follow(from: URL, init?: VisitorRequest): Promise<URL> {
     let [at, response] = [from, await send(from, init)];
-    for (let redirects = 0; redirects < mostRedirects; redirects++) {
+    for (let redirects = 0; redirects < maxRedirects; redirects++) {
       await response.body?.cancel();
       const to = response.headers.get("location");
       if (to === null) return at;
@@ -82,19 +81,19 @@ export async function toCallback(
       if (at.origin !== from.origin) return at;
       response = await send(at);
     }
-    throw new AbsentError(`expected a page after ${mostRedirects} redirects from ${from}, found another one`);
+    throw new AbsentError(`more than ${maxRedirects} redirects from ${from}`);
   }
 
   const form = await follow(new URL(begun.headers.get("location") ?? "", who.url));
   const back = await follow(form, { method: "POST", body: new URLSearchParams({ name, password }) });
   if (back.origin === form.origin)
-    throw new AbsentError(`expected the issuer to let ${name} in and to send them on, found them at ${back}`);
+    throw new AbsentError(`the issuer did not log ${name} in: the login ended at ${back}`);
   return `${back.pathname}${back.search}`;
 }
 
 /**
- * Connects the account of that name at a GitHub that is played, as who is logged in would with a browser. Throws an `AbsentError`
- * when that does not come to it.
+ * Connects an account of the simulated GitHub, as a logged-in user does in a browser. Throws an `AbsentError` if the connection
+ * fails.
  */
 export async function connectGitHub(who: Visitor, login: string, signal?: AbortSignal): Promise<void> {
   const begun = await who.fetch("/auth/github/login");
@@ -109,35 +108,35 @@ export async function connectGitHub(who: Visitor, login: string, signal?: AbortS
   const to = ended.headers.get("location");
   if (to !== "/?github=connected")
     throw new AbsentError(
-      `expected ${login} of GitHub to be connected at ${who.url}, found ${ended.status} ${to} after an answer ${agreed.status} of GitHub`,
+      `failed to connect the GitHub account ${login} at ${who.url}: ${ended.status} ${to}, after GitHub answered ${agreed.status}`,
     );
 }
 
-/** Sends cookies as a browser does, and takes over those that come back. */
+/** Sends and stores cookies as a browser does. */
 function sender(cookies: Map<string, string>, signal: AbortSignal | undefined) {
   return async (to: URL, init: VisitorRequest = {}): Promise<Response> => {
     const response = await fetch(to, {
       ...{ signal: signal ?? null, dispatcher, ...init, redirect: "manual" },
       headers: { ...(cookies.size > 0 && { cookie: cookieHeader(cookies) }), ...init.headers },
     });
-    for (const line of response.headers.getSetCookie()) keep(cookies, line);
+    for (const line of response.headers.getSetCookie()) storeCookie(cookies, line);
     return response;
   };
 }
 
-/** As the header `Cookie` has them. */
+/** The value of a `Cookie` header. */
 export const cookieHeader = (cookies: ReadonlyMap<string, string>): string =>
   [...cookies].map((pair) => pair.join("=")).join("; ");
 
-/** Takes over what a `Set-Cookie` says (RFC 6265); one that has ended is gone. */
-function keep(cookies: Map<string, string>, line: string): void {
+/** Applies a `Set-Cookie` header (RFC 6265); removes expired cookies. */
+function storeCookie(cookies: Map<string, string>, line: string): void {
   const [pair = "", ...attributes] = line.split(";").map((part) => part.trim());
   const at = pair.indexOf("=");
   const [name, value] = [pair.slice(0, at), pair.slice(at + 1)];
   const ends = attributes.find((one) => /^expires=/i.test(one))?.slice("expires=".length);
-  const hasEnded =
+  const isExpired =
     attributes.some((one) => /^max-age=(0|-\d+)$/i.test(one)) ||
     (ends !== undefined && Date.parse(ends) <= Date.now());
-  if (hasEnded || value === "") cookies.delete(name);
+  if (isExpired || value === "") cookies.delete(name);
   else cookies.set(name, value);
 }
