@@ -13,7 +13,7 @@ import { run } from "./program.ts";
 let kit: Kit;
 let bus: Bus;
 let worker: Replica;
-const patience = { timeout: 60_000, interval: 100 };
+const pollOptions = { timeout: 60_000, interval: 100 };
 
 const env = () => ({ NATS_URL: kit.platform.natsUrlFor("operator") });
 const ask = (...args: string[]) => runHere(args, { env: env() });
@@ -22,7 +22,7 @@ async function said(...args: string[]): Promise<string> {
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   return stdout;
 }
-const told = async (...args: string[]) => JSON.parse(await said(...args, "--json"));
+const json = async (...args: string[]) => JSON.parse(await said(...args, "--json"));
 
 beforeAll(async () => {
   kit = await startKit();
@@ -33,63 +33,63 @@ afterAll(async () => {
   await kit?.stop();
 });
 
-test("on a bus that nobody has used yet", async () => {
+test("a new bus has neither workers nor a history", async () => {
   expect(await said("working")).toBe(
     'No worker of the cluster "default" answers. Select another cluster with --cluster.\n',
   );
-  expect(await told("working")).toEqual([]);
-  // A process ends by itself, too.
+  expect(await json("working")).toEqual([]);
+  // A real process exits too.
   expect(await run(["working", "--json"], { env: env() })).toMatchObject({
     code: 0,
     stdout: "[]\n",
     stderr: "",
   });
   expect(await said("history", "hikawa", "default/song")).toContain("No history.");
-  expect(await told("history", "--trace", "0af7651916cd43dd8448eb211c80319c")).toEqual([]);
+  expect(await json("history", "--trace", "0af7651916cd43dd8448eb211c80319c")).toEqual([]);
 });
 
-test("history tells from the change to the writes, by kind, by function, and by trace", async () => {
+test("history shows changes, reconciles, and writes by kind, function, and trace", async () => {
   await kit.bridge("bridge-1");
   const env = { [wordsVariable]: "Zun,Zun,Zun,Zun,Doko" };
   worker = await kit.worker("worker-1", ["hikawa"], { env });
   await kit.client.create(Hikawa, hikawa("song", 10), { fieldManager: "test" });
   await kit.until(Hikawa, { name: "song" }, isFinished);
   const reconciles = async () =>
-    (await told("history", "Hikawa", "default/song")) as Record<string, unknown>[];
+    (await json("history", "Hikawa", "default/song")) as Record<string, unknown>[];
   const writes = (records: readonly Record<string, unknown>[], verb: string) =>
     records
       .flatMap((record) => record.writes as { verb: string; kind: string }[])
       .filter((one) => one.verb === verb);
-  await expect.poll(async () => writes(await reconciles(), "create").length, patience).toBe(6);
-  // The last timer may still be due: its reconcile writes nothing, and is in the history.
+  await expect.poll(async () => writes(await reconciles(), "create").length, pollOptions).toBe(6);
+  // The last timer may still be due. Its reconcile writes nothing, but is in the history.
   const left = async () => {
-    const { functions } = await told("status");
+    const { functions } = await json("status");
     const { events, pending, parked, inFlight, delayed, retrying } = functions[0];
     return [events, pending, parked, inFlight, delayed, retrying];
   };
   const idle = [0, 0, 0, 0, 0, 0];
-  await expect.poll(left, patience).toEqual(idle);
+  await expect.poll(left, pollOptions).toEqual(idle);
   // The bridge may have more events of the last writes to publish.
   await untilQuiet({ bus, client: kit.client, functions: [hikawaFunction] });
-  // A worker publishes a record before its hands are empty.
-  await expect.poll(() => said("working"), patience).toBe("1 worker, 0 in flight.\n");
-  await expect.poll(left, patience).toEqual(idle);
+  // A worker publishes the record before the request is no longer in flight.
+  await expect.poll(() => said("working"), pollOptions).toBe("1 worker, 0 in flight.\n");
+  await expect.poll(left, pollOptions).toEqual(idle);
   const all = await reconciles();
   expect(new Set(writes(all, "create").map(({ kind }) => kind))).toEqual(new Set(["Zundoko", "Kiyoshi"]));
   expect(all.map(({ time }) => time)).toEqual(all.map(({ time }) => time).sort());
-  expect(await told("history", "hikawa", "default/song")).toEqual(all);
+  expect(await json("history", "hikawa", "default/song")).toEqual(all);
   const [first] = all;
   expect(first).toMatchObject({
     ...{ type: "reconcile", function: "hikawa", replica: "worker-1", attempt: 0 },
     causes: [expect.objectContaining({ type: "object", kind: "Hikawa", name: "song" })],
   });
-  // A child has no function of its own: what wrote it is known all the same.
+  // No function reconciles the child, but its history still has the reconcile that wrote it.
   const [created] = writes(all, "create") as unknown as { name: string }[];
-  expect(await told("history", "zundokos", `default/${created?.name}`)).toEqual([
+  expect(await json("history", "zundokos", `default/${created?.name}`)).toEqual([
     expect.objectContaining({ writes: expect.arrayContaining([created]) }),
   ]);
   const trace = String(first?.trace);
-  expect(await told("history", "--trace", trace)).toEqual(all.filter((record) => record.trace === trace));
+  expect(await json("history", "--trace", trace)).toEqual(all.filter((record) => record.trace === trace));
   // From the last creation on: events of its writes may have made more reconciles since.
   const last = all.findIndex((record) => writes([record], "create").some(({ kind }) => kind === "Kiyoshi"));
   const limit = all.length - last;
@@ -99,9 +99,9 @@ test("history tells from the change to the writes, by kind, by function, and by 
   expect(text).toContain(`Earlier reconciles are not shown. Raise --limit (now ${limit}) to see them.`);
 });
 
-test("working tells who is there, and what a wrong question lacks", async () => {
-  await expect.poll(() => said("working"), patience).toBe("1 worker, 0 in flight.\n");
-  expect(await told("working")).toEqual([
+test("working lists workers; history reports missing arguments", async () => {
+  await expect.poll(() => said("working"), pollOptions).toBe("1 worker, 0 in flight.\n");
+  expect(await json("working")).toEqual([
     {
       replica: worker.name,
       function: hikawaFunction.name,

@@ -1,4 +1,4 @@
-/** `denrei chart`: what charts make is seen before it is in a cluster. */
+/** `denrei chart` */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ const sample = "functions/paas/sample.yaml";
 const kinds = (text: string) => parseAllDocuments(text).map((document) => document.toJS().kind);
 
 describe("chart", () => {
-  test("the built-in one is printed, and the printed one makes the same", async () => {
+  test("prints the built-in chart, which renders the same objects", async () => {
     const printed = await runHere(["chart", "print"]);
     expect(printed).toMatchObject({ code: 0, stderr: "" });
     const own = await runHere(["chart", "render", sample, "--chart", file("own.ts", printed.stdout)]);
@@ -27,14 +27,14 @@ describe("chart", () => {
     expect(objects(own.stdout)).toEqual(objects(builtin.stdout));
   });
 
-  test("the site's settings are what the chart is given", async () => {
+  test("passes the site's settings to the chart", async () => {
     const config = file("config.yaml", "site: { gateway: { name: public, namespace: gateways } }");
     const { code, stdout } = await runHere(["chart", "render", sample, "--config", config]);
     expect(code).toBe(0);
     expect(kinds(stdout)).toEqual(["Deployment", "Service", "HTTPRoute"]);
   });
 
-  test("the roles of listed kinds are printed for the worker that writes them and the bridge that watches them", async () => {
+  test("prints the roles for listed kinds: one for the worker and one for the bridge", async () => {
     const config = file(
       "kinds.yaml",
       `kinds:
@@ -72,7 +72,7 @@ describe("chart", () => {
     expect(kinds(rendered.stdout)).toEqual(["CronJob"]);
   });
 
-  test("without listed kinds the roles are empty, which takes former rights away, and a list that is not valid has none", async () => {
+  test("prints empty roles without listed kinds, and none for an invalid list", async () => {
     const none = await runHere(["chart", "rbac", "--config", file("no-kinds.yaml", "site: {}"), "--json"]);
     expect(none).toMatchObject({ code: 0, stderr: expect.stringContaining("these roles are empty") });
     const { items } = JSON.parse(none.stdout) as { items: { kind: string; rules?: unknown }[] };
@@ -96,15 +96,15 @@ describe("chart", () => {
       ["--chart", "chart.py"],
       "chart.py is not a chart: its name must end in .ts or .js",
     ],
-    ["a chart that is not there", ["--chart", "none.js"], "cannot read none.js: "],
-    ["settings that are none", ["--config", file("bad.yaml", "site: { scheme: ftp }")], "site.scheme: "],
-  ] as const)("%s is told in a line, with exit code 2", async ([, args, says]) => {
+    ["a missing chart", ["--chart", "none.js"], "cannot read none.js: "],
+    ["invalid settings", ["--config", file("bad.yaml", "site: { scheme: ftp }")], "site.scheme: "],
+  ] as const)("reports %s in one line, with exit code 2", async ([, args, says]) => {
     const { code, stdout, stderr } = await runHere(["chart", "render", sample, ...args]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(`denrei: ${says}`);
   });
 
-  test("a file without an Application, and one that is wrong", async () => {
+  test("reports a file without an Application, and an invalid Application", async () => {
     const none = await runHere(["chart", "render", file("none.yaml", "kind: Pod")]);
     expect(none.stderr).toMatch(/^denrei: \S+none\.yaml has no Application\n/);
     const wrong = file(

@@ -6,7 +6,7 @@ import { said, song, words } from "./song.ts";
 
 await programs(...platformPrograms);
 
-test("two side by side sing to the end, do not meet, and leave nothing", async () => {
+test("two instances do not affect each other, and leave nothing behind", async () => {
   const both = [place(), place()];
   const ended = await Promise.all(
     both.map(({ env }) => run(["demo", "--workers", "2"], { env: { ...env, ...song } })),
@@ -20,10 +20,10 @@ test("two side by side sing to the end, do not meet, and leave nothing", async (
   }
 });
 
-test("a reader that leaves ends it: denrei demo | head", async () => {
+test("ends when the output is closed: denrei demo | head", async () => {
   const here = place();
   const demo = start(["demo", "--workers", "1"], { env: here.env });
-  // Chance would sing for half a minute.
+  // A random song lasts half a minute.
   await demo.lines.until((line) => line.includes("hikawa-sample-zundoko-002"));
   demo.process.stdout?.destroy();
   const { code, signal, stderr } = await demo.ended;

@@ -1,4 +1,4 @@
-/** `denrei demo`, from nothing to nothing. */
+/** `denrei demo` on a local platform. */
 import { expect, test } from "vitest";
 import { platformPrograms, programs } from "../harness/programs.ts";
 import { place, run } from "./program.ts";
@@ -10,7 +10,7 @@ await programs(...platformPrograms);
 const table = (stdout: string, kinds: string): string[] =>
   stdout.split(`$ kubectl get ${kinds}\n`)[1]?.split("\n\n")[0]?.trimEnd().split("\n") ?? [];
 
-test("it sings to the end, and leaves nothing", async () => {
+test("prints the whole song, and leaves nothing behind", async () => {
   const here = place();
   const { code, signal, stdout, stderr } = await run(["demo", "--workers", "2"], {
     env: { ...here.env, ...song },

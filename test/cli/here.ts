@@ -1,12 +1,12 @@
-/** The command line without a process of its own: for commands that end by themselves, and tests that run one after the other. */
+/** Runs the command line in this process: for commands that end by themselves, in tests that do not run concurrently. */
 import { vi } from "vitest";
 import { runCommandLine } from "../../deploy/cli/program.ts";
 import type { Ended } from "./program.ts";
 
-/** Variables that would change what a command does are taken away unless a test gives them. */
+/** Variables that affect commands; removed unless a test sets them. */
 const foreign = /^(KUBECONFIG|NATS_|DENREI_(?!TEST_|CACHE_))/;
 
-/** Runs a command line, and resolves to what a process of its own would have written and ended with. */
+/** Runs a command line; returns the output and exit code that a process would have. */
 export async function runHere(
   args: readonly string[],
   { env = {} }: { readonly env?: Readonly<Record<string, string>> } = {},

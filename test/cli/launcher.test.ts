@@ -1,4 +1,4 @@
-/** `denrei` as npm links it: an older Node hands over to the one of the project, and lets everything through. */
+/** The launcher that npm links: an older Node starts the Node of the project, and forwards signals and exit codes. */
 import { execFileSync } from "node:child_process";
 import { symlinkSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
@@ -9,7 +9,7 @@ import { type Environment, type Place, place, run, start } from "./program.ts";
 
 const launcher = fileURLToPath(new URL("../../deploy/cli/denrei.js", import.meta.url));
 
-/** A Node of this machine that can not run TypeScript. */
+/** A Node on this machine that cannot run TypeScript. */
 const olderNode = (process.env.PATH ?? "")
   .split(delimiter)
   .map((folder) => join(folder, "node"))
@@ -22,7 +22,7 @@ const olderNode = (process.env.PATH ?? "")
     }
   });
 
-test("the Node of the project runs it directly", async () => {
+test("the Node of the project runs the program directly", async () => {
   const { code, stdout } = await run(["--version"], { command: [process.execPath, launcher] });
   expect({ code, stdout }).toEqual({ code: 0, stdout: "0.1.0\n" });
 });
@@ -30,7 +30,7 @@ test("the Node of the project runs it directly", async () => {
 describe.skipIf(olderNode === undefined)(`an older Node (${olderNode})`, () => {
   const command = [olderNode as string, launcher] as const;
 
-  test("runs it, through a link as npm makes them", async () => {
+  test("runs the program through a link of npm", async () => {
     const { folder } = place();
     const link = join(folder, "denrei");
     symlinkSync(launcher, link);
@@ -45,7 +45,7 @@ describe.skipIf(olderNode === undefined)(`an older Node (${olderNode})`, () => {
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("unknown command") });
   });
 
-  /** A worker that waits for an API server that never answers, and the process that it really is. */
+  /** A worker that waits for an API server which never answers, and the PID of its real process. */
   async function waiting(here: Place) {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -77,7 +77,7 @@ describe.skipIf(olderNode === undefined)(`an older Node (${olderNode})`, () => {
   test.for([
     ["SIGTERM", 0],
     ["SIGINT", 130],
-  ] as const)("forwards %s and ends as the program does, with %i", async ([signal, code]) => {
+  ] as const)("forwards %s and exits with the code of the program, %i", async ([signal, code]) => {
     const here = place();
     const { worker } = await waiting(here);
     worker.process.kill(signal);
@@ -86,17 +86,17 @@ describe.skipIf(olderNode === undefined)(`an older Node (${olderNode})`, () => {
     expect(here.processes()).toEqual([]);
   });
 
-  test("ends by the signal that the program was ended by", async () => {
+  test("ends with the signal that ended the program", async () => {
     const { worker, pid } = await waiting(place());
     process.kill(pid, "SIGKILL");
     expect(await worker.ended).toMatchObject({ code: null, signal: "SIGKILL" });
   });
 
-  test("takes the program with it when it is killed", async () => {
+  test("stops the program when it is killed", async () => {
     const here = place();
     const { worker } = await waiting(here);
     worker.process.kill("SIGKILL");
-    // Its output is closed when the program has ended, too.
+    // The output closes only after the program has exited.
     expect(await worker.ended).toMatchObject({ signal: "SIGKILL" });
     expect(worker.lines.records().at(-1)).toMatchObject({ msg: "stopped while starting", signal: "SIGTERM" });
     expect(here.processes()).toEqual([]);

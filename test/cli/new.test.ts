@@ -1,10 +1,10 @@
-/** `denrei new function`: what goes wrong leaves nothing. What it writes is tried in test/docs/functions.test.ts. */
+/** `denrei new function`: failures leave no files behind. test/docs/functions.test.ts tests the generated code. */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Checkout, checkout } from "../harness/checkout.ts";
 
-const patience = 900_000;
+const timeoutMillis = 900_000;
 const denrei = "node deploy/cli/denrei.js";
 
 let copy: Checkout;
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => copy?.remove());
 
-/** Every file that a new function has to do with, and its text. */
+/** All files that a new function may affect, with their text. */
 async function contents(): Promise<Map<string, string>> {
   const texts = new Map<string, string>();
   for (const folder of ["functions", "crds", "deploy/kubernetes", "test/e2e", "test/fixtures"]) {
@@ -26,12 +26,12 @@ async function contents(): Promise<Map<string, string>> {
 }
 
 test(
-  "what is refused, only tried, or can not be generated from leaves everything as it was",
+  "a rejected name, a dry run, and a failed generation change nothing",
   async () => {
     const before = await contents();
-    const refused = await copy.run(`${denrei} new function hikawa --for Scaffolded`);
-    expect(refused).toMatchObject({ code: 2, stdout: "" });
-    expect(refused.stderr).toContain("functions/catalog.ts has hikawa");
+    const rejected = await copy.run(`${denrei} new function hikawa --for Scaffolded`);
+    expect(rejected).toMatchObject({ code: 2, stdout: "" });
+    expect(rejected.stderr).toContain("functions/catalog.ts already has the function hikawa");
     expect(await copy.succeed(`${denrei} new function scaffolded --for Scaffolded --dry-run`)).toBe(
       [
         "would write functions/scaffolded/kinds/scaffolded.ts",
@@ -53,5 +53,5 @@ test(
     expect(await contents()).toEqual(before);
     await writeFile(generator, text);
   },
-  patience,
+  timeoutMillis,
 );

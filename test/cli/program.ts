@@ -1,4 +1,4 @@
-/** The command line as a user has it: a process of its own, in an environment that the test decides. */
+/** Runs the command line as a separate process, in an environment that the test controls. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,19 +11,19 @@ import { compiledBefore, quickly } from "../harness/start/quick.ts";
 
 /** The root of the project. */
 export const root = fileURLToPath(new URL("../..", import.meta.url));
-/** What runs a command: Node and the program. */
+/** The program, which Node runs. */
 export const program = fileURLToPath(new URL("../../deploy/cli/denrei.ts", import.meta.url));
 
-/** Variables that would change what a command does are taken away unless a test gives them. */
+/** Environment variables. Variables that affect commands are removed unless a test sets them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 const foreign = /^(KUBECONFIG|NATS_|DENREI_|VITEST|KUBERNETES_|NODE_OPTIONS|FORCE_COLOR)/;
 
 function environment(env: Environment): Record<string, string> {
   const cache = process.env.DENREI_CACHE_DIR;
   const inherited = Object.entries(process.env).filter(([name]) => !foreign.test(name));
-  const wanted = { ...Object.fromEntries(inherited), ...(cache && { DENREI_CACHE_DIR: cache }), ...env };
+  const merged = { ...Object.fromEntries(inherited), ...(cache && { DENREI_CACHE_DIR: cache }), ...env };
   return Object.fromEntries(
-    Object.entries(wanted).filter((entry): entry is [string, string] => entry[1] !== undefined),
+    Object.entries(merged).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
 }
 
@@ -35,7 +35,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** A command that runs. */
+/** A running command. */
 export interface Running {
   readonly process: ChildProcess;
   /** Standard output and standard error, line by line. */
@@ -46,16 +46,16 @@ export interface Running {
 /** How to start a command. */
 export interface StartOptions {
   readonly env?: Environment;
-  /** In place of Node and the program. */
+  /** Default: Node and the program. */
   readonly command?: readonly [string, ...string[]];
   readonly cwd?: string;
-  /** How long it may take, in milliseconds; nearly five minutes unless given, for machines that are busy. */
+  /** Time limit in milliseconds. Default: 280,000, for busy machines. */
   readonly longestMillis?: number;
-  /** The test's own, where tests run side by side: the global one is that of whichever test ran last. */
+  /** The hook of the test's context, which concurrent tests need: the global hook belongs to the last started test. */
   readonly onTestFinished?: typeof onTestFinished;
 }
 
-/** Starts a command, which ends when the test does at the latest. */
+/** Starts a command, which is killed at the end of the test. */
 export function start(args: readonly string[], options?: StartOptions): Running {
   const running = begin(args, options);
   (options?.onTestFinished ?? onTestFinished)(async () => {
@@ -83,7 +83,7 @@ function begin(
     cwd,
     env: environment(env),
     stdio: ["ignore", "pipe", "pipe"],
-    // One that hangs fails its test and ends.
+    // Kills a command that hangs, so that its test fails.
     timeout: longestMillis,
     killSignal: "SIGKILL",
   });
@@ -103,35 +103,35 @@ function begin(
   return { process: child, lines, ended };
 }
 
-/** A temporary folder for one test, by which all that a command starts can be told from everything else. */
+/** A temporary folder for one test, which also identifies the processes that its commands start. */
 export interface Place {
   readonly folder: string;
   readonly env: Environment;
-  /** Folders of runs that are still there. */
+  /** Remaining folders of runs. */
   runs(): string[];
   /** Command lines of processes that were started with this environment. */
   processes(): string[];
 }
 
-/** Makes a place; it is removed when the test is over. */
+/** Creates a place, which is removed after the test. */
 export function place(): Place {
   const folder = mkdtempSync(join(tmpdir(), "test-cli-"));
   const processes = () => processesIn(folder);
   onTestFinished(async () => {
-    // After a test that did not stop what it started, that may just be dying.
+    // Processes of a failed test may still be exiting.
     await expect.poll(processes, { timeout: 60_000 }).toEqual([]);
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
   return {
     folder,
-    // Compiled code is shared: it belongs to no run.
+    // Runs share the compiled code.
     env: { TMPDIR: folder, ...compiledBefore },
     runs: () => readdirSync(folder).filter((name) => name.startsWith("denrei-")),
     processes,
   };
 }
 
-/** Processes whose temporary folder is this one, or in it. */
+/** Processes whose TMPDIR is the folder, or a folder in it. */
 function processesIn(folder: string): string[] {
   const isIn = (variable: string) =>
     variable === `TMPDIR=${folder}` || variable.startsWith(`TMPDIR=${folder}/`);
@@ -145,7 +145,7 @@ function processesIn(folder: string): string[] {
       if (!readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").some(isIn)) return [];
       return [`${pid} ${readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim()}`];
     } catch {
-      // It has ended meanwhile, or is somebody else's.
+      // The process has exited, or belongs to another user.
       return [];
     }
   });

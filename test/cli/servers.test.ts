@@ -1,6 +1,6 @@
 /**
- * Servers that are not there, or not what was expected: said at once, with what to do. A command ends with exit code 1; a
- * bridge and a worker are not ready, and try again.
+ * Unavailable and misbehaving servers: the error says what to do. Commands exit with 1; a bridge and a worker are not ready, and
+ * retry.
  */
 import { randomUUID } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -34,7 +34,7 @@ const permanent = ["bridge", "worker hikawa"];
 
 describe.concurrent("the bus", () => {
   test.for(permanent)(
-    "that nobody listens on yet: %s is not ready, and becomes so by itself",
+    "not listening yet: %s is not ready, and becomes ready later",
     async (command, context) => {
       const port = await freePort();
       const url = `nats://127.0.0.1:${port}`;
@@ -50,13 +50,13 @@ describe.concurrent("the bus", () => {
       const store = join(folder, randomUUID());
       await natsServer(`late-${port}`, "--jetstream", "--store_dir", store, "--port", String(port));
       await process.lines.until((line) => /"msg":"(bridge|worker) ready"/.test(line), sayMillis);
-      // A bridge that is forbidden to watch is not ready either, some seconds later.
+      // Some seconds later, the bridge is not ready for another reason: it may not watch.
       expect((await process.probe("/readyz")).text).not.toContain("the bus is not reachable");
       await process.stop();
     },
   );
 
-  test("without JetStream: a worker is not ready, and ends when it is told to", async (context) => {
+  test("without JetStream: a worker is not ready, and stops on SIGTERM", async (context) => {
     const { url: server } = await apiServer(403);
     const worker = await waiting("worker hikawa", context, {
       NATS_URL: plainUrl,
@@ -72,7 +72,7 @@ describe.concurrent("the bus", () => {
   });
 });
 
-describe("the bus that an operator asks", () => {
+describe("the bus of an operator's command", () => {
   const told = (args: string, env?: Record<string, string>) => failure(args, env, runHere);
   const commands = [
     "status",
@@ -81,7 +81,7 @@ describe("the bus that an operator asks", () => {
     "deadletters replay hikawa --all",
   ];
 
-  test.for(commands)("that nobody listens on: %s", async (command) => {
+  test.for(commands)("not listening: %s", async (command) => {
     const url = `nats://127.0.0.1:${await freePort()}`;
     const said = await told(`${command} --nats-url ${url}`);
     expect(said).toContain(`denrei: expected a NATS server at ${url}, but connection refused`);
@@ -97,7 +97,7 @@ describe("the bus that an operator asks", () => {
   test.for([
     ["user-and-password", ["--user", "me:too", "--pass", "hunter@2"], "me%3Atoo:hunter%402"],
     ["token", ["--auth", "hunter2"], "hunter2"],
-  ] as const)("that wants to know who we are finds it in the address: %s", async ([name, args, who]) => {
+  ] as const)("with credentials in the address: %s", async ([name, args, who]) => {
     const store = join(folder, randomUUID());
     const host = await natsServer(name, "--jetstream", "--store_dir", store, ...args);
     const { code, stdout } = await runHere(["status"], { env: { NATS_URL: `nats://${who}@${host}` } });
@@ -124,13 +124,13 @@ describe("the bus that an operator asks", () => {
     expect(said).not.toContain("credentials: check them");
   });
 
-  test("whose address has a password: it is not shown", async () => {
+  test("does not show a password in the address", async () => {
     const said = await told("status", { NATS_URL: `nats://user:hunter2@127.0.0.1:${await freePort()}` });
     expect(said).toContain("nats://***@127.0.0.1:");
     expect(said).not.toContain("hunter2");
   });
 
-  test("is the flag's, not the variable's", async () => {
+  test("the flag takes precedence over the variable", async () => {
     const { code, stdout } = await runHere(["status", "--nats-url", bus.natsUrl], {
       env: { NATS_URL: "nats://127.0.0.1:1" },
     });
@@ -150,7 +150,7 @@ describe.concurrent("a kubeconfig", () => {
     expect(await bridge({}, " --kubeconfig /no/other/file")).toContain("at /no/other/file, found no file");
   });
 
-  test("without the context that was asked for", async () => {
+  test("without the requested context", async () => {
     const path = kubeconfig("https://127.0.0.1:1");
     expect(await bridge({}, ` --kubeconfig ${path} --context other`)).toContain('context "other"');
   });
@@ -163,7 +163,7 @@ describe.concurrent("the API server", () => {
   const wait = (command: string, context: TestContext, path: string) =>
     waiting(command, context, { KUBECONFIG: path, NATS_URL: bus.natsUrl });
 
-  test.for(commands)("that nobody listens on: %s", async (command) => {
+  test.for(commands)("not listening: %s", async (command) => {
     const server = `https://127.0.0.1:${await freePort()}`;
     const said = await ask(command, kubeconfig(server));
     expect(said).toContain(
@@ -173,7 +173,7 @@ describe.concurrent("the API server", () => {
   });
 
   test.for(permanent)(
-    "that nobody listens on yet: %s is not ready, and becomes so by itself",
+    "not listening yet: %s is not ready, and becomes ready later",
     async (command, context) => {
       const port = await freePort();
       const server = `https://127.0.0.1:${port}`;
@@ -200,7 +200,7 @@ describe.concurrent("the API server", () => {
     expect(asked).toEqual([]);
   });
 
-  test("with a certificate of another server: bridge, until the file has the right authority", async (context) => {
+  test("with a certificate of another server: bridge, until the file has the right CA", async (context) => {
     const { url, asked } = await apiServer(403);
     const path = kubeconfig(url, { ca: createCertificateAuthority().cert });
     const process = await wait("bridge", context, path);
@@ -239,7 +239,7 @@ describe.concurrent("the API server", () => {
     await worker.stop();
   });
 
-  test("that forbids it: the demo says what it may not do", async () => {
+  test("forbids a request: the demo names the request", async () => {
     const { url } = await apiServer(403);
     expect(await ask("demo", kubeconfig(url))).toMatch(
       /GET \S+customresourcedefinitions\S+ was answered 403 Because: so it is/,
@@ -248,7 +248,7 @@ describe.concurrent("the API server", () => {
 });
 
 describe.concurrent("a process", () => {
-  test("whose --http-address is taken", async () => {
+  test("whose --http-address is in use", async () => {
     const [{ url }, { port }] = await Promise.all([apiServer(403), listening(createServer())]);
     const env = { KUBECONFIG: kubeconfig(url), NATS_URL: bus.natsUrl };
     const said = await failure(`worker hikawa --http-address 127.0.0.1:${port}`, env);
@@ -259,9 +259,9 @@ describe.concurrent("a process", () => {
   });
 });
 
-describe("a process that runs", () => {
+describe("a running process", () => {
   const env = async () => ({
-    // The server asks for no password, so it takes any.
+    // A server without authorization accepts any password.
     NATS_URL: openUrl.replace("://", "://user:hunter2@"),
     KUBECONFIG: kubeconfig((await apiServer(403)).url),
     DENREI_LOG_LEVEL: "trace",
@@ -270,12 +270,12 @@ describe("a process that runs", () => {
   test.for([
     ["SIGTERM", 0],
     ["SIGINT", 130],
-  ] as const)("stops in order on %s with exit code %i, and has logged no secret", async ([signal, code]) => {
+  ] as const)("stops on %s with exit code %i, and logs no secrets", async ([signal, code]) => {
     const bridge = start(["bridge"], { env: await env() });
     await bridge.lines.until((line) => line.includes('"msg":"bridge ready"'));
     bridge.process.kill(signal);
-    // npm passes on what the terminal has sent already: it is one request. (Sent at once, equal ones could be merged on the
-    // way, and different ones arrive in any order: each may reach another thread.)
+    // npm forwards signals that the terminal has already sent: both count as one request. They are sent one after the other,
+    // because equal signals could be merged, and different ones could be reordered.
     await bridge.lines.until((line) => line.includes('"msg":"stopping"'));
     if (signal === "SIGINT") bridge.process.kill("SIGTERM");
     const ended = await bridge.ended;
@@ -286,8 +286,8 @@ describe("a process that runs", () => {
     expect(ended.stdout).not.toContain("a-secret-token");
   });
 
-  test("ends at once when it is stopped while it still starts", async () => {
-    // Accepts connections and says nothing, as a server that hangs does.
+  test("exits at once when it is stopped during its start", async () => {
+    // Accepts connections but never answers, as a server that hangs.
     const { port } = await listening(createServer());
     const connected = new Promise((resolve) => servers.at(-1)?.once("connection", resolve));
     const worker = start(["worker", "hikawa"], {

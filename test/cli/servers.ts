@@ -1,4 +1,4 @@
-/** Servers that are not what was expected, and processes that are sent to them. */
+/** Misbehaving servers, and processes that connect to them. */
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttpsServer } from "node:https";
@@ -20,7 +20,7 @@ import { run, start } from "./program.ts";
 
 const binaries = await programs("nats-server");
 
-/** How long a process may take to say something: many start side by side. Milliseconds. */
+/** Time limit for a log line, because many processes start at once. Milliseconds. */
 export const sayMillis = 200_000;
 
 export const folder = mkdtempSync(join(tmpdir(), "test-cli-"));
@@ -28,12 +28,12 @@ export const authority = createCertificateAuthority();
 export const servers: Server[] = [];
 export let bus: LocalNats;
 let processes: LocalProcesses;
-/** The default of 2 s is short for a client in a test run that uses every core. Written once: servers start side by side. */
+/** Raises the authorization timeout of 2 s, which is too short on a busy machine. All servers share the file. */
 const patient = join(folder, "patient.conf");
 writeFileSync(patient, "authorization { timeout: 30 }");
 /** A NATS server without JetStream. */
 export let plainUrl: string;
-/** One that lets in everybody. */
+/** A NATS server without authorization. */
 export let openUrl: string;
 
 export async function listening<S extends Server>(server: S, at = 0): Promise<{ server: S; port: number }> {
@@ -42,7 +42,7 @@ export async function listening<S extends Server>(server: S, at = 0): Promise<{ 
   return { server, port: (server.address() as AddressInfo).port };
 }
 
-/** Answers everything with one status; what it was asked is kept. */
+/** An API server that answers every request with one status, and records the requests. */
 export async function apiServer(
   status: number,
   { names = ["127.0.0.1"], validity = {} as Validity, port = 0 } = {},
@@ -84,7 +84,7 @@ export function kubeconfig(
   return path;
 }
 
-/** Starts a server with these arguments and returns its host and port. */
+/** Starts a NATS server with these arguments; returns host and port. */
 export async function natsServer(name: string, ...args: string[]): Promise<string> {
   let port = "";
   await processes.spawn({
@@ -106,7 +106,7 @@ export async function natsServer(name: string, ...args: string[]): Promise<strin
   return `127.0.0.1:${port}`;
 }
 
-/** Starts what all tests of the file use, and clears it away behind them. */
+/** Starts and stops the servers that all tests of a file use. */
 export function withServers(): void {
   beforeAll(async () => {
     [bus, processes] = await Promise.all([startLocalNats(), startLocalProcesses()]);
@@ -121,7 +121,7 @@ export function withServers(): void {
   });
 }
 
-/** The one line of an error. */
+/** The message of a failed command. */
 export async function failure(
   args: string,
   env: Record<string, string> = {},
@@ -133,13 +133,13 @@ export async function failure(
   return stderr.trim();
 }
 
-/** A process that waits: its log, and what its probes say. */
+/** Starts a process that waits for a server; reads its log and its probes. */
 export async function waiting(
   args: string,
   { onTestFinished }: Pick<TestContext, "onTestFinished">,
   settings: Record<string, string>,
 ) {
-  // Another cluster than that of the tests that find the bus unused.
+  // Other tests expect that the default cluster has not used the bus.
   const env = { DENREI_CLUSTER: "waiting", ...settings };
   const running = start(args.split(" "), { env, onTestFinished });
   const starting = await running.lines.until((line) => line.includes('"msg":"starting"'), sayMillis);
@@ -150,14 +150,14 @@ export async function waiting(
       const answer = await fetch(`${probes}${path}`);
       return { status: answer.status, text: await answer.text() };
     },
-    /** The first error that it logs with these words, in whole. */
+    /** The message of the first logged error with these words. */
     async said(words: string): Promise<string> {
       const line = await running.lines.until(
         (text) => text.includes('"level":"error"') && text.includes(words),
         sayMillis,
       );
       const { msg, err, retryInMillis } = JSON.parse(line) as Record<string, unknown>;
-      expect(err, "a stack tells an operator nothing").toBe(undefined);
+      expect(err, "a stack does not help an operator").toBe(undefined);
       expect(retryInMillis).toBeGreaterThan(0);
       return String(msg);
     },

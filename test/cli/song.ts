@@ -1,13 +1,13 @@
-/** A song that is short, and reading it off a demo. */
+/** A short song, and its words in the output of a demo. */
 import { wordsVariable } from "../../functions/zundoko/words.ts";
 
-/** The words that the replicas are to say. */
+/** The words of the song. */
 export const words = ["Doko", "Zun", "Zun", "Zun", "Zun", "Doko"] as const;
 
-/** The environment that makes them. */
+/** Environment variables for these words. */
 export const song = { [wordsVariable]: words.join(",") };
 
-/** What was said: the word, who said it, and its object. */
+/** The printed words, each with its replica and object. */
 export const said = (stdout: string): string[][] =>
   stdout
     .split("\n")

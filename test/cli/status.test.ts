@@ -1,4 +1,4 @@
-/** What an operator asks of a bus: `status` and `deadletters`, on real parts. */
+/** `denrei status`, `requests`, and `deadletters` on a real platform. */
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type FunctionStatus, functionStatus, kindStatuses } from "../../bus/inspect/status.ts";
 import { kindText } from "../../bus/kube/kind.ts";
@@ -21,7 +21,7 @@ let bridge: Replica;
 let worker: Replica;
 const cluster = "default";
 const scope = { fn: "hikawa", cluster };
-/** Its children's names would be too long, which no retry changes. */
+/** Too long for the names of children: a terminal error. */
 const longName = "long".padEnd(250, "g");
 
 const env = () => ({ NATS_URL: kit.platform.natsUrlFor("operator") });
@@ -31,10 +31,10 @@ async function said(...args: string[]): Promise<string> {
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   return stdout;
 }
-const told = async (...args: string[]) => JSON.parse(await said(...args, "--json"));
-const patience = { timeout: 60_000, interval: 100 };
+const json = async (...args: string[]) => JSON.parse(await said(...args, "--json"));
+const pollOptions = { timeout: 60_000, interval: 100 };
 const queue = (): Promise<FunctionStatus> => functionStatus(bus, hikawaFunction, cluster);
-/** The cells of a table's row, by what it begins with. */
+/** The cells of the table row with this first cell. */
 const row = (text: string, first: string): string[] | undefined =>
   text
     .split("\n")
@@ -50,7 +50,7 @@ afterAll(async () => {
   await kit?.stop();
 });
 
-test("a bus that nobody has used yet", async () => {
+test("reports a new bus", async () => {
   const text = await said("status");
   expect(row(text, "hikawa")).toEqual(["hikawa", "-", "-", "-", "-", "-", "-", "-"]);
   expect(row(text, "Hikawa.zundokokiyoshi.kaitoy.github.com")?.slice(1)).toEqual([
@@ -62,7 +62,7 @@ test("a bus that nobody has used yet", async () => {
     "-",
   ]);
   expect(text).toContain('No worker or bridge of the cluster "default" has used this bus');
-  expect(await told("status")).toEqual({
+  expect(await json("status")).toEqual({
     cluster,
     functions: functions.map(({ name }) => ({
       ...{ function: name, events: null, pending: null, parked: null },
@@ -73,7 +73,7 @@ test("a bus that nobody has used yet", async () => {
   expect(await said("deadletters", "list")).toBe("No dead letters.\n");
   // A process ends by itself, too.
   expect(await run(["status"], { env: env() })).toMatchObject({ code: 0, stdout: text, stderr: "" });
-  expect(await told("deadletters", "list")).toEqual([]);
+  expect(await json("deadletters", "list")).toEqual([]);
   expect(await said("deadletters", "replay", "hikawa", "--all")).toBe("No dead letters.\n");
   const shown = await ask("deadletters", "show", "hikawa", "default/x");
   expect(shown).toMatchObject({
@@ -87,21 +87,21 @@ test("a bus that nobody has used yet", async () => {
 test("an object that waits for its time is DELAYED, and the kinds are where the bridge is", async () => {
   [bridge, worker] = await Promise.all([kit.bridge("bridge-1"), kit.worker("worker-1", ["hikawa"])]);
   await kit.client.create(Hikawa, hikawa("waits", 3_600_000), { fieldManager: "test" });
-  await expect.poll(queue, patience).toMatchObject({ delayed: 1, pending: 0, inFlight: 0 });
+  await expect.poll(queue, pollOptions).toMatchObject({ delayed: 1, pending: 0, inFlight: 0 });
   // The bridge writes down where it is once a second.
   const watched = async () =>
     (await kindStatuses(bus, [hikawaFunction], cluster)).map(({ bridges: [its] }) => [
       its?.state,
       its?.objects,
     ]);
-  await expect.poll(watched, patience).toEqual([
+  await expect.poll(watched, pollOptions).toEqual([
     ["watching", 1],
     ["watching", 1],
     ["watching", 0],
   ]);
   // Events of the last writes may still be on their way.
   await expect
-    .poll(async () => row(await said("status"), "hikawa"), patience)
+    .poll(async () => row(await said("status"), "hikawa"), pollOptions)
     .toEqual(["hikawa", "0", "0", "0", "0", "1", "0", "0"]);
   const text = await said("status");
   expect(text.split("\n")[0]).toMatch(
@@ -119,42 +119,42 @@ test("an object that waits for its time is DELAYED, and the kinds are where the 
   expect(await said("status", "--cluster", "other")).toContain('cluster "other" has used this bus');
 });
 
-test("a request that was given up is listed and shown, and replayed when somebody asks for it", async () => {
+test("lists, shows, and replays a dead letter", async () => {
   await kit.client.create(Hikawa, hikawa(longName, 0), { fieldManager: "test" });
-  await expect.poll(queue, patience).toMatchObject({ deadLetters: 1 });
+  await expect.poll(queue, pollOptions).toMatchObject({ deadLetters: 1 });
   const object = `default/${longName}`;
   const text = await said("deadletters", "list");
   expect(text.split("\n")[0]).toMatch(/^FUNCTION +OBJECT +REASON +ATTEMPTS +AGE +MESSAGE$/);
   expect(row(text, "hikawa")?.slice(0, 3)).toEqual(["hikawa", object, "NameTooLong"]);
-  const [letter, ...others] = await told("deadletters", "list", "--function", "hikawa");
+  const [letter, ...others] = await json("deadletters", "list", "--function", "hikawa");
   expect(others).toEqual([]);
   expect(letter).toMatchObject({
     ...scope,
     key: { namespace: "default", name: longName },
     letter: { reason: "NameTooLong", replica: "worker-1" },
   });
-  expect(await told("deadletters", "list", "--cluster", "other")).toEqual([]);
+  expect(await json("deadletters", "list", "--cluster", "other")).toEqual([]);
 
   const shown = await said("deadletters", "show", "hikawa", object);
   expect(shown).toMatch(/^reason: +NameTooLong$/m);
   expect(shown).toMatch(/^cause: +Hikawa default\/long\S+ at resourceVersion \d+$/m);
   expect(shown).toContain("Create the Hikawa again under a name that is");
-  expect(await told("deadletters", "show", "hikawa", object)).toEqual(letter.letter);
+  expect(await json("deadletters", "show", "hikawa", object)).toEqual(letter.letter);
 
   expect(await ask("deadletters", "replay", "hikawa", "default/x")).toMatchObject({ code: 1, stdout: "" });
   expect(await said("deadletters", "replay", "hikawa", object)).toBe(
     `hikawa will reconcile ${object} again.\n`,
   );
-  // It is tried, and given up once more.
-  const time = async () => (await told("deadletters", "list"))[0]?.letter.time ?? letter.letter.time;
-  await expect.poll(time, patience).not.toBe(letter.letter.time);
+  // The replay fails again.
+  const time = async () => (await json("deadletters", "list"))[0]?.letter.time ?? letter.letter.time;
+  await expect.poll(time, pollOptions).not.toBe(letter.letter.time);
 });
 
-test("without a worker what is replayed is PENDING, then IN FLIGHT; what changes meanwhile is PARKED", async () => {
+test("a replay is PENDING without a worker, then IN FLIGHT; a change in the meantime is PARKED", async () => {
   await worker.stop();
   expect(await said("deadletters", "replay", "hikawa", "--all")).toContain(`default/${longName} again.`);
   expect(await said("deadletters", "list")).toBe("No dead letters.\n");
-  expect((await told("status")).functions[0]).toMatchObject({ pending: 1, inFlight: 0, deadLetters: 0 });
+  expect((await json("status")).functions[0]).toMatchObject({ pending: 1, inFlight: 0, deadLetters: 0 });
 
   const pending = {
     ...{ function: "hikawa", object: `default/${longName}`, state: "pending", time: expect.any(String) },
@@ -164,24 +164,24 @@ test("without a worker what is replayed is PENDING, then IN FLIGHT; what changes
     ...{ function: "hikawa", object: "default/waits", state: "delayed", time: expect.any(String) },
     ...{ due: expect.any(String), attempt: 0, reason: null, cause: "timer" },
   };
-  expect(await told("requests", "hikawa")).toEqual([pending, delayed]);
+  expect(await json("requests", "hikawa")).toEqual([pending, delayed]);
   expect(await said("requests", "githubapp")).toBe("No requests.\n");
   const apps = ticketQueue(bus, { fn: "githubapp", cluster }, { replica: "test" });
   await apps.request({ namespace: "default", name: "app" }, newRequest({ type: "replay" }));
   const app = { ...pending, function: "githubapp", object: "default/app" };
-  expect(await told("requests")).toEqual([pending, app, delayed]);
-  expect(await told("requests", "--state", "retrying,delayed")).toEqual([delayed]);
+  expect(await json("requests")).toEqual([pending, app, delayed]);
+  expect(await json("requests", "--state", "retrying,delayed")).toEqual([delayed]);
   expect(await said("requests", "--limit", "1")).toContain("2 more. Raise --limit (now 1) to see them.");
 
   const tickets = await bus.js.consumers.get(workStream("hikawa"), consumers.worker(scope));
   const ticket = await tickets.next({ expires: 60_000 });
-  // A worker extends the deadline of a ticket in hand again and again.
+  // A worker keeps extending the deadline of an in-flight ticket.
   const working = setInterval(() => ticket?.working(), 1000);
   onTestFinished(() => {
     clearInterval(working);
     ticket?.nak();
   });
-  expect((await told("status")).functions[0]).toMatchObject({ pending: 0, inFlight: 1 });
+  expect((await json("status")).functions[0]).toMatchObject({ pending: 0, inFlight: 1 });
 
   const [, first = "", second = ""] = (await said("requests", "hikawa")).split("\n");
   expect(first).toMatch(/^hikawa +default\/long\S+ +in-flight +\d+s +now +0 +- +replay$/);
@@ -197,14 +197,14 @@ test("without a worker what is replayed is PENDING, then IN FLIGHT; what changes
   expect(await queue()).toMatchObject({ parked: 1, pending: 0, inFlight: 1 });
 });
 
-test("without a worker what is new is among the EVENTS, and the bridge tells how many wait", async () => {
+test("new objects count as EVENTS without a worker, also in the bridge's metrics", async () => {
   const { events: before = 0 } = await queue();
   const names = ["new-1", "new-2", "new-3"];
   for (const name of names) await kit.client.create(Hikawa, hikawa(name, 0), { fieldManager: "test" });
   await expect
-    .poll(async () => (await queue()).events, patience)
+    .poll(async () => (await queue()).events, pollOptions)
     .toBeGreaterThanOrEqual(before + names.length);
-  const { events } = (await told("status")).functions[0];
+  const { events } = (await json("status")).functions[0];
   expect(events).toBeGreaterThanOrEqual(before + names.length);
   expect(Number(row(await said("status"), "hikawa")?.[1])).toBeGreaterThanOrEqual(events);
   const waiting = /^denrei_events_waiting\{name="hikawa"\} (\d+)$/m;

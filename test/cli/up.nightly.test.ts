@@ -1,9 +1,9 @@
-/** `denrei up` without a dashboard, and ends that are not orderly: `kill -9`, and a second Ctrl-C. */
+/** `denrei up` without a dashboard, and disorderly exits: `kill -9` and a second Ctrl-C. */
 import { expect, test } from "vitest";
 import { place } from "./program.ts";
 import { expectNothingLeft, patience, pidOf, printed, up } from "./up.ts";
 
-test("Ctrl-C right after the start leaves nothing", async () => {
+test("Ctrl-C right after the start leaves nothing behind", async () => {
   const here = place();
   const running = up(here);
   await printed(running, "1 worker, 1 bridge");
@@ -15,7 +15,7 @@ test("Ctrl-C right after the start leaves nothing", async () => {
   expect(here.runs()).toEqual([]);
 });
 
-test("after a kill -9 nothing of it is left, and a second one is not confused", async () => {
+test("kill -9 leaves nothing behind, and does not affect a second instance", async () => {
   const here = place();
   const first = up(here);
   await printed(first, "hikawa-sample-zundoko-001");
@@ -23,7 +23,7 @@ test("after a kill -9 nothing of it is left, and a second one is not confused", 
   await first.ended;
   const second = up(here);
   await printed(second, "hikawa-sample-kiyoshi");
-  // Only the second one's folder remains.
+  // Only the folder of the second instance remains.
   await expect.poll(here.runs, patience).toHaveLength(1);
   expect(here.processes().filter((line) => line.includes("denrei.js worker"))).toHaveLength(1);
   second.process.kill("SIGTERM");
@@ -31,14 +31,14 @@ test("after a kill -9 nothing of it is left, and a second one is not confused", 
   await expectNothingLeft(here);
 });
 
-test("a second Ctrl-C does not wait for what does not end", async () => {
+test("a second Ctrl-C does not wait for a process that hangs", async () => {
   const here = place();
   const running = up(here);
   await printed(running, "hikawa-sample-zundoko-001");
   process.kill(pidOf(here, "denrei.js worker"), "SIGSTOP");
-  // Those right after the first one are the same request: npm passes on what the terminal has sent already.
-  const impatience = setInterval(() => running.process.kill("SIGINT"), 50);
-  const ended = await running.ended.finally(() => clearInterval(impatience));
+  // Signals right after the first one count as the same request, because npm forwards what the terminal has already sent.
+  const interrupts = setInterval(() => running.process.kill("SIGINT"), 50);
+  const ended = await running.ended.finally(() => clearInterval(interrupts));
   expect(ended).toMatchObject({ code: 130, signal: null, stderr: "" });
   expect(ended.stdout).toMatch(/\nStopping everything\.\nExiting now[^\n]*\n$/);
   await expectNothingLeft(here);

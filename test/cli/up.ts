@@ -1,4 +1,4 @@
-/** Starting `denrei up` and watching it. */
+/** Starts `denrei up` and reads its output. */
 import { expect } from "vitest";
 import { platformPrograms, programs } from "../harness/programs.ts";
 import { type Place, type Running, start } from "./program.ts";
@@ -6,16 +6,16 @@ import { song } from "./song.ts";
 
 await programs(...platformPrograms);
 
-/** How long something that ends by itself may take to be gone. */
+/** Enough for processes to exit after an error. */
 export const patience = { timeout: 30_000, interval: 100 };
 
-/** Starts it in a place of its own; its sample sings a short song. */
+/** Starts `denrei up` with a short song. */
 export const up = ({ env }: Place, workers = 1, flags: readonly string[] = []): Running =>
   start(["up", "--workers", String(workers), ...flags], {
     env: { ...env, ...song },
   });
 
-/** The dashboard's address and its users, as printed by the guide. */
+/** Address and users of the dashboard, from the printed guide. */
 export async function guided(running: Running) {
   const url = /(http:\S+)$/.exec(await printed(running, "The dashboard is at "))?.[1] ?? "";
   const person = async (name: string) => {
@@ -25,7 +25,7 @@ export async function guided(running: Running) {
   return { url, alice: await person("alice"), bob: await person("bob") };
 }
 
-/** A whole start takes seconds, or a minute on a busy machine. */
+/** A start takes seconds, or a minute on a busy machine. */
 const printedMillis = 120_000;
 
 /** Waits for a line. */
@@ -35,7 +35,7 @@ export const printed = (running: Running, text: string | RegExp): Promise<string
     printedMillis,
   );
 
-/** The process whose command line holds the text. */
+/** The process whose command line contains the text. */
 export const pidOf = (here: Place, part: string): number =>
   Number(
     here
@@ -44,7 +44,7 @@ export const pidOf = (here: Place, part: string): number =>
       ?.split(" ")[0],
   );
 
-/** After an end that was not in order somebody else cleans up, which takes a moment. */
+/** After a disorderly exit, the reaper cleans up, which takes a moment. */
 export async function expectNothingLeft(here: Place): Promise<void> {
   await expect.poll(here.processes, patience).toEqual([]);
   await expect.poll(here.runs, patience).toEqual([]);

@@ -1,4 +1,4 @@
-/** What an operator asks about webhooks, and has told again. */
+/** `denrei webhooks` */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { githubEvent } from "../../bus/events/github/adapter.ts";
 import type { WebhookEventName } from "../../bus/events/github/payloads.ts";
@@ -23,7 +23,7 @@ async function said(...args: string[]): Promise<string> {
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   return stdout;
 }
-const told = async (...args: string[]) => JSON.parse(await said(...args, "--json"));
+const json = async (...args: string[]) => JSON.parse(await said(...args, "--json"));
 
 async function store(
   event: WebhookEventName,
@@ -40,14 +40,14 @@ const stored = async (): Promise<number> =>
 
 test("a bus that no gateway has used yet has none", async () => {
   expect(await said("list")).toBe("No webhooks.\n");
-  expect(await told("list")).toEqual([]);
-  // A process ends by itself, too.
+  expect(await json("list")).toEqual([]);
+  // A real process exits too.
   const ended = await run(["webhooks", "list"], { env: env() });
   expect(ended).toMatchObject({ code: 0, stdout: "No webhooks.\n", stderr: "" });
   expect(await said("replay", "--since", "1h")).toBe("No webhooks.\n");
 });
 
-test("list shows them, the newest first, of a repository or an event, and not more than asked for", async () => {
+test("list shows webhooks newest first, filtered and limited", async () => {
   await ensureTopology(local.bus, { replicas: 1, ackWaitMillis: 10_000 });
   await store("push", "first", push("Acme/Web", "main"));
   await store("pull_request", "second");
@@ -60,29 +60,29 @@ test("list shows them, the newest first, of a repository or an event, and not mo
   expect(text).toMatch(/^first +push +acme\/web +refs\/heads\/main +\d+s$/m);
   expect(text).toMatch(/^third +installation\.\w+ +octocat +\d+ +\d+s$/m);
   const ids = async (...args: string[]) =>
-    (await told("list", ...args)).map(({ delivery }: { delivery: string }) => delivery);
+    (await json("list", ...args)).map(({ delivery }: { delivery: string }) => delivery);
   expect(await ids()).toEqual(["third", "second", "first"]);
   expect(await ids("--repository", "ACME/web")).toEqual(["first"]);
   expect(await ids("--event", "pull_request")).toEqual(["second"]);
   expect(await ids("--limit", "2")).toEqual(["third", "second"]);
   expect(await ids("--since", "1h")).toHaveLength(3);
   expect(await ids("--until", "1h")).toEqual([]);
-  const [{ time }] = await told("list", "--event", "pull_request");
+  const [{ time }] = await json("list", "--event", "pull_request");
   expect(await ids("--since", new Date(Date.parse(time) + 1).toISOString())).toEqual(["third"]);
   expect(await said("list", "--limit", "1")).toContain("Older webhooks are not shown. Raise --limit (now 1)");
 });
 
-test("show has what is kept of one, and says when there is none", async () => {
+test("show prints the stored payload, or reports a missing webhook", async () => {
   const text = await said("show", "first");
   expect(text).toMatch(/^type: +com\.github\.push$/m);
   expect(text).toContain('"ref": "refs/heads/main"');
-  expect((await told("show", "first")).data.repository.full_name).toBe("Acme/Web");
+  expect((await json("show", "first")).data.repository.full_name).toBe("Acme/Web");
   const { code, stderr } = await ask("show", "nobody");
   expect(code).toBe(1);
   expect(stderr).toMatch(/^denrei: no stored webhook has the delivery ID nobody\./);
 });
 
-test("replay publishes those that are named, or of a range, once each", async () => {
+test("replay publishes the given webhooks, or those in a range, once each", async () => {
   const before = await stored();
   expect(await said("replay", "first", "second")).toMatch(
     /^Published again: first \(push in acme\/web\)\nPublished again: second \(pull_request\.\w+ in .*\)\n$/,
@@ -97,7 +97,7 @@ test("replay publishes those that are named, or of a range, once each", async ()
   expect(await stored()).toBe(before + 3);
   const last = await local.bus.jsm.streams.getMessage(streams.webhooks, { seq: before + 3 });
   expect(last?.header.get("ce-id")).toBe("first");
-  // All or nothing: of a list with a slip in it none is published.
+  // All or nothing: an unknown ID publishes none.
   expect(await ask("replay", "first", "nobody")).toMatchObject({ code: 1, stdout: "" });
   expect(await stored()).toBe(before + 3);
 });
@@ -108,7 +108,7 @@ test.for([
   ["list --since yesterday", "Expected an age such as 15m"],
   ["list --repository web", "Expected owner/name"],
   ["list --limit 0", "Expected a whole number from 1"],
-] as const)("denrei webhooks %s is a mistake", async ([args, says]) => {
+] as const)("denrei webhooks %s is a usage error", async ([args, says]) => {
   const { code, stderr } = await ask(...args.split(" "));
   expect(stderr).toContain(says);
   expect(code).toBe(2);

@@ -57,7 +57,7 @@ export function pipecdDemo({ workers = 3 }: DemoOptions): Demo {
       const signal = AbortSignal.any([stopped, ended.signal]);
       say(
         [
-          "\nThe API server, its controllers, the bus, the bridge, and the workers are real. What runs in pods is simulated: kwok reports",
+          "\nThe API server, its controllers, the bus, the bridge, and the workers are real. Pods are simulated: kwok reports",
           "running pods, one simulator acts as PipeCD v0.57.0 and its agent, with a Git repository in memory, and another acts as",
           "kpack and reports built images.\n",
         ].join("\n"),

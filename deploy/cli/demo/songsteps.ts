@@ -57,7 +57,7 @@ export async function printSong(environment: DemoEnvironment, options: SongOptio
   }
 }
 
-/** Prints words as they are created, and detects the end of the sample's song. */
+/** Prints new words, and detects the end of the sample's song. */
 class SongPrinter {
   readonly #environment: DemoEnvironment;
   readonly #options: SongOptions;

@@ -70,7 +70,7 @@ export interface Replica {
   retire(): Promise<void>;
 }
 
-/** What the output of a replica has said so far. */
+/** State that is read from the output of a replica. */
 interface OutputState {
   output: readonly string[];
   declared: Declared | undefined;

@@ -28,7 +28,7 @@ test("locates an error in a foreign file at the project's own frame", () => {
   });
 });
 
-test("returns the frames in functions/, or those in bus/ if there are none", () => {
+test("returns the frames in functions/, or else those in bus/", () => {
   const bus = `    at attempt (file://${root}/bus/worker/attempt.ts:3:1)`;
   const own = `    at Object.reconcile (file://${root}/functions/a/b.ts:9:11)`;
   const others = `    at x (file://${root}/node_modules/y/z.js:1:1)\n    at process.emit (node:events:5:1)`;

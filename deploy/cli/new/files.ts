@@ -5,36 +5,36 @@ import { join, posix } from "node:path";
 import { UsageError } from "../../environment/errors.ts";
 import type { OwnedKind, Scaffold } from "./scaffold.ts";
 
-/** A file as it will be. */
+/** A file to write. */
 export interface PlannedFile {
   /** From the root of the repository. */
   readonly path: string;
   readonly text: string;
-  /** What it is now; undefined when it is new. */
+  /** The present text; undefined for a new file. */
   readonly before: string | undefined;
 }
 
 const catalogPath = "functions/catalog.ts";
 
-/** Plans all of them. Throws {@link UsageError} when there is one of a new one's name. */
+/** Plans all files. Throws a {@link UsageError} if a new file already exists. */
 export async function plannedFiles(scaffold: Scaffold, root: string): Promise<PlannedFile[]> {
   const { name, kind, system } = scaffold;
   const folder = `functions/${system}`;
   const kindPath = `${folder}/kinds/${kind.toLowerCase()}.ts`;
   const functionPath = `${folder}/${name}.ts`;
   const cases = `test/fixtures/cases/${name}/first`;
-  const fresh: PlannedFile[] = await Promise.all(
+  const created: PlannedFile[] = await Promise.all(
     (
       [
-        [kindPath, "kind.ts", wordsOf(scaffold, kindPath)],
-        [functionPath, "reconciler.ts", wordsOf(scaffold, functionPath)],
-        [`${cases}/given.yaml`, "given.yaml", wordsOf(scaffold, cases)],
-        [`${cases}/expect.yaml`, "expect.yaml", wordsOf(scaffold, cases)],
-        [`test/e2e/${name}.test.ts`, "test.ts", wordsOf(scaffold, "test/e2e")],
+        [kindPath, "kind.ts", valuesOf(scaffold, kindPath)],
+        [functionPath, "reconciler.ts", valuesOf(scaffold, functionPath)],
+        [`${cases}/given.yaml`, "given.yaml", valuesOf(scaffold, cases)],
+        [`${cases}/expect.yaml`, "expect.yaml", valuesOf(scaffold, cases)],
+        [`test/e2e/${name}.test.ts`, "test.ts", valuesOf(scaffold, "test/e2e")],
       ] as const
-    ).map(async ([path, template, words]) => ({
+    ).map(async ([path, template, values]) => ({
       path,
-      text: await filledIn(template, words),
+      text: await filledIn(template, values),
       before: undefined,
     })),
   );
@@ -43,19 +43,17 @@ export async function plannedFiles(scaffold: Scaffold, root: string): Promise<Pl
     await appended(root, `${folder}/kinds.ts`, exported, `/** Kinds of ${system}. */\n`),
     await registered(root, name, system),
   ];
-  const planned = [...fresh, ...changed];
-  const twice = planned.find(({ path }, at) => planned.findIndex((other) => other.path === path) !== at);
-  const there = fresh.find(({ path }) => existsSync(join(root, path)));
-  const conflict = twice ?? there;
+  const planned = [...created, ...changed];
+  const duplicate = planned.find(({ path }, at) => planned.findIndex((other) => other.path === path) !== at);
+  const existing = created.find(({ path }) => existsSync(join(root, path)));
+  const conflict = duplicate ?? existing;
   if (conflict !== undefined)
-    throw new UsageError(
-      `expected no file ${conflict.path}, found one. Choose another name, or move it away.`,
-    );
+    throw new UsageError(`the file ${conflict.path} already exists. Choose another name, or move the file.`);
   return planned;
 }
 
-/** What stands for a name in a template. */
-function wordsOf(scaffold: Scaffold, path: string): Readonly<Record<string, string>> {
+/** The values of a template's placeholders. */
+function valuesOf(scaffold: Scaffold, path: string): Readonly<Record<string, string>> {
   const { kind, owns, system } = scaffold;
   const from = posix.dirname(path);
   const to = (module: string) => {
@@ -83,15 +81,15 @@ function wordsOf(scaffold: Scaffold, path: string): Readonly<Record<string, stri
     imports: imports.join("\n"),
     owns: owns.length === 0 ? "" : `  owns: [${owns.map(({ name }) => name).join(", ")}],`,
     children: children.join("\n"),
-    told: owns.length === 0 ? "message" : `\`\${message} (with ${counts.join(", ")})\``,
+    message: owns.length === 0 ? "message" : `\`\${message} (with ${counts.join(", ")})\``,
   };
 }
 
-async function filledIn(template: string, words: Readonly<Record<string, string>>): Promise<string> {
+async function filledIn(template: string, values: Readonly<Record<string, string>>): Promise<string> {
   const text = await readFile(new URL(`templates/${template}.template`, import.meta.url), "utf8");
-  // A line of nothing but a word that is empty goes.
-  const lines = text.split("\n").filter((line) => words[/^\{\{(\w+)\}\}$/.exec(line)?.[1] ?? ""] !== "");
-  return lines.join("\n").replaceAll(/\{\{(\w+)\}\}/g, (_, word: string) => words[word] ?? "");
+  // Drops lines that consist of an empty placeholder.
+  const lines = text.split("\n").filter((line) => values[/^\{\{(\w+)\}\}$/.exec(line)?.[1] ?? ""] !== "");
+  return lines.join("\n").replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? "");
 }
 
 async function appended(root: string, path: string, line: string, head: string): Promise<PlannedFile> {
@@ -104,9 +102,7 @@ async function registered(root: string, name: string, system: string): Promise<P
   const before = await readFile(join(root, catalogPath), "utf8");
   const end = before.lastIndexOf("\n};");
   if (end < 0)
-    throw new UsageError(
-      `expected ${catalogPath} to end with the list of functions, found no "};" at a line's start`,
-    );
+    throw new UsageError(`${catalogPath} does not end with the list of functions: no line starts with "};"`);
   const key = /^[a-z]\w*$/.test(name) ? name : `"${name}"`;
   const entry = `\n  ${key}: () => import("./${system}/${name}.ts"),`;
   return { path: catalogPath, text: before.slice(0, end) + entry + before.slice(end), before };

@@ -1,4 +1,4 @@
-/** `denrei new function`: a kind, its reconciler, a case and its test, in this repository. */
+/** `denrei new function`: creates a kind, its reconciler, a case, and its test in this repository. */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -14,19 +14,18 @@ import { writeAll } from "./write.ts";
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const run = promisify(execFile);
 
-/** Writes the files, or with `dryRun` only tells which. Nothing is written when anything is wrong. */
+/** Writes the files, or only prints their names (`dryRun`). Writes nothing if the input is not valid. */
 export async function newFunction({
   dryRun,
-  ...wanted
+  ...options
 }: NewFunction & { readonly dryRun?: boolean }): Promise<void> {
-  const scaffold = await scaffoldOf(wanted, functions, root);
+  const scaffold = await scaffoldOf(options, functions, root);
   const formatter = join(root, "node_modules/.bin/biome");
-  // The image has no tests, and nothing to write them with.
+  // The container image has neither tests nor the formatter.
   for (const path of ["test/ket", "node_modules/.bin/biome"])
     if (!existsSync(join(root, path)))
       throw new AbsentError(
-        `expected a checkout of the repository with its development tools, but there is no ${path} in ${root}. ` +
-          "Clone it, and run `npm ci` there.",
+        `${root} is not a checkout with development tools: ${path} is missing. Clone the repository and run \`npm ci\`.`,
       );
   const files = await plannedFiles(scaffold, root);
   if (dryRun) {
@@ -36,23 +35,21 @@ export async function newFunction({
   const written = await writeAll(root, files);
   const paths = files.map(({ path }) => path);
   try {
-    // Names have any length, and lines have not.
+    // Long names may make lines too long.
     await run(formatter, ["check", "--write", ...paths.filter((path) => path.endsWith(".ts"))], {
       cwd: root,
     });
     await run(process.execPath, ["deploy/generate/main.ts"], { cwd: root });
   } catch (error) {
     await written.undo();
-    // What was generated of it goes as well.
+    // Removes what was generated from the new files.
     await run(process.execPath, ["deploy/generate/main.ts"], { cwd: root }).catch(() => undefined);
     const { stderr, message } = error as Error & { readonly stderr?: string };
-    throw new Error(
-      `expected the new files to be formatted and generated from, but ${stderr?.trim() || message}`,
-    );
+    throw new Error(`failed to format the new files or to generate from them: ${stderr?.trim() || message}`);
   }
   for (const { path, before } of files) say(`${before === undefined ? "wrote" : "changed"} ${path}`);
-  say("brought the generated files up to date");
+  say("updated the generated files");
   say("");
-  say(`Its test: npx vitest run test/e2e/${scaffold.name}.test.ts`);
-  say("What to do next: docs/functions.md");
+  say(`Run its test: npx vitest run test/e2e/${scaffold.name}.test.ts`);
+  say("Next steps: docs/functions.md");
 }

@@ -6,35 +6,41 @@ import { plannedFiles } from "./files.ts";
 import { type NewFunction, scaffoldOf } from "./scaffold.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
-const planned = async (wanted: Partial<NewFunction>) =>
-  plannedFiles(await scaffoldOf({ name: "scaffolded", for: "Scaffolded", ...wanted }, functions, root), root);
+const planned = async (options: Partial<NewFunction>) =>
+  plannedFiles(
+    await scaffoldOf({ name: "scaffolded", for: "Scaffolded", ...options }, functions, root),
+    root,
+  );
 
-describe("refused:", () => {
-  test.each<[wanted: Partial<NewFunction>, says: string]>([
+describe("rejects", () => {
+  test.each<[options: Partial<NewFunction>, message: string]>([
     [{ name: "Scaffolded" }, "expected a function name of lower-case letters"],
     [{ name: "worker" }, 'expected a function name other than "worker"'],
-    [{ name: "hikawa" }, "functions/catalog.ts has hikawa"],
-    [{ for: "scaffolded" }, "expected a kind in PascalCase"],
-    [{ for: "Greet-ing" }, 'found "Greet-ing"'],
-    [{ for: "Promise" }, "which is a word of the language"],
-    [{ for: "Hikawa", system: "zundoko" }, "functions/zundoko/kinds.ts has Hikawa"],
-    [{ for: "HIKAWA", system: "zundoko" }, "has the plural hikawas as well"],
-    [{ for: "Hikawa", group: "zundokokiyoshi.kaitoy.github.com" }, "has the plural hikawas as well"],
-    [{ group: "scaffoldeds" }, "expected a domain name for --group"],
-    [{ group: "apps.k8s.io" }, "is protected by Kubernetes"],
-    [{ system: "../elsewhere" }, "expected a folder of lower-case letters"],
-    [{ owns: ["Node"] }, 'found "Node"'],
-    [{ owns: ["Namespace"] }, "expected kinds that live in namespaces for --owns (ConfigMap, "],
-    [{ name: "kinds", system: "scaffoldeds" }, "expected no file functions/scaffoldeds/kinds.ts, found one"],
-    [{ name: "song", system: "zundoko" }, "expected no file functions/zundoko/song.ts, found one"],
-  ])("%j", async (wanted, says) => {
-    const refused = planned(wanted);
-    await expect(refused).rejects.toThrow(says);
-    await expect(refused).rejects.toThrow(UsageError);
+    [{ name: "hikawa" }, "functions/catalog.ts already has the function hikawa"],
+    [{ for: "scaffolded" }, "is not in PascalCase"],
+    [{ for: "Greet-ing" }, 'the kind "Greet-ing" is not in PascalCase'],
+    [{ for: "Promise" }, "which has a meaning in TypeScript"],
+    [{ for: "Hikawa", system: "zundoko" }, "functions/zundoko/kinds.ts already has the kind Hikawa"],
+    [{ for: "HIKAWA", system: "zundoko" }, "already has the plural hikawas"],
+    [{ for: "Hikawa", group: "zundokokiyoshi.kaitoy.github.com" }, "already has the plural hikawas"],
+    [{ group: "scaffoldeds" }, "is not a domain name"],
+    [{ group: "apps.k8s.io" }, "is reserved for Kubernetes"],
+    [{ system: "../elsewhere" }, "is not a folder name: expected lower-case letters"],
+    [{ owns: ["Node"] }, '--owns "Node" is not a known namespaced kind'],
+    [
+      { owns: ["Namespace"] },
+      '--owns "Namespace" is not a known namespaced kind: expected some of ConfigMap, ',
+    ],
+    [{ name: "kinds", system: "scaffoldeds" }, "the file functions/scaffoldeds/kinds.ts already exists"],
+    [{ name: "song", system: "zundoko" }, "the file functions/zundoko/song.ts already exists"],
+  ])("%j", async (options, message) => {
+    const rejected = planned(options);
+    await expect(rejected).rejects.toThrow(message);
+    await expect(rejected).rejects.toThrow(UsageError);
   });
 });
 
-test("a function of a system has the group and version of its kinds, and may own these", async () => {
+test("a function of an existing system has its group and version, and may own its kinds", async () => {
   const files = await planned({ system: "zundoko", owns: ["Zundoko", "ConfigMap"] });
   const text = (path: string) => files.find((file) => file.path === path)?.text;
   expect(text("functions/zundoko/kinds/scaffolded.ts")).toContain(
@@ -46,7 +52,7 @@ test("a function of a system has the group and version of its kinds, and may own
   );
 });
 
-test("what is there already is kept", async () => {
+test("keeps existing lines", async () => {
   for (const { path, text, before } of await planned({ system: "zundoko" })) {
     const changed = path === "functions/catalog.ts" || path === "functions/zundoko/kinds.ts";
     expect(before !== undefined, path).toBe(changed);

@@ -1,4 +1,4 @@
-/** What a new function is called, and what of the project it has to do with: checked before anything is written. */
+/** Names and imports of a new function, checked before anything is written. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -9,7 +9,7 @@ import * as workloadKinds from "../../../bus/kube/workloads.ts";
 import { defineFunction, kindsOf, type ReconcileFunction } from "../../../bus/worker/function.ts";
 import { UsageError } from "../../environment/errors.ts";
 
-/** As it stands on the command line. */
+/** Options of the command line. */
 export interface NewFunction {
   readonly name: string;
   readonly for: string;
@@ -21,11 +21,11 @@ export interface NewFunction {
 /** A kind that a function owns, and the module that it is imported from. */
 export interface OwnedKind {
   readonly name: string;
-  /** From the root of the repository. */
+  /** Path from the root of the repository. */
   readonly module: string;
 }
 
-/** Everything that templates are filled in with. */
+/** The content of the templates' placeholders. */
 export interface Scaffold {
   readonly name: string;
   readonly kind: string;
@@ -40,70 +40,66 @@ type Exports = Readonly<Record<string, unknown>>;
 const isKind = (value: unknown): value is Kind =>
   typeof value === "object" && value !== null && "plural" in value && "scope" in value;
 
-/** Names that the new files give a meaning of their own. */
-const taken = ["ObjectOf"];
+/** Names that the new files import. */
+const reserved = ["ObjectOf"];
 
-/** Checks what is wanted against the functions that there are in `root`. Throws {@link UsageError} on the first problem. */
+/** Checks the options against the existing functions in `root`. Throws a {@link UsageError} for the first problem. */
 export async function scaffoldOf(
-  wanted: NewFunction,
+  options: NewFunction,
   functions: readonly ReconcileFunction[],
   root: string,
 ): Promise<Scaffold> {
-  const { name, for: kind, system = name } = wanted;
+  const { name, for: kind, system = name } = options;
   expectName(name, functions);
   if (!/^[A-Z][A-Za-z0-9]{0,61}$/.test(kind))
     throw new UsageError(
-      `expected a kind in PascalCase (letters and digits, at most 62, a capital first: Greeting), found "${kind}"`,
+      `the kind "${kind}" is not in PascalCase: expected at most 62 letters and digits, a capital first, such as Greeting`,
     );
-  if (kind in globalThis || taken.includes(kind))
+  if (kind in globalThis || reserved.includes(kind))
     throw new UsageError(
-      `expected a kind other than "${kind}", which is a word of the language. Choose another name.`,
+      `the kind cannot be "${kind}", which has a meaning in TypeScript. Choose another name.`,
     );
   if (!/^[a-z][a-z0-9-]{0,39}$/.test(system))
     throw new UsageError(
-      `expected a folder of lower-case letters, digits and dashes for --system, found "${system}"`,
+      `--system "${system}" is not a folder name: expected lower-case letters, digits, and dashes`,
     );
   const own = await exportsOf(root, `functions/${system}/kinds.ts`);
   if (kind in own)
     throw new UsageError(
-      `expected a kind that there is not, but functions/${system}/kinds.ts has ${kind}. Choose another name for --for.`,
+      `functions/${system}/kinds.ts already has the kind ${kind}. Choose another name for --for.`,
     );
   const sibling = Object.values(own).find((one) => isKind(one) && one.definition !== undefined) as
     | Kind
     | undefined;
-  const group = wanted.group ?? sibling?.group ?? `${system}.${domain}`;
+  const group = options.group ?? sibling?.group ?? `${system}.${domain}`;
   expectGroup(group);
   const plural = `${kind.toLowerCase()}s`;
   const same = functions.flatMap(kindsOf).find((one) => one.group === group && one.plural === plural);
   if (same !== undefined)
     throw new UsageError(
-      `expected a kind that there is not, but ${kindText(same)} has the plural ${plural} as well`,
+      `${kindText(same)} already has the plural ${plural}. Choose another name for --for.`,
     );
-  const owns = await Promise.all((wanted.owns ?? []).map((one) => ownedKind(one, own, system)));
+  const owns = await Promise.all((options.owns ?? []).map((one) => ownedKind(one, own, system)));
   return { name, kind, group, version: sibling?.version ?? "v1alpha1", system, owns };
 }
 
 function expectName(name: string, functions: readonly ReconcileFunction[]): void {
   try {
-    // What it may be called is for functions to say.
+    // `defineFunction` checks the name.
     defineFunction({ name, for: coreKinds.ConfigMap, reconcile: async () => undefined });
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
   if (functions.some((fn) => fn.name === name))
-    throw new UsageError(
-      `expected a function that there is not, but functions/catalog.ts has ${name}. Choose another name.`,
-    );
+    throw new UsageError(`functions/catalog.ts already has the function ${name}. Choose another name.`);
 }
 
 function expectGroup(group: string): void {
   const label = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?";
   if (!new RegExp(`^${label}(\\.${label})+$`).test(group) || group.length > 180)
-    throw new UsageError(
-      `expected a domain name for --group, such as greetings.example.com, found "${group}"`,
-    );
+    throw new UsageError(`--group "${group}" is not a domain name, such as greetings.example.com`);
   if (/(^|\.)(k8s|kubernetes)\.io$/.test(group))
-    throw new UsageError(`expected a group of your own for --group, but ${group} is protected by Kubernetes`);
+    throw new UsageError(`--group ${group} is reserved for Kubernetes. Use your own domain.`);
 }
 
 async function ownedKind(name: string, own: Exports, system: string): Promise<OwnedKind> {
@@ -119,7 +115,7 @@ async function ownedKind(name: string, own: Exports, system: string): Promise<Ow
     Object.keys(exports).filter((one) => namespaced(exports[one])),
   );
   throw new UsageError(
-    `expected kinds that live in namespaces for --owns (${possible.sort().join(", ")}), found "${name}"`,
+    `--owns "${name}" is not a known namespaced kind: expected some of ${possible.sort().join(", ")}`,
   );
 }
 

@@ -1,15 +1,15 @@
-/** Writing files, all or none. */
+/** Writing files: all or none. */
 import { mkdir, rm, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { PlannedFile } from "./files.ts";
 
-/** Files that were written. */
+/** Written files. */
 export interface Written {
-  /** Takes all of it back: changed files are as before, new ones are gone, and so are folders that were made for them. */
+  /** Restores changed files, and removes new files and folders. */
   undo(): Promise<void>;
 }
 
-/** Writes them. What fails is taken back, and thrown. */
+/** Writes the files. After an error, undoes everything and rethrows the error. */
 export async function writeAll(root: string, files: readonly PlannedFile[]): Promise<Written> {
   const done: (() => Promise<unknown>)[] = [];
   const undo = async (): Promise<void> => {
@@ -18,8 +18,8 @@ export async function writeAll(root: string, files: readonly PlannedFile[]): Pro
   try {
     for (const { path, text, before } of files) {
       const file = join(root, path);
-      const made = await mkdir(dirname(file), { recursive: true });
-      if (made !== undefined) done.push(() => removeEmpty(dirname(file), made));
+      const firstCreated = await mkdir(dirname(file), { recursive: true });
+      if (firstCreated !== undefined) done.push(() => removeEmpty(dirname(file), firstCreated));
       done.push(() => (before === undefined ? rm(file, { force: true }) : writeFile(file, before)));
       await writeFile(file, text);
     }
@@ -30,7 +30,7 @@ export async function writeAll(root: string, files: readonly PlannedFile[]): Pro
   }
 }
 
-/** Removes a folder and those around it up to the first that was made, as long as they are empty. */
+/** Removes empty folders from `folder` up to `first`. */
 async function removeEmpty(folder: string, first: string): Promise<void> {
   for (let at = folder; at.length >= first.length; at = dirname(at)) await rmdir(at).catch(() => undefined);
 }
