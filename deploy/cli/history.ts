@@ -42,9 +42,9 @@ export async function history(
         })
       : { events: [], before: undefined },
   );
-  if (json) return say(JSON.stringify(happenings.map(fields), null, 2));
-  if (happenings.length === 0) return say("No history. Activity is kept for one day.");
-  say(aligned([["TIME", "WHAT", "BY", "TRACE"], ...happenings.flatMap(rows)]));
+  if (json) return say(JSON.stringify(events.map(fields), null, 2));
+  if (events.length === 0) return say("No history. Activity is kept for one day.");
+  say(aligned([["TIME", "WHAT", "BY", "TRACE"], ...events.flatMap(rows)]));
   if (before !== undefined)
     say(`\nEarlier reconciles are not shown. Raise --limit (now ${limit}) to see them.`);
 }
@@ -90,40 +90,40 @@ const functionsOf = (searched: SearchTarget): string[] =>
 const time = (at: number): string => new Date(at).toISOString();
 
 /** The JSON of one entry. */
-function fields(happening: Happening): object {
-  const { at, trace, type } = happening;
+function fields(entry: TimelineEvent): object {
+  const { at, trace, type } = entry;
   const common = { type, time: time(at), ...(trace !== undefined && { trace }) };
-  switch (happening.type) {
+  switch (entry.type) {
     case "webhook": {
-      const { message: _message, data: _data, ...delivery } = happening.delivery;
+      const { message: _message, data: _data, ...delivery } = entry.delivery;
       return { ...common, ...delivery };
     }
     case "reconcile": {
-      const { fn, key, record } = happening.activity;
+      const { fn, key, record } = entry.activity;
       return { ...common, function: fn, ...key, ...record };
     }
     case "deadletter": {
-      const { fn, key, letter } = happening.letter;
+      const { fn, key, letter } = entry.letter;
       return { ...common, function: fn, ...key, ...letter };
     }
   }
 }
 
 /** One row, and one for each write. */
-function rows(happening: Happening): string[][] {
-  const { at, trace = "-" } = happening;
+function rows(entry: TimelineEvent): string[][] {
+  const { at, trace = "-" } = entry;
   const row = (what: string, by: string): string[] => [time(at), what, by, trace];
-  switch (happening.type) {
+  switch (entry.type) {
     case "webhook": {
-      const { event, delivery, owner, repository } = happening.delivery;
+      const { event, delivery, owner, repository } = entry.delivery;
       return [row(`webhook ${event}, delivery ${delivery}`, [owner, repository].filter(Boolean).join("/"))];
     }
     case "deadletter": {
-      const { fn, key, letter } = happening.letter;
+      const { fn, key, letter } = entry.letter;
       return [row(`dead letter of ${fn} ${keyText(key)}: ${letter.reason}`, letter.replica)];
     }
     case "reconcile": {
-      const { fn, key, record } = happening.activity;
+      const { fn, key, record } = entry.activity;
       const { outcome, nextInMillis, tookMillis, waitedMillis, error, replica, writes, moreWrites } = record;
       const cause = record.causes[0];
       const next = nextInMillis === undefined ? "" : ` in ${nextInMillis} ms`;

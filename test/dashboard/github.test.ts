@@ -42,7 +42,7 @@ describe("connecting", () => {
     expect(JSON.stringify([cookies, known])).not.toMatch(/ghu_[A-Za-z0-9]{36}/);
   });
 
-  test("has state and PKCE, and an address to come back to that is ours", async () => {
+  test("uses state, PKCE, and a redirect URI of the dashboard", async () => {
     const { there } = await authorize(alice, "octo");
     expect(there.origin).toBe(github.url);
     expect(Object.fromEntries(there.searchParams)).toEqual({
@@ -74,7 +74,7 @@ describe("connecting", () => {
     expect(await requestCallback(alice, path, cookie)).toBe("/builds?github=failed");
   });
 
-  test("is finished in the session that has begun it, and in no other one", async () => {
+  test("can be finished only in the session that started it", async () => {
     const { path, cookie } = await authorize(alice, "octo");
     const again = await scene.visitor(people.alice);
     const bob = await scene.visitor(people.bob);

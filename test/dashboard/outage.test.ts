@@ -33,7 +33,7 @@ let alice: Visitor;
 let bob: Visitor;
 const readers: EventReader[] = [];
 beforeAll(async () => {
-  scene = await startOwnScene({ usernamePrefix: prefix, crds: crds.filter((crd) => !isSong(crd)) });
+  scene = await startOwnEnvironment({ usernamePrefix: prefix, crds: crds.filter((crd) => !isSong(crd)) });
   node = await startSimulatedNode(scene.kit.client);
   [alice, bob] = [await scene.visitor(people.alice), await scene.visitor(people.bob)];
 });

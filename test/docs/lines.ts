@@ -12,7 +12,7 @@ export function declarations(source: string, name: string): number[] {
   if (!/^[\w$]+$/.test(name)) return [];
   const id = name.replaceAll("$", "\\$");
   const declaration = new RegExp(
-    `\\b(?:function\\*?|const|let|class|interface|type) ${id}\\b|^\\s+(?:async )?${id}[(<].*(?:(?<!=> )\\{|\\): .*;)$`,
+    `\\b(?:function\\*?|const|let|class|interface|type) ${id}\\b|^\\s+(?:async )?${id}[(<].*(?:(?<!=> )\\{|\\): .*;)$|^\\s+async ${id}[(<].*\\($`,
   );
   return source.split("\n").flatMap((line, index) => (declaration.test(line) ? [index + 1] : []));
 }

@@ -92,8 +92,8 @@ test("reports that a listed kind is cluster-scoped", async () => {
     chart("PriorityClass"),
   );
   await applyRights();
-  // Before the rights take effect, the API server denies the request.
-  await byRetry((app) => messageOf(app).includes("A PriorityClass is in no namespace"));
+  // Before the rights are in force, it is refused for want of them.
+  await byRetry((app) => messageOf(app).includes("A PriorityClass is cluster-scoped"));
 });
 
 test("creates, waits for, edits, and deletes claims, certificates, and external secrets with the chart", async () => {

@@ -100,8 +100,8 @@ test.each<[string, Rule, string]>([
   ["namespace", { namespaces: ["team-b", "*-b"] }, "the namespace team-a does not match team-b, *-b"],
   ["installation", { installationIDs: [7] }, "is not one of 7"],
   ["selector", { namespaceSelector: { matchLabels: { a: "b" } } }, "the labels of the namespace team-a"],
-  ["unnamed", { permissions: { contents: "write" } }, "spec.permissions have to be named"],
-])("a rule for another %s allows nothing, and no token is created", async (name, rule, message) => {
+  ["unnamed", { permissions: { contents: "write" } }, "set spec.permissions"],
+])("a rule about another %s allows nothing, and no token is made", async (name, rule, message) => {
   const id = await wanted(name, [rule]);
   expect(await untilDenied(name)).toContain(message);
   expect(ghapps.mints(id)).toHaveLength(0);

@@ -138,9 +138,9 @@ test.each([
 });
 
 test.each([
-  [{ appRef: { name: "other" } }, "appRef can not be changed: create another Installation"],
-  [{ installationID: 2 }, "installationID can not be changed: create another Installation"],
-])("the API server rejects the update %j", async (spec, message) => {
+  [{ appRef: { name: "other" } }, "appRef cannot be changed: create another Installation"],
+  [{ installationID: 2 }, "installationID cannot be changed: create another Installation"],
+])("once there, the API server refuses %j", async (spec, message) => {
   const name = `kept-${Object.keys(spec)[0]?.toLowerCase()}`;
   await ghapps.installation(name);
   await expect(ghapps.patch(Installation, name, { spec })).rejects.toThrow(message);

@@ -1,4 +1,4 @@
-/** A deletion that waits its full minute for GitHub. functions/paas/report/tell.test.ts tests the limit itself. */
+/** A deletion that waits its whole minute for GitHub. functions/paas/report/send.test.ts has the limit itself. */
 import { afterAll, beforeAll, test } from "vitest";
 import { AppPipeline } from "../../functions/paas/kinds.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";

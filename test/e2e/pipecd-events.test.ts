@@ -165,8 +165,8 @@ test("adopts an event whose response was lost, and registers one that failed onc
   expect(stack.registered("lost")).toEqual(["one", "two"]);
 });
 
-test("reports an event that the agent fails to handle, and adopts one that was registered by hand", async () => {
-  stack.repository.refusePushes("remote: permission denied");
+test("an event that the agent fails to handle is reported, and one that is registered by hand is adopted", async () => {
+  stack.repository.rejectPushes("remote: permission denied");
   const first = stack.until(EventRegistration, "failing", has("Handled", "False"));
   await stack.register("failing", { ...event, source: { data: image("e") } });
   expect(await stack.refused(kind, "failing", "EventFailed")).toContain("remote: permission denied");

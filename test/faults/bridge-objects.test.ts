@@ -32,8 +32,8 @@ beforeEach(async () => {
   if (bridge.pid === undefined) bridge = await startBridge();
 });
 
-const oversized = "object larger than max_payload: functions read it from the API server";
-/** A text that must never reach the bus. */
+const oversized = "object larger than max_payload, functions read it from the API server";
+/** What must never be on the bus. */
 const hidden = "hunter2-hunter2";
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 

@@ -60,8 +60,8 @@ const createSecret = (namespace: string, name: string) =>
 const changeSecret = (namespace: string, name: string, value: string) =>
   bridged.kit.client.mergePatch(Secret, { namespace, name }, { stringData: { value } }, manager);
 
-/** What was told of the Secrets of a namespace. */
-const told = (namespace: string): ObjectMessage[] =>
+/** The events about the Secrets of a namespace. */
+const eventsOf = (namespace: string): ObjectMessage[] =>
   bridged.history.of(Secret).filter(({ at }) => at.namespace === namespace);
 const changesIn = (namespace: string): string[] =>
   eventsOf(namespace)
@@ -134,8 +134,8 @@ test("removing the label stops publishing; adding it again catches up", async ()
   await untilSaved("goes");
 
   await optOut(bridged.kit.client, "goes");
-  // The bridge is also on standby while it has briefly lost its lease.
-  const left = () => bridge.logged("other namespaces are opted in now").flatMap((record) => record.left);
+  // It also stands by while it has lost its lease for a moment.
+  const left = () => bridge.logged("opted-in namespaces changed").flatMap((record) => record.left);
   await bridge.log.until(() => left().includes("goes"));
   await changeSecret("goes", "kept", "new");
   await createSecret("goes", "made");

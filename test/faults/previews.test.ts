@@ -93,7 +93,7 @@ test("creates each preview with one comment and one deployment while workers are
 test("the next worker finds what a dead worker reported but did not record", async () => {
   const [first, second] = [await previews.open("halfway"), await previews.open("halfway")];
   const told = githubReports(paas, "halfway");
-  // The second status is not answered, so nothing of what was told is noted.
+  // The second status gets no response, so none of the reports is recorded.
   const fault = paas.github.fault(
     { method: "POST", path: new RegExp(`/statuses/${second.headSha}`) },
     { delayMillis: 60_000 },

@@ -41,15 +41,15 @@ export const foreign = "team-b";
 export interface SceneOptions extends KitOptions, Pick<IssuerOptions, "idTokenSeconds"> {
   /** Names and paths of the functions whose queues the dashboard shows. Defaults to the shipped ones. */
   readonly functions?: readonly string[];
-  /** Starts the GitHub whose accounts users connect; its first App redirects to `callbackUrl`. By default the dashboard has no GitHub. */
-  readonly github?: (callbackUrl: string) => Promise<EmulatedGitHub>;
+  /** Starts the GitHub that people connect, as its first App, which has them come back there. The dashboard knows none unless given. */
+  readonly github?: (callbackUrl: string) => Promise<SimulatedGitHub>;
 }
 
 /** A dashboard and its environment. */
 export interface Scene {
   readonly kit: LocalKit;
-  readonly issuer: PlayedIssuer;
-  /** The public URL of the dashboard. */
+  readonly issuer: SimulatedIssuer;
+  /** Where browsers reach the dashboard. */
   readonly url: string;
   readonly dashboard: Replica;
   /** Path of the session keys. */
@@ -98,8 +98,8 @@ export const newKey = (): string => randomBytes(32).toString("base64");
 export const startScene = async (options: SceneOptions = {}): Promise<Scene> =>
   sceneOn(await startLocalKit(options), options);
 
-/** Starts everything. The API server prefixes the issuer's user names, and role bindings use the prefixed names. Defaults to no prefix. */
-export async function startOwnScene({
+/** Starts everything. The API server prefixes the issuer's user names, and the roles name them with the prefix; none unless given. */
+export async function startOwnEnvironment({
   usernamePrefix = "",
   ...options
 }: SceneOptions & { readonly usernamePrefix?: string } = {}): Promise<OwnScene> {

@@ -1,5 +1,5 @@
-/** A dashboard with a GitHub where the user sees many repositories, but not all. */
-import { type EmulatedGitHub, startGitHub } from "../../deploy/simulators/github/emulator.ts";
+/** A dashboard in front of a GitHub where somebody sees much, but not all. */
+import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/github/github.ts";
 import { type Scene, startScene } from "./dashboard.ts";
 
 /** More repositories than fit on one page of GitHub's list. */

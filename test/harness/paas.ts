@@ -68,8 +68,8 @@ export interface Paas extends Omit<World, "close"> {
   readonly namespace: string;
   readonly kit: Kit;
   /** Throws when `modoki-application` is alone. */
-  readonly github: EmulatedGitHub;
-  /** Throws when `modoki-application` is alone, and in an existing cluster, whose kpack cannot be steered. */
+  readonly github: SimulatedGitHub;
+  /** Throws when `modoki-application` is alone, and in an existing cluster, whose kpack takes no orders. */
   readonly kpack: Kpack;
   readonly workers: readonly Replica[];
   readonly gateways: readonly GatewayReplica[];

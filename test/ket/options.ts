@@ -4,7 +4,7 @@ import type { KubeClient } from "../../bus/kube/client.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import type { Bus } from "../../bus/nats/connect.ts";
-import type { SimulatedGitHub, GitHubOptions } from "../../deploy/simulators/github/github.ts";
+import type { GitHubOptions, SimulatedGitHub } from "../../deploy/simulators/github/github.ts";
 import type { Replica } from "../harness/kit.ts";
 import type { Forward, ForwardTarget } from "./forward.ts";
 import type { Kubectl } from "./kubectl.ts";
@@ -135,8 +135,8 @@ export interface Ket {
   readonly kubectl: Kubectl;
   /** The bus, with the administrator's connection; where skaffold has deployed it, with the operator's. */
   readonly nats: Bus & { readonly url: string };
-  /** Undefined unless the option `github` is set. */
-  readonly github: EmulatedGitHub | undefined;
+  /** Undefined unless it was asked for. */
+  readonly github: SimulatedGitHub | undefined;
   /** The worker processes of the run; none where skaffold has deployed the workers. */
   readonly workers: readonly Replica[];
   /** The kind cluster; undefined for other clusters. */

@@ -7,8 +7,8 @@ import { ApiError } from "../../bus/kube/errors.ts";
 import { Deployment } from "../../bus/kube/workloads.ts";
 import { Image } from "../../deploy/simulators/kpack/kinds.ts";
 import { type Ket, startKet } from "../ket/index.ts";
-import { invalidImages, validating } from "../kpack/invalidimages.ts";
 import { imageIn } from "../kpack/environment.ts";
+import { invalidImages, validating } from "../kpack/invalidimages.ts";
 
 const manager = { fieldManager: "test" } as const;
 

@@ -257,7 +257,7 @@ export async function checkShelves(
 /** The events of the named objects in the API, on the bus, and in the workers, oldest first. */
 export function historyOf(
   names: readonly string[],
-  deeds: readonly Deed[],
+  writes: readonly Deed[],
   told: readonly ObjectMessage[],
   sightings: readonly Sighting[],
 ): string[] {

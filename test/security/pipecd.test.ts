@@ -74,8 +74,8 @@ test("the permissions suffice for the whole life of the objects", async () => {
     for (const { metadata } of await kit.list(kind, namespace)) await kit.untilGone(kind, at(metadata.name));
   const roles = (await kit.client.list(ClusterRole)).items.map(({ metadata }) => metadata.name);
   expect(roles.filter((name) => name.includes(`:${namespace}:`))).toEqual([]);
-  const told = pipecd.pods.plane(namespace).calls.map(({ method }) => method);
-  expect(told).toEqual(expect.arrayContaining(["DisablePiped", "DeleteApplication"]));
+  const calls = pipecd.pods.plane(namespace).calls.map(({ method }) => method);
+  expect(calls).toEqual(expect.arrayContaining(["DisablePiped", "DeleteApplication"]));
   const asked = await auditedRequests(kit.platform);
   const writers = asked.filter(({ right }) => /^(create|patch) /.test(right)).map(({ user }) => user);
   expect(new Set(writers)).toEqual(new Set(ours.map((fn) => accountUser(workloadName(fn)))));

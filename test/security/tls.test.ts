@@ -138,7 +138,7 @@ describe("an error with instructions is returned to a client", () => {
   test("without a certificate", async () => {
     const { NATS_URL, NATS_CA } = tls.env("denrei-operator-tls");
     expect(await stderrOf({ NATS_URL, NATS_CA })).toMatch(
-      /^denrei: expected a NATS server at tls:.*It wants to see a certificate: set --nats-cert and --nats-key/,
+      /^denrei: expected a NATS server at tls:.*It requires a client certificate: set --nats-cert and --nats-key/,
     );
   });
 
@@ -151,7 +151,7 @@ describe("an error with instructions is returned to a client", () => {
     const foreign = createCertificateAuthority().client({ user: "denrei-operator" });
     await tls.mount(secretWith("foreign", text(secrets[0], "ca.crt"), foreign));
     expect(await stderrOf(tls.env("foreign"))).toMatch(
-      /^denrei: .*seems not to accept the one of denrei-operator .*foreign.tls\.crt/,
+      /^denrei: .*seems to reject the one of denrei-operator .*foreign.tls\.crt/,
     );
   });
 

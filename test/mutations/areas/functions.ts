@@ -31,8 +31,8 @@ export const functions: readonly Mutation[] = [
     file: "functions/ghapp/refreshtime.ts",
     find: "const latest = issued + (life * 5) / 6;",
     replace: "const latest = issued + life;",
-    breaks: "A token in use expires when GitHub is briefly unavailable.",
-    tests: ["functions/ghapp/refresh.test.ts"],
+    breaks: "A token in use expires when GitHub is briefly away.",
+    tests: ["functions/ghapp/refreshtime.test.ts"],
   },
   {
     name: "ghapp-reads-the-platform-key",

@@ -53,9 +53,9 @@ export const gateway: readonly Mutation[] = [
   {
     name: "keeps-removed-secrets",
     file: "bus/gateway/secrets.ts",
-    find: "if (error instanceof NoSecretsError) secrets = new Map();",
-    replace: "if (error instanceof NoSecretsError) told = message;",
-    breaks: "A removed secret stays valid if it was the last one.",
+    find: "afterError: (error, last) => (error instanceof NoSecretsError ? new Map() : last),",
+    replace: "afterError: (_, last) => last,",
+    breaks: "A secret that was removed goes on working while it was the last one.",
     tests: ["test/gateway/secrets.test.ts"],
   },
   {

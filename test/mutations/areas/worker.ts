@@ -69,9 +69,9 @@ export const worker: readonly Mutation[] = [
   {
     name: "retries-terminal-errors",
     file: "bus/worker/failures.ts",
-    find: "if (error instanceof TerminalError) return giveUp(job, error);",
-    replace: "if (error instanceof TerminalError && request.attempt > 0) return giveUp(job, error);",
-    breaks: "A reconcile with a terminal error is retried before it is dead-lettered.",
+    find: "if (error instanceof TerminalError) return this.giveUp(job, error);",
+    replace: "if (error instanceof TerminalError && request.attempt > 0) return this.giveUp(job, error);",
+    breaks: "A reconcile that reports a final error is retried before it is dead-lettered.",
     tests: ["test/faults/functions.test.ts"],
   },
   {
@@ -95,8 +95,8 @@ export const worker: readonly Mutation[] = [
     file: "bus/worker/seenversions.ts",
     find: "placesOf.has(uid) && compareVersions(resourceVersion, before) < 0",
     replace: "placesOf.has(uid)",
-    breaks: "A child that is deleted between two reads of a reconcile is not recreated.",
-    tests: ["bus/worker/seen.test.ts"],
+    breaks: "A child that goes between two reads of a reconcile is not made again.",
+    tests: ["bus/worker/seenversions.test.ts"],
   },
   {
     name: "takes-what-an-older-read-missed-for-seen",
@@ -104,16 +104,16 @@ export const worker: readonly Mutation[] = [
     find: "placesOf.has(uid) && compareVersions(resourceVersion, before) < 0",
     replace: "false",
     breaks:
-      "After a live read and a stale store read of a child, a change that no decision used is never reconciled.",
-    tests: ["bus/worker/seen.test.ts"],
+      "A child that is read live, and then from a store that is behind, keeps a change that no decision used.",
+    tests: ["bus/worker/seenversions.test.ts"],
   },
   {
     name: "takes-what-an-older-read-lacks-for-seen",
     file: "bus/worker/seenversions.ts",
     find: "      late.add(uid);\n    }",
     replace: "    }",
-    breaks: "A child that is not on the bus yet is taken for absent, and its event is dropped.",
-    tests: ["bus/worker/seen.test.ts"],
+    breaks: "A child that only the API server has yet is taken for absent, and its event is dropped.",
+    tests: ["bus/worker/seenversions.test.ts"],
   },
   {
     name: "applies-over-a-change-that-nobody-has-read",
@@ -150,10 +150,10 @@ export const worker: readonly Mutation[] = [
   },
   {
     name: "acknowledges-on-shutdown",
-    file: "bus/worker/reconciler.ts",
-    find: "return ticket.delivery.handBack();",
-    replace: "return ticket.delivery.done();",
-    breaks: "A reconcile that a graceful stop interrupts is lost.",
+    file: "bus/worker/settlement.ts",
+    find: "ticket.delivery.handBack();",
+    replace: "ticket.delivery.done();",
+    breaks: "A reconcile that an orderly stop interrupts is lost.",
     tests: ["test/faults/inhand.test.ts"],
   },
   {
@@ -167,9 +167,9 @@ export const worker: readonly Mutation[] = [
   {
     name: "reads-older-than-its-cause",
     file: "bus/worker/reads.ts",
-    find: "if (compareVersions(version, needed.resourceVersion) < 0) return live(kind, key);",
-    replace: "if (compareVersions(version, needed.resourceVersion) > 0) return live(kind, key);",
-    breaks: "A reconcile reads an older version of the object than the change that triggered it.",
+    find: "if (compareVersions(version, needed.resourceVersion) < 0) return this.live(kind, key);",
+    replace: "if (compareVersions(version, needed.resourceVersion) > 0) return this.live(kind, key);",
+    breaks: "A reconcile reads an older version of the object than the change that woke it.",
     tests: ["bus/worker/reads.test.ts"],
   },
 ];

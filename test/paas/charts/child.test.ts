@@ -85,7 +85,7 @@ test.each(["hoard", "buffers"])(
     const failure = await renderedBy(chart, name).catch((error) => error);
     expect(failure).toMatchObject({
       reason: "ChartOutOfMemory",
-      message: expect.stringContaining("at most 48 MB"),
+      message: expect.stringContaining("the chart exceeded its memory limit of 48 MB."),
     });
     await expect(renderedBy(chart, name)).rejects.toBe(failure);
     expect(await renderedBy(chart)).toEqual([configMap("web")]);
@@ -96,7 +96,7 @@ test("refuses output beyond the limit", async () => {
   const chart = chartOf(source, { maxOutput: 5000 });
   await expect(renderedBy(chart, "flood")).rejects.toMatchObject({
     reason: "ChartOutputInvalid",
-    message: expect.stringContaining("the output is longer than 5000 characters"),
+    message: expect.stringContaining("characters, more than 5000. Make fewer or smaller objects."),
   });
   expect(await renderedBy(chart)).toEqual([configMap("web")]);
 });

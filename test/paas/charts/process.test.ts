@@ -111,7 +111,9 @@ describe("kills all started processes", () => {
 
   test("when the program ends", async () => {
     const directory = await folder();
-    await expect(render(inFolder(directory, `${background} exit 1`))).rejects.toThrow("found code 1");
+    await expect(render(inFolder(directory, `${background} exit 1`))).rejects.toThrow(
+      "sh ended with code 1 and printed nothing",
+    );
     await gone(await pidIn(directory));
   });
 

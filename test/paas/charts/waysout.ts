@@ -13,13 +13,13 @@ export const waysOut: Readonly<Record<string, string>> = {
   "a WebSocket": `new WebSocket("ws://127.0.0.1:" + port).onerror = () => {};`,
   "a built-in module by its name": `process.getBuiltinModule("net").connect(port, "127.0.0.1");`,
   "an internal binding": `const { TCP, TCPConnectWrap } = process.binding("tcp_wrap"); new TCP(0).connect(new TCPConnectWrap(), "127.0.0.1", port);`,
-  "require, made": `const { createRequire } = await import("node:module"); createRequire("file:///a.js")("a created require").connect(port, "127.0.0.1");`,
+  "a created require": `const { createRequire } = await import("node:module"); createRequire("file:///a.js")("net").connect(port, "127.0.0.1");`,
   "the loader": `const { Module } = await import("node:module"); Module._load("net").connect(port, "127.0.0.1");`,
   "custom loader hooks": `const { registerHooks } = await import("node:module");
     registerHooks({ resolve: (name, context, next) => name === "my-net" ? { url: "node:net", shortCircuit: true } : next(name, context) });
     (await import('my-net')).connect(port, "127.0.0.1");`,
   "a module as a URL": `const text = "data:text/javascript,import net from 'node:net'; export default net"; (await import(text)).default.connect(port, "127.0.0.1");`,
-  "text that is run": `(await (0, eval)("evaluated text")).connect(port, "127.0.0.1");`,
+  "evaluated text": `(await (0, eval)("import('node:net')")).connect(port, "127.0.0.1");`,
   "a function created from text": `globalThis.constructor.constructor("return process")().getBuiltinModule("net").connect(port, "127.0.0.1");`,
   "an async function created from text": `const make = (async () => {}).constructor; make("return process")().then((p) => p.getBuiltinModule("net").connect(port, "127.0.0.1")); await make("")();`,
   "another context": `const vm = await import("node:vm"); vm.runInThisContext("process").getBuiltinModule("net").connect(port, "127.0.0.1");`,

@@ -109,10 +109,10 @@ async function fill(
       `${what}: ${objects} objects of ${Math.round(bulkBytes / 1000)} kB for ${roomBytes / mebibyte} MiB`,
     ],
     checks: [
-      mentions(`${what}: bridge readiness`, "the bus does not store what is published", full.text),
+      mentions(`${what}: bridge readiness`, "the bus does not store messages", full.text),
       mentions(
         `${what}: logged error`,
-        "Look at the NATS servers' logs, the room on their disks",
+        "Check the NATS servers' logs, their free disk space",
         errors.join("; "),
       ),
       mentions(`${what}: bridge liveness`, "ok", alive.text),
