@@ -177,8 +177,8 @@ const mistakes: readonly {
   },
   ...[
     ["--nats-url", "http://127.0.0.1:4222", "nats://host:port or tls://host:port, or several with commas"],
-    ["--nats-creds", "/no/such/file", "a file that can be read"],
-    ["--nats-ca", "/no/such/file", "a file that can be read"],
+    ["--nats-creds", "/no/such/file", "a readable file"],
+    ["--nats-ca", "/no/such/file", "a readable file"],
     ["--cluster", "Big_Letters", "lower-case letters, digits and dashes, at most 63"],
     ["--replica", "a/b", "letters, digits, dots, dashes and underscores, at most 100"],
     ["--stream-replicas", "6", "a whole number from 1 to 5"],
