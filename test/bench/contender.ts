@@ -1,7 +1,7 @@
 /** The interface through which the benchmark runs a controller. */
 import type { Child, ChildSpec, LocalNats } from "../../deploy/local/index.ts";
 import { describeExit } from "../../deploy/local/index.ts";
-import type { Arena } from "./arena.ts";
+import type { BenchEnvironment } from "./environment.ts";
 import type { Pids } from "./processes.ts";
 
 /** The two sides. */
@@ -40,12 +40,12 @@ export interface ProcessSpec extends Pick<ChildSpec, "name" | "command" | "args"
 }
 
 /** Where processes run: an arena, or a bus without a cluster. */
-export interface ProcessGround extends Pick<Arena, "signal" | "fail"> {
-  readonly platform: LocalNats & Partial<Pick<Arena["platform"], "kubeconfigPath">>;
+export interface ProcessEnvironment extends Pick<BenchEnvironment, "signal" | "fail"> {
+  readonly platform: LocalNats & Partial<Pick<BenchEnvironment["platform"], "kubeconfigPath">>;
 }
 
 /** Starts a process of a contender; if it ends unexpectedly, the benchmark fails. */
-export async function startProcess(ground: ProcessGround, spec: ProcessSpec): Promise<Child> {
+export async function startProcess(ground: ProcessEnvironment, spec: ProcessSpec): Promise<Child> {
   const { readyLine, onLine, role, ...child } = spec;
   const last: string[] = [];
   let ready: () => void = () => undefined;

@@ -2,7 +2,7 @@
 import { apiVersionOf } from "../../bus/kube/kind.ts";
 import { buildPage } from "../../dashboard/web/build.ts";
 import { Application } from "../../functions/paas/kinds.ts";
-import { people, startScene, team } from "../harness/dashboard.ts";
+import { people, startDashboardEnvironment, team } from "../harness/dashboard.ts";
 
 /** One opening of the page, in milliseconds from the start of the navigation. */
 export interface ListOpening {
@@ -37,7 +37,7 @@ export async function measureList(
   say: (line: string) => void,
 ): Promise<ListOpening[]> {
   await buildPage();
-  const scene = await startScene();
+  const scene = await startDashboardEnvironment();
   try {
     const { client } = scene.kit;
     const names = Array.from({ length: applications }, (_, at) => `app-${at}`);

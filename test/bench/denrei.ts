@@ -5,8 +5,8 @@ import { functionStatus, kindStatuses } from "../../bus/inspect/status.ts";
 import { consumers, streams } from "../../bus/subjects.ts";
 import { interestOf, type ReconcileFunction } from "../../bus/worker/function.ts";
 import hikawa from "../../functions/zundoko/hikawa.ts";
-import type { Arena } from "./arena.ts";
 import { type Contender, pidOf, type Running, startProcess } from "./contender.ts";
+import type { BenchEnvironment } from "./environment.ts";
 import { collectGarbage, profilerEnv, profilerSocket } from "./profiler/profiler.ts";
 
 const program = fileURLToPath(new URL("../../deploy/cli/denrei.js", import.meta.url));
@@ -24,7 +24,7 @@ export interface DenreiRunning extends Running {
 }
 
 /** The platform with the Hikawa function. With a profiler, its processes can be profiled while they run. */
-export function denrei(arena: Arena, profiler: "profiler" | "no profiler" = "no profiler") {
+export function denrei(arena: BenchEnvironment, profiler: "profiler" | "no profiler" = "no profiler") {
   const { directory } = arena.platform;
   return {
     side: "denrei",
@@ -66,7 +66,7 @@ export function denrei(arena: Arena, profiler: "profiler" | "no profiler" = "no 
 }
 
 /** Waits until the bridge watches every kind of the function and no work is pending. */
-async function settled(arena: Arena, bridge: string): Promise<void> {
+async function settled(arena: BenchEnvironment, bridge: string): Promise<void> {
   const until = performance.now() + settleDeadlineMillis;
   for (let quiet = 0; quiet < quietLooks; ) {
     const busy = await reasons(arena, bridge);
@@ -77,7 +77,7 @@ async function settled(arena: Arena, bridge: string): Promise<void> {
   }
 }
 
-async function reasons({ bus }: Arena, bridge: string): Promise<string[]> {
+async function reasons({ bus }: BenchEnvironment, bridge: string): Promise<string[]> {
   const [kinds, router, status] = await Promise.all([
     kindStatuses(bus, [hikawa as ReconcileFunction], cluster),
     bus.jsm.consumers.info(

@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { Child, LocalPlatform } from "../../deploy/local/index.ts";
 import { Lines } from "../harness/lines.ts";
-import type { Arena } from "./arena.ts";
 import { type Contender, pidOf, startProcess, words } from "./contender.ts";
+import type { BenchEnvironment } from "./environment.ts";
 
 const run = promisify(execFile);
 const folder = fileURLToPath(new URL("./peer/", import.meta.url));
@@ -75,7 +75,7 @@ export async function startGoReplica(
 }
 
 /** The built peer. */
-export function goPeer(arena: Arena): Contender {
+export function goPeer(arena: BenchEnvironment): Contender {
   return {
     side: "go",
     async start(label) {

@@ -3,7 +3,7 @@ import { resourcePath } from "../../bus/kube/client.ts";
 import { apiVersionOf, type Kind } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
-import type { Arena } from "./arena.ts";
+import type { BenchEnvironment } from "./environment.ts";
 
 /** Concurrent creates: enough to keep either controller busy from the start. */
 const creators = 8;
@@ -11,7 +11,7 @@ const creators = 8;
 const stallMillis = 90_000;
 
 /** Where Hikawas are created and watched: an arena, or any other platform. */
-export type Stage = Pick<Arena, "client" | "namespace" | "signal" | "fail">;
+export type Stage = Pick<BenchEnvironment, "client" | "namespace" | "signal" | "fail">;
 
 /** Creates one Hikawa. */
 export const createHikawa = (
@@ -36,7 +36,7 @@ export const namesOf = (prefix: string, count: number): string[] =>
 
 /** Creates many, {@link creators} at a time. */
 export async function createHikawas(
-  arena: Arena,
+  arena: BenchEnvironment,
   names: readonly string[],
   intervalMillis: number,
 ): Promise<void> {
@@ -92,7 +92,7 @@ export interface Waiting {
 
 /** Waits, with one watch, until each of the named Hikawas satisfies the condition. Open it before they are created. */
 export async function waitForHikawas(
-  arena: Arena,
+  arena: BenchEnvironment,
   names: readonly string[],
   condition: (hikawa: Stored<Hikawa>) => boolean,
 ): Promise<Waiting> {

@@ -1,6 +1,7 @@
 /** Memory that a contender needs for idle Hikawas. */
-import type { Arena } from "./arena.ts";
+
 import type { Contender, Running, Side } from "./contender.ts";
+import type { BenchEnvironment } from "./environment.ts";
 import { createHikawas, isKiyoshied, namesOf, waitForHikawas } from "./hikawas.ts";
 import { idleRssOf, rssOf } from "./processes.ts";
 import { verifySongs } from "./verify.ts";
@@ -39,7 +40,11 @@ const collectedSampleMillis = 5000;
 const dayMillis = 86_400_000;
 
 /** Starts the contender and measures it without Hikawas, and with `count` of them that each wait for tomorrow. */
-export async function idleMemory(arena: Arena, contender: Contender, count: number): Promise<IdleMemory> {
+export async function idleMemory(
+  arena: BenchEnvironment,
+  contender: Contender,
+  count: number,
+): Promise<IdleMemory> {
   const running = await contender.start("idle");
   try {
     await running.settled();
@@ -55,7 +60,7 @@ export async function idleMemory(arena: Arena, contender: Contender, count: numb
   }
 }
 
-async function rest({ signal }: Arena, running: Running): Promise<Idle> {
+async function rest({ signal }: BenchEnvironment, running: Running): Promise<Idle> {
   await running.settled();
   const settled = await idleRssOf(running.pids, { millis: sampleMillis, signal });
   const roles = await running.collectGarbage();
@@ -63,7 +68,7 @@ async function rest({ signal }: Arena, running: Running): Promise<Idle> {
   return { settled, collected: await idleRssOf(pids, { millis: collectedSampleMillis, signal }) };
 }
 
-async function sing(arena: Arena): Promise<void> {
+async function sing(arena: BenchEnvironment): Promise<void> {
   const names = namesOf("warm", warmUp.songs);
   const songs = await waitForHikawas(arena, names, isKiyoshied);
   try {
@@ -76,7 +81,7 @@ async function sing(arena: Arena): Promise<void> {
 }
 
 /** Our side emits the first word at once, and Go waits for it; both have reconciled every Hikawa by then. */
-async function fallAsleep(arena: Arena, names: readonly string[]): Promise<void> {
+async function fallAsleep(arena: BenchEnvironment, names: readonly string[]): Promise<void> {
   const waiting = await waitForHikawas(arena, names, ({ spec }) => spec.numZundokos === 1);
   try {
     await createHikawas(arena, names, dayMillis);

@@ -1,7 +1,7 @@
 /** One Hikawa at a time: the time from its create to its first word. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Zundoko } from "../../functions/zundoko/kinds.ts";
-import type { Arena } from "./arena.ts";
+import type { BenchEnvironment } from "./environment.ts";
 import { createHikawa, isKiyoshied, namesOf, waitForHikawas, watchKind } from "./hikawas.ts";
 import { verifySongs } from "./verify.ts";
 
@@ -17,7 +17,7 @@ export type Pace = keyof typeof rests;
  * Hikawa is created.
  */
 export async function latencies(
-  arena: Arena,
+  arena: BenchEnvironment,
   prefix: string,
   count: number,
   pace: Pace = "back to back",

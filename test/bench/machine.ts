@@ -2,7 +2,7 @@
 import { cpus, totalmem, type } from "node:os";
 import { request } from "undici";
 import type { Bus } from "../../bus/nats/connect.ts";
-import type { Arena } from "./arena.ts";
+import type { BenchEnvironment } from "./environment.ts";
 import type { PeerVersions } from "./gopeer.ts";
 
 /** Names and values. */
@@ -23,7 +23,7 @@ export const describeBus = ({ nc }: Bus): Machine => new Map([["NATS", nc.info?.
 
 /** The versions and settings of the platform. */
 export async function describePlatform(
-  { client, platform, bus, signal }: Arena,
+  { client, platform, bus, signal }: BenchEnvironment,
   peer: PeerVersions | undefined,
 ): Promise<Machine> {
   const kubernetes = await client.request<{ gitVersion: string }>({

@@ -1,9 +1,9 @@
 /** `npm run bench`: ours compared with the same operator in Go, and the gateway with Probot. */
 import { Command, InvalidArgumentError, Option } from "commander";
-import { type Arena, openArena } from "./arena.ts";
 import { measureList } from "./dashboard.ts";
 import { denrei } from "./denrei.ts";
 import { documentName, writeDocument } from "./document.ts";
+import { type BenchEnvironment, openBenchEnvironment } from "./environment.ts";
 import { buildPeer, goPeer, type PeerVersions } from "./gopeer.ts";
 import { idleMemory } from "./idle.ts";
 import { describeBus, describeMachine, describePlatform, type Machine } from "./machine.ts";
@@ -15,8 +15,8 @@ import type { Results, Sizes } from "./results.ts";
 import { runRounds } from "./rounds.ts";
 import { routingRounds } from "./routing.ts";
 import { measureSaves } from "./saves.ts";
+import { openWebhookBenchEnvironment, type WebhookBenchEnvironment } from "./webhooks/environment.ts";
 import { gateway } from "./webhooks/gateway.ts";
-import { type Ground, openGround } from "./webhooks/ground.ts";
 import { type InstalledProbot, installProbot, probot } from "./webhooks/probot.ts";
 import { webhookRounds } from "./webhooks/rounds.ts";
 
@@ -114,8 +114,8 @@ const withPeer = parts.some((part) => !withoutCluster.includes(part) && part !==
 
 let peer: PeerVersions | undefined;
 let installed: InstalledProbot | undefined;
-let ground: Ground | undefined;
-let arena: Arena | undefined;
+let ground: WebhookBenchEnvironment | undefined;
+let arena: BenchEnvironment | undefined;
 try {
   expectProc();
   if (withPeer && !options.profile) peer = await buildPeer(stopping.signal);
@@ -137,10 +137,10 @@ process.exit();
 
 async function profile(folder: string): Promise<void> {
   if (onCluster) {
-    arena = await openArena(stopping, accounts);
+    arena = await openBenchEnvironment(stopping, accounts);
     say(await profileSongs(arena, folder, options.hikawas));
   } else {
-    ground = await openGround(stopping, accounts);
+    ground = await openWebhookBenchEnvironment(stopping, accounts);
     say(await profileGateway(ground, folder, options.deliveries));
   }
 }
@@ -175,7 +175,7 @@ async function bench(): Promise<void> {
 }
 
 async function webhookResults(installed: InstalledProbot): Promise<Pick<Results, "webhooks" | "machine">> {
-  ground = await openGround(stopping, accounts);
+  ground = await openWebhookBenchEnvironment(stopping, accounts);
   const receivers = [gateway(ground), probot(ground, installed)] as const;
   const webhooks = await webhookRounds(ground, receivers, options, say);
   const machine: Machine = new Map([...describeBus(ground.bus), ["Probot", installed.version]]);
@@ -185,7 +185,7 @@ async function webhookResults(installed: InstalledProbot): Promise<Pick<Results,
 }
 
 async function routingResults(): Promise<Pick<Results, "routing" | "machine">> {
-  ground = await openGround(stopping, accounts);
+  ground = await openWebhookBenchEnvironment(stopping, accounts);
   const routing = await routingRounds(ground.bus, options, say);
   const machine: Machine = new Map(describeBus(ground.bus));
   await ground.stop();
@@ -194,7 +194,7 @@ async function routingResults(): Promise<Pick<Results, "routing" | "machine">> {
 }
 
 async function clusterResults(): Promise<Omit<Results, "sizes" | "webhooks" | "routing" | "saves" | "list">> {
-  const opened = await openArena(stopping, accounts);
+  const opened = await openBenchEnvironment(stopping, accounts);
   arena = opened;
   const sides = [denrei(opened), goPeer(opened)] as const;
   const roundParts = { throughput: wants("throughput"), latency: wants("latency") };
@@ -210,13 +210,13 @@ async function clusterResults(): Promise<Omit<Results, "sizes" | "webhooks" | "r
   };
 }
 
-async function queues(arena: Arena): Promise<NonNullable<Results["queue"]>> {
+async function queues(arena: BenchEnvironment): Promise<NonNullable<Results["queue"]>> {
   say("ticket queue");
   const alone = await queueSeries(arena, "queue", options);
   return [...alone, ...(await queueSeries(arena, "runtime", options))];
 }
 
-async function idles(arena: Arena): Promise<NonNullable<Results["idle"]>> {
+async function idles(arena: BenchEnvironment): Promise<NonNullable<Results["idle"]>> {
   say("memory with idle Hikawas");
   const go = await idleMemory(arena, goPeer(arena), options.idle);
   await arena.clearObjects();

@@ -1,17 +1,17 @@
 /** CPU profiles of our processes during one run of the songs, or of webhooks. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Arena } from "./arena.ts";
 import { denrei } from "./denrei.ts";
+import type { BenchEnvironment } from "./environment.ts";
 import { startProfile } from "./profiler/profiler.ts";
 import { summary } from "./profilesummary.ts";
 import { throughput } from "./throughput.ts";
+import type { WebhookBenchEnvironment } from "./webhooks/environment.ts";
 import { gateway } from "./webhooks/gateway.ts";
-import type { Ground } from "./webhooks/ground.ts";
 import { connections, warmUp } from "./webhooks/rounds.ts";
 
 /** Runs the songs twice, first to warm up; writes a profile of each process to the folder and returns their summaries. */
-export async function profileSongs(arena: Arena, folder: string, count: number): Promise<string> {
+export async function profileSongs(arena: BenchEnvironment, folder: string, count: number): Promise<string> {
   await mkdir(folder, { recursive: true });
   const running = await denrei(arena, "profiler").start("profile");
   try {
@@ -26,7 +26,11 @@ export async function profileSongs(arena: Arena, folder: string, count: number):
 }
 
 /** Sends deliveries to a gateway twice, first to warm up; otherwise like {@link profileSongs}. */
-export async function profileGateway(ground: Ground, folder: string, deliveries: number): Promise<string> {
+export async function profileGateway(
+  ground: WebhookBenchEnvironment,
+  folder: string,
+  deliveries: number,
+): Promise<string> {
   await mkdir(folder, { recursive: true });
   const { url, profiler, stop } = await gateway(ground, "profiler").start("profile");
   try {

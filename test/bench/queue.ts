@@ -6,8 +6,8 @@ import { apiVersionOf } from "../../bus/kube/kind.ts";
 import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import { timersStream, workStream } from "../../bus/subjects.ts";
 import { ensureTopology } from "../../bus/topology.ts";
-import type { Arena } from "./arena.ts";
 import { pidOf, startProcess } from "./contender.ts";
+import type { BenchEnvironment } from "./environment.ts";
 import { measure, type Usage } from "./processes.ts";
 import {
   busOptions,
@@ -54,7 +54,7 @@ const orderMillis = 300_000;
 
 /** Runs the queue under both loads on three workers, on an empty bus, `rounds` times each. */
 export async function queueSeries(
-  arena: Arena,
+  arena: BenchEnvironment,
   mode: QueueMode,
   { requests, rounds }: { readonly requests: number; readonly rounds: number },
 ): Promise<QueueSeries[]> {
@@ -102,7 +102,7 @@ export async function queueSeries(
 
 /** From the first request until no ticket, mark, or timer is left. */
 async function runOnce(
-  arena: Arena,
+  arena: BenchEnvironment,
   workers: Bus,
   requests: number,
   backlog: number,
@@ -123,7 +123,12 @@ async function runOnce(
   return { requests: total, requestsPerSecond: total / seconds, ownedShare: owned / total };
 }
 
-async function ask<Answer>({ aborted }: Arena, workers: Bus, subject: string, what: object): Promise<Answer> {
+async function ask<Answer>(
+  { aborted }: BenchEnvironment,
+  workers: Bus,
+  subject: string,
+  what: object,
+): Promise<Answer> {
   const request = workers.nc.request(subject, JSON.stringify(what), { timeout: orderMillis });
   return (await Promise.race([request, aborted])).json<Answer>();
 }
@@ -132,7 +137,7 @@ async function ask<Answer>({ aborted }: Arena, workers: Bus, subject: string, wh
  * Every request is complete when both streams are empty. A message moves to the work stream before it leaves the timers' stream,
  * so the order of the two polls matters.
  */
-async function drained({ bus, signal }: Arena): Promise<void> {
+async function drained({ bus, signal }: BenchEnvironment): Promise<void> {
   const messages = async (stream: string) => (await bus.jsm.streams.info(stream)).state.messages;
   while ((await messages(timersStream(scope.fn))) > 0 || (await messages(workStream(scope.fn))) > 0) {
     await sleep(20, undefined, { signal });
@@ -140,7 +145,7 @@ async function drained({ bus, signal }: Arena): Promise<void> {
 }
 
 /** Checks that a ticket of each key was started after its last request. */
-async function expectNothingLost(arena: Arena, workers: Bus): Promise<void> {
+async function expectNothingLost(arena: BenchEnvironment, workers: Bus): Promise<void> {
   const times = await Promise.all(
     replicas.map((replica) => ask<Times>(arena, workers, timesSubject(replica), {})),
   );
@@ -156,7 +161,7 @@ async function expectNothingLost(arena: Arena, workers: Bus): Promise<void> {
 }
 
 /** The runtime reads its object before it calls the function, so one must exist. */
-async function publishNotes({ bus, signal }: Arena): Promise<void> {
+async function publishNotes({ bus, signal }: BenchEnvironment): Promise<void> {
   const { cluster } = scope;
   const onPublished = () => undefined;
   const publisher = await openPublisher({ bus, cluster, kind: Note, signal, onPublished });

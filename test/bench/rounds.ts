@@ -1,6 +1,7 @@
 /** The rounds, in which the two sides alternate. */
-import type { Arena } from "./arena.ts";
+
 import type { Contender, Side } from "./contender.ts";
+import type { BenchEnvironment } from "./environment.ts";
 import { latencies, type Pace, rests } from "./latency.ts";
 import type { Results, Sizes } from "./results.ts";
 import { quantile } from "./statistics.ts";
@@ -15,7 +16,7 @@ export interface RoundParts {
 
 /** Runs the rounds and returns their series. */
 export async function runRounds(
-  arena: Arena,
+  arena: BenchEnvironment,
   contenders: readonly Contender[],
   sizes: Sizes,
   parts: RoundParts,

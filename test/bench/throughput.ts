@@ -1,8 +1,8 @@
 /** Many Hikawas at once: wall time, API calls, CPU, and memory. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Calls, callsBetween, readCalls } from "./apicalls.ts";
-import type { Arena } from "./arena.ts";
 import type { Running } from "./contender.ts";
+import type { BenchEnvironment } from "./environment.ts";
 import { createHikawas, isKiyoshied, namesOf, waitForHikawas } from "./hikawas.ts";
 import { measure, measureOthers, type Usage } from "./processes.ts";
 import { verifySongs } from "./verify.ts";
@@ -23,7 +23,11 @@ export interface Throughput {
 const tailMillis = 2000;
 
 /** Has a contender complete `count` songs and checks each of them. */
-export async function throughput(arena: Arena, running: Running, count: number): Promise<Throughput> {
+export async function throughput(
+  arena: BenchEnvironment,
+  running: Running,
+  count: number,
+): Promise<Throughput> {
   const { connection } = arena.client;
   const names = namesOf("song", count);
   const pids = new Map([...running.pids, ...arena.servers(), ["benchmark", process.pid]]);

@@ -1,8 +1,8 @@
 /** A round counts only if every song is correct. */
 import { controllerOf, type Stored } from "../../bus/kube/object.ts";
 import { Hikawa, Kiyoshi, Zundoko } from "../../functions/zundoko/kinds.ts";
-import type { Arena } from "./arena.ts";
 import { words } from "./contender.ts";
+import type { BenchEnvironment } from "./environment.ts";
 
 /** The expected end of every Hikawa in a round. */
 const expected = JSON.stringify({
@@ -16,7 +16,7 @@ const expected = JSON.stringify({
 
 /** Throws an error with the first mistake unless exactly the named songs exist and all are as expected. */
 export async function verifySongs(
-  { client, namespace, signal }: Arena,
+  { client, namespace, signal }: BenchEnvironment,
   names: readonly string[],
 ): Promise<void> {
   const [hikawas, zundokos, kiyoshis] = await Promise.all([

@@ -9,13 +9,13 @@ import type { Stored } from "../../bus/kube/object.ts";
 import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import { objectStore } from "../../bus/objects/store.ts";
 import { ensureTopology } from "../../bus/topology.ts";
-import { type LocalKit, startLocalKit } from "../harness/kit.ts";
+import { type LocalTestEnvironment, startLocalTestEnvironment } from "../harness/environment.ts";
 
 const busOptions = { replicas: 1, ackWaitMillis: 10_000 };
-let kit: LocalKit;
+let kit: LocalTestEnvironment;
 let bus: Bus;
 beforeAll(async () => {
-  kit = await startLocalKit({ crds: [] });
+  kit = await startLocalTestEnvironment({ crds: [] });
   bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
   await ensureTopology(bus, busOptions);
 });

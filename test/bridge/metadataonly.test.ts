@@ -4,16 +4,16 @@ import { type ApiRequest, metadataOnly, resourcePath } from "../../bus/kube/clie
 import { Secret } from "../../bus/kube/kind.ts";
 import type { KubeObject } from "../../bus/kube/object.ts";
 import type { WatchEvent } from "../../bus/kube/watchstream.ts";
-import { type LocalKit, startLocalKit } from "../harness/kit.ts";
+import { type LocalTestEnvironment, startLocalTestEnvironment } from "../harness/environment.ts";
 import { createNamespace } from "../harness/namespaces.ts";
 
 const namespace = "quiet";
 /** Content that must not be transferred. */
 const hidden = "hunter2-hunter2";
-let kit: LocalKit;
+let kit: LocalTestEnvironment;
 
 beforeAll(async () => {
-  kit = await startLocalKit({ crds: [] });
+  kit = await startLocalTestEnvironment({ crds: [] });
   await createNamespace(kit.client, namespace);
 });
 afterAll(() => kit?.stop());

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { type KubeClient, kubeClient, resourcePath } from "../../bus/kube/client.ts";
 import { loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
 import { ConfigMap } from "../../bus/kube/kind.ts";
-import { startLocalKit } from "../harness/kit.ts";
+import { startLocalTestEnvironment } from "../harness/environment.ts";
 import { createNamespace } from "../harness/namespaces.ts";
 
 const namespaces = ["proxied-1", "proxied-2", "proxied-3"];
@@ -56,7 +56,7 @@ async function watchFor(
 }
 
 test("requests and the watches of many namespaces use the proxy", async () => {
-  const kit = await startLocalKit({ crds: [] });
+  const kit = await startLocalTestEnvironment({ crds: [] });
   onTestFinished(() => kit.stop());
   const proxy = await startConnectProxy();
   const path = await kit.platform.kubeconfigFor("behind-a-proxy", ["system:masters"]);

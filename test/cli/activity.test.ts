@@ -4,13 +4,13 @@ import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import hikawaFunction from "../../functions/zundoko/hikawa.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import { wordsVariable } from "../../functions/zundoko/words.ts";
-import { type Kit, type Replica, startKit } from "../harness/kit.ts";
+import { type Replica, startTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
 import { untilQuiet } from "../harness/quiet.ts";
 import { hikawa, isFinished } from "../harness/song.ts";
 import { runHere } from "./here.ts";
 import { run } from "./program.ts";
 
-let kit: Kit;
+let kit: TestEnvironment;
 let bus: Bus;
 let worker: Replica;
 const pollOptions = { timeout: 60_000, interval: 100 };
@@ -25,7 +25,7 @@ async function said(...args: string[]): Promise<string> {
 const json = async (...args: string[]) => JSON.parse(await said(...args, "--json"));
 
 beforeAll(async () => {
-  kit = await startKit();
+  kit = await startTestEnvironment();
   bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
 });
 afterAll(async () => {

@@ -5,13 +5,13 @@ import { isNotFound } from "../../bus/kube/errors.ts";
 import { Namespace } from "../../bus/kube/kind.ts";
 import { redacted } from "../../bus/values/redact.ts";
 import { Hikawa, Kiyoshi, Zundoko } from "../../functions/zundoko/kinds.ts";
-import { type Kit, startKit } from "../harness/kit.ts";
+import { startTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
 import { hikawa } from "../harness/song.ts";
 import { type Environment, place, run, start } from "./program.ts";
 import { said, song, words } from "./song.ts";
 import { expectNothingLeft, patience, pidOf, printed } from "./up.ts";
 
-let kit: Kit;
+let kit: TestEnvironment;
 const env = (): Environment => ({
   ...song,
   KUBECONFIG: kit.platform.kubeconfigPath,
@@ -19,7 +19,7 @@ const env = (): Environment => ({
 });
 const otherSample = { namespace: "default", name: "hikawa-sample" };
 beforeAll(async () => {
-  kit = await startKit();
+  kit = await startTestEnvironment();
   // An object of another user.
   await kit.client.create(Hikawa, hikawa(otherSample.name, 86_400_000), { fieldManager: "test" });
 });

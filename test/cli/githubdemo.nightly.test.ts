@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { optInLabel } from "../../bus/kube/domain.ts";
 import { Namespace } from "../../bus/kube/kind.ts";
-import { type Kit, startKit } from "../harness/kit.ts";
+import { startTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
 import { args, expectNoSecrets, expectSteps, program } from "./githubsteps.ts";
 import { type Environment, place, run, start } from "./program.ts";
 import { patience, pidOf, printed } from "./up.ts";
@@ -42,9 +42,9 @@ test("fails when the GitHub simulator exits", async () => {
 });
 
 describe("in an existing cluster", () => {
-  let kit: Kit;
+  let kit: TestEnvironment;
   beforeAll(async () => {
-    kit = await startKit();
+    kit = await startTestEnvironment();
   });
   afterAll(() => kit?.stop());
 

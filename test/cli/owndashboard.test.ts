@@ -7,7 +7,7 @@ import { userRoles } from "../../deploy/generate/users.ts";
 import { freePort } from "../../deploy/local/index.ts";
 import type { SimulatedIssuer } from "../../deploy/simulators/login/issuer.ts";
 import { functions } from "../../functions/index.ts";
-import { type LocalKit, startLocalKit } from "../harness/kit.ts";
+import { type LocalTestEnvironment, startLocalTestEnvironment } from "../harness/environment.ts";
 import { people } from "../harness/people.ts";
 import { grant } from "../harness/rights.ts";
 import { logIn } from "../harness/visitor.ts";
@@ -19,12 +19,12 @@ await builtPage();
 
 const rbac = "rbac.authorization.k8s.io";
 const hikawas = "/api/kubernetes/apis/zundokokiyoshi.kaitoy.github.com/v1beta1/namespaces/default/hikawas";
-let kit: LocalKit;
+let kit: LocalTestEnvironment;
 let issuer: SimulatedIssuer | undefined;
 let url: string;
 let env: Environment;
 beforeAll(async () => {
-  kit = await startLocalKit();
+  kit = await startLocalTestEnvironment();
   const address = `127.0.0.1:${await freePort()}`;
   url = `http://${address}`;
   const site = kit.platform.issuer;

@@ -10,12 +10,12 @@ import { kindsOf } from "../../bus/worker/function.ts";
 import { functions } from "../../functions/index.ts";
 import hikawaFunction from "../../functions/zundoko/hikawa.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
-import { type Kit, type Replica, startKit } from "../harness/kit.ts";
+import { type Replica, startTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
 import { hikawa } from "../harness/song.ts";
 import { runHere } from "./here.ts";
 import { run } from "./program.ts";
 
-let kit: Kit;
+let kit: TestEnvironment;
 let bus: Bus;
 let bridge: Replica;
 let worker: Replica;
@@ -42,7 +42,7 @@ const row = (text: string, first: string): string[] | undefined =>
     .find(([cell]) => cell === first);
 
 beforeAll(async () => {
-  kit = await startKit();
+  kit = await startTestEnvironment();
   bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
 });
 afterAll(async () => {

@@ -7,17 +7,17 @@ import { Deployment } from "../../bus/kube/workloads.ts";
 import { podLogLine } from "../../deploy/local/index.ts";
 import { Application } from "../../functions/paas/kinds.ts";
 import { expectAccessible } from "../harness/accessible.ts";
-import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
-import { has } from "../harness/world.ts";
+import { type DashboardEnvironment, people, startDashboardEnvironment, team } from "../harness/dashboard.ts";
+import { has } from "../harness/testobjects.ts";
 
-let scene: Scene;
+let scene: DashboardEnvironment;
 let alice: Page;
 let bob: Page;
 /** Violations of the page's Content Security Policy, and uncaught errors. */
 const complaints: string[] = [];
 
 beforeAll(async () => {
-  scene = await startScene();
+  scene = await startDashboardEnvironment();
   await Promise.all([
     scene.kit.bridge("bridge-1"),
     scene.kit.worker("worker-1", ["modoki-application"], { env: { CONTROLLER_NAMESPACE: team } }),

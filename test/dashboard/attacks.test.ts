@@ -5,15 +5,15 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
 import { toCallback } from "../../deploy/cli/demo/visitor.ts";
 import { Application } from "../../functions/paas/kinds.ts";
-import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import { type DashboardEnvironment, people, startDashboardEnvironment, team } from "../harness/dashboard.ts";
 import { metricSum } from "../harness/metrics.ts";
 import { type OtherSite, startOtherSite } from "../harness/othersite.ts";
 import { logIn, loginCookieName, sessionCookieName, type Visitor, visitor } from "../harness/visitor.ts";
 
-let scene: Scene;
+let scene: DashboardEnvironment;
 let site: OtherSite;
 beforeAll(async () => {
-  scene = await startScene();
+  scene = await startDashboardEnvironment();
   // The body of a form of type text/plain begins like JSON.
   const field = JSON.stringify(application("planted")).slice(0, -1);
   site = await startOtherSite({

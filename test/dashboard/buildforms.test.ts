@@ -6,16 +6,22 @@ import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/githu
 import { Installation } from "../../functions/ghapp/kinds.ts";
 import { AppPipeline, RemoteSync } from "../../functions/paas/kinds.ts";
 import { expectAccessible } from "../harness/accessible.ts";
-import { foreign, people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import {
+  type DashboardEnvironment,
+  foreign,
+  people,
+  startDashboardEnvironment,
+  team,
+} from "../harness/dashboard.ts";
 
 const manager = { fieldManager: "test" };
 const at = (name: string) => ({ namespace: team, name });
 
 let github: SimulatedGitHub;
-let scene: Scene;
+let scene: DashboardEnvironment;
 let alice: Page;
 beforeAll(async () => {
-  scene = await startScene({
+  scene = await startDashboardEnvironment({
     github: async (callbackUrl) => {
       github = await startGitHub({
         repositories: ["acme/web", "acme/docs", "acme/secret", "octo/home"],

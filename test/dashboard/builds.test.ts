@@ -10,9 +10,9 @@ import { Application, RemoteSync } from "../../functions/paas/kinds.ts";
 import { annotations, labels } from "../../functions/paas/names.ts";
 import { expectAccessible } from "../harness/accessible.ts";
 import { fillIn, specOf } from "../harness/buildform.ts";
-import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import { type DashboardEnvironment, people, startDashboardEnvironment, team } from "../harness/dashboard.ts";
 import { createNamespace, optIn } from "../harness/namespaces.ts";
-import { has } from "../harness/world.ts";
+import { has } from "../harness/testobjects.ts";
 
 const manager = { fieldManager: "test" };
 const platformNamespace = "denrei";
@@ -20,7 +20,7 @@ const platformNamespace = "denrei";
 const githubUrl = "http://127.0.0.1:9";
 const [first, second] = ["1", "2"].map((digit) => digit.repeat(40)) as [string, string];
 
-let scene: Scene;
+let scene: DashboardEnvironment;
 let kpack: Kpack;
 let alice: Page;
 /** Violations of the page's Content Security Policy, and uncaught errors. */
@@ -40,7 +40,7 @@ async function create(kind: Kind, name: string, rest: object, namespace = team):
 }
 
 beforeAll(async () => {
-  scene = await startScene();
+  scene = await startDashboardEnvironment();
   const { client } = scene.kit;
   kpack = await startKpack({ client });
   await kpack.builder("default", "ready");

@@ -5,14 +5,14 @@ import { apiVersionOf } from "../../bus/kube/kind.ts";
 import { Application, RemoteSync } from "../../functions/paas/kinds.ts";
 import { expectAccessible } from "../harness/accessible.ts";
 import { fillIn, specOf } from "../harness/buildform.ts";
-import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import { type DashboardEnvironment, people, startDashboardEnvironment, team } from "../harness/dashboard.ts";
 
 const commit = "1".repeat(40);
 
-let scene: Scene;
+let scene: DashboardEnvironment;
 let page: Page;
 beforeAll(async () => {
-  scene = await startScene();
+  scene = await startDashboardEnvironment();
   await scene.kit.client.create(
     Application,
     {

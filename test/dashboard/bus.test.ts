@@ -19,9 +19,15 @@ import { functions } from "../../functions/index.ts";
 import { Branch } from "../fixtures/functions/branches.ts";
 import { Probe } from "../fixtures/functions/probe.ts";
 import { Sticker } from "../fixtures/functions/stickers.ts";
-import { foreign, people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import {
+  type DashboardEnvironment,
+  foreign,
+  people,
+  startDashboardEnvironment,
+  team,
+} from "../harness/dashboard.ts";
+import type { GatewayReplica, Replica } from "../harness/environment.ts";
 import { readEvents } from "../harness/eventreader.ts";
-import type { GatewayReplica, Replica } from "../harness/kit.ts";
 import { grantBus } from "../harness/rights.ts";
 import type { Visitor } from "../harness/visitor.ts";
 import { hookOf, post, push } from "../harness/webhooks.ts";
@@ -32,13 +38,13 @@ const paths = ["probe", "branches", "stickers"].map((name) =>
 const group = "test.denrei.dev";
 const patience = { timeout: 60_000, interval: 100 };
 
-let scene: Scene;
+let scene: DashboardEnvironment;
 let workers: Replica[];
 let gateway: GatewayReplica;
 let alice: Visitor;
 let bob: Visitor;
 beforeAll(async () => {
-  scene = await startScene({
+  scene = await startDashboardEnvironment({
     crds: [...crdManifests(functions), ...[Probe, Branch, Sticker].map((kind) => crdOf(kind))],
     functions: paths,
   });

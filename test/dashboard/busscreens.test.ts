@@ -4,17 +4,21 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { Branch } from "../fixtures/functions/branches.ts";
 import { Probe } from "../fixtures/functions/probe.ts";
 import { expectAccessible } from "../harness/accessible.ts";
-import { type BusScene, refusalsOn, startBusScene } from "../harness/busscene.ts";
+import {
+  type BusDashboardEnvironment,
+  refusalsOn,
+  startBusDashboardEnvironment,
+} from "../harness/busdashboard.ts";
 import { foreign, people, team } from "../harness/dashboard.ts";
 
 const patience = { timeout: 60_000, interval: 100 };
 
-let scene: BusScene;
+let scene: BusDashboardEnvironment;
 let alice: Page;
 let bob: Page;
 let refusals: readonly (readonly string[])[];
 beforeAll(async () => {
-  scene = await startBusScene();
+  scene = await startBusDashboardEnvironment();
   alice = await scene.loggedIn(people.alice, team);
   bob = await scene.loggedIn(people.bob, team);
   refusals = [alice, bob].map(refusalsOn);

@@ -9,19 +9,19 @@ import { type Dashboard, startDashboard } from "../../dashboard/server/server.ts
 import { cookieHeader } from "../../deploy/cli/demo/visitor.ts";
 import { builtPage } from "../../deploy/environment/page.ts";
 import { type Line, openLine } from "../gateway/requests.ts";
-import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import { type DashboardEnvironment, people, startDashboardEnvironment, team } from "../harness/dashboard.ts";
 import type { Visitor } from "../harness/visitor.ts";
 
 const limit = 8;
 const apps = `/apis/modoki.tsuzu.dev/v1alpha1/namespaces/${team}/applications`;
 const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
 
-let scene: Scene;
+let scene: DashboardEnvironment;
 let bus: Bus;
 let alice: Visitor;
 const dashboards: Dashboard[] = [];
 beforeAll(async () => {
-  scene = await startScene();
+  scene = await startDashboardEnvironment();
   bus = await connectBus({ url: scene.kit.platform.natsUrlFor("dashboard"), name: "test-dashboard" });
   alice = await scene.visitor(people.alice);
 });

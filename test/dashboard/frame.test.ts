@@ -4,12 +4,18 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
 import { Application } from "../../functions/paas/kinds.ts";
 import { expectAccessible } from "../harness/accessible.ts";
-import { foreign, people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import {
+  type DashboardEnvironment,
+  foreign,
+  people,
+  startDashboardEnvironment,
+  team,
+} from "../harness/dashboard.ts";
 
-let scene: Scene;
+let scene: DashboardEnvironment;
 let page: Page;
 beforeAll(async () => {
-  scene = await startScene();
+  scene = await startDashboardEnvironment();
   page = await scene.loggedIn(people.alice, team);
 });
 afterAll(() => scene?.stop());

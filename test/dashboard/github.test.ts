@@ -2,19 +2,19 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { cookieHeader } from "../../deploy/cli/demo/visitor.ts";
 import type { SimulatedGitHub } from "../../deploy/simulators/github/github.ts";
-import { people, type Scene } from "../harness/dashboard.ts";
+import { type DashboardEnvironment, people } from "../harness/dashboard.ts";
 import { authorize, connect, requestCallback } from "../harness/githubconnection.ts";
-import { ids, many, startGitHubScene } from "../harness/githubscene.ts";
+import { ids, many, startGitHubDashboardEnvironment } from "../harness/githubdashboard.ts";
 import type { Visitor } from "../harness/visitor.ts";
 
 const { own, others, personal, unseen } = ids;
 
-let scene: Scene;
+let scene: DashboardEnvironment;
 let github: SimulatedGitHub;
 let stop: (() => Promise<void>) | undefined;
 let alice: Visitor;
 beforeAll(async () => {
-  ({ scene, github, stop } = await startGitHubScene());
+  ({ scene, github, stop } = await startGitHubDashboardEnvironment());
 });
 afterAll(() => stop?.());
 beforeEach(async () => {

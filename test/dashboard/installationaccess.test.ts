@@ -3,19 +3,19 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { apiVersionOf } from "../../bus/kube/kind.ts";
 import type { SimulatedGitHub } from "../../deploy/simulators/github/github.ts";
 import { Installation } from "../../functions/ghapp/kinds.ts";
-import { people, type Scene, team } from "../harness/dashboard.ts";
+import { type DashboardEnvironment, people, team } from "../harness/dashboard.ts";
 import { connect } from "../harness/githubconnection.ts";
-import { ids, startGitHubScene } from "../harness/githubscene.ts";
+import { ids, startGitHubDashboardEnvironment } from "../harness/githubdashboard.ts";
 import type { Visitor } from "../harness/visitor.ts";
 
 const { own, personal, unseen } = ids;
 
-let scene: Scene;
+let scene: DashboardEnvironment;
 let github: SimulatedGitHub;
 let stop: (() => Promise<void>) | undefined;
 let alice: Visitor;
 beforeAll(async () => {
-  ({ scene, github, stop } = await startGitHubScene());
+  ({ scene, github, stop } = await startGitHubDashboardEnvironment());
 });
 afterAll(() => stop?.());
 beforeEach(async () => {

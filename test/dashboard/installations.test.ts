@@ -5,7 +5,7 @@ import { apiVersionOf } from "../../bus/kube/kind.ts";
 import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/github/github.ts";
 import { ClusterGitHubApp, GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
 import { expectAccessible } from "../harness/accessible.ts";
-import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import { type DashboardEnvironment, people, startDashboardEnvironment, team } from "../harness/dashboard.ts";
 import { grant } from "../harness/rights.ts";
 
 const manager = { fieldManager: "test" };
@@ -14,9 +14,9 @@ const manager = { fieldManager: "test" };
 vi.setConfig({ testTimeout: 300_000 });
 
 let github: SimulatedGitHub;
-let scene: Scene;
+let scene: DashboardEnvironment;
 beforeAll(async () => {
-  scene = await startScene({
+  scene = await startDashboardEnvironment({
     github: async (callbackUrl) => {
       github = await startGitHub({
         repositories: ["acme/web", "acme/docs", "acme/secret", "hidden/web"],

@@ -7,18 +7,24 @@ import {
   ServiceAccount,
 } from "../../deploy/simulators/kpack/kinds.ts";
 import { type Kpack, startKpack } from "../../deploy/simulators/kpack/kpack.ts";
-import { foreign, people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import {
+  type DashboardEnvironment,
+  foreign,
+  people,
+  startDashboardEnvironment,
+  team,
+} from "../harness/dashboard.ts";
 import { type EventReader, readEvents } from "../harness/eventreader.ts";
 import { type SimulatedNode, startSimulatedNode } from "../harness/simulatednode.ts";
 import type { Visitor } from "../harness/visitor.ts";
 import { account, accountIn, imageIn } from "../kpack/environment.ts";
 
-let scene: Scene;
+let scene: DashboardEnvironment;
 let node: SimulatedNode;
 let alice: Visitor;
 const readers: EventReader[] = [];
 beforeAll(async () => {
-  scene = await startScene();
+  scene = await startDashboardEnvironment();
   node = await startSimulatedNode(scene.kit.client);
   alice = await scene.visitor(people.alice);
 });

@@ -6,7 +6,13 @@ import { apiVersionOf } from "../../bus/kube/kind.ts";
 import { crdManifests } from "../../deploy/generate/crds.ts";
 import { functions } from "../../functions/index.ts";
 import { Application } from "../../functions/paas/kinds.ts";
-import { foreign, type OwnScene, people, startOwnEnvironment, team } from "../harness/dashboard.ts";
+import {
+  foreign,
+  type OwnDashboardEnvironment,
+  people,
+  startOwnDashboardEnvironment,
+  team,
+} from "../harness/dashboard.ts";
 import { type EventReader, readEvents } from "../harness/eventreader.ts";
 import { type SimulatedNode, startSimulatedNode } from "../harness/simulatednode.ts";
 import type { Visitor } from "../harness/visitor.ts";
@@ -27,13 +33,16 @@ const applications = `/apis/modoki.tsuzu.dev/v1alpha1/namespaces/${team}/applica
 const proxied = `/api/kubernetes${applications}`;
 const prefix = "oidc:";
 
-let scene: OwnScene;
+let scene: OwnDashboardEnvironment;
 let node: SimulatedNode;
 let alice: Visitor;
 let bob: Visitor;
 const readers: EventReader[] = [];
 beforeAll(async () => {
-  scene = await startOwnEnvironment({ usernamePrefix: prefix, crds: crds.filter((crd) => !isSong(crd)) });
+  scene = await startOwnDashboardEnvironment({
+    usernamePrefix: prefix,
+    crds: crds.filter((crd) => !isSong(crd)),
+  });
   node = await startSimulatedNode(scene.kit.client);
   [alice, bob] = [await scene.visitor(people.alice), await scene.visitor(people.bob)];
 });

@@ -4,14 +4,14 @@ import { request } from "undici";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
 import { Application } from "../../functions/paas/kinds.ts";
-import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import { type DashboardEnvironment, people, startDashboardEnvironment, team } from "../harness/dashboard.ts";
 import { openRecords, type Records } from "../harness/sessionrecords.ts";
 import { sessionCookieName, visitor } from "../harness/visitor.ts";
 
-let scene: Scene;
+let scene: DashboardEnvironment;
 let records: Records;
 beforeAll(async () => {
-  scene = await startScene();
+  scene = await startDashboardEnvironment();
   records = await openRecords(scene);
 });
 afterAll(async () => {

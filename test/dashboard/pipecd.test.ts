@@ -15,18 +15,18 @@ import {
   Piped,
 } from "../../functions/pipecd/kinds.ts";
 import { expectAccessible } from "../harness/accessible.ts";
-import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import { type DashboardEnvironment, people, startDashboardEnvironment, team } from "../harness/dashboard.ts";
 import { optIn } from "../harness/namespaces.ts";
 import { sample, stackKinds } from "../harness/pipecd.ts";
-import { has } from "../harness/world.ts";
+import { has } from "../harness/testobjects.ts";
 
 const plane = "controlplane-sample";
 const at = (name: string) => ({ namespace: team, name });
 
-let scene: Scene;
+let scene: DashboardEnvironment;
 let pods: PipecdPods;
 beforeAll(async () => {
-  scene = await startScene();
+  scene = await startDashboardEnvironment();
   const { kit } = scene;
   await optIn(kit.client, team);
   pods = await startPipecdPods({ client: kit.client });

@@ -9,19 +9,19 @@ import { Image } from "../../functions/paas/kinds/kpack.ts";
 import { AppPipeline, type Preview } from "../../functions/paas/kinds.ts";
 import { annotations, labels } from "../../functions/paas/names.ts";
 import { expectAccessible } from "../harness/accessible.ts";
-import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import { type DashboardEnvironment, people, startDashboardEnvironment, team } from "../harness/dashboard.ts";
 
 const manager = { fieldManager: "test" };
 const since = "2026-01-02T03:04:05Z";
 const later = new Date(Date.now() + 3_600_000).toISOString();
 
-let scene: Scene;
+let scene: DashboardEnvironment;
 let alice: Page;
 /** Violations of the page's Content Security Policy, and uncaught errors. */
 const complaints: string[] = [];
 
 beforeAll(async () => {
-  scene = await startScene();
+  scene = await startDashboardEnvironment();
   const { client } = scene.kit;
   await installCrds(client, kpackCrds, { ...manager, signal: AbortSignal.timeout(60_000) });
   alice = await scene.loggedIn(people.alice, team);

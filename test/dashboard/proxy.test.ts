@@ -7,7 +7,13 @@ import { apiVersionOf, Secret } from "../../bus/kube/kind.ts";
 import { cookieHeader } from "../../deploy/cli/demo/visitor.ts";
 import { Application } from "../../functions/paas/kinds.ts";
 import { auditEvents } from "../harness/audit.ts";
-import { foreign, people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import {
+  type DashboardEnvironment,
+  foreign,
+  people,
+  startDashboardEnvironment,
+  team,
+} from "../harness/dashboard.ts";
 import type { Visitor } from "../harness/visitor.ts";
 
 const applications = (namespace: string) =>
@@ -23,11 +29,11 @@ const application = (name: string, spec: object = {}) => ({
   spec: { domains: [`${name}.example.com`], ...spec },
 });
 
-let scene: Scene;
+let scene: DashboardEnvironment;
 let alice: Visitor;
 let bob: Visitor;
 beforeAll(async () => {
-  scene = await startScene();
+  scene = await startDashboardEnvironment();
   await scene.kit.client.create(
     Secret,
     {

@@ -3,19 +3,25 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
 import { type ApiServer, openApiServer } from "../../dashboard/server/kubernetes/apiserver.ts";
 import { Application } from "../../functions/paas/kinds.ts";
-import { foreign, people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import {
+  type DashboardEnvironment,
+  foreign,
+  people,
+  startDashboardEnvironment,
+  team,
+} from "../harness/dashboard.ts";
 import { openRecords, type Records } from "../harness/sessionrecords.ts";
 import { type RequestOptions, sessionCookieName, type Visitor } from "../harness/visitor.ts";
 
 type Name = keyof typeof people;
 const names = Object.keys(people) as Name[];
 
-let scene: Scene;
+let scene: DashboardEnvironment;
 let records: Records;
 let apiServer: ApiServer;
 let visitors: Record<Name, Visitor>;
 beforeAll(async () => {
-  scene = await startScene();
+  scene = await startDashboardEnvironment();
   records = await openRecords(scene);
   apiServer = await openApiServer({ path: scene.kit.platform.kubeconfigPath });
   visitors = {

@@ -3,17 +3,23 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { request } from "undici";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { cookieHeader, toCallback } from "../../deploy/cli/demo/visitor.ts";
-import { newKey, people, type Scene, startScene, team } from "../harness/dashboard.ts";
-import type { Replica } from "../harness/kit.ts";
+import {
+  type DashboardEnvironment,
+  newKey,
+  people,
+  startDashboardEnvironment,
+  team,
+} from "../harness/dashboard.ts";
+import type { Replica } from "../harness/environment.ts";
 import { metricSum } from "../harness/metrics.ts";
 import { openRecords, type Records } from "../harness/sessionrecords.ts";
 import { loginCookieName, sessionCookieName, type Visitor, visitor } from "../harness/visitor.ts";
 
-let scene: Scene;
+let scene: DashboardEnvironment;
 let second: Replica & { readonly url: string };
 let records: Records;
 beforeAll(async () => {
-  scene = await startScene();
+  scene = await startDashboardEnvironment();
   second = await scene.secondReplica();
   records = await openRecords(scene);
 });

@@ -2,16 +2,16 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Application } from "../../functions/paas/kinds.ts";
-import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
-import type { Replica } from "../harness/kit.ts";
+import { type DashboardEnvironment, people, startDashboardEnvironment, team } from "../harness/dashboard.ts";
+import type { Replica } from "../harness/environment.ts";
 import { openRecords, type Records } from "../harness/sessionrecords.ts";
 import { sessionCookieName, type Visitor, visitor } from "../harness/visitor.ts";
 
-let scene: Scene;
+let scene: DashboardEnvironment;
 let second: Replica & { readonly url: string };
 let records: Records;
 beforeAll(async () => {
-  scene = await startScene();
+  scene = await startDashboardEnvironment();
   second = await scene.secondReplica();
   records = await openRecords(scene);
 });

@@ -2,7 +2,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
 import { Application } from "../../functions/paas/kinds.ts";
-import { foreign, people, type Scene, startScene, team } from "../harness/dashboard.ts";
+import {
+  type DashboardEnvironment,
+  foreign,
+  people,
+  startDashboardEnvironment,
+  team,
+} from "../harness/dashboard.ts";
 import { type EventReader, readEvents } from "../harness/eventreader.ts";
 import type { Visitor } from "../harness/visitor.ts";
 
@@ -27,11 +33,11 @@ interface Changed {
 const pathOf = (namespace: string) => `/apis/modoki.tsuzu.dev/v1alpha1/namespaces/${namespace}/applications`;
 const applications = pathOf(team);
 
-let scene: Scene;
+let scene: DashboardEnvironment;
 let alice: Visitor;
 const readers: EventReader[] = [];
 beforeAll(async () => {
-  scene = await startScene();
+  scene = await startDashboardEnvironment();
   alice = await scene.visitor(people.alice);
   await create("first");
 });

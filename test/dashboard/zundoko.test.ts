@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { Hikawa, Zundoko } from "../../functions/zundoko/kinds.ts";
 import { wordsVariable } from "../../functions/zundoko/words.ts";
 import { expectAccessible } from "../harness/accessible.ts";
-import { people, type Scene, startScene, team } from "../harness/dashboard.ts";
-import type { Replica } from "../harness/kit.ts";
+import { type DashboardEnvironment, people, startDashboardEnvironment, team } from "../harness/dashboard.ts";
+import type { Replica } from "../harness/environment.ts";
 import { hikawa } from "../harness/song.ts";
 
 const words = ["Doko", "Zun", "Zun", "Doko", "Zun", "Zun", "Zun", "Zun", "Doko"];
@@ -13,10 +13,10 @@ const words = ["Doko", "Zun", "Zun", "Doko", "Zun", "Zun", "Zun", "Zun", "Doko"]
 // Each test visits several screens twice.
 vi.setConfig({ testTimeout: 300_000 });
 
-let scene: Scene;
+let scene: DashboardEnvironment;
 let singer: Replica;
 beforeAll(async () => {
-  scene = await startScene();
+  scene = await startDashboardEnvironment();
 });
 afterAll(() => scene?.stop());
 

@@ -15,7 +15,7 @@ import { withoutHashes } from "../../deploy/helm/sources.ts";
 import type { Child } from "../../deploy/local/index.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import manifest from "../../package.json" with { type: "json" };
-import { hookSecret, type LocalKit, startLocalKit } from "../harness/kit.ts";
+import { hookSecret, type LocalTestEnvironment, startLocalTestEnvironment } from "../harness/environment.ts";
 import { Lines } from "../harness/lines.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 import { hookOf, post, push } from "../harness/webhooks.ts";
@@ -229,13 +229,13 @@ function entriesOf(json: Record<string, unknown>): string[] {
 }
 
 describe("bridge, worker and gateway of the base, and the dashboard, in the image,", () => {
-  let kit: LocalKit;
+  let kit: LocalTestEnvironment;
   /** The files mounted into the pods, readable for their user. */
   let mounted: string;
   const logs = new Map<string, Lines>();
   const processes = new Map<string, Child>();
   beforeAll(async () => {
-    kit = await startLocalKit();
+    kit = await startLocalTestEnvironment();
     mounted = await mkdtemp(join(tmpdir(), "test-mounted-"));
     await chmod(mounted, 0o755);
     await mkdir(join(mounted, "webhooks"));

@@ -7,7 +7,11 @@ import { functions } from "../../functions/index.ts";
 import hikawaFunction from "../../functions/zundoko/hikawa.ts";
 import hikawas from "../../functions/zundoko/hikawa.ts";
 import { Hikawa, Zundoko } from "../../functions/zundoko/kinds.ts";
-import { type LocalKit, type Replica, startLocalKit } from "../harness/kit.ts";
+import {
+  type LocalTestEnvironment,
+  type Replica,
+  startLocalTestEnvironment,
+} from "../harness/environment.ts";
 import { untilQuiet } from "../harness/quiet.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 import { hookOf, post, push } from "../harness/webhooks.ts";
@@ -21,12 +25,12 @@ const timers = `${timersStream(scope.fn)}/${consumers.relay(scope)}`;
 const hour = 3_600_000;
 const patience = { timeout: 60_000, interval: 100 };
 let objects: Manifest[];
-let kit: LocalKit;
+let kit: LocalTestEnvironment;
 let bus: Bus;
 
 beforeAll(async () => {
   objects = await siteWith("keda");
-  kit = await startLocalKit();
+  kit = await startLocalTestEnvironment();
   await kit.bridge("bridge-1");
   bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
   // Without kubectl, kustomize may have to be built first.

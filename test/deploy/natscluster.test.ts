@@ -11,7 +11,7 @@ import {
 } from "../../deploy/generate/certificates.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
-import { type Kit, type Replica, startKit } from "../harness/kit.ts";
+import { type Replica, startTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 import { type Secret, secretWith, startTlsBus, type TlsBus } from "../harness/tlsbus.ts";
 import type { Manifest } from "./manifests.ts";
@@ -23,7 +23,7 @@ const words = { DENREI_ZUNDOKO_WORDS: "Doko,Zun,Zun,Zun,Zun,Doko" };
 const replicas = { DENREI_STREAM_REPLICAS: "3" };
 /** Servers in this test connect by address instead of by name. */
 const here = "127.0.0.1";
-let kit: Kit;
+let kit: TestEnvironment;
 let bus: TlsBus;
 let objects: Manifest[];
 let worker: Replica;
@@ -33,7 +33,7 @@ beforeAll(async () => {
   const client = (user: string): Secret =>
     secretWith(`${user}-tls`, authority.cert, authority.client({ user }));
   objects = await siteWith("keda");
-  kit = await startKit();
+  kit = await startTestEnvironment();
   bus = await startTlsBus(
     kit.platform,
     [

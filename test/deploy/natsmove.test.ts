@@ -9,7 +9,7 @@ import { keptStreams } from "../../bus/permissions.ts";
 import { peerName, peerNames, serverNames } from "../../deploy/generate/certificates.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
-import { type Kit, startKit } from "../harness/kit.ts";
+import { startTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
 import { programs } from "../harness/programs.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 import { type Secret, secretWith, startTlsBus, type TlsBus } from "../harness/tlsbus.ts";
@@ -26,7 +26,7 @@ const here = "127.0.0.1";
 /** An object that always fails: the names of its children would be too long. */
 const hopeless = "long".padEnd(250, "g");
 const patience = { timeout: 90_000, interval: 200 };
-let kit: Kit;
+let kit: TestEnvironment;
 let secrets: Secret[];
 let backups: string;
 /** The current bus: one server, then three. */
@@ -58,7 +58,7 @@ beforeAll(async () => {
     secretWith(`${peerName}-tls`, authority.cert, authority.peer({ user: peerName }, [...peerNames, here])),
     ...clients.map((user) => secretWith(`${user}-tls`, authority.cert, authority.client({ user }))),
   ];
-  kit = await startKit();
+  kit = await startTestEnvironment();
   backups = join(kit.platform.directory, "backups");
   await mkdir(backups);
   bus = await startTlsBus(kit.platform, secrets, { name: "one" });

@@ -9,7 +9,7 @@ import { parseAllDocuments } from "yaml";
 import { pipecdClient } from "../../functions/pipecd/api/client.ts";
 import { cacheImage, imagesOf, storeImage } from "../../functions/pipecd/profile.ts";
 import { type Machine, simulatedMachine } from "../fixtures/kindsimulator/machine.ts";
-import { type LocalKit, startLocalKit } from "../harness/kit.ts";
+import { type LocalTestEnvironment, startLocalTestEnvironment } from "../harness/environment.ts";
 import { programs } from "../harness/programs.ts";
 import { pipecdManifests, runOnPipecd } from "../kind/pipecd/onkind.ts";
 import { type SimulatedTarget, simulatedTarget } from "../pipecd/contract/target.ts";
@@ -17,11 +17,11 @@ import { root } from "./manifests.ts";
 
 const kubectl = (await programs("kubectl")).kubectl.path;
 
-let kit: LocalKit;
+let kit: LocalTestEnvironment;
 let server: SimulatedTarget;
 let machine: Machine;
 beforeAll(async () => {
-  kit = await startLocalKit();
+  kit = await startLocalTestEnvironment();
   server = await simulatedTarget("C");
   const portOf = (address: string) => Number(address.split(":").at(-1));
   const { web, api, piped } = server.addresses;

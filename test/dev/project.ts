@@ -4,7 +4,7 @@ import { onTestFinished } from "vitest";
 import { type KubeClient, kubeClient } from "../../bus/kube/client.ts";
 import { loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
 import { type Place, type Running, start } from "../cli/program.ts";
-import { startLocalKit } from "../harness/kit.ts";
+import { startLocalTestEnvironment } from "../harness/environment.ts";
 import { platformPrograms, programs } from "../harness/programs.ts";
 import { quickly } from "../harness/start/quick.ts";
 import { makeStoneCode, type StoneCode } from "./stonecode.ts";
@@ -91,7 +91,7 @@ export async function startDevThere(
   args: readonly string[] = [],
   env: Readonly<Record<string, string | undefined>> = {},
 ): Promise<Dev> {
-  const kit = await startLocalKit();
+  const kit = await startLocalTestEnvironment();
   onTestFinished(() => kit.stop());
   const { kubeconfigPath: KUBECONFIG, natsUrl: NATS_URL } = kit.platform;
   return startDev(mine, args, { ...env, KUBECONFIG, NATS_URL });

@@ -8,7 +8,7 @@ import { Ingress } from "../harness/children.ts";
 import { createNamespace } from "../harness/namespaces.ts";
 import { type Paas, platformNamespace, startPaas } from "../harness/paas.ts";
 import { sized } from "../harness/size.ts";
-import { conditionOf, has } from "../harness/world.ts";
+import { conditionOf, has } from "../harness/testobjects.ts";
 
 const [x, y] = ["team-x", "team-y"];
 

@@ -8,8 +8,8 @@ import { Application } from "../../functions/paas/kinds.ts";
 import { runHere } from "../cli/here.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
 import { rightKinds } from "../harness/rights.ts";
+import { conditionOf, has } from "../harness/testobjects.ts";
 import { hastenTimer, storedDelay } from "../harness/timers.ts";
-import { conditionOf, has } from "../harness/world.ts";
 
 type CronJobObject = KubeObject<{ readonly schedule: string; readonly suspend?: boolean }>;
 const CronJob = externalKind<CronJobObject>({

@@ -7,8 +7,8 @@ import { Application } from "../../functions/paas/kinds.ts";
 import { runHere } from "../cli/here.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
 import { rightKinds } from "../harness/rights.ts";
+import { conditionOf, has } from "../harness/testobjects.ts";
 import { hastenTimer } from "../harness/timers.ts";
-import { conditionOf, has } from "../harness/world.ts";
 
 const at = { namespace: "default", name: "web" };
 const later = { timeout: 90_000, interval: 300 };

@@ -11,8 +11,8 @@ import { Deployment, Ingress, imageOf, Service } from "../harness/children.ts";
 import { metricSum } from "../harness/metrics.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
 import { sized } from "../harness/size.ts";
+import { conditionOf, has } from "../harness/testobjects.ts";
 import { changeBeforeTimer } from "../harness/timers.ts";
-import { conditionOf, has } from "../harness/world.ts";
 
 let paas: Paas;
 beforeAll(async () => {

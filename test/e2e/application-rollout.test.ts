@@ -5,7 +5,7 @@ import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import { Application } from "../../functions/paas/kinds.ts";
 import { Deployment } from "../harness/children.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
-import { conditionOf, has } from "../harness/world.ts";
+import { conditionOf, has } from "../harness/testobjects.ts";
 
 const Node = externalKind<KubeObject<{ readonly unschedulable?: boolean }>>({
   group: "",

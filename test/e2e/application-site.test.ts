@@ -9,8 +9,8 @@ import { gatewayCrds } from "../gatewayapi/crds.ts";
 import { Deployment, HTTPRoute, Ingress, Service } from "../harness/children.ts";
 import { type Paas, platformNamespace, startPaas } from "../harness/paas.ts";
 import { sized } from "../harness/size.ts";
+import { conditionOf, has } from "../harness/testobjects.ts";
 import { hastenTimer, storedDelay } from "../harness/timers.ts";
-import { conditionOf, has } from "../harness/world.ts";
 
 let paas: Paas;
 beforeAll(async () => {

@@ -9,7 +9,7 @@ import { Deployment, Ingress, imageOf, Service } from "../harness/children.ts";
 import { metricSum } from "../harness/metrics.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
 import { sized } from "../harness/size.ts";
-import { conditionOf, has } from "../harness/world.ts";
+import { conditionOf, has } from "../harness/testobjects.ts";
 
 let paas: Paas;
 beforeAll(async () => {

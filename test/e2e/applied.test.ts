@@ -5,9 +5,9 @@ import { ConfigMap } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import gardeners from "../fixtures/functions/gardeners.ts";
 import planters, { Plant, Planter, perSecond } from "../fixtures/functions/planters.ts";
-import { testCluster } from "../harness/ground.ts";
+import { testCluster } from "../harness/platforms.ts";
+import { has, openTestObjects, type TestObjects } from "../harness/testobjects.ts";
 import { changeBeforeTimer } from "../harness/timers.ts";
-import { has, openWorld, type World } from "../harness/world.ts";
 import { type Ket, startKet } from "../ket/index.ts";
 
 const paths = ["planters", "gardeners"].map((name) =>
@@ -17,13 +17,13 @@ const fixtures = fileURLToPath(new URL("../fixtures/cases/planters", import.meta
 const patience = { timeout: 60_000 };
 
 let ket: Ket;
-let world: World;
+let world: TestObjects;
 beforeAll(async () => {
   const cluster = await testCluster();
   ket = await startKet({ ...cluster, functions: paths, fixtures, workers: 2, controllerManager: "omit" });
   const { client, nats, namespace } = ket;
   const platform = { natsUrl: nats.url };
-  world = await openWorld({ client, platform }, [planters, gardeners], ket.workers, {
+  world = await openTestObjects({ client, platform }, [planters, gardeners], ket.workers, {
     namespace,
     ...(cluster.cluster === "existing" && { watched: [namespace] }),
   });

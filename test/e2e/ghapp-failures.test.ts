@@ -4,8 +4,8 @@ import type { Fault, FaultAnswer } from "../../deploy/simulators/github/faults.t
 import { GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
 import { annotations, TokenSecret } from "../../functions/ghapp/secret.ts";
 import { type GhApps, pemKey, startGhApps } from "../harness/ghapp.ts";
+import { conditionOf, has } from "../harness/testobjects.ts";
 import { fireTimer, timerLeft } from "../harness/timers.ts";
-import { conditionOf, has } from "../harness/world.ts";
 
 const timeout = 100_000;
 

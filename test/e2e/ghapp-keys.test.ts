@@ -5,7 +5,7 @@ import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import { ClusterGitHubApp, GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
 import { TokenSecret } from "../../functions/ghapp/secret.ts";
 import { type GhApps, pemKey, platformNamespace, startGhApps } from "../harness/ghapp.ts";
-import { conditionOf, has } from "../harness/world.ts";
+import { conditionOf, has } from "../harness/testobjects.ts";
 
 const timeout = 60_000;
 

@@ -6,7 +6,7 @@ import { ClusterGitHubApp, GitHubApp, Installation } from "../../functions/ghapp
 import type { Rule } from "../../functions/ghapp/policy.ts";
 import { TokenSecret } from "../../functions/ghapp/secret.ts";
 import { type GhApps, pemKey, platformNamespace, startGhApps } from "../harness/ghapp.ts";
-import { has } from "../harness/world.ts";
+import { has } from "../harness/testobjects.ts";
 
 const timeout = 60_000;
 

@@ -5,12 +5,12 @@ import { sweeps, timersStream, work } from "../../bus/subjects.ts";
 import type { Fault } from "../../deploy/simulators/github/faults.ts";
 import { Installation } from "../../functions/ghapp/kinds.ts";
 import { annotations, type SecretObject, TokenSecret } from "../../functions/ghapp/secret.ts";
+import type { Replica } from "../harness/environment.ts";
 import { type GhApps, startGhApps, texts } from "../harness/ghapp.ts";
-import type { Replica } from "../harness/kit.ts";
 import { metricSum } from "../harness/metrics.ts";
 import { sweep } from "../harness/sweep.ts";
+import { has } from "../harness/testobjects.ts";
 import { timerLeft } from "../harness/timers.ts";
-import { has } from "../harness/world.ts";
 
 const timeout = 100_000;
 const scope = { fn: "installation", cluster: "default" };

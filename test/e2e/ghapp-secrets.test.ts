@@ -4,7 +4,7 @@ import { controllerOf, type Stored } from "../../bus/kube/object.ts";
 import { GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
 import { annotations, type SecretObject, TokenSecret } from "../../functions/ghapp/secret.ts";
 import { type GhApps, startGhApps, texts } from "../harness/ghapp.ts";
-import { conditionOf, has } from "../harness/world.ts";
+import { conditionOf, has } from "../harness/testobjects.ts";
 
 const timeout = 60_000;
 const base64 = (text: string): string => Buffer.from(text).toString("base64");

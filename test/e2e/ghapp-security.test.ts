@@ -7,9 +7,9 @@ import type { FaultAnswer } from "../../deploy/simulators/github/faults.ts";
 import { ClusterGitHubApp, GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
 import { annotations, TokenSecret } from "../../functions/ghapp/secret.ts";
 import { examplePayload } from "../github/payloads.ts";
+import { type GatewayReplica, hookSecret } from "../harness/environment.ts";
 import { type GhApps, pemKey, platformNamespace, startGhApps } from "../harness/ghapp.ts";
-import { type GatewayReplica, hookSecret } from "../harness/kit.ts";
-import { Event, has } from "../harness/world.ts";
+import { Event, has } from "../harness/testobjects.ts";
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 const base64 = (text: string): string => Buffer.from(text).toString("base64");

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { FaultAnswer } from "../../deploy/simulators/github/faults.ts";
 import { GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
 import { examplePayload } from "../github/payloads.ts";
+import { type GatewayReplica, hookSecret } from "../harness/environment.ts";
 import { type GhApps, startGhApps } from "../harness/ghapp.ts";
-import { type GatewayReplica, hookSecret } from "../harness/kit.ts";
-import { conditionOf, has } from "../harness/world.ts";
+import { conditionOf, has } from "../harness/testobjects.ts";
 
 const timeout = 100_000;
 const delivered = "WebhooksDelivered";

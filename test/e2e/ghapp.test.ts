@@ -5,7 +5,7 @@ import { ClusterGitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
 import { annotations, type SecretObject, TokenSecret } from "../../functions/ghapp/secret.ts";
 import { type GhApps, platformNamespace, startGhApps, texts } from "../harness/ghapp.ts";
 import { sized } from "../harness/size.ts";
-import { conditionOf, has } from "../harness/world.ts";
+import { conditionOf, has } from "../harness/testobjects.ts";
 
 const namespace = "team-a";
 const sample = { name: "acme-web", namespace };

@@ -11,7 +11,11 @@ import { defineFunction } from "../../bus/worker/function.ts";
 import { optInManifests, roleManifests } from "../../deploy/generate/rbac.ts";
 import notes, { Note } from "../fixtures/functions/notes.ts";
 import { notesPath } from "../harness/bridged.ts";
-import { type LocalKit, type Replica, startLocalKit } from "../harness/kit.ts";
+import {
+  type LocalTestEnvironment,
+  type Replica,
+  startLocalTestEnvironment,
+} from "../harness/environment.ts";
 import { metricSum } from "../harness/metrics.ts";
 import { createNamespace, optIn } from "../harness/namespaces.ts";
 import { accountUser, grant, rightKinds } from "../harness/rights.ts";
@@ -27,12 +31,12 @@ const functions = [notes, keeper];
 const manager = { fieldManager: "test" };
 // Each poll opens /metrics or a stream of the bus.
 const patience = { timeout: 60_000, interval: 500 };
-let kit: LocalKit;
+let kit: LocalTestEnvironment;
 let bus: Bus;
 let bridge: Replica;
 
 beforeAll(async () => {
-  kit = await startLocalKit({ crds: [crdOf(Note)] });
+  kit = await startLocalTestEnvironment({ crds: [crdOf(Note)] });
   bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
   for (const name of ["denrei", "opted-in", "labelled", "closed"]) await createNamespace(kit.client, name);
   await optIn(kit.client, "denrei");

@@ -12,7 +12,7 @@ import { Image } from "../../functions/paas/kinds/kpack.ts";
 import { Application, AppPipeline, RemoteSync } from "../../functions/paas/kinds.ts";
 import { createNamespace } from "../harness/namespaces.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
-import { conditionOf, has } from "../harness/world.ts";
+import { conditionOf, has } from "../harness/testobjects.ts";
 
 const namespace = "team-a";
 const kinds = [

@@ -10,7 +10,7 @@ import { RemoteSync } from "../../functions/paas/kinds.ts";
 import { type Paas, registry, secrets, startPaas } from "../harness/paas.ts";
 import { numberOf, type RemoteSyncs, remoteSyncs, revisionOf } from "../harness/remotesyncs.ts";
 import { sized } from "../harness/size.ts";
-import { conditionOf, has } from "../harness/world.ts";
+import { conditionOf, has } from "../harness/testobjects.ts";
 
 const Pod = externalKind({ group: "", version: "v1", kind: "Pod", plural: "pods" });
 const timeout = 60_000;

@@ -6,8 +6,8 @@ import { expectManyPreviews, numbersOf, pollNow } from "../harness/manypreviews.
 import { type Paas, secrets, startPaas } from "../harness/paas.ts";
 import { idle, type Previews, phasesOf, previewAt, previewsOn, untilNoObjects } from "../harness/previews.ts";
 import { loseTimers, sweep } from "../harness/sweep.ts";
+import { conditionOf, has } from "../harness/testobjects.ts";
 import { storedDelay } from "../harness/timers.ts";
-import { conditionOf, has } from "../harness/world.ts";
 
 const listed = (status: "True" | "False", reason?: string) => has("PullRequestsListed", status, reason);
 

@@ -6,8 +6,8 @@ import { Application, AppPipeline, RemoteSync } from "../../functions/paas/kinds
 import { type Paas, startPaas } from "../harness/paas.ts";
 import { type Previews, phasesOf, previewAt, previewsOn, untilNoObjects } from "../harness/previews.ts";
 import { sized } from "../harness/size.ts";
+import { has } from "../harness/testobjects.ts";
 import { changeBeforeTimer } from "../harness/timers.ts";
-import { has } from "../harness/world.ts";
 
 let paas: Paas;
 let previews: Previews;

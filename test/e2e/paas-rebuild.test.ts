@@ -8,7 +8,7 @@ import { githubReports } from "../harness/githubreports.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
 import { type Previews, previewAt, previewsOn } from "../harness/previews.ts";
 import { numberOf } from "../harness/remotesyncs.ts";
-import { has } from "../harness/world.ts";
+import { has } from "../harness/testobjects.ts";
 
 const later = { timeout: 90_000, interval: 100 };
 const [name, numbers] = ["shop", [1, 2]];

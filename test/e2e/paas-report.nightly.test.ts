@@ -3,7 +3,7 @@ import { afterAll, beforeAll, test } from "vitest";
 import { AppPipeline } from "../../functions/paas/kinds.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
 import { idle, previewsOn, untilNoObjects } from "../harness/previews.ts";
-import { has } from "../harness/world.ts";
+import { has } from "../harness/testobjects.ts";
 
 let paas: Paas;
 beforeAll(async () => {

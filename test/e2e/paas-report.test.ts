@@ -12,7 +12,7 @@ import { createNamespace } from "../harness/namespaces.ts";
 import { type Paas, secrets, startPaas } from "../harness/paas.ts";
 import { idle, type Previews, previewAt, previewsOn, untilNoObjects } from "../harness/previews.ts";
 import { sized } from "../harness/size.ts";
-import { conditionOf, has } from "../harness/world.ts";
+import { conditionOf, has } from "../harness/testobjects.ts";
 
 const sample = new URL("../../functions/paas/sample.yaml", import.meta.url);
 const everything = { report: { deployment: true } };

@@ -7,7 +7,7 @@ import { RemoteSync } from "../../functions/paas/kinds.ts";
 import { annotations } from "../../functions/paas/names.ts";
 import { type Paas, registry, secrets, startPaas } from "../harness/paas.ts";
 import { type RemoteSyncs, remoteSyncs } from "../harness/remotesyncs.ts";
-import { conditionOf, has } from "../harness/world.ts";
+import { conditionOf, has } from "../harness/testobjects.ts";
 
 const storageClass = "standard";
 

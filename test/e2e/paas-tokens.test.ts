@@ -12,11 +12,11 @@ import { functions } from "../../functions/index.ts";
 import { AppPipeline } from "../../functions/paas/kinds.ts";
 import { texts } from "../harness/ghapp.ts";
 import { githubReports } from "../harness/githubreports.ts";
-import type { ClusterPlatform } from "../harness/ground.ts";
 import { createNamespace } from "../harness/namespaces.ts";
 import { type Paas, platformNamespace, registry, startPaas } from "../harness/paas.ts";
+import type { ClusterPlatform } from "../harness/platforms.ts";
 import { grant } from "../harness/rights.ts";
-import { has } from "../harness/world.ts";
+import { has } from "../harness/testobjects.ts";
 
 const namespace = "team-a";
 const user = "mallory";

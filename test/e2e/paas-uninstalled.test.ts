@@ -7,8 +7,8 @@ import { Image } from "../../functions/paas/kinds/kpack.ts";
 import { RemoteSync } from "../../functions/paas/kinds.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
 import { type RemoteSyncs, remoteSyncs, revisionOf } from "../harness/remotesyncs.ts";
+import { conditionOf, has } from "../harness/testobjects.ts";
 import { changeBeforeTimer, hastenTimer } from "../harness/timers.ts";
-import { conditionOf, has } from "../harness/world.ts";
 
 const names = ["images.kpack.io", "builds.kpack.io"];
 

@@ -6,7 +6,7 @@ import { createCertificateAuthority } from "../../deploy/local/pki.ts";
 import { Application, ControlPlane, Piped } from "../../functions/pipecd/kinds.ts";
 import { type Pipecd, startPipecd } from "../harness/pipecd.ts";
 import { deadlineMillis } from "../harness/pipecdstack.ts";
-import { conditionOf, has } from "../harness/world.ts";
+import { conditionOf, has } from "../harness/testobjects.ts";
 
 const authority = createCertificateAuthority("pipecd");
 const server = authority.server(["127.0.0.1"]);

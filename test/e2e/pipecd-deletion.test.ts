@@ -7,7 +7,7 @@ import { pipecdClient } from "../../functions/pipecd/api/client.ts";
 import { Application, ControlPlane, Environment, Minio, Mysql, Piped } from "../../functions/pipecd/kinds.ts";
 import { type Pipecd, type SampleObject, startPipecd } from "../harness/pipecd.ts";
 import { deadlineMillis, sideBySide } from "../harness/pipecdstack.ts";
-import { conditionOf, has } from "../harness/world.ts";
+import { conditionOf, has } from "../harness/testobjects.ts";
 
 const names = {
   application: "application-sample",

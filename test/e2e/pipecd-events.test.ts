@@ -5,11 +5,11 @@ import { type Kpack, startKpack } from "../../deploy/simulators/kpack/kpack.ts";
 import { deploymentFile, event, eventRepositories } from "../../deploy/simulators/pipecd/eventrepository.ts";
 import { Application, RemoteSync } from "../../functions/paas/kinds.ts";
 import { ControlPlane, EventRegistration } from "../../functions/pipecd/kinds.ts";
-import type { Replica } from "../harness/kit.ts";
+import type { Replica } from "../harness/environment.ts";
 import { type Pipecd, startPipecd } from "../harness/pipecd.ts";
 import { type EventStack, startEventStack } from "../harness/pipecdevents.ts";
 import { names, polling, sideBySide, startStack } from "../harness/pipecdstack.ts";
-import { conditionOf, has } from "../harness/world.ts";
+import { conditionOf, has } from "../harness/testobjects.ts";
 
 const repositories = eventRepositories();
 const kind = EventRegistration as never;

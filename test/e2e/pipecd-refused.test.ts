@@ -6,7 +6,7 @@ import { Application, ControlPlane, Minio } from "../../functions/pipecd/kinds.t
 import { configKeys } from "../../functions/pipecd/names.ts";
 import { type Pipecd, sample, startPipecd } from "../harness/pipecd.ts";
 import { corrected, DeploymentKind, emptyStack, imageOf, names, type Stack } from "../harness/pipecdstack.ts";
-import { conditionOf, has } from "../harness/world.ts";
+import { conditionOf, has } from "../harness/testobjects.ts";
 
 let pipecd: Pipecd;
 beforeAll(async () => {

@@ -14,7 +14,7 @@ import {
   sideBySide,
   startStack,
 } from "../harness/pipecdstack.ts";
-import { conditionOf } from "../harness/world.ts";
+import { conditionOf } from "../harness/testobjects.ts";
 
 let pipecd: Pipecd;
 beforeAll(async () => {

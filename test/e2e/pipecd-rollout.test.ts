@@ -7,7 +7,7 @@ import { Application, ControlPlane, Piped } from "../../functions/pipecd/kinds.t
 import { configKeys, secretKeys } from "../../functions/pipecd/names.ts";
 import { type Pipecd, startPipecd } from "../harness/pipecd.ts";
 import { DeploymentKind, names, polling, type Stack, startStack } from "../harness/pipecdstack.ts";
-import { has } from "../harness/world.ts";
+import { has } from "../harness/testobjects.ts";
 import { bearer } from "../pipecd/contract/tokens.ts";
 import { openWire, type Wire } from "../pipecd/contract/wire.ts";
 

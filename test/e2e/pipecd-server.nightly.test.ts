@@ -12,7 +12,7 @@ import type { PipecdClient } from "../../functions/pipecd/api/services.ts";
 import { Application, ControlPlane, Environment, Piped } from "../../functions/pipecd/kinds.ts";
 import { annotations } from "../../functions/pipecd/names.ts";
 import { type Pipecd, stackKinds, startPipecd } from "../harness/pipecd.ts";
-import { conditionOf, has } from "../harness/world.ts";
+import { conditionOf, has } from "../harness/testobjects.ts";
 import { type Target, target } from "../pipecd/contract/target.ts";
 import { simulatePiped } from "../pipecd/simulatedpiped.ts";
 

@@ -5,7 +5,7 @@ import { Deployment } from "../../bus/kube/workloads.ts";
 import { Application, Piped } from "../../functions/pipecd/kinds.ts";
 import { type Pipecd, type SampleObject, sample, startPipecd } from "../harness/pipecd.ts";
 import { deadlineMillis } from "../harness/pipecdstack.ts";
-import { conditionOf, has } from "../harness/world.ts";
+import { conditionOf, has } from "../harness/testobjects.ts";
 
 let pipecd: Pipecd;
 beforeAll(async () => {

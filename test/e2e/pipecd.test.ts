@@ -16,7 +16,7 @@ import {
 import { departures } from "../harness/departures.ts";
 import { type Pipecd, stackKinds, startPipecd } from "../harness/pipecd.ts";
 import { deadlineMillis } from "../harness/pipecdstack.ts";
-import { has } from "../harness/world.ts";
+import { has } from "../harness/testobjects.ts";
 
 let pipecd: Pipecd;
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import { roleManifests } from "../../deploy/generate/rbac.ts";
 import { functions } from "../../functions/index.ts";
 import { Hikawa, Zundoko } from "../../functions/zundoko/kinds.ts";
 import { wordsVariable } from "../../functions/zundoko/words.ts";
-import { type LocalKit, startLocalKit } from "../harness/kit.ts";
+import { type LocalTestEnvironment, startLocalTestEnvironment } from "../harness/environment.ts";
 import { createNamespace, optIn } from "../harness/namespaces.ts";
 import { accountUser, grant } from "../harness/rights.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
@@ -19,10 +19,10 @@ const Event = externalKind<KubeObject & { reason: string; regarding: { name: str
   kind: "Event",
   plural: "events",
 });
-let kit: LocalKit;
+let kit: LocalTestEnvironment;
 
 beforeAll(async () => {
-  kit = await startLocalKit();
+  kit = await startLocalTestEnvironment();
   await createNamespace(kit.client, "denrei");
   await optIn(kit.client, "denrei");
   await grant(kit.client, roleManifests({ functions, bridge: functions, namespace: "denrei" }));

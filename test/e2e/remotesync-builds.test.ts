@@ -7,8 +7,8 @@ import { RemoteSync } from "../../functions/paas/kinds.ts";
 import { kpack } from "../../functions/paas/names.ts";
 import { type Paas, registry, secrets, startPaas } from "../harness/paas.ts";
 import { numberOf, type RemoteSyncs, remoteSyncs, revisionOf } from "../harness/remotesyncs.ts";
+import { conditionOf, has } from "../harness/testobjects.ts";
 import { changeBeforeTimer } from "../harness/timers.ts";
-import { conditionOf, has } from "../harness/world.ts";
 
 const namespace = "default";
 

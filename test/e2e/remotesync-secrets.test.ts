@@ -6,7 +6,7 @@ import { ServiceAccount } from "../../bus/kube/workloads.ts";
 import { Application, RemoteSync } from "../../functions/paas/kinds.ts";
 import { type Paas, secrets, startPaas } from "../harness/paas.ts";
 import { type RemoteSyncs, remoteSyncs } from "../harness/remotesyncs.ts";
-import { conditionOf } from "../harness/world.ts";
+import { conditionOf } from "../harness/testobjects.ts";
 
 interface Pod extends KubeObject {
   readonly spec: {

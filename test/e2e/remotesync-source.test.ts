@@ -7,7 +7,7 @@ import { Application, RemoteSync } from "../../functions/paas/kinds.ts";
 import { examplePayload } from "../github/payloads.ts";
 import { type Paas, secrets, startPaas } from "../harness/paas.ts";
 import { type RemoteSyncs, remoteSyncs } from "../harness/remotesyncs.ts";
-import { conditionOf, has } from "../harness/world.ts";
+import { conditionOf, has } from "../harness/testobjects.ts";
 
 const repository = "acme/web";
 const namespace = "default";

@@ -6,13 +6,13 @@ import { kindsOf } from "../../bus/worker/function.ts";
 import hikawaFunction from "../../functions/zundoko/hikawa.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import { wordsVariable } from "../../functions/zundoko/words.ts";
-import { type Kit, type Replica, startKit } from "../harness/kit.ts";
+import { type Replica, startTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
 import { metricSum } from "../harness/metrics.ts";
 import { untilQuiet } from "../harness/quiet.ts";
 import { sized } from "../harness/size.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 
-let kit: Kit;
+let kit: TestEnvironment;
 let bus: Bus;
 let workers: Replica[];
 const scope = { fn: "hikawa", cluster: "default" };
@@ -21,7 +21,7 @@ const rounds = sized(6, 100);
 const together = 3;
 
 beforeAll(async () => {
-  kit = await startKit();
+  kit = await startTestEnvironment();
   bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
   const env = { [wordsVariable]: "Doko,Zun,Zun,Zun,Zun,Doko", DENREI_LOG_LEVEL: "info" };
   await kit.bridge("bridge-1", { program: "functions", args: [scope.fn] });

@@ -9,19 +9,19 @@ import { deadLetters } from "../../bus/queue/deadletters.ts";
 import { leftMessages } from "../../bus/topology/leftovers.ts";
 import { runHere } from "../cli/here.ts";
 import signposts, { Signpost } from "../fixtures/functions/signposts.ts";
-import { type Kit, type Replica, startKit } from "../harness/kit.ts";
+import { type Replica, startTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
 import { createNamespace } from "../harness/namespaces.ts";
-import { conditionOf, has, openWorld, type World } from "../harness/world.ts";
+import { conditionOf, has, openTestObjects, type TestObjects } from "../harness/testobjects.ts";
 
 const path = fileURLToPath(new URL("../fixtures/functions/signposts.ts", import.meta.url));
 
-let kit: Kit;
-let world: World;
+let kit: TestEnvironment;
+let world: TestObjects;
 let bridge: Replica;
 const workers: Replica[] = [];
 beforeAll(async () => {
-  kit = await startKit({ crds: [crdOf(Signpost)] });
-  world = await openWorld(kit, [signposts], workers);
+  kit = await startTestEnvironment({ crds: [crdOf(Signpost)] });
+  world = await openTestObjects(kit, [signposts], workers);
   bridge = await kit.bridge("bridge-1", { args: [path] });
   workers.push(...(await Promise.all([1, 2].map((n) => kit.worker(`worker-${n}`, [path])))));
 });

@@ -3,17 +3,22 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { crdOf } from "../../bus/kube/crd.ts";
 import { Branch } from "../fixtures/functions/branches.ts";
-import { type GatewayReplica, type Kit, type Replica, startKit } from "../harness/kit.ts";
+import {
+  type GatewayReplica,
+  type Replica,
+  startTestEnvironment,
+  type TestEnvironment,
+} from "../harness/environment.ts";
 import { hookOf, post, push } from "../harness/webhooks.ts";
 
 const branches = fileURLToPath(new URL("../fixtures/functions/branches.ts", import.meta.url));
 const deadlineMillis = 60_000;
 
-let kit: Kit;
+let kit: TestEnvironment;
 let workers: Replica[];
 let gateways: GatewayReplica[];
 beforeAll(async () => {
-  kit = await startKit({ crds: [crdOf(Branch)] });
+  kit = await startTestEnvironment({ crds: [crdOf(Branch)] });
   // One test waits for the request of a killed worker to be redelivered.
   const env = { DENREI_ACK_WAIT_SECONDS: "10" };
   await kit.bridge("bridge-1", { args: [branches], env });

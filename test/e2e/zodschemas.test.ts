@@ -8,14 +8,14 @@ import { checkObject, defineKind, type Kind } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import type { Json } from "../../bus/kube/schema/place.ts";
 import { structuralSchema } from "../../bus/kube/schema/structural.ts";
-import { type Kit, startKit } from "../harness/kit.ts";
+import { startTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
 import { random } from "../harness/random.ts";
 import { type RandomSchema, randomField } from "../harness/randomschemas.ts";
 import { sized } from "../harness/size.ts";
 
-let kit: Kit;
+let kit: TestEnvironment;
 beforeAll(async () => {
-  kit = await startKit({ crds: [] });
+  kit = await startTestEnvironment({ crds: [] });
 });
 afterAll(() => kit?.stop());
 

@@ -6,7 +6,7 @@ import type { Condition } from "../../bus/kube/object.ts";
 import { Hikawa, Kiyoshi, Zundoko } from "../../functions/zundoko/kinds.ts";
 import { saidAtAnnotation } from "../../functions/zundoko/names.ts";
 import { wordsVariable } from "../../functions/zundoko/words.ts";
-import { testCluster } from "../harness/ground.ts";
+import { testCluster } from "../harness/platforms.ts";
 import { sized } from "../harness/size.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 import { changeBeforeTimer } from "../harness/timers.ts";

@@ -8,7 +8,7 @@ import { changedSince, killAtRandom } from "../harness/crowd.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
 import { random } from "../harness/random.ts";
 import { sized } from "../harness/size.ts";
-import { has } from "../harness/world.ts";
+import { has } from "../harness/testobjects.ts";
 
 let paas: Paas;
 beforeAll(async () => {

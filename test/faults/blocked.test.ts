@@ -13,7 +13,7 @@ import { deadLetters } from "../../bus/queue/deadletters.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import { defineFunction } from "../../bus/worker/function.ts";
 import { startWorker, type Worker } from "../../bus/worker/worker.ts";
-import { type Kit, startKit } from "../harness/kit.ts";
+import { startTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
 import { createNamespace } from "../harness/namespaces.ts";
 import { publisherOf } from "../harness/publish.ts";
 import { blockedNamespaces, type Obstacle, objectOf, obstacles, write } from "./obstacles.ts";
@@ -27,7 +27,7 @@ const Errand = defineKind({
   status: z.object({ conditions: conditions("Ready") }),
 });
 
-let kit: Kit;
+let kit: TestEnvironment;
 let bus: Bus;
 let worker: Worker;
 let publisher: Publisher;
@@ -36,7 +36,7 @@ const names = Object.keys(obstacles);
 const scope = { fn: "errands", cluster: "test" };
 
 beforeAll(async () => {
-  kit = await startKit({ crds: [crdOf(Errand)] });
+  kit = await startTestEnvironment({ crds: [crdOf(Errand)] });
   bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
   const { client } = kit;
   for (const name of blockedNamespaces) await createNamespace(client, name);

@@ -9,13 +9,13 @@ import { newRequest, parseRequest, type Request } from "../../bus/queue/request.
 import { consumers, echoSubject, keyText, type ObjectKey, work, workStream } from "../../bus/subjects.ts";
 import { openEchoes } from "../../bus/worker/echoes.ts";
 import { Probe } from "../fixtures/functions/probe.ts";
-import { type Kit, type Replica, startKit } from "../harness/kit.ts";
+import { type Replica, startTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
 import { metricSum } from "../harness/metrics.ts";
 
 const path = fileURLToPath(new URL("../fixtures/functions/probe.ts", import.meta.url));
 const scope = { fn: "probe", cluster: "default" };
 const polling = { timeout: 60_000, interval: 20 };
-let kit: Kit;
+let kit: TestEnvironment;
 let bus: Bus;
 /** The connection of a simulated second replica. */
 let replica: Bus;
@@ -24,7 +24,7 @@ let worker: Replica;
 let bridge: Replica;
 
 beforeAll(async () => {
-  kit = await startKit({ crds: [crdOf(Probe)] });
+  kit = await startTestEnvironment({ crds: [crdOf(Probe)] });
   bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
   replica = await connectBus({ url: kit.platform.natsUrlFor(scope.fn), name: "replica" });
   // Marks must not become due during the test.

@@ -27,7 +27,7 @@ import { Note } from "../fixtures/functions/notes.ts";
 import shelves, { childText, Shelf } from "../fixtures/functions/shelves.ts";
 import { publishRaw } from "../fixtures/rawpublish.ts";
 import { type Bridged, type BridgeReplica, startBridged } from "../harness/bridged.ts";
-import type { Replica } from "../harness/kit.ts";
+import type { Replica } from "../harness/environment.ts";
 import { random } from "../harness/random.ts";
 import { readSightings } from "../prove/shelving.ts";
 

@@ -7,7 +7,7 @@ import type { KubeObject } from "../../bus/kube/object.ts";
 import { connectBus } from "../../bus/nats/connect.ts";
 import { streams } from "../../bus/subjects.ts";
 import { Giant } from "../fixtures/functions/giants.ts";
-import { type Kit, startKit } from "../harness/kit.ts";
+import { startTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
 
 const Event = externalKind<KubeObject & { reason: string; regarding: { name: string } }>({
   group: "events.k8s.io",
@@ -19,10 +19,10 @@ const giants = fileURLToPath(new URL("../fixtures/functions/giants.ts", import.m
 /** Larger than NATS's message limit of 1 MiB, and smaller than etcd's object limit of 1.5 MiB. */
 const length = 1_200_000;
 const at = (name: string) => ({ namespace: "default", name });
-let kit: Kit;
+let kit: TestEnvironment;
 
 beforeAll(async () => {
-  kit = await startKit({ crds: [crdOf(Giant)] });
+  kit = await startTestEnvironment({ crds: [crdOf(Giant)] });
   await kit.bridge("bridge-1", { args: [giants] });
   await kit.worker("worker-1", [giants]);
 });

@@ -7,7 +7,7 @@ import { newRequest } from "../../bus/queue/request.ts";
 import { consumers, parseKeySubject, workStream } from "../../bus/subjects.ts";
 import { Branch } from "../fixtures/functions/branches.ts";
 import { Probe } from "../fixtures/functions/probe.ts";
-import type { Replica } from "../harness/kit.ts";
+import type { Replica } from "../harness/environment.ts";
 import {
   at,
   condition,

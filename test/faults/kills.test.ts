@@ -4,7 +4,7 @@ import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import { Hikawa, Zundoko } from "../../functions/zundoko/kinds.ts";
 import { wordsVariable } from "../../functions/zundoko/words.ts";
 import { changedSince, killAtRandom, replayInnocents } from "../harness/crowd.ts";
-import { type Kit, type Replica, startKit } from "../harness/kit.ts";
+import { type Replica, startTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
 import { sized } from "../harness/size.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 import { keyState } from "../ket/keystate.ts";
@@ -14,14 +14,14 @@ const scope = { fn: "hikawa", cluster: "default" };
 const deadlineMillis = 420_000;
 const timeout = deadlineMillis + 60_000;
 
-let kit: Kit;
+let kit: TestEnvironment;
 let bus: Bus;
 let workers: Replica[];
 let bridge: Replica;
 const at = (name: string) => ({ namespace: "default", name });
 
 beforeAll(async () => {
-  kit = await startKit();
+  kit = await startTestEnvironment();
   bus = await connectBus({ url: kit.platform.natsUrl, name: "test", timeoutMillis: deadlineMillis });
   const env = {
     DENREI_ACK_WAIT_SECONDS: "4",

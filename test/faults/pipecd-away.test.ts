@@ -19,8 +19,8 @@ import {
 } from "../harness/pipecdstack.ts";
 import { sized } from "../harness/size.ts";
 import { sweep } from "../harness/sweep.ts";
+import { conditionOf, has } from "../harness/testobjects.ts";
 import { fireTimer } from "../harness/timers.ts";
-import { conditionOf, has } from "../harness/world.ts";
 
 let pipecd: Pipecd;
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { ControlPlane, EventRegistration } from "../../functions/pipecd/kinds.ts
 import { type Pipecd, startPipecd } from "../harness/pipecd.ts";
 import { type EventStack, startEventStack } from "../harness/pipecdevents.ts";
 import { names, polling, sideBySide } from "../harness/pipecdstack.ts";
-import { has } from "../harness/world.ts";
+import { has } from "../harness/testobjects.ts";
 
 const repositories = eventRepositories();
 let pipecd: Pipecd;

@@ -13,7 +13,7 @@ import {
   startStack,
   untilLetIn,
 } from "../harness/pipecdstack.ts";
-import { has } from "../harness/world.ts";
+import { has } from "../harness/testobjects.ts";
 
 let pipecd: Pipecd;
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { githubReports } from "../harness/githubreports.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
 import { type Previews, phasesOf, previewAt, previewsOn } from "../harness/previews.ts";
 import { sized } from "../harness/size.ts";
-import { has } from "../harness/world.ts";
+import { has } from "../harness/testobjects.ts";
 import { keyState } from "../ket/keystate.ts";
 
 /** No build finishes and nothing runs: only the created objects matter. */

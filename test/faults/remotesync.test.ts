@@ -7,7 +7,7 @@ import { type Paas, startPaas } from "../harness/paas.ts";
 import { numberOf, type RemoteSyncs, remoteSyncs, revisionOf } from "../harness/remotesyncs.ts";
 import { sized } from "../harness/size.ts";
 import { loseTimers, sweep } from "../harness/sweep.ts";
-import { has } from "../harness/world.ts";
+import { has } from "../harness/testobjects.ts";
 
 const fn = "modoki-remotesync";
 const timeout = 60_000;

@@ -12,7 +12,7 @@ import { objectStore } from "../../bus/objects/store.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import { defineFunction } from "../../bus/worker/function.ts";
 import { startWorker, type Worker } from "../../bus/worker/worker.ts";
-import { type Kit, startKit } from "../harness/kit.ts";
+import { startTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
 import { publisherOf } from "../harness/publish.ts";
 import { objectOf, write } from "./obstacles.ts";
 
@@ -72,7 +72,7 @@ const makersFunction = defineFunction({
   },
 });
 
-let kit: Kit;
+let kit: TestEnvironment;
 let bus: Bus;
 let worker: Worker;
 const registry = new Registry();
@@ -80,7 +80,7 @@ const publishers = new Map<typeof Child, Publisher>();
 const publisher = (kind: typeof Child): Publisher => publishers.get(kind) as Publisher;
 
 beforeAll(async () => {
-  kit = await startKit({ crds: kinds.map(crdOf) });
+  kit = await startTestEnvironment({ crds: kinds.map(crdOf) });
   bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
   const busOptions = { replicas: 1, ackWaitMillis: 10_000 };
   await ensureTopology(bus, busOptions);

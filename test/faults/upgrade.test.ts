@@ -9,7 +9,11 @@ import { currentPlan } from "../../bus/topology/version.ts";
 import hikawaFunction from "../../functions/zundoko/hikawa.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import { wordsVariable } from "../../functions/zundoko/words.ts";
-import { type LocalKit, type Replica, startLocalKit } from "../harness/kit.ts";
+import {
+  type LocalTestEnvironment,
+  type Replica,
+  startLocalTestEnvironment,
+} from "../harness/environment.ts";
 import { type Difference, otherVersion } from "../harness/otherversion.ts";
 import { untilQuiet } from "../harness/quiet.ts";
 import { sized } from "../harness/size.ts";
@@ -53,11 +57,11 @@ const before: readonly Difference[] = [
   },
 ];
 
-let kit: LocalKit;
+let kit: LocalTestEnvironment;
 let bus: Bus;
 let older: string;
 beforeAll(async () => {
-  kit = await startLocalKit();
+  kit = await startLocalTestEnvironment();
   bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
   older = await otherVersion(join(kit.platform.directory, "older"), before);
 });

@@ -11,7 +11,7 @@ import { type Gateway, type GatewayOptions, startGateway } from "../../bus/gatew
 import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import { streams } from "../../bus/subjects.ts";
 import { ensureWebhooks } from "../../bus/topology.ts";
-import { hookSecret } from "../harness/kit.ts";
+import { hookSecret } from "../harness/environment.ts";
 import { Lines } from "../harness/lines.ts";
 import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
 

@@ -1,7 +1,7 @@
 /** What a payload holds beside the fields of its event's schema leaves the gateway nowhere: not on the bus, not in the log. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type WebhookEventName, webhookPayloads } from "../../bus/events/github/payloads.ts";
-import { hookSecret } from "../harness/kit.ts";
+import { hookSecret } from "../harness/environment.ts";
 import type { LocalBus } from "../harness/localbus.ts";
 import { example, examplesByEvent, hookOf, type Payload, signatureOf } from "../harness/webhooks.ts";
 import { lastSequence, openGateway, startWebhookBus, storedAfter, type TestGateway } from "./gateways.ts";

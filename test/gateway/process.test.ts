@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, type TestContext, test, vi } from "vitest";
 import { runHere } from "../cli/here.ts";
 import { program, run, type StartOptions, start } from "../cli/program.ts";
-import { hookSecret } from "../harness/kit.ts";
+import { hookSecret } from "../harness/environment.ts";
 import type { LocalBus } from "../harness/localbus.ts";
 import { example, type Hook, hookOf } from "../harness/webhooks.ts";
 import { paused, secretsFolder, startWebhookBus, storedOf } from "./gateways.ts";

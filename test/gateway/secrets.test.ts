@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ConfigError } from "../../bus/config/config.ts";
 import { readSecrets, type Secrets } from "../../bus/gateway/secrets.ts";
-import { hookSecret } from "../harness/kit.ts";
+import { hookSecret } from "../harness/environment.ts";
 import type { LocalBus } from "../harness/localbus.ts";
 import { example, hookOf } from "../harness/webhooks.ts";
 import { openGateway, secretsFolder, startWebhookBus, type TestGateway, withGateway } from "./gateways.ts";

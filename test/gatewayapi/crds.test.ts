@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { externalKind } from "../../bus/kube/kind.ts";
 import type { KubeObject } from "../../bus/kube/object.ts";
-import { type Kit, startKit } from "../harness/kit.ts";
+import { startTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
 import { gatewayCrds } from "./crds.ts";
 
 type HttpRoute = KubeObject<{
@@ -19,11 +19,11 @@ const HttpRoute = externalKind<HttpRoute>({
   plural: "httproutes",
 });
 
-let kit: Kit;
+let kit: TestEnvironment;
 let crds: Record<string, unknown>[];
 beforeAll(async () => {
   crds = await gatewayCrds();
-  kit = await startKit({ crds });
+  kit = await startTestEnvironment({ crds });
 });
 afterAll(() => kit?.stop());
 afterEach(() => vi.unstubAllEnvs());

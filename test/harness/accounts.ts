@@ -13,9 +13,9 @@ import {
 } from "../../deploy/generate/rbac.ts";
 import { functions } from "../../functions/index.ts";
 import { type AuditedRequest, auditedRequests } from "./audit.ts";
-import type { ClusterPlatform } from "./ground.ts";
-import type { Kit } from "./kit.ts";
+import type { TestEnvironment } from "./environment.ts";
 import { optIn } from "./namespaces.ts";
+import type { ClusterPlatform } from "./platforms.ts";
 import { accountUser, grant } from "./rights.ts";
 
 /** The accounts of a test. */
@@ -46,7 +46,7 @@ const combined = "denrei-together";
 
 /** Creates the accounts of the functions and of the bridge. The platform's namespace must exist. */
 export async function openAccounts(
-  { client, platform, origin }: Kit,
+  { client, platform, origin }: TestEnvironment,
   ours: readonly (typeof functions)[number][],
   platformNamespace: string,
 ): Promise<Accounts> {

@@ -1,7 +1,7 @@
 /** Reads the audit log of an API server: who requested what, and which requests were denied. */
 import { readFile } from "node:fs/promises";
 import type { PolicyRule } from "../../bus/worker/function.ts";
-import type { ClusterPlatform } from "./ground.ts";
+import type { ClusterPlatform } from "./platforms.ts";
 import { accountUser } from "./rights.ts";
 
 /** The fields that tests read of an `audit.k8s.io/v1` Event. */

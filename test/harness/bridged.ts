@@ -15,15 +15,15 @@ import { bridgeBucket, kindSubjects, streams } from "../../bus/subjects.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import { Note } from "../fixtures/functions/notes.ts";
 import { untilBusAgrees, watchedIn } from "./agreement.ts";
-import { type History, openHistory } from "./history.ts";
 import {
-  type LocalKit,
-  type OwnKit,
+  type LocalTestEnvironment,
+  type OwnTestEnvironment,
   type Replica,
   type ReplicaOptions,
-  startLocalKit,
-  startOwnKit,
-} from "./kit.ts";
+  startLocalTestEnvironment,
+  startOwnTestEnvironment,
+} from "./environment.ts";
+import { type History, openHistory } from "./history.ts";
 import { optIn } from "./namespaces.ts";
 import { random } from "./random.ts";
 
@@ -44,7 +44,7 @@ export interface BridgeReplica extends Replica {
 
 /** A kit with the CRD of Note, its bus, and helpers for bridges. */
 export interface Bridged {
-  readonly kit: LocalKit;
+  readonly kit: LocalTestEnvironment;
   readonly bus: Bus;
   /** The bucket of leases and positions. */
   readonly kv: KV;
@@ -70,20 +70,20 @@ const deadlineMillis = 60_000;
 
 /** The same with its own control plane, which a test can stop. */
 export interface OwnBridged extends Bridged {
-  readonly kit: OwnKit;
+  readonly kit: OwnTestEnvironment;
 }
 
 /** Starts a bus with the CRD of Note and of `more` kinds; the namespace `default` is opted in. */
 export const startBridged = async (more: readonly Kind[] = []): Promise<Bridged> =>
-  bridgedOn(await startLocalKit({ crds: [Note, ...more].map(crdOf) }));
+  bridgedOn(await startLocalTestEnvironment({ crds: [Note, ...more].map(crdOf) }));
 
 /** Like {@link startBridged}, with its own control plane. */
 export async function startOwnBridged(more: readonly Kind[] = []): Promise<OwnBridged> {
-  const kit = await startOwnKit({ crds: [Note, ...more].map(crdOf) });
+  const kit = await startOwnTestEnvironment({ crds: [Note, ...more].map(crdOf) });
   return { ...(await bridgedOn(kit)), kit };
 }
 
-async function bridgedOn(kit: LocalKit): Promise<Bridged> {
+async function bridgedOn(kit: LocalTestEnvironment): Promise<Bridged> {
   await optIn(kit.client, "default");
   const bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
   await ensureTopology(bus, { replicas: 1, ackWaitMillis: 10_000 });

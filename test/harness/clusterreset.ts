@@ -278,7 +278,7 @@ async function expectSpecs(client: KubeClient, found: readonly Found[], state: C
   for (const [path, { name }] of touched) {
     if (specs?.has(name) && isDeepStrictEqual(specs.get(name), state.crdSpecs.get(name))) continue;
     throw new Error(
-      `expected ${path} to be unchanged, found it ${now.has(path) ? "changed" : "missing"}. Give this test its own control plane (startOwnKit)`,
+      `expected ${path} to be unchanged, found it ${now.has(path) ? "changed" : "missing"}. Give this test its own control plane (startOwnTestEnvironment)`,
     );
   }
 }

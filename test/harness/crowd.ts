@@ -5,7 +5,7 @@ import type { Bus } from "../../bus/nats/connect.ts";
 import { deadLetters } from "../../bus/queue/deadletters.ts";
 import { ticketQueue } from "../../bus/queue/queue.ts";
 import { streams } from "../../bus/subjects.ts";
-import type { Replica } from "./kit.ts";
+import type { Replica } from "./environment.ts";
 import { random } from "./random.ts";
 
 /** How often to poll whether a replica may be killed. Milliseconds. */

@@ -16,14 +16,14 @@ import type { Person } from "../../deploy/simulators/login/loginpage.ts";
 import { functions } from "../../functions/index.ts";
 import { sharedBrowser } from "./chromium.ts";
 import {
-  type KitOptions,
-  type LocalKit,
-  type OwnKit,
+  type LocalTestEnvironment,
+  type OwnTestEnvironment,
   type Replica,
-  startLocalKit,
-  startOwnKit,
+  startLocalTestEnvironment,
+  startOwnTestEnvironment,
   startReplica,
-} from "./kit.ts";
+  type TestEnvironmentOptions,
+} from "./environment.ts";
 import { people } from "./people.ts";
 import { grant } from "./rights.ts";
 import { logIn, sessionCookieName, type Visitor } from "./visitor.ts";
@@ -38,7 +38,9 @@ export const team = "team-a";
 export const foreign = "team-b";
 
 /** Deviations from the defaults. */
-export interface SceneOptions extends KitOptions, Pick<IssuerOptions, "idTokenSeconds"> {
+export interface DashboardEnvironmentOptions
+  extends TestEnvironmentOptions,
+    Pick<IssuerOptions, "idTokenSeconds"> {
   /** Names and paths of the functions whose queues the dashboard shows. Defaults to the shipped ones. */
   readonly functions?: readonly string[];
   /** Starts the GitHub that people connect, as its first App, which has them come back there. The dashboard knows none unless given. */
@@ -46,8 +48,8 @@ export interface SceneOptions extends KitOptions, Pick<IssuerOptions, "idTokenSe
 }
 
 /** A dashboard and its environment. */
-export interface Scene {
-  readonly kit: LocalKit;
+export interface DashboardEnvironment {
+  readonly kit: LocalTestEnvironment;
   readonly issuer: SimulatedIssuer;
   /** Where browsers reach the dashboard. */
   readonly url: string;
@@ -67,8 +69,8 @@ export interface Scene {
 }
 
 /** A scene with its own control plane, which a test can stop. */
-export interface OwnScene extends Scene {
-  readonly kit: OwnKit;
+export interface OwnDashboardEnvironment extends DashboardEnvironment {
+  readonly kit: OwnTestEnvironment;
 }
 
 /** The rules behind users' roles, where no controller aggregates `view`, `edit`, and `admin`. */
@@ -95,16 +97,19 @@ const binding = (namespace: string, user: string, role: string) => ({
 export const newKey = (): string => randomBytes(32).toString("base64");
 
 /** Starts everything in the local cluster. */
-export const startScene = async (options: SceneOptions = {}): Promise<Scene> =>
-  sceneOn(await startLocalKit(options), options);
+export const startDashboardEnvironment = async (
+  options: DashboardEnvironmentOptions = {},
+): Promise<DashboardEnvironment> => dashboardEnvironmentOn(await startLocalTestEnvironment(options), options);
 
 /** Starts everything. The API server prefixes the issuer's user names, and the roles name them with the prefix; none unless given. */
-export async function startOwnEnvironment({
+export async function startOwnDashboardEnvironment({
   usernamePrefix = "",
   ...options
-}: SceneOptions & { readonly usernamePrefix?: string } = {}): Promise<OwnScene> {
-  const kit = await startOwnKit({ ...options, issuer: { usernamePrefix } });
-  return { ...(await sceneOn(kit, options, usernamePrefix)), kit };
+}: DashboardEnvironmentOptions & {
+  readonly usernamePrefix?: string;
+} = {}): Promise<OwnDashboardEnvironment> {
+  const kit = await startOwnTestEnvironment({ ...options, issuer: { usernamePrefix } });
+  return { ...(await dashboardEnvironmentOn(kit, options, usernamePrefix)), kit };
 }
 
 /** Waits for the logged-in page, and selects the namespace if one is given. */
@@ -119,11 +124,11 @@ async function inside(page: Page, namespace: string | undefined): Promise<Page> 
   return page;
 }
 
-async function sceneOn(
-  kit: LocalKit,
-  { idTokenSeconds, functions: shown = [], github: startGitHub }: SceneOptions,
+async function dashboardEnvironmentOn(
+  kit: LocalTestEnvironment,
+  { idTokenSeconds, functions: shown = [], github: startGitHub }: DashboardEnvironmentOptions,
   usernamePrefix = "",
-): Promise<Scene> {
+): Promise<DashboardEnvironment> {
   const { client, platform } = kit;
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;

@@ -12,9 +12,9 @@ import { ClusterGitHubApp, GitHubApp, Installation } from "../../functions/ghapp
 import { type SecretObject, TokenSecret } from "../../functions/ghapp/secret.ts";
 import { functions } from "../../functions/index.ts";
 import { type Accounts, openAccounts } from "./accounts.ts";
-import { type Kit, type Replica, startKit } from "./kit.ts";
+import { type Replica, startTestEnvironment, type TestEnvironment } from "./environment.ts";
 import { createNamespace, optIn } from "./namespaces.ts";
-import { openWorld, type World } from "./world.ts";
+import { openTestObjects, type TestObjects } from "./testobjects.ts";
 
 /** The namespace that workers take for the platform's own. */
 export const platformNamespace = "denrei";
@@ -39,8 +39,8 @@ export interface GhAppsOptions extends GitHubOptions {
 }
 
 /** The environment, with helpers that write and read the functions' objects. The namespace defaults to `default`. */
-export interface GhApps extends Omit<World, "close"> {
-  readonly kit: Kit;
+export interface GhApps extends Omit<TestObjects, "close"> {
+  readonly kit: TestEnvironment;
   readonly github: SimulatedGitHub;
   readonly workers: readonly Replica[];
   readonly bridge: Replica;
@@ -76,12 +76,12 @@ export async function startGhApps({
   ...options
 }: GhAppsOptions = {}): Promise<GhApps> {
   const [kit, github] = await Promise.all([
-    startKit(),
+    startTestEnvironment(),
     startGitHub({ repositories: ["acme/web", "acme/api"], ...options }),
   ]);
   const { client } = kit;
   const workers: Replica[] = [];
-  const world = await openWorld(kit, ours, workers);
+  const world = await openTestObjects(kit, ours, workers);
   const { create } = world;
   const [first] = github.apps;
   if (first === undefined) throw new Error("the emulated GitHub has no App");

@@ -3,7 +3,7 @@ import type { ExpectStatic } from "vitest";
 import { AppPipeline } from "../../functions/paas/kinds.ts";
 import type { Paas } from "./paas.ts";
 import { idle, type Previews, previewsOn } from "./previews.ts";
-import { conditionOf, has } from "./world.ts";
+import { conditionOf, has } from "./testobjects.ts";
 
 /** The numbers of pull requests. */
 export interface ManyOptions {

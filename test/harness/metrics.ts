@@ -1,5 +1,5 @@
 /** Metrics of running replicas. */
-import type { Replica } from "./kit.ts";
+import type { Replica } from "./environment.ts";
 
 /** The sum of all samples whose name and labels match, over the replicas. */
 export async function metricSum(replicas: readonly Replica[], sample: RegExp): Promise<number> {

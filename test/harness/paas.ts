@@ -19,10 +19,16 @@ import { functions } from "../../functions/index.ts";
 import { Application, AppPipeline, RemoteSync } from "../../functions/paas/kinds.ts";
 import { siteName } from "../../functions/paas/site/config.ts";
 import { type Accounts, administrators, openAccounts } from "./accounts.ts";
-import { clusterVariable } from "./ground.ts";
-import { type GatewayReplica, hookSecret, type Kit, type Replica, startKit } from "./kit.ts";
+import {
+  type GatewayReplica,
+  hookSecret,
+  type Replica,
+  startTestEnvironment,
+  type TestEnvironment,
+} from "./environment.ts";
 import { createNamespace } from "./namespaces.ts";
-import { openWorld, type World } from "./world.ts";
+import { clusterVariable } from "./platforms.ts";
+import { openTestObjects, type TestObjects } from "./testobjects.ts";
 
 /** The namespace that workers take for the platform's own. */
 export const platformNamespace = "denrei";
@@ -63,10 +69,10 @@ export interface PaasOptions extends GitHubOptions {
 }
 
 /** The environment, with helpers that write and read the functions' objects. */
-export interface Paas extends Omit<World, "close"> {
+export interface Paas extends Omit<TestObjects, "close"> {
   /** The default namespace of all objects: `default`, or in an existing cluster a namespace of this run. */
   readonly namespace: string;
-  readonly kit: Kit;
+  readonly kit: TestEnvironment;
   /** Throws when `modoki-application` is alone. */
   readonly github: SimulatedGitHub;
   /** Throws when `modoki-application` is alone, and in an existing cluster, whose kpack takes no orders. */
@@ -104,7 +110,7 @@ export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
   const names = ours.map(({ name }) => name);
   const builds = names.some((name) => name !== "modoki-application");
   const [ground, github] = await Promise.all([
-    startKit(),
+    startTestEnvironment(),
     builds
       ? startGitHub({
           repositories: ["acme/web", "acme/api"],
@@ -118,7 +124,7 @@ export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
   const { client } = kit;
   const workers: Replica[] = [];
   const watched = isExisting ? [namespace, platformNamespace] : undefined;
-  const world = await openWorld(kit, ours, workers, { namespace, ...(watched && { watched }) });
+  const world = await openTestObjects(kit, ours, workers, { namespace, ...(watched && { watched }) });
   const { create } = world;
 
   if (isExisting) await createNamespace(client, namespace);
@@ -271,7 +277,7 @@ function tokensOf({ url, apps: [app] }: SimulatedGitHub): () => Promise<string> 
 }
 
 /** The same kit with another default namespace. */
-const kitIn = (kit: Kit, namespace: string): Kit => ({
+const kitIn = (kit: TestEnvironment, namespace: string): TestEnvironment => ({
   ...kit,
   until: (kind, at, ...more) => kit.until(kind, { ...within(kind, namespace), ...at }, ...more),
   untilGone: (kind, at, ...more) => kit.untilGone(kind, { ...within(kind, namespace), ...at }, ...more),
@@ -280,7 +286,7 @@ const kitIn = (kit: Kit, namespace: string): Kit => ({
 
 const within = ({ scope }: Kind, namespace: string) => (scope === "Namespaced" ? { namespace } : {});
 
-async function ensureNamespace({ client }: Kit, name: string): Promise<void> {
+async function ensureNamespace({ client }: TestEnvironment, name: string): Promise<void> {
   await createNamespace(client, name).catch((error: unknown) => {
     if (!isAlreadyExists(error)) throw error;
   });

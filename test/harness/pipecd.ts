@@ -15,9 +15,14 @@ import {
   Piped,
 } from "../../functions/pipecd/kinds.ts";
 import { administrators, openAccounts } from "./accounts.ts";
-import { type Kit, type LocalKit, type Replica, startLocalKit } from "./kit.ts";
+import {
+  type LocalTestEnvironment,
+  type Replica,
+  startLocalTestEnvironment,
+  type TestEnvironment,
+} from "./environment.ts";
 import { createNamespace } from "./namespaces.ts";
-import { openWorld, type World } from "./world.ts";
+import { openTestObjects, type TestObjects } from "./testobjects.ts";
 
 const ours = functions.filter(({ name }) => name.startsWith("pipecd-"));
 /** The namespace that the accounts take for the platform's own. */
@@ -43,8 +48,8 @@ export interface PipecdOptions extends Omit<PodsOptions, "client"> {
 }
 
 /** The environment. */
-export interface Pipecd extends Omit<World, "close"> {
-  readonly kit: Kit;
+export interface Pipecd extends Omit<TestObjects, "close"> {
+  readonly kit: TestEnvironment;
   readonly pods: PipecdPods;
   readonly workers: readonly Replica[];
   /** The environment variables of workers. */
@@ -72,7 +77,7 @@ export const sample = (profile: "l0" | "c" | "v1"): readonly SampleObject[] =>
   ).map((document) => document.toJS());
 
 /** PipeCD in the local cluster. */
-export type LocalPipecd = Pipecd & { readonly kit: LocalKit };
+export type LocalPipecd = Pipecd & { readonly kit: LocalTestEnvironment };
 
 /** Starts everything. */
 export async function startPipecd({
@@ -80,11 +85,11 @@ export async function startPipecd({
   env = {},
   ...options
 }: PipecdOptions = {}): Promise<LocalPipecd> {
-  const kit = await startLocalKit();
+  const kit = await startLocalTestEnvironment();
   const { client } = kit;
   const pods = await startPipecdPods({ client, ...options });
   const workers: Replica[] = [];
-  const world = await openWorld(kit, ours, workers);
+  const world = await openTestObjects(kit, ours, workers);
   const names = ours.map(({ name }) => name);
   if (wanted === "one each") await createNamespace(client, platformNamespace);
   const accounts =

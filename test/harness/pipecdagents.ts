@@ -18,7 +18,7 @@ import {
   type Stack,
   untilLetIn,
 } from "./pipecdstack.ts";
-import { conditionOf } from "./world.ts";
+import { conditionOf } from "./testobjects.ts";
 
 let pipecd: Pipecd;
 let c: Stack;

@@ -12,7 +12,7 @@ import { Application } from "../../functions/pipecd/kinds.ts";
 import { annotations, labels, secretKeys } from "../../functions/pipecd/names.ts";
 import { simulatePiped } from "../pipecd/simulatedpiped.ts";
 import type { Pipecd, SampleObject } from "./pipecd.ts";
-import { conditionOf, has } from "./world.ts";
+import { conditionOf, has } from "./testobjects.ts";
 
 const manager = { fieldManager: "test" };
 

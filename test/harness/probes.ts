@@ -5,7 +5,7 @@ import type { Kind } from "../../bus/kube/kind.ts";
 import type { Condition, Stored } from "../../bus/kube/object.ts";
 import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import { Probe } from "../fixtures/functions/probe.ts";
-import { startKit } from "./kit.ts";
+import { startTestEnvironment } from "./environment.ts";
 
 export const patience = { timeout: 60_000, interval: 20 };
 export const probeScope = { fn: "probe", cluster: "default" };
@@ -24,7 +24,7 @@ export type Probes = Awaited<ReturnType<typeof startProbes>>;
  * a worker that is paused for a moment keeps its tickets.
  */
 export async function startProbes(paths: readonly string[], kinds: readonly Kind[], ackWaitSeconds = 3) {
-  const kit = await startKit({ crds: kinds.map((kind) => crdOf(kind)) });
+  const kit = await startTestEnvironment({ crds: kinds.map((kind) => crdOf(kind)) });
   const bus: Bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
   const env = { DENREI_ACK_WAIT_SECONDS: String(ackWaitSeconds) };
   const bridge = await kit.bridge("bridge-1", { args: paths, env });

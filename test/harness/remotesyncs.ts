@@ -4,7 +4,7 @@ import { Build, Image } from "../../functions/paas/kinds/kpack.ts";
 import { Application, RemoteSync } from "../../functions/paas/kinds.ts";
 import { kpack, labels } from "../../functions/paas/names.ts";
 import type { Paas } from "./paas.ts";
-import { has } from "./world.ts";
+import { has } from "./testobjects.ts";
 
 type GitHub = RemoteSync["spec"]["base"]["github"];
 

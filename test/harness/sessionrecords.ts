@@ -3,7 +3,7 @@ import { connectBus } from "../../bus/nats/connect.ts";
 import { readKeys } from "../../dashboard/server/auth/keys.ts";
 import { sealer } from "../../dashboard/server/auth/sealer.ts";
 import { type OpenSession, openSessions, type Session } from "../../dashboard/server/auth/sessions.ts";
-import type { Scene } from "./dashboard.ts";
+import type { DashboardEnvironment } from "./dashboard.ts";
 
 /** Session records. */
 export interface Records {
@@ -17,7 +17,10 @@ export interface Records {
 }
 
 /** Reads and writes records with the dashboard's own keys. */
-export async function openRecords({ kit, keysPath }: Pick<Scene, "kit" | "keysPath">): Promise<Records> {
+export async function openRecords({
+  kit,
+  keysPath,
+}: Pick<DashboardEnvironment, "kit" | "keysPath">): Promise<Records> {
   const bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
 
   async function open(cookie = "") {

@@ -1,7 +1,7 @@
 /** Records the delivery of tickets from the workers' acknowledgments, because the bus decides who owns an object. */
 import type { Bus } from "../../bus/nats/connect.ts";
 import { workStream } from "../../bus/subjects.ts";
-import type { Replica } from "./kit.ts";
+import type { Replica } from "./environment.ts";
 
 /** Acknowledgments since the watch started. */
 export interface TicketWatch {

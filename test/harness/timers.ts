@@ -4,9 +4,9 @@ import { publishUntilAnswered } from "../../bus/queue/publish.ts";
 import { parseRequest, type Request } from "../../bus/queue/request.ts";
 import { timersStream, work } from "../../bus/subjects.ts";
 import { poll } from "../../deploy/local/run/poll.ts";
-import type { World } from "./world.ts";
+import type { TestObjects } from "./testobjects.ts";
 
-type At = Pick<World, "bus">;
+type At = Pick<TestObjects, "bus">;
 
 /** The milliseconds until the delayed request of an object is due. Waits up to a minute for a worker to store one. */
 export async function timerLeft(world: At, fn: string, at: ObjectName): Promise<number> {

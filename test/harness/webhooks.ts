@@ -2,7 +2,7 @@
 import { createHmac, randomUUID } from "node:crypto";
 import examples from "@octokit/webhooks-examples" with { type: "json" };
 import { installationTargetExamples } from "../../bus/events/github/examples.ts";
-import { hookSecret } from "./kit.ts";
+import { hookSecret } from "./environment.ts";
 
 /** A payload, as unstructured as JSON. */
 export type Payload = Record<string, unknown>;

@@ -7,16 +7,16 @@ import type { KubeClient } from "../../bus/kube/client.ts";
 import { Namespace } from "../../bus/kube/kind.ts";
 import { Banner } from "../fixtures/functions/banners.ts";
 import { Probe } from "../fixtures/functions/probe.ts";
-import { type LocalKit, startLocalKit } from "../harness/kit.ts";
+import { type LocalTestEnvironment, startLocalTestEnvironment } from "../harness/environment.ts";
 import { startKet } from "./index.ts";
 
 const fixture = (name: string) => new URL(`../../fixtures/functions/${name}.ts`, import.meta.url);
 const fixtures = fileURLToPath(new URL("../fixtures/cases/probe", import.meta.url));
 
-let kit: LocalKit;
+let kit: LocalTestEnvironment;
 let client: KubeClient;
 beforeAll(async () => {
-  kit = await startLocalKit();
+  kit = await startLocalTestEnvironment();
   client = kit.client;
 });
 afterAll(() => kit?.stop());

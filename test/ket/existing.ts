@@ -7,7 +7,7 @@ import { connectCluster } from "../../bus/process/cluster.ts";
 import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import { startLocalNats } from "../../deploy/local/index.ts";
 import { install } from "./crds.ts";
-import type { GroundOptions, KetGround } from "./ground.ts";
+import type { KetEnvironment, KetEnvironmentOptions } from "./environment.ts";
 import type { KetOptions } from "./options.ts";
 
 /** The run may not use the cluster. It sent no request. */
@@ -16,12 +16,12 @@ export class ContextRefusedError extends Error {
 }
 
 /** Uses the cluster of a kubeconfig's current context, and starts a bus next to it. Throws {@link ContextRefusedError}. */
-export async function existingGround({
+export async function existingEnvironment({
   options,
   functions,
   interests,
   crds,
-}: GroundOptions): Promise<KetGround> {
+}: KetEnvironmentOptions): Promise<KetEnvironment> {
   const kubeconfig = await allowedConfig(options);
   if (!options.allowClusterScoped) expectNamespaced(functions);
   const platform = await startLocalNats({ roles: busRoles(interests, "default") });

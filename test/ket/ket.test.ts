@@ -10,7 +10,7 @@ import { deadLetters } from "../../bus/queue/deadletters.ts";
 import { Branch } from "../fixtures/functions/branches.ts";
 import { Letter } from "../fixtures/functions/letters.ts";
 import { Probe } from "../fixtures/functions/probe.ts";
-import { Event } from "../harness/world.ts";
+import { Event } from "../harness/testobjects.ts";
 import { readFixture } from "./fixture.ts";
 import { type Ket, type Manifest, startKet, UnservedKindError } from "./index.ts";
 

@@ -8,8 +8,8 @@ import { connectCluster } from "../../bus/process/cluster.ts";
 import { interestsOf } from "../../bus/worker/function.ts";
 import { openCases } from "./cases.ts";
 import { crdsOf } from "./crds.ts";
+import { openKetEnvironment } from "./environment.ts";
 import { loadFunctions } from "./functions.ts";
-import { openGround } from "./ground.ts";
 import { keyState, listedKeyState } from "./keystate.ts";
 import { openKubectl } from "./kubectl.ts";
 import type { Named } from "./manifest.ts";
@@ -40,7 +40,7 @@ export async function startKet(options: KetOptions = {}): Promise<Ket> {
   // Closed in reverse order.
   await using starting = new AsyncDisposableStack();
   const interests = interestsOf(functions, cluster);
-  const ground = await openGround({ options, functions, interests, crds });
+  const ground = await openKetEnvironment({ options, functions, interests, crds });
   starting.defer(ground.stop);
   const client = await connectCluster({ path: ground.kubeconfigPath });
   starting.defer(() => client.connection.close());

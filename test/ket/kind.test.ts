@@ -22,15 +22,15 @@ import {
 } from "vitest";
 import { start } from "../cli/program.ts";
 import { type Machine, simulatedMachine } from "../fixtures/kindsimulator/machine.ts";
-import { type LocalKit, startLocalKit } from "../harness/kit.ts";
+import { type LocalTestEnvironment, startLocalTestEnvironment } from "../harness/environment.ts";
 import { programs } from "../harness/programs.ts";
 import { startKet } from "./index.ts";
 
 const kubectl = (await programs("kubectl")).kubectl.path;
 
-let kit: LocalKit;
+let kit: LocalTestEnvironment;
 beforeAll(async () => {
-  kit = await startLocalKit();
+  kit = await startLocalTestEnvironment();
 });
 afterAll(() => kit?.stop());
 

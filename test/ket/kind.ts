@@ -15,8 +15,8 @@ import {
 } from "../../deploy/local/index.ts";
 import { lastLines } from "../../deploy/local/run/child.ts";
 import { install } from "./crds.ts";
+import type { KetEnvironment, KetEnvironmentOptions } from "./environment.ts";
 import { forward } from "./forward.ts";
-import type { GroundOptions, KetGround } from "./ground.ts";
 import { dismiss, type Kept, keep, nodesOf } from "./keeper.ts";
 import { type KindPlan, planOf } from "./kindoptions.ts";
 import type { KindCluster } from "./options.ts";
@@ -36,7 +36,7 @@ export class KindUnavailableError extends Error {
  * Creates the cluster, and starts a bus next to it or deploys with skaffold. Throws a `KetOptionError`, {@link KindUnavailableError}, or
  * `DeployError`.
  */
-export async function kindGround(options: GroundOptions): Promise<KetGround> {
+export async function kindEnvironment(options: KetEnvironmentOptions): Promise<KetEnvironment> {
   const plan = await planOf(options.options);
   await expectDocker();
   // Before the cluster, which takes minutes.

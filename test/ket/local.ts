@@ -3,10 +3,14 @@ import { busRoles } from "../../bus/permissions.ts";
 import { connectCluster } from "../../bus/process/cluster.ts";
 import { startLocalPlatform } from "../../deploy/local/index.ts";
 import { install } from "./crds.ts";
-import type { GroundOptions, KetGround } from "./ground.ts";
+import type { KetEnvironment, KetEnvironmentOptions } from "./environment.ts";
 
 /** Starts the embedded platform. CRDs come before the controllers, which start to collect garbage of later kinds only after a while. */
-export async function localGround({ interests, crds, options }: GroundOptions): Promise<KetGround> {
+export async function localEnvironment({
+  interests,
+  crds,
+  options,
+}: KetEnvironmentOptions): Promise<KetEnvironment> {
   const platform = await startLocalPlatform({
     controllerManager: options.controllerManager,
     nodes: options.nodes,

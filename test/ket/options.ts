@@ -5,7 +5,7 @@ import type { Kind } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import type { Bus } from "../../bus/nats/connect.ts";
 import type { GitHubOptions, SimulatedGitHub } from "../../deploy/simulators/github/github.ts";
-import type { Replica } from "../harness/kit.ts";
+import type { Replica } from "../harness/environment.ts";
 import type { Forward, ForwardTarget } from "./forward.ts";
 import type { Kubectl } from "./kubectl.ts";
 import type { Manifest } from "./manifest.ts";

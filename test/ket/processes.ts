@@ -3,14 +3,14 @@ import { allowedUrlsVariable } from "../../bus/github/allowed.ts";
 import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import type { LocalNats } from "../../deploy/local/index.ts";
 import type { SimulatedGitHub } from "../../deploy/simulators/github/github.ts";
-import { type Replica, startGateway, startReplica } from "../harness/kit.ts";
+import { type Replica, startGateway, startReplica } from "../harness/environment.ts";
+import type { KetEnvironment } from "./environment.ts";
 import { argumentOf } from "./functions.ts";
-import type { KetGround } from "./ground.ts";
 import type { KetOptions } from "./options.ts";
 
 /** What the processes need. */
 export interface ProcessesOptions {
-  readonly ground: Pick<KetGround, "kubeconfigPath" | "owned"> & { readonly platform: LocalNats };
+  readonly ground: Pick<KetEnvironment, "kubeconfigPath" | "owned"> & { readonly platform: LocalNats };
   readonly options: KetOptions;
   readonly namespace: string;
   readonly functions: readonly ReconcileFunction[];

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { Pod } from "../../bus/kube/kind.ts";
 import { Deployment } from "../../bus/kube/workloads.ts";
 import { type Machine, simulatedMachine } from "../fixtures/kindsimulator/machine.ts";
-import { type LocalKit, startLocalKit } from "../harness/kit.ts";
+import { type LocalTestEnvironment, startLocalTestEnvironment } from "../harness/environment.ts";
 import { programs } from "../harness/programs.ts";
 import { type Secret, startTlsBus } from "../harness/tlsbus.ts";
 import { DeployError, type KetOptions, platformSecrets, startKet } from "./index.ts";
@@ -20,11 +20,11 @@ const secrets = platformSecrets();
 const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "denrei" } };
 
 let folder: string;
-let kit: LocalKit;
+let kit: LocalTestEnvironment;
 let machine: Machine;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "ket-real-skaffold-"));
-  kit = await startLocalKit();
+  kit = await startLocalTestEnvironment();
   const bus = await startTlsBus(kit.platform, secrets.filter(({ type }) => type) as unknown as Secret[]);
   machine = await simulatedMachine({
     kubeconfig: kit.platform.kubeconfigPath,

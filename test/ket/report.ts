@@ -7,7 +7,7 @@ import type { Bus } from "../../bus/nats/connect.ts";
 import { keyText, type ObjectKey } from "../../bus/subjects.ts";
 import { kindsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
 import { Lines } from "../harness/lines.ts";
-import { Event } from "../harness/world.ts";
+import { Event } from "../harness/testobjects.ts";
 import type { keyState } from "./keystate.ts";
 import type { Wanted } from "./watching.ts";
 

@@ -14,7 +14,7 @@ import type { Stored } from "../../bus/kube/object.ts";
 import { Deployment } from "../../bus/kube/workloads.ts";
 import { podLogLine } from "../../deploy/local/index.ts";
 import { type Machine, simulatedMachine } from "../fixtures/kindsimulator/machine.ts";
-import { type LocalKit, startLocalKit } from "../harness/kit.ts";
+import { type LocalTestEnvironment, startLocalTestEnvironment } from "../harness/environment.ts";
 import { programs } from "../harness/programs.ts";
 import { type Secret, startTlsBus, type TlsBus } from "../harness/tlsbus.ts";
 import { type Forward, type Ket, type KetOptions, platformSecrets, startKet } from "./index.ts";
@@ -26,12 +26,12 @@ const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "denr
 const fixtures = fileURLToPath(new URL("../fixtures/cases/zundoko", import.meta.url));
 
 let folder: string;
-let kit: LocalKit;
+let kit: LocalTestEnvironment;
 let bus: TlsBus;
 let busPort: number;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "ket-skaffold-"));
-  kit = await startLocalKit();
+  kit = await startLocalTestEnvironment();
   bus = await startTlsBus(kit.platform, secrets.filter(({ type }) => type) as unknown as Secret[]);
   busPort = Number(new URL(bus.url).port);
   await kit.bridge("bridge-1", { env: bus.env("denrei-bridge-tls") });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { externalKind } from "../../bus/kube/kind.ts";
 import { Image, ServiceAccount } from "../../deploy/simulators/kpack/kinds.ts";
 import { conditionOf } from "../../deploy/simulators/kpack/status.ts";
-import { type Kit, startKit } from "../harness/kit.ts";
+import { startTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
 import { Lines } from "../harness/lines.ts";
 import { account, accountIn, imageIn, manager } from "./environment.ts";
 
@@ -12,9 +12,9 @@ const program = fileURLToPath(new URL("../../deploy/simulators/kpack/main.ts", i
 const readyMillis = 60_000;
 const graceMillis = 20_000;
 
-let kit: Kit;
+let kit: TestEnvironment;
 beforeAll(async () => {
-  kit = await startKit();
+  kit = await startTestEnvironment();
 });
 afterAll(() => kit?.stop());
 

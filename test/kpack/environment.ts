@@ -7,7 +7,12 @@ import { type Kpack, type KpackOptions, startKpack } from "../../deploy/simulato
 import { labels } from "../../deploy/simulators/kpack/newbuild.ts";
 import { stepMillisAnnotation } from "../../deploy/simulators/kpack/podannotations.ts";
 import { conditionOf } from "../../deploy/simulators/kpack/status.ts";
-import { type LocalKit, type OwnKit, startLocalKit, startOwnKit } from "../harness/kit.ts";
+import {
+  type LocalTestEnvironment,
+  type OwnTestEnvironment,
+  startLocalTestEnvironment,
+  startOwnTestEnvironment,
+} from "../harness/environment.ts";
 import { Lines } from "../harness/lines.ts";
 import { createNamespace } from "../harness/namespaces.ts";
 
@@ -52,7 +57,7 @@ export interface ImageOptions {
 
 /** The environment. */
 export interface Environment {
-  readonly kit: LocalKit;
+  readonly kit: LocalTestEnvironment;
   readonly client: KubeClient;
   readonly kpack: Kpack;
   /** The simulator's log of failed reconciles. */
@@ -69,21 +74,21 @@ export type EnvironmentOptions = Pick<KpackOptions, "steps">;
 
 /** Starts an environment with the ClusterBuilder `default` in the local cluster. */
 export const startEnvironment = async (options: EnvironmentOptions = {}): Promise<Environment> =>
-  environmentOn(await startLocalKit(), options);
+  environmentOn(await startLocalTestEnvironment(), options);
 
 /** An environment with its own control plane, which a test can stop. */
 export interface OwnEnvironment extends Environment {
-  readonly kit: OwnKit;
+  readonly kit: OwnTestEnvironment;
 }
 
 /** Starts an environment with its own control plane. */
 export async function startOwnEnvironment(): Promise<OwnEnvironment> {
-  const kit = await startOwnKit({ crds: [] });
+  const kit = await startOwnTestEnvironment({ crds: [] });
   return { ...(await environmentOn(kit)), kit };
 }
 
 async function environmentOn(
-  kit: LocalKit,
+  kit: LocalTestEnvironment,
   { steps = "each" }: EnvironmentOptions = {},
 ): Promise<Environment> {
   const { client } = kit;
@@ -137,7 +142,7 @@ export const imageIn = (
 /** A merge patch that sets the revision. */
 export const revised = (revision: string): object => ({ spec: { source: { git: { revision } } } });
 
-function namespaceIn(kit: LocalKit, namespace: string): TestNamespace {
+function namespaceIn(kit: LocalTestEnvironment, namespace: string): TestNamespace {
   const { client } = kit;
   const at = (name: string): ObjectName => ({ namespace, name });
 

@@ -4,8 +4,8 @@ import { resourcePath } from "../../bus/kube/client.ts";
 import { externalKind } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
-import { clusterVariable } from "../harness/ground.ts";
-import { type Kit, startKit } from "../harness/kit.ts";
+import { startTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
+import { clusterVariable } from "../harness/platforms.ts";
 import { random } from "../harness/random.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 import { hookOf, post, push, signatureOf } from "../harness/webhooks.ts";
@@ -25,12 +25,12 @@ const namespace = "denrei";
 const patience = 240_000;
 
 let deployed: Deployed;
-let kit: Kit;
+let kit: TestEnvironment;
 
 beforeAll(async () => {
   deployed = await deploy((line) => console.log(line));
   process.env[clusterVariable] = deployed.cluster.kubeconfigPath;
-  kit = await startKit({ crds: [] });
+  kit = await startTestEnvironment({ crds: [] });
 }, 600_000);
 afterAll(async () => {
   await kit?.stop();

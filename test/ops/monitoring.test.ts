@@ -8,11 +8,11 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { alerts, natsAlerts } from "../../deploy/generate/monitoring/alerts.ts";
 import { rows } from "../../deploy/generate/monitoring/panels.ts";
 import { recordings } from "../../deploy/generate/monitoring/queries.ts";
-import { type Kit, startKit, startReplica } from "../harness/kit.ts";
+import { startReplica, startTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
 import { exported } from "./exporter.ts";
 import { metricsIn, servedIn } from "./expressions.ts";
 
-let kit: Kit;
+let kit: TestEnvironment;
 let texts: string[];
 let served: string[];
 const text = readFileSync(fileURLToPath(new URL("../../docs/operations.md", import.meta.url)), "utf8");
@@ -40,7 +40,7 @@ async function keys(directory: string): Promise<string> {
 }
 
 beforeAll(async () => {
-  kit = await startKit();
+  kit = await startTestEnvironment();
   const replicas = await Promise.all([
     kit.bridge("bridge-1"),
     // With a collector configured, a process has metrics of its exports. The port is closed.

@@ -11,7 +11,12 @@ import { kindSubjects, streams } from "../../bus/subjects.ts";
 import hikawaFunction from "../../functions/zundoko/hikawa.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import { run } from "../cli/program.ts";
-import { type GatewayReplica, type LocalKit, type Replica, startLocalKit } from "../harness/kit.ts";
+import {
+  type GatewayReplica,
+  type LocalTestEnvironment,
+  type Replica,
+  startLocalTestEnvironment,
+} from "../harness/environment.ts";
 import { programs } from "../harness/programs.ts";
 import { untilQuiet } from "../harness/quiet.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
@@ -24,7 +29,7 @@ const words = { DENREI_ZUNDOKO_WORDS: "Doko,Zun,Zun,Zun,Zun,Doko" };
 /** An object that always fails: the names of its children would be too long. */
 const hopeless = "long".padEnd(250, "g");
 const polling = { timeout: 90_000, interval: 200 };
-let kit: LocalKit;
+let kit: LocalTestEnvironment;
 let admin: Bus;
 let bridge: Replica;
 let worker: Replica;
@@ -62,7 +67,7 @@ async function loseTheBus(): Promise<void> {
 }
 
 beforeAll(async () => {
-  kit = await startLocalKit();
+  kit = await startLocalTestEnvironment();
   admin = await connectBus({ url: kit.platform.natsUrl, name: "test" });
   backups = join(kit.platform.directory, "backups");
   await mkdir(backups);

@@ -4,14 +4,14 @@ import { busSettings, readSettings } from "../../bus/config/config.ts";
 import { busAddress, connectBus } from "../../bus/nats/connect.ts";
 import { type CertificateAuthority, createCertificateAuthority } from "../../deploy/local/pki.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
-import { type Kit, type Replica, startKit } from "../harness/kit.ts";
+import { type Replica, startTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 import { type Secret, secretWith, startTlsBus, type TlsBus, type TlsServer } from "../harness/tlsbus.ts";
 
 const words = { DENREI_ZUNDOKO_WORDS: "Doko,Zun,Zun,Zun,Zun,Doko" };
 const [former, next] = [createCertificateAuthority("former"), createCertificateAuthority("next")];
 const both = former.cert + next.cert;
-let kit: Kit;
+let kit: TestEnvironment;
 let bus: TlsBus;
 let replicas: Replica[];
 
@@ -52,7 +52,7 @@ const sing = (name: string) => kit.client.create(Hikawa, hikawa(name, 300), { fi
 const finished = (name: string) => kit.until(Hikawa, { namespace: "default", name }, isFinished, 90_000);
 
 beforeAll(async () => {
-  kit = await startKit();
+  kit = await startTestEnvironment();
   bus = await startTlsBus(kit.platform, secretsOf(former, former.cert));
   replicas = await Promise.all([
     kit.bridge("bridge-1", { env: bus.env("denrei-bridge-tls") }),

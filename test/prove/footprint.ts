@@ -1,7 +1,7 @@
 /** The memory that an idle process needs. */
 import { idleRssOf, measure } from "../bench/processes.ts";
 import { collectGarbage, heapBytes, profilerSocket } from "../bench/profiler/profiler.ts";
-import type { Replica } from "../harness/kit.ts";
+import type { Replica } from "../harness/environment.ts";
 
 /** Memory of a process. */
 export interface Footprint {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type ApiRequest, resourcePath } from "../../bus/kube/client.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { Probe } from "../fixtures/functions/probe.ts";
-import type { Kit } from "../harness/kit.ts";
+import type { TestEnvironment } from "../harness/environment.ts";
 import { now } from "./journal.ts";
 import type { Trial } from "./scenario.ts";
 
@@ -19,7 +19,7 @@ export interface Delay {
 
 /** Reports the Probes of a query, and each change of one, in order, until the signal aborts. */
 export async function followProbes(
-  kit: Kit,
+  kit: TestEnvironment,
   query: NonNullable<ApiRequest["query"]>,
   signal: AbortSignal,
   changed: (probe: Stored<Probe>) => void | Promise<void>,
@@ -42,7 +42,7 @@ export async function followProbes(
 /** Changes healthy objects all the time, and follows their status. */
 export async function startHealthy(
   trial: Trial,
-  kit: Kit,
+  kit: TestEnvironment,
 ): Promise<{ readonly objects: number; stop(): Promise<Delay[]> }> {
   // A short run shares two cores with its API server; more load would measure those.
   const objects = trial.scaled(20, 10);

@@ -1,6 +1,6 @@
 /** Changes at a steady rate: hot keys that change all the time, and keys that change once. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Ground } from "./ground.ts";
+import type { TrialEnvironment } from "./environment.ts";
 import { now } from "./journal.ts";
 import type { Trial } from "./scenario.ts";
 
@@ -30,7 +30,7 @@ const slowMillis = 20;
 const tickMillis = 2;
 
 /** Changes keys until it is stopped. */
-export function startLoad(trial: Trial, ground: Ground, { hotKeys }: LoadOptions): Load {
+export function startLoad(trial: Trial, ground: TrialEnvironment, { hotKeys }: LoadOptions): Load {
   const begun = now();
   let hot = 0;
   let once = 0;

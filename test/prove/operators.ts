@@ -13,14 +13,14 @@ import { Hikawa, Zundoko } from "../../functions/zundoko/kinds.ts";
 import { words } from "../bench/contender.ts";
 import { buildPeer, startGoReplica } from "../bench/gopeer.ts";
 import { createHikawa, namesOf, type Stage, watchKind } from "../bench/hikawas.ts";
-import { type OwnKit, startOwnKit } from "../harness/kit.ts";
+import { type OwnTestEnvironment, startOwnTestEnvironment } from "../harness/environment.ts";
 import { now } from "./journal.ts";
 import type { Trial } from "./scenario.ts";
 import type { Wait } from "./waits.ts";
 
 /** A platform for both operators, one after the other. */
-export interface OperatorGround extends Stage {
-  readonly kit: OwnKit;
+export interface OperatorEnvironment extends Stage {
+  readonly kit: OwnTestEnvironment;
 }
 
 /** Whether steps that take minutes at any size are left out. */
@@ -28,9 +28,9 @@ export const isTimeForOperators = ({ peer, scaled }: Trial): boolean =>
   peer === "measure" && scaled(10, 0) >= 2;
 
 /** Starts the platform and builds the Go operator. */
-export async function openOperatorGround(trial: Trial): Promise<OperatorGround> {
+export async function openOperatorEnvironment(trial: Trial): Promise<OperatorEnvironment> {
   await buildPeer(trial.signal);
-  const kit = await startOwnKit();
+  const kit = await startOwnTestEnvironment();
   trial.defer(() => kit.stop());
   const broken = new AbortController();
   return {
@@ -59,7 +59,7 @@ export type Role = "worker" | "bridge";
 
 /** Ours: three workers and this many bridges. */
 export async function startOurs(
-  { kit }: OperatorGround,
+  { kit }: OperatorEnvironment,
   trial: Trial,
   { bridges, kill }: { readonly bridges: 1 | 2; readonly kill: Role },
 ): Promise<Operator> {
@@ -95,7 +95,7 @@ export async function startOurs(
 }
 
 /** The one in Go: two replicas with leader election, or a single one without it. */
-export async function startGo({ kit }: OperatorGround, replicas: 1 | 2): Promise<Operator> {
+export async function startGo({ kit }: OperatorEnvironment, replicas: 1 | 2): Promise<Operator> {
   const election = replicas === 2 ? "elect" : "alone";
   let leader = await startGoReplica(kit.platform, `go-1-${election}`, election);
   await leader.leads();
@@ -128,7 +128,7 @@ const calmMillis = 4000;
 
 /** Creates Hikawas steadily, kills the operator's victim repeatedly, and observes each kill for `lookMillis`. */
 export async function watchKills(
-  ground: OperatorGround,
+  ground: OperatorEnvironment,
   operator: Operator,
   {
     label,
@@ -197,7 +197,7 @@ export async function watchKills(
  * waits first.
  */
 export async function wordsAcrossKill(
-  ground: OperatorGround,
+  ground: OperatorEnvironment,
   operator: Operator,
   options: {
     readonly label: string;
@@ -241,7 +241,7 @@ export async function wordsAcrossKill(
 
 const deadlineMillis = 120_000;
 
-async function until({ signal }: OperatorGround, condition: () => boolean, what: string): Promise<void> {
+async function until({ signal }: OperatorEnvironment, condition: () => boolean, what: string): Promise<void> {
   const deadline = now() + deadlineMillis;
   while (!condition()) {
     if (now() > deadline) throw new Error(`expected ${what} within ${deadlineMillis} ms`);

@@ -1,12 +1,13 @@
 /** Checks of the workers' journals that must hold after any fault. */
+
+import type { Change, TrialEnvironment } from "./environment.ts";
 import type { Injected } from "./faults.ts";
-import type { Change, Ground } from "./ground.ts";
 import { type Begun, type Effect, readJournals } from "./journal.ts";
 import { type Check, figure } from "./scenario.ts";
 
 /** The data of a run. */
 export interface Record {
-  readonly changes: Ground["changes"];
+  readonly changes: TrialEnvironment["changes"];
   readonly faults: readonly Injected[];
   readonly begun: readonly Begun[];
   readonly effects: readonly Effect[];
@@ -15,7 +16,7 @@ export interface Record {
 }
 
 /** Reads the journals. */
-export const recordOf = async (ground: Ground, faults: readonly Injected[]): Promise<Record> => ({
+export const recordOf = async (ground: TrialEnvironment, faults: readonly Injected[]): Promise<Record> => ({
   changes: ground.changes,
   faults,
   letters: new Map(

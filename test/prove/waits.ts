@@ -1,6 +1,6 @@
 /** How long changes waited for a reconcile: the delay that users see from a fault. */
 import { quantile } from "../bench/statistics.ts";
-import type { Ground } from "./ground.ts";
+import type { TrialEnvironment } from "./environment.ts";
 import type { Effect } from "./journal.ts";
 import { figure } from "./scenario.ts";
 
@@ -14,7 +14,7 @@ export interface Wait {
 }
 
 /** The wait of each change, in no order between the keys. Only reconciles with an effect count. */
-export function waitsOf(changes: Ground["changes"], effects: readonly Effect[]): Wait[] {
+export function waitsOf(changes: TrialEnvironment["changes"], effects: readonly Effect[]): Wait[] {
   const byKey = Map.groupBy(effects, ({ key }) => key);
   return [...changes].flatMap(([key, list]) => {
     const seen = (byKey.get(key) ?? []).toSorted((a, b) => a.from - b.from);

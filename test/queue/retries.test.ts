@@ -16,7 +16,7 @@ import { ensureTopology } from "../../bus/topology.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import { defineFunction } from "../../bus/worker/function.ts";
 import { startWorker, type Worker } from "../../bus/worker/worker.ts";
-import { type Kit, startKit } from "../harness/kit.ts";
+import { startTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
 import { publisherOf } from "../harness/publish.ts";
 
 const Errand = defineKind({
@@ -36,7 +36,7 @@ const errands = defineFunction({
   },
 });
 
-let kit: Kit;
+let kit: TestEnvironment;
 let bus: Bus;
 let publisher: Publisher;
 const workers: Worker[] = [];
@@ -93,7 +93,7 @@ async function unblock(name: string): Promise<void> {
 }
 
 beforeAll(async () => {
-  kit = await startKit({ crds: [crdOf(Errand)] });
+  kit = await startTestEnvironment({ crds: [crdOf(Errand)] });
   bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
   await ensureTopology(bus, busOptions);
   await startReplica();

@@ -7,7 +7,7 @@ import { type KubeConnection, loadKubeconfig, openConnection } from "../../bus/k
 import { externalKind, type Kind } from "../../bus/kube/kind.ts";
 import type { KubeObject } from "../../bus/kube/object.ts";
 import { Installation } from "../../functions/ghapp/kinds.ts";
-import { type LocalKit, startLocalKit } from "../harness/kit.ts";
+import { type LocalTestEnvironment, startLocalTestEnvironment } from "../harness/environment.ts";
 
 const policyFile = new URL("../../deploy/kubernetes/app-use/policy.yaml", import.meta.url);
 const manager = { fieldManager: "test" };
@@ -24,7 +24,7 @@ function kindOf({ apiVersion, kind }: KubeObject): Kind {
   return externalKind({ group, version, kind, plural: plurals[kind] ?? "", scope });
 }
 
-let kit: LocalKit;
+let kit: LocalTestEnvironment;
 const opened: KubeConnection[] = [];
 const create = (object: unknown) =>
   kit.client.create(kindOf(object as KubeObject), object as KubeObject, manager);
@@ -59,7 +59,7 @@ const installation = (name: string, kind: "GitHubApp" | "ClusterGitHubApp", app:
 });
 
 beforeAll(async () => {
-  kit = await startLocalKit();
+  kit = await startLocalTestEnvironment();
   const documents = parseAllDocuments(await readFile(policyFile, "utf8")).map((one) => one.toJS());
   await role("writer", "installations", ["create", "get", "update", "patch"]);
   await role("use-main", "clustergithubapps", ["use"], ["main"]);

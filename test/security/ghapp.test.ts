@@ -6,11 +6,11 @@ import { ClusterGitHubApp, GitHubApp, Installation } from "../../functions/ghapp
 import { TokenSecret } from "../../functions/ghapp/secret.ts";
 import { functions } from "../../functions/index.ts";
 import { examplePayload } from "../github/payloads.ts";
+import { hookSecret } from "../harness/environment.ts";
 import { type GhApps, platformNamespace, startGhApps } from "../harness/ghapp.ts";
-import { hookSecret } from "../harness/kit.ts";
 import { createNamespace } from "../harness/namespaces.ts";
 import { accountUser } from "../harness/rights.ts";
-import { conditionOf, has } from "../harness/world.ts";
+import { conditionOf, has } from "../harness/testobjects.ts";
 import { unwritten } from "./exercised.ts";
 
 const names = ["githubapp", "clustergithubapp", "installation"];

@@ -18,7 +18,7 @@ import { type Paas, platformNamespace, registry, startPaas } from "../harness/pa
 import { previewAt, previewsOn, untilNoObjects } from "../harness/previews.ts";
 import { remoteSyncs } from "../harness/remotesyncs.ts";
 import { accountUser } from "../harness/rights.ts";
-import { has } from "../harness/world.ts";
+import { has } from "../harness/testobjects.ts";
 import { unwritten } from "./exercised.ts";
 
 const ours = functions.filter(({ name }) => name.startsWith("modoki-"));

@@ -9,7 +9,7 @@ import { auditedRequests } from "../harness/audit.ts";
 import { createNamespace } from "../harness/namespaces.ts";
 import { type LocalPipecd, stackKinds, startPipecd } from "../harness/pipecd.ts";
 import { accountUser, grant } from "../harness/rights.ts";
-import { conditionOf, has } from "../harness/world.ts";
+import { conditionOf, has } from "../harness/testobjects.ts";
 
 const ours = functions.filter(({ name }) => name.startsWith("pipecd-"));
 const platform = "denrei";

@@ -8,7 +8,7 @@ import { createCertificateAuthority, type KeyPair } from "../../deploy/local/pki
 import { functions } from "../../functions/index.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import { runHere } from "../cli/here.ts";
-import { type Kit, startKit } from "../harness/kit.ts";
+import { startTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 import { type Secret, secretWith, startTlsBus, type TlsBus } from "../harness/tlsbus.ts";
 
@@ -22,7 +22,7 @@ const roles = [
   ...functions.map(({ name }) => name),
 ];
 const words = { DENREI_ZUNDOKO_WORDS: "Doko,Zun,Zun,Zun,Zun,Doko" };
-let kit: Kit;
+let kit: TestEnvironment;
 let tls: TlsBus;
 let secrets: Secret[];
 
@@ -34,7 +34,7 @@ async function certificates(...args: string[]): Promise<Secret[]> {
 
 beforeAll(async () => {
   secrets = await certificates();
-  kit = await startKit();
+  kit = await startTestEnvironment();
   tls = await startTlsBus(kit.platform, secrets);
 });
 afterAll(() => kit?.stop());

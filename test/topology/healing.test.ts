@@ -14,7 +14,11 @@ import { interestOf } from "../../bus/worker/function.ts";
 import hikawaFunction from "../../functions/zundoko/hikawa.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import { wordsVariable } from "../../functions/zundoko/words.ts";
-import { type LocalKit, type Replica, startLocalKit } from "../harness/kit.ts";
+import {
+  type LocalTestEnvironment,
+  type Replica,
+  startLocalTestEnvironment,
+} from "../harness/environment.ts";
 import { hikawa, isFinished } from "../harness/song.ts";
 
 const options = { replicas: 1, ackWaitMillis: 10_000 };
@@ -26,7 +30,7 @@ const everyConsumer = functionConsumers(interest, options).map(
   ([stream, { durable_name: name = "" }]) => [stream, name] as const,
 );
 
-let kit: LocalKit;
+let kit: LocalTestEnvironment;
 let bus: Bus;
 let bridge: Replica;
 let worker: Replica;
@@ -35,7 +39,7 @@ let songs = 0;
 const polling = { timeout: 120_000 };
 
 beforeAll(async () => {
-  kit = await startLocalKit();
+  kit = await startLocalTestEnvironment();
   bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
   bridge = await kit.bridge("bridge-1");
   worker = await kit.worker("worker-1", ["hikawa"], {

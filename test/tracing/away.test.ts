@@ -7,18 +7,23 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, tes
 import { crdOf } from "../../bus/kube/crd.ts";
 import { tracingVariables } from "../../bus/process/tracing.ts";
 import { Planter } from "../fixtures/functions/planters.ts";
-import { type Kit, type Replica, type ReplicaOptions, startKit } from "../harness/kit.ts";
+import {
+  type Replica,
+  type ReplicaOptions,
+  startTestEnvironment,
+  type TestEnvironment,
+} from "../harness/environment.ts";
 import { metricSum } from "../harness/metrics.ts";
-import { has } from "../harness/world.ts";
+import { has } from "../harness/testobjects.ts";
 import { type Collector, startCollector } from "./collector.ts";
 
 const planters = fileURLToPath(new URL("../fixtures/functions/planters.ts", import.meta.url));
 const deadline = { timeout: 60_000, interval: 50 };
 const unset = Object.fromEntries(tracingVariables.map((name) => [name, undefined]));
 
-let kit: Kit;
+let kit: TestEnvironment;
 beforeAll(async () => {
-  kit = await startKit({ crds: [crdOf(Planter)] });
+  kit = await startTestEnvironment({ crds: [crdOf(Planter)] });
   await kit.bridge("bridge-1", { args: [planters], env: unset });
 });
 afterAll(() => kit?.stop());

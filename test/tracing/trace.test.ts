@@ -5,7 +5,12 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { crdOf } from "../../bus/kube/crd.ts";
 import { Branch } from "../fixtures/functions/branches.ts";
 import { Planter } from "../fixtures/functions/planters.ts";
-import { type GatewayReplica, type Kit, type Replica, startKit } from "../harness/kit.ts";
+import {
+  type GatewayReplica,
+  type Replica,
+  startTestEnvironment,
+  type TestEnvironment,
+} from "../harness/environment.ts";
 import { hookOf, post, push } from "../harness/webhooks.ts";
 import { type Collector, startCollector } from "./collector.ts";
 import type { ExportedSpan } from "./otlp.ts";
@@ -19,13 +24,13 @@ const [planters, branches, gardeners] = ["planters", "branches", "gardeners"].ma
 const deadline = { timeout: 60_000, interval: 50 };
 
 let collector: Collector;
-let kit: Kit;
+let kit: TestEnvironment;
 let gateway: GatewayReplica;
 let planting: Replica;
 let gardening: Replica;
 beforeAll(async () => {
   collector = await startCollector();
-  kit = await startKit({ crds: [crdOf(Planter), crdOf(Branch)] });
+  kit = await startTestEnvironment({ crds: [crdOf(Planter), crdOf(Branch)] });
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: "20" };
   [, planting, gateway, gardening] = await Promise.all([
     kit.bridge("bridge-1", { args: [planters, branches, gardeners], env }),

@@ -4,7 +4,7 @@ import { streams } from "../../../bus/subjects.ts";
 import { ensureWebhooks } from "../../../bus/topology.ts";
 import { pidOf, startProcess } from "../contender.ts";
 import { profilerEnv, profilerSocket } from "../profiler/profiler.ts";
-import type { Ground } from "./ground.ts";
+import type { WebhookBenchEnvironment } from "./environment.ts";
 import type { Receiver, RunningReceiver } from "./receiver.ts";
 
 const program = fileURLToPath(new URL("../../../deploy/cli/denrei.js", import.meta.url));
@@ -18,7 +18,10 @@ export interface RunningGateway extends RunningReceiver {
 }
 
 /** `denrei gateway` on an empty bus. With a profiler, it can be profiled while it runs. */
-export function gateway(ground: Ground, profiler: "profiler" | "no profiler" = "no profiler") {
+export function gateway(
+  ground: WebhookBenchEnvironment,
+  profiler: "profiler" | "no profiler" = "no profiler",
+) {
   const { bus, platform, secrets } = ground;
   return {
     name: "denrei",

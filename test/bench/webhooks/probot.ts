@@ -9,9 +9,9 @@ import { promisify } from "node:util";
 import { request } from "undici";
 import { describeExit } from "../../../deploy/local/index.ts";
 import { withFreePorts } from "../../../deploy/local/parts/ports.ts";
-import { hookSecret } from "../../harness/kit.ts";
+import { hookSecret } from "../../harness/environment.ts";
 import { pidOf } from "../contender.ts";
-import type { Ground } from "./ground.ts";
+import type { WebhookBenchEnvironment } from "./environment.ts";
 import type { Receiver } from "./receiver.ts";
 
 const run = promisify(execFile);
@@ -51,7 +51,10 @@ interface Manifest {
 }
 
 /** The installed Probot, started as its documentation recommends for production. */
-export function probot({ platform, signal, fail }: Ground, { folder }: InstalledProbot): Receiver {
+export function probot(
+  { platform, signal, fail }: WebhookBenchEnvironment,
+  { folder }: InstalledProbot,
+): Receiver {
   const { privateKey } = generateKeyPairSync("rsa", {
     modulusLength: 2048,
     privateKeyEncoding: { type: "pkcs8", format: "pem" },

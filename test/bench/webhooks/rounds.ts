@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { measure, measureOthers, type Usage } from "../processes.ts";
 import { quantile } from "../statistics.ts";
 import { figure } from "../table.ts";
-import type { Ground } from "./ground.ts";
+import type { WebhookBenchEnvironment } from "./environment.ts";
 import type { Receiver, ReceiverName } from "./receiver.ts";
 
 /** One receiver's figures of one round. */
@@ -35,7 +35,7 @@ const tailMillis = 1000;
 
 /** Runs the rounds. Throws if a delivery is rejected, or accepted and lost. */
 export async function webhookRounds(
-  ground: Ground,
+  ground: WebhookBenchEnvironment,
   receivers: readonly Receiver[],
   sizes: { readonly rounds: number; readonly deliveries: number },
   say: (line: string) => void,
@@ -53,7 +53,7 @@ export async function webhookRounds(
 }
 
 async function deliver(
-  { load, signal }: Ground,
+  { load, signal }: WebhookBenchEnvironment,
   receiver: Receiver,
   label: string,
   deliveries: number,

@@ -1,7 +1,7 @@
 /** Replicas in processes that ran other replicas before. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type LocalNats, startLocalNats } from "../../../deploy/local/index.ts";
-import { type GatewayReplica, startGateway } from "../kit.ts";
+import { type GatewayReplica, startGateway } from "../environment.ts";
 import { programs } from "../programs.ts";
 
 await programs("nats-server");

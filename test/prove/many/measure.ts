@@ -12,7 +12,7 @@ import { buildPeer, startGoReplica } from "../../bench/gopeer.ts";
 import { idleRssOf, rssOf } from "../../bench/processes.ts";
 import { profilerEnv } from "../../bench/profiler/profiler.ts";
 import onlooker from "../../fixtures/functions/onlooker.ts";
-import { type OwnKit, type Replica, startOwnKit } from "../../harness/kit.ts";
+import { type OwnTestEnvironment, type Replica, startOwnTestEnvironment } from "../../harness/environment.ts";
 import { metricSum } from "../../harness/metrics.ts";
 import { createCrowd, crowdCrds, deleteCrowd } from "../crowd.ts";
 import { diskBytes } from "../disk.ts";
@@ -35,7 +35,7 @@ const goSample = { full: 125_000, least: 1000 };
 /** The environment of the scenario. */
 interface Stage {
   readonly trial: Trial;
-  readonly kit: OwnKit;
+  readonly kit: OwnTestEnvironment;
   readonly bus: Bus;
 }
 
@@ -142,7 +142,7 @@ async function restart(stage: Stage, bridge: Replica, worker: Replica): Promise<
 }
 
 async function open(trial: Trial): Promise<Stage> {
-  const kit = await startOwnKit({ crds: crowdCrds() });
+  const kit = await startOwnTestEnvironment({ crds: crowdCrds() });
   trial.defer(() => kit.stop());
   const bus = await connectBus({ url: kit.platform.natsUrl, name: "prove" });
   trial.defer(() => bus.nc.close());
@@ -150,12 +150,12 @@ async function open(trial: Trial): Promise<Stage> {
 }
 
 /** A replica with a profiler. The debug level would log a line per object. */
-const measured = ({ platform }: OwnKit) => ({
+const measured = ({ platform }: OwnTestEnvironment) => ({
   env: { ...profilerEnv(platform.directory), DENREI_LOG_LEVEL: "info" },
 });
 
 /** A bridge for these functions, which creates their streams. */
-const bridging = (kit: OwnKit, ...functions: readonly string[]) => ({
+const bridging = (kit: OwnTestEnvironment, ...functions: readonly string[]) => ({
   ...measured(kit),
   args: functions.map(fixture),
 });

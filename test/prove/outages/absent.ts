@@ -1,6 +1,6 @@
 /** Bridge and worker are started while neither the bus nor the API server runs. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { OwnKit } from "../../harness/kit.ts";
+import type { OwnTestEnvironment } from "../../harness/environment.ts";
 import { bounded, type Outcome, type Trial } from "../scenario.ts";
 import { errorsOf, mentions, probePath, put, settled, untilReadiness } from "./act.ts";
 
@@ -8,7 +8,11 @@ import { errorsOf, mentions, probePath, put, settled, untilReadiness } from "./a
 const awayMillis = 2500;
 
 /** Starts the processes first, then one server after the other. */
-export async function absentAtStart(trial: Trial, kit: OwnKit, objects: number): Promise<Outcome> {
+export async function absentAtStart(
+  trial: Trial,
+  kit: OwnTestEnvironment,
+  objects: number,
+): Promise<Outcome> {
   const { nats, apiserver } = kit.platform;
   const desired = new Map<string, number>();
   for (let i = 0; i < objects; i++) {

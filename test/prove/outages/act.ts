@@ -9,7 +9,12 @@ import { streams } from "../../../bus/subjects.ts";
 import type { NatsStorage } from "../../../deploy/local/index.ts";
 import { Probe } from "../../fixtures/functions/probe.ts";
 import { differences } from "../../harness/agreement.ts";
-import { type Kit, type OwnKit, type Replica, startOwnKit } from "../../harness/kit.ts";
+import {
+  type OwnTestEnvironment,
+  type Replica,
+  startOwnTestEnvironment,
+  type TestEnvironment,
+} from "../../harness/environment.ts";
 import { bounded, type Check, type Outcome, type Trial } from "../scenario.ts";
 
 /** Path of the function that the workers run: it copies `spec.value` into the status. */
@@ -19,14 +24,14 @@ export const probePath = fileURLToPath(new URL("../../fixtures/functions/probe.t
 export const deadlineMillis = 240_000;
 
 /** An environment with the kind of {@link probePath}, stopped at the end of the trial. */
-export async function startStage(trial: Trial, storage: NatsStorage = {}): Promise<OwnKit> {
-  const kit = await startOwnKit({ crds: [crdOf(Probe)], storage });
+export async function startStage(trial: Trial, storage: NatsStorage = {}): Promise<OwnTestEnvironment> {
+  const kit = await startOwnTestEnvironment({ crds: [crdOf(Probe)], storage });
   trial.defer(() => kit.stop());
   return kit;
 }
 
 /** Creates or changes a probe; `bulk` bytes make it large. */
-export const put = (kit: Kit, name: string, value: number, bulk = 0) =>
+export const put = (kit: TestEnvironment, name: string, value: number, bulk = 0) =>
   kit.client.apply(
     Probe,
     {
@@ -57,7 +62,7 @@ export async function untilReadiness(
  * reconciled, and none is dead-lettered.
  */
 export async function settled(
-  kit: Kit,
+  kit: TestEnvironment,
   what: string,
   desired: ReadonlyMap<string, number>,
   address: Omit<BusAddress, "name"> = { url: kit.platform.natsUrl },

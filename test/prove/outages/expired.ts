@@ -8,7 +8,7 @@ import { startLocalNats } from "../../../deploy/local/index.ts";
 import { kubeconfigText } from "../../../deploy/local/kubeconfig.ts";
 import { createCertificateAuthority } from "../../../deploy/local/pki.ts";
 import { Probe } from "../../fixtures/functions/probe.ts";
-import { type OwnKit, startReplica } from "../../harness/kit.ts";
+import { type OwnTestEnvironment, startReplica } from "../../harness/environment.ts";
 import type { Outcome, Trial } from "../scenario.ts";
 import { errorsOf, mentions, probePath, put, settled, untilReadiness } from "./act.ts";
 
@@ -18,7 +18,11 @@ const user = "operator";
 const groups = ["system:masters"];
 
 /** The client's certificate expires, objects change, and the file gets a new one; no process is restarted. */
-export async function clientExpires(trial: Trial, kit: OwnKit, objects: number): Promise<Outcome> {
+export async function clientExpires(
+  trial: Trial,
+  kit: OwnTestEnvironment,
+  objects: number,
+): Promise<Outcome> {
   const expires = new Date(Date.now() + validMillis);
   const kubeconfig = await kit.platform.kubeconfigFor(user, groups, { to: expires });
   // An open watch stays open; only the next one is refused.

@@ -2,7 +2,7 @@
 import { authorizationText, certificateUsers } from "../../../deploy/generate/authorization.ts";
 import { createCertificateAuthority, type KeyPair } from "../../../deploy/local/pki.ts";
 import { Probe } from "../../fixtures/functions/probe.ts";
-import type { Kit, Replica } from "../../harness/kit.ts";
+import type { Replica, TestEnvironment } from "../../harness/environment.ts";
 import { testRoles } from "../../harness/roles.ts";
 import { secretWith, startTlsBus, type TlsBus } from "../../harness/tlsbus.ts";
 import type { Check, Outcome, Trial } from "../scenario.ts";
@@ -13,7 +13,7 @@ const users = ["bridge", "probe", "trial"];
 const secretOf = (user: string): string => `denrei-${user}-tls`;
 
 /** Expires the users' certificates, then the server's. Meanwhile a worker starts and objects change. */
-export async function busExpires(trial: Trial, kit: Kit, objects: number): Promise<Outcome> {
+export async function busExpires(trial: Trial, kit: TestEnvironment, objects: number): Promise<Outcome> {
   const authority = createCertificateAuthority();
   const past = { to: new Date(Date.now() - 60_000) };
   const mounted = (name: string, keys: KeyPair) => secretWith(name, authority.cert, keys);

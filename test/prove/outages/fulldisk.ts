@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { NatsStorage } from "../../../deploy/local/index.ts";
 import { Probe } from "../../fixtures/functions/probe.ts";
-import type { Kit, OwnKit } from "../../harness/kit.ts";
+import type { OwnTestEnvironment, TestEnvironment } from "../../harness/environment.ts";
 import type { Outcome, Trial } from "../scenario.ts";
 import { errorsOf, mentions, probePath, put, settled, startStage, untilReadiness } from "./act.ts";
 
@@ -19,7 +19,7 @@ export const limited: NatsStorage = { maxFileBytes: roomBytes };
 /** JetStream's own limit is reached, and raised by a reload without a restart. Leaves no objects behind. */
 export async function limitReached(
   trial: Trial,
-  kit: OwnKit,
+  kit: OwnTestEnvironment,
   objects: number,
   workers: number,
 ): Promise<Outcome> {
@@ -68,7 +68,7 @@ interface Filling {
 
 async function fill(
   trial: Trial,
-  kit: Kit,
+  kit: TestEnvironment,
   { objects, workers: count, what }: Filling,
   makeRoom: () => Promise<void>,
 ): Promise<Outcome> {

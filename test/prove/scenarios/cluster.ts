@@ -3,8 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { streams, timersStream, workStream } from "../../../bus/subjects.ts";
 import type { Child } from "../../../deploy/local/index.ts";
 import { quantile } from "../../bench/statistics.ts";
+import { openTrialEnvironment, scope } from "../environment.ts";
 import { describeFaults, type Fault, type Injected, startFaults } from "../faults.ts";
-import { openGround, scope } from "../ground.ts";
 import { type Effect, now } from "../journal.ts";
 import { bounded, figure, type Scenario } from "../scenario.ts";
 import { lastChangesSeen, noOverlap, recordOf } from "../verify.ts";
@@ -30,7 +30,10 @@ export const cluster: Scenario = {
     const { next, signal } = trial;
     const seconds = trial.scaled(240, 5);
     const downMillis = trial.scaled(8000, 1000);
-    const ground = await openGround(trial, { servers: 3, ackWaitMillis: trial.scaled(10_000, 3000) });
+    const ground = await openTrialEnvironment(trial, {
+      servers: 3,
+      ackWaitMillis: trial.scaled(10_000, 3000),
+    });
     const replicas = await ground.workers(workers);
     /** Injected one after the other. */
     let turn = Math.floor(next() * 3);

@@ -2,9 +2,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { timersStream } from "../../../bus/subjects.ts";
 import { quantile } from "../../bench/statistics.ts";
-import { type Ground, openGround, scope } from "../ground.ts";
+import { openTrialEnvironment, scope, type TrialEnvironment } from "../environment.ts";
 import { now, readJournals } from "../journal.ts";
-import { isTimeForOperators, openOperatorGround, startGo, startOurs, wordsAcrossKill } from "../operators.ts";
+import {
+  isTimeForOperators,
+  openOperatorEnvironment,
+  startGo,
+  startOurs,
+  wordsAcrossKill,
+} from "../operators.ts";
 import { type DueEffect, dueBucket } from "../replica.ts";
 import { bounded, type Check, figure, type Scenario, type Trial } from "../scenario.ts";
 import { spreadText } from "../waits.ts";
@@ -42,7 +48,10 @@ export const delays: Scenario = {
   async run(trial) {
     const count = trial.scaled(10_000, 500);
     const outageMillis = trial.scaled(30_000, 4000);
-    const ground = await openGround(trial, { servers: 1, ackWaitMillis: trial.scaled(10_000, 3000) });
+    const ground = await openTrialEnvironment(trial, {
+      servers: 1,
+      ackWaitMillis: trial.scaled(10_000, 3000),
+    });
     const bucket = await ground.bus.kvm.create(dueBucket);
     const replicas = await ground.workers(workers);
     const everything = [...replicas, ...ground.servers];
@@ -152,7 +161,7 @@ const intervalMillis = 20_000;
 
 /** The same test for both operators: all processes are killed halfway through a delay. */
 async function measureOperators(trial: Trial): Promise<{ ours: number[]; go: number[] }> {
-  const ground = await openOperatorGround(trial);
+  const ground = await openOperatorEnvironment(trial);
   const common = { count: trial.scaled(200, 50), intervalMillis };
   trial.say("the same with Hikawas on a real platform: Go");
   const go = await startGo(ground, 1);
@@ -187,7 +196,7 @@ function draw({ next }: Trial, plan: Plan, count: number): Delayed[] {
 /** Most are requested at once; the others steadily until the kill, which interrupts some of them. */
 async function ask(
   { signal }: Trial,
-  ground: Ground,
+  ground: TrialEnvironment,
   requests: readonly Delayed[],
   plan: Plan,
 ): Promise<void> {
@@ -208,7 +217,7 @@ const until = (time: number, signal: AbortSignal): Promise<void> =>
 /** Every effect by key: waits until there are `count`, or until no more can be expected. */
 async function allEffects(
   { signal }: Trial,
-  bucket: Awaited<ReturnType<Ground["bus"]["kvm"]["create"]>>,
+  bucket: Awaited<ReturnType<TrialEnvironment["bus"]["kvm"]["create"]>>,
   count: number,
 ): Promise<Map<string, DueEffect>> {
   const deadline = Date.now() + waitMillis;
@@ -226,7 +235,7 @@ async function allEffects(
 }
 
 /** The number of effects ever stored: the bucket's stream also counts replaced ones. */
-const valuesOf = async ({ bus }: Ground): Promise<number> =>
+const valuesOf = async ({ bus }: TrialEnvironment): Promise<number> =>
   (await bus.jsm.streams.info(`KV_${dueBucket}`)).state.last_seq;
 
 function allFired(

@@ -9,14 +9,14 @@ import {
   work,
   workStream,
 } from "../../../bus/subjects.ts";
+import { interest, openTrialEnvironment, scope, type TrialEnvironment } from "../environment.ts";
 import { anyOf, type Injected } from "../faults.ts";
-import { type Ground, interest, openGround, scope } from "../ground.ts";
 import { type Begun, now } from "../journal.ts";
 import { startLoad } from "../load.ts";
 import {
   isTimeForOperators,
   type Operator,
-  openOperatorGround,
+  openOperatorEnvironment,
   type Seen,
   startGo,
   startOurs,
@@ -68,7 +68,7 @@ export const failover: Scenario = {
   async run(trial) {
     const ackWaitMillis = trial.scaled(10_000, 3000);
     const kills = trial.scaled(10, 1);
-    const ground = await openGround(trial, { servers: 1, ackWaitMillis, concurrency });
+    const ground = await openTrialEnvironment(trial, { servers: 1, ackWaitMillis, concurrency });
     const replicas = await ground.workers(workers);
     const load = startLoad(trial, ground, { hotKeys: trial.scaled(100, 20) });
     const pick = anyOf(replicas, trial.next);
@@ -175,7 +175,7 @@ interface Operators {
 const lookMillis = { ours: 13_000, go: 22_000 };
 
 async function measureOperators(trial: Trial): Promise<Operators> {
-  const ground = await openOperatorGround(trial);
+  const ground = await openOperatorEnvironment(trial);
   const watched = async (label: string, operator: Operator, look: number, most: number): Promise<Seen> => {
     const kills = trial.scaled(most, 1);
     trial.say(`${kills} kills on a real platform: ${label}`);
@@ -233,7 +233,7 @@ function operatorFigures({ worker, bridge, leader }: Operators): Figure[] {
 /** Reads from the bus, right after the kill, what was delivered and not acknowledged. */
 async function leftBehind({
   bus,
-}: Ground): Promise<Pick<Kill, "polledAt" | "tickets" | "unanswered" | "routeMillis">> {
+}: TrialEnvironment): Promise<Pick<Kill, "polledAt" | "tickets" | "unanswered" | "routeMillis">> {
   const readTickets = lastValuesOf(bus, workStream(scope.fn));
   const info = (stream: string, consumer: string) => bus.jsm.consumers.info(stream, consumer);
   const { delivered } = await info(workStream(scope.fn), consumers.worker(scope));

@@ -1,7 +1,7 @@
 /** One object that changes all the time. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { timersStream, workStream } from "../../../bus/subjects.ts";
-import { type Ground, openGround, scope } from "../ground.ts";
+import { openTrialEnvironment, scope, type TrialEnvironment } from "../environment.ts";
 import { readJournals } from "../journal.ts";
 import { bounded, type Check, figure, type Scenario, type Trial } from "../scenario.ts";
 
@@ -63,7 +63,7 @@ function checksOf({ runs, seconds, mostStored, polls, seen }: Heat, workers: num
 }
 
 async function heat(trial: Trial, changes: number, workers: number): Promise<Heat> {
-  const ground = await openGround(trial, { servers: 1, ackWaitMillis: 10_000 });
+  const ground = await openTrialEnvironment(trial, { servers: 1, ackWaitMillis: 10_000 });
   const replicas = await ground.workers(workers);
   let going = true;
   let mostStored = 0;
@@ -97,7 +97,7 @@ async function heat(trial: Trial, changes: number, workers: number): Promise<Hea
 }
 
 /** Reads the work stream first: a message that moves there from the timers in between is missed, not counted twice. */
-async function stored({ bus }: Ground): Promise<number> {
+async function stored({ bus }: TrialEnvironment): Promise<number> {
   const tickets = (await bus.jsm.streams.info(workStream(scope.fn))).state.messages;
   return tickets + (await bus.jsm.streams.info(timersStream(scope.fn))).state.messages;
 }

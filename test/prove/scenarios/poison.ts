@@ -8,7 +8,7 @@ import { deadLetters } from "../../../bus/queue/deadletters.ts";
 import { ticketQueue } from "../../../bus/queue/queue.ts";
 import { quantile } from "../../bench/statistics.ts";
 import probe, { Probe } from "../../fixtures/functions/probe.ts";
-import { type Kit, type Replica, startOwnKit } from "../../harness/kit.ts";
+import { type Replica, startOwnTestEnvironment, type TestEnvironment } from "../../harness/environment.ts";
 import { type Delay, followProbes, startHealthy } from "../healthy.ts";
 import { now } from "../journal.ts";
 import { bounded, type Check, figure, type Scenario } from "../scenario.ts";
@@ -42,7 +42,7 @@ export const poison: Scenario = {
   fullMinutes: 2,
   tested: "nightly",
   async run(trial) {
-    const kit = await startOwnKit({ crds: [crdOf(Probe)] });
+    const kit = await startOwnTestEnvironment({ crds: [crdOf(Probe)] });
     trial.defer(() => kit.stop());
     const bus = await connectBus({ url: kit.platform.natsUrl, name: "prove" });
     trial.defer(() => bus.nc.close());
@@ -148,7 +148,7 @@ export const poison: Scenario = {
 };
 
 const at = (name: string) => ({ namespace: "default", name });
-const create = (kit: Kit, name: string, spec: Probe["spec"]) =>
+const create = (kit: TestEnvironment, name: string, spec: Probe["spec"]) =>
   kit.client.create(
     Probe,
     { apiVersion: "test.denrei.dev/v1", kind: "Probe", metadata: at(name), spec },
@@ -186,7 +186,7 @@ function reviving(replicas: readonly Replica[]): { readonly deaths: number[]; st
 }
 
 /** Reverts a field each time the function sets it, as soon as the watch reports it. */
-async function fight(kit: Kit, over: AbortSignal): Promise<void> {
+async function fight(kit: TestEnvironment, over: AbortSignal): Promise<void> {
   const back = { spec: { value: 0 } };
   const name = "fights";
   await followProbes(kit, { fieldSelector: `metadata.name=${name}` }, over, async ({ spec }) => {

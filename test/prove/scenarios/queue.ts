@@ -1,8 +1,8 @@
 /** The ticket queue under all faults of workers and of the bus. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Child } from "../../../deploy/local/index.ts";
+import { openTrialEnvironment, type TrialEnvironment } from "../environment.ts";
 import { anyOf, describeFaults, killed, paused, restarted, startFaults } from "../faults.ts";
-import { type Ground, openGround } from "../ground.ts";
 import { inFlight, now } from "../journal.ts";
 import { figure, type Scenario, type Trial } from "../scenario.ts";
 import { lastChangesSeen, noOverlap, pausedHadNoEffect, recordOf } from "../verify.ts";
@@ -29,7 +29,7 @@ export const queue: Scenario = {
     // AckWait is the default of 10 s. A shorter run shortens it and the pauses.
     const ackWaitMillis = trial.scaled(10_000, 3000);
     const pauseMillis = trial.scaled(15_000, 4500);
-    const ground = await openGround(trial, { servers: 1, ackWaitMillis, concurrency: slots });
+    const ground = await openTrialEnvironment(trial, { servers: 1, ackWaitMillis, concurrency: slots });
     const replicas = await ground.workers(workers);
     const [server] = ground.servers;
     const anyWorker = anyOf(replicas, next);
@@ -103,7 +103,11 @@ export const queue: Scenario = {
 };
 
 /** The last change of these keys arrives while the previous one is being reconciled, so only a mark records it. */
-async function changeWhileOwned(trial: Trial, ground: Ground, replicas: readonly Child[]): Promise<void> {
+async function changeWhileOwned(
+  trial: Trial,
+  ground: TrialEnvironment,
+  replicas: readonly Child[],
+): Promise<void> {
   await ground.published();
   await ground.quiet();
   const begunSince = async (since: number): Promise<number> => {

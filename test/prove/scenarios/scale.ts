@@ -1,5 +1,5 @@
 /** Throughput grows with the number of workers. */
-import { openGround } from "../ground.ts";
+import { openTrialEnvironment } from "../environment.ts";
 import { readJournals } from "../journal.ts";
 import { bounded, figure, type Scenario, type Trial } from "../scenario.ts";
 
@@ -40,7 +40,7 @@ export const scale: Scenario = {
 
 /** Reconciles per second while all workers are busy: measured in the middle of this many requests. */
 async function rateOf(trial: Trial, count: number, concurrency: number, requests: number): Promise<number> {
-  const ground = await openGround(trial, { servers: 1, ackWaitMillis: 10_000, concurrency });
+  const ground = await openTrialEnvironment(trial, { servers: 1, ackWaitMillis: 10_000, concurrency });
   const replicas = await ground.workers(count);
   // Each for another object, so that none are coalesced.
   for (let at = 0; at < requests; at++) await ground.change(`item-${at}`, reconcileMillis);

@@ -7,7 +7,7 @@ import { deadLetters } from "../../../bus/queue/deadletters.ts";
 import { deliveries as storedDeliveries } from "../../../bus/webhooks/history.ts";
 import type { Child } from "../../../deploy/local/index.ts";
 import { Branch } from "../../fixtures/functions/branches.ts";
-import { type GatewayReplica, type Replica, startOwnKit } from "../../harness/kit.ts";
+import { type GatewayReplica, type Replica, startOwnTestEnvironment } from "../../harness/environment.ts";
 import { type Hook, hookOf, push } from "../../harness/webhooks.ts";
 import { anyOf, describeFaults, type Fault, startFaults } from "../faults.ts";
 import { now } from "../journal.ts";
@@ -47,7 +47,7 @@ export const webhooks: Scenario = {
   async run(trial) {
     const { next, say, defer } = trial;
     const count = trial.scaled(10_000, 400);
-    const kit = await startOwnKit({ crds: [crdOf(Branch)] });
+    const kit = await startOwnTestEnvironment({ crds: [crdOf(Branch)] });
     defer(() => kit.stop());
     const bus = await connectBus({ url: kit.platform.natsUrl, name: "prove" });
     defer(() => bus.nc.close());

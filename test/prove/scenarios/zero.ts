@@ -7,7 +7,7 @@ import { connectBus } from "../../../bus/nats/connect.ts";
 import { objectStore } from "../../../bus/objects/store.ts";
 import { Hikawa, Zundoko } from "../../../functions/zundoko/kinds.ts";
 import { differences } from "../../harness/agreement.ts";
-import { type Kit, type Replica, startOwnKit } from "../../harness/kit.ts";
+import { type Replica, startOwnTestEnvironment, type TestEnvironment } from "../../harness/environment.ts";
 import { hikawa } from "../../harness/song.ts";
 import { slowness } from "../pace.ts";
 import { bounded, figure, type Outcome, type Scenario, type Trial } from "../scenario.ts";
@@ -28,7 +28,7 @@ export const zero: Scenario = {
   fullMinutes: 3,
   tested: "nightly",
   async run(trial) {
-    const kit = await startOwnKit();
+    const kit = await startOwnTestEnvironment();
     trial.defer(() => kit.stop());
     const [worker, second] = await Promise.all([
       kit.worker("worker-1", ["hikawa"]),
@@ -62,7 +62,7 @@ export const zero: Scenario = {
 /** Creates objects, and changes and deletes some of the existing ones. */
 async function changeAtRandom(
   trial: Trial,
-  kit: Kit,
+  kit: TestEnvironment,
   desired: Map<string, number>,
   size: number,
   prefix: string,
@@ -81,7 +81,7 @@ async function changeAtRandom(
   }
 }
 
-async function change(kit: Kit, desired: Map<string, number>, name: string): Promise<void> {
+async function change(kit: TestEnvironment, desired: Map<string, number>, name: string): Promise<void> {
   const pause = (desired.get(name) ?? tomorrow) - 1;
   await kit.client.mergePatch(
     Hikawa,
@@ -93,7 +93,7 @@ async function change(kit: Kit, desired: Map<string, number>, name: string): Pro
 }
 
 /** Waits for the differences to disappear, and returns the remaining ones. */
-async function untilCaughtUp(kit: Kit, desired: ReadonlyMap<string, number>): Promise<string[]> {
+async function untilCaughtUp(kit: TestEnvironment, desired: ReadonlyMap<string, number>): Promise<string[]> {
   const bus = await connectBus({ url: kit.platform.natsUrl, name: "trial" });
   const store = objectStore(bus, "default");
   try {
@@ -113,7 +113,7 @@ async function untilCaughtUp(kit: Kit, desired: ReadonlyMap<string, number>): Pr
 }
 
 /** Objects that differ from their desired state, or whose current generation is not reconciled. */
-async function unfinished(kit: Kit, desired: ReadonlyMap<string, number>): Promise<string[]> {
+async function unfinished(kit: TestEnvironment, desired: ReadonlyMap<string, number>): Promise<string[]> {
   const [hikawas, words] = await Promise.all([kit.list(Hikawa), kit.list(Zundoko)]);
   const objects = new Map(hikawas.map((object) => [object.metadata.name, object]));
   const wordsByOwner = Map.groupBy(words, (word) => controllerOf(word)?.uid);
@@ -149,7 +149,7 @@ interface ColdStart {
  */
 async function coldStarts(
   trial: Trial,
-  kit: Kit,
+  kit: TestEnvironment,
   worker: Replica,
   desired: Map<string, number>,
   quickMillis: number,

@@ -4,8 +4,8 @@ import { isNotFound } from "../../../bus/kube/errors.ts";
 import type { Kind } from "../../../bus/kube/kind.ts";
 import { streams, token } from "../../../bus/subjects.ts";
 import { Hikawa, Kiyoshi, Zundoko } from "../../../functions/zundoko/kinds.ts";
-import type { Arena } from "../../bench/arena.ts";
 import { words } from "../../bench/contender.ts";
+import type { BenchEnvironment } from "../../bench/environment.ts";
 import { createHikawa, isKiyoshied, namesOf, watchKind } from "../../bench/hikawas.ts";
 
 /** A running load. */
@@ -24,7 +24,7 @@ const names = namesOf("soak", 200);
 const cluster = "default";
 
 /** Starts `perSecond` songs a second. */
-export async function startLoad(arena: Arena, perSecond: number): Promise<Load> {
+export async function startLoad(arena: BenchEnvironment, perSecond: number): Promise<Load> {
   const { client, bus, namespace, signal } = arena;
   const free = [...names];
   const underWay = new Map<string, string>();

@@ -6,8 +6,8 @@
  * counts as a leak only if the whole confidence interval of its slope is above the limit.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Arena, openArena } from "../../bench/arena.ts";
 import { denrei } from "../../bench/denrei.ts";
+import { type BenchEnvironment, openBenchEnvironment } from "../../bench/environment.ts";
 import { rssOf } from "../../bench/processes.ts";
 import { heapBytes } from "../../bench/profiler/profiler.ts";
 import { type Check, type Figure, figure } from "../scenario.ts";
@@ -47,7 +47,7 @@ export async function soak({ minutes, perSecond, say, signal }: SoakOptions): Pr
   const stopping = new AbortController();
   const abort = () => stopping.abort(signal.reason);
   signal.addEventListener("abort", abort, { once: true });
-  const arena = await openArena(stopping);
+  const arena = await openBenchEnvironment(stopping);
   try {
     return await measure(arena, { minutes, perSecond, say });
   } finally {
@@ -57,7 +57,7 @@ export async function soak({ minutes, perSecond, say, signal }: SoakOptions): Pr
 }
 
 async function measure(
-  arena: Arena,
+  arena: BenchEnvironment,
   { minutes, perSecond, say }: Omit<SoakOptions, "signal">,
 ): Promise<Soaked> {
   const running = await denrei(arena, "profiler").start("soak");
@@ -142,7 +142,7 @@ async function measure(
 }
 
 /** The number of messages in all streams: memory may grow with it. */
-async function messagesOf({ bus }: Arena): Promise<number> {
+async function messagesOf({ bus }: BenchEnvironment): Promise<number> {
   let messages = 0;
   for await (const { state } of bus.jsm.streams.list()) messages += state.messages;
   return messages;

@@ -21,14 +21,14 @@ import type { Pids } from "./processes.ts";
 import { queueRole } from "./queueplan.ts";
 
 /** The shared environment of a run. */
-export interface Arena {
+export interface BenchEnvironment {
   readonly platform: LocalPlatform;
   readonly client: KubeClient;
   readonly bus: Bus;
   readonly namespace: string;
   /** Aborts when the user or a failure ends the run. */
   readonly signal: AbortSignal;
-  /** Rejects when {@link Arena.signal} aborts, to race with calls that take no signal. */
+  /** Rejects when {@link BenchEnvironment.signal} aborts, to race with calls that take no signal. */
   readonly aborted: Promise<never>;
   /** Ends the run because of an error outside any awaited call. */
   fail(error: Error): void;
@@ -61,7 +61,10 @@ export const inAccounts = (accounts: Accounts, roles: readonly Role[]): readonly
   accounts === "one" ? inOneAccount(roles) : roles;
 
 /** Starts the platform and installs the kinds. */
-export async function openArena(stopping: AbortController, accounts: Accounts = "own"): Promise<Arena> {
+export async function openBenchEnvironment(
+  stopping: AbortController,
+  accounts: Accounts = "own",
+): Promise<BenchEnvironment> {
   const { signal } = stopping;
   const fail = (error: Error): void => stopping.abort(error);
   const aborted = new Promise<never>((_resolve, reject) => {

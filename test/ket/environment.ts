@@ -8,7 +8,7 @@ import { expectOptionsOf } from "./kindoptions.ts";
 import type { KetOptions, KindCluster } from "./options.ts";
 
 /** Options of the environment. */
-export interface GroundOptions {
+export interface KetEnvironmentOptions {
   readonly options: KetOptions;
   readonly functions: readonly ReconcileFunction[];
   readonly interests: readonly Interest[];
@@ -16,7 +16,7 @@ export interface GroundOptions {
 }
 
 /** A cluster with the CRDs, and a bus. */
-export interface KetGround {
+export interface KetEnvironment {
   /** The bus next to the cluster and a place for processes; undefined where the functions are deployed. */
   readonly platform?: LocalNats | undefined;
   /** The functions and the bus in the cluster. */
@@ -31,16 +31,16 @@ export interface KetGround {
 }
 
 /** Starts the environment. A failed start leaves nothing behind. */
-export async function openGround(options: GroundOptions): Promise<KetGround> {
+export async function openKetEnvironment(options: KetEnvironmentOptions): Promise<KetEnvironment> {
   const { cluster = "local" } = options.options;
   expectOptionsOf(options.options);
   switch (cluster) {
     case "local":
-      return (await import("./local.ts")).localGround(options);
+      return (await import("./local.ts")).localEnvironment(options);
     case "existing":
-      return (await import("./existing.ts")).existingGround(options);
+      return (await import("./existing.ts")).existingEnvironment(options);
     case "kind":
-      return (await import("./kind.ts")).kindGround(options);
+      return (await import("./kind.ts")).kindEnvironment(options);
     default:
       throw new TypeError(
         `expected the cluster to be "local", "kind" or "existing", found ${JSON.stringify(cluster)}`,

@@ -1,6 +1,6 @@
 /** A dashboard in front of a GitHub where somebody sees much, but not all. */
 import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/github/github.ts";
-import { type Scene, startScene } from "./dashboard.ts";
+import { type DashboardEnvironment, startDashboardEnvironment } from "./dashboard.ts";
 
 /** More repositories than fit on one page of GitHub's list. */
 export const many = Array.from({ length: 120 }, (_, at) => `acme/part-${at}`);
@@ -9,13 +9,13 @@ export const many = Array.from({ length: 120 }, (_, at) => `acme/part-${at}`);
 export const ids = { own: 51, others: 52, personal: 53, unseen: 54 } as const;
 
 /** Starts both; `github` is the one the dashboard uses. */
-export async function startGitHubScene(): Promise<{
-  readonly scene: Scene;
+export async function startGitHubDashboardEnvironment(): Promise<{
+  readonly scene: DashboardEnvironment;
   readonly github: SimulatedGitHub;
   stop(): Promise<void>;
 }> {
   let github: SimulatedGitHub | undefined;
-  const scene = await startScene({
+  const scene = await startDashboardEnvironment({
     async github(callbackUrl) {
       github = await startGitHub({
         repositories: [

@@ -14,17 +14,17 @@ import { crdManifests } from "../../deploy/generate/crds.ts";
 import type { Child, LocalNats } from "../../deploy/local/index.ts";
 import { functions } from "../../functions/index.ts";
 import { changesOf, failureLines, type ReadFailure } from "./changes.ts";
+import { Lines } from "./lines.ts";
 import {
   type ClusterPlatform,
-  existingGround,
-  type KitPlatform,
-  localGround,
+  existingPlatform,
+  localPlatform,
   type Origin,
-  type OwnGroundOptions,
   type OwnPlatform,
-  ownGround,
-} from "./ground.ts";
-import { Lines } from "./lines.ts";
+  type OwnPlatformOptions,
+  ownPlatform,
+  type TestPlatform,
+} from "./platforms.ts";
 import { compiledBefore, quickly } from "./start/quick.ts";
 import { canBeWarm, warmLaunch } from "./start/warm.ts";
 
@@ -63,25 +63,25 @@ export interface ReplicaOptions {
 }
 
 /** Options of a kit. */
-export interface KitOptions {
+export interface TestEnvironmentOptions {
   /** The CRDs to install; by default those of every shipped function. The local cluster also has those of test functions. */
   readonly crds?: readonly Record<string, unknown>[];
 }
 
 /** Options of a kit with its own control plane. */
-export interface OwnKitOptions extends KitOptions, OwnGroundOptions {}
+export interface OwnTestEnvironmentOptions extends TestEnvironmentOptions, OwnPlatformOptions {}
 
 /** A kit in the local cluster, which other files use before and after it. */
-export type LocalKit = Kit<ClusterPlatform>;
+export type LocalTestEnvironment = TestEnvironment<ClusterPlatform>;
 
 /** A kit whose control plane a test may stop or change. */
-export type OwnKit = Kit<OwnPlatform>;
+export type OwnTestEnvironment = TestEnvironment<OwnPlatform>;
 
 /** The environment of a test. */
-export interface Kit<Platform extends KitPlatform = KitPlatform> {
+export interface TestEnvironment<Platform extends TestPlatform = TestPlatform> {
   /** Where the cluster comes from. An existing cluster has older objects and other users. */
   readonly origin: Origin;
-  /** Only an {@link OwnKit} has access to etcd, the API server, and the other parts. */
+  /** Only an {@link OwnTestEnvironment} has access to etcd, the API server, and the other parts. */
   readonly platform: Platform;
   readonly client: KubeClient;
   /**
@@ -192,29 +192,35 @@ export async function startGateway(
 }
 
 /** Starts a kit in the local cluster, or in the one that the environment names, and installs the CRDs. */
-export async function startKit(options: KitOptions = {}): Promise<Kit> {
-  const platform = await existingGround();
-  return platform === undefined ? startLocalKit(options) : kitOn("existing", platform, options);
+export async function startTestEnvironment(options: TestEnvironmentOptions = {}): Promise<TestEnvironment> {
+  const platform = await existingPlatform();
+  return platform === undefined
+    ? startLocalTestEnvironment(options)
+    : environmentOn("existing", platform, options);
 }
 
 /** Starts a kit in the local cluster. Throws when the environment names an existing cluster. */
-export async function startLocalKit(options: KitOptions = {}): Promise<LocalKit> {
-  const platform = await localGround();
+export async function startLocalTestEnvironment(
+  options: TestEnvironmentOptions = {},
+): Promise<LocalTestEnvironment> {
+  const platform = await localPlatform();
   // One file can have several kits at a time.
   if (platform === undefined)
-    return startOwnKit({
+    return startOwnTestEnvironment({
       ...options,
       nodes: 1,
       controllerManager: "run",
       audited: true,
       ownersProtected: true,
     });
-  return kitOn("local", platform, { crds: [], ...options });
+  return environmentOn("local", platform, { crds: [], ...options });
 }
 
 /** Starts a kit with its own control plane. Throws when the environment names an existing cluster. */
-export async function startOwnKit(options: OwnKitOptions = {}): Promise<OwnKit> {
-  const platform = await ownGround({
+export async function startOwnTestEnvironment(
+  options: OwnTestEnvironmentOptions = {},
+): Promise<OwnTestEnvironment> {
+  const platform = await ownPlatform({
     ...options,
     // For kinds installed later, controllers start collecting garbage only after a while.
     async prepare(path) {
@@ -226,22 +232,25 @@ export async function startOwnKit(options: OwnKitOptions = {}): Promise<OwnKit> 
       }
     },
   });
-  return kitOn("local", platform, { ...options, crds: [] });
+  return environmentOn("local", platform, { ...options, crds: [] });
 }
 
-const install = (client: KubeClient, { crds = crdManifests(functions) }: KitOptions): Promise<void> =>
+const install = (
+  client: KubeClient,
+  { crds = crdManifests(functions) }: TestEnvironmentOptions,
+): Promise<void> =>
   installCrds(client, crds, { fieldManager: "test", signal: AbortSignal.timeout(defaultDeadline) });
 
-async function kitOn<Platform extends KitPlatform>(
+async function environmentOn<Platform extends TestPlatform>(
   origin: Origin,
   platform: Platform,
-  options: KitOptions,
-): Promise<Kit<Platform>> {
+  options: TestEnvironmentOptions,
+): Promise<TestEnvironment<Platform>> {
   let client: KubeClient | undefined;
   try {
     client = await connectCluster({ path: platform.kubeconfigPath });
     await install(client, options);
-    return kitWith(origin, platform, client);
+    return environmentWith(origin, platform, client);
   } catch (error) {
     await platform.stop();
     await client?.connection.close();
@@ -249,11 +258,11 @@ async function kitOn<Platform extends KitPlatform>(
   }
 }
 
-function kitWith<Platform extends KitPlatform>(
+function environmentWith<Platform extends TestPlatform>(
   origin: Origin,
   platform: Platform,
   client: KubeClient,
-): Kit<Platform> {
+): TestEnvironment<Platform> {
   const replica = (name: string, role: string, args: string[], more: ReplicaOptions): Promise<Replica> =>
     startReplica(platform, name, args, {
       ...more,

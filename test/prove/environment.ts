@@ -20,7 +20,7 @@ import { dueSubject, Item, itemsFunction, type ReplicaEnv } from "./replica.ts";
 import type { Trial } from "./scenario.ts";
 
 /** What to set up. */
-export interface GroundOptions {
+export interface TrialEnvironmentOptions {
   /** Servers of the bus, and copies of every stream. */
   readonly servers: 1 | 3;
   readonly ackWaitMillis: number;
@@ -36,7 +36,7 @@ export interface Change {
 }
 
 /** The environment of a scenario. */
-export interface Ground {
+export interface TrialEnvironment {
   readonly bus: Bus;
   readonly natsUrl: string;
   readonly servers: readonly Child[];
@@ -72,7 +72,10 @@ const quietLooks = 3;
 const quietMillis = 120_000;
 
 /** Sets the environment up for the duration of the trial. */
-export async function openGround(trial: Trial, options: GroundOptions): Promise<Ground> {
+export async function openTrialEnvironment(
+  trial: Trial,
+  options: TrialEnvironmentOptions,
+): Promise<TrialEnvironment> {
   const { signal, defer } = trial;
   const started = await (options.servers === 1 ? single() : several(signal));
   const { processes, servers, natsUrl, workerUrl } = started;

@@ -10,8 +10,8 @@ import { functions } from "../../functions/index.ts";
 import { Branch } from "../fixtures/functions/branches.ts";
 import { Probe } from "../fixtures/functions/probe.ts";
 import { Sticker } from "../fixtures/functions/stickers.ts";
-import { people, type Scene, startScene, team } from "./dashboard.ts";
-import type { GatewayReplica, Replica } from "./kit.ts";
+import { type DashboardEnvironment, people, startDashboardEnvironment, team } from "./dashboard.ts";
+import type { GatewayReplica, Replica } from "./environment.ts";
 import { grantBus } from "./rights.ts";
 
 const paths = ["probe", "branches", "stickers"].map((name) =>
@@ -19,15 +19,15 @@ const paths = ["probe", "branches", "stickers"].map((name) =>
 );
 
 /** The environment. */
-export interface BusScene extends Scene {
+export interface BusDashboardEnvironment extends DashboardEnvironment {
   readonly worker: Replica;
   readonly gateway: GatewayReplica;
   create<T extends KubeObject>(kind: Kind<T>, name: string, spec: T["spec"]): Promise<Stored<T>>;
 }
 
 /** Starts everything. `alice` may see the whole bus, `bob` only the team's namespace. */
-export async function startBusScene(): Promise<BusScene> {
-  const scene = await startScene({
+export async function startBusDashboardEnvironment(): Promise<BusDashboardEnvironment> {
+  const scene = await startDashboardEnvironment({
     crds: [...crdManifests(functions), ...[Probe, Branch, Sticker].map((kind) => crdOf(kind))],
     functions: paths,
   });

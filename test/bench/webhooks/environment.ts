@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { type Bus, connectBus } from "../../../bus/nats/connect.ts";
 import { progressDisplay } from "../../../deploy/environment/progress.ts";
 import { describeExit, type LocalNats, shippedRoles, startLocalNats } from "../../../deploy/local/index.ts";
-import { hookSecret } from "../../harness/kit.ts";
-import { type Accounts, inAccounts } from "../arena.ts";
+import { hookSecret } from "../../harness/environment.ts";
+import { type Accounts, inAccounts } from "../environment.ts";
 import { type Load, openLoad } from "./load.ts";
 
 /** The shared environment of the rounds. */
-export interface Ground {
+export interface WebhookBenchEnvironment {
   readonly platform: LocalNats;
   readonly bus: Bus;
   readonly load: Load;
@@ -22,7 +22,10 @@ export interface Ground {
 }
 
 /** Starts the bus and the load generator. */
-export async function openGround(stopping: AbortController, accounts: Accounts = "own"): Promise<Ground> {
+export async function openWebhookBenchEnvironment(
+  stopping: AbortController,
+  accounts: Accounts = "own",
+): Promise<WebhookBenchEnvironment> {
   const { signal } = stopping;
   const fail = (error: Error): void => stopping.abort(error);
   const display = progressDisplay(process.stdout);

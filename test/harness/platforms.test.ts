@@ -2,13 +2,18 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { crdOf } from "../../bus/kube/crd.ts";
 import { CustomResourceDefinition } from "../../bus/kube/install.ts";
 import { Banner } from "../fixtures/functions/banners.ts";
-import { clusterVariable } from "./ground.ts";
-import { type LocalKit, startKit, startLocalKit, startOwnKit } from "./kit.ts";
+import {
+  type LocalTestEnvironment,
+  startLocalTestEnvironment,
+  startOwnTestEnvironment,
+  startTestEnvironment,
+} from "./environment.ts";
+import { clusterVariable } from "./platforms.ts";
 
-let local: LocalKit;
-let cluster: LocalKit["platform"];
+let local: LocalTestEnvironment;
+let cluster: LocalTestEnvironment["platform"];
 beforeAll(async () => {
-  local = await startLocalKit();
+  local = await startLocalTestEnvironment();
   cluster = local.platform;
 });
 afterAll(() => local?.stop());
@@ -19,7 +24,7 @@ const banner = { name: "banners.test.denrei.dev" };
 
 test("a kit in an existing cluster brings its bus and CRDs, and leaves the cluster unchanged otherwise", async () => {
   vi.stubEnv(clusterVariable, cluster.kubeconfigPath);
-  const kit = await startKit({ crds: [crdOf(Banner)] });
+  const kit = await startTestEnvironment({ crds: [crdOf(Banner)] });
   try {
     expect(kit.origin).toBe("existing");
     expect(kit.platform.kubeconfigPath).toBe(cluster.kubeconfigPath);
@@ -37,19 +42,19 @@ test("a kit in an existing cluster brings its bus and CRDs, and leaves the clust
 
 test("a kit with its own control plane fails at once when the environment names an existing cluster", async () => {
   vi.stubEnv(clusterVariable, cluster.kubeconfigPath);
-  await expect(startOwnKit()).rejects.toThrow(
+  await expect(startOwnTestEnvironment()).rejects.toThrow(
     `${clusterVariable} names an existing cluster (${cluster.kubeconfigPath})`,
   );
 });
 
 test("names a kubeconfig that does not exist", async () => {
   vi.stubEnv(clusterVariable, "/nowhere/kubeconfig");
-  await expect(startKit()).rejects.toThrow("/nowhere/kubeconfig");
+  await expect(startTestEnvironment()).rejects.toThrow("/nowhere/kubeconfig");
 });
 
 test("without the variable, a kit has its own cluster, with nodes on request", async () => {
   vi.stubEnv(clusterVariable, undefined);
-  const kit = await startOwnKit({ nodes: 1, crds: [] });
+  const kit = await startOwnTestEnvironment({ nodes: 1, crds: [] });
   try {
     expect(kit.origin).toBe("local");
     expect(kit.client.connection.server).not.toBe(local.client.connection.server);

@@ -22,12 +22,12 @@ export const clusterVariable = "DENREI_TEST_KUBECONFIG";
 await programs(...(process.env[clusterVariable] ? (["nats-server"] as const) : platformPrograms));
 
 /** A bus, and an administrator's kubeconfig. */
-export interface KitPlatform extends LocalNats {
+export interface TestPlatform extends LocalNats {
   readonly kubeconfigPath: string;
 }
 
 /** A local cluster whose users a test can choose. */
-export interface ClusterPlatform extends KitPlatform, Pick<LocalPlatform, "kubeconfigFor" | "auditLogPath"> {
+export interface ClusterPlatform extends TestPlatform, Pick<LocalPlatform, "kubeconfigFor" | "auditLogPath"> {
   /** The size of the audit log before the test. Bytes. */
   readonly auditLogStart: number;
   /** The file that kwok serves as the log of every container; undefined without nodes. */
@@ -43,7 +43,7 @@ export interface OwnPlatform extends ClusterPlatform, LocalPlatform {}
 export type Origin = "local" | "existing";
 
 /** Options of a control plane for one test file. */
-export type OwnGroundOptions = Pick<
+export type OwnPlatformOptions = Pick<
   LocalPlatformOptions,
   "nodes" | "storage" | "controllerManager" | "prepare" | "audited" | "ownersProtected"
 > & {
@@ -61,7 +61,7 @@ function refuseExisting(): void {
 }
 
 /** Starts a control plane for this test alone. Throws when the environment names a cluster. */
-export async function ownGround({ issuer, ...options }: OwnGroundOptions): Promise<OwnPlatform> {
+export async function ownPlatform({ issuer, ...options }: OwnPlatformOptions): Promise<OwnPlatform> {
   refuseExisting();
   let site: IssuerSite | undefined;
   const platform = await startLocalPlatform({
@@ -82,7 +82,7 @@ export async function ownGround({ issuer, ...options }: OwnGroundOptions): Promi
  * Starts a bus for this test, next to the control plane that the test files of a process share. Returns undefined while another kit has it.
  * Throws when the environment names a cluster.
  */
-export async function localGround(): Promise<ClusterPlatform | undefined> {
+export async function localPlatform(): Promise<ClusterPlatform | undefined> {
   refuseExisting();
   const cluster = await lendCluster();
   if (cluster === undefined) return undefined;
@@ -106,7 +106,7 @@ export async function localGround(): Promise<ClusterPlatform | undefined> {
 }
 
 /** Starts a bus for the cluster that the environment names; returns undefined when it names none. */
-export async function existingGround(): Promise<KitPlatform | undefined> {
+export async function existingPlatform(): Promise<TestPlatform | undefined> {
   const kubeconfig = process.env[clusterVariable];
   if (!kubeconfig) return undefined;
   const nats = await startLocalNats({ roles: testRoles() });

@@ -7,7 +7,7 @@ import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import { parseObjectSubject, streams } from "../../bus/subjects.ts";
 import { kindsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
 import { poll } from "../../deploy/local/run/poll.ts";
-import type { Kit, Replica } from "./kit.ts";
+import type { Replica, TestEnvironment } from "./environment.ts";
 import { metricSum } from "./metrics.ts";
 import { untilQuiet } from "./quiet.ts";
 
@@ -53,7 +53,7 @@ export interface Change {
 }
 
 /** Options of a world. */
-export interface WorldOptions {
+export interface TestObjectsOptions {
   /** The default namespace; `default` unless given. */
   readonly namespace?: string;
   /** The only namespaces that bridges watch; all unless given. */
@@ -61,7 +61,7 @@ export interface WorldOptions {
 }
 
 /** Helpers that write and read objects and observe their functions. */
-export interface World {
+export interface TestObjects {
   /** Connected as the administrator. */
   readonly bus: Bus;
   create<T extends KubeObject>(kind: Kind<T>, object: NewObject): Promise<Stored<T>>;
@@ -86,16 +86,20 @@ export interface World {
 }
 
 /** Opens the world of a kit whose workers run these functions. */
-export async function openWorld(
-  { client, platform }: Pick<Kit, "client"> & { readonly platform: Pick<Kit["platform"], "natsUrl"> },
+export async function openTestObjects(
+  {
+    client,
+    platform,
+  }: Pick<TestEnvironment, "client"> & { readonly platform: Pick<TestEnvironment["platform"], "natsUrl"> },
   functions: readonly ReconcileFunction[],
   workers: readonly Replica[],
-  { namespace = "default", watched }: WorldOptions = {},
-): Promise<World> {
+  { namespace = "default", watched }: TestObjectsOptions = {},
+): Promise<TestObjects> {
   const bus = await connectBus({ url: platform.natsUrl, name: "test" });
   const at = (name: string | ObjectName): ObjectName =>
     typeof name === "string" ? { name, namespace } : name;
-  const patch: World["patch"] = (kind, name, changes) => client.mergePatch(kind, at(name), changes, manager);
+  const patch: TestObjects["patch"] = (kind, name, changes) =>
+    client.mergePatch(kind, at(name), changes, manager);
   const kinds = functions.flatMap(kindsOf);
   const isTheirs = ({ group, kind }: { readonly group: string; readonly kind: string }): boolean =>
     kinds.some((one) => one.group === group && one.kind === kind);
