@@ -85,7 +85,7 @@ describe("the bus of an operator's command", () => {
     const url = `nats://127.0.0.1:${await freePort()}`;
     const said = await told(`${command} --nats-url ${url}`);
     expect(said).toContain(`denrei: expected a NATS server at ${url}, but connection refused`);
-    expect(said).toContain("set --nats-url or NATS_URL to one that runs");
+    expect(said).toContain("set --nats-url or NATS_URL to a running one");
   });
 
   test("without JetStream", async () => {

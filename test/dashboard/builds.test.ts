@@ -181,7 +181,7 @@ test("steps open and close with the keyboard, and former builds can be shown", a
   await steps.getByRole("button", { name: /^build Done/, expanded: false }).waitFor();
   await scene.kit.client.delete(Pod, at("modoki-web-build-1-build-pod"), {});
   await steps.getByText("Its pod no longer exists, so there is no log.").waitFor();
-  expect(await steps.textContent()).toContain("These steps were done: prepare, analyze, detect");
+  expect(await steps.textContent()).toContain("Completed steps: prepare, analyze, detect");
 });
 
 test("a RemoteSync can be paused, resumed, refreshed, and deleted after its name is typed", async () => {

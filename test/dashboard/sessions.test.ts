@@ -167,7 +167,7 @@ test("a session ends when the issuer revokes it, and a new login returns to the 
   await page.getByRole("combobox", { name: "Namespace" }).fill(team);
   await page.keyboard.press("Enter");
   await page.getByText("Your session has ended").waitFor();
-  await expect(records.of(cookie)).rejects.toThrow("found none");
+  await expect(records.of(cookie)).rejects.toThrow("no session for the cookie");
   await page.getByRole("link", { name: "Log in again" }).click();
   await page.getByRole("button", { name: "Log out" }).waitFor();
   expect(page.url()).toBe(address);

@@ -201,7 +201,7 @@ const refusals: Record<string, [FaultAnswer | undefined, object, reason: string,
     undefined,
     { permissions: { administration: "write" } },
     "Refused",
-    "The permissions requested are not granted to this installation. The installation does not have",
+    "The permissions requested are not granted to this installation. The installation lacks a requested permission or repository",
   ],
   nowhere: [undefined, { repositories: ["nowhere"] }, "Refused", "repositories requested are not accessible"],
   suspended: [

@@ -208,7 +208,7 @@ test("redelivers webhooks that were lost while no gateway was running", async ()
     ghapps.workers
       .flatMap((worker) => worker.log.records())
       .filter(({ msg, delivery }) => msg === "webhook routed" && lost.some(({ guid }) => guid === delivery))
-      .map(({ wakes }) => wakes);
+      .map(({ keys }) => keys);
   await expect.poll(routed, { timeout }).toEqual([["default/missed"], ["default/missed"]]);
 
   const at = { namespace: "default", name: "app" };

@@ -146,7 +146,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
       status: "False",
       reason: "FormerRegistered",
       message: expect.stringContaining(
-        `${before.status?.pipedID}, with the name test-piped in the project quickstart`,
+        `${before.status?.pipedID}, named test-piped, in the project quickstart`,
       ),
     });
     expect(enabledPipeds(stack)).toMatchObject([{ id: before.status?.pipedID, project: "quickstart" }]);

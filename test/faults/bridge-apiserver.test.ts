@@ -148,7 +148,7 @@ test("a CRD created while its predecessor is being deleted is installed after th
   await client.create(Probe, probe, manager);
   await client.delete(CustomResourceDefinition, definition, {});
 
-  await expect(install({}, 200)).rejects.toThrow(`expected the CRD ${definition.name} to be gone`);
+  await expect(install({}, 200)).rejects.toThrow(`the CRD ${definition.name} is still being deleted`);
 
   const installed = install({ again: "yes" });
   await expect

@@ -238,7 +238,7 @@ describe("a gateway does not start, and says what to do, when", () => {
         await symlink(await secretsFolder(local, { app: canary }), join(folder, "app"));
         return folder;
       },
-      /^expected the secrets of a webhook in .*\/app, but EISDIR/,
+      /^cannot read the secrets of a webhook in .*\/app: EISDIR/,
     ],
   ];
   test.each(folders)("%s", async (_what, prepare, says) => {

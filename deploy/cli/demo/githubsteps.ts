@@ -79,7 +79,7 @@ async function readyApp(
   const { status } = await settledIn(steps, GitHubApp, appName, isReady);
   const actor = await actorOf(
     steps,
-    ({ msg, key }) => msg === "GitHub knows the App by this key" && key === `${steps.namespace}/${appName}`,
+    ({ msg, key }) => msg === "authenticated with a new key" && key === `${steps.namespace}/${appName}`,
   );
   return { actor, slug: status?.slug };
 }
