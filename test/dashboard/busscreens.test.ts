@@ -97,7 +97,7 @@ test("inspecting and replaying a dead letter need separate rights", {
 }, async () => {
   await bob.goto(`${scene.url}/bus/deadletters`);
   await bob.getByRole("link", { name: "ends", exact: true }).click();
-  await card(bob, "Error").getByText("the probe was told to give up", { exact: true }).waitFor();
+  await card(bob, "Error").getByText("the spec asks for a terminal error", { exact: true }).waitFor();
   const refused = bob.getByRole("button", { name: "Replay" });
   expect(await refused.isDisabled()).toBe(true);
   const why = await bob.locator(`[id="${await refused.getAttribute("aria-describedby")}"]`).innerText();
@@ -108,7 +108,7 @@ test("inspecting and replaying a dead letter need separate rights", {
   await (await cell(card(alice, "Functions"), "probe", "Dead letters")).getByRole("link").click();
   expect(await alice.getByRole("combobox", { name: "Function", exact: true }).inputValue()).toBe("probe");
   await alice.getByRole("link", { name: "ends", exact: true }).click();
-  await alice.getByText(/^TerminalError: the probe was told to give up/).waitFor();
+  await alice.getByText(/^TerminalError: the spec asks for a terminal error/).waitFor();
   expect(await card(alice, "Request").innerText()).toMatch(/It changed resource version \d+/);
   await expectAccessible(alice);
   expect(probings("ends")).toBe(1);
