@@ -1,4 +1,4 @@
-/** A webhook of interest is on the bus as an event, and its sender is told so. */
+/** Accepted webhooks: the gateway publishes an event and answers 202. */
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { webhookPayloads } from "../../bus/events/github/payloads.ts";
@@ -33,12 +33,12 @@ const push = () => hookOf("push", example("push"));
 const formOf = (payload: unknown): string =>
   new URLSearchParams({ payload: JSON.stringify(payload) }).toString();
 
-/** The one new message, as anything on the bus reads it. */
+/** The only new message: its subject, headers, and parsed data. */
 async function newMessage(before: number) {
   const found = await storedAfter(local, before);
   expect(found).toHaveLength(1);
   const [{ subject, header, data } = expect.fail()] = found;
-  // Those of the answer that brings it are not the message's.
+  // The direct get adds headers of its own.
   const own = [...header].filter(([name]) => !/^Nats-(Stream|Subject|Sequence|Time-Stamp)$/.test(name));
   const headers = Object.fromEntries(own.map(([name, values]) => [name, values.join()]));
   return { subject, headers, data: JSON.parse(Buffer.from(data).toString()) as Payload };
@@ -52,7 +52,7 @@ const bodies: readonly [type: string, write: (payload: unknown) => string][] = [
   ["application/x-www-form-urlencoded; charset=utf-8", formOf],
 ];
 
-test.each(bodies)("an event has its subject, headers and data, sent as %s", async (type, write) => {
+test.each(bodies)("publishes subject, headers, and data of a webhook sent as %s", async (type, write) => {
   const before = await lastSequence(local);
   const payload = example("push");
   const { headers, delivery } = push();
@@ -87,7 +87,7 @@ test.each(bodies)("an event has its subject, headers and data, sent as %s", asyn
   expect(message.data).not.toHaveProperty("head_commit");
 });
 
-test("the signature is right whatever the case of its digits, and with a query behind the path", async () => {
+test("accepts a signature in upper case, and a path with a query", async () => {
   const { headers, body, delivery } = push();
   const digits = signatureOf(body).slice("sha256=".length).toUpperCase();
   const asked = { body, headers: { ...headers, "x-hub-signature-256": `sha256=${digits}` } };
@@ -95,7 +95,7 @@ test("the signature is right whatever the case of its digits, and with a query b
   expect(await storedOf(local, delivery)).toHaveLength(1);
 });
 
-test("a body may be as long as the limit says, in pieces as well", async () => {
+test("accepts a body of exactly the maximum size that arrives in pieces", async () => {
   const payload = { ...example("push"), filler: "" };
   const filler = "x".repeat(limit - JSON.stringify(payload).length);
   const { body, headers, delivery } = hookOf("push", { ...payload, filler });
@@ -112,7 +112,7 @@ test("a body may be as long as the limit says, in pieces as well", async () => {
   expect(await storedOf(local, delivery)).toHaveLength(1);
 });
 
-test("the path is the one that was set, and no other", () =>
+test("serves webhooks only below the configured path", () =>
   withGateway(
     local,
     async (other) => {
@@ -124,7 +124,7 @@ test("the path is the one that was set, and no other", () =>
     { webhookPath: "/hooks/of.github" },
   ));
 
-test("names of any characters are each one part of the subject, or no names", async () => {
+test("makes each name one token of the subject, or answers 422", async () => {
   const name = fc.oneof(
     fc.string({ unit: "binary" }),
     fc.constantFrom("", ".", "*", ">", "a.b", "a b", "_", "=2E", "a\r\nb", "\ud800", "\u0000", "Ünï.Cøde"),
@@ -148,7 +148,7 @@ test("names of any characters are each one part of the subject, or no names", as
   expect([...outcomes].sort()).toEqual([202, 422]);
 });
 
-test("of any JSON that is signed comes an event or a refusal, and no failure", async () => {
+test("answers any signed JSON with 200, 202, or 422", async () => {
   const events = [...Object.keys(webhookPayloads), "ping", "star"];
   const signed = fc.asyncProperty(
     fc.constantFrom(...events),

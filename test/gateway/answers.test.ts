@@ -1,4 +1,6 @@
-/** Every answer to what does not go on the bus, with its whole text: those who ask learn what to mend, and no more. */
+/**
+ * Requests that the gateway does not publish, with the full text of each answer: senders learn what to fix, and nothing else.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { LocalBus } from "../harness/localbus.ts";
 import { example, hookOf, signatureOf } from "../harness/webhooks.ts";
@@ -20,16 +22,16 @@ afterAll(async () => {
 
 const push = () => hookOf("push", example("push"));
 
-/** A request like GitHub's, but for some headers; undefined takes one away. */
+/** GitHub's request with these headers replaced; undefined removes one. */
 function but(headers: Readonly<Record<string, string | undefined>>): Question {
   const { body, headers: all } = push();
-  const wanted = Object.entries({ ...all, ...headers }).filter(
+  const kept = Object.entries({ ...all, ...headers }).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   );
-  return { body, headers: Object.fromEntries(wanted) };
+  return { body, headers: Object.fromEntries(kept) };
 }
 
-/** Something that is signed as it should be. */
+/** A request with a valid signature. */
 const signed = (body: string | Buffer, headers: Readonly<Record<string, string>> = {}): Question => ({
   body,
   headers: { ...push().headers, "x-hub-signature-256": signatureOf(body), ...headers },
@@ -41,38 +43,38 @@ const types = "expected application/json or application/x-www-form-urlencoded";
 const noHeaders = "missing or invalid header X-GitHub-Event or X-GitHub-Delivery";
 const tooLarge = "body too large: limit 25 MB";
 
-/** What is asked, and the answer. The outcome is as metrics count it. */
-const refusals: readonly {
+/** Requests and their answers. `outcome` is the label of the metric. */
+const rejections: readonly {
   readonly title: string;
   readonly at?: string;
-  readonly asks: Question;
+  readonly request: Question;
   readonly status: number;
-  readonly says: string;
+  readonly text: string;
   readonly outcome: string;
 }[] = [
   ...["/", "/github", "/github/", "/github/app/more", "/githubb/app", "/Github/app", "//github/app"].map(
     (at) => ({
-      title: `there is nothing at ${at}`,
+      title: `the path is ${at}`,
       at,
-      asks: push(),
+      request: push(),
       status: 404,
-      says: notFound,
+      text: notFound,
       outcome: "other not_found",
     }),
   ),
   ...["GET", "PUT", "DELETE", "OPTIONS", "PATCH"].map((method) => ({
-    title: `${method} is not POST`,
-    asks: { method },
+    title: `the method is ${method}`,
+    request: { method },
     status: 405,
-    says: "expected POST",
+    text: "expected POST",
     outcome: "other method",
   })),
   ...["text/plain", "application/jsonp", "multipart/form-data", "application/", "", undefined].map(
     (type) => ({
-      title: `the content type ${type} is neither of GitHub's`,
-      asks: but({ "content-type": type }),
+      title: `the content type is ${type}`,
+      request: but({ "content-type": type }),
       status: 415,
-      says: types,
+      text: types,
       outcome: "other content_type",
     }),
   ),
@@ -88,115 +90,115 @@ const refusals: readonly {
     "0".repeat(64),
     `sha256=${"0".repeat(64)}`,
   ].map((signature) => ({
-    title: `the signature ${signature} is none`,
-    asks: but({ "x-hub-signature-256": signature }),
+    title: `the signature is ${signature}`,
+    request: but({ "x-hub-signature-256": signature }),
     status: 401,
-    says: unsigned,
+    text: unsigned,
     outcome: "other unsigned",
   })),
   {
-    title: "the signature is made with another secret",
-    asks: hookOf("push", example("push"), undefined, "another secret"),
+    title: "another secret made the signature",
+    request: hookOf("push", example("push"), undefined, "another secret"),
     status: 401,
-    says: unsigned,
+    text: unsigned,
     outcome: "other unsigned",
   },
   {
-    title: "the signature is the one of SHA-1 beside it, too",
-    asks: but({ "x-hub-signature-256": undefined, "x-hub-signature": signatureOf(push().body) }),
+    title: "the only signature is SHA-1",
+    request: but({ "x-hub-signature-256": undefined, "x-hub-signature": signatureOf(push().body) }),
     status: 401,
-    says: unsigned,
+    text: unsigned,
     outcome: "other unsigned",
   },
   {
-    title: "nothing else is right either, and none of it is told",
-    asks: {
+    title: "the signature, the body, and other headers are all invalid",
+    request: {
       body: "{",
       headers: { "content-type": "application/json", "x-hub-signature-256": signatureOf("") },
     },
     status: 401,
-    says: unsigned,
+    text: unsigned,
     outcome: "other unsigned",
   },
   ...["nobody", "App", "app%2f", "..app", "constructor", "app.", "%61pp"].map((hook) => ({
-    title: `there is no hook ${hook}`,
+    title: `the hook is ${hook}`,
     at: `/github/${hook}`,
-    asks: push(),
+    request: push(),
     status: 401,
-    says: unsigned,
+    text: unsigned,
     outcome: "other unsigned",
   })),
   {
-    title: "the body is announced as larger than it may be",
-    asks: signed("x".repeat(limit + 1)),
+    title: "Content-Length exceeds the limit",
+    request: signed("x".repeat(limit + 1)),
     status: 413,
-    says: tooLarge,
+    text: tooLarge,
     outcome: "other too_large",
   },
   {
-    title: "the length of the body is unknown",
-    asks: but({ "transfer-encoding": "chunked" }),
+    title: "the body is chunked",
+    request: but({ "transfer-encoding": "chunked" }),
     status: 411,
-    says: "missing header Content-Length",
+    text: "missing header Content-Length",
     outcome: "other no_length",
   },
   ...["", "{", "{}{}", "\ufeff{}", "undefined"].map((body) => ({
-    title: `${JSON.stringify(body)} is not JSON`,
-    asks: signed(body),
+    title: `the body is ${JSON.stringify(body)}, which is not JSON`,
+    request: signed(body),
     status: 422,
-    says: "body is not JSON",
+    text: "body is not JSON",
     outcome: "push not_json",
   })),
   ...["", "payload", "payload=", "payload=%7B", "Payload={}", "{}"].map((body) => ({
-    title: `the form ${JSON.stringify(body)} has no JSON`,
-    asks: signed(body, { "content-type": "application/x-www-form-urlencoded" }),
+    title: `the form ${JSON.stringify(body)} contains no JSON`,
+    request: signed(body, { "content-type": "application/x-www-form-urlencoded" }),
     status: 422,
-    says: "body is not JSON",
+    text: "body is not JSON",
     outcome: "push not_json",
   })),
   ...["{}", "[]", "null", '"push"', "7"].map((body) => ({
-    title: `${body} is no push`,
-    asks: signed(body),
+    title: `the payload of a push is ${body}`,
+    request: signed(body),
     status: 422,
-    says: "not a payload of the event push",
+    text: "not a payload of the event push",
     outcome: "push malformed",
   })),
   {
-    title: "the event has no name",
-    asks: but({ "x-github-event": undefined }),
+    title: "the header X-GitHub-Event is missing",
+    request: but({ "x-github-event": undefined }),
     status: 400,
-    says: noHeaders,
+    text: noHeaders,
     outcome: "other headers",
   },
   ...[undefined, "", "a b", "a".repeat(101), "a/b", "a\u00e9"].map((delivery) => ({
-    title: `${delivery} is no id of a delivery`,
-    asks: but({ "x-github-delivery": delivery }),
+    title: `the ID of the delivery is ${delivery}`,
+    request: but({ "x-github-delivery": delivery }),
     status: 400,
-    says: noHeaders,
+    text: noHeaders,
     outcome: "other headers",
   })),
   {
-    title: "a ping is answered",
-    asks: hookOf("ping", { zen: "Keep it logically awesome.", hook_id: 1 }),
+    title: "the event is a ping",
+    request: hookOf("ping", { zen: "Keep it logically awesome.", hook_id: 1 }),
     status: 200,
-    says: "pong",
+    text: "pong",
     outcome: "ping ping",
   },
   ...["star", "fork", "no_such_event", "Push", "constructor"].map((event) => ({
-    title: `the event ${event} is dropped`,
-    asks: hookOf(event, { action: "created" }),
+    title: `the event is ${event}, which the gateway does not support`,
+    request: hookOf(event, { action: "created" }),
     status: 200,
-    says: "event not supported",
+    text: "event not supported",
     outcome: "other ignored",
   })),
 ];
 
-describe("nothing goes on the bus when", () => {
-  test.each(refusals)("$title: $status", async ({ at, asks, status, says, outcome }) => {
+describe("publishes nothing when", () => {
+  test.each(rejections)("$title: $status", async ({ at, request, status, text, outcome }) => {
     const url = at === undefined ? gateway.hookUrl() : new URL(gateway.url).origin + at;
     const [before, counted] = [await lastSequence(local), await gateway.outcomes()];
-    const answer = await ask(url, asks);
-    expect(answer).toMatchObject({ status, text: says });
+    const answer = await ask(url, request);
+    expect(answer).toMatchObject({ status, text });
     expect(answer.headers).toMatchObject({
       "content-type": "text/plain; charset=utf-8",
       "x-content-type-options": "nosniff",
@@ -208,7 +210,7 @@ describe("nothing goes on the bus when", () => {
     expect(await lastSequence(local)).toBe(before);
   });
 
-  test("the sender breaks off: 400 in metrics, for nobody hears it", async () => {
+  test("the sender disconnects, which metrics count as 400", async () => {
     const { headers, body } = push();
     const before = await lastSequence(local);
     const line = await openLine(gateway.url);

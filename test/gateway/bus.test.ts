@@ -1,4 +1,4 @@
-/** Success is answered when the bus has stored a delivery, and not before; what the bus does not take is not lost unseen. */
+/** The gateway answers 202 only after the bus has stored the delivery, and reports deliveries that the bus does not store. */
 import { errors } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Bus, connectBus } from "../../bus/nats/connect.ts";
@@ -16,14 +16,14 @@ afterAll(() => local?.stop());
 
 const push = () => hookOf("push", example("push"));
 const deadline = { timeout: 30_000 };
-/** No time passes, so that a repeated delivery is not one that a user wants again. */
+/** A stopped clock: a repeated delivery never counts as a redelivery that a user requested. */
 const timeless = { now: () => 0 };
 
-/** Waits until a connection has found the server again. */
+/** Waits until the connection works again. */
 const untilBack = ({ jsm }: Bus) =>
   expect.poll(() => jsm.streams.info(streams.webhooks).then(() => "back", String), deadline).toBe("back");
 
-/** Kills the server, and starts it again when `work` is done. */
+/** Kills the server for the duration of `work`. */
 async function killed(work: () => Promise<void>): Promise<void> {
   await local.nats.stop("SIGKILL");
   try {
@@ -34,7 +34,7 @@ async function killed(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Posts, and tells whether it was answered. */
+/** Posts a webhook; `answered()` returns whether the answer has arrived. */
 function posting(url: string, hook: Hook): { readonly answer: Promise<Answered>; answered(): boolean } {
   let answered = false;
   const answer = ask(url, hook).finally(() => {
@@ -43,8 +43,8 @@ function posting(url: string, hook: Hook): { readonly answer: Promise<Answered>;
   return { answer, answered: () => answered };
 }
 
-describe("the bus", () => {
-  test("that is slow: nothing is answered before it has stored it", () =>
+describe("bus", () => {
+  test("slow: the gateway answers only after the bus has stored the delivery", () =>
     withGateway(local, async (gateway, bus) => {
       const before = bus.nc.stats().outMsgs;
       const hooks = [push(), push(), push()];
@@ -52,7 +52,7 @@ describe("the bus", () => {
       await paused(local, async () => {
         posted = hooks.map((hook) => posting(gateway.hookUrl(), hook));
         await expect.poll(() => bus.nc.stats().outMsgs, deadline).toBe(before + 3);
-        // Nobody else is kept waiting meanwhile.
+        // Other requests do not wait.
         expect(await ask(gateway.hookUrl(), { ...push(), body: "other" })).toMatchObject({ status: 401 });
         expect(posted.map(({ answered }) => answered())).toEqual([false, false, false]);
       });
@@ -60,7 +60,7 @@ describe("the bus", () => {
       for (const { delivery } of hooks) expect(await storedOf(local, delivery)).toHaveLength(1);
     }));
 
-  test("that is too slow: 503, and what is sent again, to another replica, is stored once", () =>
+  test("too slow: the gateway answers 503, and a retry through another replica is stored once", () =>
     withGateway(
       local,
       async (patient) =>
@@ -80,7 +80,7 @@ describe("the bus", () => {
               expect(patient.notReady()).toBeUndefined();
             });
             expect(await ask(patient.hookUrl(), hook)).toMatchObject({ status: 202 });
-            // The server stores the message that it received while it was stopped before the one that is published now.
+            // The server first stores the message that it received while it was stopped.
             const again = async () => (await ask(gateway.hookUrl(), hook)).text;
             await expect.poll(again, deadline).toBe("duplicate");
             expect(await storedOf(local, hook.delivery)).toHaveLength(1);
@@ -90,7 +90,7 @@ describe("the bus", () => {
       timeless,
     ));
 
-  test("that is killed: 503, and 202 when it is back", () =>
+  test("killed: the gateway answers 503, then 202 after the restart", () =>
     withGateway(
       local,
       async (gateway, bus) => {
@@ -110,7 +110,7 @@ describe("the bus", () => {
           });
         });
         await untilBack(bus);
-        // The time for this is short here, and a first try may have been stored behind its back.
+        // The time limit is short here, so a try that was answered with 503 may have been stored.
         await expect.poll(() => outcome(hook), deadline).toMatch(/^(stored|duplicate)$/);
         await expect.poll(() => outcome(first), deadline).toBe("duplicate");
         for (const { delivery } of [first, hook]) expect(await storedOf(local, delivery)).toHaveLength(1);
@@ -119,7 +119,7 @@ describe("the bus", () => {
       { times: { store: 500 }, ...timeless },
     ));
 
-  test("that is slow has less time when the sender was slow: GitHub waits ten seconds in all", () =>
+  test("slow: the time limit includes a slow sender, because GitHub waits ten seconds in total", () =>
     withGateway(
       local,
       async (gateway) => {
@@ -131,7 +131,7 @@ describe("the bus", () => {
       { times: { store: 600_000, answer: 500 } },
     ));
 
-  test("that has stored it, but whose answer is lost, is asked again: one message, and 202", async () => {
+  test("loses its answer: the gateway publishes again, stores one message, and answers 202", async () => {
     const bus = await connectBus({ url: local.natsUrlFor("gateway"), name: "test-gateway" });
     let lost = 0;
     const forgetful: Bus = {
@@ -157,7 +157,7 @@ describe("the bus", () => {
     );
   });
 
-  test("for which an event is too large: said at once, and nobody is told to send it again", () =>
+  test("limited in message size: the gateway answers 413 to larger events and stays ready", () =>
     withGateway(local, async (gateway, bus) => {
       const statuses: string[] = [];
       void (async () => {
@@ -184,7 +184,7 @@ describe("the bus", () => {
           detail: expect.stringContaining(detail),
         });
       }
-      // Nor is the bus to blame: it has not lost its connection, and the gateway is ready for others.
+      // The connection survives, and the gateway stays ready.
       expect(gateway.notReady()).toBeUndefined();
       expect(await ask(gateway.hookUrl(), push())).toMatchObject({ status: 202 });
       expect(statuses).not.toContain("disconnect");

@@ -1,4 +1,4 @@
-/** A gateway whose machine has a wrong clock goes by the clock of the bus. */
+/** A gateway on a machine with a wrong clock uses the clock of the bus. */
 import { Registry } from "prom-client";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import type { LocalBus } from "../harness/localbus.ts";
@@ -9,7 +9,7 @@ import { ask } from "./requests.ts";
 const trueNow = Date.now.bind(Date);
 const trueElapsed = performance.now.bind(performance);
 const skewMillis = 600_000;
-/** A machine that is very busy takes so long from one line to the next. */
+/** A very busy machine may pause this long between two statements. */
 const toleranceMillis = 60_000;
 
 let local: LocalBus;

@@ -1,4 +1,4 @@
-/** A delivery is stored once, whoever brings it and how often; delivered again on purpose it wakes functions again. */
+/** Duplicates and redeliveries: each delivery is stored once, and a redelivery that a user requests is stored again. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { LocalBus } from "../harness/localbus.ts";
 import { example, hookOf } from "../harness/webhooks.ts";
@@ -12,10 +12,10 @@ beforeAll(async () => {
 afterAll(() => local?.stop());
 
 const push = () => hookOf("push", example("push"));
-/** No time passes, so that a repeated delivery is not one that a user wants again. */
+/** A stopped clock: a repeated delivery never counts as a redelivery that a user requested. */
 const timeless = { now: () => 0 };
 
-test("a delivery that two replicas get at once is stored once, as is one that is repeated", () =>
+test("stores a delivery once when two replicas receive it, or one replica receives it twice", () =>
   withGateway(
     local,
     (one) =>
@@ -44,10 +44,10 @@ test("a delivery that two replicas get at once is stored once, as is one that is
     timeless,
   ));
 
-test("a delivery that somebody has delivered again on purpose is another message with the same id", async () => {
+test("stores a requested redelivery as another message with the same ID", async () => {
   const noon = Date.parse("2131-02-03T12:00:00Z");
   let offset = 0;
-  /** Of the bus, which stores with its own time; later ones begin at a moment that no repetition window ends at. */
+  /** First the true time, which the bus records; afterward a time at which no window for duplicates ends. */
   const now = () => (offset === 0 ? Date.now() : noon + offset);
   await withGateway(
     local,
@@ -62,10 +62,10 @@ test("a delivery that somebody has delivered again on purpose is another message
       expect(await outcome()).toBe("duplicate");
       offset = 1000;
       expect(await outcome()).toBe("redelivered");
-      // Its answer was late, and a proxy repeats it.
+      // The answer was late, so a proxy sends the request again.
       offset = 9999;
       expect(await outcome()).toBe("duplicate");
-      // Once more on purpose.
+      // A second redelivery.
       offset = 25_000;
       expect(await outcome()).toBe("redelivered");
       const messages = await storedOf(local, hook.delivery);
@@ -85,7 +85,7 @@ test("a delivery that somebody has delivered again on purpose is another message
   );
 });
 
-test("a delivery is another one with another id, though all else is the same", () =>
+test("stores two deliveries that differ only in their IDs", () =>
   withGateway(local, async (gateway) => {
     for (const hook of [push(), push()])
       expect(await ask(gateway.hookUrl(), hook)).toMatchObject({ status: 202, text: "stored" });

@@ -1,4 +1,4 @@
-/** Gateways in this process: on a real bus, as the user that they are there, with everything they log. */
+/** Starts gateways in the test process, on a real bus, with the gateway's own NATS user. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
@@ -15,37 +15,37 @@ import { hookSecret } from "../harness/environment.ts";
 import { Lines } from "../harness/lines.ts";
 import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
 
-/** Outcomes of requests, as metrics count them: `push stored 202`. */
+/** Counts of the request metric, keyed by its labels: `push stored 202`. */
 export type Outcomes = Readonly<Record<string, number>>;
 
-/** A gateway of a test. */
+/** A gateway under test. */
 export interface TestGateway extends Gateway {
-  /** Where the hook `app` is, or another one. */
+  /** URL of a hook; `app` by default. */
   hookUrl(hook?: string): string;
-  /** The folder with the secrets. */
+  /** Folder of the webhook secrets. */
   readonly folder: string;
-  /** Everything that it has logged, from debug on. */
+  /** All log lines, including debug. */
   readonly log: Lines;
   outcomes(): Promise<Outcomes>;
 }
 
-/** What differs from gateways as they are; `secrets` are the files of the folder. */
+/** Overrides of the default options; `secrets` are the files of the folder. */
 export type TestGatewayOptions = Partial<GatewayOptions> & {
   readonly secrets?: Readonly<Record<string, string>>;
 };
 
 const busOptions = { replicas: 1, ackWaitMillis: 10_000 };
-/** Time limits in milliseconds that a pause of a busy machine does not exceed. A test that needs shorter ones sets them. */
+/** Time limits in milliseconds that outlast any pause of a busy machine. Tests may set shorter ones. */
 const unhurried = { headers: 60_000, request: 60_000, store: 60_000, answer: 60_000 };
 
-/** Starts a bus with the stream that a gateway finds where a bridge has been. */
+/** Starts a bus with the webhook stream, which the bridge creates in production. */
 export async function startWebhookBus(): Promise<LocalBus> {
   const local = await startLocalBus();
   await ensureWebhooks(local.bus, busOptions);
   return local;
 }
 
-/** Makes a folder of secrets. */
+/** Creates a folder of secrets. */
 export async function secretsFolder(local: LocalBus, secrets: Readonly<Record<string, string>>) {
   await mkdir(local.directory, { recursive: true });
   const folder = await mkdtemp(join(local.directory, "webhooks-"));
@@ -95,7 +95,7 @@ export async function openGateway(
   };
 }
 
-/** Opens a gateway with a connection of its own for as long as `work` takes. */
+/** Runs a gateway with its own connection for the duration of `work`. */
 export async function withGateway(
   local: LocalBus,
   work: (gateway: TestGateway, bus: Bus) => Promise<void>,
@@ -111,11 +111,11 @@ export async function withGateway(
   }
 }
 
-/** How many messages the bus has ever stored. */
+/** Sequence of the newest stored webhook. */
 export const lastSequence = async ({ bus }: LocalBus): Promise<number> =>
   (await bus.jsm.streams.info(streams.webhooks)).state.last_seq;
 
-/** What the bus has stored after a sequence. */
+/** Messages with a sequence above this one. */
 export async function storedAfter(local: LocalBus, sequence: number): Promise<StoredMsg[]> {
   const found: StoredMsg[] = [];
   const last = await lastSequence(local);
@@ -126,16 +126,16 @@ export async function storedAfter(local: LocalBus, sequence: number): Promise<St
   return found;
 }
 
-/** The messages that are about a delivery. */
+/** Messages of one delivery. */
 export const storedOf = async (local: LocalBus, delivery: string): Promise<StoredMsg[]> =>
   (await storedAfter(local, 0)).filter(({ header }) => header.get("ce-id") === delivery);
 
-/** Stops the server, so that it hears everything and says nothing, until `work` is done. */
+/** Suspends the server for the duration of `work`: its sockets still receive, but it does not answer. */
 export async function paused({ nats }: LocalBus, work: () => Promise<void>): Promise<void> {
   const pid = nats.pid ?? 0;
   process.kill(pid, "SIGSTOP");
   try {
-    // A signal is on its way when it is sent; the server may answer until it has arrived in all of its threads.
+    // The server may answer until the signal has reached each of its threads.
     await vi.waitFor(() => expect(statesOf(pid)).toMatch(/^T+$/), { timeout: 20_000, interval: 2 });
     await work();
   } finally {
@@ -143,7 +143,7 @@ export async function paused({ nats }: LocalBus, work: () => Promise<void>): Pro
   }
 }
 
-/** A letter for each of its threads; for the process where there is no `/proc`. */
+/** The state letter of each thread, or of the process on systems without `/proc`. */
 function statesOf(pid: number): string {
   if (!existsSync("/proc/self/task"))
     return execFileSync("/bin/ps", ["-o", "state=", "-p", String(pid)], { encoding: "utf8" }).slice(0, 1);

@@ -1,4 +1,4 @@
-/** What a payload holds beside the fields of its event's schema leaves the gateway nowhere: not on the bus, not in the log. */
+/** Payload fields outside the event's schema never leave the gateway, neither on the bus nor in the log. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type WebhookEventName, webhookPayloads } from "../../bus/events/github/payloads.ts";
 import { hookSecret } from "../harness/environment.ts";
@@ -7,7 +7,7 @@ import { example, examplesByEvent, hookOf, type Payload, signatureOf } from "../
 import { lastSequence, openGateway, startWebhookBus, storedAfter, type TestGateway } from "./gateways.ts";
 import { ask } from "./requests.ts";
 
-/** In every field that a test adds, and in no other. */
+/** Part of every field that a test adds, and of no other field. */
 const canary = "c4n4ry";
 const oldSecret = "the one before";
 
@@ -22,7 +22,7 @@ afterAll(async () => {
   await local?.stop();
 });
 
-/** The same, and in each of its objects a field that GitHub may invent tomorrow. */
+/** Adds to each object an unknown field, as GitHub may do at any time. */
 function withCanaries(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withCanaries);
   if (typeof value !== "object" || value === null) return value;
@@ -30,13 +30,13 @@ function withCanaries(value: unknown): unknown {
   return { ...Object.fromEntries(inner), [`${canary}_name`]: `${canary} value` };
 }
 
-/** All texts in a payload. */
+/** All strings in a payload. */
 function textsIn(value: unknown): string[] {
   if (typeof value === "string") return [value];
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
-/** Texts of fields that people write, or that tell who and where they are. */
+/** Strings of fields that people write, or that identify or locate them. */
 function personalIn(value: unknown): string[] {
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([name, field]) =>
@@ -46,7 +46,7 @@ function personalIn(value: unknown): string[] {
   );
 }
 
-/** Sends a body that is signed. */
+/** Sends a signed body. */
 const send = (event: string, body: string, type: string) =>
   ask(gateway.hookUrl(), {
     body,
@@ -61,7 +61,7 @@ const writers: readonly [type: string, write: (text: string) => string][] = [
   ["application/json", (text) => text],
   ["application/x-www-form-urlencoded", (text) => new URLSearchParams({ payload: text }).toString()],
 ];
-/** Of all events of interest. */
+/** Personal strings in the examples of all supported events. */
 const personal = new Set(
   Object.keys(webhookPayloads).flatMap((event) => personalIn(examplesByEvent.get(event))),
 );
@@ -80,12 +80,12 @@ const attributes = [
   "type",
 ];
 
-test("examples hold what must not be passed on", () => {
+test("the examples contain personal data", () => {
   expect(personal.size).toBeGreaterThan(20);
   expect([...personal].filter((text) => text.includes("@"))).not.toEqual([]);
 });
 
-describe("of every example nothing is on the bus but the fields of its schema:", () => {
+describe("publishes only the fields of the schema:", () => {
   test.each(cases)("$event as $type", async ({ event, type, write }) => {
     const examples = examplesByEvent.get(event) ?? [];
     expect(examples.length).toBeGreaterThan(2);
@@ -107,7 +107,7 @@ describe("of every example nothing is on the bus but the fields of its schema:",
   });
 });
 
-test("no secret, no body and no signature is in the log, down to debug", async () => {
+test("logs no secrets, bodies, or signatures, even at debug level", async () => {
   const text = (payload: Payload) => JSON.stringify(payload);
   const wrong = { ...example("push"), ref: 7, after: [canary], [canary]: canary, repository: canary };
   for (const [type, write] of writers) {
@@ -133,7 +133,7 @@ test("no secret, no body and no signature is in the log, down to debug", async (
   const log = gateway.log.all.join("\n");
   for (const outcome of ["stored", "malformed", "not_json", "ignored", "unsigned", "headers"])
     expect(log).toContain(`"outcome":"${outcome}"`);
-  // The operator learns what does not fit, by name and type.
+  // The log names the invalid field and its type.
   expect(log).toContain("ref: expected string, found number");
   for (const hidden of [canary, hookSecret, oldSecret, "sha256=", signatureOf(odd.body).slice(7)])
     expect(log).not.toContain(hidden);

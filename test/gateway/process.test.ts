@@ -1,4 +1,4 @@
-/** `denrei gateway` as a process: what it says when it can not start, its signals, and its end in the middle of work. */
+/** `denrei gateway` as a process: startup errors, signals, and a kill during a request. */
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, type TestContext, test, vi } from "vitest";
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(buses.map((bus) => bus.stop())));
 
-/** A bus for one test, which stops it. */
+/** A separate bus for a test that stops its server. */
 async function ownBus(): Promise<LocalBus> {
   const bus = await startWebhookBus();
   buses.push(bus);
@@ -35,33 +35,33 @@ const environment = (bus = local): Record<string, string> => ({
   DENREI_LOG_LEVEL: "debug",
 });
 
-/** A gateway that is ready, and where its hook and its probes are. */
+/** Starts a gateway and waits until it is ready. */
 async function startGateway({ onTestFinished }: TestContext, bus: LocalBus, options: StartOptions = {}) {
   const running = start(["gateway"], { env: environment(bus), onTestFinished, ...options });
-  const said = async (msg: string) => {
+  const logged = async (msg: string) => {
     const line = await running.lines.until((text) => text.includes(`"msg":"${msg}"`));
     return JSON.parse(line) as Record<string, string>;
   };
-  const { probes } = await said("starting");
-  const { url } = await said("gateway ready");
+  const { probes } = await logged("starting");
+  const { url } = await logged("gateway ready");
   const readiness = async () => {
     const answer = await fetch(`${probes}/readyz`);
     return `${answer.status} ${(await answer.text()).trim()}`;
   };
-  return { ...running, said, url: `${url}/app`, readiness };
+  return { ...running, logged, url: `${url}/app`, readiness };
 }
 
-/** Sends a request but for its body, and waits until it has begun. */
+/** Sends the headers of a request, and waits for 100 Continue. */
 async function begin(url: string, { headers, body }: Hook): Promise<Line> {
   const line = await openLine(url);
   const length = String(Buffer.byteLength(body));
   line.socket.write(headOf(url, { ...headers, "content-length": length, expect: "100-continue" }));
-  // Tests run side by side here, and `expect.poll` is that of one of them.
+  // The tests run concurrently, and the global `expect.poll` belongs to only one of them.
   await vi.waitFor(() => expect(line.heard()).toMatch(/^HTTP\/1\.1 100 /), deadline);
   return line;
 }
 
-describe("a gateway that cannot start reports why, before it runs:", () => {
+describe("reports an invalid configuration before it starts:", () => {
   const nothing = () => secretsFolder(local, {});
   const mistakes: readonly {
     readonly why: string;
@@ -71,13 +71,13 @@ describe("a gateway that cannot start reports why, before it runs:", () => {
     readonly says: RegExp;
   }[] = [
     {
-      why: "the folder is not there",
+      why: "the folder does not exist",
       env: async () => ({ DENREI_WEBHOOK_SECRETS: join(await nothing(), "nowhere") }),
       code: 2,
       says: /^denrei: cannot read the folder of webhook secrets .*\/nowhere: it does not exist\.$/,
     },
     {
-      why: "there is no folder, and no bus either",
+      why: "neither the folder nor the bus exists",
       env: async () => ({
         DENREI_WEBHOOK_SECRETS: join(await nothing(), "nowhere"),
         NATS_URL: "nats://127.0.0.1:1",
@@ -92,7 +92,7 @@ describe("a gateway that cannot start reports why, before it runs:", () => {
       says: /^denrei: no webhook secrets in .*: expected one file per webhook with one secret per line, found none\. Write the secret that is set on the hook's page at GitHub into .*\/<hook>: <hook> is the last part of its URL\.$/,
     },
     {
-      why: "the only file has no name of a hook",
+      why: "the name of the only file is not valid for a hook",
       env: async () => ({ DENREI_WEBHOOK_SECRETS: await secretsFolder(local, { "my app": hookSecret }) }),
       code: 2,
       says: /^denrei: no webhook secrets in .*: expected one file per webhook with one secret per line, found none\./,
@@ -118,8 +118,8 @@ describe("a gateway that cannot start reports why, before it runs:", () => {
   });
 });
 
-describe.concurrent("a process that cannot start reports why:", () => {
-  test("no folder was named", async ({ expect }) => {
+describe.concurrent("exits with an error when", () => {
+  test("no folder is configured", async ({ expect }) => {
     const env = { ...environment(), DENREI_WEBHOOK_SECRETS: "" };
     const { code, stdout, stderr } = await run(["gateway"], { env });
     expect(stderr.trim()).toBe(
@@ -129,7 +129,7 @@ describe.concurrent("a process that cannot start reports why:", () => {
     expect(stdout).toBe("");
   });
 
-  test("the address is taken", async ({ expect, onTestFinished }) => {
+  test("the address is in use", async ({ expect, onTestFinished }) => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void server.close());
@@ -143,8 +143,8 @@ describe.concurrent("a process that cannot start reports why:", () => {
   });
 });
 
-describe.concurrent("a gateway that runs", () => {
-  test("answers on SIGTERM what has begun, takes no more, and exits with 0", async (context) => {
+describe.concurrent("a running gateway", () => {
+  test("finishes requests in flight on SIGTERM, refuses new ones, and exits with 0", async (context) => {
     const { expect } = context;
     const bus = await ownBus();
     const gateway = await startGateway(context, bus);
@@ -154,7 +154,7 @@ describe.concurrent("a gateway that runs", () => {
       lines = await Promise.all(hooks.map((hook) => begin(gateway.url, hook)));
       for (const [at, { socket }] of lines.entries()) socket.write(hooks[at]?.body ?? "");
       gateway.process.kill("SIGTERM");
-      await gateway.said("stopping");
+      await gateway.logged("stopping");
       const another = () => ask(gateway.url, push()).then(() => "answered", String);
       await expect.poll(another, deadline).toContain("ECONNREFUSED");
       for (const { heard } of lines) expect(heard()).not.toContain("HTTP/1.1 2");
@@ -163,11 +163,11 @@ describe.concurrent("a gateway that runs", () => {
       expect(await closed).toMatch(/\r\n\r\nHTTP\/1\.1 202 .*connection: close\r\n.*\r\n\r\nstored\n$/is);
     const { code, signal, stderr } = await gateway.ended;
     expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: "" });
-    await gateway.said("stopped");
+    await gateway.logged("stopped");
     for (const { delivery } of hooks) expect(await storedOf(bus, delivery)).toHaveLength(1);
   });
 
-  test("and is killed has promised nothing: what is sent again to another one is stored once", async (context) => {
+  test("answers nothing when it is killed, and a retry through another gateway is stored once", async (context) => {
     const { expect } = context;
     const bus = await ownBus();
     const [one, two] = [await startGateway(context, bus), await startGateway(context, bus)];
@@ -183,7 +183,7 @@ describe.concurrent("a gateway that runs", () => {
     expect(await storedOf(bus, hook.delivery)).toHaveLength(1);
   });
 
-  test("says in /readyz that the bus is away, and goes on by itself when it is back", async (context) => {
+  test("reports a lost bus in /readyz, and recovers when the bus is back", async (context) => {
     const { expect } = context;
     const bus = await ownBus();
     const gateway = await startGateway(context, bus);
@@ -195,7 +195,7 @@ describe.concurrent("a gateway that runs", () => {
     expect(answer).toMatchObject({ status: 503, text: "not stored: send it again" });
     expect(answer.headers["retry-after"]).toBe("5");
     await bus.nats.start();
-    await gateway.said("connected to the bus again");
+    await gateway.logged("connected to the bus again");
     expect(await ask(gateway.url, hook)).toMatchObject({ status: 202 });
     await expect.poll(gateway.readiness, deadline).toBe("200 ok");
     gateway.process.kill("SIGTERM");
@@ -203,7 +203,7 @@ describe.concurrent("a gateway that runs", () => {
     expect(gateway.lines.all.join("\n")).not.toContain(hookSecret);
   });
 
-  test("takes webhooks when more connect than it may have files open", async (context) => {
+  test("accepts webhooks when clients open more connections than its limit of open files", async (context) => {
     const { expect } = context;
     const few = ["/bin/sh", "-c", 'ulimit -n 100; exec "$0" "$@"', process.execPath, program] as const;
     const gateway = await startGateway(context, local, { command: few });

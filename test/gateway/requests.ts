@@ -1,17 +1,16 @@
-/** Requests as anybody may make them: well-behaved ones, and bytes on a socket. */
+/** An HTTP client for well-formed requests, and raw connections for everything else. */
 import { once } from "node:events";
 import { type Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 
-/** An answer. */
 export interface Answered {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
 }
 
-/** A request; every one has a connection of its own unless there is an agent. */
+/** A request. Without an agent, each one opens its own connection. */
 export interface Question {
   readonly method?: string;
   readonly headers?: OutgoingHttpHeaders;
@@ -19,7 +18,7 @@ export interface Question {
   readonly agent?: Agent;
 }
 
-/** Asks, and resolves with the answer. */
+/** Sends a request and returns the response. */
 export async function ask(
   url: string,
   { method = "POST", headers = {}, body = "", agent }: Question = {},
@@ -30,16 +29,16 @@ export async function ask(
   return { status: answer.statusCode, headers: answer.headers, text: (await text(answer)).trim() };
 }
 
-/** A connection on which a test writes what it likes. */
+/** A raw connection. */
 export interface Line {
   readonly socket: Socket;
-  /** What has come so far. */
+  /** Everything received so far. */
   heard(): string;
-  /** Resolves with all that came when the gateway has closed the connection, however it did. */
+  /** Resolves with everything received when the connection is closed or reset. */
   readonly closed: Promise<string>;
 }
 
-/** Opens a connection to where a URL points. */
+/** Connects to the host and port of a URL. */
 export async function openLine(url: string): Promise<Line> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port) });
@@ -53,18 +52,18 @@ export async function openLine(url: string): Promise<Line> {
   return { socket, heard: () => heard, closed };
 }
 
-/** The head of a request with these headers. */
+/** Request line and headers of a POST. */
 export function headOf(url: string, headers: Readonly<Record<string, string>>): string {
   const { pathname, host } = new URL(url);
   const lines = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
   return `POST ${pathname} HTTP/1.1\r\n${lines.join("")}\r\n`;
 }
 
-/** Writes this many bytes as fast as they are taken, and ends early when the gateway closes the connection. */
+/** Writes this many bytes with backpressure. Returns early if the gateway closes the connection. */
 export async function pour({ socket, closed }: Line, bytes: number): Promise<void> {
   const piece = Buffer.alloc(65_536, "x");
   for (let written = 0; written < bytes && socket.writable; written += piece.length) {
-    const wanted = piece.subarray(0, bytes - written);
-    if (!socket.write(wanted)) await Promise.race([once(socket, "drain").catch(() => undefined), closed]);
+    const next = piece.subarray(0, bytes - written);
+    if (!socket.write(next)) await Promise.race([once(socket, "drain").catch(() => undefined), closed]);
   }
 }

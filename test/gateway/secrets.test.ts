@@ -1,4 +1,4 @@
-/** Secrets: several at once, changed while the gateway runs, as files or as Kubernetes mounts them; without any it does not start. */
+/** Webhook secrets: rotation in plain files and in mounted Secrets, and startup without secrets. */
 import { mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => local?.stop());
 
-/** The status of a push that is signed with a secret. */
+/** The status of a push that this secret signs. */
 async function statusWith({ hookUrl }: TestGateway, secret: string, hook = "app"): Promise<number> {
   const { status } = await ask(hookUrl(hook), hookOf("push", example("push"), undefined, secret));
   return status;
@@ -29,14 +29,14 @@ async function statusWith({ hookUrl }: TestGateway, secret: string, hook = "app"
 const statuses = async (gateway: TestGateway, ...secrets: readonly string[]): Promise<number[]> =>
   Promise.all(secrets.map((secret) => statusWith(gateway, secret)));
 
-/** Writes a file at once: nobody finds half of it, or none. */
+/** Writes a file atomically. */
 async function put(folder: string, hook: string, text: string): Promise<void> {
   await writeFile(join(folder, `.${hook}`), text);
   await rename(join(folder, `.${hook}`), join(folder, hook));
 }
 
-describe.concurrent("a secret", () => {
-  test("may be any of the lines, whatever ends them", ({ expect }) =>
+describe.concurrent("secrets", () => {
+  test("each line is a secret, with any line ending", ({ expect }) =>
     withGateway(
       local,
       async (gateway) => {
@@ -48,7 +48,7 @@ describe.concurrent("a secret", () => {
       { secrets: { app: `\n${one}\r\n\n  ${two}\t\n${three}` } },
     ));
 
-  test("is one of its own hook alone", ({ expect }) =>
+  test("a secret is valid only for its own hook", ({ expect }) =>
     withGateway(
       local,
       async (gateway) => {
@@ -57,12 +57,12 @@ describe.concurrent("a secret", () => {
         expect(await statusWith(gateway, two, "one")).toBe(401);
         expect(await statusWith(gateway, one, "two.and-a_half")).toBe(401);
         expect(await statusWith(gateway, three, ".hidden")).toBe(401);
-        expect(await statusWith(gateway, one, "nobody")).toBe(401);
+        expect(await statusWith(gateway, one, "unknown")).toBe(401);
       },
       { secrets: { one, "two.and-a_half": two, ".hidden": three } },
     ));
 
-  test("that is added works, and one that is taken away does no more", async ({ expect }) =>
+  test("accepts added secrets, and rejects removed ones", async ({ expect }) =>
     withGateway(
       local,
       async (gateway) => {
@@ -70,7 +70,7 @@ describe.concurrent("a secret", () => {
         await expect.poll(() => statuses(gateway, one, two), deadline).toEqual([202, 202]);
         await put(gateway.folder, "app", `${two}\n`);
         await expect.poll(() => statuses(gateway, one, two), deadline).toEqual([401, 202]);
-        // Another hook may come at any time.
+        // Hooks can be added at any time.
         await put(gateway.folder, "late", three);
         await expect.poll(() => statusWith(gateway, three, "late"), deadline).toBe(202);
         const changes = gateway.log.records().filter(({ msg }) => msg === "webhook secrets changed");
@@ -79,26 +79,26 @@ describe.concurrent("a secret", () => {
       { secrets: { app: one }, times },
     ));
 
-  test("is needed: when all are gone nothing is accepted, until there is one again", async ({ expect }) =>
+  test("rejects everything while there are no secrets", async ({ expect }) =>
     withGateway(
       local,
       async (gateway) => {
-        const told = () =>
+        const failures = () =>
           gateway.log.records().filter(({ msg }) => msg === "failed to read webhook secrets");
-        for (const gone of [
+        for (const remove of [
           () => put(gateway.folder, "app", "\n"),
           () => rm(join(gateway.folder, "app")),
           () => rename(gateway.folder, `${gateway.folder}-away`),
         ]) {
-          const before = told().length;
-          await gone();
+          const before = failures().length;
+          await remove();
           await expect.poll(() => statusWith(gateway, one), deadline).toBe(401);
-          // What is read while it goes may look like another trouble; none of them is told twice.
-          const troubles = told()
+          // A read during the change may fail for another reason. Each reason is logged once.
+          const messages = failures()
             .slice(before)
             .map(({ err }) => (err as Error).message);
-          expect(troubles).not.toEqual([]);
-          expect(new Set(troubles).size).toBe(troubles.length);
+          expect(messages).not.toEqual([]);
+          expect(new Set(messages).size).toBe(messages.length);
           await mkdir(gateway.folder, { recursive: true });
           await put(gateway.folder, "app", one);
           await expect.poll(() => statusWith(gateway, one), deadline).toBe(202);
@@ -107,14 +107,14 @@ describe.concurrent("a secret", () => {
       { secrets: { app: one }, times },
     ));
 
-  test("stays what it was while the folder can not be read", async ({ expect }) => {
+  test("keeps the secrets while the folder cannot be read", async ({ expect }) => {
     const folder = await secretsFolder(local, { app: one });
     const link = join(await secretsFolder(local, {}), "link");
     await symlink(folder, link);
     await withGateway(
       local,
       async (gateway) => {
-        // In one step: a folder that is gone for a moment is another thing.
+        // Atomic: a folder that is missing for a moment would be another case.
         await pointTo(link, link);
         const line = await gateway.log.until((text) => text.includes("failed to read webhook secrets"));
         expect(line).toContain("ELOOP");
@@ -127,13 +127,13 @@ describe.concurrent("a secret", () => {
   });
 });
 
-/** Makes a link point elsewhere, without a moment in which there is none. */
+/** Replaces a link atomically. */
 async function pointTo(link: string, target: string): Promise<void> {
   await symlink(target, `${link}.next`);
   await rename(`${link}.next`, link);
 }
 
-/** A volume of a Secret, as the kubelet writes one: files are links through `..data`, which is exchanged as a whole. */
+/** A Secret volume as the kubelet writes it: the files are links through `..data`, which each update replaces. */
 async function mount(secrets: Readonly<Record<string, string>>) {
   const folder = await secretsFolder(local, {});
   let version = 0;
@@ -150,7 +150,7 @@ async function mount(secrets: Readonly<Record<string, string>>) {
   return { folder, write };
 }
 
-test("a mounted Secret of Kubernetes works, and is exchanged without a gap", async () => {
+test("follows updates of a mounted Secret without a gap", async () => {
   const { folder, write } = await mount({ app: `${one}\n${two}`, other: three });
   expect(await readFile(join(folder, "app"), "utf8")).toContain(one);
   await withGateway(
@@ -168,10 +168,10 @@ test("a mounted Secret of Kubernetes works, and is exchanged without a gap", asy
           return seen.at(-1);
         }, deadline)
         .toEqual([401, 202, 202]);
-      // The one that stayed was good all the time.
+      // The unchanged secret is valid throughout.
       for (const [, kept] of seen) expect(kept).toBe(202);
       expect(await statusWith(gateway, three, "other")).toBe(202);
-      // The link of a key that is taken away leads nowhere for a while.
+      // The link of a removed key is dangling for a while.
       await write({ app: three });
       await expect.poll(() => statusWith(gateway, three, "other"), deadline).toBe(401);
       expect(await statuses(gateway, two, three)).toEqual([401, 202]);
@@ -181,18 +181,18 @@ test("a mounted Secret of Kubernetes works, and is exchanged without a gap", asy
   );
 });
 
-test("a mounted Secret is read as it was at one time, also while it is exchanged", async () => {
-  // With each exchange the hook "other" comes or goes, and both secrets change.
+test("reads a consistent version of a mounted Secret during updates", async () => {
+  // Each update adds or removes the hook "other", and changes all secrets.
   const volume = (version: number): Record<string, string> =>
     version % 2 === 0 ? { app: `v${version}`, other: `v${version}` } : { app: `v${version}` };
   const { folder, write } = await mount(volume(0));
-  let exchanging = true;
+  let updating = true;
   const read: Secrets[] = [];
   const reader = (async () => {
-    while (exchanging) read.push(await readSecrets(folder));
+    while (updating) read.push(await readSecrets(folder));
   })();
   for (let version = 1; version <= 300; version++) await write(volume(version));
-  exchanging = false;
+  updating = false;
   await reader;
   for (const secrets of read) {
     const version = Number(secrets.get("app")?.[0]?.slice(1));
@@ -203,16 +203,16 @@ test("a mounted Secret is read as it was at one time, also while it is exchanged
   expect(new Set(read.map((secrets) => secrets.get("app")?.[0])).size).toBeGreaterThan(1);
 });
 
-describe("a gateway does not start, and says what to do, when", () => {
+describe("does not start, and reports what to do, when", () => {
   const canary = "never to be seen";
   const folders: readonly [what: string, prepare: () => Promise<string>, says: RegExp][] = [
     [
-      "there is no folder",
+      "the folder does not exist",
       async () => join(await secretsFolder(local, {}), "nowhere"),
       /^cannot read the folder of webhook secrets .*\/nowhere: it does not exist\.$/,
     ],
     [
-      "there is a file in its place",
+      "the path is a file",
       async () => join(await secretsFolder(local, { app: canary }), "app"),
       /^cannot read the folder of webhook secrets .*\/app: .*not a directory/,
     ],
@@ -222,17 +222,17 @@ describe("a gateway does not start, and says what to do, when", () => {
       /^no webhook secrets in .*: expected one file per webhook with one secret per line, found none\. Write the secret that is set on the hook's page at GitHub into .*\/<hook>: <hook> is the last part of its URL\.$/,
     ],
     [
-      "its files are empty",
+      "all files are empty",
       () => secretsFolder(local, { app: "", other: " \n\t\n" }),
       /, found only empty files \(app, other\)\. Write the secret/,
     ],
     [
-      "its files are no hooks",
+      "no file has a valid name for a hook",
       () => secretsFolder(local, { ".app": canary, "a b": canary, "app~": canary }),
       /, found none\. Write the secret/,
     ],
     [
-      "what is called like a hook is a folder behind a link",
+      "the file of a hook is a link to a folder",
       async () => {
         const folder = await secretsFolder(local, {});
         await symlink(await secretsFolder(local, { app: canary }), join(folder, "app"));

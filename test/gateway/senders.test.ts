@@ -1,4 +1,4 @@
-/** Who is slow, sends much, or never ends gets no more than a share of the gateway, and others go on. */
+/** Slow, large, and endless requests use a limited share of the gateway, and other senders are not delayed. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { LocalBus } from "../harness/localbus.ts";
 import { example, hookOf } from "../harness/webhooks.ts";
@@ -7,7 +7,7 @@ import { ask, headOf, type Line, openLine, pour } from "./requests.ts";
 
 const MiB = 2 ** 20;
 const deadline = { timeout: 60_000 };
-/** No deadline ends what a test is about. */
+/** Time limits that outlast the test. */
 const unhurried = { headers: 600_000, request: 600_000 };
 let local: LocalBus;
 beforeAll(async () => {
@@ -16,12 +16,12 @@ beforeAll(async () => {
 afterAll(() => local?.stop());
 
 const push = () => hookOf("push", example("push"));
-/** Well-formed, and of nothing. */
+/** Well-formed, with a wrong signature. */
 const unsigned = { ...push().headers, "x-hub-signature-256": `sha256=${"0".repeat(64)}` };
 const chunked = { ...unsigned, "transfer-encoding": "chunked" };
 const announced = (bytes: number) => ({ ...unsigned, "content-length": String(bytes) });
 
-/** What somebody begins with who has no intention to end, and what follows, again and again. */
+/** Endless requests: how each begins, and the text that it repeats. */
 const slow: Readonly<Record<string, readonly [begin: (url: string, large: number) => string, then: string]>> =
   {
     "says nothing": [() => "", ""],
@@ -31,7 +31,7 @@ const slow: Readonly<Record<string, readonly [begin: (url: string, large: number
     "never ends its chunks, which are refused": [(url) => headOf(url, chunked), "1\r\nx\r\n"],
   };
 
-/** Sends a byte now and then until the connection is closed; resolves with what it has heard. */
+/** Repeats the text every 100 ms until the connection is closed. Returns the response. */
 async function dribble(url: string, kind: string, large = 25 * MiB): Promise<string> {
   const [begin, then] = slow[kind] ?? expect.fail();
   const line = await openLine(url);
@@ -40,8 +40,8 @@ async function dribble(url: string, kind: string, large = 25 * MiB): Promise<str
   return line.closed.finally(() => clearInterval(timer));
 }
 
-test.each(Object.keys(slow))("who %s is cut off", (kind) => {
-  // Those who have not come to the body have less time, whatever all of it may take.
+test.each(Object.keys(slow))("disconnects a sender who %s", (kind) => {
+  // The time limit for headers applies even if the whole request may take longer.
   const request = /body|chunks/.test(kind) ? 500 : 600_000;
   return withGateway(
     local,
@@ -53,11 +53,11 @@ test.each(Object.keys(slow))("who %s is cut off", (kind) => {
   );
 });
 
-test("who announces much and sends nothing takes no room from others", () =>
+test("a sender who announces bodies and sends nothing reserves no memory", () =>
   withGateway(local, async (gateway) => {
     const url = gateway.hookUrl();
     const head = headOf(url, { ...announced(MiB / 4), expect: "100-continue" });
-    // More than fill what all small bodies may have.
+    // Together they announce more than the memory of all small bodies.
     const lines = await Promise.all(Array.from({ length: 300 }, () => openLine(url)));
     for (const { socket } of lines) socket.write(head);
     for (const { heard } of lines) await expect.poll(heard, deadline).toMatch(/^HTTP\/1\.1 100 /);
@@ -68,8 +68,8 @@ test("who announces much and sends nothing takes no room from others", () =>
     }
   }));
 
-test("200 slow senders and ten fast ones do not delay the others", () => {
-  // A tenth of a gateway's own, small bodies apart, and a tenth to pour.
+test("200 slow senders and ten senders of large bodies delay no other sender", () => {
+  // A tenth of the defaults, except for small bodies, so that less has to be sent.
   const largest = 2.5 * MiB;
   const budget = { body: largest, small: MiB / 4, allSmall: 6.4 * MiB, allLarge: 12.8 * MiB };
   return withGateway(
@@ -110,7 +110,7 @@ test("200 slow senders and ten fast ones do not delay the others", () => {
   );
 });
 
-describe("bodies have so much memory and no more", () => {
+describe("memory for bodies", () => {
   const budget = { body: MiB, small: MiB / 16, allSmall: MiB, allLarge: 2.5 * MiB };
   const { filler, ...large } = { ...example("push"), filler: "" };
   const body = JSON.stringify({
@@ -118,7 +118,7 @@ describe("bodies have so much memory and no more", () => {
     filler: filler.padEnd(MiB - 10_000 - JSON.stringify(large).length, "x"),
   });
 
-  /** Deliveries that lack their last byte. */
+  /** Sends deliveries without their last byte. */
   const withheld = ({ hookUrl }: TestGateway, count: number, text: string): Promise<Line[]> =>
     Promise.all(
       Array.from({ length: count }, async () => {
@@ -130,14 +130,14 @@ describe("bodies have so much memory and no more", () => {
       }),
     );
 
-  /** All of them are accepted when they have it. */
+  /** Sends the last byte, and expects each delivery to be accepted. */
   async function end(lines: readonly Line[]): Promise<void> {
     for (const { socket } of lines) socket.write("}");
     for (const { heard } of lines) await expect.poll(heard, deadline).toMatch(/^HTTP\/1\.1 202 /);
     for (const { socket } of lines) socket.destroy();
   }
 
-  /** Of six large ones two have room. Returns those. */
+  /** Sends six large bodies, and returns the two that fit into memory. */
   async function fill(gateway: TestGateway): Promise<Line[]> {
     const lines = await withheld(gateway, 6, body);
     const waiting = () => lines.filter((line) => line.heard() === "");
@@ -154,12 +154,12 @@ describe("bodies have so much memory and no more", () => {
     return (await Promise.all(asked)).map(({ status }) => status);
   };
 
-  test("those who find no room are told to come again; small ones do; it is given back by who ends", () =>
+  test("rejects large bodies when it is used up, accepts small ones, and is free after the requests end", () =>
     withGateway(
       local,
       async (gateway) => {
         const waiting = await fill(gateway);
-        // Together more than the large ones leave of their share.
+        // Together more than the rest of the large bodies' share.
         const small = await withheld(gateway, 12, JSON.stringify({ ...large, filler: "x".repeat(50_000) }));
         expect(await ask(gateway.hookUrl(), push())).toMatchObject({ status: 202 });
         await end([...small, ...waiting]);
@@ -168,7 +168,7 @@ describe("bodies have so much memory and no more", () => {
       { budget },
     ));
 
-  test("it is given back by who breaks off", () =>
+  test("is free again after senders disconnect", () =>
     withGateway(
       local,
       async (gateway) => {
@@ -180,7 +180,7 @@ describe("bodies have so much memory and no more", () => {
       { budget },
     ));
 
-  test("a sender who holds on to it gives way to a webhook", () =>
+  test("a new webhook displaces a sender that holds it", () =>
     withGateway(
       local,
       async (gateway) => {
@@ -189,7 +189,7 @@ describe("bodies have so much memory and no more", () => {
         for (const { socket } of lines)
           socket.write(headOf(url, announced(MiB / 16)) + "x".repeat(MiB / 16 - 1));
         const busy = () => lines.filter(({ heard }) => / 503 .*busy: send it again/s.test(heard())).length;
-        // Of these, 16 find memory, and those that came before them gave it up.
+        // Memory holds 16 of them; those displaced the earlier ones.
         await expect.poll(busy, deadline).toBe(24);
         for (let n = 0; n < 5; n++) expect(await ask(url, push())).toMatchObject({ status: 202 });
         expect(await gateway.outcomes()).toHaveProperty(["other displaced 503"]);

@@ -1,4 +1,4 @@
-/** A gateway that stops answers what has begun, takes nothing new, and waits for nobody without end. */
+/** Shutdown: the gateway finishes requests in flight, accepts no new ones, and waits a limited time. */
 import { Agent } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { LocalBus } from "../harness/localbus.ts";
@@ -17,7 +17,7 @@ afterAll(() => local?.stop());
 const push = () => hookOf("push", example("push"));
 const refused = (url: string) => ask(url, push()).then(() => "answered", String);
 
-test("what has begun is answered, on connections that are closed with it; new ones are refused", async () => {
+test("answers requests in flight, closes their connections, and refuses new connections", async () => {
   const gateway = await openGateway(local);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const url = gateway.hookUrl();
@@ -27,7 +27,7 @@ test("what has begun is answered, on connections that are closed with it; new on
   const settled: string[] = [];
   let work: Promise<unknown>[] = [];
   await paused(local, async () => {
-    // The whole of the first, and of the second no more than its headers.
+    // The first request is complete; of the second, only the headers were sent.
     const begun = ask(url, { ...(hooks[0] ?? expect.fail()), agent });
     const { headers, body } = hooks[1] ?? expect.fail();
     const line = await openLine(url);
@@ -49,7 +49,7 @@ test("what has begun is answered, on connections that are closed with it; new on
   agent.destroy();
 });
 
-test("a request that was on its way on a connection that was kept is answered, and told that it was the last", async () => {
+test("answers a last request on a kept-alive connection with connection: close", async () => {
   const gateway = await openGateway(local, { times: { linger: minutes } });
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const url = gateway.hookUrl();
@@ -62,37 +62,37 @@ test("a request that was on its way on a connection that was kept is answered, a
   agent.destroy();
 });
 
-/** Connections that are open when a gateway stops, and on which nothing more comes. */
+/** Connections that are open when the gateway stops, and send nothing more. */
 const silent: readonly [what: string, text: (url: string) => string, options: TestGatewayOptions][] = [
-  ["that have said nothing", () => "", { times: { headers: 300, answer: minutes } }],
+  ["that have sent nothing", () => "", { times: { headers: 300, answer: minutes } }],
   [
-    "whose headers have no end",
+    "whose headers are incomplete",
     (url) => headOf(url, {}).slice(0, -2),
     { times: { headers: 300, answer: minutes } },
   ],
   [
-    "whose body has no end",
+    "whose body is incomplete",
     (url) => headOf(url, { ...push().headers, "content-length": "100" }),
     { times: { headers: 300, request: 300, answer: minutes } },
   ],
   [
-    "who still send what was refused",
+    "that still send a rejected body",
     (url) => headOf(url, { "content-length": "100" }),
     { times: { headers: 300, request: 300, answer: minutes } },
   ],
   [
-    "who may take longer than an answer does",
+    "whose time limits exceed that of an answer",
     (url) => headOf(url, { ...push().headers, "content-length": "100" }),
     { times: { headers: minutes, request: minutes, answer: 300 } },
   ],
 ];
 
-test.each(silent)("it does not wait for connections %s", async (_what, text, { times }) => {
+test.each(silent)("does not wait for connections %s", async (_what, text, { times }) => {
   const gateway = await openGateway(local, { times: { look: 50, ...times } });
   const agent = new Agent({ keepAlive: true });
   const line = await openLine(gateway.url);
   line.socket.write(text(gateway.hookUrl()));
-  // Who comes later is heard, so the first one is there.
+  // A later request is answered, so the gateway has accepted the first connection.
   expect(await ask(gateway.hookUrl(), { method: "GET", agent })).toMatchObject({ status: 405 });
   await gateway.stop();
   await line.closed;

@@ -1,4 +1,4 @@
-/** A stranger who takes every connection that there is does not keep signed webhooks out, and has none after a refusal. */
+/** A stranger who opens all connections cannot block signed webhooks, and loses a connection with each rejection. */
 import { Agent } from "node:http";
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { openGateway, paused, startWebhookBus, type TestGateway, withGateway } f
 import { ask, headOf, type Line, openLine } from "./requests.ts";
 
 const deadline = { timeout: 60_000, interval: 20 };
-/** No deadline helps here. */
+/** Time limits that outlast the test. */
 const unhurried = { headers: 600_000, request: 600_000, answer: 600_000 };
 const limit = 8;
 
@@ -27,9 +27,9 @@ const push = () => hookOf("push", example("push"));
 const unsigned = { ...push().headers, "x-hub-signature-256": `sha256=${"0".repeat(64)}` };
 const announced = { ...unsigned, "content-length": "1000" };
 
-/** What a stranger begins with, to keep the connection. */
+/** Ways to hold a connection. */
 const holds: readonly [what: string, begin: (url: string) => string][] = [
-  ["says nothing", () => ""],
+  ["sends nothing", () => ""],
   ["sends half a line", () => "POST /git"],
   ["never ends the headers", (url) => headOf(url, unsigned).slice(0, -2)],
   ["never ends the body", (url) => `${headOf(url, announced)}x`],
@@ -37,14 +37,14 @@ const holds: readonly [what: string, begin: (url: string) => string][] = [
     "waits for 100 Continue and sends nothing",
     (url) => headOf(url, { ...announced, expect: "100-continue" }),
   ],
-  ["never ends the body of what was refused", (url) => headOf(new URL("/no", url).href, announced)],
+  ["never ends a rejected body", (url) => headOf(new URL("/no", url).href, announced)],
   [
-    "never ends chunks that were refused",
+    "never ends a rejected chunked body",
     (url) => `${headOf(url, { ...unsigned, "transfer-encoding": "chunked" })}1\r\nx\r\n`,
   ],
 ];
 
-/** More of them than there may be connections. They are from the same address as the webhooks, as behind an ingress. */
+/** Opens more connections than the limit, from the same address as the webhooks, as behind an ingress. */
 async function crowd(begin: (url: string) => string): Promise<Line[]> {
   const lines: Line[] = [];
   for (let n = 0; n < limit + 3; n++) {
@@ -55,7 +55,7 @@ async function crowd(begin: (url: string) => string): Promise<Line[]> {
   return lines;
 }
 
-describe("webhooks are taken while all connections belong to a stranger who", () => {
+describe("accepts webhooks while all connections belong to a stranger who", () => {
   test.each(holds)("%s", async (_what, begin) => {
     const lines = await crowd(begin);
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -63,7 +63,7 @@ describe("webhooks are taken while all connections belong to a stranger who", ()
       expect(await ask(gateway.hookUrl(), push())).toMatchObject({ status: 202 });
       expect(await ask(gateway.hookUrl(), { ...push(), agent })).toMatchObject({ status: 202 });
     }
-    // The first of them gave way, and the gateway stays ready.
+    // The gateway closed the oldest ones and stays ready.
     await Promise.all(lines.slice(0, 3).map(({ closed }) => closed));
     expect(gateway.notReady()).toBeUndefined();
     agent.destroy();
@@ -71,8 +71,8 @@ describe("webhooks are taken while all connections belong to a stranger who", ()
   });
 });
 
-/** What is refused, and could be followed by more on the same connection. */
-const refusals: readonly [what: string, text: (url: string) => string, status: number][] = [
+/** Rejected requests that more requests could follow on the same connection. */
+const rejections: readonly [what: string, text: (url: string) => string, status: number][] = [
   ["an unknown path", (url) => headOf(new URL("/no", url).href, { "content-length": "0" }), 404],
   ["another method", (url) => headOf(url, {}).replace("POST", "GET"), 405],
   ["another content type", (url) => headOf(url, { "content-length": "0" }), 415],
@@ -80,7 +80,7 @@ const refusals: readonly [what: string, text: (url: string) => string, status: n
   ["no signature", (url) => headOf(url, { "content-type": "application/json", "content-length": "0" }), 401],
   ["a wrong signature", (url) => headOf(url, { ...unsigned, "content-length": "0" }), 401],
   [
-    "a wrong signature over much",
+    "a wrong signature of a large body",
     (url) => headOf(url, { ...unsigned, "content-length": "500000" }) + "x".repeat(500_000),
     401,
   ],
@@ -102,7 +102,7 @@ const refusals: readonly [what: string, text: (url: string) => string, status: n
   ],
 ];
 
-test.each(refusals)("the connection is closed after a refusal of %s", async (_what, text, status) => {
+test.each(rejections)("closes the connection after rejecting %s", async (_what, text, status) => {
   const line = await openLine(gateway.url);
   line.socket.write(text(gateway.hookUrl()));
   await expect
@@ -113,7 +113,7 @@ test.each(refusals)("the connection is closed after a refusal of %s", async (_wh
   expect(line.heard().match(/HTTP\/1\.1/g)).toHaveLength(1);
 });
 
-test("a signed request that cannot be stored keeps its connection", () =>
+test("keeps the connection of a signed request that cannot be stored", () =>
   withGateway(
     local,
     async (other) => {
@@ -127,7 +127,7 @@ test("a signed request that cannot be stored keeps its connection", () =>
     { times: { store: 100 } },
   ));
 
-test("a gateway that refuses connections reports it, and signed requests on their way are answered", () => {
+test("reports refused connections, and answers signed requests in flight", () => {
   const registry = new Registry();
   const proven = async () => {
     const { values = [] } = (await registry.getSingleMetric("denrei_http_connections")?.get()) ?? {};

@@ -1,11 +1,11 @@
-/** A dashboard in front of a GitHub where somebody sees much, but not all. */
+/** A dashboard with a simulated GitHub where each user sees some of the installations and repositories. */
 import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/github/github.ts";
 import { type DashboardEnvironment, startDashboardEnvironment } from "./dashboard.ts";
 
 /** More repositories than fit on one page of GitHub's list. */
 export const many = Array.from({ length: 120 }, (_, at) => `acme/part-${at}`);
 
-/** Installation IDs of the App. `octo` sees all but `unseen`; `nobody` sees none. */
+/** Installation IDs of the App. `octo` sees all but `unseen`, and the other user sees none. */
 export const ids = { own: 51, others: 52, personal: 53, unseen: 54 } as const;
 
 /** Starts both; `github` is the one the dashboard uses. */

@@ -135,7 +135,7 @@ export interface Ket {
   readonly kubectl: Kubectl;
   /** The bus, with the administrator's connection; where skaffold has deployed it, with the operator's. */
   readonly nats: Bus & { readonly url: string };
-  /** Undefined unless it was asked for. */
+  /** Undefined unless the options request it. */
   readonly github: SimulatedGitHub | undefined;
   /** The worker processes of the run; none where skaffold has deployed the workers. */
   readonly workers: readonly Replica[];
