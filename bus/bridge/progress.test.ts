@@ -4,7 +4,7 @@ import { type LeadSource, openProgress } from "./progress.ts";
 const secondsAgo = (seconds: number): number => performance.now() - seconds * 1000;
 const idle: LeadSource = { waitingSince: undefined, count: 3 };
 
-test("progress - a kind that is stood by for is told, and no more of it", () => {
+test("progress - reports a kind while the bridge is a candidate to lead it", () => {
   const progress = openProgress();
   const leave = progress.enter("Note");
   expect([...progress.kinds()]).toEqual([["Note", { leading: 0, behindSeconds: 0, objects: 0 }]]);
@@ -12,7 +12,7 @@ test("progress - a kind that is stood by for is told, and no more of it", () => 
   expect(progress.kinds().size).toBe(0);
 });
 
-test("progress - a leader is behind until it has listed or watches, and while a change waits to be stored", () => {
+test("progress - a leader is behind until it has caught up, and while a change waits to be stored", () => {
   const progress = openProgress();
   progress.enter("Note");
   const ended = new AbortController();
@@ -31,7 +31,7 @@ test("progress - a leader is behind until it has listed or watches, and while a 
   expect(progress.kinds().get("Note")).toEqual({ leading: 0, behindSeconds: 0, objects: 0 });
 });
 
-test("progress - of several namespaces the one that is the furthest behind tells", () => {
+test("progress - adds up namespaces, and reports the one that is furthest behind", () => {
   const progress = openProgress();
   const { signal } = new AbortController();
   for (const seconds of [5, 50, 10]) {

@@ -3,27 +3,27 @@ import { refusal } from "./responseerror.ts";
 
 const answered = (status: number, request: string, headers: Record<string, string> = {}) =>
   refusal({
-    request: `${request} as whoever has the token at https://api.github.com`,
+    request: `${request} as the token's owner at https://api.github.com`,
     status,
     headers,
     body: { message: "No." },
   }).message;
 
 test("advice - for an expired token, names the Secret and the Installation", () => {
-  const told = answered(401, "GET /repos/acme/web/pulls/7", { date: "Thu, 01 Jan 1970 00:00:00 GMT" });
-  expect(told).toMatch(/: No\. The token is over .* Secret .* Installation .* Ready\.$/);
-  expect(told).not.toMatch(/key|clock/);
+  const message = answered(401, "GET /repos/acme/web/pulls/7", { date: "Thu, 01 Jan 1970 00:00:00 GMT" });
+  expect(message).toMatch(/: No\. The token has expired .* Secret.* Installation .* Ready\.$/);
+  expect(message).not.toMatch(/key|clock/);
 });
 
 test("advice - a missing repository may be one that the token cannot see", () => {
-  const told = answered(404, "GET /repos/acme/web");
-  expect(told).toMatch(
-    /: No\. There is no such repository, or the token may not see it: check owner and name/,
+  const message = answered(404, "GET /repos/acme/web");
+  expect(message).toMatch(
+    /: No\. The repository does not exist, or the token cannot see it: check owner and name/,
   );
-  expect(told).toMatch(/`repositories` and `permissions` of the Installation\.$/);
+  expect(message).toMatch(/`repositories` and `permissions` of the Installation\.$/);
   for (const path of ["branches/a%2Fb", "pulls/7", "issues/comments/7"]) {
     expect(answered(404, `GET /repos/acme/web/${path}`)).toMatch(
-      /: No\. There is no such thing in the repository, or no such repository/,
+      /: No\. The repository has no such object, or does not exist/,
     );
   }
 });
@@ -45,17 +45,17 @@ test.each([
 });
 
 test("advice - prefers the permissions that GitHub lists", () => {
-  const told = (accepted: string) =>
+  const messageFor = (accepted: string) =>
     answered(403, "GET /repos/acme/web/pulls", { "x-accepted-github-permissions": accepted });
-  expect(told("pull_requests=read,contents=read; issues=write")).toContain(
+  expect(messageFor("pull_requests=read,contents=read; issues=write")).toContain(
     "needs `pull_requests: read` and `contents: read` or `issues: write`: check",
   );
-  expect(told("<b>")).toContain("needs `pull_requests: read`: check");
+  expect(messageFor("<b>")).toContain("needs `pull_requests: read`: check");
 });
 
 test("advice - for rejected input, does not mention the installation", () => {
-  const told = answered(422, "POST /repos/acme/web/statuses/abc");
-  expect(told).toMatch(/: No\. GitHub does not take what was sent: check that the commit/);
-  expect(told).not.toContain("nstallation");
+  const message = answered(422, "POST /repos/acme/web/statuses/abc");
+  expect(message).toMatch(/: No\. GitHub rejected the request: check that its commit/);
+  expect(message).not.toContain("nstallation");
   expect(answered(410, "GET /repos/acme/web")).toMatch(/: No\.$/);
 });

@@ -11,13 +11,13 @@ export interface RefusedAnswer {
   readonly body: unknown;
 }
 
-/** A larger difference to GitHub's clock makes JWTs invalid, or soon will. Milliseconds. */
+/** With a larger difference to GitHub's clock, JWTs are or soon will be invalid. Milliseconds. */
 const tolerableSkewMillis = 30_000;
 
 /** Whether a request, as errors show it, concerns a repository. */
 export const isAboutRepository = (request: string): boolean => /^\S+ \/repos\//.test(request);
 
-/** The end of the message: a full stop, and what to check. */
+/** The end of an error message: a full stop, and what to check. */
 export const advice = (answer: RefusedAnswer): string =>
   isAboutRepository(answer.request) ? forToken(answer) : forApp(answer);
 
@@ -35,12 +35,12 @@ function forApp({ request, status, headers }: RefusedAnswer): string {
       return ". Check that the App has the permission for it and that the installation is not suspended.";
     case 404:
       return request.includes("/app/installations/")
-        ? ". The App is not installed there (any more), or the installation is another App's: check appID and installationID."
+        ? ". The App is not installed there (any more), or the installation belongs to another App: check appID and installationID."
         : request.includes("/app/hook/")
           ? ". GitHub keeps deliveries for a few days only."
-          : ". No App with this id is known there: check appID and url.";
+          : ". GitHub has no App with this ID: check appID and url.";
     case 422:
-      return ". The installation lacks a requested permission or repository: request fewer, or have its owner grant them on its page at GitHub. A repository that was renamed is asked for by its new name, or by its id.";
+      return ". The installation lacks a requested permission or repository: request fewer, or have its owner grant them on its page at GitHub. Name a renamed repository by its new name, or by its ID.";
     default:
       return ".";
   }
@@ -49,7 +49,7 @@ function forApp({ request, status, headers }: RefusedAnswer): string {
 function forToken({ request, status, headers }: RefusedAnswer): string {
   switch (status) {
     case 401:
-      return ". The token is over or was taken back: check the Secret that it is in, and whether the Installation that it is of is Ready.";
+      return ". The token has expired or was revoked: check its Secret, and whether its Installation is Ready.";
     case 403:
       return (
         `. The token needs ${neededFor(request, headers)}: check \`permissions\` of the Installation, that the App has them, ` +
@@ -57,10 +57,10 @@ function forToken({ request, status, headers }: RefusedAnswer): string {
       );
     case 404:
       return /^\S+ \/repos\/[^/ ]+\/[^/ ]+ /.test(request)
-        ? `. There is no such repository, or the token may not see it: ${whatToCheck}.`
-        : `. There is no such thing in the repository, or no such repository, or the token may not see it: ${whatToCheck}.`;
+        ? `. The repository does not exist, or the token cannot see it: ${whatToCheck}.`
+        : `. The repository has no such object, or does not exist, or the token cannot see it: ${whatToCheck}.`;
     case 422:
-      return ". GitHub does not take what was sent: check that the commit, the branch and the addresses that it names are there.";
+      return ". GitHub rejected the request: check that its commit, branch, and URLs exist.";
     default:
       return ".";
   }
@@ -68,7 +68,7 @@ function forToken({ request, status, headers }: RefusedAnswer): string {
 
 const whatToCheck = "check owner and name, and `repositories` and `permissions` of the Installation";
 
-/** The last part of a path below a repository, and the permissions of which one is needed. */
+/** Paths below a repository, and the permissions of which one is required. */
 const needed: readonly (readonly [RegExp, string])[] = [
   [/\/statuses\//, "`statuses: write`"],
   [/\/deployments/, "`deployments: write`"],
@@ -96,5 +96,5 @@ function neededFor(request: string, headers: RefusedAnswer["headers"]): string {
       .join(" or ");
   }
   const path = request.replace(/^(\S+ )\/repos\/[^/]+\/[^/ ]+(\S*) .*$/, "$1$2");
-  return needed.find(([asked]) => asked.test(path))?.[1] ?? "`metadata: read`";
+  return needed.find(([pattern]) => pattern.test(path))?.[1] ?? "`metadata: read`";
 }

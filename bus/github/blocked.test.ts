@@ -35,7 +35,7 @@ test.each([
   (id: string, time: string) =>
     `API rate limit exceeded for installation ID 7. If you reach out to GitHub Support for help, please include the request ID ${id} and timestamp ${time} UTC.`,
   (id: string) => `Server error with the ID ${id}. Try again later.`,
-])("what GitHub tells each time anew is not told: the same refusal has the same words (%#)", (text) => {
+])("removes IDs and times of single requests, so equal errors have equal messages (%#)", (text) => {
   const once = blockedBy(
     new GitHubError(text("1C45:12F767:6C7E73:D8C627:6814705C", "2025-05-02 07:12:28")),
     "Token",

@@ -54,7 +54,7 @@ const refused: Record<string, { text: string; found: RegExp }> = {
     text: ec.privateKey.export({ type: "pkcs8", format: "pem" }) as string,
     found: /found a private key of the type ec\./,
   },
-  "an EC key of its own form": {
+  "an EC key in SEC 1 form": {
     text: ec.privateKey.export({ type: "sec1", format: "pem" }) as string,
     found: /found a private key of the type ec\./,
   },
@@ -90,7 +90,7 @@ const refused: Record<string, { text: string; found: RegExp }> = {
 };
 
 test.each(Object.entries(refused))(
-  "private key - %s is refused by its kind and nothing is told of it",
+  "private key - rejects %s, names its kind, and quotes nothing",
   (_, it) => {
     let error: unknown;
     try {

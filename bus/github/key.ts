@@ -8,7 +8,7 @@ export class PrivateKeyError extends Error {
   constructor(found: string) {
     super(
       `expected a PEM RSA private key as the page of a GitHub App gives it, found ${found}. ` +
-        'Generate one there ("Private keys") and store the file as it is, with its line breaks.',
+        'Generate one there ("Private keys") and store the file unchanged, with its line breaks.',
     );
   }
 }

@@ -131,7 +131,7 @@ export function githubRepository(options: GitHubRepositoryOptions): GitHubReposi
     );
   }
   const call = githubCalls({ ...options, base });
-  const as = tokenCaller("whoever has the token", token);
+  const as = tokenCaller("the token's owner", token);
 
   type Request<T> = Pick<Call<T>, "answer" | "signal" | "parameters">;
   const get = <T>(path: string, request: Request<T>) =>

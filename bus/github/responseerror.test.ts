@@ -84,8 +84,8 @@ test("refusal - 5xx is temporary", () => {
 /** Status, path, and the advice. */
 const advised: [number, string, RegExp][] = [
   [401, "/app", /private key belongs to this App: .*fingerprints.*that the clock here is right\. See/],
-  [404, "/app", /No App with this id/],
-  [404, "/app/installations/7", /not installed there .* another App's: check appID and installationID/],
+  [404, "/app", /GitHub has no App with this ID/],
+  [404, "/app/installations/7", /not installed there .* another App: check appID and installationID/],
   [404, "/app/hook/deliveries/7/attempts", /a few days only/],
   [422, "/app/installations/7/access_tokens", /request fewer, or have its owner grant them/],
   [410, "/app", /answered 410: No\. See/],

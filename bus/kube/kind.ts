@@ -30,7 +30,7 @@ export interface Kind<T extends KubeObject = KubeObject> {
   readonly kind: string;
   readonly plural: string;
   readonly scope: Scope;
-  /** What may go on the bus. `metadata` is for kinds with secret or bulky content. */
+  /** Whether to publish whole objects. `metadata` is for kinds with secret or bulky content. */
   readonly publish: "object" | "metadata";
   /**
    * Fields to publish in addition to the metadata, such as `spec` or `status.conditions.type`, also within lists. Default: all.
@@ -108,7 +108,7 @@ export interface KindOptions<Spec extends z.ZodObject, Status extends z.ZodObjec
  *
  * @example
  * const Zundoko = defineKind({
- *   group: "example.com", version: "v1", kind: "Zundoko", description: "A word that was said.",
+ *   group: "example.com", version: "v1", kind: "Zundoko", description: "One word of the song.",
  *   spec: z.object({ say: z.enum(["Zun", "Doko"]) }),
  * });
  */

@@ -1,7 +1,7 @@
 /**
  * Reads the address of the API server and the user's credentials from files.
  *
- * Certificates and tokens in files, and a pod's service account, are read here, every time anew, because they are replaced while
+ * This module rereads certificate and token files and a pod's service account every time, because they are replaced while
  * processes run. Everything else (plugins, providers, proxies, several files) is left to `@kubernetes/client-node`. It is loaded
  * only when needed: it has a class for every kind of Kubernetes, and takes 70 MB and a fifth of a second.
  */

@@ -22,25 +22,25 @@ const all = (count: number) => ({
 });
 
 test.each([
-  ["nobody has looked at it", undefined, "the Deployment web is yet to be looked at"],
+  ["its controller has not observed it", undefined, "waiting for the Deployment controller to observe web"],
   [
-    "nobody has looked at its change",
+    "its controller has not observed its latest change",
     { ...all(2), observedGeneration: 1 },
-    "the Deployment web is yet to be looked at",
+    "waiting for the Deployment controller to observe web",
   ],
-  ["new pods are missing", { ...all(2), updatedReplicas: 1 }, "1 of 2 pods are new"],
-  ["old pods are there", { ...all(2), replicas: 3 }, "1 old pods are still there"],
-  ["there are too many", all(3), "1 pods are yet to go"],
-  ["they are not available", { ...all(2), availableReplicas: 1 }, "1 of 2 pods are available"],
+  ["new pods are missing", { ...all(2), updatedReplicas: 1 }, "1 of 2 pods are up to date"],
+  ["old pods remain", { ...all(2), replicas: 3 }, "old pods yet to terminate: 1"],
+  ["it has surplus pods", all(3), "surplus pods yet to terminate: 1"],
+  ["new pods are not available", { ...all(2), availableReplicas: 1 }, "1 of 2 pods are available"],
   [
-    "they can not be made",
+    "its pods cannot be created",
     {
       ...all(2),
       conditions: [{ type: "ReplicaFailure", status: "True", message: "exceeded quota" }],
     },
-    "pods of the Deployment web can not be made: exceeded quota",
+    "the Deployment web cannot create pods: exceeded quota",
   ],
-])("is under way while %s", (_, status, message) => {
+])("is progressing while %s", (_, status, message) => {
   expect(rolloutOf(deployment(2, status))).toEqual({ state: "progressing", reason: "Progressing", message });
 });
 
@@ -60,17 +60,18 @@ const exceeded = {
   message: "no progress",
 };
 
-test("has failed after its deadline, unless it was changed since", () => {
+test("has failed after its deadline, unless a later change is pending", () => {
   const status = { ...all(2), updatedReplicas: 1, conditions: [exceeded] };
   expect(rolloutOf(deployment(2, status))).toMatchObject({
     state: "failed",
     reason: "ProgressDeadlineExceeded",
-    message: expect.stringContaining("no progress"),
+    message:
+      "the pods of the Deployment web do not become ready: no progress. The previous pods keep running. See kubectl describe pods.",
   });
   expect(rolloutOf(deployment(2, status, { generation: 3 }))).toMatchObject({ state: "progressing" });
 });
 
-test("several Deployments have the state of the worst one", () => {
+test("reports the worst state among several Deployments", () => {
   const done = deployment(1, all(1), { name: "done" });
   const slow = deployment(2, all(1), { name: "slow" });
   const failed = deployment(1, { ...all(1), conditions: [exceeded] }, { name: "failed" });

@@ -45,10 +45,10 @@ export interface Rollout {
 
 const progressing = (message: string): Rollout => ({ state: "progressing", reason: "Progressing", message });
 
-/** The state of one Deployment. */
+/** The rollout of one Deployment. */
 export function rolloutOf({ metadata, spec, status = {} }: Deployment): Rollout {
   const { name, generation = 0 } = metadata;
-  const wanted = spec.replicas ?? 1;
+  const desired = spec.replicas ?? 1;
   const {
     observedGeneration = 0,
     replicas = 0,
@@ -56,7 +56,8 @@ export function rolloutOf({ metadata, spec, status = {} }: Deployment): Rollout 
     availableReplicas = 0,
     conditions = [],
   } = status;
-  if (observedGeneration < generation) return progressing(`the Deployment ${name} is yet to be looked at`);
+  if (observedGeneration < generation)
+    return progressing(`waiting for the Deployment controller to observe ${name}`);
   const failed = conditions.find(
     ({ type, reason }) => type === "Progressing" && reason === "ProgressDeadlineExceeded",
   );
@@ -64,39 +65,43 @@ export function rolloutOf({ metadata, spec, status = {} }: Deployment): Rollout 
     return {
       state: "failed",
       reason: "ProgressDeadlineExceeded",
-      message: `the pods of the Deployment ${name} do not become ready: ${failed.message ?? "no message"}. Those of before go on. See kubectl describe pods.`,
+      message: `the pods of the Deployment ${name} do not become ready: ${failed.message ?? "no message"}. The previous pods keep running. See kubectl describe pods.`,
     };
-  const refused = conditions.find(({ type, status }) => type === "ReplicaFailure" && status === "True");
-  if (refused)
-    return progressing(`pods of the Deployment ${name} can not be made: ${refused.message ?? "no message"}`);
-  if (updatedReplicas < wanted) return progressing(`${updatedReplicas} of ${wanted} pods are new`);
+  const replicaFailure = conditions.find(
+    ({ type, status }) => type === "ReplicaFailure" && status === "True",
+  );
+  if (replicaFailure)
+    return progressing(
+      `the Deployment ${name} cannot create pods: ${replicaFailure.message ?? "no message"}`,
+    );
+  if (updatedReplicas < desired) return progressing(`${updatedReplicas} of ${desired} pods are up to date`);
   if (replicas > updatedReplicas)
-    return progressing(`${replicas - updatedReplicas} old pods are still there`);
-  if (replicas > wanted) return progressing(`${replicas - wanted} pods are yet to go`);
+    return progressing(`old pods yet to terminate: ${replicas - updatedReplicas}`);
+  if (replicas > desired) return progressing(`surplus pods yet to terminate: ${replicas - desired}`);
   if (availableReplicas < updatedReplicas)
     return progressing(`${availableReplicas} of ${updatedReplicas} pods are available`);
   return {
     state: "done",
     reason: "RolledOut",
-    message: `${updatedReplicas} of ${wanted} pods are available`,
+    message: `${updatedReplicas} of ${desired} pods are available`,
   };
 }
 
-/** The state of several Deployments: the worst one. */
+/** The worst state among several Deployments. */
 export function rolloutOfAll(deployments: readonly Deployment[]): Rollout {
   const all = deployments.map(rolloutOf);
   return (
     all.find(({ state }) => state === "failed") ??
     all.find(({ state }) => state === "progressing") ??
-    all[0] ?? { state: "done", reason: "NothingToRollOut", message: "the chart makes no Deployment" }
+    all[0] ?? { state: "done", reason: "NothingToRollOut", message: "the chart creates no Deployment" }
   );
 }
 
-/** Whether pods of a Deployment have this image. */
+/** Whether a container of the pod template uses this image. */
 export const hasImage = ({ spec }: Deployment, image: string): boolean =>
   spec.template?.spec?.containers?.some((container) => container.image === image) ?? false;
 
-/** The selector of its pods, as text for autoscalers: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/ */
+/** The Deployment's pod selector as text, which autoscalers read: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/ */
 export function selectorText({ spec: { selector } }: Deployment): string {
   const labels = Object.entries(selector?.matchLabels ?? {}).map(([name, value]) => `${name}=${value}`);
   const expressions = (selector?.matchExpressions ?? []).map(({ key, operator, values = [] }) => {

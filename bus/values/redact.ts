@@ -49,7 +49,7 @@ export function redacted(text: string): string {
     });
 }
 
-/** Finds `{"` in base64 followed by two dots; -1 if there is none. The first match has the most dots after it. */
+/** The index of `{"` in base64 if two dots follow it, or -1. The first match has the most dots after it. */
 function startOfJwt(word: string): number {
   const at = word.indexOf("eyJ");
   return at >= 0 && word.slice(at).split(".").length > 2 ? at : -1;
