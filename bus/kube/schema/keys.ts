@@ -1,11 +1,11 @@
-/** Keys of records. Structural schemas have no schema for them, so it becomes a rule. */
+/** Keys of records. Structural schemas cannot describe keys, so a CEL rule checks them. */
 import { rulesKey } from "./metadata.ts";
 import type { Json, Place } from "./place.ts";
 
-/** Longer patterns exceed what the API server estimates a rule to cost at most, as keys have no greatest length there. Characters. */
+/** Longer patterns exceed the API server's cost limit for a rule, because it assumes keys of unlimited length. Characters. */
 const longestPatterns = 60;
-/** The same of all rules of a kind's spec, or of its status. */
-const longestTogether = 200;
+/** The same limit for all rules of a kind's spec, or of its status. */
+const longestInTotal = 200;
 
 interface KeySchema {
   readonly type?: string;
@@ -15,12 +15,12 @@ interface KeySchema {
   readonly maxLength?: number;
 }
 
-/** The rule for keys of this schema; none where any key fits. */
+/** The rule for keys of this schema; empty if any key is valid. */
 export function keyRules(keys: Json, place: Place): Json {
   const { type, pattern, allOf = [], minLength = 0, maxLength, ...others } = keys as KeySchema;
   if (type !== "string" || Object.keys(others).some((key) => key !== "description")) {
     place.refuse(
-      "keys of a record can be z.string() with a length and regexes, and nothing else: instead of an enum, use z.object() with optional fields",
+      "keys of a record can only be z.string() with lengths and regexes: instead of an enum, use z.object() with optional fields",
     );
     return {};
   }
@@ -42,10 +42,10 @@ export function keyRules(keys: Json, place: Place): Json {
     place.refuse(
       "a rule for keys costs too much in an array or a record: use z.string() for the keys, and check them in the function",
     );
-  else if (length > longestPatterns || place.spent.keyPatterns > longestTogether)
+  else if (length > longestPatterns || place.spent.keyPatterns > longestInTotal)
     place.refuse(
-      `a rule for keys costs too much with patterns of ${length} characters, of ${longestPatterns} at most and ${longestTogether} in all records: use a shorter regex, or z.string()`,
+      `a rule for keys with patterns of ${length} characters costs too much (limit: ${longestPatterns}, and ${longestInTotal} in all records): use a shorter regex, or z.string()`,
     );
-  const message = `keys have to fit: ${conditions.join(", ").replaceAll("key.matches", "matches")}`;
+  const message = `keys must satisfy: ${conditions.join(", ").replaceAll("key.matches", "matches")}`;
   return { [rulesKey]: [{ rule: `self.all(key, ${conditions.join(" && ")})`, message }] };
 }

@@ -1,6 +1,9 @@
-/** Upper and lower case, as JavaScript's regular expressions compare them. RE2 folds other letters beyond ASCII. */
+/** Case folding of JavaScript's regular expressions. RE2 folds letters beyond ASCII in other ways. */
 
-/** What the flag `i` compares without the flag `u`: the upper case of a character, unless it has several or only that is ASCII. */
+/**
+ * The form that the flag `i` compares without the flag `u`: the upper case, unless that is several characters, or ASCII for a
+ * character beyond ASCII.
+ */
 function folded(code: number): number {
   const upper = String.fromCharCode(code).toUpperCase();
   const to = upper.charCodeAt(0);
@@ -9,7 +12,7 @@ function folded(code: number): number {
 
 let alike: ReadonlyMap<number, readonly number[]> | undefined;
 
-/** All characters that the flag `i` takes for this one, itself among them. */
+/** All characters that the flag `i` treats as equal to this one, including itself. */
 export function sameLetters(code: number): readonly number[] {
   alike ??= Map.groupBy(Array(0x10000).keys(), folded);
   return alike.get(folded(code)) ?? [code];

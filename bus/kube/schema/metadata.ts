@@ -1,4 +1,4 @@
-/** What `.meta()` and `.describe()` add to a schema. */
+/** Metadata that `.meta()` and `.describe()` add to a schema. */
 import { z } from "zod";
 import type { Json, Place } from "./place.ts";
 
@@ -9,7 +9,7 @@ const listKeys = "x-kubernetes-list-map-keys";
 
 const known = new Set(["description", "title", rulesKey, listType, listKeys, "x-kubernetes-map-type"]);
 
-/** Keywords that change which values fit, and how zod says the same. */
+/** Keywords that change which values are valid, and their equivalents in zod. */
 const withZod: Readonly<Record<string, string>> = {
   format: "z.int32(), z.iso.datetime() and so on",
   "x-kubernetes-int-or-string": "z.union([z.int(), z.string()])",
@@ -27,7 +27,7 @@ const otherKeywords = new Set(
   ).split(" "),
 );
 
-/** Metadata for the API server. Refuses keywords that zod does not check. */
+/** The metadata for the API server. Rejects keywords that zod does not check. */
 export function metadataOf(schema: z.core.$ZodType, place: Place): Json {
   const metadata = Object.entries(z.globalRegistry.get(schema) ?? {});
   for (const [key] of metadata) {
@@ -35,7 +35,7 @@ export function metadataOf(schema: z.core.$ZodType, place: Place): Json {
       key in withZod || otherKeywords.has(key) || (key.startsWith("x-kubernetes-") && !known.has(key));
     if (isUnknown)
       place.refuse(
-        `${key} in .meta() would be known to the API server and not to zod: use ${withZod[key] ?? "the schema of zod that says it"}`,
+        `${key} in .meta() would apply in the API server but not in zod: use ${withZod[key] ?? "the equivalent zod schema"}`,
       );
   }
   return Object.fromEntries(metadata.filter(([key]) => known.has(key)));
@@ -43,11 +43,11 @@ export function metadataOf(schema: z.core.$ZodType, place: Place): Json {
 
 const scalars: readonly unknown[] = ["string", "integer", "number", "boolean"];
 
-/** Refuses lists whose items the API server could not tell apart. */
+/** Rejects lists whose items the API server could not distinguish. */
 export function checkList(schema: Json, place: Place): void {
   const items = (schema.items ?? {}) as Json;
   if (schema[listType] === "set" && !scalars.includes(items.type))
-    place.refuse("items of a set have to be strings, numbers or booleans");
+    place.refuse("items of a set must be strings, numbers, or booleans");
   if (schema[listType] !== "map") return;
   const properties = (items.properties ?? {}) as Readonly<Record<string, Json>>;
   for (const key of (schema[listKeys] ?? []) as readonly string[]) {
@@ -56,7 +56,7 @@ export function checkList(schema: Json, place: Place): void {
       ((items.required ?? []) as readonly string[]).includes(key) || field?.default !== undefined;
     if (!field || !isThere || !scalars.includes(field.type) || field.nullable === true)
       place.refuse(
-        `listMap(${JSON.stringify(key)}): each item needs the field ${key}, a string, number or boolean, always or by default`,
+        `listMap(${JSON.stringify(key)}): each item needs a string, number, or boolean in the field ${key}, required or with a default`,
       );
   }
 }

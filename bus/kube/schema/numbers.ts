@@ -1,11 +1,11 @@
-/** Numbers: their bounds as the API server compares them. */
+/** Numbers, with bounds that the API server compares as zod does. */
 import type { z } from "zod";
 import { checksOf } from "./checks.ts";
 import type { Json, Place } from "./place.ts";
 import { onlyInteger } from "./values.ts";
 
 const largest = Number.MAX_SAFE_INTEGER;
-/** Bounds of formats, and how the API calls them. Larger integers would be rounded where JSON is read. */
+/** Bounds of zod's formats, and their names in the API. JSON parsers would round larger integers. */
 const formats: Readonly<Record<string, { least: number; most: number; format: string }>> = {
   safeint: { least: -largest, most: largest, format: "int64" },
   int32: { least: -(2 ** 31), most: 2 ** 31 - 1, format: "int32" },
@@ -17,7 +17,7 @@ interface Bound {
   readonly isExclusive: boolean;
 }
 
-/** The schema of a number: an integer if it has a format of integers. */
+/** The schema of a number. It is an integer if its format is one of integers. */
 export function numberSchema(def: z.core.$ZodNumberDef, place: Place): Json {
   let least: Bound | undefined;
   let most: Bound | undefined;
@@ -42,7 +42,7 @@ export function numberSchema(def: z.core.$ZodNumberDef, place: Place): Json {
   for (const bound of [least, most])
     if (bound && Math.abs(bound.value) > largest)
       place.refuse(
-        `the bound ${bound.value} is beyond what the API server compares (${largest}): leave it out, or use a smaller unit`,
+        `the bound ${bound.value} exceeds the largest that the API server compares (${largest}): leave it out, or use a smaller unit`,
       );
   if (factors.length > 0) checkFactors(factors, format === undefined ? undefined : { least, most }, place);
   return {
@@ -54,7 +54,7 @@ export function numberSchema(def: z.core.$ZodNumberDef, place: Place): Json {
   };
 }
 
-/** Beyond this, zod takes numbers for multiples that are none. */
+/** Beyond this, zod accepts numbers that are not multiples. */
 const largestMultiple = 1e15;
 
 function checkFactors(
@@ -75,14 +75,14 @@ function checkFactors(
     );
 }
 
-/** The one that allows less; `sign` is 1 for lower bounds. */
+/** The stricter bound; `sign` is 1 for lower bounds. */
 function tighter(one: Bound | undefined, other: Bound, sign: 1 | -1): Bound {
   if (one === undefined) return other;
   if (one.value === other.value) return one.isExclusive ? one : other;
   return one.value * sign > other.value * sign ? one : other;
 }
 
-/** The API server refuses every integer where the bound is a fraction. */
+/** Bounds of integers, rounded, because the API server rejects every integer if a bound is a fraction. */
 function integral(least: Bound | undefined, most: Bound | undefined): Json {
   const whole = (bound: Bound, sign: 1 | -1): number => {
     const nearest = sign === 1 ? Math.ceil(bound.value) : Math.floor(bound.value);
@@ -91,13 +91,16 @@ function integral(least: Bound | undefined, most: Bound | undefined): Json {
   return { ...(least && { minimum: whole(least, 1) }), ...(most && { maximum: whole(most, -1) }) };
 }
 
-/** Where the value is an integer, the API server cuts the fraction of the bound off, so the integer beside it is named. */
+/**
+ * Bounds of numbers. For integer values, the API server truncates fractional bounds, so the schema excludes an integer that would
+ * become valid.
+ */
 function fractional(least: Bound | undefined, most: Bound | undefined): Json {
   const excluded = [least, most].flatMap((bound): Json[] => {
     if (!bound || Number.isInteger(bound.value)) return [];
     const isCutOutwards = bound === least ? bound.value > 0 : bound.value < 0;
     return [
-      // -0 is written 0.
+      // Turns -0 into 0.
       ...(isCutOutwards ? [onlyInteger(Math.trunc(bound.value) + 0)] : []),
       ...(bound.isExclusive ? [{ enum: [bound.value] }] : []),
     ];

@@ -1,31 +1,31 @@
-/** Where in a kind's schema the conversion is. */
+/** The position of a conversion in a kind's schema. */
 import type { z } from "zod";
 
-/** A piece of a structural schema. */
+/** A part of a structural schema. */
 export interface Json {
   readonly properties?: Readonly<Record<string, Json>>;
   readonly items?: Json;
   readonly [key: string]: unknown;
 }
 
-/** A field, and what is known about it. */
+/** A field and its context. */
 export interface Place {
   readonly path: string;
-  /** Schemas that this field is inside of. */
+  /** Schemas that contain this field, outermost first. */
   readonly inside: readonly z.core.$ZodType[];
-  /** Whether it is an item of an array or a value of a record: then a rule is run many times. */
+  /** True inside items of arrays and values of records, where a rule runs many times. */
   readonly isRepeated: boolean;
-  /** How many characters the patterns of rules for keys have so far. */
+  /** Characters in the patterns of all rules for keys so far. */
   readonly spent: { keyPatterns: number };
-  /** Whether the field has rules of CEL. */
+  /** Whether the field has CEL rules. */
   readonly hasRules: boolean;
-  /** Fields of an object that other variants of its union have, and this one must not have. */
+  /** Fields that only other variants of the union may have. */
   readonly absent: ReadonlySet<string>;
-  /** Notes what cannot be converted: what is wrong with this field, and what to write instead. */
+  /** Records why this field cannot be converted, and what to write instead. */
   refuse(problem: string): void;
 }
 
-/** The place of a schema's root; problems are collected with their paths. */
+/** The place of a schema's root. Adds problems with their paths to the list. */
 export function rootPlace(path: string, problems: string[]): Place {
   return {
     path,
@@ -40,7 +40,7 @@ export function rootPlace(path: string, problems: string[]): Place {
   };
 }
 
-/** The place of a field, an item or a value of `outer`. */
+/** The place of a field, an item, or a value of `outer`. */
 export const within = (
   place: Place,
   step: string,

@@ -44,7 +44,7 @@ test("translates \\s, which has spaces beyond ASCII", () => {
   expect(all.filter((text) => inJavaScript.test(text))).toEqual(all.filter((text) => /^\s$/.test(text)));
 });
 
-test("folds every letter as the flag i does", () => {
+test("folds every letter like the flag i", () => {
   const all = Array.from({ length: 0x10000 }, (_, code) => code).filter(
     (code) => code < 0xd800 || code > 0xdfff,
   );
@@ -60,7 +60,7 @@ test("folds every letter as the flag i does", () => {
   }
 });
 
-test("makes patterns of their own of lookaheads behind a leading ^", () => {
+test("turns lookaheads after a leading ^ into separate patterns", () => {
   expect(re2Of(/^(?=.*[(\])])(?!b)(?:a|b)+$/su)).toEqual({
     matches: ["^(?:a|b)+$", "^(?:[\\x{0}-\\x{10FFFF}]*[(\\])])"],
     mismatches: ["^(?:b)"],
@@ -88,7 +88,7 @@ test.each<[RegExp, string]>([
   [/(?:a{100}){11}/, "1000"],
   [RegExp(["\\", "a"].join("")), "backslash"],
   [/\ud83d/, "surrogate"],
-])("refuses %s", (regex, message) => {
+])("rejects %s", (regex, message) => {
   expect(() => re2Of(regex)).toThrow(UntranslatableRegexError);
   expect(() => re2Of(regex)).toThrow(message);
 });

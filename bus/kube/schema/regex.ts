@@ -1,15 +1,15 @@
 /**
- * JavaScript's regular expressions as RE2, which the API server uses (https://github.com/google/re2/wiki/Syntax): the same strings
- * match, or the expression is refused.
+ * Translates JavaScript's regular expressions to RE2, which the API server uses (https://github.com/google/re2/wiki/Syntax). An
+ * expression without an exact equivalent is rejected.
  */
 import { sameLetters } from "./letters.ts";
 
-/** The regular expression has no equivalent in RE2. The message says which part, and what to write instead. */
+/** The regular expression has no equivalent in RE2. The message names the part and an alternative. */
 export class UntranslatableRegexError extends Error {
   override readonly name = "UntranslatableRegexError";
 }
 
-/** Patterns of RE2: a string has to match all of `matches`, and none of `mismatches`. */
+/** Patterns of RE2: a string must match all of `matches`, and none of `mismatches`. */
 export interface Re2Patterns {
   readonly matches: readonly string[];
   readonly mismatches: readonly string[];
@@ -20,7 +20,7 @@ export const neverPattern = "[^\\s\\S]";
 
 const anything = "[\\x{0}-\\x{10FFFF}]";
 const notLineEnd = "[^\\n\\r\\x{2028}\\x{2029}]";
-/** `\s` of JavaScript; that of RE2 is ASCII. */
+/** JavaScript's `\s`. RE2's covers only ASCII. */
 const spaces =
   "\\t\\n\\v\\f\\r \\x{A0}\\x{1680}\\x{2000}-\\x{200A}\\x{2028}\\x{2029}\\x{202F}\\x{205F}\\x{3000}\\x{FEFF}";
 const mostRepeats = 1000;
@@ -29,7 +29,7 @@ const refuse = (what: string): never => {
   throw new UntranslatableRegexError(what);
 };
 
-/** Translates an expression. Lookaheads right behind a leading `^` become patterns of their own. */
+/** Translates an expression. Each lookahead directly after a leading `^` becomes a separate pattern. */
 export function re2Of({ source, flags }: RegExp): Re2Patterns {
   for (const flag of flags)
     if (!"dgius".includes(flag)) refuse(`the flag ${flag} has no equivalent: leave it out`);
@@ -71,7 +71,7 @@ function hasAlternatives(source: string): boolean {
   return found;
 }
 
-/** Visits what is neither escaped nor in a class; `depth` is the one after the character. */
+/** Visits characters that are neither escaped nor in a class. `depth` is the nesting depth after the character. */
 function walk(source: string, visit: (step: { at: number; depth: number; text: string }) => void): void {
   let depth = 0;
   let isInClass = false;
@@ -90,10 +90,10 @@ function walk(source: string, visit: (step: { at: number; depth: number; text: s
 
 const codePoint = (code: number): string =>
   code >= 0xd800 && code <= 0xdfff
-    ? refuse("half of a surrogate pair is never in JSON: leave it out")
+    ? refuse("JSON never contains half of a surrogate pair: leave it out")
     : `\\x{${code.toString(16).toUpperCase()}}`;
 
-/** One expression on its way. */
+/** State of one translation. */
 class Translation {
   private readonly source: string;
   private readonly isUnicode: boolean;
@@ -101,10 +101,10 @@ class Translation {
   private readonly dotsMatchAll: boolean;
   private at = 0;
   private out = "";
-  /** Per open group, the most that is repeated in it. */
+  /** For each open group, the highest repeat count in it. */
   private readonly repeats = [1];
   private lastRepeat = 1;
-  /** Atoms that match characters which are two units of UTF-16, where each would match one unit. */
+  /** Number of atoms that match one UTF-16 unit in JavaScript, but a whole surrogate pair in RE2. */
   private wide = 0;
 
   constructor(source: string, flags: string) {
@@ -151,7 +151,7 @@ class Translation {
     if (opening !== "(" && opening !== "(?:" && !opening.endsWith(">"))
       refuse(
         /^\(\?<?[=!]/.test(opening)
-          ? `the API server has no lookaround (${opening}…): only lookaheads right behind a leading ^ are possible`
+          ? `the API server has no lookaround (${opening}…): use lookaheads only directly after a leading ^`
           : `the group ${opening}… has no equivalent: use (?:…)`,
       );
     this.at += opening.length - 1;
@@ -176,14 +176,14 @@ class Translation {
     this.note(repeats);
   }
 
-  /** Outside of Unicode mode an atom matches half of a pair, so what is counted or divided differs. */
+  /** Outside Unicode mode, an atom matches half of a surrogate pair, so counts and captures differ from RE2. */
   private wideAtom(text: string): void {
     const isAllowed =
       this.isUnicode ||
       (this.wide === 0 && this.repeats.length === 1 && /^[*+]/.test(this.source.slice(this.at)));
     if (!isAllowed)
       refuse(
-        "without the flag u it counts halves of characters such as emoji: add the flag u, as in /^[^a]$/u",
+        "without the flag u, JavaScript counts halves of characters such as emoji: add the flag u, as in /^[^a]$/u",
       );
     this.wide++;
     this.emit(text);
@@ -218,7 +218,7 @@ class Translation {
     else this.literal(text);
   }
 
-  /** What follows a backslash: the letter of a set or of a boundary, or the code of a character. */
+  /** Reads an escape: returns the letter of a set or a boundary, or the code of a character. */
   private escaped(): string | number {
     const rest = this.source.slice(this.at);
     const [numeric, hex, control] = /^(?:x([0-9a-fA-F]{2})|c([A-Za-z]))/.exec(rest) ?? [];
@@ -235,13 +235,13 @@ class Translation {
     if (text === "0" && !/^\d/.test(rest.slice(1))) return 0;
     if (/[pP]/.test(text))
       return refuse(`\\${text} depends on the version of Unicode: write the ranges, as in [A-Za-z]`);
-    if (/[1-9k]/.test(text)) return refuse(`the API server has no references to groups (\\${text})`);
-    if (/[A-Za-z0-9]/.test(text))
-      return refuse(`\\${text} has no meaning of its own: leave out the backslash`);
+    if (/[1-9k]/.test(text))
+      return refuse(`the API server does not support references to groups (\\${text})`);
+    if (/[A-Za-z0-9]/.test(text)) return refuse(`\\${text} has no special meaning: leave out the backslash`);
     return text.codePointAt(0) as number;
   }
 
-  /** In Unicode mode two escapes can be one character. */
+  /** In Unicode mode, two escapes can form one character. */
   private pair(high: number): number {
     const [all, low] = /^\\u([dD][c-fC-F][0-9a-fA-F]{2})/.exec(this.source.slice(this.at)) ?? [];
     if (!this.isUnicode || high < 0xd800 || high > 0xdbff || all === undefined) return high;
@@ -267,7 +267,7 @@ class Translation {
     else this.emit(`[${text}]`);
   }
 
-  /** What is in a class, up to its end. */
+  /** Translates a class up to its end. */
   private members(): { text: string; isWide: boolean } {
     let isWide = false;
     let text = "";
@@ -290,7 +290,7 @@ class Translation {
     return { text, isWide };
   }
 
-  /** A set in a class, or the code of a character. */
+  /** Reads a set in a class, or the code of a character. */
   private member(): string | number {
     const text = String.fromCodePoint(this.source.codePointAt(this.at) as number);
     this.at += text.length;
@@ -311,7 +311,7 @@ class Translation {
     if (this.source[this.at] !== "-" || this.source[this.at + 1] === "]") return undefined;
     this.at++;
     const end = this.member();
-    return typeof end === "number" ? end : refuse(`a range can not end with \\${end}: escape the hyphen`);
+    return typeof end === "number" ? end : refuse(`a range cannot end with \\${end}: escape the hyphen`);
   }
 
   private range(from: number, to: number, start: number): string {

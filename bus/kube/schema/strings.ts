@@ -1,10 +1,10 @@
-/** Strings: their checks as patterns and lengths. */
+/** Strings, with their checks as patterns and lengths. */
 import { z } from "zod";
 import { type Check, checksOf } from "./checks.ts";
 import type { Json, Place } from "./place.ts";
 import { type Re2Patterns, re2Of, UntranslatableRegexError } from "./regex.ts";
 
-/** Formats of zod's own whose check is their pattern, which the author may have replaced. */
+/** Zod's formats that check only a pattern, which the author may have replaced. */
 const patternFormats = new Set(
   "regex lowercase uppercase guid uuid email nanoid cuid cuid2 ulid xid ksuid datetime date time duration ipv4 mac cidrv4 e164".split(
     " ",
@@ -14,7 +14,7 @@ const patternFormats = new Set(
 const calendar = "(?:\\d+Y(?:\\d+M)?(?:\\d+D)?|\\d+M(?:\\d+D)?|\\d+D)";
 const seconds = "\\d+(?:[.,]\\d+)?S";
 const clock = `T(?:\\d+H(?:\\d+M)?(?:${seconds})?|\\d+M(?:${seconds})?|${seconds})`;
-/** Regexes of zod that RE2 does not have, and what matches the same. */
+/** Zod's regexes that RE2 does not support, and equivalents. */
 const equivalents: ReadonlyMap<RegExp, RegExp> = new Map([
   [z.regexes.duration, new RegExp(`^P(?:\\d+W|${calendar}(?:${clock})?|${clock})$`)],
   [z.regexes.hostname, new RegExp(z.regexes.hostname.source.replace("(?=.", "(?=[!-~]"))],
@@ -22,7 +22,7 @@ const equivalents: ReadonlyMap<RegExp, RegExp> = new Map([
 
 const { escapeRegex } = z.core.util;
 
-/** Formats that zod checks by code, whatever their pattern is, and a regex that matches the same. */
+/** Formats that zod checks with code regardless of their pattern, and equivalent regexes. */
 const codeFormats: Readonly<Record<string, (def: never, place: Place) => RegExp>> = {
   base64: () => z.regexes.base64,
   base64url: () => z.regexes.base64url,
@@ -60,10 +60,10 @@ export function stringSchema(def: z.core.$ZodStringDef, place: Place): Json {
 
 const otherCheck = (name: string): string =>
   name === "overwrite"
-    ? "it changes the text (trim, toLowerCase, and so on), but functions get what is stored: use a regex that refuses what would be changed"
+    ? "functions get the stored value, so schemas cannot change the text (trim, toLowerCase, and so on): use a regex that rejects such text"
     : `the check ${name} has no equivalent: use a regex`;
 
-/** A pattern as keywords of a schema: the first in `pattern`, others beside it. */
+/** Keywords for several patterns: `pattern` for the first one, `allOf` for the rest. */
 export function patternsOf(patterns: readonly Re2Patterns[]): Json {
   const [pattern, ...others] = [...new Set(patterns.flatMap(({ matches }) => matches))];
   const mismatches = patterns.flatMap((one) => one.mismatches);
@@ -74,7 +74,7 @@ export function patternsOf(patterns: readonly Re2Patterns[]): Json {
   return { ...(pattern !== undefined && { pattern }), ...(allOf.length > 0 && { allOf }) };
 }
 
-/** Translates an expression, or refuses the field. */
+/** Translates an expression, or rejects the field. */
 export function translatedAt(regex: RegExp, place: Place): Re2Patterns | undefined {
   try {
     return re2Of(regex);
@@ -85,10 +85,10 @@ export function translatedAt(regex: RegExp, place: Place): Re2Patterns | undefin
   }
 }
 
-/** What matches the same strings as the check; undefined where code decides, and the field is refused. */
+/** An equivalent of the check. Returns undefined and rejects the field if code decides. */
 function regexOf(def: Check & { check: "string_format" }, place: Place): RegExp | undefined {
   const { format, pattern } = def as z.core.$ZodCheckStringFormatDef;
-  // A format of the author's own may have the name of one of zod's.
+  // A custom format may have the same name as one of zod's.
   if ("fn" in def) {
     if (pattern?.global)
       place.refuse(`${pattern}: with the flag g, every other value of the format fails: leave the flag out`);

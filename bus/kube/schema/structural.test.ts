@@ -19,7 +19,7 @@ function problemsOf(schema: z.ZodType): string[] {
   return problems;
 }
 
-test("variants with the same fields become restrictions of one structure", () => {
+test("converts variants with the same fields to restrictions of one structure", () => {
   const variants = z.discriminatedUnion("type", [
     z.object({ type: z.literal("a"), size: z.int().min(1), path: z.never().optional() }),
     z.object({ type: z.literal("b"), size: z.never().optional(), path: z.string().optional() }),
@@ -51,7 +51,7 @@ test.each<[string, z.ZodType, unknown]>([
     { type: "array", items: int, minItems: 2, maxItems: 2 },
   ],
   [
-    "integers or text",
+    "integers or strings",
     z.union([z.int(), z.string()]),
     { "x-kubernetes-int-or-string": true, minimum: -largest, maximum: largest },
   ],
@@ -60,9 +60,9 @@ test.each<[string, z.ZodType, unknown]>([
     z.looseObject({}),
     { type: "object", properties: {}, "x-kubernetes-preserve-unknown-fields": true },
   ],
-  ["bounds of an integer that are fractions", z.int().gt(0.5).lt(3), { ...int, minimum: 1, maximum: 2 }],
+  ["fractional bounds of integers", z.int().gt(0.5).lt(3), { ...int, minimum: 1, maximum: 2 }],
   [
-    "bounds of a number that are fractions",
+    "fractional bounds of numbers",
     z.number().min(0.5),
     { type: "number", minimum: 0.5, not: { minimum: 0, maximum: 0 } },
   ],
@@ -77,23 +77,19 @@ test.each<[string, z.ZodType, unknown]>([
     z.string().regex(/a/).regex(/b/),
     { type: "string", pattern: "a", allOf: [{ pattern: "b" }] },
   ],
-  [
-    "a format of the author's own",
-    z.stringFormat("duration", /^\d+[smh]$/),
-    { type: "string", pattern: "^\\d+[smh]$" },
-  ],
+  ["a custom format", z.stringFormat("duration", /^\d+[smh]$/), { type: "string", pattern: "^\\d+[smh]$" }],
   [
     "a format with another pattern",
     z.iso.duration({ pattern: /^P\d+D$/ }),
     { type: "string", pattern: "^P\\d+D$" },
   ],
   [
-    "a format that is checked by code, whatever its pattern",
+    "a format that code checks, ignoring its pattern",
     z.base64({ pattern: /^a$/ } as never),
     { type: "string", pattern: z.regexes.base64.source },
   ],
   [
-    "a prefix, whatever its pattern",
+    "a prefix, ignoring its pattern",
     z.string().startsWith("a", { pattern: /^b/ } as never),
     { type: "string", pattern: "^a[^\\n\\r\\x{2028}\\x{2029}]*" },
   ],
@@ -104,7 +100,7 @@ test.each<[string, z.ZodType, unknown]>([
       type: "object",
       additionalProperties: { type: "boolean" },
       "x-kubernetes-validations": [
-        { rule: 'self.all(key, key.matches("^[a-z]+$"))', message: 'keys have to fit: matches("^[a-z]+$")' },
+        { rule: 'self.all(key, key.matches("^[a-z]+$"))', message: 'keys must satisfy: matches("^[a-z]+$")' },
       ],
     },
   ],
@@ -137,25 +133,25 @@ interface Tree {
 const tree: z.ZodType<Tree> = z.lazy(() => z.object({ children: z.array(tree).optional() }));
 
 test.each<[string, z.ZodType, string]>([
-  ["text or a boolean", z.union([z.string(), z.boolean()]), "spec.field: a field has one type"],
+  ["strings or booleans", z.union([z.string(), z.boolean()]), "spec.field: a field has one type"],
   ["values of two types", z.literal(["a", true]), "spec.field: a | true has no type of the API"],
   ["a tuple of two types", z.tuple([z.string(), z.number()]), "spec.field: items of a tuple"],
   [
-    "variants with other fields",
+    "variants with different fields",
     z.union([z.object({ a: z.int() }), z.object({ b: z.int() })]),
     "add b: z.never().optional()",
   ],
   [
-    "variants with other types",
+    "variants with different types",
     z.union([z.object({ a: z.int() }), z.object({ a: z.string() })]),
-    "different types, defaults or rules for a",
+    "different types, defaults, or rules for a",
   ],
   ["a strict object", z.strictObject({}), "use z.object()"],
   ["an object with a catchall", z.object({}).catchall(z.string()), "z.record()"],
   ["an intersection", z.object({ a: z.int() }).and(z.object({ b: z.int() })), "{ ...A.shape, ...B.shape }"],
-  ["itself", tree, "spec.field.children[]: the schema contains itself"],
-  ["a transformation", z.array(z.string().transform(Number)), "spec.field[]: functions get what is stored"],
-  ["preprocessing", z.preprocess(String, z.string()), "functions get what is stored"],
+  ["a recursive schema", tree, "spec.field.children[]: the schema contains itself"],
+  ["a transformation", z.array(z.string().transform(Number)), "spec.field[]: functions get the stored value"],
+  ["preprocessing", z.preprocess(String, z.string()), "functions get the stored value"],
   ["coercion", z.coerce.number(), "without coerce"],
   ["trimming", z.string().trim(), "use a regex"],
   ["catch", z.string().catch("a"), ".optional() or .default(…)"],
@@ -163,7 +159,7 @@ test.each<[string, z.ZodType, string]>([
   ["a bigint", z.bigint(), "z.int()"],
   ["a map", z.map(z.string(), z.string()), "z.record("],
   ["a set", z.set(z.string()), "z.array("],
-  ["code of an author", z.custom<string>(), "code says nothing about the type"],
+  ["z.custom()", z.custom<string>(), "code does not define a type"],
   ["a refinement", z.object({ a: z.string().refine(Boolean) }), "spec.field.a: a refinement is code"],
   ["a superRefine", z.array(z.string()).superRefine(() => undefined), ".meta(cel("],
   ["a URL", z.url(), "z.string().regex("],
@@ -175,15 +171,15 @@ test.each<[string, z.ZodType, string]>([
     "spec.field: the format hostname is checked by code, not by a pattern: use z.string().regex(…)",
   ],
   ["code with the name of a check", z.stringFormat("url", () => true), "the format url is checked by code"],
-  ["a regex that remembers", z.stringFormat("hash", /^a$/g), "leave the flag out"],
+  ["a global regex", z.stringFormat("hash", /^a$/g), "leave the flag out"],
   [
-    "a regex that RE2 does not have",
+    "a regex that RE2 does not support",
     z.string().regex(/a(?=b)/),
     "spec.field: /a(?=b)/: the API server has no lookaround",
   ],
   ["multiples of fractions", z.number().multipleOf(0.1), "use z.int32() and a smaller unit"],
   ["multiples of large integers", z.int().multipleOf(2), "zod calculates multiples"],
-  ["bounds beyond what is compared", z.number().max(1e300), "leave it out"],
+  ["bounds that are too large", z.number().max(1e300), "leave it out"],
   ["float32", z.float32(), "z.number()"],
   ["keys of an enum", z.record(z.enum(["a"]), z.string()), "z.object() with optional fields"],
   [
@@ -191,23 +187,27 @@ test.each<[string, z.ZodType, string]>([
     z.array(z.record(z.string().regex(/a/), z.string())),
     "spec.field[]: a rule for keys costs too much",
   ],
-  ["rules for keys of anything", z.record(z.string().regex(/a/), z.unknown()), "give them a type"],
-  ["long rules for keys", z.record(z.string().regex(new RegExp("a".repeat(61))), z.string()), "60 at most"],
-  ["a default that does not fit", z.string().min(2).default("a"), 'the default "a" does not fit'],
-  ["a default in part", z.object({ a: z.int().default(1) }).default({} as never), "use .prefault(…)"],
+  [
+    "rules for keys of records with unknown values",
+    z.record(z.string().regex(/a/), z.unknown()),
+    "give them a type",
+  ],
+  ["long rules for keys", z.record(z.string().regex(new RegExp("a".repeat(61))), z.string()), "(limit: 60, "],
+  ["an invalid default", z.string().min(2).default("a"), 'the default "a" does not match its schema'],
+  ["an incomplete default", z.object({ a: z.int().default(1) }).default({} as never), "use .prefault(…)"],
   ["a default of null", z.string().nullable().default(null), ".nullish()"],
   ["a pattern for the API server alone", z.string().meta({ pattern: "^a$" }), "use .regex(…)"],
   [
-    "a rule with a typing error",
+    "a misspelled keyword",
     z.string().meta({ "x-kubernetes-validation": [] }),
     "x-kubernetes-validation in .meta()",
   ],
   [
-    "a list by a field that may be missing",
+    "a list map with an optional key",
     z.array(z.object({ a: z.string().optional() })).meta(listMap("a")),
     'listMap("a")',
   ],
-])("refuses %s, and says what to write instead", (_, schema, problem) => {
+])("rejects %s, and names an alternative", (_, schema, problem) => {
   expect(problemsOf(schema)).toEqual([expect.stringContaining(problem)]);
 });
 

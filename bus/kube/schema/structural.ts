@@ -1,9 +1,10 @@
 /**
- * Structural schemas from zod schemas: the API server accepts, prunes and defaults what zod does, or the schema is refused.
+ * Converts zod schemas to structural schemas with which the API server accepts, prunes, and defaults exactly as zod does. Schemas
+ * for which that is impossible are rejected.
  * https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema
  *
- * One difference is the API server's own: null in a field that is not nullable is taken out before anything is checked. Another is the
- * author's: CEL rules and list types in metadata make the API server stricter where zod has no refinement that says the same.
+ * Two differences remain. The API server removes null from fields that are not nullable before it validates. And authors can make the
+ * API server stricter with CEL rules and list types in metadata, if zod has no equivalent refinement.
  */
 
 import { z } from "zod";
@@ -18,13 +19,13 @@ import { unionSchema } from "./unions.ts";
 import { nullable, valuesSchema } from "./values.ts";
 
 /**
- * Converts the schema of a field, such as `spec`. Adds each field that cannot be converted to `problems`, with its path and with what to
- * write instead; then the result means nothing.
+ * Converts the schema of a field, such as `spec`. Adds each field that cannot be converted to `problems`, with its path and an
+ * alternative. The result is valid only if there are no problems.
  */
 export const structuralSchema = (schema: z.core.$ZodType, path: string, problems: string[]): Json =>
   convert(schema, rootPlace(path, problems));
 
-/** What to write instead of schemas that no JSON and no API has. */
+/** Alternatives for schemas without an equivalent in JSON or the API. */
 const instead: Readonly<Record<string, string>> = {
   date: "JSON has no dates: use z.iso.datetime()",
   bigint: "JSON is read with doubles: use z.int(), or a string of digits for more than 53 bits",
@@ -32,34 +33,34 @@ const instead: Readonly<Record<string, string>> = {
   set: "JSON has no sets: use z.array(…)",
   undefined: "JSON has no undefined: use .optional()",
   void: "JSON has no undefined: leave the field out",
-  never: "a field that is never there has no equivalent outside a variant of a union: leave it out",
+  never: "z.never() has an equivalent only in a variant of a union: leave the field out",
   nan: "JSON has no NaN",
-  pipe: "functions get what is stored, so nothing can be transformed on the way: describe what is stored, and transform it in the function",
-  transform:
-    "functions get what is stored, so nothing can be transformed on the way: transform it in the function",
-  catch: "functions get what is stored, so a wrong value is not replaced: use .optional() or .default(…)",
-  custom: "code says nothing about the type: use a schema of the type, with .refine(…) and .meta(cel(…))",
+  pipe: "functions get the stored value, so schemas cannot transform it: describe the stored value, and transform it in the function",
+  transform: "functions get the stored value, so schemas cannot transform it: transform it in the function",
+  catch:
+    "functions get the stored value, so schemas cannot replace invalid ones: use .optional() or .default(…)",
+  custom: "code does not define a type: use a schema of the type, with .refine(…) and .meta(cel(…))",
   intersection: "an intersection has no equivalent: use z.object({ ...A.shape, ...B.shape })",
 };
 
-/** Types whose checks are converted with them. */
+/** Types whose converters also convert the checks. */
 const haveChecks: readonly string[] = ["string", "number", "array"];
 
-/** Whether rules have a type for its values. */
+/** Whether CEL rules know the type of the schema's values. */
 function hasRuleType(schema: Json): boolean {
   const inner = schema.items ?? schema.additionalProperties;
   if (inner !== undefined) return hasRuleType(inner as Json);
   return "type" in schema || schema["x-kubernetes-int-or-string"] === true;
 }
 
-/** Converts a schema, with what its metadata says. */
+/** Converts a schema and its metadata. */
 export function convert(schema: z.core.$ZodType, outer: Place): Json {
   const { def } = schema._zod as z.core.$ZodTypes["_zod"];
   const metadata = metadataOf(schema, outer);
   const place = { ...outer, hasRules: outer.hasRules || rulesKey in metadata };
   if (place.inside.includes(schema)) {
     place.refuse(
-      "the schema contains itself, and structural schemas cannot: use z.unknown() where it begins again",
+      "the schema contains itself, which structural schemas cannot: use z.unknown() for the inner occurrence",
     );
     return {};
   }
@@ -68,7 +69,7 @@ export function convert(schema: z.core.$ZodType, outer: Place): Json {
   if (other !== undefined) place.refuse(`the check ${other} has no equivalent`);
   if (checks.includes("custom") && !place.hasRules)
     place.refuse(
-      'a refinement is code, which the API server does not run: say the same in CEL, as in .refine(…).meta(cel({ rule: "self.min <= self.max", message: "…" })), or check it in the function',
+      'a refinement is code, which the API server does not run: repeat it in CEL, as in .refine(…).meta(cel({ rule: "self.min <= self.max", message: "…" })), or check it in the function',
     );
   const json = converted(schema, def, place);
   const rules = [json, metadata].flatMap((one) => (one[rulesKey] ?? []) as readonly unknown[]);
@@ -134,24 +135,24 @@ function converted(schema: z.core.$ZodType, def: z.core.$ZodTypes["_zod"]["def"]
   }
 }
 
-const coercion = "functions get what is stored, so nothing is coerced: use the schema without coerce";
+const coercion = "functions get the stored value, so schemas cannot coerce it: use the schema without coerce";
 
 function defaulted(def: z.core.$ZodDefaultDef | z.core.$ZodPrefaultDef, place: Place): Json {
   const value = def.defaultValue;
   const parsed = z.safeParse(def.innerType, value);
   if (value === null)
     place.refuse(
-      "the API server leaves out a default of null: use .nullish(), and let the function treat both alike",
+      "the API server ignores a default of null: use .nullish(), and treat undefined and null alike in the function",
     );
   else if (!parsed.success)
     place.refuse(
-      `the default ${JSON.stringify(value)} does not fit its own schema: ${z.prettifyError(parsed.error)}`,
+      `the default ${JSON.stringify(value)} does not match its schema: ${z.prettifyError(parsed.error)}`,
     );
   else if (def.type === "default" && !isSameJson(parsed.data, value))
     place.refuse(
-      `zod does not fill in the default ${JSON.stringify(value)}, and the API server makes ${JSON.stringify(parsed.data)} of it: use .prefault(…), or write the default in full`,
+      `the API server completes the default ${JSON.stringify(value)} to ${JSON.stringify(parsed.data)}, and zod does not: use .prefault(…), or write the default in full`,
     );
-  // Not the value of a prefault: the API server refuses a default with fields that it would drop.
+  // The parsed value, because the API server rejects a default with fields that it would drop.
   return { ...convert(def.innerType, place), default: parsed.success ? parsed.data : value };
 }
 
@@ -160,12 +161,10 @@ function objectSchema(schema: z.core.$ZodType, def: z.core.$ZodObjectDef, place:
   const isLoose = catchall === "unknown" || catchall === "any";
   if (catchall === "never")
     place.refuse(
-      "the API server drops unknown fields and does not refuse them: use z.object() instead of z.strictObject()",
+      "the API server drops unknown fields instead of rejecting them: use z.object() instead of z.strictObject()",
     );
   else if (catchall !== undefined && !isLoose)
-    place.refuse(
-      "known fields and a schema for all others have no equivalent: put the others into a field with z.record()",
-    );
+    place.refuse("a catchall schema has no equivalent: put the other fields into a z.record()");
   const fields = Object.entries(def.shape).filter(([name]) => !place.absent.has(name));
   const required = fields.filter(([, field]) => field._zod.optin === undefined).map(([name]) => name);
   return {
@@ -179,7 +178,7 @@ function objectSchema(schema: z.core.$ZodType, def: z.core.$ZodObjectDef, place:
   };
 }
 
-/** Items and values of maps are never absent, so a default would stand for null alone, which zod refuses. */
+/** Items and values of maps are never absent, so a default would only replace null, which zod rejects. */
 const withoutDefault = ({ default: _, ...schema }: Json): Json => schema;
 
 function recordSchema(schema: z.core.$ZodType, def: z.core.$ZodRecordDef, place: Place): Json {
@@ -221,7 +220,7 @@ function tupleSchema(schema: z.core.$ZodType, def: z.core.$ZodTupleDef, place: P
     def.rest !== null ||
     def.items.some((item) => item._zod.optin !== undefined)
   ) {
-    place.refuse("items of a tuple have no schemas of their own: use z.object() with a name for each");
+    place.refuse("items of a tuple cannot have different schemas: use z.object() with a name for each");
     return {};
   }
   return { type: "array", items: first, minItems: items.length, maxItems: items.length };

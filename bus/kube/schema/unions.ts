@@ -1,6 +1,6 @@
 /**
- * Unions. A structural schema has one type and one set of fields. The restrictions of each variant go into `anyOf`, which can
- * restrict values and nothing else.
+ * Unions. A structural schema has one type and one set of fields. The restrictions of each variant go into `anyOf`, which can only
+ * restrict values.
  */
 
 import { z } from "zod";
@@ -8,7 +8,7 @@ import { isSameJson } from "../../values/canonicaljson.ts";
 import { type Json, type Place, within } from "./place.ts";
 import { isOnly, nullable } from "./values.ts";
 
-/** The schema of a union; `convert` makes those of its variants. */
+/** The schema of a union; `convert` converts its variants. */
 export function unionSchema(
   schema: z.core.$ZodType,
   def: z.core.$ZodUnionDef,
@@ -34,13 +34,13 @@ export function unionSchema(
     )
   ) {
     place.refuse(
-      "a variant with a default, or of z.unknown(), has no equivalent: put the default behind the union, or use z.unknown() alone",
+      "a variant with a default, or of z.unknown(), has no equivalent: put the default after the union, or use z.unknown() alone",
     );
     return {};
   }
   const isNullable = found.length < all.length || found.some((option) => option.nullable === true);
   if (isExclusive && isNullable)
-    place.refuse("exactly one of several, or null, has no equivalent: use .nullable() behind z.xor()");
+    place.refuse("z.xor() with a nullable variant has no equivalent: use .nullable() after z.xor()");
   const variants = found.map(({ nullable: _, ...option }) => option as Json);
   const result = merged(variants, isExclusive ? "oneOf" : "anyOf", options, place);
   return isNullable ? nullable(result) : result;
@@ -51,7 +51,7 @@ function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
   return def.type === "optional" || def.type === "readonly" ? unwrapped(def.innerType) : schema;
 }
 
-/** Unions in unions are one, unless they have checks of their own. */
+/** Flattens nested unions without checks. */
 function flat(options: readonly z.core.$ZodType[]): z.core.$ZodType[] {
   return options.flatMap((option) => {
     const { def } = option._zod as z.core.$ZodTypes["_zod"];
@@ -64,7 +64,7 @@ function flat(options: readonly z.core.$ZodType[]): z.core.$ZodType[] {
 const shapeOf = (schema: z.core.$ZodType): Readonly<Record<string, z.core.$ZodType>> =>
   (unwrapped(schema)._zod as z.core.$ZodObject["_zod"]).def.shape ?? {};
 
-/** Per variant, the fields that it says are never there: `z.never().optional()`. */
+/** The fields that each variant excludes with `z.never().optional()`. */
 const absentFields = (options: readonly z.core.$ZodType[]): ReadonlySet<string>[] =>
   options.map(
     (option) =>
@@ -105,13 +105,11 @@ function merged(
   return { ...skeleton, [key]: variants.map(restrictions) };
 }
 
-/** Fields that one variant has and another one does not know would be kept by the API server, and dropped by zod. */
+/** Whether all variants list the same fields. The API server would keep fields of another variant, which zod drops. */
 function haveSameFields(options: readonly z.core.$ZodType[], place: Place): boolean {
   const objects = options.map(unwrapped).filter((option) => option._zod.def.type !== "null");
   if (objects.some((option) => option._zod.def.type !== "object")) {
-    place.refuse(
-      "variants of a union that are not z.object() themselves have no equivalent: write each as z.object()",
-    );
+    place.refuse("variants of a union of objects must be z.object(): write each as z.object()");
     return false;
   }
   const shapes = objects.map(shapeOf);
@@ -120,7 +118,7 @@ function haveSameFields(options: readonly z.core.$ZodType[], place: Place): bool
     for (const name of names)
       if (!(name in shape)) {
         place.refuse(
-          `variant ${at + 1} of the union does not say that it has no field ${name}, which another one has: add ${name}: z.never().optional() to it`,
+          `variant ${at + 1} of the union does not exclude the field ${name} of another variant: add ${name}: z.never().optional() to it`,
         );
         return false;
       }
@@ -136,7 +134,7 @@ type Fields = Readonly<Record<string, Json>>;
 const mapped = (fields: Fields, map: (schema: Json) => Json): Fields =>
   Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, map(field)]));
 
-/** What a schema says of the structure, without restrictions of values. */
+/** The structure of a schema, without restrictions of values. */
 const skeletonOf = (schema: Json, isKept = isStructure): Json => ({
   ...Object.fromEntries(Object.entries(schema).filter(([key]) => isKept(key))),
   ...(schema.properties && { properties: mapped(schema.properties, (field) => skeletonOf(field, isKept)) }),
@@ -145,7 +143,7 @@ const skeletonOf = (schema: Json, isKept = isStructure): Json => ({
 
 const isEmpty = (object: object): boolean => Object.keys(object).length === 0;
 
-/** What a schema says of values, without the structure. */
+/** The restrictions of values in a schema, without its structure. */
 function restrictions({ properties = {}, items = {}, ...schema }: Json): Json {
   const fields = Object.fromEntries(
     Object.entries(mapped(properties, restrictions)).filter(([, field]) => !isEmpty(field)),
@@ -158,7 +156,7 @@ function restrictions({ properties = {}, items = {}, ...schema }: Json): Json {
   };
 }
 
-/** The structure of all variants; refuses the field where they differ. */
+/** The structure that all variants share. Rejects the field if they differ. */
 function commonSkeleton(variants: readonly Json[], place: Place): Json {
   const shapes = variants.map((variant) => variant.properties ?? {});
   const properties: Record<string, Json> = {};
@@ -167,7 +165,7 @@ function commonSkeleton(variants: readonly Json[], place: Place): Json {
     const isSame = isSameJson(skeletonOf(properties[name] ?? field), skeletonOf(field));
     if (!isSame || (!isEverywhere && "default" in field)) {
       place.refuse(
-        `variants of the union have different types, defaults or rules for ${name}: use one, or another name for each`,
+        `variants of the union have different types, defaults, or rules for ${name}: use the same ones, or a different name in each variant`,
       );
       return {};
     }
@@ -176,17 +174,17 @@ function commonSkeleton(variants: readonly Json[], place: Place): Json {
   const [first = {}, ...others] = variants.map(({ properties: _, ...variant }) => skeletonOf(variant));
   if (!others.every((other) => isSameJson(other, first)))
     place.refuse(
-      "variants of the union have different structures or rules: use .meta(cel(…)) behind the union, and one structure",
+      "variants of the union have different structures or rules: use one structure, and .meta(cel(…)) after the union",
     );
   return { ...first, ...(first.type === "object" && { properties }) };
 }
 
-/** Integers, or strings. A restriction cannot have a type, but values of other types fit some restrictions always. */
+/** Integers or strings. Restrictions cannot have a type, and some of them accept every value of another type. */
 function intOrString(variants: readonly Json[], place: Place): Json {
   const marked = { "x-kubernetes-int-or-string": true };
   const plain = variants.map(({ type, format: _, description: _text, ...rest }) => ({ type, rest }));
   if (plain.some(({ rest }) => Object.keys(rest).some((key) => key.startsWith("x-")))) {
-    place.refuse("rules of a variant have no equivalent: put .meta(cel(…)) behind the union");
+    place.refuse("rules of a variant have no equivalent: put .meta(cel(…)) after the union");
     return {};
   }
   const isFlat = plain.every(({ rest }) => !["enum", "not", "allOf", "anyOf"].some((key) => key in rest));

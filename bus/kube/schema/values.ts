@@ -1,4 +1,4 @@
-/** Literals and enums, null, and tests of a value's type where a schema cannot have one. */
+/** Literals, enums, null, and type checks for subschemas that cannot have a `type`. */
 import type { z } from "zod";
 import type { Json, Place } from "./place.ts";
 import { neverPattern } from "./regex.ts";
@@ -14,7 +14,7 @@ export function valuesSchema(values: readonly Value[], place: Place): Json {
   const found = schemaOf(others, types);
   if (found === undefined) {
     place.refuse(
-      `${unique.map(String).join(" | ") || "no value"} has no type of the API: use strings, integers, numbers or booleans, and not several of them`,
+      `${unique.map(String).join(" | ") || "no value"} has no type of the API: use only strings, only integers, only numbers, or only booleans`,
     );
     return {};
   }
@@ -22,8 +22,8 @@ export function valuesSchema(values: readonly Value[], place: Place): Json {
 }
 
 /**
- * The API server converts a value to the type of the one in an enum before it compares them: 1.5 becomes 1, and 97 becomes "a". So an
- * enum has values of one type, and an integer among fractions is a range.
+ * Before the API server compares a value with an enum, it converts the value to the enum's type: 1.5 becomes 1, and 97 becomes "a". So
+ * each enum has values of one type, and an integer among fractions becomes a range.
  */
 function schemaOf(values: readonly Value[], types: ReadonlySet<string | undefined>): Json | undefined {
   const ofType = (type: string) => values.filter((value) => typeOf(value) === type);
@@ -47,7 +47,7 @@ function schemaOf(values: readonly Value[], types: ReadonlySet<string | undefine
   return undefined;
 }
 
-/** Fits one integer among numbers. */
+/** Matches one integer in a schema of numbers. */
 export const onlyInteger = (value: number): Json => ({ minimum: value, maximum: value });
 
 function typeOf(value: Value): string | undefined {
@@ -56,13 +56,13 @@ function typeOf(value: Value): string | undefined {
   return Number.isSafeInteger(value) ? "integer" : "number";
 }
 
-/** Schemas that values of one type alone fit, without saying `type`: only the outermost schema of a field may. */
+/** Schemas that match one type without `type`, which only the outermost schema of a field may have. */
 export const isOnly = {
   string: { not: { pattern: neverPattern } },
   integer: { not: { minimum: 1, maximum: 0 } },
 } as const;
 
-/** Fits null, and nothing else of the type. */
+/** Matches null, and no other value of the type. */
 const nullOnly: Readonly<Record<string, Json>> = {
   string: { pattern: neverPattern },
   integer: { minimum: 1, maximum: 0 },
@@ -74,7 +74,7 @@ const nullOnly: Readonly<Record<string, Json>> = {
 
 const composite = ["enum", "not", "allOf", "anyOf", "oneOf"];
 
-/** The schema, or null. The API server checks enums and compositions of null as well. */
+/** The schema, or null. The API server also checks null against enums and compositions. */
 export function nullable(schema: Json): Json {
   const checked = composite.filter((key) => key in schema);
   if (schema.nullable === true || checked.length === 0) return { ...schema, nullable: true };
