@@ -70,7 +70,7 @@ export const lookupWithin =
       if (first === undefined)
         return callback(
           new AddressNotAllowedError(
-            `${hostname} has no ${reach === "public" ? "public " : ""}address that may be reached`,
+            `${hostname} has no allowed ${reach === "public" ? "public " : ""}address`,
           ),
           "",
           0,

@@ -33,14 +33,12 @@ export function allowedApiUrl(
   const base = githubApiUrl(url);
   if (isGitHubCloud(base)) {
     if (!url?.trim().toLowerCase().startsWith("http:")) return base;
-    throw new GitHubNotAllowedError(
-      `${url.trim()} is not encrypted, so nothing is sent there. Write it with https.`,
-    );
+    throw new GitHubNotAllowedError(`${url.trim()} is not encrypted, so nothing is sent there. Use https.`);
   }
   if (allowed.some((one) => githubApiUrl(one) === base)) return base;
   const { origin } = new URL(base);
   throw new GitHubNotAllowedError(
-    `${origin} is no GitHub that the platform may speak to, so nothing is sent there. Use https://github.com, or have an operator ` +
+    `${origin} is not an allowed GitHub, so nothing is sent there. Use https://github.com, or have an operator ` +
       `add its web address to ${allowedUrlsVariable} of the workers.`,
   );
 }

@@ -129,14 +129,15 @@ function failure(thrown: unknown, name: string, overMillis: number | undefined):
   if (cause instanceof GitHubError) return cause;
   if (overMillis !== undefined) {
     return new GitHubUnreachableError(
-      `expected an answer to ${name} within ${overMillis / 1000} s, found none. Try again later.`,
+      `no response to ${name} within ${overMillis / 1000} s. Try again later.`,
     );
   }
   // fetch's own messages may quote headers; the system's do not.
   const system = cause instanceof Error ? cause.cause : undefined;
-  const found = system instanceof Error ? system.message || (system as NodeJS.ErrnoException).code : "none";
+  const reason =
+    system instanceof Error ? system.message || (system as NodeJS.ErrnoException).code : "no reason given";
   return new GitHubUnreachableError(
-    `expected an answer to ${name}, found ${found}. Check url and the network.`,
+    `no response to ${name}: ${reason}. Check url and the network.`,
     undefined,
     { cause: system },
   );
@@ -145,7 +146,7 @@ function failure(thrown: unknown, name: string, overMillis: number | undefined):
 function misfit(name: string, status: number, { issues }: z.ZodError): string {
   const found = issues.slice(0, 3).map(({ path, message }) => `${path.join(".") || "body"}: ${message}`);
   return (
-    `${name} was answered ${status}, but expected what GitHub's API gives, found ${found.join("; ")}. ` +
+    `${name} was answered ${status}, but not with a response of GitHub's API: ${found.join("; ")}. ` +
     "Check that url is that of a GitHub."
   );
 }

@@ -29,7 +29,7 @@ export function fetchWithin(reach: Reach): Fetch {
     const { hostname } = new URL(url);
     const isAddress = isIP(hostname.replace(/^\[|\]$/g, "")) !== 0;
     if (isAddress && reach === "public")
-      throw new AddressNotAllowedError(`${hostname} is no address of a GitHub`);
+      throw new AddressNotAllowedError(`${hostname} is not an address of a GitHub`);
     const options = { ...init, dispatcher: agentOf(reach) };
     return (await undiciFetch(url, options as Parameters<typeof undiciFetch>[1])) as unknown as Response;
   };
@@ -50,15 +50,9 @@ export const wholeAnswers =
       await response.body?.cancel();
       at = redirected(at, location, name, response.status);
       if (redirects >= maxRedirects)
-        throw new GitHubError(
-          `expected an answer to ${name}, found ${redirects + 1} redirects`,
-          response.status,
-        );
+        throw new GitHubError(`too many redirects (${redirects + 1}) after ${name}`, response.status);
       if (init.method !== undefined && init.method !== "GET" && response.status < 307)
-        throw new GitHubError(
-          `expected an answer to ${name}, found a redirect that makes another request of it`,
-          response.status,
-        );
+        throw new GitHubError(`${name} was redirected to a request with another method`, response.status);
     }
   };
 
@@ -68,8 +62,8 @@ function redirected(from: string, location: string, name: string, status: number
   const to = URL.canParse(location, from) ? new URL(location, from) : undefined;
   if (to?.origin === new URL(from).origin) return to.href;
   throw new GitHubError(
-    `expected an answer to ${name}, found a redirect to another host, which gets no request. ` +
-      "Set url to where this GitHub is.",
+    `${name} was redirected to another host, to which nothing is sent. ` +
+      "Set url to the address of this GitHub.",
     status,
   );
 }
@@ -81,10 +75,7 @@ async function whole(response: Response, name: string, limitBytes: number): Prom
   for await (const chunk of response.body ?? []) {
     length += chunk.length;
     if (length > limitBytes)
-      throw new GitHubError(
-        `expected an answer to ${name} of at most ${limitBytes} bytes, found a longer one`,
-        status,
-      );
+      throw new GitHubError(`response to ${name} too large: limit ${limitBytes} bytes`, status);
     chunks.push(chunk);
   }
   return new Response(length === 0 ? null : Buffer.concat(chunks), { status, headers });

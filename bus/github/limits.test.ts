@@ -50,8 +50,8 @@ test("rate limits - the error names the caller, the time, and the reason, in con
     const check = () => limits.check("App 5 at https://api.github.com");
     expect(check).toThrow(GitHubRateLimitedError);
     expect(check).toThrow(
-      "expected no call as App 5 at https://api.github.com before 2026-11-20T10:01:30.500Z, as GitHub asked when it " +
-        "last answered 429; nothing was sent. Wait for the limit to pass.",
+      "rate limited: GitHub answered 429 and allows no calls as App 5 at https://api.github.com before " +
+        "2026-11-20T10:01:30.500Z; nothing was sent. Wait for the limit to pass.",
     );
     expect(check).toThrow(expect.objectContaining({ status: 429, retryAfterMillis: left }));
     clock.millis += 10_000;

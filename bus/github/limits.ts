@@ -25,7 +25,7 @@ export function rateLimits(now: () => number = () => performance.now()): RateLim
       const found = held.get(who);
       if (found === undefined || found.until <= now()) return;
       throw new GitHubRateLimitedError(
-        `expected no call as ${who} before ${found.time}, as GitHub asked when it last answered ${found.status}; ` +
+        `rate limited: GitHub answered ${found.status} and allows no calls as ${who} before ${found.time}; ` +
           "nothing was sent. Wait for the limit to pass.",
         found.status,
         found.until - now(),

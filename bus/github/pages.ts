@@ -32,12 +32,12 @@ export async function* pagesOf<T>(
     const next = nextParameter(link, "http://any", "page");
     if (next !== String(page + 1)) {
       throw new GitHubError(
-        `expected a link to page ${page + 1} of a list, found a link to no page or to another one. Check that url is that of a GitHub.`,
+        `the list has no link to its page ${page + 1}. Check that url is that of a GitHub.`,
       );
     }
     if (page === mostPages) {
       throw new GitHubError(
-        `expected a list of at most ${mostPages * pageSize} items, found more. Close some of what is open there.`,
+        `list too long: limit ${mostPages * pageSize} items. Close some of them on GitHub.`,
       );
     }
   }

@@ -125,8 +125,7 @@ export function githubRepository(options: GitHubRepositoryOptions): GitHubReposi
   const root = `/repos/${repositoryPath(owner, name)}`;
   if (!isToken(token)) {
     throw new GitHubRefusedError(
-      `expected a token for ${owner}/${name}, found ${token === "" ? "none" : "characters that no token has"}. ` +
-        "Check the Secret that it is in.",
+      `${token === "" ? "no token" : "invalid characters in the token"} for ${owner}/${name}. Check its Secret.`,
       401,
     );
   }
@@ -190,8 +189,7 @@ export function githubRepository(options: GitHubRepositoryOptions): GitHubReposi
       );
       if (pulls !== undefined) return pulls;
       throw new GitHubUnreachableError(
-        `expected the open pull requests of ${owner}/${name} to stay the same while they are read, found others each time. ` +
-          "Try again later.",
+        `the open pull requests of ${owner}/${name} changed during each read. Try again later.`,
       );
     },
     async timeline(number, signal) {
@@ -241,7 +239,7 @@ export function githubRepository(options: GitHubRepositoryOptions): GitHubReposi
 function repositoryPath(owner: string, name: string): string {
   if (/^[\w-]+$/.test(owner) && /^[\w.-]+$/.test(name) && !/^\.\.?$/.test(name)) return `${owner}/${name}`;
   throw new GitHubError(
-    `expected the owner and the name of a repository as its page has them, found ${JSON.stringify(`${owner}/${name}`)}. ` +
+    `expected the owner and the name of a repository as on its page, found ${JSON.stringify(`${owner}/${name}`)}. ` +
       "Correct them.",
   );
 }

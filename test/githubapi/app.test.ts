@@ -171,7 +171,7 @@ test("app - reports a response without a usable token without showing it", async
       (thrown) => thrown,
     );
     expect(error.constructor).toBe(GitHubError);
-    expect(error.message).toContain(`found ${Object.keys(wrong)[0]}`);
+    expect(error.message).toContain(`GitHub's API: ${Object.keys(wrong)[0]}`);
     expect(error.message).not.toMatch(/ghs_|aaaa/);
   }
 });

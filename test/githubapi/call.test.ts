@@ -97,7 +97,7 @@ test.each(Object.entries(silences))("call - %s until the deadline is an error", 
   const error = await failed(send({ ...call, signal: new AbortController().signal }));
   expect(error).toBeInstanceOf(GitHubUnreachableError);
   expect(error.message).toMatch(
-    /^expected an answer to GET \/app as App 5 at http:.* within 0\.06 s, found none/,
+    /^no response to GET \/app as App 5 at http:.* within 0\.06 s\. Try again later\.$/,
   );
 });
 
@@ -113,15 +113,15 @@ test("call - a refused connection and an aborted response are retryable", async 
     silences["half an answer"]?.(response);
     setTimeout(() => response.destroy(), 20);
   });
-  const nobody = githubCalls({ base: "http://127.0.0.1:2/api/v3", limits: rateLimits() });
+  const unreachable = githubCalls({ base: "http://127.0.0.1:2/api/v3", limits: rateLimits() });
   for (const [sender, found, code] of [
-    [send, /found (other side closed|terminated)/, "UND_ERR_SOCKET"],
-    [nobody, /found .*ECONNREFUSED/, "ECONNREFUSED"],
+    [send, /\/api\/v3: (other side closed|terminated)\. Check url/, "UND_ERR_SOCKET"],
+    [unreachable, /\/api\/v3: .*ECONNREFUSED/, "ECONNREFUSED"],
   ] as const) {
     const error = await failed(sender(call));
     expect(error).toBeInstanceOf(GitHubUnreachableError);
     expect(error).toMatchObject({ status: undefined, cause: { code } });
-    expect(error.message).toMatch(/^expected an answer to GET \/app as App 5 at http/);
+    expect(error.message).toMatch(/^no response to GET \/app as App 5 at http/);
     expect(error.message).toMatch(found);
   }
 });
@@ -129,11 +129,14 @@ test("call - a refused connection and an aborted response are retryable", async 
 const misfits: Record<string, { reply: Reply; found: RegExp }> = {
   "a page": {
     reply: { body: "<html>", headers: { "content-type": "text/html" } },
-    found: /found body: .*received string/,
+    found: /GitHub's API: body: .*received string/,
   },
-  "broken JSON": { reply: { body: '{"id": 7' }, found: /found body: .*received string/ },
+  "broken JSON": { reply: { body: '{"id": 7' }, found: /GitHub's API: body: .*received string/ },
   nothing: { reply: { status: 204 }, found: /was answered 204, .*received string/ },
-  "other JSON": { reply: { body: { id: "7" } }, found: /found id: .*expected (int|number), received string/ },
+  "other JSON": {
+    reply: { body: { id: "7" } },
+    found: /GitHub's API: id: .*expected (int|number), received string/,
+  },
 };
 
 test.each(Object.entries(misfits))(
@@ -179,7 +182,7 @@ test("call - does not follow a redirect to another host", async () => {
     const { send, seen } = await calling(() => ({ status, headers: { location: `${other}/api/v3/app` } }));
     const error = await failed(send(call));
     expect(error).toBeInstanceOf(GitHubError);
-    expect(error.message).toContain("found a redirect to another host, which gets no request. Set url");
+    expect(error.message).toContain("was redirected to another host, to which nothing is sent. Set url");
     expect(seen).toHaveLength(1);
   }
   expect(elsewhere).toEqual([]);
@@ -195,13 +198,15 @@ test("call - follows a redirect on the same host with the same credentials", asy
 
 test("call - stops following endless redirects", async () => {
   const { send, seen } = await calling(() => ({ status: 302, headers: { location: "/api/v3/app" } }));
-  expect((await failed(send(call))).message).toContain("found 4 redirects");
+  expect((await failed(send(call))).message).toContain("too many redirects (4) after GET /app as App 5");
   expect(seen).toHaveLength(4);
 });
 
 test("call - rejects a redirect that would change the method of a write", async () => {
   const { send, seen } = await calling(() => ({ status: 302, headers: { location: "/api/v3/other" } }));
-  expect((await failed(send({ ...call, method: "POST" }))).message).toContain("makes another request of it");
+  expect((await failed(send({ ...call, method: "POST" }))).message).toContain(
+    "was redirected to a request with another method",
+  );
   expect(seen).toHaveLength(1);
 });
 
@@ -214,7 +219,7 @@ test("call - aborts an endless response", async () => {
     };
     more();
   });
-  expect((await failed(send(call))).message).toMatch(/of at most \d+ bytes, found a longer one/);
+  expect((await failed(send(call))).message).toMatch(/too large: limit \d+ bytes$/);
 });
 
 test("call - shows only the status of an error that is not GitHub's", async () => {
