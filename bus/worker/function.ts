@@ -31,10 +31,7 @@ export type NewChild<T extends KubeObject> = Omit<T, "apiVersion" | "kind" | "me
 export interface Reads {
   /** Reads one object by name. Default namespace: that of the reconciled object. */
   get<T extends KubeObject>(kind: Kind<T>, name: string, namespace?: string): Promise<Stored<T> | undefined>;
-  /**
-   * Reads the objects of a kind that `owner` controls (by uid, not by name), in no order. `owner` is the reconciled object or
-   * another one in its namespace.
-   */
+  /** Reads the objects of a kind that `owner` controls by uid, in no order. Default: the reconciled object; others must share its namespace. */
   children<T extends KubeObject>(kind: Kind<T>, owner?: Stored): Promise<Stored<T>[]>;
   /** Reads all objects of a kind in a namespace, in no order. Default namespace: that of the reconciled object. */
   list<T extends KubeObject>(kind: Kind<T>, namespace?: string): Promise<Stored<T>[]>;

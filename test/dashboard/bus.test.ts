@@ -19,13 +19,8 @@ import { functions } from "../../functions/index.ts";
 import { Branch } from "../fixtures/functions/branches.ts";
 import { Probe } from "../fixtures/functions/probe.ts";
 import { Sticker } from "../fixtures/functions/stickers.ts";
-import {
-  type DashboardEnvironment,
-  foreign,
-  people,
-  startDashboardEnvironment,
-  team,
-} from "../harness/dashboard.ts";
+import type { DashboardEnvironment } from "../harness/dashboard.ts";
+import { foreign, people, startDashboardEnvironment, team } from "../harness/dashboard.ts";
 import type { GatewayReplica, Replica } from "../harness/environment.ts";
 import { readEvents } from "../harness/eventreader.ts";
 import { grantBus } from "../harness/rights.ts";
@@ -98,14 +93,10 @@ const replicas = async () => (await get<Working>(bob, `working?namespace=${team}
 test("RBAC decides what a user may see", async () => {
   const rights = async (user: Visitor, namespace = "") =>
     (await get<BusRights>(user, `rights?namespace=${namespace}`)).body;
+  const allowed = { functions: true, activity: true, deadLetters: true, replay: true };
   const none = { functions: false, activity: false, deadLetters: false, replay: false };
   expect(await rights(alice)).toEqual({ ...none, functions: true });
-  expect(await rights(alice, team)).toEqual({
-    functions: true,
-    activity: true,
-    deadLetters: true,
-    replay: true,
-  });
+  expect(await rights(alice, team)).toEqual({ ...none, ...allowed });
   expect(await rights(alice, foreign)).toEqual({ ...none, functions: true });
   expect(await rights(bob)).toEqual(none);
   expect(await rights(bob, team)).toEqual({ ...none, activity: true, deadLetters: true });

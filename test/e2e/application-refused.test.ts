@@ -169,7 +169,8 @@ test("leaves an object that another client created under a child's name, until t
   await until(
     "taken",
     (app) =>
-      conditionOf(app)?.message.includes(`is controlled by ConfigMap owner (uid ${owner.metadata.uid})`) === true,
+      conditionOf(app)?.message.includes(`is controlled by ConfigMap owner (uid ${owner.metadata.uid})`) ===
+      true,
   );
   await beforeRetry(() => paas.kit.client.delete(Service, at("taken"), {}));
   await until("taken", isDeployed);

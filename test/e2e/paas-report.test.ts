@@ -90,7 +90,9 @@ test("reports a preview in a status, a deployment, and one comment, and updates 
   expect((await previews.until("all", () => true)).metadata.resourceVersion).toBe(metadata.resourceVersion);
 
   await paas.github.closePullRequest(pull);
-  await expect.poll(async () => (await told.comments(1))[0]?.body, later).toContain("was deleted: the pull request is closed");
+  await expect
+    .poll(async () => (await told.comments(1))[0]?.body, later)
+    .toContain("was deleted: the pull request is closed");
   expect((await told.deployments(1)).map(([, state]) => state)).toEqual(["inactive", "inactive"]);
   await paas.github.reopenPullRequest(pull);
   await expect.poll(async () => (await told.comments(1))[0]?.body, later).toMatch(/State \| Ready/);

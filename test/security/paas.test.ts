@@ -99,7 +99,9 @@ test("previews are created, reported, rebuilt, and deleted, and so is their pipe
   await previews.until("web", has("Reported", "True"));
   await github.closePullRequest(pull);
   await untilNoObjects(paas, "web", pull.number);
-  await expect.poll(async () => (await told.comments(pull.number))[0]?.body, later).toContain("was deleted: the pull request is closed");
+  await expect
+    .poll(async () => (await told.comments(pull.number))[0]?.body, later)
+    .toContain("was deleted: the pull request is closed");
   const last = await previews.open("web", { branch: "last" });
   await previews.phases("web", { [last.number]: "Ready" });
   // Wait until GitHub has received the reports; otherwise there is nothing to withdraw.

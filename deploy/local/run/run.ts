@@ -60,7 +60,7 @@ export async function openRun(): Promise<Run> {
       }
       if (children.get(spec.name)?.child.pid !== undefined) {
         throw new Error(
-          `a child named "${spec.name}" is already running. ` + "Restart it instead, or choose another name.",
+          `a child named "${spec.name}" is already running. Restart it instead, or choose another name.`,
         );
       }
       const child = createChild(directory, spec);
