@@ -166,7 +166,7 @@ describe("a permission error is reported at once", () => {
       .inbox.request(objectOfBridge, "{}", patient)
       .catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(BusPermissionError);
-    expect((error as Error).message).toContain(`does not let denrei-mine publish on "${objectOfBridge}"`);
+    expect((error as Error).message).toContain(`denrei-mine may not publish on "${objectOfBridge}" on the bus`);
     await expect(
       parties.of("operator").inbox.collect("$JS.API.DIRECT.GET.OBJECTS", "{}", () => "last", patient),
     ).rejects.toBeInstanceOf(BusPermissionError);
@@ -186,7 +186,7 @@ describe("a permission error is reported at once", () => {
     const inbox = openInbox(parties.of("mine").nc, foreign);
     await parties.of("mine").nc.flush();
     for (let asked = 0; asked < 2; asked++)
-      await expect(inbox.request("$JS.API.INFO", "", patient)).rejects.toThrow(/may not|does not let/);
+      await expect(inbox.request("$JS.API.INFO", "", patient)).rejects.toThrow(/may not/);
   });
 
   test("to a client that pulls from another function's queue, at intervals", async () => {
@@ -206,6 +206,6 @@ describe("a permission error is reported at once", () => {
     await twice.promise;
     await pull.stop();
     expect(refused.length).toBeLessThan(5);
-    expect(refused[0]).toMatch(/^403 .*denrei-mine publish on "\$JS\.API\.CONSUMER\.MSG\.NEXT\.WORK_theirs/);
+    expect(refused[0]).toMatch(/^403 .*denrei-mine may not publish on "\$JS\.API\.CONSUMER\.MSG\.NEXT\.WORK_theirs/);
   });
 });
