@@ -49,7 +49,7 @@ test("saves affect only the selected namespaces, and remove nothing from a CRD",
 
   mine.save(pebble, source({ mark: "4" }));
   await printed("The new code does not start. Code 3 keeps running.");
-  const advice = await printed("found v1 .spec.colour: others may use it");
+  const advice = await printed("has more than this version knows: v1 .spec.colour: others may use it");
   expect(await specFields(client)).toEqual(["colour", "ticks"]);
   await put(client, "second");
   expect(await firstMark(client, "second")).toBe("3");

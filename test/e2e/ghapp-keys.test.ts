@@ -123,12 +123,12 @@ test("reads the key of a ClusterGitHubApp only in the platform's namespace, and 
   await ghapps.clusterApp("placed", { privateKeySecretRef });
   await ghapps.app("placed", { privateKeySecretRef }, "team-a");
   const cluster = await readyIs(ClusterGitHubApp, {}, "KeySecretNotFound");
-  expect(conditionOf(cluster)?.message).toContain(`the Secret placed-key in ${platformNamespace}`);
+  expect(conditionOf(cluster)?.message).toContain(`no Secret placed-key in ${platformNamespace}`);
 
   await ghapps.keySecret(platformNamespace, "placed-key");
   await readyIs(ClusterGitHubApp, {}, "Authenticated");
   const local = await readyIs(GitHubApp, { namespace: "team-a" }, "KeySecretNotFound");
-  expect(conditionOf(local)?.message).toContain("the Secret placed-key in team-a");
+  expect(conditionOf(local)?.message).toContain("no Secret placed-key in team-a");
   await ghapps.keySecret("team-a", "placed-key");
   await readyIs(GitHubApp, { namespace: "team-a" }, "Authenticated");
 });

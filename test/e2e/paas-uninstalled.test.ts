@@ -46,12 +46,12 @@ test("a running commit stays ready with a warning, and other commits wait until 
     for (const name of names) await paas.kit.client.delete(CustomResourceDefinition, { name }, {});
     const meanwhile = await syncs.until("kept", "KpackNotInstalled", "Ready", "True");
     expect(meanwhile.status?.warning).toMatch(
-      /kpack's CRDs are missing; install kpack: .*while custom resource definition is terminating$/,
+      /kpack's CRDs are missing, install kpack: .*while custom resource definition is terminating$/,
     );
     await releaseImages();
     await paas.kit.untilGone(CustomResourceDefinition, { name: "images.kpack.io" });
     await hastenTimer(paas, "modoki-remotesync", { namespace: paas.namespace, name: "kept" });
-    const missing = /kpack's CRDs are missing; install kpack: .*404 page not found$/;
+    const missing = /kpack's CRDs are missing, install kpack: .*404 page not found$/;
     const kept = await paas.kit.until(RemoteSync, { name: "kept" }, ({ status: now }) =>
       missing.test(now?.warning ?? ""),
     );

@@ -29,6 +29,6 @@ test("when other streams reserve all storage, the error names the setting to rai
   onTestFinished(() => local.stop());
   await local.bus.jsm.streams.add({ name: "OTHERS", subjects: ["others"], max_bytes: maxFileBytes });
   await expect(ensureTopology(local.bus, options, [interest])).rejects.toThrow(
-    /stream \w+, but limits of streams reserve all of it.* Raise max_file_store/,
+    /no storage left for the stream \w+, because limits of streams reserve all of it.* Raise max_file_store/,
   );
 });
