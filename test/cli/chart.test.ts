@@ -74,7 +74,7 @@ describe("chart", () => {
 
   test("prints empty roles without listed kinds, and none for an invalid list", async () => {
     const none = await runHere(["chart", "rbac", "--config", file("no-kinds.yaml", "site: {}"), "--json"]);
-    expect(none).toMatchObject({ code: 0, stderr: expect.stringContaining("these roles are empty") });
+    expect(none).toMatchObject({ code: 0, stderr: expect.stringContaining("These roles are empty") });
     const { items } = JSON.parse(none.stdout) as { items: { kind: string; rules?: unknown }[] };
     expect(items.filter(({ kind }) => kind === "ClusterRole").map(({ rules }) => rules)).toEqual([[], []]);
     const secret = 'kinds: [{ group: "", version: v1, kind: Secret, plural: secrets }]';

@@ -33,6 +33,8 @@ test("what the guide prints works, and no webhook is lost while code is saved or
   const here = place();
   const mine = project(here);
   mine.addFunctions("ghapp");
+  // The PipeCD simulator needs the functions that it is written for.
+  for (const folder of ["pipecd", "paas"]) mine.addFunctions(folder);
   mine.save("stones/pebble.ts", marking(1));
   mine.saveCatalog({
     pebble: "stones/pebble.ts",
