@@ -71,7 +71,7 @@ test("starts and registers everything, deploys new images, and deletes everythin
     places(/^demo$/, /^requested a build of the commit (1{7}|2{7})$/),
     places(
       worker,
-      new RegExp(`^PipeCD has the event ${id} of registry.example.com/web@sha256:[0-9a-f]{7}…$`),
+      new RegExp(`^PipeCD has the event ${id} for registry.example.com/web@sha256:[0-9a-f]{7}…$`),
     ),
     places(
       /^agent$/,
