@@ -10,7 +10,7 @@ import { Probe } from "../fixtures/functions/probe.ts";
 import { type LocalTestEnvironment, startLocalTestEnvironment } from "../harness/environment.ts";
 import { startKet } from "./index.ts";
 
-const fixture = (name: string) => new URL(`../../fixtures/functions/${name}.ts`, import.meta.url);
+const fixture = (name: string) => new URL(`../fixtures/functions/${name}.ts`, import.meta.url);
 const fixtures = fileURLToPath(new URL("../fixtures/cases/probe", import.meta.url));
 
 let kit: LocalTestEnvironment;

@@ -15,7 +15,7 @@ import { readFixture } from "./fixture.ts";
 import { type Ket, type Manifest, startKet, UnservedKindError } from "./index.ts";
 
 const functions = ["probe", "branches"].map(
-  (name) => new URL(`../../fixtures/functions/${name}.ts`, import.meta.url),
+  (name) => new URL(`../fixtures/functions/${name}.ts`, import.meta.url),
 );
 const fixtures = fileURLToPath(new URL("../fixtures/cases/probe", import.meta.url));
 
@@ -33,7 +33,7 @@ let ket: Ket;
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "ket-manifests-"));
-  const shipped = (kind: string) => fileURLToPath(new URL(`../../../crds/${kind}`, import.meta.url));
+  const shipped = (kind: string) => fileURLToPath(new URL(`../../crds/${kind}`, import.meta.url));
   ket = await startKet({
     functions,
     fixtures,
