@@ -171,7 +171,9 @@ test("a CRD with fields of a newer version stays unchanged unless losing them is
     JSON.stringify(crdOf(Probe)).replace('"mode":', '"verses":{"type":"string"},"mode":'),
   );
   await install(newer);
-  await expect(install(crdOf(Probe))).rejects.toThrow("has more than this version knows: v1 .spec.verses: a newer version");
+  await expect(install(crdOf(Probe))).rejects.toThrow(
+    "has more than this version knows: v1 .spec.verses: a newer version",
+  );
   await install(newer);
 
   const spec = async () => {

@@ -112,5 +112,7 @@ test("a user who may not use the App may label its Installation, but not change 
   const at = { namespace: "default", name: "main" };
   await bob.mergePatch(Installation, at, { metadata: { labels: { seen: "yes" } } }, manager);
   const widened = { spec: { permissions: { administration: "write" } } };
-  await expect(bob.mergePatch(Installation, at, widened, manager)).rejects.toThrow(/403.*bob may not use the ClusterGitHubApp/);
+  await expect(bob.mergePatch(Installation, at, widened, manager)).rejects.toThrow(
+    /403.*bob may not use the ClusterGitHubApp/,
+  );
 });

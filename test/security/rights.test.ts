@@ -166,7 +166,9 @@ describe("a permission error is reported at once", () => {
       .inbox.request(objectOfBridge, "{}", patient)
       .catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(BusPermissionError);
-    expect((error as Error).message).toContain(`denrei-mine may not publish on "${objectOfBridge}" on the bus`);
+    expect((error as Error).message).toContain(
+      `denrei-mine may not publish on "${objectOfBridge}" on the bus`,
+    );
     await expect(
       parties.of("operator").inbox.collect("$JS.API.DIRECT.GET.OBJECTS", "{}", () => "last", patient),
     ).rejects.toBeInstanceOf(BusPermissionError);
@@ -206,6 +208,8 @@ describe("a permission error is reported at once", () => {
     await twice.promise;
     await pull.stop();
     expect(refused.length).toBeLessThan(5);
-    expect(refused[0]).toMatch(/^403 .*denrei-mine may not publish on "\$JS\.API\.CONSUMER\.MSG\.NEXT\.WORK_theirs/);
+    expect(refused[0]).toMatch(
+      /^403 .*denrei-mine may not publish on "\$JS\.API\.CONSUMER\.MSG\.NEXT\.WORK_theirs/,
+    );
   });
 });
