@@ -110,7 +110,7 @@ test("previews are created, reported, rebuilt, and deleted, and so is their pipe
   await kit.client.delete(AppPipeline, { namespace: "default", name: "web" }, {});
   await kit.untilGone(AppPipeline, { name: "web" });
   await untilNoObjects(paas, "web", last.number);
-  expect((await told.comments(last.number)).map(({ body }) => /is gone/.test(body))).toEqual([true]);
+  expect((await told.comments(last.number)).map(({ body }) => /was deleted/.test(body))).toEqual([true]);
   expect(await told.deployments(last.number)).toEqual([[last.headSha, "inactive"]]);
   expect((await told.statuses(last.headSha))[0]?.state).toBe("success");
 });
