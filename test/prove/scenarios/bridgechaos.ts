@@ -33,7 +33,7 @@ export const bridgeChaos: Scenario = {
   number: 2,
   name: "bridge-chaos",
   title:
-    "Shelves and notes are created, changed, moved, and deleted while the bridge's API server connection is reset, silent, throttled, or expired, and while the bridge is dead.",
+    "Objects of two test kinds, Shelf and Note, are created, changed, moved, and deleted while the bridge's API server connection is reset, silent, throttled, or expired, and while the bridge is dead.",
   promise: "bus and functions match the API server after connection faults and bridge crashes",
   fullMinutes: 12,
   // test/faults/bridge-*.test.ts cover each of its faults with stricter checks.

@@ -115,16 +115,19 @@ async function measure(
         grows(`${role}, resident`, rssOfRole(role), limitOf(limits.rss), slowly(rss.get(role) ?? [])),
       ),
       {
-        what: "songs a second",
+        what: "completed Hikawas a second",
         limit: `≥ ${figure(least)}`,
         found: figure(rate),
         holds: rate >= least,
       },
     ],
     figures: [
-      { what: "songs after warm-up (at least ten objects and writes each)", found: figure(songs) },
-      { what: "unfinished songs at the end", found: figure(open) },
-      { what: "songs skipped due to backlog", found: figure(skipped) },
+      {
+        what: "Hikawas completed after warm-up (at least ten objects and writes each)",
+        found: figure(songs),
+      },
+      { what: "unfinished Hikawas at the end", found: figure(open) },
+      { what: "Hikawas skipped due to backlog", found: figure(skipped) },
       {
         what: "bus messages after warm-up and at the end",
         found: `${figure(warmMessages ?? Number.NaN)} and ${figure(messages)}`,
