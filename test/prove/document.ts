@@ -95,7 +95,7 @@ ${rows.join("\n")}
 ${soak === undefined ? "" : `[Soak](#soak), a steady load to find memory leaks: ${hasBroken(soak) ? "**not all checks hold**" : "all checks hold"}.\n\n`}**Not covered**:
 
 * Networks and zones between machines: everything runs on one machine.
-* Power loss and damaged files: the faults kill processes, but not the machine. [What JetStream can lose](operations.md#what-jetstream-can-lose) covers these cases.
+* Power loss and damaged files: the faults kill processes, but not the machine. [Durability of JetStream](operations.md#durability-of-jetstream) covers these cases.
 * Partitions between NATS servers, and more than one kube-apiserver or etcd.
 * Other seeds and longer runs: each result is from one run.
 * The PaaS and PipeCD functions, which have their own fault tests in \`test/faults\`, and the real GitHub.
