@@ -107,15 +107,15 @@ const methodOf = ({
   sizes,
 }: Results): string => `* One local platform serves the whole run. The sides take turns, and the side that starts alternates. In each round, each side starts afresh on an
   empty cluster (and an empty bus), settles, and completes one Hikawa before the measurement.
-* ${sizes.hikawas} Hikawas with \`intervalMillis: 0\` are created, 8 at a time. Both sides sing Doko, Zun, Zun, Zun, Zun, Doko. Wall time runs from the first
-  create to the watch event of the last \`status.kiyoshied\`. Every song is verified (spec, status, six numbered words, one Kiyoshi);
-  a wrong song ends the run.
+* ${sizes.hikawas} Hikawas with \`intervalMillis: 0\` are created, 8 at a time. Both sides say Doko, Zun, Zun, Zun, Zun, Doko. Wall time runs from the first
+  create to the watch event of the last \`status.kiyoshied\`. Every Hikawa is verified (spec, status, six numbered words, one Kiyoshi);
+  a wrong one ends the run.
 * API calls are the kube-apiserver's own count (\`apiserver_request_total\`) for the three kinds and for Events, without the benchmark's
   creates. A watch counts when it ends.
-* CPU is user and system time from \`/proc/<pid>/stat\`, from the first create to 2 s after the end, to include deferred work. "controller" is bridge,
-  workers, and nats-server together for Denrei. "benchmark" creates and watches the Hikawas, and reads fewer events if a side writes less.
+* CPU is user and system time from \`/proc/<pid>/stat\`, from the first create to 2 s after the end, to include deferred work. For Denrei, "controller" is bridge,
+  workers, and nats-server together. "benchmark" creates and watches the Hikawas, and reads fewer events if a side writes less.
   "rest of the machine" is kernel, other programs, and hypervisor: noise, unless it is large.
-* Latency: after the ${sizes.hikawas}, in the same processes, ${sizes.singles} Hikawas twice, one after another. "from rest" starts ${rests["from rest"]} ms after the last song ended, when
+* Latency: after the ${sizes.hikawas}, in the same processes, ${sizes.singles} Hikawas twice, one after another. "from rest" starts ${rests["from rest"]} ms after the last Hikawa completed, when
   all processes are idle; "back to back" starts at once, during cleanup. Latency runs from sending the create to the watch event of the first
   Zundoko, both in the benchmark's process.
 * Ticket queue: three processes make ${sizes.requests.toLocaleString("en-US")} requests for 1,000 keys, up to 128 at once each, and handle each other's, 10 at once each. "queue
@@ -123,8 +123,8 @@ const methodOf = ({
   of the worker's work, including reading the object. With keys mostly free, requests pause while 200 tickets wait, so nearly every request is
   a ticket. With keys mostly owned, each answer triggers the next request, and most requests leave a mark. Time runs until no ticket or mark is
   left, and every key must have been processed after its last request.
-* Memory: resident set. Before the first figure, 300 Hikawas were completed and a quarter of the idle ones created, and all were deleted, so that
-  compiled code and grown buffers do not count as cost of objects; "started" shows the memory before that. Idle Hikawas
+* Memory: resident set. Before the first figure, 300 Hikawas were completed, a quarter of the idle ones was created, and all were deleted. So
+  compiled code and grown buffers do not count as cost of objects. "started" shows the memory before that. Idle Hikawas
   wait for a word due tomorrow. Each figure is the lowest sample of 45 idle seconds without a heap limit; V8 collects at its own pace, so these
   figures vary by tens of MB. "collected" is after a forced full collection, which shows the cost of the objects. An inspector session without a port
   forces it, so the processes run as in production. The Go runtime offers no such command from outside.
