@@ -16,9 +16,9 @@ const options = new Command("soak")
   .description("carry a steady load and check whether the memory of any process grows")
   .option("--minutes <minutes>", "duration; a longer run finds smaller leaks", above("minutes"), 30)
   .option(
-    "--per-second <songs>",
+    "--per-second <hikawas>",
     "Hikawas created, completed, and deleted per second; must be within the machine's capacity",
-    above("songs"),
+    above("Hikawas"),
     // Two cores carry twice as many, including the API server and the load.
     3,
   )
