@@ -74,7 +74,7 @@ export function holds(
 }
 
 /** A deletion is new even at a version that the bus already has: lists report deletions at their own version. */
-export function isNews(before: Known, resourceVersion: string, change: Change): boolean {
+export function isNewChange(before: Known, resourceVersion: string, change: Change): boolean {
   const order = compareVersions(resourceVersion, before.resourceVersion);
   return order > 0 || (order === 0 && change === "deleted" && !before.deleted);
 }
@@ -106,7 +106,7 @@ const readKnown = (
 /** What a bridge learned from the stream at its start. */
 export interface Learned {
   /** Former addresses of moved objects: a bridge stopped before it could publish their deletion. */
-  readonly left: readonly { readonly address: Address; readonly resourceVersion: string }[];
+  readonly formerAddresses: readonly { readonly address: Address; readonly resourceVersion: string }[];
   /** The stream has a message that no bridge wrote. */
   readonly damaged: boolean;
   /** The bus has less than it had at the saved position. */
@@ -116,7 +116,7 @@ export interface Learned {
 }
 
 /** Fills a ledger from the bus, and reports what is wrong with the stream. */
-export async function learn(
+export async function fillLedger(
   options: KnownOptions & {
     readonly extent?: SavedExtent;
     readonly onUnreadable?: (subject: string) => void;
@@ -143,9 +143,9 @@ export async function learn(
     if (ledger.ownerOf(address.key) === undefined) ledger.assign(address);
     else if (ledger.ownerOf(address.key) !== address.owner) atTwoAddresses.add(address.key);
   });
-  const left = [...atTwoAddresses].flatMap((key) => assignNewest(ledger, key));
+  const formerAddresses = [...atTwoAddresses].flatMap((key) => assignNewest(ledger, key));
   return {
-    left,
+    formerAddresses,
     damaged,
     lost: last < extent.sequence || ledger.count + deletedSince < extent.objects,
     last,
@@ -153,7 +153,7 @@ export async function learn(
 }
 
 /** Makes the newest version the object's current one. Returns its other addresses, each with the version that replaced it. */
-function assignNewest(ledger: Ledger, key: string): Learned["left"] {
+function assignNewest(ledger: Ledger, key: string): Learned["formerAddresses"] {
   const alive = ledger.all(key).filter(({ deleted }) => !deleted);
   alive.sort((a, b) => compareVersions(a.resourceVersion, b.resourceVersion) || a.sequence - b.sequence);
   const newest = alive.pop();
