@@ -1,4 +1,5 @@
 /** The bridge watches kinds of one cluster and maintains the object store. Two or more replicas share the kinds. */
+import type { KV } from "@nats-io/kv";
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import type { KubeClient } from "../kube/client.ts";
@@ -6,19 +7,20 @@ import { optInLabel } from "../kube/domain.ts";
 import { type Kind, kindText, Namespace } from "../kube/kind.ts";
 import type { ListedFor } from "../kube/listedkinds.ts";
 import type { Bus } from "../nats/connect.ts";
-import { isNotStored, notStored } from "../nats/publishbacklog.ts";
 import { startProcessClock } from "../process/clock.ts";
 import { platformNamespace } from "../process/namespace.ts";
 import { bridgeBucket, streams } from "../subjects.ts";
 import { type BusOptions, ensureTopology, type Interest } from "../topology.ts";
 import type { LeaseTimes } from "./lease.ts";
-import { type Lease, ownLease, sharedLease } from "./leases.ts";
+import { sharedLease } from "./leases.ts";
 import { followListed } from "./listed.ts";
 import { bridgeMetrics } from "./metrics.ts";
 import { followOptedIn } from "./optedin.ts";
-import { leaseKey, positionKey } from "./position.ts";
+import { positionKey } from "./position.ts";
 import { registerQueueMetrics } from "./queuemetrics.ts";
-import { type Scope, type ScopeState, scopeText, startScope } from "./scope.ts";
+import { Readiness } from "./readiness.ts";
+import { RunningScopes, type StopScope } from "./runningscopes.ts";
+import type { ScopeState, ScopeTools } from "./scope.ts";
 import { registerStreamMetrics } from "./streammetrics.ts";
 import { keepTopology } from "./topologykeeper.ts";
 
@@ -54,19 +56,10 @@ export interface Bridge {
   stop(): Promise<void>;
 }
 
-/** Options of a scope. */
-interface StartOptions {
-  readonly lease?: Lease;
-  readonly rightsCommand?: string;
-}
-
-/** Most broken watches reopen at once. After this long, the bridge reports that it is not ready. Milliseconds. */
-const troubledMillis = 5000;
-
 /** Starts a bridge. Resolves when it stands by or leads for every kind. */
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {
-  const { bus, cluster, replica, kinds, namespaces = [], client, log } = options;
-  await ensureTopology(bus, options.busOptions, options.interests, (stream) =>
+  const { bus, cluster, replica, interests = [], log, registry } = options;
+  await ensureTopology(bus, options.busOptions, interests, (stream) =>
     log.warn(
       { stream },
       "stream has no size limit: the NATS server could not reserve the storage; set max_bytes when it can",
@@ -75,127 +68,126 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const kv = await bus.kvm.open(bridgeBucket);
   const stopping = new AbortController();
   const { signal } = stopping;
-  const clock = await startProcessClock({
-    bus,
-    stream: streams.objects,
-    signal,
-    log,
-    registry: options.registry,
-  });
-  const tools = { ...options, kv, metrics: bridgeMetrics(options.registry) };
-  registerQueueMetrics({ bus, interests: options.interests ?? [], clock, log, registry: options.registry });
-  registerStreamMetrics({ bus, interests: options.interests ?? [], log, registry: options.registry });
-  const scopes = new Set<Scope>();
-  let interests = options.interests ?? [];
-  let topologyTrouble: Error | undefined;
-  const keeping = keepTopology({
-    ...options,
-    interests: () => interests,
-    published: () => tools.metrics.progress.objects(),
-    signal: stopping.signal,
-    onObjectsLost(how) {
-      for (const scope of scopes) scope.restart(how);
-    },
-    onTrouble(error) {
-      topologyTrouble = error;
-    },
-  });
-  const states = new Map<string, ScopeState>();
-  const troubles = new Map<string, { readonly since: number; readonly error: Error }>();
+  const clock = await startProcessClock({ bus, stream: streams.objects, signal, log, registry });
+  const metrics = bridgeMetrics(registry);
+  registerQueueMetrics({ bus, interests, clock, log, registry });
+  registerStreamMetrics({ bus, interests, log, registry });
+  const bridge = new RunningBridge(options, kv, metrics, stopping);
+  bridge.start();
+  log.info({ kinds: [...bridge.states().keys()], cluster, replica }, "bridge ready");
+  return bridge;
+}
 
-  const troubleOf =
-    (name: string) =>
-    (error: Error | undefined): void => {
-      if (error === undefined) troubles.delete(name);
-      else troubles.set(name, { since: troubles.get(name)?.since ?? performance.now(), error });
-    };
+class RunningBridge implements Bridge {
+  readonly #options: BridgeOptions;
+  readonly #kv: KV;
+  readonly #stopping: AbortController;
+  readonly #readiness = new Readiness();
+  readonly #scopes: RunningScopes;
+  /** The current subscriptions, with the kinds that are listed now. */
+  #interests: readonly Interest[];
+  /** Loops that end when `#stopping` aborts. */
+  readonly #loops: Promise<void>[] = [];
+  /** Stop the scopes of kinds that are always watched. */
+  readonly #stops: StopScope[] = [];
 
-  const leaseOf = (kind: Kind, namespace?: string) => ({
-    kv,
-    key: leaseKey(cluster, kind, namespace),
-    holder: replica,
-    times: options.leaseTimes,
-  });
-
-  function start(
-    kind: Kind,
-    namespace: string | undefined,
-    { lease = ownLease(leaseOf(kind, namespace)), rightsCommand }: StartOptions = {},
-  ): Scope {
-    const name = scopeText(kind, namespace);
-    const onState = (state: ScopeState) => states.set(name, state);
-    // A missing role for a listed kind does not make the bridge unready.
-    const onTrouble = rightsCommand === undefined ? troubleOf(name) : () => undefined;
-    const scope = startScope({ ...tools, kind, namespace, lease, rightsCommand, onState, onTrouble });
-    scopes.add(scope);
-    return {
-      ...scope,
-      async stop() {
-        scopes.delete(scope);
-        await scope.stop();
-        states.delete(name);
-      },
-    };
+  constructor(options: BridgeOptions, kv: KV, metrics: ScopeTools["metrics"], stopping: AbortController) {
+    this.#options = options;
+    this.#kv = kv;
+    this.#stopping = stopping;
+    this.#scopes = new RunningScopes({ ...options, kv, metrics }, this.#readiness);
+    this.#interests = options.interests ?? [];
   }
 
-  const optedIn = namespaces.length > 0 ? [] : kinds.filter(({ reach }) => reach === "opted-in");
-  const startAll = (kind: Kind, more?: StartOptions): Scope[] =>
-    kind.scope === "Namespaced" && namespaces.length > 0
-      ? namespaces.map((namespace) => start(kind, namespace, more))
-      : [start(kind, undefined, more)];
-  const lasting = kinds.filter((kind) => !optedIn.includes(kind)).flatMap((kind) => startAll(kind));
-  const shared = optedIn.map((kind) => ({ kind, lease: sharedLease(leaseOf(kind)) }));
-  const following =
-    optedIn.length > 0 &&
-    followOptedIn({
-      client,
-      signal: stopping.signal,
+  start(): void {
+    const { kinds, lists = [], namespaces = [] } = this.#options;
+    const optedIn = namespaces.length > 0 ? [] : kinds.filter(({ reach }) => reach === "opted-in");
+    const always = kinds.filter((kind) => !optedIn.includes(kind));
+    this.#loops.push(this.#keepTopology());
+    this.#stops.push(...always.flatMap((kind) => this.#scopes.startKind(kind)));
+    if (optedIn.length > 0) this.#loops.push(this.#followOptedIn(optedIn));
+    if (lists.length > 0) this.#loops.push(this.#followListed(lists));
+  }
+
+  states(): ReadonlyMap<string, ScopeState> {
+    return this.#scopes.states;
+  }
+
+  notReady(): string | undefined {
+    return this.#readiness.notReady();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await Promise.all([...this.#loops, ...this.#stops.map((stop) => stop())]);
+  }
+
+  #keepTopology(): Promise<void> {
+    const { bus, busOptions, log } = this.#options;
+    return keepTopology({
+      bus,
+      busOptions,
+      interests: () => this.#interests,
+      published: () => this.#scopes.objects,
+      signal: this.#stopping.signal,
       log,
-      onTrouble: troubleOf(`${kindText(Namespace)} with the label ${optInLabel}`),
+      onObjectsLost: (how) => this.#scopes.restart(how),
+      onTrouble: (error) => this.#readiness.setTopologyError(error),
+    });
+  }
+
+  /** Watches the kinds in each opted-in namespace. The namespaces of a kind share a lease. */
+  #followOptedIn(kinds: readonly Kind[]): Promise<void> {
+    const { client, log } = this.#options;
+    const scopes = this.#scopes;
+    const name = `${kindText(Namespace)} with the label ${optInLabel}`;
+    const shared = kinds.map((kind) => ({ kind, lease: sharedLease(scopes.leaseOf(kind)) }));
+    return followOptedIn({
+      client,
+      signal: this.#stopping.signal,
+      log,
+      onTrouble: (error) => this.#readiness.setWatchError(name, error),
       enter(namespace) {
-        const scopes = shared.map(({ kind, lease }) => start(kind, namespace, { lease }));
-        return async () => void (await Promise.all(scopes.map((scope) => scope.stop())));
+        const stops = shared.map(({ kind, lease }) => scopes.start(kind, namespace, { lease }));
+        return async () => void (await Promise.all(stops.map((stop) => stop())));
       },
     });
-  const watched = new Set(kinds.map(kindText));
-  const { lists = [] } = options;
-  const listing =
-    lists.length > 0 &&
-    followListed({
-      ...{ client, lists, platformNamespace, log },
-      signal: stopping.signal,
-      async prepare(fn, listed) {
-        interests = interests.map((interest) =>
-          interest.scope.fn === fn ? { ...interest, listed } : interest,
-        );
-        // Create the router's subscription before the first event is published.
-        await ensureTopology(bus, options.busOptions, interests);
-      },
-      enter(kind, { rightsCommand }) {
+  }
+
+  /** Watches the kinds that the installation lists, while it lists them. */
+  #followListed(lists: readonly ListedFor[]): Promise<void> {
+    const { client, kinds, log } = this.#options;
+    const watched = new Set(kinds.map(kindText));
+    return followListed({
+      client,
+      platformNamespace,
+      lists,
+      signal: this.#stopping.signal,
+      log,
+      prepare: (fn, listed) => this.#subscribe(fn, listed),
+      enter: (kind, { rightsCommand }) => {
         // Another function may own or watch the same kind.
-        const scopes = watched.has(kindText(kind)) ? [] : startAll(kind, { rightsCommand });
+        const stops = watched.has(kindText(kind)) ? [] : this.#scopes.startKind(kind, { rightsCommand });
         return async (why) => {
-          await Promise.all(scopes.map((scope) => scope.stop()));
-          if (why === "stopped" || scopes.length === 0) return;
-          const places = namespaces.length > 0 ? namespaces : [undefined];
-          await Promise.all(places.map((namespace) => kv.delete(positionKey(cluster, kind, namespace))));
+          await Promise.all(stops.map((stop) => stop()));
+          if (why === "unlisted" && stops.length > 0) await this.#deletePositions(kind);
         };
       },
     });
-  log.info({ kinds: [...states.keys()], cluster, replica }, "bridge ready");
-  return {
-    states: () => states,
-    notReady() {
-      for (const [name, { since, error }] of troubles) {
-        if (performance.now() - since <= troubledMillis) continue;
-        // The lease is stored on the bus: if the bus stores nothing, no replica can hold it.
-        return isNotStored(error) ? notStored(error) : `${name} is not watched: ${error.message}`;
-      }
-      return topologyTrouble && `failed to ensure the bus topology: ${topologyTrouble.message}`;
-    },
-    async stop() {
-      stopping.abort();
-      await Promise.all([keeping, following, listing, ...lasting.map((scope) => scope.stop())]);
-    },
-  };
+  }
+
+  /** Creates the router's subscription to listed kinds, before their first event is published. */
+  async #subscribe(fn: string, listed: readonly Kind[]): Promise<void> {
+    const { bus, busOptions } = this.#options;
+    this.#interests = this.#interests.map((interest) =>
+      interest.scope.fn === fn ? { ...interest, listed } : interest,
+    );
+    await ensureTopology(bus, busOptions, this.#interests);
+  }
+
+  async #deletePositions(kind: Kind): Promise<void> {
+    const { cluster, namespaces = [] } = this.#options;
+    const watched = namespaces.length > 0 ? namespaces : [undefined];
+    await Promise.all(watched.map((namespace) => this.#kv.delete(positionKey(cluster, kind, namespace))));
+  }
 }
