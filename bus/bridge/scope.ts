@@ -8,8 +8,9 @@ import type { Bus } from "../nats/connect.ts";
 import { WatchRefusedError } from "./deniedkinds.ts";
 import type { Lease } from "./leases.ts";
 import type { bridgeMetrics } from "./metrics.ts";
-import { keepSaved, positionKey, savedExtent, savedForm, servedPosition } from "./position.ts";
-import { openPublisher } from "./publisher.ts";
+import { keepSaved, type Position, positionKey, savedExtent, savedForm, servedPosition } from "./position.ts";
+import type { Lead } from "./progress.ts";
+import { openPublisher, type Publisher, type PublisherOptions } from "./publisher.ts";
 import { objectsCreatedAt } from "./topologykeeper.ts";
 import { type WatcherState, watchKind } from "./watcher.ts";
 
@@ -64,14 +65,14 @@ export function startScope(options: ScopeOptions): Scope {
   const labels = { kind: kindText(kind) };
   const stopping = new AbortController();
   let restart = new AbortController();
-  let told: string | undefined;
+  let reported: string | undefined;
 
   function onTrouble(error: Error | undefined): void {
-    const place = { ...labels, namespace: namespace ?? "*" };
+    const watched = { ...labels, namespace: namespace ?? "*" };
     const refused = error instanceof WatchRefusedError;
-    if (refused) metrics.refused.set(place, 1);
-    else metrics.refused.remove(place);
-    told = error?.message;
+    if (refused) metrics.refused.set(watched, 1);
+    else metrics.refused.remove(watched);
+    reported = error?.message;
     // A missing role does not make the bridge unready.
     options.onTrouble(refused ? undefined : error);
   }
@@ -83,7 +84,7 @@ export function startScope(options: ScopeOptions): Scope {
   const done = lease.join({
     signal: stopping.signal,
     onError(error) {
-      const level = told === (error as Error).message ? "debug" : "warn";
+      const level = reported === (error as Error).message ? "debug" : "warn";
       onTrouble(error as Error);
       log[level]({ err: error, kind: name }, "failed to lead this kind, retrying");
     },
@@ -118,47 +119,30 @@ export function startScope(options: ScopeOptions): Scope {
   };
 }
 
-type LeadOptions = ScopeOptions & {
+interface LeadOptions extends ScopeOptions {
   readonly held: AbortSignal;
   readonly restarted: AbortSignal;
   readonly assertHeld: () => void;
-};
+}
 
 async function watchWhileHeld(options: LeadOptions): Promise<void> {
-  const { bus, client, cluster, kind, namespace, kv, held, metrics, log, replica } = options;
-  const labels = { kind: kindText(kind) };
+  const { bus, cluster, kind, namespace, kv, held, metrics, log } = options;
   const key = positionKey(cluster, kind, namespace);
   const [saved, stream] = await Promise.all([kv.get(key), objectsCreatedAt(bus)]);
   const form = publishedForm(kind, options.annotations);
   const former = savedForm(saved);
   const broken = new AbortController();
   const publisher = await openPublisher({
-    bus,
-    cluster,
-    kind,
-    namespace,
-    annotations: options.annotations,
+    ...publisherOptions(options),
     position: servedPosition(saved, stream),
     extent: savedExtent(saved),
     renew: former !== form,
-    signal: held,
-    assertHeld: options.assertHeld,
-    onPublished: (change) => metrics.events.inc({ ...labels, change }),
-    onSettled: (millis) => metrics.published.observe(labels, millis / 1000),
     onFailed: (error) => broken.abort(error),
-    onUnreadable: (subject) =>
-      log.warn({ subject }, "found a message that no bridge wrote, listing to correct it"),
-    onOversized(object) {
-      metrics.oversized.inc(labels);
-      log.warn(object, "object larger than max_payload, functions read it from the API server");
-    },
-    observe: ({ subject, tries, error }) =>
-      log[tries === 1 ? "warn" : "debug"]({ subject, tries, err: error }, "publish not answered, retrying"),
   });
   log.info({ resourceVersion: publisher.position ?? "none", objects: publisher.count }, "leading");
-  let state: WatcherState["name"] = "listing";
   const ended = new AbortController();
-  const lead = metrics.progress.lead(labels.kind, publisher, ended.signal);
+  const progress = metrics.progress.lead(kindText(kind), publisher, ended.signal);
+  const watch = new LeaderWatch(options, publisher, progress);
   const saving = keepSaved({
     kv,
     key,
@@ -167,46 +151,105 @@ async function watchWhileHeld(options: LeadOptions): Promise<void> {
     ended: ended.signal,
     onError: (error) => log.warn({ err: error }, "failed to save position, retrying"),
     now: () => ({
-      resourceVersion: publisher.position ?? "",
-      holder: replica,
-      state,
-      objects: publisher.count,
-      sequence: publisher.sequence,
+      ...watch.position(),
       stream,
       // Until the first list is complete, the bus may have some objects in the former form.
       form: publisher.position === undefined ? former : form,
     }),
   });
   try {
-    await watchKind({
-      client,
-      kind,
-      namespace,
-      rightsCommand: options.rightsCommand,
-      publisher,
-      watchSeconds: options.watchSeconds ?? 60,
-      signal: AbortSignal.any([held, broken.signal, options.restarted]),
-      log,
-      onTrouble(error) {
-        // Without the permission there is nothing to catch up with.
-        if (error === undefined || error instanceof WatchRefusedError) lead.catchesUp();
-        else lead.fallsBehind();
-        options.onTrouble(error);
-      },
-      onState(next) {
-        if (next.name === "listing") {
-          metrics.lists.inc(labels);
-          lead.fallsBehind();
-        }
-        if (next.name === "watching") metrics.watches.inc(labels);
-        state = next.name;
-        options.onState(state);
-      },
-    });
+    await watch.run(AbortSignal.any([held, broken.signal, options.restarted]));
     // Losing the lease is not an error.
     if (!held.aborted) broken.signal.throwIfAborted();
   } finally {
     ended.abort();
     await saving;
+  }
+}
+
+/** Options of a scope's publisher that do not depend on what is saved. */
+function publisherOptions(options: LeadOptions): PublisherOptions {
+  const { bus, cluster, kind, namespace, annotations, held, assertHeld, metrics, log } = options;
+  const labels = { kind: kindText(kind) };
+  return {
+    bus,
+    cluster,
+    kind,
+    namespace,
+    annotations,
+    signal: held,
+    assertHeld,
+    onPublished: (change) => metrics.events.inc({ ...labels, change }),
+    onSettled: (millis) => metrics.published.observe(labels, millis / 1000),
+    onUnreadable: (subject) =>
+      log.warn({ subject }, "found a message that no bridge wrote, listing to correct it"),
+    onOversized(object) {
+      metrics.oversized.inc(labels);
+      log.warn(object, "object larger than max_payload, functions read it from the API server");
+    },
+    observe: ({ subject, tries, error }) =>
+      log[tries === 1 ? "warn" : "debug"]({ subject, tries, err: error }, "publish not answered, retrying"),
+  };
+}
+
+/** The watch of a scope that this replica leads. */
+class LeaderWatch {
+  readonly #options: LeadOptions;
+  readonly #publisher: Publisher;
+  readonly #progress: Lead;
+  #state: WatcherState["name"] = "listing";
+
+  constructor(options: LeadOptions, publisher: Publisher, progress: Lead) {
+    this.#options = options;
+    this.#publisher = publisher;
+    this.#progress = progress;
+  }
+
+  /** How far the watch has come. */
+  position(): Omit<Position, "time" | "stream" | "form"> {
+    const { position, count, sequence } = this.#publisher;
+    return {
+      resourceVersion: position ?? "",
+      holder: this.#options.replica,
+      state: this.#state,
+      objects: count,
+      sequence,
+    };
+  }
+
+  /** Watches until `signal` aborts or the publisher fails. */
+  run(signal: AbortSignal): Promise<void> {
+    const { client, kind, namespace, rightsCommand, watchSeconds = 60, log } = this.#options;
+    return watchKind({
+      client,
+      kind,
+      namespace,
+      rightsCommand,
+      publisher: this.#publisher,
+      watchSeconds,
+      signal,
+      log,
+      onTrouble: (error) => this.#onTrouble(error),
+      onState: (state) => this.#onState(state),
+    });
+  }
+
+  #onTrouble(error: Error | undefined): void {
+    // Without the permission there is nothing to catch up with.
+    if (error === undefined || error instanceof WatchRefusedError) this.#progress.catchesUp();
+    else this.#progress.fallsBehind();
+    this.#options.onTrouble(error);
+  }
+
+  #onState({ name }: WatcherState): void {
+    const { kind, metrics, onState } = this.#options;
+    const labels = { kind: kindText(kind) };
+    if (name === "listing") {
+      metrics.lists.inc(labels);
+      this.#progress.fallsBehind();
+    }
+    if (name === "watching") metrics.watches.inc(labels);
+    this.#state = name;
+    onState(name);
   }
 }
