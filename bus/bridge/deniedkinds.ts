@@ -21,7 +21,7 @@ export interface Watched {
  * Wraps a 403 for an opted-in namespace or a listed kind in a {@link WatchRefusedError}. Returns other errors
  * unchanged.
  */
-export function refusalOf(error: Error, { kind, namespace, rightsCommand }: Watched): Error {
+export function watchErrorOf(error: Error, { kind, namespace, rightsCommand }: Watched): Error {
   if (!isForbidden(error)) return error;
   if (rightsCommand !== undefined)
     return new WatchRefusedError(

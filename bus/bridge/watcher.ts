@@ -16,8 +16,7 @@ import { ApiError, isGone, isNotFound } from "../kube/errors.ts";
 import { apiVersionOf, type Kind } from "../kube/kind.ts";
 import { compareVersions, type Stored } from "../kube/object.ts";
 import { keyText } from "../subjects.ts";
-import { refusalOf, WatchRefusedError } from "./deniedkinds.ts";
-import { firstPage, nextPage } from "./pagesize.ts";
+import { WatchRefusedError, watchErrorOf } from "./deniedkinds.ts";
 import type { Publisher } from "./publisher.ts";
 
 /** State of a watcher. */
@@ -72,18 +71,10 @@ export async function watchKind(options: WatcherOptions): Promise<void> {
     onState(state);
     const started = performance.now();
     try {
-      switch (state.name) {
-        case "resuming":
-          state = await resume(options, state.resourceVersion, answerMillis * 2 ** Math.min(failures, 4));
-          break;
-        case "watching":
-          state = await watch(options, state.resourceVersion);
-          failures = 0;
-          break;
-        default:
-          state = await list(options);
-          failures = 0;
-      }
+      const next = await step(options, state, failures);
+      // After a successful resume, the watch may still fail.
+      if (state.name !== "resuming") failures = 0;
+      state = next;
       refused = false;
     } catch (error) {
       if (signal.aborted) return;
@@ -100,27 +91,35 @@ export async function watchKind(options: WatcherOptions): Promise<void> {
           log.warn("the API server does not know this kind, retrying: is its CRD installed?");
         state = { name: "absent" };
       } else {
-        const trouble = refusalOf(error as Error, options);
-        options.onTrouble(trouble);
-        const before = refused;
-        refused = trouble instanceof WatchRefusedError;
-        log[refused && before ? "debug" : "warn"](
-          { err: trouble, state: state.name, failures },
+        const watchError = watchErrorOf(error as Error, options);
+        options.onTrouble(watchError);
+        const wasRefused = refused;
+        refused = watchError instanceof WatchRefusedError;
+        log[refused && wasRefused ? "debug" : "warn"](
+          { err: watchError, state: state.name, failures },
           "watch failed, retrying",
         );
         const { position } = publisher;
         if (state.name === "watching")
           state = { name: "resuming", resourceVersion: position ?? state.resourceVersion };
       }
-      const asked = error instanceof ApiError ? error.retryAfterMillis : undefined;
-      const pause =
-        asked ??
-        pauseAfter(
-          failures,
-          refused && options.namespace !== undefined ? refusedCapMillis : backoff.capMillis,
-        );
+      const retryAfter = error instanceof ApiError ? error.retryAfterMillis : undefined;
+      const capMillis = refused && options.namespace !== undefined ? refusedCapMillis : backoff.capMillis;
+      const pause = retryAfter ?? pauseAfter(failures, capMillis);
       await sleep(pause, undefined, { signal }).catch(() => undefined);
     }
+  }
+}
+
+/** Runs the current state until it ends. Returns the next one. */
+function step(options: WatcherOptions, state: WatcherState, failures: number): Promise<WatcherState> {
+  switch (state.name) {
+    case "resuming":
+      return resume(options, state.resourceVersion, answerMillis * 2 ** Math.min(failures, 4));
+    case "watching":
+      return watch(options, state.resourceVersion);
+    default:
+      return list(options);
   }
 }
 
@@ -142,16 +141,33 @@ const typed = (kind: Kind, object: Stored): Stored => ({
  * Checks that the API server is not behind the position, as after a restore from a backup. Such a server would accept
  * the watch and stay silent until it has caught up.
  */
-async function resume(options: WatcherOptions, from: string, patienceMillis: number): Promise<WatcherState> {
+async function resume(options: WatcherOptions, from: string, timeoutMillis: number): Promise<WatcherState> {
   const { client, kind, namespace, publisher, log } = options;
   // If the watch's connection died, idle connections of the pool may be dead, too.
-  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(patienceMillis)]);
+  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(timeoutMillis)]);
   const { metadata } = await client.list(kind, namespace, { limit: 1 }, signal, acceptOf(kind, "list"));
   const { resourceVersion } = metadata;
   if (compareVersions(resourceVersion, from) >= 0) return { name: "watching", resourceVersion: from };
   log.warn({ position: from, resourceVersion }, "the API server has gone back in time, listing");
   publisher.forgetVersions();
   return { name: "listing" };
+}
+
+/** Size of the first page. It shows how large the objects are. */
+export const firstPage = 50;
+
+const pageBounds = { fewest: 10, most: 500 };
+/** Target size of a page, in characters of JSON. An object may have 1.5 MB, and memory holds a page several times over. */
+const pageSize = 16_000_000;
+/** Number of objects measured per page. */
+const samples = 8;
+
+/** Returns the limit for the next page, after a page with `limit` for which the server returned `items`. */
+export function nextPage(limit: number, items: readonly unknown[]): number {
+  const stride = Math.max(1, Math.floor(items.length / samples));
+  const measured = items.filter((_, at) => at % stride === 0).map((item) => JSON.stringify(item).length);
+  const fitting = Math.floor(pageSize / Math.max(1, ...measured));
+  return Math.max(pageBounds.fewest, Math.min(pageBounds.most, 4 * limit, fitting));
 }
 
 async function list(options: WatcherOptions): Promise<WatcherState> {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { firstPage, nextPage } from "./pagesize.ts";
+import { firstPage, nextPage } from "./watcher.ts";
 
 const items = (count: number, size: number) => Array.from({ length: count }, () => "x".repeat(size));
 
