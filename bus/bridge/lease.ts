@@ -21,7 +21,7 @@ export interface LeaseTimes {
 export const defaultLease: LeaseTimes = { renewMillis: 700, holdMillis: 2200, takeMillis: 3000 };
 
 /** A failed renewal is retried after this share of `renewMillis`. */
-const againAfter = 0.2;
+const retryShare = 0.2;
 
 /** The holder that a lease record names; empty when the lease is free. */
 export const holderIn = (record: string): string => record.split(" ", 1)[0] ?? "";
@@ -153,7 +153,7 @@ async function leadWhileHeld(
         failure = "";
       } catch (error) {
         failure = `, at last because ${(error as Error).message}`;
-        pause = times.renewMillis * againAfter;
+        pause = times.renewMillis * retryShare;
       }
     }
   })().catch(() => undefined);

@@ -76,7 +76,7 @@ export function sharedLease({ kv, key, holder, times = defaultLease }: NamedLeas
     };
   }
 
-  async function led({ signal, lead, onError }: Tenant, { held, assertHeld }: Term): Promise<void> {
+  async function runLead({ signal, lead, onError }: Tenant, { held, assertHeld }: Term): Promise<void> {
     const run = lead(AbortSignal.any([held, signal]), assertHeld).catch((error: unknown) => {
       if (!signal.aborted) onError(error);
     });
@@ -96,15 +96,15 @@ export function sharedLease({ kv, key, holder, times = defaultLease }: NamedLeas
           await once(terms, "begun", { signal }).catch(() => undefined);
           continue;
         }
-        await led(tenant, term);
+        await runLead(tenant, term);
         const pause = times.renewMillis * (0.8 + 0.4 * Math.random());
         await sleep(pause, undefined, { signal }).catch(() => undefined);
       }
       tenants.delete(tenant);
       if (tenants.size > 0) return;
-      const given = giveBack;
+      const giveBackNow = giveBack;
       giveBack = undefined;
-      await given?.();
+      await giveBackNow?.();
     },
   };
 }

@@ -29,10 +29,10 @@ const nameOf = (kind: Kind): string => `${apiVersionOf(kind)} ${kind.kind} ${kin
  */
 export async function followListed(options: ListedOptions): Promise<void> {
   const { signal, log, everyMillis = 5000 } = options;
-  const inside = new Map<string, ReturnType<ListedOptions["enter"]>>();
+  const running = new Map<string, ReturnType<ListedOptions["enter"]>>();
   const kindsOf = new Map<string, readonly Kind[]>();
   const known = new Map<string, string>();
-  const problems = new Map<string, string>();
+  const lastErrors = new Map<string, string>();
 
   async function follow({ fn, listed }: ListedFor): Promise<void> {
     const { version, data } = await read(options, listed.configMap);
@@ -40,14 +40,14 @@ export async function followListed(options: ListedOptions): Promise<void> {
     const kinds = listed.kindsIn(data);
     await options.prepare(fn, kinds);
     kindsOf.set(fn, kinds);
-    const wanted = new Map([...kindsOf.values()].flat().map((kind) => [nameOf(kind), kind]));
-    const left = [...inside.keys()].filter((name) => !wanted.has(name));
-    const entered = [...wanted].filter(([name]) => !inside.has(name));
+    const current = new Map([...kindsOf.values()].flat().map((kind) => [nameOf(kind), kind]));
+    const left = [...running.keys()].filter((name) => !current.has(name));
+    const entered = [...current].filter(([name]) => !running.has(name));
     if (entered.length + left.length > 0)
       log.info({ entered: entered.map(([, kind]) => kindText(kind)), left }, "listed kinds changed");
-    await Promise.all(left.map((name) => inside.get(name)?.("unlisted")));
-    for (const name of left) inside.delete(name);
-    for (const [name, kind] of entered) inside.set(name, options.enter(kind, listed));
+    await Promise.all(left.map((name) => running.get(name)?.("unlisted")));
+    for (const name of left) running.delete(name);
+    for (const [name, kind] of entered) running.set(name, options.enter(kind, listed));
     known.set(fn, version);
   }
 
@@ -56,20 +56,20 @@ export async function followListed(options: ListedOptions): Promise<void> {
       const { configMap } = list.listed;
       try {
         await follow(list);
-        problems.delete(configMap);
+        lastErrors.delete(configMap);
       } catch (error) {
         if (signal.aborted) break;
         const { message } = error as Error;
-        log[problems.get(configMap) === message ? "debug" : "warn"](
-          { err: error, configMap, known: [...inside.keys()] },
+        log[lastErrors.get(configMap) === message ? "debug" : "warn"](
+          { err: error, configMap, known: [...running.keys()] },
           "failed to read listed kinds, keeping the known ones",
         );
-        problems.set(configMap, message);
+        lastErrors.set(configMap, message);
       }
     }
     await sleep(everyMillis * (0.8 + 0.4 * Math.random()), undefined, { signal }).catch(() => undefined);
   }
-  await Promise.all([...inside.values()].map((leave) => leave("stopped")));
+  await Promise.all([...running.values()].map((leave) => leave("stopped")));
 }
 
 /** Reads a ConfigMap. The bridge may list ConfigMaps, but not get them. */

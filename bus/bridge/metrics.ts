@@ -10,7 +10,7 @@ export function bridgeMetrics(registry: Registry) {
   const progress = openProgress();
 
   /** Registers a gauge that reads the progress of the kinds at each scrape. */
-  function ofKinds(name: string, help: string, value: (kind: KindProgress) => number | undefined): void {
+  function kindGauge(name: string, help: string, value: (kind: KindProgress) => number | undefined): void {
     new Gauge({
       name,
       help,
@@ -26,17 +26,17 @@ export function bridgeMetrics(registry: Registry) {
     });
   }
 
-  ofKinds(
+  kindGauge(
     "denrei_bridge_leading",
     "1 if this replica watches the kind, 0 if it stands by. Summed over namespaces if it watches only some.",
     ({ leading }) => leading,
   );
-  ofKinds(
+  kindGauge(
     "denrei_bridge_behind_seconds",
     "Seconds since a kind that this replica watches was last up to date on the bus. It is being listed, cannot be watched, or has unstored changes.",
     ({ leading, behindSeconds }) => (leading > 0 ? behindSeconds : undefined),
   );
-  ofKinds(
+  kindGauge(
     "denrei_bridge_objects",
     "Objects of the kinds that this replica watches.",
     ({ leading, objects }) => (leading > 0 ? objects : undefined),

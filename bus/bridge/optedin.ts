@@ -16,39 +16,39 @@ export interface OptedInOptions {
   readonly onTrouble: (error: Error | undefined) => void;
 }
 
-/** Labels change seldom, and a few seconds of delay do no harm. */
-const lookMillis = 5000;
+/** Labels rarely change, and a delay of a few seconds does no harm. */
+const pollMillis = 5000;
 
 /** Polls the opted-in namespaces every few seconds until `signal` aborts. After a failed list, the known ones stay. */
 export async function followOptedIn(options: OptedInOptions): Promise<void> {
   const { client, signal, log, enter, onTrouble } = options;
-  const inside = new Map<string, () => Promise<void>>();
-  let told: string | undefined;
+  const running = new Map<string, () => Promise<void>>();
+  let lastError: string | undefined;
   while (!signal.aborted) {
     try {
       const labelled = await optedInNamespaces(client, signal);
       onTrouble(undefined);
-      told = undefined;
-      const entered = [...labelled].filter((namespace) => !inside.has(namespace));
-      const left = [...inside.keys()].filter((namespace) => !labelled.has(namespace));
+      lastError = undefined;
+      const entered = [...labelled].filter((namespace) => !running.has(namespace));
+      const left = [...running.keys()].filter((namespace) => !labelled.has(namespace));
       if (entered.length + left.length > 0) log.info({ entered, left }, "opted-in namespaces changed");
       // A namespace that is opted in again starts only after its former run has ended.
-      await Promise.all(left.map((namespace) => inside.get(namespace)?.()));
-      for (const namespace of left) inside.delete(namespace);
-      for (const namespace of entered) inside.set(namespace, enter(namespace));
+      await Promise.all(left.map((namespace) => running.get(namespace)?.()));
+      for (const namespace of left) running.delete(namespace);
+      for (const namespace of entered) running.set(namespace, enter(namespace));
     } catch (error) {
       if (signal.aborted) break;
       const { message } = error as Error;
-      log[told === message ? "debug" : "warn"](
-        { err: error, known: [...inside.keys()] },
+      log[lastError === message ? "debug" : "warn"](
+        { err: error, known: [...running.keys()] },
         "failed to list namespaces, keeping the known ones",
       );
-      told = message;
+      lastError = message;
       onTrouble(error as Error);
     }
-    await sleep(lookMillis * (0.8 + 0.4 * Math.random()), undefined, { signal }).catch(() => undefined);
+    await sleep(pollMillis * (0.8 + 0.4 * Math.random()), undefined, { signal }).catch(() => undefined);
   }
-  await Promise.all([...inside.values()].map((leave) => leave()));
+  await Promise.all([...running.values()].map((leave) => leave()));
 }
 
 /** The namespaces that are opted in now. */

@@ -67,12 +67,12 @@ export function openProgress(): Progress {
       const found = new Map<string, KindProgress>();
       for (const kind of scopes.values()) found.set(kind, { leading: 0, behindSeconds: 0, objects: 0 });
       for (const { kind, source, behindSince } of leads.values()) {
-        const of = found.get(kind);
-        if (of === undefined) continue;
+        const total = found.get(kind);
+        if (total === undefined) continue;
         const since = Math.min(behindSince ?? now, source.waitingSince ?? now);
-        of.leading++;
-        of.behindSeconds = Math.max(of.behindSeconds, (now - since) / 1000);
-        of.objects += source.count;
+        total.leading++;
+        total.behindSeconds = Math.max(total.behindSeconds, (now - since) / 1000);
+        total.objects += source.count;
       }
       return found;
     },

@@ -58,19 +58,19 @@ const gauges: Readonly<Record<keyof QueueLength, readonly [name: string, help: s
 /** Registers the gauges, which query the bus at each scrape. They are absent while the bus does not answer. */
 export function registerQueueMetrics({ bus, interests, clock, log, registry }: QueueMetricsOptions): void {
   if (interests.length === 0) return;
-  let asked: Promise<ReadonlyMap<string, QueueLength>> | undefined;
+  let pending: Promise<ReadonlyMap<string, QueueLength>> | undefined;
 
   /** One query serves all gauges of a scrape, and concurrent scrapes. */
-  const ask = (): Promise<ReadonlyMap<string, QueueLength>> => {
-    asked ??= lengths(bus, interests, clock)
+  const query = (): Promise<ReadonlyMap<string, QueueLength>> => {
+    pending ??= lengths(bus, interests, clock)
       .catch((error: unknown) => {
         log.debug({ err: error }, "failed to read queue lengths");
         return new Map<string, QueueLength>();
       })
       .finally(() => {
-        asked = undefined;
+        pending = undefined;
       });
-    return asked;
+    return pending;
   };
 
   for (const [field, [name, help]] of Object.entries(gauges) as [keyof QueueLength, [string, string]][]) {
@@ -80,7 +80,7 @@ export function registerQueueMetrics({ bus, interests, clock, log, registry }: Q
       labelNames: ["name"] as const,
       registers: [registry],
       async collect() {
-        const found = await ask();
+        const found = await query();
         this.reset();
         for (const [fn, length] of found) this.set({ name: fn }, length[field]);
       },
@@ -93,18 +93,18 @@ async function lengths(
   interests: readonly Interest[],
   clock: Pick<BusClock, "now">,
 ): Promise<ReadonlyMap<string, QueueLength>> {
-  const letters = await lettersByFunction(jsm, interests);
+  const deadLetters = await deadLettersByFunction(jsm, interests);
   const now = clock.now();
   const found = await Promise.all(
     interests.map(async (interest): Promise<[string, QueueLength] | undefined> => {
       const { scope } = interest;
-      const asked = Promise.all([
+      const queries = Promise.all([
         countUnrouted({ jsm }, interest),
         jsm.consumers.info(workStream(scope.fn), consumers.worker(scope)),
         jsm.streams.info(workStream(scope.fn)),
         jsm.streams.info(timersStream(scope.fn)),
       ]);
-      const answers = await asked.catch(absent);
+      const answers = await queries.catch(absent);
       if (answers === undefined) return undefined;
       const [unrouted, tickets, { state }, timers] = answers;
       return [
@@ -117,7 +117,7 @@ async function lengths(
           oldestSeconds:
             state.messages === 0 ? 0 : Math.max(0, (now - Date.parse(String(state.first_ts))) / 1000),
           scheduled: timers.state.messages,
-          deadLetters: letters.get(scope.fn) ?? 0,
+          deadLetters: deadLetters.get(scope.fn) ?? 0,
         },
       ];
     }),
@@ -131,7 +131,7 @@ function absent(error: unknown): undefined {
   throw error;
 }
 
-async function lettersByFunction(
+async function deadLettersByFunction(
   jsm: Bus["jsm"],
   interests: readonly Interest[],
 ): Promise<ReadonlyMap<string, number>> {

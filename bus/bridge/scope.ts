@@ -65,14 +65,14 @@ export function startScope(options: ScopeOptions): Scope {
   const labels = { kind: kindText(kind) };
   const stopping = new AbortController();
   let restart = new AbortController();
-  let reported: string | undefined;
+  let lastError: string | undefined;
 
   function onTrouble(error: Error | undefined): void {
     const watched = { ...labels, namespace: namespace ?? "*" };
     const refused = error instanceof WatchRefusedError;
     if (refused) metrics.refused.set(watched, 1);
     else metrics.refused.remove(watched);
-    reported = error?.message;
+    lastError = error?.message;
     // A missing role does not make the bridge unready.
     options.onTrouble(refused ? undefined : error);
   }
@@ -84,7 +84,7 @@ export function startScope(options: ScopeOptions): Scope {
   const done = lease.join({
     signal: stopping.signal,
     onError(error) {
-      const level = reported === (error as Error).message ? "debug" : "warn";
+      const level = lastError === (error as Error).message ? "debug" : "warn";
       onTrouble(error as Error);
       log[level]({ err: error, kind: name }, "failed to lead this kind, retrying");
     },

@@ -27,9 +27,9 @@ export function registerStreamMetrics({ bus, interests, log, registry }: StreamM
     labelNames: ["stream"] as const,
     registers: [registry],
     async collect() {
-      const asked = await Promise.allSettled(names.map((name) => bus.jsm.streams.info(name)));
+      const answers = await Promise.allSettled(names.map((name) => bus.jsm.streams.info(name)));
       this.reset();
-      for (const answer of asked) {
+      for (const answer of answers) {
         if (answer.status === "rejected") log.debug({ err: answer.reason }, "failed to read stream size");
         else if (answer.value.config.max_bytes > 0) {
           const { config, state } = answer.value;

@@ -75,13 +75,15 @@ export async function keepTopology(options: TopologyKeeperOptions): Promise<void
   } = options;
   let wake: () => void = () => undefined;
   let isDue = false;
-  const look = (): void => {
+  const requestCheck = (): void => {
     isDue = true;
     wake();
   };
-  const subscriptions = topologyAdvisories.map((subject) => bus.nc.subscribe(subject, { callback: look }));
+  const subscriptions = topologyAdvisories.map((subject) =>
+    bus.nc.subscribe(subject, { callback: requestCheck }),
+  );
   void (async () => {
-    for await (const { type } of bus.nc.status()) if (type === "reconnect") look();
+    for await (const { type } of bus.nc.status()) if (type === "reconnect") requestCheck();
   })();
 
   async function untilDue(): Promise<void> {
@@ -89,11 +91,11 @@ export async function keepTopology(options: TopologyKeeperOptions): Promise<void
       wake = resolve;
       if (isDue) resolve();
     });
-    const rested = new AbortController();
-    const end = AbortSignal.any([signal, rested.signal]);
+    const woken = new AbortController();
+    const end = AbortSignal.any([signal, woken.signal]);
     const pause = sleep(everyMillis * (0.8 + 0.4 * Math.random()), undefined, { signal: end });
     await Promise.race([called, pause.catch(() => undefined)]);
-    rested.abort();
+    woken.abort();
     if (isDue) await sleep(settleMillis, undefined, { signal }).catch(() => undefined);
     isDue = false;
   }

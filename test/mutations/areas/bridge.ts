@@ -13,8 +13,8 @@ export const bridge: readonly Mutation[] = [
   {
     name: "lag-is-the-smallest",
     file: "bus/bridge/progress.ts",
-    find: "of.behindSeconds = Math.max(",
-    replace: "of.behindSeconds = Math.min(",
+    find: "total.behindSeconds = Math.max(",
+    replace: "total.behindSeconds = Math.min(",
     breaks: "The lag metric of a kind stays 0 while one of its namespaces is hours behind.",
     tests: ["bus/bridge/progress.test.ts"],
   },
@@ -86,7 +86,7 @@ export const bridge: readonly Mutation[] = [
   {
     name: "forgets-relabeled-namespaces",
     file: "bus/bridge/optedin.ts",
-    find: "for (const namespace of left) inside.delete(namespace);",
+    find: "for (const namespace of left) running.delete(namespace);",
     replace: "left.length = 0;",
     breaks: "A namespace that loses the opt-in label and gets it again is never watched again.",
     tests: ["test/faults/bridge-optin.test.ts"],
