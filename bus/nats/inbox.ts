@@ -47,7 +47,8 @@ export class DisconnectedError extends Error {
   override readonly name = "DisconnectedError";
 }
 
-interface Question {
+/** A request that waits for responses. */
+interface PendingRequest {
   readonly subject: string;
   readonly receive: (answer: Msg) => void;
   readonly fail: (error: Error) => void;
@@ -64,112 +65,153 @@ function unanswered(subject: string, millis: number): Error {
 }
 
 /** Opens the inbox of a connection. It closes with the connection. */
-export function openInbox(nc: NatsConnection, { user, inboxPrefix }: Identity): Inbox {
-  const create = () => createInbox(inboxPrefix);
-  const prefix = create();
-  const asked = new Map<string, Question>();
-  const deniedTo = new Set<(denied: BusPermissionError) => void>();
-  /** Set if the inbox's subscription failed: no response can arrive. */
-  let deaf: Error | undefined;
-  let nextId = 0;
-
-  const failAll = (error: Error): void => {
-    for (const { fail } of [...asked.values()]) fail(error);
+export function openInbox(nc: NatsConnection, identity: Identity): Inbox {
+  const inbox = new ConnectionInbox(nc, identity);
+  return {
+    create: () => inbox.create(),
+    request: (subject, data, options) => inbox.request(subject, data, options),
+    collect: (subject, data, receive, options) => inbox.collect(subject, data, receive, options),
+    onDenied: (subject, callback) => inbox.onDenied(subject, callback),
   };
+}
 
-  nc.subscribe(`${prefix}.*`, {
-    callback(error, answer) {
-      if (error === null) return asked.get(answer.subject.slice(prefix.length + 1))?.receive(answer);
-      deaf = error instanceof errors.PermissionViolationError ? new BusPermissionError(user, error) : error;
-      failAll(deaf);
-    },
-  });
-  void watchDenials(nc, user, (denied) => {
-    if (denied.operation !== "publish") return;
-    for (const { subject, fail } of [...asked.values()]) if (subject === denied.subject) fail(denied);
-    for (const callback of deniedTo) callback(denied);
-  });
-  void (async () => {
-    for await (const { type } of nc.status()) {
-      // The library discards messages that are published while disconnected.
-      if (type === "disconnect" || type === "reconnecting")
-        failAll(new DisconnectedError("the connection broke before the answer came"));
-    }
-    failAll(new errors.ClosedConnectionError());
-  })();
+class ConnectionInbox implements Inbox {
+  readonly #nc: NatsConnection;
+  readonly #identity: Identity;
+  /** Responses arrive on this subject, followed by the id of their request. */
+  readonly #responses: string;
+  readonly #pending = new Map<string, PendingRequest>();
+  readonly #denialListeners = new Set<(denied: BusPermissionError) => void>();
+  /** Set if the subscription to responses failed: none can arrive. */
+  #broken: Error | undefined;
+  #nextId = 0;
 
-  /** `receive` returns true for the last response. */
-  function ask(
+  constructor(nc: NatsConnection, identity: Identity) {
+    this.#nc = nc;
+    this.#identity = identity;
+    this.#responses = this.create();
+    nc.subscribe(`${this.#responses}.*`, {
+      callback: (error, answer) => (error === null ? this.#receive(answer) : this.#break(error)),
+    });
+    void watchDenials(nc, identity.user, (denied) => this.#denied(denied));
+    void this.#watchConnection();
+  }
+
+  create(): string {
+    return createInbox(this.#identity.inboxPrefix);
+  }
+
+  request(subject: string, data: Payload, options?: AskOptions): Promise<Msg> {
+    return new Promise((resolve, reject) => {
+      const receive = (answer: Msg) => {
+        resolve(answer);
+        return "last" as const;
+      };
+      this.#send(subject, data, options, receive, reject);
+    });
+  }
+
+  collect(
+    subject: string,
+    data: string,
+    receive: (answer: Msg) => "more" | "last",
+    options?: AskOptions,
+  ): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const receiveNext = (answer: Msg) => {
+        const position = receive(answer);
+        if (position === "last") resolve();
+        return position;
+      };
+      this.#send(subject, data, options, receiveNext, reject);
+    });
+  }
+
+  onDenied(subject: string, callback: (denied: BusPermissionError) => void): () => void {
+    const listener = (denied: BusPermissionError): void => {
+      if (denied.subject === subject) callback(denied);
+    };
+    this.#denialListeners.add(listener);
+    return () => this.#denialListeners.delete(listener);
+  }
+
+  /** Sends a request, and passes on its responses until the last one, or until it fails. */
+  #send(
     subject: string,
     data: Payload,
-    options: AskOptions,
-    receive: (answer: Msg) => boolean,
-    fail: (error: unknown) => void,
+    options: AskOptions | undefined,
+    receive: (answer: Msg) => "more" | "last",
+    reject: (error: unknown) => void,
   ): void {
-    const id = String(nextId++);
+    const id = String(this.#nextId++);
     const end = (): void => {
-      asked.delete(id);
+      this.#pending.delete(id);
       clearTimeout(timer);
     };
-    const refuse = (error: unknown): void => {
+    const fail = (error: unknown): void => {
       end();
-      fail(error);
+      reject(error);
     };
-    const millis = options.timeoutMillis ?? timeoutMillis;
-    const timer = setTimeout(() => refuse(unanswered(subject, millis)), millis);
-    asked.set(id, {
+    const millis = options?.timeoutMillis ?? timeoutMillis;
+    const timer = setTimeout(() => fail(unanswered(subject, millis)), millis);
+    this.#pending.set(id, {
       subject,
-      fail: refuse,
+      fail,
       receive(answer) {
-        if (readableHeaders(answer)?.code === 503) return refuse(new errors.NoRespondersError(subject));
+        if (readableHeaders(answer)?.code === 503) return fail(new errors.NoRespondersError(subject));
         try {
-          if (receive(answer)) end();
+          if (receive(answer) === "last") end();
         } catch (error) {
-          refuse(error);
+          fail(error);
         }
       },
     });
     try {
-      if (deaf !== undefined) throw deaf;
-      const reply = `${prefix}.${id}`;
-      nc.publish(subject, data, options.headers ? { reply, headers: options.headers } : { reply });
+      this.#publish(id, subject, data, options?.headers);
     } catch (error) {
-      refuse(error);
+      fail(error);
     }
   }
 
-  return {
-    create,
-    onDenied(subject, callback) {
-      const listener = (denied: BusPermissionError): void => {
-        if (denied.subject === subject) callback(denied);
-      };
-      deniedTo.add(listener);
-      return () => deniedTo.delete(listener);
-    },
-    request: (subject, data, options = {}) =>
-      new Promise((resolve, reject) => {
-        const receive = (answer: Msg): true => {
-          resolve(answer);
-          return true;
-        };
-        ask(subject, data, options, receive, reject);
-      }),
-    collect: (subject, data, receive, options = {}) =>
-      new Promise((resolve, reject) => {
-        const each = (answer: Msg): boolean => {
-          const last = receive(answer) === "last";
-          if (last) resolve();
-          return last;
-        };
-        ask(subject, data, options, each, reject);
-      }),
-  };
+  #publish(id: string, subject: string, data: Payload, headers: MsgHdrs | undefined): void {
+    if (this.#broken !== undefined) throw this.#broken;
+    const reply = `${this.#responses}.${id}`;
+    this.#nc.publish(subject, data, headers ? { reply, headers } : { reply });
+  }
+
+  #receive(answer: Msg): void {
+    this.#pending.get(answer.subject.slice(this.#responses.length + 1))?.receive(answer);
+  }
+
+  #break(error: Error): void {
+    const isDenied = error instanceof errors.PermissionViolationError;
+    this.#broken = isDenied ? new BusPermissionError(this.#identity.user, error) : error;
+    this.#failAll(this.#broken);
+  }
+
+  #denied(denied: BusPermissionError): void {
+    if (denied.operation !== "publish") return;
+    for (const { subject, fail } of [...this.#pending.values()]) if (subject === denied.subject) fail(denied);
+    for (const listener of this.#denialListeners) listener(denied);
+  }
+
+  async #watchConnection(): Promise<void> {
+    for await (const { type } of this.#nc.status()) {
+      // The library discards messages that are published while disconnected.
+      if (type === "disconnect" || type === "reconnecting")
+        this.#failAll(new DisconnectedError("the connection broke before the answer came"));
+    }
+    this.#failAll(new errors.ClosedConnectionError());
+  }
+
+  #failAll(error: Error): void {
+    for (const { fail } of [...this.#pending.values()]) fail(error);
+  }
 }
 
 /**
  * Wraps the connection for the client library's JetStream, so that its requests go through the inbox. The library alone
- * waits five seconds for a response that was lost with the connection, and within that time a lease is lost, too.
+ * waits five seconds for a response that was lost with the connection: long enough to lose a lease, too.
  */
 export function askingThrough(inbox: Inbox, nc: NatsConnection): NatsConnection {
   const request: NatsConnection["request"] = async (subject, data = "", options) => {
