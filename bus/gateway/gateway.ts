@@ -2,12 +2,10 @@
  * The gateway: publishes webhooks as CloudEvents on the bus. Replicas are independent of each other, and need no access to
  * Kubernetes.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type Server } from "node:http";
 import { Server as TcpServer } from "node:net";
-import { finished } from "node:stream/promises";
 import type { Logger } from "pino";
-import { Counter, Histogram, type Registry } from "prom-client";
-import { webhookEventNames } from "../events/github/payloads.ts";
+import type { Registry } from "prom-client";
 import type { Bus } from "../nats/connect.ts";
 import { startProcessClock } from "../process/clock.ts";
 import { type Connections, defaultConnections, limitConnections } from "../process/connections.ts";
@@ -15,11 +13,11 @@ import { listenOn } from "../process/listen.ts";
 import { unreadMillis } from "../process/unread.ts";
 import { streams } from "../subjects.ts";
 import { type BusOptions, ensureWebhooks } from "../topology.ts";
-import { turnEnd } from "../values/eventloop.ts";
-import { OversizedDeliveryError, storeDelivery } from "../webhooks/deliveries.ts";
 import { type BudgetLimits, defaultBudget, openBudget } from "./budget.ts";
-import { type Answer, receiver } from "./receiver.ts";
+import { receiver } from "./receiver.ts";
+import { Responder } from "./responder.ts";
 import { openSecrets } from "./secrets.ts";
+import { WebhookStore } from "./webhookstore.ts";
 
 /** Options of {@link startGateway}. */
 export interface GatewayOptions {
@@ -86,81 +84,25 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
-/** The event label in metrics for requests without a supported event. */
-const otherEvent = "other";
-/** How long a failure to store makes this replica unready, so that others get the requests. Milliseconds. */
-const troubledMillis = 5_000;
-
 /** Starts a gateway. Resolves when it listens. Throws a `ConfigError` without secrets, and `AddressError`. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { bus, log, registry } = options;
+  const { bus, log, registry, budget = defaultBudget } = options;
   const times = { ...defaultTimes, ...options.times };
   await ensureWebhooks(bus, options.busOptions);
   const ending = new AbortController();
   const { signal } = ending;
   const clock = await startProcessClock({ bus, stream: streams.webhooks, signal, log, registry });
-  const { now = clock.now } = options;
   const secrets = await openSecrets(options.webhookSecrets, log, times.reread);
-  const metrics = gatewayMetrics(options.registry);
-  const budget = options.budget ?? defaultBudget;
-  let failed: { readonly at: number; readonly reason: string } | undefined;
-  let stopping = false;
-  const endOfTurn = turnEnd();
-
+  const store = new WebhookStore(bus, { limitMillis: times.store, now: options.now ?? clock.now });
   const receive = receiver({
     path: options.webhookPath,
     secretsOf: secrets.of,
     bodyLimit: budget.body,
     room: openBudget(budget, times.grace),
     signed: (request) => connections.prove(request),
-    async store(at, event, answerBy) {
-      const left = Math.max(0, Math.ceil(answerBy - performance.now()));
-      // Unlike the timer of a timeout signal, this one ends with the request.
-      const late = new AbortController();
-      const timer = setTimeout(() => late.abort(), Math.min(times.store, left));
-      try {
-        await endOfTurn();
-        const stored = await storeDelivery(bus, at, event, { signal: late.signal, now });
-        failed = undefined;
-        return stored;
-      } catch (error) {
-        if (!(error instanceof OversizedDeliveryError))
-          failed = { at: performance.now(), reason: (error as Error).message };
-        throw error;
-      } finally {
-        clearTimeout(timer);
-      }
-    },
+    store: (at, event, answerBy) => store.store(at, event, answerBy),
   });
-
-  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const started = performance.now();
-    let answer: Answer;
-    try {
-      answer = await receive(request, started + times.answer);
-    } catch (error) {
-      log.error({ err: error }, "failed to answer a request");
-      answer = { status: 500, outcome: "failed", text: "failed: send it again" };
-    }
-    const { status, outcome, event = otherEvent, signed = false } = answer;
-    metrics.requests.inc({ event, outcome, code: status });
-    metrics.duration.observe((performance.now() - started) / 1000);
-    tell(log, request, answer);
-    const text = `${answer.text}\n`;
-    response.writeHead(status, {
-      "content-type": "text/plain; charset=utf-8",
-      "content-length": Buffer.byteLength(text),
-      "x-content-type-options": "nosniff",
-      // Only a signed request keeps its connection. No request can follow one that was not read to its end.
-      ...((stopping || !signed || !request.complete) && { connection: "close" }),
-      ...answer.headers,
-    });
-    response.write(text);
-    // Closing now could discard the answer before a sender that is still sending has read it.
-    if (!request.complete) await pastEnd(request);
-    response.end();
-  }
-
+  const responder = new Responder({ receive, answerMillis: times.answer, log, registry });
   const server = createServer(
     {
       headersTimeout: times.headers,
@@ -168,35 +110,28 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       connectionsCheckingInterval: times.look,
       keepAliveTimeout: 60_000,
     },
-    (request, response) => void handle(request, response),
+    (request, response) => void responder.handle(request, response),
   );
   const connections: Connections = limitConnections(server, {
     name: "webhooks",
     limit: options.connections ?? defaultConnections,
     graceMillis: times.grace,
     unreadMillis: times.unread,
-    registry: options.registry,
+    registry,
   });
   const url = `${await listenOn(server, options.webhookAddress, "webhooks", "--webhook-address")}${options.webhookPath}`;
   log.info({ url }, "gateway ready");
   return {
     url,
-    notReady() {
-      const isTroubled = failed !== undefined && performance.now() - failed.at <= troubledMillis;
-      return isTroubled ? failed?.reason : connections.refusing();
-    },
+    notReady: () => store.notReady() ?? connections.refusing(),
     async stop() {
-      stopping = true;
+      responder.stop();
       secrets.stop();
       ending.abort();
       await closed(server, times);
     },
   };
 }
-
-/** Discards the rest of a request, within the request's time limit. */
-const pastEnd = (request: IncomingMessage): Promise<void> =>
-  finished(request.resume()).catch(() => undefined);
 
 /** Resolves when every started request was answered or has timed out. */
 async function closed(server: Server, { answer, linger }: GatewayTimes): Promise<void> {
@@ -210,39 +145,4 @@ async function closed(server: Server, { answer, linger }: GatewayTimes): Promise
   clearTimeout(idle);
   clearTimeout(late);
   server.close();
-}
-
-/** Logs failures of signed requests as warnings. Requests from strangers must not fill the log. */
-function tell(log: Logger, { socket }: IncomingMessage, answer: Answer): void {
-  const { status, outcome, event, delivery, detail } = answer;
-  const record = { status, outcome, event, delivery, detail, from: socket.remoteAddress };
-  if (detail !== undefined) log.warn(record, "webhook not accepted");
-  else log.debug(record, "webhook");
-}
-
-function gatewayMetrics(registry: Registry) {
-  const registers = [registry];
-  const requests = new Counter({
-    name: "denrei_gateway_requests_total",
-    help: 'Requests, by event ("other" without a supported event), outcome, and status code.',
-    labelNames: ["event", "outcome", "code"] as const,
-    registers,
-  });
-  // Start the counters of alerts at 0, so that their first increase is visible.
-  for (const event of webhookEventNames) {
-    requests.inc({ event, outcome: "not_stored", code: 503 }, 0);
-    requests.inc({ event, outcome: "oversized", code: 413 }, 0);
-  }
-  requests.inc({ event: otherEvent, outcome: "busy", code: 503 }, 0);
-  requests.inc({ event: otherEvent, outcome: "failed", code: 500 }, 0);
-  requests.inc({ event: otherEvent, outcome: "unsigned", code: 401 }, 0);
-  return {
-    requests,
-    duration: new Histogram({
-      name: "denrei_gateway_request_seconds",
-      help: "Time from the headers of a request to its answer.",
-      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-      registers,
-    }),
-  };
 }

@@ -68,8 +68,8 @@ export const gateway: readonly Mutation[] = [
   },
   {
     name: "keeps-connections-while-it-stops",
-    file: "bus/gateway/gateway.ts",
-    find: "...((stopping || !signed || !request.complete) && {",
+    file: "bus/gateway/responder.ts",
+    find: "...((this.#stopping || !signed || !request.complete) && {",
     replace: "...((!signed || !request.complete) && {",
     breaks:
       "During a rolling update, senders lose requests on connections that the gateway closes without notice.",
