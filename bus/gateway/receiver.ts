@@ -7,8 +7,8 @@
  */
 import type { IncomingMessage } from "node:http";
 import type { CloudEvent } from "cloudevents";
-import { githubEvent, MalformedPayloadError } from "../events/github/adapter.ts";
-import { isWebhookEventName } from "../events/github/payloads.ts";
+import { type AdaptedWebhook, githubEvent, MalformedPayloadError } from "../events/github/adapter.ts";
+import { isWebhookEventName, type WebhookEventName } from "../events/github/payloads.ts";
 import type { WebhookAddress } from "../subjects.ts";
 import { setWebhook, webhookSpan } from "../tracing/messages.ts";
 import { spanned } from "../tracing/spans.ts";
@@ -82,98 +82,121 @@ export type Receive = (request: IncomingMessage, answerBy: number) => Promise<An
 /** Opens a receiver of GitHub webhooks. */
 export function receiver(options: ReceiverOptions): Receive {
   const prefix = `${options.path.replace(/\/+$/, "")}/`;
-
-  function hookOf(url: string): string | undefined {
-    const path = url.split("?", 1)[0] ?? "";
-    const hook = path.startsWith(prefix) ? path.slice(prefix.length) : "";
-    return hook === "" || hook.includes("/") ? undefined : hook;
-  }
-
-  /** Reads the body and verifies its signature. */
-  async function verified(request: IncomingMessage, hook: string, room: Room): Promise<Buffer | Answer> {
-    const { "x-hub-signature-256": signature, "content-length": length } = request.headers;
-    // GitHub sends the length. Without it, a body may arrive in pieces that each cost more than the byte sent.
-    if (length === undefined) return noLength;
-    const check = checkSignature(String(signature ?? ""), options.secretsOf(hook));
-    if (check === undefined) return unsigned;
-    const announced = Number(length);
-    const body = await readBody(request, { limit: options.bodyLimit, announced, room, each: check.update });
-    if (typeof body === "string") return unread[body];
-    return check.matches() ? body : unsigned;
-  }
-
-  async function receive(request: IncomingMessage, room: Room, answerBy: number): Promise<Answer> {
-    const began = Date.now();
-    const hook = hookOf(request.url ?? "");
-    if (hook === undefined) return answer(404, "not_found", "not the address of a webhook");
-    if (request.method !== "POST")
-      return answer(405, "method", "expected POST", { headers: { allow: "POST" } });
-    const type =
-      contentTypes[(request.headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? ""];
-    if (type === undefined)
-      return answer(415, "content_type", `expected ${Object.keys(contentTypes).join(" or ")}`);
-    const body = await verified(request, hook, room);
-    if (!Buffer.isBuffer(body)) return body;
-    options.signed(request);
-    // Only a signed request makes a span or may continue a trace.
-    const span = webhookSpan(String(request.headers.traceparent ?? ""), began);
-    return spanned(span, async () => {
-      const found = await understand(request, body, type, answerBy, span.traceparent);
-      setWebhook(span, found);
-      return { ...found, signed: true };
-    });
-  }
-
-  async function understand(
-    request: IncomingMessage,
-    body: Buffer,
-    type: ContentType,
-    answerBy: number,
-    traceparent: string,
-  ): Promise<Answer> {
-    const event = String(request.headers["x-github-event"] ?? "");
-    const delivery = String(request.headers["x-github-delivery"] ?? "");
-    if (event === "" || !deliveryId.test(delivery))
-      return answer(400, "headers", "missing or invalid header X-GitHub-Event or X-GitHub-Delivery");
-    const about = { event, delivery };
-    if (event === "ping") return answer(200, "ping", "pong", about);
-    if (!isWebhookEventName(event)) return answer(200, "ignored", "event not supported", { delivery });
-    const payload = parsed(body, type);
-    if (payload === undefined) return answer(refusedForGood, "not_json", "body is not JSON", about);
-    let converted: ReturnType<typeof githubEvent>;
-    try {
-      converted = githubEvent({ event, delivery, payload, now: new Date(), traceparent });
-    } catch (error) {
-      if (!(error instanceof MalformedPayloadError)) throw error;
-      return answer(refusedForGood, "malformed", `not a payload of the event ${event}`, {
-        ...about,
-        detail: error.message,
-      });
-    }
-    const { owner, repository } = converted;
-    try {
-      const at = { provider: "github", event, owner, repository };
-      const stored = await options.store(at, converted.event, answerBy);
-      return answer(202, stored, stored, about);
-    } catch (error) {
-      if (error instanceof OversizedDeliveryError)
-        return answer(413, "oversized", "payload too large for the bus", { ...about, detail: error.message });
-      return answer(503, "not_stored", "not stored: send it again", {
-        ...about,
-        ...retry,
-        detail: (error as Error).message,
-      });
-    }
-  }
-
   return async (request, answerBy) => {
+    const hook = hookOf(request.url ?? "", prefix);
     const room = options.room();
     try {
-      return await receive(request, room, answerBy);
+      return await receive(options, request, hook, room, answerBy);
     } finally {
       room.free();
     }
   };
+}
+
+/** The hook that a URL names: the part behind the prefix. */
+function hookOf(url: string, prefix: string): string | undefined {
+  const path = url.split("?", 1)[0] ?? "";
+  const hook = path.startsWith(prefix) ? path.slice(prefix.length) : "";
+  return hook === "" || hook.includes("/") ? undefined : hook;
+}
+
+function contentTypeOf({ headers }: IncomingMessage): ContentType | undefined {
+  const [type = ""] = (headers["content-type"] ?? "").split(";", 1);
+  return contentTypes[type.trim().toLowerCase()];
+}
+
+async function receive(
+  options: ReceiverOptions,
+  request: IncomingMessage,
+  hook: string | undefined,
+  room: Room,
+  answerBy: number,
+): Promise<Answer> {
+  const began = Date.now();
+  if (hook === undefined) return answer(404, "not_found", "not the address of a webhook");
+  if (request.method !== "POST")
+    return answer(405, "method", "expected POST", { headers: { allow: "POST" } });
+  const type = contentTypeOf(request);
+  if (type === undefined)
+    return answer(415, "content_type", `expected ${Object.keys(contentTypes).join(" or ")}`);
+  const body = await verified(options, request, hook, room);
+  if (!Buffer.isBuffer(body)) return body;
+  options.signed(request);
+  // Only a signed request makes a span or may continue a trace.
+  const span = webhookSpan(String(request.headers.traceparent ?? ""), began);
+  return spanned(span, async () => {
+    const read = readEvent(request, body, type, span.traceparent);
+    const result = "status" in read ? read : await store(options, read, answerBy);
+    setWebhook(span, result);
+    return { ...result, signed: true };
+  });
+}
+
+/** Reads the body and verifies its signature. */
+async function verified(
+  { secretsOf, bodyLimit: limit }: ReceiverOptions,
+  request: IncomingMessage,
+  hook: string,
+  room: Room,
+): Promise<Buffer | Answer> {
+  const { "x-hub-signature-256": signature, "content-length": length } = request.headers;
+  // GitHub sends the length. Without it, a body may arrive in pieces that each cost more than the byte sent.
+  if (length === undefined) return noLength;
+  const check = checkSignature(String(signature ?? ""), secretsOf(hook));
+  if (check === undefined) return unsigned;
+  const body = await readBody(request, { limit, announced: Number(length), room, each: check.update });
+  if (typeof body === "string") return unread[body];
+  return check.matches() ? body : unsigned;
+}
+
+/** An event to store, and the delivery that it came with. */
+interface ReceivedEvent {
+  readonly about: { readonly event: WebhookEventName; readonly delivery: string };
+  readonly adapted: AdaptedWebhook;
+}
+
+/** The event in a signed request, or the answer to a request without one. */
+function readEvent(
+  request: IncomingMessage,
+  body: Buffer,
+  type: ContentType,
+  traceparent: string,
+): ReceivedEvent | Answer {
+  const event = String(request.headers["x-github-event"] ?? "");
+  const delivery = String(request.headers["x-github-delivery"] ?? "");
+  if (event === "" || !deliveryId.test(delivery))
+    return answer(400, "headers", "missing or invalid header X-GitHub-Event or X-GitHub-Delivery");
+  if (event === "ping") return answer(200, "ping", "pong", { event, delivery });
+  if (!isWebhookEventName(event)) return answer(200, "ignored", "event not supported", { delivery });
+  const about = { event, delivery };
+  const payload = parsed(body, type);
+  if (payload === undefined) return answer(refusedForGood, "not_json", "body is not JSON", about);
+  try {
+    return { about, adapted: githubEvent({ event, delivery, payload, now: new Date(), traceparent }) };
+  } catch (error) {
+    if (!(error instanceof MalformedPayloadError)) throw error;
+    const detail = error.message;
+    return answer(refusedForGood, "malformed", `not a payload of the event ${event}`, { ...about, detail });
+  }
+}
+
+/** Stores an event, and returns the answer to its request. */
+async function store(
+  options: ReceiverOptions,
+  { about, adapted }: ReceivedEvent,
+  answerBy: number,
+): Promise<Answer> {
+  const { owner, repository } = adapted;
+  const at = { provider: "github", event: about.event, owner, repository };
+  try {
+    const outcome = await options.store(at, adapted.event, answerBy);
+    return answer(202, outcome, outcome, about);
+  } catch (error) {
+    const { message: detail } = error as Error;
+    return error instanceof OversizedDeliveryError
+      ? answer(413, "oversized", "payload too large for the bus", { ...about, detail })
+      : answer(503, "not_stored", "not stored: send it again", { ...about, ...retry, detail });
+  }
 }
 
 function parsed(body: Buffer, type: ContentType): unknown {

@@ -29,8 +29,8 @@ export const gateway: readonly Mutation[] = [
   {
     name: "answers-before-it-stores",
     file: "bus/gateway/receiver.ts",
-    find: "const stored = await options.store(at, converted.event, answerBy);",
-    replace: 'const stored = (options.store(at, converted.event, answerBy).catch(() => {}), "stored");',
+    find: "const outcome = await options.store(at, adapted.event, answerBy);",
+    replace: 'const outcome = (options.store(at, adapted.event, answerBy).catch(() => {}), "stored");',
     breaks: "The gateway answers 202 to webhooks that the bus never stored.",
     tests: ["test/gateway/bus.test.ts"],
   },
