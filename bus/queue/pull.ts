@@ -10,6 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Msg } from "@nats-io/transport-node";
 import type { Bus } from "../nats/connect.ts";
 import { type Delivery, deliveryOf } from "../nats/delivery.ts";
+import { atTurnEnd } from "../values/eventloop.ts";
 
 /** Options of a pull. */
 export interface PullOptions {
@@ -66,10 +67,11 @@ class RunningPull implements Pull {
   #nextId = 0;
   #busy = 0;
   #state: "running" | "pausing" | "stopping" = "running";
-  #isPlanned = false;
   #idle: (() => void) | undefined;
   #refusal: PullRefusal | undefined;
   readonly #unsubscribe: () => void;
+  /** Sends one pull request for all slots that became free in this turn of the event loop. */
+  readonly #requestAtTurnEnd = atTurnEnd(() => this.#request());
 
   constructor(options: PullOptions) {
     const { bus, stream, consumer } = options;
@@ -115,14 +117,8 @@ class RunningPull implements Pull {
     if (!nc.isClosed()) await nc.flush().catch(() => undefined);
   }
 
-  /** Sends one pull request for all slots that became free in this turn of the event loop. */
   #plan(): void {
-    if (this.#isPlanned || this.#state !== "running") return;
-    this.#isPlanned = true;
-    setImmediate(() => {
-      this.#isPlanned = false;
-      this.#request();
-    });
+    if (this.#state === "running") this.#requestAtTurnEnd();
   }
 
   #request(): void {

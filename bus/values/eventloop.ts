@@ -35,12 +35,26 @@ export function turnEndAfterFirst(): () => Promise<void> | undefined {
   };
 }
 
+/** Returns a function that plans `run` for the end of the current turn. However often it is called in a turn, `run` is called once. */
+export function atTurnEnd(run: () => void): () => void {
+  let isPlanned = false;
+  const runPlanned = (): void => {
+    isPlanned = false;
+    run();
+  };
+  return () => {
+    if (isPlanned) return;
+    isPlanned = true;
+    setImmediate(runPlanned);
+  };
+}
+
 /** Returns a function that collects the items of a turn and passes them to `flush` at its end. */
 export function batchByTurn<T>(flush: (items: readonly T[]) => void): (item: T) => void {
   const items: T[] = [];
-  const flushAll = (): void => flush(items.splice(0));
+  const planFlush = atTurnEnd(() => flush(items.splice(0)));
   return (item) => {
-    if (items.length === 0) setImmediate(flushAll);
     items.push(item);
+    planFlush();
   };
 }

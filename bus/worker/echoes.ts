@@ -16,6 +16,7 @@ import { z } from "zod";
 import { compareVersions } from "../kube/object.ts";
 import { objectVersionSchema } from "../queue/request.ts";
 import { echoSubject, keyText, type ObjectKey, type QueueScope } from "../subjects.ts";
+import { atTurnEnd } from "../values/eventloop.ts";
 import { Recent } from "../values/recent.ts";
 import type { Staleness } from "./ownership.ts";
 
@@ -135,11 +136,13 @@ export function openEchoes(nc: NatsConnection, scope: QueueScope): Echoes {
     if (!nc.isClosed()) nc.publish(subject, JSON.stringify(message));
   }
 
-  /** Writes that complete in the same turn of the event loop are announced in one message. */
   function flush(): void {
     if (outgoing.length > 0) send({ wrote: outgoing });
     outgoing = [];
   }
+
+  /** Writes that complete in the same turn of the event loop are announced in one message. */
+  const flushAtTurnEnd = atTurnEnd(flush);
 
   function retract(key: string): void {
     announcements.retract(key);
@@ -163,8 +166,8 @@ export function openEchoes(nc: NatsConnection, scope: QueueScope): Echoes {
     announce(key, write, ownedMillis) {
       const wrote = { ...write, key: keyText(key), millis: Math.floor(ownedMillis) };
       announcements.add("this replica", wrote);
-      if (outgoing.length === 0) setImmediate(flush);
       outgoing.push(wrote);
+      flushAtTurnEnd();
     },
     flush,
     retract(key) {
