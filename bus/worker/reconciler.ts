@@ -22,7 +22,7 @@ import type { Brake, Pacing } from "./brake.ts";
 import type { Echoes } from "./echoes.ts";
 import { OwnershipLostError } from "./errors.ts";
 import { Executor } from "./executor.ts";
-import type { RetryLimits } from "./failures.ts";
+import { Failures, type RetryLimits } from "./failures.ts";
 import { readFirst } from "./firstread.ts";
 import { createJob, type Job } from "./job.ts";
 import type { WorkerMetrics } from "./metrics.ts";
@@ -53,13 +53,15 @@ export interface ReconcilerOptions {
 export class Reconciler {
   readonly #options: ReconcilerOptions;
   readonly #executor: Executor;
+  readonly #failures: Failures;
   readonly #settlement: Settlement;
   readonly #quarantine: (job: Job) => Promise<void>;
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
     this.#executor = new Executor(options.tools);
-    this.#settlement = new Settlement(options);
+    this.#failures = new Failures({ ...options, ...options.tools });
+    this.#settlement = new Settlement(options, this.#failures);
     this.#quarantine = quarantine({
       crashRecords: options.crashRecords,
       maxCrashes: options.retries.maxCrashes,
@@ -112,7 +114,7 @@ export class Reconciler {
     const request = requestIn(delivery);
     if (request instanceof Error) {
       const replay = newRequest({ type: "replay" });
-      await this.#settlement.moveToDeadLetters({ key, ticket }, replay, "MalformedRequest", request);
+      await this.#failures.moveToDeadLetters({ key, ticket }, replay, "MalformedRequest", request);
       return delivery.confirmDone();
     }
     const seen = seenByEcho(echoes, delivery, key, request);

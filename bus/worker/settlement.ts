@@ -9,12 +9,11 @@ import type { AttemptResult, AttemptTools } from "./attempt.ts";
 import type { Pacing } from "./brake.ts";
 import { endedReconcile, type ReconcileEnd } from "./endedreconcile.ts";
 import { failureOf, OwnershipLostError, ShutdownError, type TerminalError } from "./errors.ts";
-import { type FailureOptions, type FailureOutcome, Failures } from "./failures.ts";
+import type { FailureOptions, FailureOutcome, Failures } from "./failures.ts";
 import { confirm, type Job } from "./job.ts";
 
 /** Dependencies of a settlement. */
-export interface SettlementOptions
-  extends Pick<FailureOptions, "queue" | "timers" | "deadLetters" | "echoes" | "retries" | "metrics"> {
+export interface SettlementOptions extends Pick<FailureOptions, "queue" | "timers" | "echoes" | "metrics"> {
   readonly tools: AttemptTools;
   readonly cleanup: Pick<DeadLetterCleanup, "remove">;
   readonly report: ActivityReporter;
@@ -25,14 +24,9 @@ export class Settlement {
   readonly #options: SettlementOptions;
   readonly #failures: Failures;
 
-  constructor(options: SettlementOptions) {
+  constructor(options: SettlementOptions, failures: Failures) {
     this.#options = options;
-    this.#failures = new Failures({ ...options, ...options.tools });
-  }
-
-  /** As {@link Failures.moveToDeadLetters}. */
-  moveToDeadLetters(...args: Parameters<Failures["moveToDeadLetters"]>): Promise<void> {
-    return this.#failures.moveToDeadLetters(...args);
+    this.#failures = failures;
   }
 
   /** Settles a successful attempt. */
