@@ -1,8 +1,7 @@
 /**
- * The ticket queue's protocol as a small model, explored in every interleaving with crashes. One key, one object whose version grows; two
- * routers that turn events into requests; two workers that own, read, settle; marks that fall due at any time. The test visits every
- * reachable
- * state (breadth first), so it finds each schedule that loses a request.
+ * The ticket queue's protocol as a small model, explored in every interleaving with crashes. It has one key, one object whose
+ * version grows, two routers that turn events into requests, two workers that own, read, and settle, and marks that fall due at
+ * any time. The test visits every reachable state (breadth first), so it finds each order of steps that loses a request.
  * The model mirrors bus/queue/queue.ts and the settling order in bus/worker/reconciler.ts. The first scenario of test/prove checks
  * the same invariants of the code itself, on a real server with real processes.
  */
@@ -92,115 +91,136 @@ function start(changes: number, crashes: number): State {
   };
 }
 
+type Steps = Generator<State>;
+
 /** Every state that one step leads to. */
-function* next(s: State, protocol: Protocol): Generator<State> {
-  // The object changes; the event reaches any idle router.
-  if (s.changes > 0) {
-    for (const [i, router] of s.routers.entries()) {
-      if (router.step !== "idle" && router.step !== "done") continue;
-      const version = s.version + 1;
-      const routers = put<Router>(s.routers, i, { ...router, step: "try", version });
-      yield { ...s, version, changes: s.changes - 1, routers };
-    }
-  }
+function* next(s: State, protocol: Protocol): Steps {
+  yield* changeSteps(s);
+  for (const [i, router] of s.routers.entries()) yield* routerSteps(s, i, router, protocol);
+  for (const [i, marks] of s.marks.entries()) yield* scheduleSteps(s, i, marks, protocol);
+  for (const [i, dues] of s.due.entries()) yield* relaySteps(s, i, dues, protocol);
+  for (const [i, owner] of s.owners.entries()) yield* ownerSteps(s, i, owner, protocol);
+}
+
+/** Which marks a router writes. */
+const slotOf = (router: number, { marksPerRouter }: Protocol): number =>
+  marksPerRouter === "own" ? router : 0;
+
+/** The object changes; the event reaches any idle router. */
+function* changeSteps(s: State): Steps {
+  if (s.changes === 0) return;
   for (const [i, router] of s.routers.entries()) {
-    if (router.step === "try") {
-      if (s.ticket === "none")
-        yield { ...s, ticket: "waiting", routers: put(s.routers, i, { ...router, step: "done" }) };
-      else if (protocol.markWhenRefused === "forget")
-        yield { ...s, routers: put(s.routers, i, { ...router, step: "done" }) };
-      else yield { ...s, routers: put(s.routers, i, { ...router, step: "mark" }) };
-    }
-    const slot = protocol.marksPerRouter === "own" ? i : 0;
-    const beside = s.marks[slot] ?? [];
-    const become = (change: Partial<Router>) => put(s.routers, i, { ...router, ...change });
-    if (router.step === "mark") {
-      // A newer mark covers the event. An older one is deleted first, while the event is in flight.
-      const older = protocol.versionsOnSubject === "one" ? without(beside, router.left) : beside;
-      if (router.left > router.version) yield { ...s, routers: become({ step: "done" }) };
-      else yield { ...s, marks: put(s.marks, slot, older), routers: become({ step: "store" }) };
-    }
-    if (router.step === "store") {
-      // Where all versions share a subject, the later publish replaces the earlier one, even with an older version.
-      const stored = protocol.versionsOnSubject === "all" ? [router.version] : plus(beside, router.version);
-      yield {
-        ...s,
-        marks: put(s.marks, slot, stored),
-        routers: become({ step: "done", left: Math.max(router.left, router.version) }),
-      };
-    }
-    // A router crashes: its event is redelivered.
-    if (s.crashes > 0 && router.step !== "idle" && router.step !== "done") {
-      yield { ...s, crashes: s.crashes - 1, routers: become({ step: "try", left: 0 }) };
-    }
+    if (router.step !== "idle" && router.step !== "done") continue;
+    const version = s.version + 1;
+    const routers = put<Router>(s.routers, i, { ...router, step: "try", version });
+    yield { ...s, version, changes: s.changes - 1, routers };
   }
-  // A mark falls due. The relay requests the object, and leaves a mark again when the ticket is refused. A firing schedule waits at the
-  // server like
-  // any publish; when it is stored, the server purges the schedule's subject.
-  for (const [i, marks] of s.marks.entries()) {
-    const fired = s.firing[i] ?? 0;
-    if (fired === 0) {
-      for (const mark of marks) yield { ...s, firing: put(s.firing, i, mark) };
+}
+
+/** A router requests the object of its event, and leaves a mark when the ticket is refused. */
+function* routerSteps(s: State, i: number, router: Router, protocol: Protocol): Steps {
+  const slot = slotOf(i, protocol);
+  const stored = s.marks[slot] ?? [];
+  const become = (change: Partial<Router>) => put(s.routers, i, { ...router, ...change });
+  if (router.step === "try") {
+    if (s.ticket === "none") yield { ...s, ticket: "waiting", routers: become({ step: "done" }) };
+    else if (protocol.markWhenRefused === "forget") yield { ...s, routers: become({ step: "done" }) };
+    else yield { ...s, routers: become({ step: "mark" }) };
+  }
+  if (router.step === "mark") {
+    // A newer mark covers the event. An older one is deleted first, while the event is in flight.
+    const kept = protocol.versionsOnSubject === "one" ? without(stored, router.left) : stored;
+    if (router.left > router.version) yield { ...s, routers: become({ step: "done" }) };
+    else yield { ...s, marks: put(s.marks, slot, kept), routers: become({ step: "store" }) };
+  }
+  if (router.step === "store") {
+    // If all versions share a subject, the later publish replaces the earlier one, even with an older version.
+    const marks = protocol.versionsOnSubject === "all" ? [router.version] : plus(stored, router.version);
+    yield {
+      ...s,
+      marks: put(s.marks, slot, marks),
+      routers: become({ step: "done", left: Math.max(router.left, router.version) }),
+    };
+  }
+  // A router crashes: its event is redelivered.
+  if (s.crashes > 0 && router.step !== "idle" && router.step !== "done") {
+    yield { ...s, crashes: s.crashes - 1, routers: become({ step: "try", left: 0 }) };
+  }
+}
+
+/**
+ * A mark falls due. The message that it fires waits at the server like any publish; when that is stored, the server purges the
+ * mark's subject.
+ */
+function* scheduleSteps(s: State, i: number, marks: Versions, protocol: Protocol): Steps {
+  const fired = s.firing[i] ?? 0;
+  if (fired === 0) {
+    for (const mark of marks) yield { ...s, firing: put(s.firing, i, mark) };
+    return;
+  }
+  const left = protocol.versionsOnSubject === "all" ? [] : without(marks, fired);
+  const due = put(s.due, i, plus(s.due[i] ?? [], fired));
+  yield { ...s, due, marks: put(s.marks, i, left), firing: put(s.firing, i, 0) };
+}
+
+/** The relay requests the objects of due marks, and leaves a mark again when the ticket is refused. */
+function* relaySteps(s: State, i: number, dues: Versions, protocol: Protocol): Steps {
+  for (const version of dues) {
+    const due = put(s.due, i, without(dues, version));
+    if (s.ticket === "none") {
+      yield { ...s, ticket: "waiting", due };
       continue;
     }
-    const left = protocol.versionsOnSubject === "all" ? [] : without(marks, fired);
-    const due = put(s.due, i, plus(s.due[i] ?? [], fired));
-    yield { ...s, due, marks: put(s.marks, i, left), firing: put(s.firing, i, 0) };
+    // Any replica relays it.
+    for (const [at, router] of s.routers.entries())
+      yield* markAgain({ ...s, due }, version, at, router, protocol);
   }
-  for (const [i, dues] of s.due.entries()) {
-    for (const due of dues) {
-      const left = put(s.due, i, without(dues, due));
-      if (s.ticket === "none") {
-        yield { ...s, ticket: "waiting", due: left };
-        continue;
-      }
-      // Any replica relays it. A replica writes one mark at a time, so not while its router is about to store one.
-      for (const [at, router] of s.routers.entries()) {
-        const slot = protocol.marksPerRouter === "own" ? at : 0;
-        const beside = s.marks[slot] ?? [];
-        if (router.step === "store") continue;
-        if (router.left > due) {
-          yield { ...s, due: left };
-          continue;
-        }
-        const stored = protocol.versionsOnSubject === "one" ? plus(without(beside, router.left), due) : [due];
-        const routers = put<Router>(s.routers, at, { ...router, left: due });
-        yield { ...s, marks: put(s.marks, slot, stored), due: left, routers };
-      }
-    }
+}
+
+/** A replica leaves a mark again. It writes one mark at a time, so not while its router is about to store one. */
+function* markAgain(s: State, version: number, i: number, router: Router, protocol: Protocol): Steps {
+  if (router.step === "store") return;
+  if (router.left > version) {
+    yield s;
+    return;
   }
-  for (const [i, owner] of s.owners.entries()) {
-    const become = (change: Partial<Owner>) => put(s.owners, i, { ...owner, ...change });
-    if (owner.step === "idle" && s.ticket === "waiting") {
-      yield { ...s, ticket: "owned", owners: become({ step: "owns" }) };
-    }
-    if (owner.step === "owns") yield { ...s, owners: become({ step: "read", saw: s.version }) };
-    if (owner.step === "read") {
-      yield {
-        ...s,
-        ticket: "none",
-        reconciled: Math.max(s.reconciled, owner.saw),
-        owners: become({ step: "acked" }),
-      };
-    }
-    if (owner.step === "acked") yield { ...s, owners: become({ step: "looked", found: [...s.marks] }) };
-    if (owner.step === "looked") {
-      const open = owner.found.some((marks) => marks.some((version) => version > owner.saw));
-      const idle = become({ step: "idle", saw: 0, found: [] });
-      // Purges the marks that it found, not those stored since.
-      const purged = s.marks.map((marks, at) =>
-        marks.filter((version) => !owner.found[at]?.includes(version)),
-      );
-      if (!open) yield { ...s, marks: purged, owners: idle };
-      else if (s.ticket === "none") yield { ...s, ticket: "waiting", marks: purged, owners: idle };
-      else yield { ...s, marks: protocol.dropWhenOwned === "keep" ? s.marks : purged, owners: idle };
-    }
-    // An owner crashes: before its ack the ticket is redelivered, afterwards nothing is.
-    if (s.crashes > 0 && owner.step !== "idle") {
-      const ticket = owner.step === "owns" || owner.step === "read" ? "waiting" : s.ticket;
-      yield { ...s, crashes: s.crashes - 1, ticket, owners: become({ step: "idle", saw: 0, found: [] }) };
-    }
+  const slot = slotOf(i, protocol);
+  const stored = s.marks[slot] ?? [];
+  const marks =
+    protocol.versionsOnSubject === "one" ? plus(without(stored, router.left), version) : [version];
+  const routers = put<Router>(s.routers, i, { ...router, left: version });
+  yield { ...s, marks: put(s.marks, slot, marks), routers };
+}
+
+/** A worker owns the key, reads the object, acknowledges the ticket, and settles the marks. */
+function* ownerSteps(s: State, i: number, owner: Owner, protocol: Protocol): Steps {
+  const become = (change: Partial<Owner>) => put(s.owners, i, { ...owner, ...change });
+  if (owner.step === "idle" && s.ticket === "waiting") {
+    yield { ...s, ticket: "owned", owners: become({ step: "owns" }) };
   }
+  if (owner.step === "owns") yield { ...s, owners: become({ step: "read", saw: s.version }) };
+  if (owner.step === "read") {
+    const reconciled = Math.max(s.reconciled, owner.saw);
+    yield { ...s, ticket: "none", reconciled, owners: become({ step: "acked" }) };
+  }
+  if (owner.step === "acked") yield { ...s, owners: become({ step: "looked", found: [...s.marks] }) };
+  const idle = become({ step: "idle", saw: 0, found: [] });
+  if (owner.step === "looked") yield settled({ ...s, owners: idle }, owner, protocol);
+  // An owner crashes: before its ack the ticket is redelivered, afterwards nothing is.
+  if (s.crashes > 0 && owner.step !== "idle") {
+    const ticket = owner.step === "owns" || owner.step === "read" ? "waiting" : s.ticket;
+    yield { ...s, crashes: s.crashes - 1, ticket, owners: idle };
+  }
+}
+
+/** The state after an owner has settled the marks that it found: it requests the changes that it has not seen. */
+function settled(s: State, { found, saw }: Owner, { dropWhenOwned }: Protocol): State {
+  const open = found.some((marks) => marks.some((version) => version > saw));
+  // Purges the marks that it found, not those stored since.
+  const purged = s.marks.map((marks, i) => marks.filter((version) => !found[i]?.includes(version)));
+  if (!open) return { ...s, marks: purged };
+  if (s.ticket === "none") return { ...s, ticket: "waiting", marks: purged };
+  return { ...s, marks: dropWhenOwned === "keep" ? s.marks : purged };
 }
 
 /** Visits every reachable state; returns the first history that violates an invariant. */
