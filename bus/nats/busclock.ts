@@ -1,6 +1,6 @@
 /**
- * The time by the clock of the NATS servers. Schedules fall due by that clock, and replicas on several machines share it. A
- * process with a wrong clock would set its timers in the past, or consider timers of others overdue.
+ * The time by the clock of the NATS servers, which replicas on several machines share. Schedules fall due by that clock. A
+ * process that used its own, wrong clock would set its timers in the past, or treat timers of other processes as overdue.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Bus } from "./connect.ts";
@@ -50,13 +50,13 @@ export async function startBusClock(options: BusClockOptions): Promise<BusClock>
     consumer === undefined ? `$JS.API.STREAM.INFO.${stream}` : `$JS.API.CONSUMER.INFO.${stream}.${consumer}`;
 
   async function read(): Promise<Reading> {
-    const asked = performance.now();
+    const sent = performance.now();
     const answer = await bus.inbox.request(subject, "");
-    const answered = performance.now();
+    const received = performance.now();
     const { ts } = answer.json<{ ts?: string }>();
     const time = Date.parse(ts ?? "");
     if (Number.isNaN(time)) throw new Error(`the answer to ${subject} has no time: ${answer.string()}`);
-    return { time, at: (asked + answered) / 2, error: (answered - asked) / 2 };
+    return { time, at: (sent + received) / 2, error: (received - sent) / 2 };
   }
 
   let best = await read();
@@ -73,14 +73,14 @@ export async function startBusClock(options: BusClockOptions): Promise<BusClock>
   void (async () => {
     for await (const { type } of bus.nc.status()) if (type === "reconnect") reads.now();
   })();
-  let apart = Date.now() - performance.now();
+  let difference = Date.now() - performance.now();
 
   function now(): number {
     const monotonic = performance.now();
-    const found = Date.now() - monotonic;
+    const newDifference = Date.now() - monotonic;
     // `performance.now()` stops while a machine is suspended, and ignores changes of the clock.
-    if (Math.abs(found - apart) > jumpMillis) reads.now();
-    apart = found;
+    if (Math.abs(newDifference - difference) > jumpMillis) reads.now();
+    difference = newDifference;
     return Math.round(best.time + monotonic - best.at);
   }
   return { now, offsetMillis: () => now() - Date.now() };
@@ -92,23 +92,23 @@ function periodically(
   signal: AbortSignal,
   call: () => Promise<void>,
 ): { readonly now: () => void } {
-  let rested = new AbortController();
-  const rest = async (): Promise<void> => {
-    const end = AbortSignal.any([signal, rested.signal]);
-    const pause = everyMillis * (0.8 + 0.4 * Math.random());
-    await sleep(pause, undefined, { signal: end, ref: false }).catch(() => undefined);
-    rested = new AbortController();
+  let interruption = new AbortController();
+  const pause = async (): Promise<void> => {
+    const end = AbortSignal.any([signal, interruption.signal]);
+    const millis = everyMillis * (0.8 + 0.4 * Math.random());
+    await sleep(millis, undefined, { signal: end, ref: false }).catch(() => undefined);
+    interruption = new AbortController();
   };
   void (async () => {
-    for (await rest(); !signal.aborted; await rest()) await call();
+    for (await pause(); !signal.aborted; await pause()) await call();
   })();
-  return { now: () => rested.abort() };
+  return { now: () => interruption.abort() };
 }
 
-/** A larger change of the difference between this machine's clocks means that one stopped or was set. Milliseconds. */
+/** If the difference between this machine's two clocks changes by more, one of them stopped or was set. Milliseconds. */
 const jumpMillis = 1000;
 
-/** Added to the error of the last reading, so that a new reading replaces it. Milliseconds. */
+/** The drift that is assumed since the last reading, so that a new reading replaces it. Milliseconds. */
 const driftMillis = 5;
 
 /** The more exact of two readings, or the later one if they contradict each other. */

@@ -67,10 +67,10 @@ export class BusUnreachableError extends Error {
  * `ConfigError` for a certificate without its key.
  */
 export async function connectBus(address: BusAddress): Promise<Bus> {
-  const shown = redacted(address.url);
+  const shownUrl = redacted(address.url);
   let nc: NatsConnection;
   const servers = serversOf(address.url);
-  const identity = await whoIs(address, servers.user);
+  const identity = await readIdentity(address, servers.user);
   try {
     nc = await connect({
       ...servers,
@@ -91,7 +91,7 @@ export async function connectBus(address: BusAddress): Promise<Bus> {
     });
   } catch (error) {
     throw new BusUnreachableError(
-      `expected a NATS server at ${shown}, but ${reason(error)}. ${await adviceOn(error, address, identity.user)}`,
+      `expected a NATS server at ${shownUrl}, but ${reason(error)}. ${await adviceOn(error, address, identity.user)}`,
       { cause: error },
     );
   }
@@ -106,14 +106,14 @@ export async function connectBus(address: BusAddress): Promise<Bus> {
     const denied = withUser(identity.user, error);
     if (denied instanceof BusPermissionError) throw denied;
     throw new BusUnreachableError(
-      `the NATS server at ${shown} answers, but JetStream does not (${reason(error)}). ` +
+      `the NATS server at ${shownUrl} answers, but JetStream does not (${reason(error)}). ` +
         "Start it with JetStream enabled (nats-server -js -sd <folder>), and check the account's limits.",
       { cause: error },
     );
   }
 }
 
-async function whoIs({ certificate, key }: BusAddress, user: string | undefined): Promise<Identity> {
+async function readIdentity({ certificate, key }: BusAddress, user: string | undefined): Promise<Identity> {
   if ((certificate === undefined) !== (key === undefined)) {
     const missing = certificate === undefined ? "certificate (NATS_CERT)" : "private key (NATS_KEY)";
     throw new ConfigError(`expected a certificate for the bus and its private key, found no ${missing}.`);
@@ -146,7 +146,8 @@ function tlsOf({ url, ca, certificate, key }: BusAddress): Pick<ConnectionOption
 function serversOf(text: string): Pick<ConnectionOptions, "servers" | "user" | "pass" | "token"> {
   const urls = text.split(",").map((server) => /^(.*:\/\/)?(?:([^@]*)@)?(.*)$/.exec(server.trim()) ?? []);
   const servers = urls.map(([, scheme = "", , host = ""]) => scheme + host);
-  const [user = "", ...pass] = urls.find(([, , who]) => who !== undefined)?.[2]?.split(":") ?? [];
+  const [user = "", ...pass] =
+    urls.find(([, , credentials]) => credentials !== undefined)?.[2]?.split(":") ?? [];
   if (user === "") return { servers };
   return pass.length === 0
     ? { servers, token: unescaped(user) }

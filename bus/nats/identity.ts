@@ -8,7 +8,7 @@ import { X509Certificate } from "node:crypto";
 export interface Identity {
   /** Name of the user, for messages. */
   readonly user: string;
-  /** Prefix of its inboxes. For users that are not the platform's: the client library's default. */
+  /** Prefix of its inboxes. Users that do not belong to the platform have the client library's default. */
   readonly inboxPrefix: string;
 }
 
@@ -24,12 +24,12 @@ export const userOf = (role: string): string => `${userPrefix}${role}`;
 /** The inbox prefix of a user. */
 export const inboxPrefixOf = (user: string): string => `_INBOX_${user}`;
 
-const ours = new RegExp(`^${userPrefix}[a-z0-9-]+$`);
+const platformUser = new RegExp(`^${userPrefix}[a-z0-9-]+$`);
 
 /** The identity of a user. Without a name, the server may still know the user by other means. */
 export const identityOf = (user: string | undefined): Identity => ({
   user: user || "this user",
-  inboxPrefix: user !== undefined && ours.test(user) ? inboxPrefixOf(user) : "_INBOX",
+  inboxPrefix: user !== undefined && platformUser.test(user) ? inboxPrefixOf(user) : "_INBOX",
 });
 
 /** The common name of a certificate's subject. A server with `verify_and_map` uses it as the user name. */

@@ -31,14 +31,14 @@ const maxSubjects = 1024;
 async function batch(
   { inbox }: Pick<Bus, "inbox">,
   stream: string,
-  what: object,
+  query: object,
   values: LastValue[],
 ): Promise<"all" | "too many"> {
   let outcome: "all" | "too many" = "all";
-  await inbox.collect(`$JS.API.DIRECT.GET.${stream}`, JSON.stringify(what), (answer) => {
+  await inbox.collect(`$JS.API.DIRECT.GET.${stream}`, JSON.stringify(query), (answer) => {
     if (readableHeaders(answer) === undefined)
       throw new BusReadError(
-        `a message of ${stream} has unreadable headers: delete it (${JSON.stringify(what)})`,
+        `a message of ${stream} has unreadable headers: delete it (${JSON.stringify(query)})`,
       );
     const code = answer.headers?.code ?? 0;
     if (code === 0) {

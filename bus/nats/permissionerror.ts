@@ -36,7 +36,7 @@ export function withUser(user: string, error: unknown): unknown {
 
 /**
  * Calls back for each permission violation. The server reports violations separately from responses and names only the
- * subject. Of two requests on one subject it is unknown which one was denied, so both count as denied.
+ * subject. If two requests on one subject are in flight, both count as denied, because either may be meant.
  */
 export async function watchDenials(
   nc: NatsConnection,

@@ -12,7 +12,7 @@ export interface PublishBacklog {
 }
 
 /** Longer than a leader election, which is not worth a report. Milliseconds. */
-const patienceMillis = 5000;
+const reportAfterMillis = 5000;
 
 /**
  * Appended to the error. A server with a full disk does not answer its clients. It keeps a write error of a stream until
@@ -30,20 +30,20 @@ export const notStored = (error: Error): string =>
 export const isNotStored = (error: unknown): error is JetStreamApiError =>
   error instanceof JetStreamApiError && error.status >= 500;
 
-/** Opens a record without failed publishes. */
+/** Opens an empty backlog. */
 export function openPublishBacklog(): PublishBacklog {
   const publishes = new Map<object, { readonly since: number; error: Error }>();
   return {
     failed(publish, error) {
-      const known = publishes.get(publish);
-      if (known) known.error = error;
+      const entry = publishes.get(publish);
+      if (entry) entry.error = error;
       else publishes.set(publish, { since: performance.now(), error });
     },
     over: (publish) => void publishes.delete(publish),
     reason() {
       const now = performance.now();
-      const long = [...publishes.values()].find(({ since }) => now - since > patienceMillis);
-      return long && notStored(long.error);
+      const overdue = [...publishes.values()].find(({ since }) => now - since > reportAfterMillis);
+      return overdue && notStored(overdue.error);
     },
   };
 }

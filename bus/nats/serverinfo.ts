@@ -15,12 +15,12 @@ const schema = z.looseObject({
 /** A server's INFO: https://docs.nats.io/reference/reference-protocols/nats-protocol#info */
 export type ServerInfo = z.infer<typeof schema>;
 
-const patienceMillis = 2000;
+const timeoutMillis = 2000;
 
 /** Connects to the first server of an address. Returns undefined if it does not answer within two seconds. */
-async function met<T>(
+async function withFirstServer<T>(
   url: string,
-  ask: (socket: Socket, host: string, signal: AbortSignal) => Promise<T>,
+  use: (socket: Socket, host: string, signal: AbortSignal) => Promise<T>,
 ): Promise<T | undefined> {
   const [first = ""] = url.split(",");
   const { hostname, port } = new URL(first.includes("://") ? first : `nats://${first}`);
@@ -28,7 +28,7 @@ async function met<T>(
   const socket = connect({ host, port: Number(port || 4222) });
   socket.on("error", () => undefined);
   try {
-    return await ask(socket, host, AbortSignal.timeout(patienceMillis));
+    return await use(socket, host, AbortSignal.timeout(timeoutMillis));
   } catch {
     return undefined;
   } finally {
@@ -36,7 +36,7 @@ async function met<T>(
   }
 }
 
-async function heard(socket: Socket, signal: AbortSignal): Promise<ServerInfo> {
+async function readInfo(socket: Socket, signal: AbortSignal): Promise<ServerInfo> {
   let text = "";
   while (!text.includes("\n")) text += String((await once(socket, "data", { signal }))[0]);
   return schema.parse(JSON.parse(text.replace(/^INFO /, "").split("\n", 1)[0] ?? ""));
@@ -44,7 +44,7 @@ async function heard(socket: Socket, signal: AbortSignal): Promise<ServerInfo> {
 
 /** The INFO of the first server of an address; undefined if it does not arrive within two seconds. */
 export const readServerInfo = (url: string): Promise<ServerInfo | undefined> =>
-  met(url, (socket, _host, signal) => heard(socket, signal));
+  withFirstServer(url, (socket, _host, signal) => readInfo(socket, signal));
 
 /**
  * When the certificate of an address's first server expires. `own` is the client certificate, for servers that require
@@ -54,8 +54,8 @@ export const serverCertificateExpiry = (
   url: string,
   own: { readonly cert?: Buffer | undefined; readonly key?: Buffer | undefined },
 ): Promise<Date | undefined> =>
-  met(url, async (socket, host, signal) => {
-    const { tls_available, tls_required } = await heard(socket, signal);
+  withFirstServer(url, async (socket, host, signal) => {
+    const { tls_available, tls_required } = await readInfo(socket, signal);
     if (!tls_available && !tls_required) return undefined;
     // Read the certificate even if it has expired. Nothing is sent to an untrusted server.
     const secured = connectTls({

@@ -1,6 +1,6 @@
 /**
- * Reads all messages of a stream once. The client library's own consumers parse headers on arrival and end at headers
- * that they reject; here, such a message has no headers.
+ * Reads all messages of a stream once. The client library's own consumers parse headers on arrival and stop at the first
+ * message whose headers they reject. Here, such a message has no headers.
  * Wire format: https://github.com/nats-io/nats-architecture-and-design/blob/main/adr/ADR-13.md
  */
 import { AckPolicy, DeliverPolicy } from "@nats-io/jetstream";
@@ -39,21 +39,21 @@ export async function readStored(
   });
   const done = Promise.withResolvers<void>();
   const inbox = bus.inbox.create();
-  const silent = setTimeout(
+  const silence = setTimeout(
     () => done.reject(new Error(`the bus stopped sending messages of ${stream}`)),
     silentMillis,
   );
   const abort = () => done.reject(signal.reason);
   let open = 0;
 
-  function ask(): void {
+  function pull(): void {
     open = batch;
-    const pull = JSON.stringify({ batch, no_wait: true });
-    nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`, pull, { reply: inbox });
+    const request = JSON.stringify({ batch, no_wait: true });
+    nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`, request, { reply: inbox });
   }
 
   function receive(message: Msg): void {
-    silent.refresh();
+    silence.refresh();
     // Stored messages arrive under their own subject, status messages under the inbox.
     if (message.subject === inbox) {
       const { code = 0, description = "" } = message.headers ?? {};
@@ -66,7 +66,7 @@ export async function readStored(
     each(delivery);
     open--;
     if (delivery.pending === 0) done.resolve();
-    else if (open === 0) ask();
+    else if (open === 0) pull();
   }
 
   const subscription = nc.subscribe(inbox, {
@@ -83,11 +83,11 @@ export async function readStored(
   if (signal.aborted) abort();
   try {
     if (num_pending === 0) return;
-    ask();
+    pull();
     await done.promise;
   } finally {
     done.promise.catch(() => undefined);
-    clearTimeout(silent);
+    clearTimeout(silence);
     signal.removeEventListener("abort", abort);
     subscription.unsubscribe();
     // Without this, the server deletes the consumer after `inactive_threshold`.
