@@ -23,7 +23,7 @@ export function readBody(
 ): Promise<Buffer | Unread> {
   if (announced > limit) return Promise.resolve("too large");
   return new Promise((resolve) => {
-    const joined = new Pieces(announced, room);
+    const pieces = new Pieces(announced, room);
     const end = (result: Buffer | Unread): void => {
       request.off("data", read);
       request.off("end", done);
@@ -34,12 +34,12 @@ export function readBody(
       resolve(result);
     };
     const read = (chunk: Buffer): void => {
-      if (joined.add(chunk)) each(chunk);
+      if (pieces.add(chunk)) each(chunk);
       else end("no room");
     };
-    const done = (): void => end(joined.body());
+    const done = (): void => end(pieces.body());
     const broken = (): void => end("broken off");
-    // One more closure in this scope made V8 keep bodies for longer and doubled the time of collections. Measured with Node.js 24.
+    // One more closure in this scope made V8 keep bodies for longer, and doubled the time of garbage collection (Node.js 24).
     room.onTaken = end;
     request.on("data", read);
     request.on("end", done);
@@ -48,13 +48,13 @@ export function readBody(
   });
 }
 
-/** Smaller pieces are joined: as separate objects they would take more memory than their bytes. */
-const leastBytes = 1024;
+/** Smaller pieces are joined: as separate objects they would take more memory than their content. Bytes. */
+const minPieceBytes = 1024;
 const nothing: Buffer = Buffer.alloc(0);
 
 /**
- * The pieces of a body. It takes at most twice as much memory as its sender has sent, however small the pieces are. The
- * announced length costs the sender nothing, so it allocates nothing.
+ * The pieces of a body. They take at most twice as much memory as the sender has sent, however small they are. Announcing a
+ * length costs the sender nothing, so nothing is allocated for it.
  */
 class Pieces {
   readonly #announced: number;
@@ -75,12 +75,12 @@ class Pieces {
   add(piece: Buffer): boolean {
     if (piece.length <= this.#block.length - this.#filled) return this.#append(piece);
     this.#keepBlock();
-    if (piece.length >= leastBytes || piece.length === this.#announced) {
+    if (piece.length >= minPieceBytes || piece.length === this.#announced) {
       this.#kept.push(piece);
       this.#size += piece.length;
       return this.#take(this.#size);
     }
-    const more = Math.min(this.#announced - this.#size, Math.max(leastBytes, this.#size));
+    const more = Math.min(this.#announced - this.#size, Math.max(minPieceBytes, this.#size));
     const length = Math.max(piece.length, more);
     if (!this.#take(this.#size + length)) return false;
     this.#block = Buffer.allocUnsafeSlow(length);

@@ -1,4 +1,4 @@
-/** Memory for bodies: strangers who hold it give way. */
+/** Memory for bodies: a body that holds it for long gives way to a new one. */
 import { expect, test } from "vitest";
 import { openBudget, type Room } from "./budget.ts";
 
@@ -33,7 +33,7 @@ test("a body that holds its memory for longest gives way to a new one, once its 
   expect(taken).toEqual([a, b]);
 });
 
-test("a complete body keeps its memory until it is given back", () => {
+test("a complete body keeps its memory until it frees it", () => {
   const { clock, room, taken } = budget();
   const rooms = [room(), room(), room()];
   for (const one of rooms) {
@@ -61,7 +61,7 @@ test("the oldest body does not displace younger ones", () => {
   expect(taken).toEqual([]);
 });
 
-test("large bodies have a share of their own, and leave the small one's", () => {
+test("large bodies use their own share, and free what they took from the small one", () => {
   const { room, taken } = budget();
   const large = room();
   expect(large.grow(100)).toBe(true);
@@ -72,7 +72,7 @@ test("large bodies have a share of their own, and leave the small one's", () => 
   expect(taken).toEqual([]);
 });
 
-test("everything that was taken is there again afterwards, in whichever order it is given back", () => {
+test("all memory is available again once it was freed, in any order", () => {
   const { clock, room } = budget();
   const rooms = Array.from({ length: 5 }, room);
   for (const [at, one] of rooms.entries()) {

@@ -1,15 +1,15 @@
 /**
- * Limits the memory of concurrent request bodies. A sender proves itself only at the end of a body, so until then memory goes to
- * unknown senders. When none is left, the body that has held its memory for longest gives way to the newest: an attacker who
- * holds on to memory loses it, and a webhook, which takes milliseconds, does not. Large bodies have their own share, so that
- * small ones, the majority, always find memory.
+ * Limits the memory of concurrent request bodies. The signature can be checked only at the end of a body, so until then memory
+ * goes to unknown senders. When none is left, the body that has held its memory for longest gives way to the newest. So an
+ * attacker who holds on to memory loses it, and a webhook, which takes milliseconds, does not. Large bodies have their own share,
+ * so that small ones, the majority, always find memory.
  */
 
 /** Sizes in bytes. */
 export interface BudgetLimits {
   /** The largest body. */
   readonly body: number;
-  /** Larger bodies use the share of large ones. */
+  /** The largest small body: larger ones use the share of large bodies. */
   readonly small: number;
   /** The shares of all small and of all large bodies. */
   readonly allSmall: number;
@@ -75,7 +75,7 @@ export class Room {
     return true;
   }
 
-  /** Marks the body as complete: its memory is not taken away any more. */
+  /** Marks the body as complete: it no longer gives way. */
   keep(): void {
     this.#share.held.delete(this);
   }

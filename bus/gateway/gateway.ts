@@ -49,15 +49,15 @@ export interface GatewayTimes {
   readonly look: number;
   /** Limit for storing an event. */
   readonly store: number;
-  /** After this time a sender's connection or memory may be given to others when there is no more. */
+  /** After this time a sender's connection or memory may be given to another one, if none is left. */
   readonly grace: number;
   /** Limit for a receiver that reads nothing of an answer. */
   readonly unread: number;
   /** Limit for everything, from a request's headers to its answer. */
   readonly answer: number;
-  /** At a stop: time for a request that is on its way on a kept connection. */
+  /** During a stop: how long kept connections stay open for a request that is already on its way. */
   readonly linger: number;
-  /** Interval at which secrets are read again. It has to be shorter than the time in which a user enters a new one at GitHub. */
+  /** Interval at which secrets are read again. Must be shorter than the time that a user needs to enter a new one at GitHub. */
   readonly reread: number;
 }
 
@@ -136,9 +136,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 /** Resolves when every started request was answered or has timed out. */
 async function closed(server: Server, { answer, linger }: GatewayTimes): Promise<void> {
   const late = setTimeout(() => server.closeAllConnections(), answer);
-  // The sender of a request on a connection that closes now could not know its outcome.
+  // Closed at once, an idle connection could cut off a request that is on its way, and its sender would not know the outcome.
   const idle = setTimeout(() => server.closeIdleConnections(), linger);
-  // Closed as an HTTP server, it would stop checking for slow requests and wait for them.
+  // The HTTP server's own `close` would also end its check for slow requests, and then wait for them.
   await new Promise((resolve) => {
     TcpServer.prototype.close.call(server, resolve);
   });

@@ -40,7 +40,7 @@ export interface ReceiverOptions {
   /** The largest body, in bytes. */
   readonly bodyLimit: number;
   readonly room: () => Room;
-  /** Called when a request turns out to be signed. */
+  /** Called when the signature of a request is verified. */
   readonly signed: (request: IncomingMessage) => void;
   /** Stores an event. Rejects if the bus does not store it in time, or with an {@link OversizedDeliveryError}. */
   readonly store: (at: WebhookAddress, event: CloudEvent<unknown>, answerBy: number) => Promise<Stored>;
@@ -76,7 +76,7 @@ const contentTypes: Readonly<Record<string, ContentType>> = {
 /** GitHub's ids are GUIDs. They become headers and are shown in terminals. */
 const deliveryId = /^[A-Za-z0-9._-]{1,100}$/;
 
-/** Handles a request that has to be answered by this time of `performance.now()`. */
+/** Handles a request. `answerBy` is a time of `performance.now()`. */
 export type Receive = (request: IncomingMessage, answerBy: number) => Promise<Answer>;
 
 /** Opens a receiver of GitHub webhooks. */

@@ -7,24 +7,24 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 /** Verifies a body as it arrives, so that a long one causes no delay at its end. */
 export interface SignatureCheck {
   update(chunk: Buffer): void;
-  /** Whether one of the secrets made the signature. Takes constant time, whichever matches. */
+  /** Whether the body was signed with one of the secrets. Takes the same time, whichever matches. */
   matches(): boolean;
 }
 
-const form = /^sha256=([0-9a-f]{64})$/i;
+const pattern = /^sha256=([0-9a-f]{64})$/i;
 
-/** A random secret for hooks without one, so that the check takes as long. */
-const nobody = [randomBytes(32).toString("hex")];
+/** A random secret for hooks without one, so that their check takes as long as any other. */
+const decoySecrets = [randomBytes(32).toString("hex")];
 
 /** Starts a check; undefined if the header is not a signature. Without secrets nothing matches. */
 export function checkSignature(
   header: string | undefined,
   secrets: readonly string[] | undefined,
 ): SignatureCheck | undefined {
-  const hex = form.exec(header ?? "")?.[1];
+  const hex = pattern.exec(header ?? "")?.[1];
   if (hex === undefined) return undefined;
   const claimed = Buffer.from(hex, "hex");
-  const macs = (secrets?.length ? secrets : nobody).map((secret) => createHmac("sha256", secret));
+  const macs = (secrets?.length ? secrets : decoySecrets).map((secret) => createHmac("sha256", secret));
   return {
     update(chunk) {
       for (const mac of macs) mac.update(chunk);
