@@ -1,6 +1,6 @@
 /**
- * Removes the dead letter of an object that was later reconciled or deleted. A condition on the object would not do as a hint:
- * not every kind has conditions, and any client may overwrite one. So each process asks the bus once per object.
+ * Removes the dead letter of an object that was later reconciled or deleted. A condition on the object would not be a reliable
+ * hint: not every kind has conditions, and any client may overwrite one. So each process asks the bus once per object.
  */
 import type { NatsConnection } from "@nats-io/transport-node";
 import { keyText, type ObjectKey, parseKeySubject, type QueueScope, work } from "../subjects.ts";
@@ -9,21 +9,21 @@ import type { DeadLetters } from "./deadletters.ts";
 
 /** Cleans up the dead letters of one function. */
 export interface DeadLetterCleanup {
-  /** Removes the object's dead letter. No request if this process knows that the object has none. */
+  /** Removes the object's dead letter. Makes no request if this process knows that the object has none. */
   remove(key: ObjectKey): Promise<void>;
   /** Drops what this process knows, because it may have missed messages. */
   forget(): void;
   stop(): void;
 }
 
-/** Objects known to have no dead letter. An entry costs about 200 bytes, a missing entry one read. */
+/** Limits of the objects known to have no dead letter. An entry costs about 200 bytes; a missing entry costs one read. */
 const remembered = { keptMillis: 3_600_000, limit: 5_000 };
 
 /** Opens the cleanup. It subscribes to dead letters, because any replica may write one. */
 export function deadLetterCleanup(
   nc: NatsConnection,
   scope: QueueScope,
-  letters: Pick<DeadLetters, "remove">,
+  stored: Pick<DeadLetters, "remove">,
 ): DeadLetterCleanup {
   const withoutDeadLetter = new Recent<true>(remembered);
   let written = 0;
@@ -43,7 +43,7 @@ export function deadLetterCleanup(
       const text = keyText(key);
       if (withoutDeadLetter.get(text)) return;
       const before = written;
-      await letters.remove(key);
+      await stored.remove(key);
       if (written === before) withoutDeadLetter.set(text, true);
     },
     forget: () => withoutDeadLetter.clear(),

@@ -7,6 +7,6 @@ export async function deleteMessage(
   stream: string,
   sequence: number,
 ): Promise<void> {
-  const what = JSON.stringify({ seq: sequence, no_erase: true });
-  await inbox.request(`$JS.API.STREAM.MSG.DELETE.${stream}`, what).catch(() => undefined);
+  const request = JSON.stringify({ seq: sequence, no_erase: true });
+  await inbox.request(`$JS.API.STREAM.MSG.DELETE.${stream}`, request).catch(() => undefined);
 }

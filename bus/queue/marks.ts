@@ -52,12 +52,12 @@ interface PendingMark {
   readonly dueMillis: number;
 }
 
-/** An object whose mark is being written, and the newest mark that waits for that write. */
+/** The writes of one object's marks: one is in progress, and the newest of the others waits for it. */
 interface Lane {
-  waiting: { turn: PendingMark; readonly done: PromiseWithResolvers<void> } | undefined;
+  waiting: { mark: PendingMark; readonly done: PromiseWithResolvers<void> } | undefined;
 }
 
-/** Limit of remembered marks. Beyond it, older marks of an object remain until they fall due. */
+/** Limit of remembered marks. A mark that was forgotten is not deleted when a newer one is stored: it remains until it falls due. */
 const keptMarks = 10_000;
 
 /** Opens the marks of one function in one process. */
@@ -78,8 +78,8 @@ export function openMarks(
     const order = before === undefined ? 1 : compareVersions(name.version, before.version);
     // A newer mark covers this one, whether it still exists or was already handled.
     if (order < 0) return;
-    // Delete first, so that there are never two. The event behind the mark is not acknowledged yet: if this process dies in
-    // between, the event is redelivered. A mark of the same version replaces itself.
+    // Delete first, so that there are never two. If this process dies in between, the event behind the new mark is redelivered,
+    // because it is not acknowledged yet. A mark of the same version replaces itself.
     if (before !== undefined && order > 0) await deleteMessage(bus, timersStream(scope.fn), before.sequence);
     const sequence = await publishUntilAnswered(bus, work.mark(scope, key, name), JSON.stringify(request), {
       schedule: { at: new Date(clock.now() + dueMillis), target: work.markDue(scope, key, name) },
@@ -89,33 +89,33 @@ export function openMarks(
     newest.set(object, { version: name.version, sequence });
   }
 
-  async function run(object: string, lane: Lane, turn: PendingMark): Promise<void> {
+  async function run(object: string, lane: Lane, mark: PendingMark): Promise<void> {
     try {
-      await store(object, turn);
+      await store(object, mark);
     } finally {
       const { waiting } = lane;
       lane.waiting = undefined;
       if (waiting === undefined) lanes.delete(object);
-      else run(object, lane, waiting.turn).then(waiting.done.resolve, waiting.done.reject);
+      else run(object, lane, waiting.mark).then(waiting.done.resolve, waiting.done.reject);
     }
   }
 
   return (key, request, signal, dueMillis = markMillis) => {
-    const turn: PendingMark = { key, request, name: markName(request.cause, replica), signal, dueMillis };
-    const object = `${keyText(key)} ${turn.name.object}`;
+    const mark: PendingMark = { key, request, name: markName(request.cause, replica), signal, dueMillis };
+    const object = `${keyText(key)} ${mark.name.object}`;
     const lane = lanes.get(object);
     if (lane === undefined) {
       const opened: Lane = { waiting: undefined };
       lanes.set(object, opened);
-      return run(object, opened, turn);
+      return run(object, opened, mark);
     }
     const { waiting } = lane;
     if (waiting === undefined) {
       const done = Promise.withResolvers<void>();
-      lane.waiting = { turn, done };
+      lane.waiting = { mark, done };
       return done.promise;
     }
-    if (compareVersions(turn.name.version, waiting.turn.name.version) >= 0) waiting.turn = turn;
+    if (compareVersions(mark.name.version, waiting.mark.name.version) >= 0) waiting.mark = mark;
     return waiting.done.promise;
   };
 }

@@ -21,7 +21,7 @@ const isFinal = (error: unknown): boolean =>
   error instanceof errors.InvalidSubjectError ||
   error instanceof BusPermissionError ||
   (error instanceof JetStreamApiError &&
-    // Out of resources, no leader, a full disk: these pass.
+    // Out of resources, no leader, a full disk: these are temporary.
     !(error.status >= 500) &&
     error.code !== storeFailed);
 

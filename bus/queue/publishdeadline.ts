@@ -1,6 +1,6 @@
 /**
- * How long routing or relaying a message may try to publish. Its consumer delivers an unanswered message again, so a longer attempt would
- * only occupy a slot. Messages that cannot be routed would take all slots in the end, and the others would wait.
+ * Limits how long routing or relaying a message may try to publish. The consumer redelivers an unanswered message, so a longer
+ * attempt would only occupy a slot. Messages that cannot be routed would eventually take all slots and block the others.
  */
 import type { Delivery } from "../nats/delivery.ts";
 
@@ -50,11 +50,11 @@ export function publishDeadline(
         await delivery.extend();
         since = performance.now();
       }
-      const over = new AbortController();
-      const stop = () => over.abort(signal.reason);
+      const ending = new AbortController();
+      const stop = () => ending.abort(signal.reason);
       const timer = setTimeout(
         () =>
-          over.abort(
+          ending.abort(
             new HeldTooLongError(`not published within ${millis} ms; the bus redelivers the message`),
           ),
         Math.max(0, millis - (performance.now() - since)),
@@ -62,10 +62,10 @@ export function publishDeadline(
       signal.addEventListener("abort", stop, { once: true });
       if (signal.aborted) stop();
       try {
-        return await publish(over.signal);
+        return await publish(ending.signal);
       } catch (error) {
         // The reason of the abort says more than the error it causes.
-        throw over.signal.aborted ? over.signal.reason : error;
+        throw ending.signal.aborted ? ending.signal.reason : error;
       } finally {
         clearTimeout(timer);
         signal.removeEventListener("abort", stop);

@@ -1,6 +1,6 @@
 /**
- * Pulls from a durable consumer exactly as many messages as there are free slots: AckWait runs from delivery, so a message in a
- * buffer would already use up its time.
+ * Pulls from a durable consumer exactly as many messages as there are free slots: AckWait runs from delivery, so a buffered
+ * message would already use up its time.
  *
  * Pull requests expire within seconds. A graceful stop waits for the open ones to expire and hands back messages that still
  * arrive, so no message has to wait for a redelivery by timeout.
@@ -84,12 +84,12 @@ class RunningPull implements Pull {
         else this.#refused(403, error.message);
       },
     });
-    const forgetDenials = bus.inbox.onDenied(this.#next, ({ message }) => this.#denied(message));
+    const unsubscribeDenials = bus.inbox.onDenied(this.#next, ({ message }) => this.#denied(message));
     const watchdog = setInterval(() => this.#watch(), watchdogMillis);
     watchdog.unref();
     this.#unsubscribe = () => {
       clearInterval(watchdog);
-      forgetDenials();
+      unsubscribeDenials();
       subscription.unsubscribe();
     };
     this.#request();
@@ -212,7 +212,7 @@ class RunningPull implements Pull {
     this.#plan();
   }
 
-  /** Drops pull requests whose end was never reported: no more can be open than the remaining ones requested. */
+  /** Drops pull requests whose end was never reported. At most the messages of the remaining requests are still open. */
   #dropLost(): void {
     const now = performance.now();
     let most = 0;

@@ -13,7 +13,7 @@ import type { TicketQueue } from "./queue.ts";
 import { parseRequest, type Request } from "./request.ts";
 import type { Sweep } from "./sweep.ts";
 
-/** What the relay needs. */
+/** Options of {@link startRelay}. */
 export interface RelayOptions {
   readonly bus: Bus;
   readonly queue: TicketQueue;
@@ -27,7 +27,7 @@ export interface RelayOptions {
 
 /** Starts the relay of one function; replicas share its consumer. */
 export function startRelay({ bus, queue, slots, sweep, deadline, onError }: RelayOptions): Pull {
-  async function swept(delivery: Delivery): Promise<void> {
+  async function handleSweep(delivery: Delivery): Promise<void> {
     try {
       // A function that no longer sweeps leaves its last schedule behind.
       if ((await sweep?.due(delivery)) === "stopped") delivery.handBack();
@@ -38,7 +38,7 @@ export function startRelay({ bus, queue, slots, sweep, deadline, onError }: Rela
   }
 
   async function handle(delivery: Delivery): Promise<void> {
-    if (delivery.subject === sweeps.due(queue.scope)) return swept(delivery);
+    if (delivery.subject === sweeps.due(queue.scope)) return handleSweep(delivery);
     let due: { key: ObjectKey; request: Request };
     try {
       due = { key: parseKeySubject(delivery.subject).key, request: parseRequest(delivery.string()) };
@@ -47,8 +47,8 @@ export function startRelay({ bus, queue, slots, sweep, deadline, onError }: Rela
       return delivery.done();
     }
     try {
-      // Never dropped, even if a running reconcile seems to cover it. A firing schedule makes the server purge its subject,
-      // and with it a newer timer that was set in that moment. So the fired one stands for both.
+      // Never dropped, even if a running reconcile seems to cover it. When a schedule fires, the server purges its subject, and
+      // with it a newer timer that was set at that moment. So the fired one stands for both.
       await publishDeadline(delivery, deadline).attempt((signal) =>
         queue.request(due.key, due.request, signal),
       );

@@ -9,7 +9,7 @@ import { publishUntilAnswered } from "./publish.ts";
  */
 export const emptyTtl = "1s";
 
-/** Replaces the message with that sequence (0: none), unless another client was faster. */
+/** Replaces the subject's last message, which has this sequence (0: none), unless another client was faster. */
 export async function replaceLast(
   bus: Pick<Bus, "inbox" | "stuck">,
   subject: string,

@@ -29,7 +29,7 @@ export type Cause = z.infer<typeof causeSchema>;
 
 const knownTypes: readonly string[] = ["object", "webhook", "timer", "replay"] satisfies Cause["type"][];
 
-/** A cause written by a newer version. It is read as a replay: a reconcile that reads from the API server has seen any change. */
+/** A cause written by a newer version. It is read as a replay, whose reconcile reads from the API server and so misses no change. */
 const unknownCause = z
   .object({ type: z.string().refine((type) => !knownTypes.includes(type)) })
   .transform((): Cause => ({ type: "replay" }));
@@ -50,7 +50,7 @@ export const requestSchema = z.object({
   since: z.number(),
   /** W3C trace context of the change that caused the request. */
   traceparent: z.string().optional(),
-  /** W3C trace context of the reconcile that scheduled it. The request starts a new trace, or traces would never end. */
+  /** W3C trace context of the reconcile that scheduled it. The request starts a new trace: otherwise traces would never end. */
   follows: z.string().optional(),
   /** W3C trace contexts of further sampled causes. */
   links: z.array(z.string()).optional(),
@@ -89,7 +89,7 @@ const maxLinks = 16;
 /** Bytes of causes in one request: far below any `max_payload`, and enough for a hundred changes. */
 const maxCauseBytes = 65_536;
 
-/** How many of these requests fit into one, counted from the first: at least one. */
+/** How many of these requests, counted from the first, fit into one. At least one. */
 export function countMergeable(requests: readonly Request[]): number {
   let bytes = 0;
   const end = requests.findIndex(({ cause }) => {
@@ -117,7 +117,7 @@ export function followUp({ traceparent: _, links: _links, ...request }: Request,
   return { ...request, follows };
 }
 
-/** Reads a request. An unreadable one counts as a replay: no reconcile so far covers it, so one more runs. */
+/** Reads a request. An unreadable one counts as a replay, which no earlier reconcile covers. */
 export function requestOrReplay(text: string): Request {
   try {
     return parseRequest(text);

@@ -24,7 +24,7 @@ export interface StrandedOptions {
   readonly clock?: Pick<BusClock, "now">;
   /** Interval of the searches, in milliseconds; up to half of it less, so that replicas do not search at the same time. */
   readonly everyMillis?: number;
-  /** A message counts as stranded if it is still there after this time; it may have been in flight. Milliseconds. */
+  /** A message counts as stranded only if it is still there after this time: before, it may be in flight. Milliseconds. */
   readonly graceMillis?: number;
   /** Messages of each type that one search reads; if some are stranded, the next search follows at once. */
   readonly pageSize?: number;

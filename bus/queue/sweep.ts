@@ -37,7 +37,7 @@ export interface SweepOptions {
 
 /** The sweeps of one function in one process. */
 export interface Sweep {
-  /** Handles a due schedule: requests every object, unless it is stopped before. */
+  /** Handles a due schedule: requests every object, unless the signal stops it. */
   due(delivery: Pick<Delivery, "extend">): Promise<"swept" | "stopped">;
   /** Resolves when all work has ended after the signal. */
   readonly ended: Promise<void>;

@@ -1,7 +1,7 @@
 /**
  * Delayed requests that survive the crash of every worker: message schedules on the bus, one per key, where the latest replaces
  * the one before. The server fires up to a quarter of a second late, so for short delays this process also keeps a local
- * timer. The first to fire wins, and the queue coalesces the other.
+ * timer. The first of the two makes the request, and the queue coalesces the other.
  * Schedules: https://github.com/nats-io/nats-architecture-and-design/blob/main/adr/ADR-51.md
  */
 import { type BusClock, machineClock } from "../nats/busclock.ts";
@@ -28,7 +28,7 @@ export interface Timers {
    * costs a needless reconcile.
    */
   dropRetry(key: ObjectKey, covered: Seen | "all", likely: boolean): Promise<void>;
-  /** Drops this process's own timers; the durable ones stay. */
+  /** Drops this process's local timers; the durable ones stay. */
   stop(): void;
 }
 
@@ -38,8 +38,8 @@ const netMillis = 500;
 /** Longer than the longest retry pause. */
 const rememberedRetries = { keptMillis: 900_000, limit: 10_000 };
 
-/** A request, if readable: another client's message must not keep an attempt from being settled. */
-function readable(text: string): Request | undefined {
+/** Parses a request; undefined if it is unreadable. Another client's message must not keep an attempt from being settled. */
+function readRequest(text: string): Request | undefined {
   try {
     return parseRequest(text);
   } catch {
@@ -47,7 +47,7 @@ function readable(text: string): Request | undefined {
   }
 }
 
-/** Any reconcile does what a timer asks for; a webhook or a replay is covered by its own reconcile only. */
+/** Any reconcile satisfies a timer. Only its own reconcile satisfies a webhook or a replay. */
 const isSatisfied = ({ cause, also = [], ...request }: Request, covered: Seen | "all"): boolean =>
   [cause, ...also].every(
     (one) => one.type === "timer" || covered === "all" || isCovered({ ...request, cause: one }, covered),
@@ -84,12 +84,12 @@ export function timers(
   return {
     async set(key, delayMillis, request, signal) {
       if (request.failed) retries.set(keyText(key), true);
-      const near = delayMillis < localBelowMillis;
+      const isShort = delayMillis < localBelowMillis;
       const since = now() + delayMillis;
-      const at = since + (near ? netMillis : 0);
+      const at = since + (isShort ? netMillis : 0);
       // The intended delay does not count as time in the queue.
       const due = { ...request, since };
-      if (near) fireLocally(key, delayMillis, due);
+      if (isShort) fireLocally(key, delayMillis, due);
       await publishUntilAnswered(bus, work.timer(scope, key), JSON.stringify(due), {
         schedule: { at: new Date(at), target: work.timerDue(scope, key) },
         signal,
@@ -97,7 +97,7 @@ export function timers(
     },
     async get(key) {
       const message = await latest(key);
-      return message === null ? undefined : readable(message.string());
+      return message === null ? undefined : readRequest(message.string());
     },
     async dropRetry(key, covered, likely) {
       const text = keyText(key);
@@ -105,7 +105,7 @@ export function timers(
       retries.delete(text);
       try {
         const message = await latest(key);
-        const request = message === null ? undefined : readable(message.string());
+        const request = message === null ? undefined : readRequest(message.string());
         if (message === null || !request?.failed || !isSatisfied(request, covered)) return;
         clearTimeout(local.get(text));
         local.delete(text);

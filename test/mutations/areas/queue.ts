@@ -29,8 +29,8 @@ export const queue: readonly Mutation[] = [
   {
     name: "keeps-the-older-mark",
     file: "bus/queue/marks.ts",
-    find: "if (compareVersions(turn.name.version, waiting.turn.name.version) >= 0)",
-    replace: "if (compareVersions(turn.name.version, waiting.turn.name.version) < 0)",
+    find: "if (compareVersions(mark.name.version, waiting.mark.name.version) >= 0)",
+    replace: "if (compareVersions(mark.name.version, waiting.mark.name.version) < 0)",
     breaks: "The newest of several quick changes to one object is never reconciled.",
     tests: ["test/queue/marks.test.ts"],
   },
