@@ -59,10 +59,10 @@ export interface AttemptResult {
   readonly object: "reconciled" | "gone" | "quarantined";
 }
 
-/** A conflict means that the object was stale; the next try reads it from the API server. */
+/** Retries of one attempt after a conflict: the object was stale, so the next try reads it from the API server. */
 const maxConflicts = 5;
 
-/** Runs one attempt. Throws what the author's code throws, or the reason of `signal`. */
+/** Runs one attempt. Throws the errors of the author's code, or the reason of `signal`. */
 export async function attempt(tools: AttemptTools, input: AttemptInput): Promise<AttemptResult> {
   for (let conflicts = 0; ; conflicts++) {
     try {
@@ -186,8 +186,8 @@ function writesOf(
 }
 
 /**
- * Whether the object was given up because it crashed its workers, and its spec has not changed since. Other causes (a timer, a
- * child, a late or repeated event) must not crash more of them.
+ * Whether the object was quarantined because it crashed its workers, and its spec has not changed since. Other causes (a timer,
+ * a child, a late or repeated event) must not crash more workers.
  */
 function isQuarantined(object: Stored): boolean {
   return conditionsOf(object).some(

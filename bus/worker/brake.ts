@@ -2,8 +2,8 @@
  * The brake on hot loops. There are three causes:
  * - A reconcile writes something on every event and is triggered by its own writes (a timestamp in a status, or a fight with
  *   another writer over one field).
- * - A reconcile keeps asking to be called again at once, and waits for something that does not happen.
- * - A reconcile asks for a later time and is called at once, because a wrong clock set its timers.
+ * - A reconcile waits for something that does not happen, and keeps asking to be called again at once.
+ * - A reconcile asks to be called later and is called at once, because a wrong clock set its timers.
  */
 
 import { keyText, type ObjectKey } from "../subjects.ts";
@@ -62,13 +62,13 @@ export function brake(
   const recent = () => new Recent<Pace>({ keptMillis, limit: keptKeys, now });
   const paces: Record<Pacing, Recent<Pace>> = { event: recent(), timer: recent() };
   const paceOf = (key: ObjectKey, by: Pacing): Pace => {
-    const { times, nextInMillis, pausedUntil } = paces[by].get(keyText(key)) ?? unknown;
+    const { times, nextInMillis, pausedUntil } = paces[by].get(keyText(key)) ?? initialPace;
     const since = now() - limits.windowMillis;
     return { times: times.filter((time) => time > since), nextInMillis, pausedUntil };
   };
   // Twice the interval at the limit, so that no legitimate timer comes near it.
   const soonMillis = (2 * limits.windowMillis) / limits.reconciles;
-  const most = (by: Pacing, { nextInMillis }: Pace): number =>
+  const limitOf = (by: Pacing, { nextInMillis }: Pace): number =>
     by === "timer" && nextInMillis < soonMillis ? limits.timers : limits.reconciles;
   return {
     note(key, by, nextInMillis = 0) {
@@ -78,11 +78,11 @@ export function brake(
     pause(key, by) {
       const pace = paceOf(key, by);
       if (pace.pausedUntil > now()) return pace.pausedUntil - now();
-      if (pace.times.length < most(by, pace)) return 0;
+      if (pace.times.length < limitOf(by, pace)) return 0;
       paces[by].set(keyText(key), { ...pace, pausedUntil: now() + limits.pauseMillis });
       return limits.pauseMillis;
     },
   };
 }
 
-const unknown: Pace = { times: [], nextInMillis: 0, pausedUntil: 0 };
+const initialPace: Pace = { times: [], nextInMillis: 0, pausedUntil: 0 };

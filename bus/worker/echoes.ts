@@ -1,15 +1,16 @@
 /**
- * Echoes: the events of a function's own writes. The reconcile that wrote an object has already seen it, so its event need
- * not wake the key again, no matter which replica routes it. Replicas announce their writes to each other over plain NATS.
+ * Echoes: the events of a function's own writes. The reconcile that wrote a version has already seen it, so the event does not
+ * enqueue the key again, no matter which replica routes it. Replicas announce their writes to each other over plain NATS.
  *
- * An announcement is valid only while the writer certainly owns the key. If the writer dies, the next owner starts after it
- * has expired, and every event wakes the key as usual. A reconcile that fails retracts its announcements before the retry can
- * start, unless the retry is so late that they have expired. After a pause of the process, announcements of other replicas
- * are no longer valid: they may have waited in its buffers until long after the writer died. After a lost connection, none are.
+ * An announcement is valid only while the writer certainly owns the key. If the writer dies, the next owner starts after the
+ * announcement has expired, and every event enqueues the key as usual. A reconcile that fails retracts its announcements before
+ * the retry can start, unless the retry is so late that they have expired. After a pause of the process, announcements of other
+ * replicas are no longer valid: they may have waited in its buffers until long after the writer died. After a lost connection,
+ * no announcement is valid.
  *
- * Announcements have a second use. The object store lags behind the API server, and each kind at its own pace, so the next
- * owner reads at least the announced versions: an event that is dropped as an echo has been seen by every owner since. A
- * replica that may have missed announcements, because it subscribed a moment ago, retracts those of a key before it reads.
+ * Announcements have a second use. The object store lags behind the API server, differently for each kind, so the next owner
+ * reads at least the announced versions. This ensures that every later owner has seen an event that was dropped as an echo. A
+ * replica that may have missed announcements, because it has just subscribed, retracts those of a key before it reads.
  */
 import type { Msg, NatsConnection } from "@nats-io/transport-node";
 import { z } from "zod";
@@ -76,8 +77,8 @@ interface Announced {
 
 /** Maximum validity of an announcement. An event usually arrives within milliseconds; a later one costs a needless reconcile. */
 export const believedMillis = 10_000;
-/** After this time no replica holds a valid announcement from before this one subscribed. Twice the validity, for slow delivery. */
-const unheardMillis = 2 * believedMillis;
+/** After this time, no announcement from before this replica subscribed is still valid. Twice the validity, for slow delivery. */
+const completeAfterMillis = 2 * believedMillis;
 const keptKeys = 50_000;
 
 /** The announcements that a replica knows, by key. */
@@ -129,7 +130,7 @@ export function openEchoes(nc: NatsConnection, scope: QueueScope): Echoes {
   const announcements = new Announcements();
   let outgoing: Wrote[] = [];
   /** From this time on, this replica has received all announcements that are still valid. */
-  let completeFrom = performance.now() + unheardMillis;
+  let completeFrom = performance.now() + completeAfterMillis;
 
   function send(message: Message): void {
     // Without a connection no replica can receive it, and it would not be valid later.
@@ -150,7 +151,7 @@ export function openEchoes(nc: NatsConnection, scope: QueueScope): Echoes {
   }
 
   function receive(message: Message | undefined): void {
-    if (message === undefined) completeFrom = performance.now() + unheardMillis;
+    if (message === undefined) completeFrom = performance.now() + completeAfterMillis;
     else if ("retract" in message) announcements.retract(message.retract);
     else for (const wrote of message.wrote) announcements.add("another", wrote);
   }
@@ -177,7 +178,7 @@ export function openEchoes(nc: NatsConnection, scope: QueueScope): Echoes {
     has: (key, uid, resourceVersion) => announcements.has(keyText(key), uid, resourceVersion),
     written: (key) => announcements.written(keyText(key)),
     forget(staleness) {
-      if (staleness === "disconnected") completeFrom = performance.now() + unheardMillis;
+      if (staleness === "disconnected") completeFrom = performance.now() + completeAfterMillis;
       announcements.retractAll(staleness === "disconnected" ? "all replicas" : "others");
     },
     stop: () => subscription.unsubscribe(),

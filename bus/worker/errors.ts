@@ -47,6 +47,6 @@ export class ShutdownError extends Error {
 /** Reason of a {@link TerminalError}: the object crashed its workers. */
 export const workerCrashed = "WorkerCrashed";
 
-/** The name of an error in traces: one of a few words, without its message. */
+/** The name of an error in traces and lists: its reason or its class, without the message. */
 export const failureOf = (error: Error): string =>
   error instanceof TerminalError || error instanceof BlockedError ? error.reason : error.name;

@@ -5,7 +5,7 @@ import { type AttemptResult, type AttemptTools, attempt } from "./attempt.ts";
 import { ReconcileTimeoutError, ShutdownError } from "./errors.ts";
 import type { Job } from "./job.ts";
 
-/** A call to the API server that has taken this long is not the function's fault. Milliseconds. */
+/** A timeout during a call to the API server that has taken this long is not the function's fault. Milliseconds. */
 const slowCallMillis = 1000;
 
 /** Executes the attempts of one function in one process. */

@@ -1,4 +1,4 @@
-/** Settles reconciles that failed: retries, slows down, or gives up, and reports it on the object. */
+/** Settles reconciles that failed: retries them, slows them down, or gives up, and reports this on the object. */
 
 import { apiServerUnavailable, type Blocker, blockerOf } from "../kube/blocker.ts";
 import type { KubeClient } from "../kube/client.ts";
@@ -24,9 +24,9 @@ export interface RetryLimits {
   /** First pause after a failure, doubled each time. Milliseconds. */
   readonly baseMillis: number;
   readonly capMillis: number;
-  /** Failed attempts after which the request becomes a dead letter. */
+  /** Number of failed attempts after which the request becomes a dead letter. */
   readonly maxAttempts: number;
-  /** Workers that may crash over one request before it becomes a dead letter. */
+  /** Number of workers that one request may crash before it becomes a dead letter. */
   readonly maxCrashes: number;
 }
 
@@ -243,8 +243,9 @@ export class Failures {
   }
 
   /**
-   * Writes the condition. Its event also covers all older versions. So a change that the reconcile has not seen is requested
-   * first, and then the event of the condition is not an echo. Otherwise the condition counts as seen and causes no reconcile.
+   * Writes the condition. Its event also covers all older versions. So if the object has a change that the reconcile has not
+   * seen, that change is requested first, and the event of the condition is not an echo. Otherwise the condition counts as seen
+   * and causes no reconcile.
    *
    * A failed write is only logged: it must not keep the request from being settled.
    */
@@ -264,7 +265,7 @@ export class Failures {
         now: clock.now,
         onWrite({ metadata: { uid, resourceVersion } }) {
           if (hasSeenAll) seen.set(uid, resourceVersion);
-          const event = hasSeenAll ? "echo" : "news";
+          const event = hasSeenAll ? "echo" : "trigger";
           job.onWrite({ verb: "status", kind: fn.for, ...key, uid, resourceVersion, event });
         },
         onReported: (object) => recorder.record(object, "Warning", report.reason, report.message, log),

@@ -25,8 +25,8 @@ export const changesOf = ({ cause, also = [] }: Request, kind: Kind) =>
   );
 
 /**
- * Whether the request includes a manual replay. A replay does not name the change it is for. Most often that is the latest one,
- * which the store may not have yet.
+ * Whether the request includes a manual replay. A replay does not name the change that it is for. Usually this is the latest
+ * change, which the store may not have yet.
  */
 export const isReplay = ({ cause, also = [] }: Request): boolean =>
   [cause, ...also].some(({ type }) => type === "replay");

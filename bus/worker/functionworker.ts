@@ -123,7 +123,7 @@ export class FunctionWorker {
       ownership.onStale(forget);
     this.#reconciler = this.#openReconciler();
     metrics.concurrency.set({ controller: fn.name }, fn.concurrency);
-    // Rates are computed from an existing value.
+    // Start the counter at 0, so that its first increase is visible.
     metrics.lost.inc({ name: fn.name }, 0);
     this.#advisories = this.#subscribeAdvisories();
     const sources = [this.#pullTickets(), ...this.#pullEvents()];

@@ -60,7 +60,7 @@ export function createJob(facts: JobFacts, echoes: Pick<Echoes, "announce" | "fl
       const write = { group, kind, namespace, name, resourceVersion };
       if (recordedWrites.length < keptWrites) recordedWrites.push({ verb, ...write });
       firstWrite.resolve();
-      // The event of a write that is news enqueues the key, and that reconcile must not read an older version than this.
+      // If the event is not an echo, it enqueues the key, and the next reconcile must read at least this version.
       echoes.announce(key, { ...write, uid }, event === "echo" ? ticket.ownedMillis() : 0);
     },
     flushEchoes: echoes.flush,
@@ -69,7 +69,7 @@ export function createJob(facts: JobFacts, echoes: Pick<Echoes, "announce" | "fl
 
 /**
  * Acknowledges the ticket and waits for the server's confirmation. Throws if this worker no longer owns it. Announces the writes
- * first: a replica that routes the event of one, and finds the key free, must recognize it as an echo.
+ * first: a replica that routes the event of a write and finds the key free must recognize the event as an echo.
  */
 export async function confirm({ ticket, flushEchoes }: Pick<Job, "ticket" | "flushEchoes">): Promise<void> {
   ticket.assertOwned();

@@ -30,7 +30,7 @@ export interface QuarantineOptions {
   readonly giveUp: (job: Job, error: TerminalError) => Promise<void>;
 }
 
-/** A request that writes something before each crash has this many times `maxCrashes`. */
+/** A request that writes something before each crash may crash this many times `maxCrashes`. */
 const progressFactor = 3;
 
 /** How long the next job waits for one that does not end. Most objects that crash a worker do so sooner. Milliseconds. */

@@ -43,11 +43,11 @@ function ownRules({ for: { group, plural, definition }, owns }: ReconcileFunctio
 /** Rules for the bridge: list and watch for every kind of every function, and no writes. */
 export function bridgeRules(functions: readonly ReconcileFunction[], reach: Reach): PolicyRule[] {
   const kinds = functions.flatMap(kindsOf);
-  const asks = reach === "all" && withReach(kinds, "opted-in").length > 0;
+  const listsNamespaces = reach === "all" && withReach(kinds, "opted-in").length > 0;
   return merged([
     ...withReach(kinds, reach).map((kind) => rule(kind, watching)),
     // To find the opted-in namespaces.
-    ...(asks ? [rule(Namespace, ["list"])] : []),
+    ...(listsNamespaces ? [rule(Namespace, ["list"])] : []),
   ]);
 }
 

@@ -69,6 +69,7 @@ function versionOf({ uid, resourceVersion, object: { metadata } }: Entry): Versi
   return { uid, resourceVersion, namespace, name, ...(ownerReferences && { ownerReferences }) };
 }
 
+/** Replaces the children of a kind from the first read, once they were returned. */
 const used: readonly Entry[] = [];
 const kindOf = ({ apiVersion, kind }: KubeObject): string => `${groupOf(apiVersion)} ${kind}`;
 
@@ -184,7 +185,7 @@ class CorrectedReads implements ReconcileReads {
     return { version: write.object.metadata, object: write.object as Stored<T> };
   }
 
-  /** Children from the first read serve one read; a second read must see new ones. */
+  /** The children from the first read are returned once; a second read must see new ones. */
   async #childEntries<T extends KubeObject>(kind: Kind<T>, owner: Stored): Promise<readonly Entry<T>[]> {
     const name = `${kind.group} ${kind.kind}`;
     const family = this.#family;

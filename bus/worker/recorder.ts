@@ -33,7 +33,7 @@ export interface Recorder {
   flush(): Promise<void>;
 }
 
-/** The same Event about the same object is recorded once in this period: all three are part of its name. */
+/** The same Event about the same object is recorded once in this period: its name contains Event, object, and period. */
 const onceMillis = 3_600_000;
 const noteLimit = 1024;
 /** Limit of pending Events, so that a failing API server does not fill the memory. */

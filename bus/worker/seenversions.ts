@@ -1,8 +1,9 @@
 /**
  * Tracks which versions a reconcile has seen. An event is covered only if all decisions of the reconcile used that version or a
- * newer one. So for an object that is read more than once, the oldest version counts. This is mostly the first, but the store
- * may lag behind the API server, and children that came with the first read behind both. An object that one of the reads did
- * not find, earlier or from an older state, does not count at all: its event must trigger another reconcile.
+ * newer one. So for an object that is read more than once, the oldest version counts. This is usually the first one, but a later
+ * read can return an older one: the store may lag behind the API server, and children from the first read may lag behind both.
+ * An object that an earlier read, or a read of an older state, did not find does not count at all: its event must trigger another
+ * reconcile.
  */
 import type { ObjectName } from "../kube/client.ts";
 import type { Kind } from "../kube/kind.ts";
@@ -40,34 +41,34 @@ export interface SeenVersions {
 
 /** Fills a map by uid: the oldest version that was read, or the last one that was written. */
 export function seenVersions(seen: Map<string, string>): SeenVersions {
-  /** Addresses with no object, and collections that were read. An object that a later read finds there was missed earlier. */
-  const looked = new Set<string>();
+  /** Addresses without an object, and collections that were read. An object that a later read finds there was missed before. */
+  const searched = new Set<string>();
   const late = new Set<string>();
-  /** Objects that were read and not written since: their addresses and collections, by uid. */
-  const placesOf = new Map<string, readonly string[]>();
+  /** The targets of objects that were read and not written since, by uid: their address and their collections. */
+  const targetsOf = new Map<string, readonly string[]>();
   const addressOf = ({ group, kind }: Kind, { namespace = "", name }: ObjectName) =>
     `${group} ${kind} at ${namespace} ${name}`;
   const collectionOf = ({ group, kind }: Kind, collection: Collection) => `${group} ${kind} ${collection}`;
 
-  function note(kind: Kind, version: Version, collections: readonly Collection[]): void {
+  function recordVersion(kind: Kind, version: Version, collections: readonly Collection[]): void {
     const { uid, resourceVersion } = version;
     const before = seen.get(uid);
     if (before !== undefined) {
-      if (placesOf.has(uid) && compareVersions(resourceVersion, before) < 0) seen.set(uid, resourceVersion);
+      if (targetsOf.has(uid) && compareVersions(resourceVersion, before) < 0) seen.set(uid, resourceVersion);
       return;
     }
-    const places = [addressOf(kind, version), ...collections.map((name) => collectionOf(kind, name))];
-    if (places.some((place) => looked.has(place))) late.add(uid);
+    const targets = [addressOf(kind, version), ...collections.map((name) => collectionOf(kind, name))];
+    if (targets.some((target) => searched.has(target))) late.add(uid);
     if (late.has(uid)) return;
     seen.set(uid, resourceVersion);
-    placesOf.set(uid, places);
+    targetsOf.set(uid, targets);
   }
 
-  /** Records objects that an earlier read found at a place, and this one did not. */
-  function missed(place: string, found: ReadonlySet<string>): void {
-    for (const [uid, places] of placesOf) {
-      if (found.has(uid) || !places.includes(place)) continue;
-      placesOf.delete(uid);
+  /** Records objects that an earlier read of this target found, and this one did not. */
+  function missed(target: string, found: ReadonlySet<string>): void {
+    for (const [uid, targets] of targetsOf) {
+      if (found.has(uid) || !targets.includes(target)) continue;
+      targetsOf.delete(uid);
       seen.delete(uid);
       late.add(uid);
     }
@@ -79,23 +80,23 @@ export function seenVersions(seen: Map<string, string>): SeenVersions {
       if (late.has(uid) || (before && over && compareVersions(over, before) > 0)) return "overtaken";
       if (before === undefined || compareVersions(resourceVersion, before) > 0)
         seen.set(uid, resourceVersion);
-      placesOf.delete(uid);
+      targetsOf.delete(uid);
       return "seen";
     },
     foundLate(uid) {
       if (!seen.has(uid)) late.add(uid);
     },
     read(kind, at, version, state, source) {
-      const place = addressOf(kind, at);
-      if (source === "store") missed(place, new Set(version && [version.uid]));
-      if (version) note(kind, version, collectionsOf(version));
-      if (state === "gone") looked.add(place);
+      const target = addressOf(kind, at);
+      if (source === "store") missed(target, new Set(version && [version.uid]));
+      if (version) recordVersion(kind, version, collectionsOf(version));
+      if (state === "gone") searched.add(target);
     },
     readAll(kind, collection, versions, source) {
-      const place = collectionOf(kind, collection);
-      if (source === "store") missed(place, new Set(versions.map(({ uid }) => uid)));
-      for (const version of versions) note(kind, version, [collection, ...collectionsOf(version)]);
-      looked.add(place);
+      const target = collectionOf(kind, collection);
+      if (source === "store") missed(target, new Set(versions.map(({ uid }) => uid)));
+      for (const version of versions) recordVersion(kind, version, [collection, ...collectionsOf(version)]);
+      searched.add(target);
     },
   };
 }

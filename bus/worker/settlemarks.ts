@@ -1,4 +1,4 @@
-/** Settles the marks after a ticket is acknowledged: requests the changes that the reconcile has not seen, and drops the rest. */
+/** Settles the marks of a key, after its ticket is acknowledged. */
 import { isCovered, type Mark, type Seen, type TicketQueue } from "../queue/queue.ts";
 import { countMergeable, mergeRequests, type Request } from "../queue/request.ts";
 import type { Job } from "./job.ts";

@@ -50,7 +50,7 @@ export class Settlement {
     log.debug({ ms: job.millis(), writes: job.writes }, "reconciled");
   }
 
-  /** Settles a failed attempt: retries it, gives it up, or hands it back on shutdown. Throws if ownership was lost. */
+  /** Settles a failed attempt: retries it, gives up, or hands the ticket back on shutdown. Throws if ownership was lost. */
   async fail(job: Job, error: Error, startedAt: number): Promise<FailureOutcome["when"] | "handed back"> {
     const { key, span, ticket, log } = job;
     if (error instanceof OwnershipLostError) {
@@ -86,7 +86,7 @@ export class Settlement {
     job.span.fail(failureOf(error));
   }
 
-  /** Delays the request of an object in a hot loop. */
+  /** Delays the request of an object that is in a hot loop. */
   async slowDown(job: Job, by: Pacing, pauseMillis: number, startedAt: number): Promise<void> {
     job.span.set(() => ({ "denrei.outcome": "slowed down" }));
     await this.#failures.slowDown(job, by, pauseMillis);

@@ -31,7 +31,7 @@ export async function reportStalled(
   report: StalledReport,
   context: {
     readonly traceparent: string;
-    /** Called with the version that the condition will replace, before the write: no one else may see this version. */
+    /** Called before the write, with the version that the condition will replace: later reads may never see this version. */
     onRead(object: Stored): Promise<void>;
     assertOwned(): void;
     now(): number;

@@ -49,8 +49,8 @@ export interface Write extends ObjectKey {
   readonly kind: Kind;
   readonly uid: string;
   readonly resourceVersion: string;
-  /** `news`: the write replaced a change that was not reconciled yet, so its event must enqueue the key. */
-  readonly event: "echo" | "news";
+  /** `trigger`: the write replaced a change that was not reconciled yet, so its event must enqueue the key. */
+  readonly event: "echo" | "trigger";
 }
 
 /** JSON merge patch (RFC 7386) on plain JSON values. */
@@ -75,7 +75,7 @@ function withPrecondition<T extends KubeObject>(found: Stored<T> | undefined, de
   return { ...desired, metadata: { ...desired.metadata, uid, resourceVersion } };
 }
 
-/** After this many conflicts the object is left to the next attempt. */
+/** After this many conflicts the apply fails, and the next attempt reads the object again. */
 const maxConflicts = 3;
 
 /** The writing half of a {@link Context}. */
@@ -229,7 +229,7 @@ class Writer implements Writes {
     const { own, reads } = this.#tools;
     const { uid, resourceVersion, namespace = "", name } = object.metadata;
     own.record(object);
-    const event = reads.wrote(uid, resourceVersion, over) === "seen" ? "echo" : "news";
+    const event = reads.wrote(uid, resourceVersion, over) === "seen" ? "echo" : "trigger";
     this.#tools.onWrite({ verb, kind, namespace, name, uid, resourceVersion, event });
     return object;
   }
@@ -271,7 +271,8 @@ class Writer implements Writes {
 
   /**
    * Applies the desired state on condition that the object still has the found version. After a conflict it uses the newer
-   * version, and the event of the write is news. No call if the object already matches, or results from applying the same state.
+   * version, and the event of the write enqueues the key. No call if the object already matches, or is the result of applying the
+   * same state.
    */
   async #applyDesired<T extends KubeObject>(
     kind: Kind<T>,

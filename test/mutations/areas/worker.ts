@@ -5,8 +5,8 @@ export const worker: readonly Mutation[] = [
   {
     name: "brake-is-late-by-one",
     file: "bus/worker/brake.ts",
-    find: "if (pace.times.length < most(by, pace)) return 0;",
-    replace: "if (pace.times.length <= most(by, pace)) return 0;",
+    find: "if (pace.times.length < limitOf(by, pace)) return 0;",
+    replace: "if (pace.times.length <= limitOf(by, pace)) return 0;",
     breaks: "A hot loop gets one reconcile above the limit before it is slowed down.",
     tests: ["bus/worker/brake.test.ts"],
   },
@@ -93,15 +93,15 @@ export const worker: readonly Mutation[] = [
   {
     name: "takes-a-later-read-for-seen",
     file: "bus/worker/seenversions.ts",
-    find: "placesOf.has(uid) && compareVersions(resourceVersion, before) < 0",
-    replace: "placesOf.has(uid)",
+    find: "targetsOf.has(uid) && compareVersions(resourceVersion, before) < 0",
+    replace: "targetsOf.has(uid)",
     breaks: "A child that goes between two reads of a reconcile is not made again.",
     tests: ["bus/worker/seenversions.test.ts"],
   },
   {
     name: "takes-what-an-older-read-missed-for-seen",
     file: "bus/worker/seenversions.ts",
-    find: "placesOf.has(uid) && compareVersions(resourceVersion, before) < 0",
+    find: "targetsOf.has(uid) && compareVersions(resourceVersion, before) < 0",
     replace: "false",
     breaks:
       "A child that is read live, and then from a store that is behind, keeps a change that no decision used.",
