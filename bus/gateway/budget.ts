@@ -90,7 +90,7 @@ export class Room {
 
 /**
  * Opens a budget. The returned function allocates a room. No body gives way within its first `graceMillis`: in a burst, the
- * latest bodies are rejected, and the started ones complete.
+ * latest bodies are rejected, and those that have started complete.
  */
 export function openBudget(
   { small, allSmall, allLarge }: BudgetLimits,

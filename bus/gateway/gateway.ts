@@ -45,13 +45,13 @@ export interface GatewayTimes {
   /** Limits for the headers of a request, and for the whole request. */
   readonly headers: number;
   readonly request: number;
-  /** Interval of the check for requests that take too long. */
+  /** Interval of the check for slow requests. */
   readonly look: number;
   /** Limit for storing an event. */
   readonly store: number;
   /** After this time a sender's connection or memory may be given to another one, if none is left. */
   readonly grace: number;
-  /** Limit for a receiver that reads nothing of an answer. */
+  /** A receiver that reads nothing of its answer for this long is disconnected. */
   readonly unread: number;
   /** Limit for everything, from a request's headers to its answer. */
   readonly answer: number;

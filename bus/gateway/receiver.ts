@@ -122,7 +122,7 @@ async function receive(
   const body = await verified(options, request, hook, room);
   if (!Buffer.isBuffer(body)) return body;
   options.signed(request);
-  // Only a signed request makes a span or may continue a trace.
+  // Only a signed request creates a span or may continue a trace.
   const span = webhookSpan(String(request.headers.traceparent ?? ""), began);
   return spanned(span, async () => {
     const read = readEvent(request, body, type, span.traceparent);
@@ -140,7 +140,7 @@ async function verified(
   room: Room,
 ): Promise<Buffer | Answer> {
   const { "x-hub-signature-256": signature, "content-length": length } = request.headers;
-  // GitHub sends the length. Without it, a body may arrive in pieces that each cost more than the byte sent.
+  // GitHub sends the length. Without it, a body may arrive in tiny pieces that each cost more than they contain.
   if (length === undefined) return noLength;
   const check = checkSignature(String(signature ?? ""), secretsOf(hook));
   if (check === undefined) return unsigned;

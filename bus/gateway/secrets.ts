@@ -1,6 +1,6 @@
 /**
- * Secrets of webhooks: a folder with one file per hook, named like it, with one secret per line. During a rotation a file has
- * the old and the new secret. A mounted Kubernetes Secret is such a folder.
+ * Secrets of webhooks: a folder with one file per hook. The file has the name of the hook, and one secret per line: during a
+ * rotation, the old and the new one. A mounted Kubernetes Secret is such a folder.
  */
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,13 +18,13 @@ export interface SecretsFolder {
 }
 
 const hookName = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
-/** The folder has no secret, as opposed to one that cannot be read. */
+/** The folder has no secret. Not thrown for a folder that cannot be read. */
 class NoSecretsError extends ConfigError {}
 
 /**
  * Opens a folder and reads it again every `rereadMillis`. Throws a {@link ConfigError} if it has no secret, because the gateway
- * could not verify anything. If it has none later, everything is rejected. If it cannot be read, as with too many open files,
- * the known secrets stay.
+ * could not verify anything. If it has none later, every request is rejected. If it cannot be read later, for example because
+ * too many files are open, the known secrets stay valid.
  */
 export async function openSecrets(folder: string, log: Logger, rereadMillis: number): Promise<SecretsFolder> {
   const secrets = await reread<Secrets>({

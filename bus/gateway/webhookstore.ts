@@ -29,7 +29,7 @@ export class WebhookStore {
     this.#options = options;
   }
 
-  /** Stores an event before its request has to be answered, by `performance.now()`. Rejects like {@link storeDelivery}. */
+  /** Stores an event, by `answerBy` of `performance.now()` at the latest. Rejects like {@link storeDelivery}. */
   async store(at: WebhookAddress, event: CloudEvent<unknown>, answerBy: number): Promise<Stored> {
     const { limitMillis, now } = this.#options;
     const left = Math.max(0, Math.ceil(answerBy - performance.now()));

@@ -1,6 +1,6 @@
 /**
- * Requests and responses over one subscription. The client library's own request captures a stack trace for every call,
- * in case it fails. That takes three times the CPU of everything else, on the path of every ticket and event.
+ * Requests and responses over one subscription. The client library's own request captures a stack trace for every call, in
+ * case it fails. That takes three times the CPU of the rest of the call, and every ticket and event needs such calls.
  */
 import {
   createInbox,

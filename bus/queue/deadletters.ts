@@ -62,7 +62,7 @@ function parseDeadLetter(text: string): DeadLetter {
   }
 }
 
-/** The dead letter in a message; empty where the subject names no object, or the message replaces a removed one. */
+/** The dead letter in a message; empty if the subject names no object, or if the message replaces a removed one. */
 function addressed({ subject, string }: Pick<LastValue, "subject" | "string">): AddressedDeadLetter[] {
   const text = string();
   if (text === "") return [];

@@ -88,7 +88,7 @@ interface ConsumerPull {
 
 const routerSlots = 128;
 const relaySlots = 32;
-/** A consumer that is refused for longer makes the worker not ready; a leader election takes less. Milliseconds. */
+/** If a consumer is refused for longer, the worker is not ready. A leader election takes less time. Milliseconds. */
 const refusedMillis = 5000;
 /** How long running reconciles may continue after a stop. Milliseconds. */
 const finishMillis = 6000;

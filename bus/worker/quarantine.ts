@@ -22,7 +22,7 @@ import type { Job } from "./job.ts";
 /** Dependencies of a quarantine. */
 export interface QuarantineOptions {
   readonly crashRecords: CrashRecords;
-  /** Crashes over one request that wrote nothing, before it is given up. */
+  /** Number of crashes without a write, after which a request is given up. */
   readonly maxCrashes: number;
   /** The kind of the objects. */
   readonly kind: Kind;

@@ -126,7 +126,7 @@ export class Reconciler {
     return this.#reconcile(this.#prepare(ticket, key, request));
   }
 
-  /** The key of a ticket. Without one there is no object to reconcile, nor one that a dead letter could name. */
+  /** The key of a ticket. Without one, there is no object to reconcile, and none that a dead letter could name. */
   #keyOf({ subject }: Delivery): ObjectKey | undefined {
     try {
       return parseKeySubject(subject).key;
