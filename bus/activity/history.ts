@@ -1,6 +1,5 @@
 /** Reads activity records: of an object or of a trace. */
 import { JetStreamApiError, type StreamState } from "@nats-io/jetstream";
-import { parseTrace, traceId } from "../events/trace.ts";
 import { nanosOf } from "../nats/busclock.ts";
 import type { Bus } from "../nats/connect.ts";
 import { type LastValue, readFrom, type Start } from "../nats/lastvalues.ts";
@@ -12,6 +11,7 @@ import {
   parseKeySubject,
   type QueueScope,
 } from "../subjects.ts";
+import { parseTrace, traceId } from "../tracing/trace.ts";
 import { type Activity, activityIn } from "./record.ts";
 
 /** A record with its function, cluster, and object. */

@@ -6,9 +6,9 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { z } from "zod";
-import { traceId } from "../events/trace.ts";
 import type { Bus } from "../nats/connect.ts";
 import { type ObjectKey, type QueueScope, working } from "../subjects.ts";
+import { traceId } from "../tracing/trace.ts";
 
 const workSchema = z.object({
   namespace: z.string(),

@@ -1,11 +1,11 @@
 /** The timeline of an object or a trace, from the webhook to the write, as far back as the bus keeps it. */
 
 import { attribute } from "../events/attributes.ts";
-import { traceId } from "../events/trace.ts";
 import type { Bus } from "../nats/connect.ts";
 import { type AddressedDeadLetter, deadLetters } from "../queue/deadletters.ts";
 import { keyText } from "../subjects.ts";
 import { activityHours } from "../topology/streams.ts";
+import { traceId } from "../tracing/trace.ts";
 import { deliveries, type StoredDelivery } from "../webhooks/history.ts";
 import {
   type ActivityScope,

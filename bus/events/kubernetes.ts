@@ -5,10 +5,10 @@ import { domain } from "../kube/domain.ts";
 import type { Kind } from "../kube/kind.ts";
 import { controllerOf, type KubeObject, type Stored } from "../kube/object.ts";
 import { keyText, type ObjectAddress } from "../subjects.ts";
+import { newTrace } from "../tracing/trace.ts";
 import { digestOf } from "../values/digest.ts";
 import { redactedValue } from "../values/redact.ts";
 import { type Change, changeType, partialAttribute } from "./attributes.ts";
-import { newTrace } from "./trace.ts";
 
 export { type Change, changeType, isDeletion, versionOf } from "./attributes.ts";
 

@@ -1,7 +1,7 @@
 /** Requests: "reconcile function F for object K". They carry a key and a cause, never the state. */
 import { z } from "zod";
-import { parseTrace } from "../events/trace.ts";
 import { type BusClock, machineClock } from "../nats/busclock.ts";
+import { parseTrace } from "../tracing/trace.ts";
 
 /** A version of an object. */
 export const objectVersionSchema = z.object({

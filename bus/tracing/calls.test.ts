@@ -1,12 +1,12 @@
 /** Spans of calls: named by their target, and free of content. */
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { newTrace } from "../events/trace.ts";
 import { GitHubError } from "../github/errors.ts";
 import { ApiError } from "../kube/errors.ts";
 import { spanRecorder } from "../process/otlp/recorder.ts";
 import { type ApiCall, apiCallSpan, gitHubCallSpan, setStatusCode, spannedCall } from "./calls.ts";
 import { inSpan, recordSpans, startSpan } from "./spans.ts";
+import { newTrace } from "./trace.ts";
 
 let exporter: InMemorySpanExporter;
 beforeEach(() => {

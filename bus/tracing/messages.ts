@@ -3,8 +3,6 @@
  * https://opentelemetry.io/docs/specs/semconv/messaging/messaging-spans/
  */
 import type { Attributes } from "@opentelemetry/api";
-import type { Change } from "../events/attributes.ts";
-import type { Kind } from "../kube/kind.ts";
 import { keyText, type ObjectAddress, type ObjectKey, streams, workStream } from "../subjects.ts";
 import { type Span, startSpan } from "./spans.ts";
 
@@ -27,10 +25,10 @@ const objectAttributes = (
   "denrei.object.resource_version": resourceVersion,
 });
 
-/** The bridge publishes a change: a trace starts. */
+/** The bridge publishes a change (`added`, `modified`, or `deleted`): a trace starts. */
 export const publishSpan = (
-  { group, kind }: Kind,
-  change: Change,
+  { group, kind }: Pick<ObjectAddress, "group" | "kind">,
+  change: string,
   { namespace, name }: ObjectKey,
   resourceVersion: string,
 ): Span =>

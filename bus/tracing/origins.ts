@@ -4,10 +4,10 @@
  */
 import type { NatsConnection } from "@nats-io/transport-node";
 import { z } from "zod";
-import { parseTrace } from "../events/trace.ts";
 import { origins as originSubjects, type QueueScope } from "../subjects.ts";
 import { Recent } from "../values/recent.ts";
 import { isRecording, type Span } from "./spans.ts";
+import { parseTrace } from "./trace.ts";
 
 /** A write, as workers publish it. */
 const messageSchema = z.tuple([z.string(), z.string(), z.string()]);

@@ -3,7 +3,7 @@
  * such; the recorder is not even loaded.
  */
 import type { Attributes, Link, SpanKind } from "@opentelemetry/api";
-import { childTrace, parseTrace } from "../events/trace.ts";
+import { childTrace, parseTrace } from "./trace.ts";
 
 /** Options of a span. Attributes carry names and numbers: no content of objects, no error texts, no credentials. */
 export interface SpanStart {

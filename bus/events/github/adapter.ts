@@ -4,7 +4,7 @@
  * https://github.com/cloudevents/spec/blob/main/cloudevents/adapters/github.md
  */
 import { CloudEvent, ValidationError } from "cloudevents";
-import { newTrace } from "../trace.ts";
+import { newTrace } from "../../tracing/trace.ts";
 import { MalformedPayloadError, mismatches, valueAt } from "./malformed.ts";
 import { type WebhookEventName, type WebhookPayload, webhookPayloads } from "./payloads.ts";
 

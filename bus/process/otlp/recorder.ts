@@ -1,8 +1,8 @@
 /** Records the spans of the process with an OpenTelemetry tracer. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { type Context, ROOT_CONTEXT, SpanKind, SpanStatusCode, type Tracer, trace } from "@opentelemetry/api";
-import { parseTrace } from "../../events/trace.ts";
 import { linksTo, type Span, type SpanRecorder, type SpanStart } from "../../tracing/spans.ts";
+import { parseTrace } from "../../tracing/trace.ts";
 
 const kinds: Readonly<Record<SpanStart["kind"], SpanKind>> = {
   internal: SpanKind.INTERNAL,

@@ -1,7 +1,8 @@
 /** Converts values of the bus to those of the API. */
-import { traceId } from "../../../bus/events/trace.ts";
+
 import type { Cause } from "../../../bus/queue/request.ts";
 import type { ObjectKey } from "../../../bus/subjects.ts";
+import { traceId } from "../../../bus/tracing/trace.ts";
 import type { ReconcileFunction } from "../../../bus/worker/function.ts";
 import type { ObjectName, ReconcileCause } from "../../api/bus.ts";
 
