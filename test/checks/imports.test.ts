@@ -29,8 +29,8 @@ test("the product has no circular imports", async () => {
   expect(circles(product).map((circle) => circle.join(" -> "))).toEqual([]);
 });
 
-test("no folders of functions/pipecd import each other in a circle", async () => {
-  const found = folderCircles(await sourceFiles(), "functions/pipecd");
+test.each(["bus", "functions/pipecd"])("no folders of %s import each other in a circle", async (parent) => {
+  const found = folderCircles(await sourceFiles(), parent);
   expect(found.map((circle) => circle.join(" -> "))).toEqual([]);
 });
 
