@@ -4,10 +4,9 @@ import { patience, urlReason } from "../../bus/github/blocked.ts";
 import { type AppKey, PrivateKeyError, parsePrivateKey } from "../../bus/github/key.ts";
 import { rateLimits } from "../../bus/github/limits.ts";
 import { GitHubUrlError } from "../../bus/github/url.ts";
-import { optInCommands } from "../../bus/kube/domain.ts";
-import { ApiError } from "../../bus/kube/errors.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { platformNamespace } from "../../bus/process/namespace.ts";
+import { blockedBySecretAccess } from "../../bus/refusal.ts";
 import { ownValue } from "../../bus/values/ownvalue.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import type { Context } from "../../bus/worker/function.ts";
@@ -34,13 +33,8 @@ export async function keyOf(app: App, ctx: Context): Promise<AppKey> {
   const at = keySecretOf(app);
   const { key } = app.spec.privateKeySecretRef;
   const secret = await ctx.live.get(TokenSecret, at.name, at.namespace).catch((error: unknown) => {
-    if (!(error instanceof ApiError && error.status === 403)) throw error;
-    throw new BlockedError(
-      "SecretAccessDenied",
-      `the API server refused to read the Secret ${at.name} in ${at.namespace}. Opt the namespace in: ${optInCommands(at.namespace)}`,
-      patience,
-      { cause: error },
-    );
+    const problem = `the API server refused to read the Secret ${at.name} in ${at.namespace}`;
+    throw blockedBySecretAccess(error, problem, at.namespace, patience);
   });
   if (secret === undefined)
     throw new BlockedError(

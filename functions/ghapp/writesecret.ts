@@ -1,10 +1,9 @@
 /** Reads and writes the Secret of an Installation. */
 import { patience } from "../../bus/github/blocked.ts";
-import { refusalReasonOf } from "../../bus/kube/blocker.ts";
-import { optInCommands } from "../../bus/kube/domain.ts";
 import { ApiError } from "../../bus/kube/errors.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { controllerReference } from "../../bus/kube/object.ts";
+import { blockedByRefusal, type Explanation, secretAccessDenied } from "../../bus/refusal.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import type { Context } from "../../bus/worker/function.ts";
 import { canBecome, patchTo } from "./existingsecret.ts";
@@ -46,26 +45,30 @@ export const isRefusal = (error: unknown): boolean =>
 
 /** Turns refusals of the API server into errors for the object's owner. */
 async function inNamespace<T>({ metadata }: Stored<Installation>, use: () => Promise<T>): Promise<T> {
-  const { name, namespace } = metadata;
   try {
     return await use();
   } catch (error) {
-    const reason = refusalReasonOf(error);
-    if (reason === undefined) throw error;
-    const { message } = error as Error;
-    const blocked = (reason: string, message: string) =>
-      new BlockedError(reason, message, patience, { cause: error });
-    // The platform only has rights for Secrets in opted-in namespaces.
-    if (reason === "Forbidden")
-      throw blocked(
-        "SecretAccessDenied",
-        `the API server refused to store the Secret ${name} in ${namespace}. Opt the namespace in: ${optInCommands(namespace ?? "")}`,
-      );
-    if (reason === "Invalid")
-      throw blocked(
-        "SecretInvalid",
-        `the Secret is invalid: ${message}. Correct spec.template, spec.key, or spec.format.`,
-      );
-    throw blocked(reason, message);
+    throw blockedByRefusal(error, (reason, message) => ({
+      ...explain(metadata, reason, message),
+      retryAfterMillis: patience,
+    }));
   }
+}
+
+function explain(
+  { name, namespace }: Stored<Installation>["metadata"],
+  reason: string,
+  message: string,
+): Explanation {
+  if (reason === "Forbidden")
+    return secretAccessDenied(
+      `the API server refused to store the Secret ${name} in ${namespace}`,
+      namespace ?? "",
+    );
+  if (reason === "Invalid")
+    return {
+      reason: "SecretInvalid",
+      message: `the Secret is invalid: ${message}. Correct spec.template, spec.key, or spec.format.`,
+    };
+  return { reason, message };
 }

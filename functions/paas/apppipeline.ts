@@ -3,10 +3,10 @@
  * is a reason to. The status holds the last answer of GitHub, and previews follow it.
  */
 
-import { refusalReasonOf } from "../../bus/kube/blocker.ts";
 import type { ConditionUpdate } from "../../bus/kube/conditions.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
+import { blockedByRefusal } from "../../bus/refusal.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import { type Context, defineFunction } from "../../bus/worker/function.ts";
 import { apiTokenPermissions } from "../ghapp/apitoken.ts";
@@ -134,8 +134,11 @@ async function applyPreviews(
 
 function asBlocked(error: unknown): BlockedError {
   if (error instanceof BlockedError) return error;
-  if (refusalReasonOf(error) === undefined) throw error;
-  return new BlockedError("PreviewRefused", (error as Error).message, retryMillis, { cause: error });
+  return blockedByRefusal(error, (_, message) => ({
+    reason: "PreviewRefused",
+    message,
+    retryAfterMillis: retryMillis,
+  }));
 }
 
 /**

@@ -1,8 +1,7 @@
 /** Reads Secrets that users name. Only this module decides which of them are credentials for git or for a registry. */
-import { optInCommands } from "../../bus/kube/domain.ts";
-import { isForbidden } from "../../bus/kube/errors.ts";
 import { Secret, type SecretObject } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
+import { blockedBySecretAccess } from "../../bus/refusal.ts";
 import { ownValue } from "../../bus/values/ownvalue.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import type { Context } from "../../bus/worker/function.ts";
@@ -28,13 +27,8 @@ async function findSecret(
   { key, live }: Pick<Context, "key" | "live">,
 ): Promise<Stored<SecretObject> | undefined> {
   return live.get(Secret, name).catch((error: unknown) => {
-    if (!isForbidden(error)) throw error;
-    throw new BlockedError(
-      "SecretAccessDenied",
-      `the API server refused to read the Secret ${name} in ${key.namespace}. Opt the namespace in: ${optInCommands(key.namespace)}`,
-      retryMillis,
-      { cause: error },
-    );
+    const problem = `the API server refused to read the Secret ${name} in ${key.namespace}`;
+    throw blockedBySecretAccess(error, problem, key.namespace, retryMillis);
   });
 }
 

@@ -1,6 +1,6 @@
 /** Errors for objects that the API server refuses, written for the Application's owner. Pure. */
-import { refusalReasonOf } from "../../../bus/kube/blocker.ts";
 import { ApiError } from "../../../bus/kube/errors.ts";
+import { blockedByRefusal } from "../../../bus/refusal.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { ChildObject } from "../charts/validate.ts";
 import { retryMillis } from "../retry.ts";
@@ -18,24 +18,23 @@ export function refusalOf(
   { hints = {}, does = "refuses" }: RefusalOptions = {},
 ): BlockedError {
   if (error instanceof BlockedError) return error;
-  const reason = refusalReasonOf(error);
-  if (reason === undefined) throw error;
-  const isUnknown = reason === "KindNotInstalled";
-  const unknown = `Install the CRD of ${apiVersion} ${kind}, or change the site's settings.`;
-  const known = reason === "Forbidden" && !isLackOfRights(error) ? undefined : hints[reason];
-  const hint = known ?? (isUnknown ? unknown : undefined);
-  const { message } = error as Error;
-  const text = hint === undefined ? message : `${hint} ${error instanceof ApiError ? error.answer : message}`;
-  return new BlockedError(
-    reason,
-    `the API server ${does} the ${kind} ${name}. ${text}`,
-    isUnknown || hint !== undefined ? kindMillis : retryMillis,
-    { cause: error },
-  );
+  return blockedByRefusal(error, (reason, message) => {
+    const isUnknown = reason === "KindNotInstalled";
+    const unknown = `Install the CRD of ${apiVersion} ${kind}, or change the site's settings.`;
+    const known = reason === "Forbidden" && !isLackOfRights(message) ? undefined : hints[reason];
+    const hint = known ?? (isUnknown ? unknown : undefined);
+    const text =
+      hint === undefined ? message : `${hint} ${error instanceof ApiError ? error.answer : message}`;
+    return {
+      reason,
+      message: `the API server ${does} the ${kind} ${name}. ${text}`,
+      retryAfterMillis: isUnknown || hint !== undefined ? kindMillis : retryMillis,
+    };
+  });
 }
 
 /** Quotas and policies answer Forbidden too: `forbidden: maximum storage usage per PersistentVolumeClaim is 1Gi`. */
-const isLackOfRights = (error: unknown): boolean => / cannot \S+ resource /.test((error as Error).message);
+const isLackOfRights = (message: string): boolean => / cannot \S+ resource /.test(message);
 
 /** Text around the API server's own. */
 export interface RefusalOptions {

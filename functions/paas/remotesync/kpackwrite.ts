@@ -1,6 +1,5 @@
 /** Writes that kpack's webhooks may refuse. */
-import { refusalReasonOf } from "../../../bus/kube/blocker.ts";
-import { BlockedError } from "../../../bus/worker/errors.ts";
+import { blockedByRefusal } from "../../../bus/refusal.ts";
 import { retryMillis } from "../retry.ts";
 
 /** Retry intervals for reasons that no event ends. Milliseconds. */
@@ -14,18 +13,18 @@ export async function writeToKpack<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (error) {
-    const reason = reasonOf(error);
-    if (reason === undefined) throw error;
-    const problem =
-      reason === "KpackNotInstalled"
-        ? "kpack's CRDs are missing, install kpack"
-        : "kpack did not accept the Image";
-    throw new BlockedError(
-      reason,
-      `${problem}: ${(error as Error).message.trim()}`,
-      retryMillisByReason[reason] ?? retryMillis,
-      { cause: error },
-    );
+    throw blockedByRefusal(error, (refused, message) => {
+      const reason = kpackReasons[refused] ?? refused;
+      const problem =
+        reason === "KpackNotInstalled"
+          ? "kpack's CRDs are missing, install kpack"
+          : "kpack did not accept the Image";
+      return {
+        reason,
+        message: `${problem}: ${message.trim()}`,
+        retryAfterMillis: retryMillisByReason[reason] ?? retryMillis,
+      };
+    });
   }
 }
 
@@ -36,8 +35,3 @@ const kpackReasons: Readonly<Record<string, string>> = {
   Invalid: "ImageRefused",
   KindNotInstalled: "KpackNotInstalled",
 };
-
-function reasonOf(error: unknown): string | undefined {
-  const reason = refusalReasonOf(error);
-  return reason && (kpackReasons[reason] ?? reason);
-}

@@ -8,7 +8,7 @@ import type { Stored } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { retryMillis } from "../intervals.ts";
-import { asAccessDenied, bytesIn, findSecret } from "../kubernetes/secrets.ts";
+import { accessDenied, bytesIn, findSecret } from "../kubernetes/secrets.ts";
 import { objectNames, secretKeys } from "../names.ts";
 
 /** The server rejects shorter keys. Bytes. */
@@ -34,7 +34,7 @@ export async function ensureEncryptionKey(ctx: Context): Promise<Stored<SecretOb
   try {
     return await ctx.create(Secret, child);
   } catch (error) {
-    throw asAccessDenied(objectNames.secret, ctx.key.namespace, error);
+    throw accessDenied(objectNames.secret, ctx.key.namespace, error);
   }
 }
 

@@ -1,10 +1,9 @@
 /** Applies child objects. */
 import { isDeepStrictEqual } from "node:util";
-import { refusalReasonOf } from "../../../bus/kube/blocker.ts";
 import type { Kind } from "../../../bus/kube/kind.ts";
 import { controllerOf, type KubeObject, type ObjectMeta, type Stored } from "../../../bus/kube/object.ts";
 import { Service } from "../../../bus/kube/workloads.ts";
-import { BlockedError } from "../../../bus/worker/errors.ts";
+import { blockedByRefusal } from "../../../bus/refusal.ts";
 import type { Context, NewChild } from "../../../bus/worker/function.ts";
 import { retryMillis } from "../intervals.ts";
 
@@ -29,7 +28,11 @@ export async function applyChild(
     await removeConflict(kind, name, content, ctx);
     return await ctx.apply(kind, object);
   } catch (error) {
-    throw asRejection(kind, name, error);
+    throw blockedByRefusal(error, (reason, message) => ({
+      reason,
+      message: `the API server rejects the ${kind.kind} ${name}: ${message}`,
+      retryAfterMillis: retryMillis,
+    }));
   }
 }
 
@@ -74,15 +77,3 @@ interface Port {
 }
 const portsOf = (spec: unknown): readonly Port[] =>
   (spec as { ports?: readonly Port[] } | undefined)?.ports ?? [];
-
-/** Turns a rejection by the API server into a `BlockedError`. Returns other errors unchanged. */
-export function asRejection({ kind }: Kind, name: string, error: unknown): unknown {
-  const reason = refusalReasonOf(error);
-  if (reason === undefined) return error;
-  return new BlockedError(
-    reason,
-    `the API server rejects the ${kind} ${name}: ${(error as Error).message}`,
-    retryMillis,
-    { cause: error },
-  );
-}

@@ -1,8 +1,7 @@
 /** Reads Secrets from the API server, because the bus has only their metadata. */
-import { optInCommands } from "../../../bus/kube/domain.ts";
-import { isForbidden } from "../../../bus/kube/errors.ts";
 import { Secret, type SecretObject } from "../../../bus/kube/kind.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
+import { blockedBySecretAccess } from "../../../bus/refusal.ts";
 import { digestOf } from "../../../bus/values/digest.ts";
 import { ownValue } from "../../../bus/values/ownvalue.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
@@ -17,20 +16,18 @@ export async function findSecret(
   try {
     return await ctx.live.get(Secret, name);
   } catch (error) {
-    throw asAccessDenied(name, ctx.key.namespace, error);
+    throw accessDenied(name, ctx.key.namespace, error);
   }
 }
 
-/** Turns a 403 into a `BlockedError`: Denrei can read Secrets only in namespaces that were opted in. */
-export function asAccessDenied(name: string, namespace: string, error: unknown): unknown {
-  if (!isForbidden(error)) return error;
-  return new BlockedError(
-    "SecretAccessDenied",
-    `cannot read the Secret ${name} in ${namespace}: forbidden. Opt the namespace in: ${optInCommands(namespace)}`,
+/** Turns a 403 into a `BlockedError`: Denrei can read Secrets only in namespaces that were opted in. Throws any other error. */
+export const accessDenied = (name: string, namespace: string, error: unknown): BlockedError =>
+  blockedBySecretAccess(
+    error,
+    `cannot read the Secret ${name} in ${namespace}: forbidden`,
+    namespace,
     retryMillis,
-    { cause: error },
   );
-}
 
 /** A Secret with the given keys. Throws a `BlockedError` if the Secret or a key is missing. */
 export async function secretWith(
