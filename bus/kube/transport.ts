@@ -1,0 +1,163 @@
+/** Sends requests to the API server: credentials, retries, spans, and errors. */
+import { request as ask, type Dispatcher } from "undici";
+import { apiCallSpan, setStatusCode, spannedCall } from "../tracing/calls.ts";
+import { noteOrigin } from "../tracing/origins.ts";
+import type { Span } from "../tracing/spans.ts";
+import type { KubeConnection, PoolRole, Way } from "./connection.ts";
+import { ApiError, ApiUnreachableError, isDistrust, type StatusBody } from "./errors.ts";
+import { retryThrottled } from "./pending.ts";
+
+/** One call. `query` values that are undefined are omitted. */
+export interface ApiRequest {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly body?: unknown;
+  readonly contentType?: string;
+  readonly accept?: string;
+  /** W3C trace context, sent so that the API server's traces and audit log join ours. */
+  readonly traceparent?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A call to the API server. */
+export interface Call {
+  readonly method: string;
+  readonly path: string;
+  readonly host: string;
+}
+
+/** The status code, `unanswered` without an answer, or `abandoned` if nothing was sent or the caller aborted. */
+export type CallOutcome = number | "unanswered" | "abandoned";
+
+/** Observes calls, for metrics. Each call begins and ends once. */
+export interface CallObserver {
+  begun(call: Call): void;
+  ended(call: Call, outcome: CallOutcome): void;
+}
+
+const headersTimeoutMillis = 30_000;
+
+/** Sends requests over a connection. Throws {@link ApiError} or {@link ApiUnreachableError}. */
+export class Transport {
+  readonly #connection: KubeConnection;
+  readonly #observer: CallObserver | undefined;
+  readonly #host: string;
+
+  constructor(connection: KubeConnection, observer: CallObserver | undefined) {
+    this.#connection = connection;
+    this.#observer = observer;
+    this.#host = new URL(connection.server).host;
+  }
+
+  /** Sends a request and parses its answer with `parse`. Retries a 429 as {@link retryThrottled} does. */
+  send<R>(request: ApiRequest, parse: (text: string) => R): Promise<R> {
+    const span = apiCallSpan(request, this.#host);
+    if (span === undefined) return this.#sendUntilServed(request, parse);
+    return spannedCall(span, async () => {
+      const traced = { ...request, traceparent: span.traceparent };
+      const answer = await this.#sendUntilServed(traced, parse, span);
+      if (request.method !== "GET") noteOrigin(span, answer);
+      return answer;
+    });
+  }
+
+  /** Sends a request whose answer is read while it arrives. Returns its body. */
+  async stream(request: ApiRequest, role: PoolRole): Promise<Dispatcher.ResponseData["body"]> {
+    const response = await this.#open(request, role);
+    if (response.statusCode !== 200) throw await errorOf(request, response);
+    return response.body;
+  }
+
+  #sendUntilServed<R>(request: ApiRequest, parse: (text: string) => R, span?: Span): Promise<R> {
+    return retryThrottled(request.signal, `${request.method} ${request.path}`, async () => {
+      const response = await this.#open(request, "requests", span);
+      if (response.statusCode >= 300) throw await errorOf(request, response);
+      try {
+        return parse(await response.body.text());
+      } catch (error) {
+        throw unreachable(error, request, this.#connection.server);
+      }
+    });
+  }
+
+  /** Sends a request, and once more if the connection could renew what the server rejects. */
+  async #open(request: ApiRequest, role: PoolRole, span?: Span): Promise<Dispatcher.ResponseData> {
+    const connection = this.#connection;
+    const call = { method: request.method, path: request.path, host: this.#host };
+    const url = `${connection.server}${request.path}${queryText(request.query)}`;
+    for (let renewed = false; ; renewed = true) {
+      const way = await connection.way(role);
+      let response: Dispatcher.ResponseData;
+      let outcome: CallOutcome = "abandoned";
+      this.#observer?.begun(call);
+      try {
+        response = await ask(url, optionsOf(request, role, way));
+        outcome = response.statusCode;
+      } catch (error) {
+        // A failed handshake has sent nothing.
+        if (isDistrust(error) && !renewed && (await connection.renew(way))) continue;
+        if (!request.signal?.aborted) outcome = "unanswered";
+        throw unreachable(error, request, connection.server);
+      } finally {
+        this.#observer?.ended(call, outcome);
+      }
+      setStatusCode(span, response.statusCode);
+      if (response.statusCode !== 401 || renewed || !(await connection.renew(way))) return response;
+      await response.body.dump();
+    }
+  }
+}
+
+const optionsOf = (request: ApiRequest, role: PoolRole, way: Way) => ({
+  method: request.method,
+  dispatcher: way.dispatcher,
+  headersTimeout: headersTimeoutMillis,
+  bodyTimeout: role === "requests" ? headersTimeoutMillis : 0,
+  headers: {
+    ...way.headers,
+    accept: request.accept ?? "application/json",
+    ...(request.body !== undefined && { "content-type": request.contentType ?? "application/json" }),
+    ...(request.traceparent !== undefined && { traceparent: request.traceparent }),
+  },
+  body: request.body === undefined ? null : JSON.stringify(request.body),
+  ...(request.signal && { signal: request.signal }),
+});
+
+/** The error for an answer that refuses the request. Reads the body. */
+async function errorOf(request: ApiRequest, response: Dispatcher.ResponseData): Promise<ApiError> {
+  const text = await response.body.text();
+  const seconds = Number(response.headers["retry-after"]);
+  return new ApiError(
+    `${request.method} ${request.path}`,
+    response.statusCode,
+    parseStatus(text),
+    Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : undefined,
+  );
+}
+
+function queryText(query: ApiRequest["query"]): string {
+  const pairs = Object.entries(query ?? {}).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
+  );
+  return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
+}
+
+function parseStatus(text: string): StatusBody {
+  try {
+    return JSON.parse(text) as StatusBody;
+  } catch {
+    return { message: text.slice(0, 500) };
+  }
+}
+
+function unreachable(error: unknown, request: ApiRequest, server: string): unknown {
+  if (request.signal?.aborted) return request.signal.reason;
+  const message = error instanceof Error ? error.message || (error as { code?: string }).code : String(error);
+  return new ApiUnreachableError(
+    `expected the API server at ${server}, but ${request.method} ${request.path}: ${message}`,
+    {
+      cause: error,
+    },
+  );
+}
