@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import { Registry } from "prom-client";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type ConnectionOptions, limitConnections } from "./connections.ts";
-import { sourceOf } from "./source.ts";
+import { sourceOf } from "./openconnections.ts";
 
 /** Size of the answer to `/large`: far more than the kernel buffers for a receiver. */
 const large = Buffer.alloc(192 * 2 ** 20);

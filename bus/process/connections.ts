@@ -10,8 +10,8 @@ import { readFileSync } from "node:fs";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Registry } from "prom-client";
-import { type ConnectionState, type CutReason, connectionMetrics } from "./connectionmetrics.ts";
-import { sourceOf } from "./source.ts";
+import { type CutReason, connectionMetrics } from "./connectionmetrics.ts";
+import { OpenConnections } from "./openconnections.ts";
 import { unreadMillis, watchUnread } from "./unread.ts";
 
 /** Options of {@link limitConnections}. */
@@ -41,80 +41,25 @@ export interface Connections {
 /** More senders need more replicas. The sockets of this many fit into the memory of one. */
 export const defaultConnections = 5000;
 const defaultGraceMillis = 1000;
-/** A request that arrives at this rate is not slow. Bytes per second. */
-const steadyRate = 65_536;
 /** How long a server that refused connections reports that it is not ready. Milliseconds. */
 const refusingMillis = 5000;
 
-interface Connection {
-  readonly socket: Socket;
-  readonly source: string;
-  state: ConnectionState;
-  hasProof: boolean;
-  /** Number of unanswered requests. `proven` holds those with a proven sender. */
-  requests: number;
-  readonly proven: Set<IncomingMessage>;
-  /** When the connection opened or its current request started, in milliseconds, and the bytes received by then. */
-  since: number;
-  before: number;
-}
-
 /** Limits the connections of a server. Call it before the server listens. */
 export function limitConnections(server: Server, options: ConnectionOptions): Connections {
-  const { graceMillis = defaultGraceMillis } = options;
   const limit = Math.min(options.limit, Math.floor(openFilesLimit() / 2));
-  const open = new Map<Socket, Connection>();
-  const unproven = new Map<string, Set<Connection>>();
-  const kept = new Set<Connection>();
-  const cut = connectionMetrics(options.registry, options.name, () => {
-    const counts: Record<ConnectionState, number> = { unproven: 0, kept: 0, proven: 0 };
-    for (const { state } of open.values()) counts[state]++;
-    return counts;
-  });
+  const open = new OpenConnections(options.graceMillis ?? defaultGraceMillis);
+  const cut = connectionMetrics(options.registry, options.name, () => open.counts());
   let refusedAt = Number.NEGATIVE_INFINITY;
-
-  function leave(connection: Connection): void {
-    if (connection.state === "kept") kept.delete(connection);
-    if (connection.state !== "unproven") return;
-    const others = unproven.get(connection.source);
-    others?.delete(connection);
-    if (others?.size === 0) unproven.delete(connection.source);
-  }
-
-  function enter(connection: Connection, state: ConnectionState): void {
-    leave(connection);
-    connection.state = state;
-    if (state === "kept") kept.add(connection);
-    if (state !== "unproven") return;
-    connection.since = performance.now();
-    connection.before = connection.socket.bytesRead;
-    const others = unproven.get(connection.source) ?? new Set();
-    unproven.set(connection.source, others.add(connection));
-  }
-
-  /** The connection to close for a new one. */
-  function last(): Connection | undefined {
-    let most: ReadonlySet<Connection> = new Set();
-    for (const some of unproven.values()) if (some.size > most.size) most = some;
-    const [oldest] = most;
-    const [idle] = kept;
-    return firstSlow(most, graceMillis) ?? idle ?? oldest;
-  }
 
   /** Makes room for one more connection. Returns false if all are in use. */
   function makeRoom(): boolean {
     if (open.size < limit) return true;
-    const displaced = last();
+    const displaced = open.last();
     if (displaced === undefined) return false;
     cut("displaced");
-    drop(displaced);
+    open.remove(displaced);
     displaced.socket.destroy();
     return true;
-  }
-
-  function drop(connection: Connection): void {
-    leave(connection);
-    open.delete(connection.socket);
   }
 
   server.on("connection", (socket) => {
@@ -124,48 +69,24 @@ export function limitConnections(server: Server, options: ConnectionOptions): Co
       socket.destroy();
       return;
     }
-    const connection: Connection = {
-      socket,
-      source: sourceOf(socket.remoteAddress),
-      state: "unproven",
-      hasProof: false,
-      requests: 0,
-      proven: new Set(),
-      since: 0,
-      before: 0,
-    };
-    open.set(socket, connection);
-    enter(connection, "unproven");
+    const connection = open.add(socket);
     socket.on("error", (error: NodeJS.ErrnoException) => {
       const reason = reasonOf(error);
       if (reason !== undefined) cut(reason);
     });
-    socket.once("close", () => drop(connection));
+    socket.once("close", () => open.remove(connection));
   });
-
   server.prependListener("request", (request: IncomingMessage, response: ServerResponse) => {
-    const { socket } = request;
-    const connection = open.get(socket);
+    const connection = open.of(request.socket);
     if (connection === undefined) return;
-    connection.requests++;
-    if (connection.state === "kept") enter(connection, "unproven");
-    response.once("close", () => {
-      connection.requests--;
-      const wasProven = connection.proven.delete(request);
-      if (!open.has(socket)) return;
-      if (connection.requests === 0 && connection.hasProof) enter(connection, "kept");
-      else if (wasProven && connection.proven.size === 0) enter(connection, "unproven");
-    });
+    open.begin(connection);
+    response.once("close", () => open.end(connection, request));
   });
-  watchUnread(
-    server,
-    () => open.keys(),
-    options.unreadMillis ?? unreadMillis,
-    (socket) => {
-      cut("unread");
-      socket.destroy();
-    },
-  );
+  const closeUnread = (socket: Socket) => {
+    cut("unread");
+    socket.destroy();
+  };
+  watchUnread(server, () => open.sockets(), options.unreadMillis ?? unreadMillis, closeUnread);
   // Node answers an unknown expectation itself and keeps the connection.
   server.on("checkExpectation", (_request, response) => {
     response.writeHead(417, { connection: "close" }).end();
@@ -173,28 +94,14 @@ export function limitConnections(server: Server, options: ConnectionOptions): Co
 
   return {
     prove(request) {
-      const connection = open.get(request.socket);
-      if (connection === undefined) return;
-      connection.hasProof = true;
-      connection.proven.add(request);
-      enter(connection, "proven");
+      const connection = open.of(request.socket);
+      if (connection !== undefined) open.prove(connection, request);
     },
     refusing: () =>
       performance.now() - refusedAt < refusingMillis
         ? `refusing new connections: all ${limit} are in use. Run more replicas.`
         : undefined,
   };
-}
-
-/** The oldest connection whose request does not arrive at a steady rate. */
-function firstSlow(connections: Iterable<Connection>, graceMillis: number): Connection | undefined {
-  const now = performance.now();
-  for (const connection of connections) {
-    const millis = now - connection.since;
-    if (millis < graceMillis) return undefined;
-    if (((connection.socket.bytesRead - connection.before) / millis) * 1000 < steadyRate) return connection;
-  }
-  return undefined;
 }
 
 function reasonOf({ code = "" }: NodeJS.ErrnoException): CutReason | undefined {
