@@ -9,10 +9,11 @@ import type { BusOptions } from "../topology.ts";
 import { redacted, redactedLine } from "../values/redact.ts";
 import { connectCluster } from "./cluster.ts";
 import { watchConnection } from "./connection.ts";
-import { startProbes } from "./http.ts";
+import { type ProbeServer, startProbes } from "./http.ts";
 import { countCalls, registerProcessMetrics } from "./metrics.ts";
 import type { Tracing } from "./otlp/provider.ts";
 import { reach } from "./reach.ts";
+import { Readiness } from "./readiness.ts";
 import { exitCodeOf, onStopSignals } from "./signals.ts";
 import { collectorOf, startTracing } from "./tracing.ts";
 import { watchEventLoop } from "./watchdog.ts";
@@ -65,6 +66,15 @@ interface Partner<P> {
   close(): Promise<void>;
 }
 
+/** What a started process has to stop. */
+interface Started {
+  readonly running: Running;
+  readonly tracing: Tracing | undefined;
+  readonly probes: ProbeServer;
+  readonly bus: Bus;
+  readonly partner: Pick<Partner<unknown>, "close">;
+}
+
 /**
  * Serves probes, connects to the cluster and the bus, starts, and runs until a signal. The first signal stops the process in
  * order; a second one, or one during the start, ends it at once. Unreachable servers are retried and reported in `/readyz`
@@ -98,78 +108,38 @@ async function run<P>(
   openPartner: (waitFor: WaitFor, registry: Registry, log: Logger) => Promise<Partner<P>>,
 ): Promise<void> {
   const collector = collectorOf(process.env);
-  const log = pino(
-    {
-      level: settings.logLevel,
-      base: { process: name, replica: settings.replica },
-      timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-      hooks: { streamWrite: redactedLine },
-    },
-    // Synchronous, so that the last line before a crash is written.
-    pino.destination({ dest: 1, sync: true }),
-  );
-  let running: Running | undefined;
-  const signalled = new Promise<NodeJS.Signals>((resolve) => {
-    onStopSignals({
-      first(signal) {
-        if (running !== undefined) return resolve(signal);
-        log.info({ signal }, "stopped while starting");
-        process.exit(stoppedBy(signal));
-      },
-      again: (signal) => process.exit(exitCodeOf(signal)),
-    });
-  });
+  const log = openLog(name, settings);
+  const readiness = new Readiness();
+  const signalled = stopSignal(readiness, log);
   process.on("uncaughtException", (error) => {
     log.fatal({ err: error }, "unexpected error, leaving");
     process.exit(1);
   });
   const registry = new Registry();
-  const troubles = new Map<string, string>();
-  let bus: Bus | undefined;
-  /** Why the connection to the bus is lost. */
-  let lost: string | undefined;
-  const notReady = (): string | undefined => {
-    if (troubles.size > 0) return [...troubles.values()].join("\n");
-    if (running === undefined) return "starting";
-    return lost ?? bus?.stuck.reason() ?? running.notReady?.();
-  };
+  const notReady = () => readiness.reason();
   registerProcessMetrics(registry, notReady, settings);
   const probes = await startProbes({ address: settings.httpAddress, registry, notReady });
   log.info({ probes: probes.url, bus: redacted(settings.natsUrl) }, "starting");
   const failed = new AbortController();
-  const waitFor: WaitFor = (trouble, attempt) =>
-    reach({
-      trouble,
-      attempt,
-      log,
-      signal: failed.signal,
-      onTrouble(reason) {
-        if (reason === undefined) troubles.delete(trouble);
-        else troubles.set(trouble, reason);
-      },
-    });
+  const waitFor: WaitFor = (trouble, attempt) => {
+    const onTrouble = (reason: string | undefined) => readiness.report(trouble, reason);
+    return reach({ trouble, attempt, log, signal: failed.signal, onTrouble });
+  };
   const address = busAddress(settings, `denrei-${name}`);
-  let partner: Partner<P>;
-  let tracing: Tracing | undefined;
+  let started: Started;
   try {
-    const opening = [
+    const [partner, bus, tracing] = await Promise.all([
       openPartner(waitFor, registry, log),
       waitFor("the bus is not reachable", () => connectBus(address)),
       startTracing(collector, { process: name, replica: settings.replica, env: process.env, log, registry }),
-    ] as const;
-    [partner, bus, tracing] = await Promise.all(opening);
-    void watchConnection({
-      bus,
-      address,
-      log,
-      onTrouble(reason) {
-        lost = reason;
-      },
-    });
+    ]);
+    const onTrouble = (reason: string | undefined) => readiness.reportConnection(reason);
+    void watchConnection({ bus, address, log, onTrouble });
     log.info("connected");
     const context = { bus, address, log, registry, ...partner.given };
-    running = await waitFor("not started", () => start(context));
+    const running = await waitFor("not started", () => start(context));
+    readiness.started(() => bus.stuck.reason() ?? running.notReady?.());
+    started = { running, tracing, probes, bus, partner };
   } catch (error) {
     failed.abort(error);
     await probes.close();
@@ -178,10 +148,49 @@ async function run<P>(
   // A blocked event loop renews no ownership either: its objects go to other workers meanwhile.
   const unwatch = watchEventLoop(settings.ackWaitSeconds * 1000, name);
   collectDefaultMetrics({ register: registry });
-  const unwatchReadiness = watchReadiness(notReady, log);
+  const unwatchReadiness = readiness.watch(log);
   const signal = await signalled;
   unwatchReadiness();
   log.info({ signal }, "stopping");
+  const spans = await stop(started, log);
+  unwatch();
+  log.info("stopped");
+  process.exitCode = stoppedBy(signal);
+  // An unresponsive collector would keep the process alive.
+  if (spans === "left behind") process.exit();
+}
+
+const openLog = (name: string, { logLevel, replica }: BusProcessSettings): Logger =>
+  pino(
+    {
+      level: logLevel,
+      base: { process: name, replica },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      hooks: { streamWrite: redactedLine },
+    },
+    // Synchronous, so that the last line before a crash is written.
+    pino.destination({ dest: 1, sync: true }),
+  );
+
+/** The first stop signal after the start. One during the start, or a second one, ends the process at once. */
+const stopSignal = (readiness: Readiness, log: Logger): Promise<NodeJS.Signals> =>
+  new Promise((resolve) => {
+    onStopSignals({
+      first(signal) {
+        if (readiness.isStarted) return resolve(signal);
+        log.info({ signal }, "stopped while starting");
+        process.exit(stoppedBy(signal));
+      },
+      again: (signal) => process.exit(exitCodeOf(signal)),
+    });
+  });
+
+/** Stops in order, or ends the process after {@link stopMillis}. Returns whether spans are still being exported. */
+async function stop(
+  { running, tracing, probes, bus, partner }: Started,
+  log: Logger,
+): Promise<"exported" | "left behind" | undefined> {
   const late = setTimeout(() => {
     log.error({ afterMillis: stopMillis }, "not stopped in time, leaving");
     process.exit(1);
@@ -193,11 +202,7 @@ async function run<P>(
   await bus.nc.drain().catch(() => undefined);
   await partner.close();
   clearTimeout(late);
-  unwatch();
-  log.info("stopped");
-  process.exitCode = stoppedBy(signal);
-  // An unresponsive collector would keep the process alive.
-  if (spans === "left behind") process.exit();
+  return spans;
 }
 
 const kubeconfigOf = ({ kubeconfig, context }: ProcessSettings): KubeconfigSource => ({
@@ -207,18 +212,3 @@ const kubeconfigOf = ({ kubeconfig, context }: ProcessSettings): KubeconfigSourc
 
 /** An orderly stop exits with 0 for a supervisor; Ctrl-C interrupts a command. */
 const stoppedBy = (signal: NodeJS.Signals): number => (signal === "SIGINT" ? exitCodeOf(signal) : 0);
-
-const lookMillis = 1000;
-
-/** Logs changes of the readiness: each reason once, and the return to ready. */
-function watchReadiness(notReady: () => string | undefined, log: Logger): () => void {
-  let told: string | undefined;
-  const timer = setInterval(() => {
-    const reason = notReady();
-    if (reason !== undefined && reason !== told) log.error(reason);
-    if (reason === undefined && told !== undefined) log.info("ready again");
-    told = reason;
-  }, lookMillis);
-  timer.unref();
-  return () => clearInterval(timer);
-}
