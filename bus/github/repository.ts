@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { redactedValue } from "../values/redact.ts";
 import { allowedApiUrl } from "./allowed.ts";
-import { type Call, type CallerOptions, githubCalls } from "./call.ts";
+import { type Answer, type Call, type Caller, type CallerOptions, githubCalls } from "./call.ts";
 import { GitHubError, GitHubRefusedError, GitHubUnreachableError } from "./errors.ts";
 import { pageSize, pagesOf, settledList } from "./pages.ts";
 import { type PullRequest, pullRequestAnswer } from "./pullrequest.ts";
@@ -122,7 +122,7 @@ const commitAnswer = z.object({ sha: z.string() }).transform(({ sha }) => sha);
 export function githubRepository(options: GitHubRepositoryOptions): GitHubRepositoryClient {
   const { owner, name, token } = options;
   const base = allowedApiUrl(options.url, options.allowed);
-  const root = `/repos/${repositoryPath(owner, name)}`;
+  const path = repositoryPath(owner, name);
   if (!isToken(token)) {
     throw new GitHubRefusedError(
       `${token === "" ? "no token" : "invalid characters in the token"} for ${owner}/${name}. Check its Secret.`,
@@ -130,109 +130,148 @@ export function githubRepository(options: GitHubRepositoryOptions): GitHubReposi
     );
   }
   const call = githubCalls({ ...options, base });
-  const as = tokenCaller("the token's owner", token);
+  return new RepositoryClient(base, path, call, tokenCaller("the token's owner", token));
+}
 
-  type Request<T> = Pick<Call<T>, "answer" | "signal" | "parameters">;
-  const get = <T>(path: string, request: Request<T>) =>
-    call({ method: "GET", path: `${root}${path}`, as, ...request });
-  const write = async (
+type MakeCall = ReturnType<typeof githubCalls>;
+type Request<T> = Pick<Call<T>, "answer" | "signal" | "parameters">;
+
+class RepositoryClient implements GitHubRepositoryClient {
+  readonly base: string;
+  /** `owner/name`. */
+  readonly #path: string;
+  readonly #call: MakeCall;
+  readonly #as: Caller;
+  #login: Promise<string> | undefined;
+
+  constructor(base: string, path: string, call: MakeCall, as: Caller) {
+    this.base = base;
+    this.#path = path;
+    this.#call = call;
+    this.#as = as;
+  }
+
+  login(signal?: AbortSignal): Promise<string> {
+    this.#login ??= this.#call({
+      method: "POST",
+      path: graphqlPath(this.base),
+      as: this.#as,
+      parameters: { query: viewerQuery },
+      answer: viewerAnswer,
+      signal,
+    }).then(({ body }) => body);
+    return this.#login;
+  }
+
+  async repository(signal?: AbortSignal): Promise<RepositoryFacts> {
+    return (await this.#get("", { answer: repositoryAnswer, signal })).body;
+  }
+
+  async branch(branch: string, signal?: AbortSignal): Promise<Branch> {
+    return (await this.#get(`/branches/${encodeURIComponent(branch)}`, { answer: branchAnswer, signal }))
+      .body;
+  }
+
+  async commit(ref: string, signal?: AbortSignal): Promise<string> {
+    return (await this.#get(`/commits/${encodeURIComponent(ref)}`, { answer: commitAnswer, signal })).body;
+  }
+
+  async pullRequest(number: number, signal?: AbortSignal): Promise<PullRequest> {
+    return (await this.#get(`/pulls/${number}`, { answer: pullRequestAnswer, signal })).body;
+  }
+
+  async openPullRequests(signal?: AbortSignal): Promise<readonly PullRequest[]> {
+    const order = { state: "open", sort: "created", direction: "asc", per_page: pageSize };
+    const answer = z.array(pullRequestAnswer);
+    const pulls = await settledList(
+      (page) => this.#get("/pulls", { parameters: { ...order, page }, answer, signal }),
+      ({ number }) => number,
+    );
+    if (pulls !== undefined) return pulls;
+    throw new GitHubUnreachableError(
+      `the open pull requests of ${this.#path} changed during each read. Try again later.`,
+    );
+  }
+
+  async timeline(number: number, signal?: AbortSignal): Promise<readonly TimelineEvent[]> {
+    const events: TimelineEvent[] = [];
+    for await (const page of this.#pages(`/issues/${number}/timeline`, timelineAnswer, signal))
+      events.push(...page);
+    return events;
+  }
+
+  async mayWrite(login: string, signal?: AbortSignal): Promise<boolean> {
+    const path = `/collaborators/${encodeURIComponent(login)}/permission`;
+    try {
+      const { permission } = (await this.#get(path, { answer: permissionAnswer, signal })).body;
+      return ["write", "admin"].includes(permission);
+    } catch (error) {
+      if (error instanceof GitHubRefusedError && error.status === 404) return false;
+      throw error;
+    }
+  }
+
+  async createStatus(sha: string, status: CommitStatus, signal?: AbortSignal): Promise<void> {
+    await this.#write("POST", `/statuses/${encodeURIComponent(sha)}`, statusBody(status), signal);
+  }
+
+  async *comments(issue: number, signal?: AbortSignal): AsyncGenerator<Comment, void> {
+    for await (const page of this.#pages(`/issues/${issue}/comments`, commentsAnswer, signal)) yield* page;
+  }
+
+  createComment(issue: number, body: string, signal?: AbortSignal): Promise<Created> {
+    return this.#write("POST", `/issues/${issue}/comments`, { body }, signal);
+  }
+
+  updateComment(id: number, body: string, signal?: AbortSignal): Promise<Created> {
+    return this.#write("PATCH", `/issues/comments/${id}`, { body }, signal);
+  }
+
+  async deployments(
+    { sha, environment }: { readonly sha: string; readonly environment: string },
+    signal?: AbortSignal,
+  ): Promise<readonly FoundDeployment[]> {
+    const parameters = { sha, environment, per_page: pageSize };
+    return (await this.#get("/deployments", { parameters, answer: deploymentsAnswer, signal })).body;
+  }
+
+  createDeployment(deployment: Deployment, signal?: AbortSignal): Promise<Created> {
+    return this.#write("POST", "/deployments", deploymentBody(deployment), signal);
+  }
+
+  setDeploymentStatus(id: number, status: DeploymentStatus, signal?: AbortSignal): Promise<Created> {
+    return this.#write("POST", `/deployments/${id}/statuses`, deploymentStatusBody(status), signal);
+  }
+
+  #get<T>(path: string, request: Request<T>): Promise<Answer<T>> {
+    return this.#call({ method: "GET", path: `/repos/${this.#path}${path}`, as: this.#as, ...request });
+  }
+
+  #pages<T>(
+    path: string,
+    answer: z.ZodType<readonly T[]>,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<readonly T[], void> {
+    return pagesOf((page) => this.#get(path, { parameters: { per_page: pageSize, page }, answer, signal }));
+  }
+
+  async #write(
     method: "POST" | "PATCH",
     path: string,
     parameters: Readonly<Record<string, unknown>>,
     signal: AbortSignal | undefined,
-  ): Promise<Created> =>
-    // Visible to all readers of the repository.
-    (
-      await call({
-        method,
-        path: `${root}${path}`,
-        as,
-        parameters: redactedValue(parameters),
-        answer: createdAnswer,
-        signal,
-      })
-    ).body;
-
-  let login: Promise<string> | undefined;
-
-  return {
-    base,
-    login(signal) {
-      login ??= call({
-        method: "POST",
-        path: graphqlPath(base),
-        as,
-        parameters: { query: viewerQuery },
-        answer: viewerAnswer,
-        signal,
-      }).then(({ body }) => body);
-      return login;
-    },
-    async repository(signal) {
-      return (await get("", { answer: repositoryAnswer, signal })).body;
-    },
-    async branch(branch, signal) {
-      return (await get(`/branches/${encodeURIComponent(branch)}`, { answer: branchAnswer, signal })).body;
-    },
-    async commit(ref, signal) {
-      return (await get(`/commits/${encodeURIComponent(ref)}`, { answer: commitAnswer, signal })).body;
-    },
-    async pullRequest(number, signal) {
-      return (await get(`/pulls/${number}`, { answer: pullRequestAnswer, signal })).body;
-    },
-    async openPullRequests(signal) {
-      const order = { state: "open", sort: "created", direction: "asc", per_page: pageSize };
-      const answer = z.array(pullRequestAnswer);
-      const pulls = await settledList(
-        (page) => get("/pulls", { parameters: { ...order, page }, answer, signal }),
-        ({ number }) => number,
-      );
-      if (pulls !== undefined) return pulls;
-      throw new GitHubUnreachableError(
-        `the open pull requests of ${owner}/${name} changed during each read. Try again later.`,
-      );
-    },
-    async timeline(number, signal) {
-      const path = `/issues/${number}/timeline`;
-      const read = (page: number) =>
-        get(path, { parameters: { per_page: pageSize, page }, answer: timelineAnswer, signal });
-      const events: TimelineEvent[] = [];
-      for await (const page of pagesOf(read)) events.push(...page);
-      return events;
-    },
-    async mayWrite(login, signal) {
-      const path = `/collaborators/${encodeURIComponent(login)}/permission`;
-      try {
-        const { permission } = (await get(path, { answer: permissionAnswer, signal })).body;
-        return ["write", "admin"].includes(permission);
-      } catch (error) {
-        if (error instanceof GitHubRefusedError && error.status === 404) return false;
-        throw error;
-      }
-    },
-    async createStatus(sha, status, signal) {
-      await write("POST", `/statuses/${encodeURIComponent(sha)}`, statusBody(status), signal);
-    },
-    async *comments(issue, signal) {
-      const read = (page: number) =>
-        get(`/issues/${issue}/comments`, {
-          parameters: { per_page: pageSize, page },
-          answer: commentsAnswer,
-          signal,
-        });
-      for await (const page of pagesOf(read)) yield* page;
-    },
-    createComment: (issue, body, signal) => write("POST", `/issues/${issue}/comments`, { body }, signal),
-    updateComment: (id, body, signal) => write("PATCH", `/issues/comments/${id}`, { body }, signal),
-    async deployments({ sha, environment }, signal) {
-      const parameters = { sha, environment, per_page: pageSize };
-      return (await get("/deployments", { parameters, answer: deploymentsAnswer, signal })).body;
-    },
-    createDeployment: (deployment, signal) =>
-      write("POST", "/deployments", deploymentBody(deployment), signal),
-    setDeploymentStatus: (id, status, signal) =>
-      write("POST", `/deployments/${id}/statuses`, deploymentStatusBody(status), signal),
-  };
+  ): Promise<Created> {
+    const { body } = await this.#call({
+      method,
+      path: `/repos/${this.#path}${path}`,
+      as: this.#as,
+      // Visible to all readers of the repository.
+      parameters: redactedValue(parameters),
+      answer: createdAnswer,
+      signal,
+    });
+    return body;
+  }
 }
 
 /** Rejects names that could lead to another path. */
