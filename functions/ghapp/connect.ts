@@ -6,10 +6,10 @@ import { rateLimits } from "../../bus/github/limits.ts";
 import { GitHubUrlError } from "../../bus/github/url.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { platformNamespace } from "../../bus/process/namespace.ts";
-import { blockedBySecretAccess } from "../../bus/refusal.ts";
 import { ownValue } from "../../bus/values/ownvalue.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import type { Context } from "../../bus/worker/function.ts";
+import { blockedBySecretAccess } from "../../bus/worker/refusal.ts";
 import type { ClusterGitHubApp, GitHubApp } from "./kinds.ts";
 import { TokenSecret } from "./secret.ts";
 

@@ -6,9 +6,9 @@
 import type { ConditionUpdate } from "../../bus/kube/conditions.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
-import { blockedByRefusal } from "../../bus/refusal.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import { type Context, defineFunction } from "../../bus/worker/function.ts";
+import { blockedByRefusal } from "../../bus/worker/refusal.ts";
 import { apiTokenPermissions } from "../ghapp/apitoken.ts";
 import { previewEvents } from "./apppipeline/events.ts";
 import { list } from "./apppipeline/listing.ts";

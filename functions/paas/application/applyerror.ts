@@ -1,7 +1,7 @@
 /** Errors for objects that the API server refuses, written for the Application's owner. Pure. */
 import { ApiError } from "../../../bus/kube/errors.ts";
-import { blockedByRefusal } from "../../../bus/refusal.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
+import { blockedByRefusal } from "../../../bus/worker/refusal.ts";
 import type { ChildObject } from "../charts/validate.ts";
 import { retryMillis } from "../retry.ts";
 

@@ -3,8 +3,8 @@ import { isDeepStrictEqual } from "node:util";
 import type { Kind } from "../../../bus/kube/kind.ts";
 import { controllerOf, type KubeObject, type ObjectMeta, type Stored } from "../../../bus/kube/object.ts";
 import { Service } from "../../../bus/kube/workloads.ts";
-import { blockedByRefusal } from "../../../bus/refusal.ts";
 import type { Context, NewChild } from "../../../bus/worker/function.ts";
+import { blockedByRefusal } from "../../../bus/worker/refusal.ts";
 import { retryMillis } from "../intervals.ts";
 
 /** A desired child object. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ApiError } from "./kube/errors.ts";
+import { ApiError } from "../kube/errors.ts";
 import { blockedByRefusal, blockedBySecretAccess } from "./refusal.ts";
 
 const answer = (status: number, message: string) => new ApiError("PATCH /x", status, { message });

@@ -1,8 +1,8 @@
 /** Refusals of the API server as conditions, for the owner of the affected object. */
-import { refusalReasonOf } from "./kube/blocker.ts";
-import { optInCommands } from "./kube/domain.ts";
-import { isForbidden } from "./kube/errors.ts";
-import { BlockedError } from "./worker/errors.ts";
+import { refusalReasonOf } from "../kube/blocker.ts";
+import { optInCommands } from "../kube/domain.ts";
+import { isForbidden } from "../kube/errors.ts";
+import { BlockedError } from "./errors.ts";
 
 /** Reason and message of a condition. */
 export interface Explanation {
