@@ -1,12 +1,12 @@
 /** A user of the simulated GitHub. Its changes go through the API, so `emulate` sends the webhooks. */
+import { type Branch, Branches } from "./branches.ts";
 import type { ApiAnswer, ApiCall } from "./call.ts";
-import { forkedBranch, forkedName, forkedRepository } from "./forks.ts";
 import { type PullRequestActions, pullRequestActions } from "./pullactions.ts";
 import type { Pull, Pulls } from "./pulls.ts";
 import type { Restrictions } from "./restrictions.ts";
 import { user } from "./seed.ts";
 import type { Timelines } from "./timeline.ts";
-import type { UserRequest } from "./userrequests.ts";
+import { type UserRequest, userApi } from "./userrequests.ts";
 
 /** An opened pull request. */
 export interface OpenedPull {
@@ -49,17 +49,6 @@ export interface AccountParts {
   readonly announce: (repository: string, event: string, payload: Record<string, unknown>) => void;
 }
 
-interface Tip {
-  readonly commit: { readonly sha: string };
-}
-
-/** A branch as `emulate` stores it, and the repository that pull requests from it target. */
-interface Branch {
-  readonly repository: string;
-  readonly name: string;
-  readonly target: string;
-}
-
 /** A commit pushed to a branch. */
 export interface Push {
   readonly repository: string;
@@ -69,57 +58,15 @@ export interface Push {
 }
 
 /** The user behind `request`. `pushed` updates pull requests after a client's push. */
-export function account({ request, pulls, timelines, restrictions, announce }: AccountParts): {
+export function account(parts: AccountParts): {
   readonly account: Account;
   pushed(push: Push): Promise<void>;
 } {
-  /** The forked repository by the name of the fork. */
-  const forked = new Map<string, string>();
-  const forks = new Map<string, Promise<unknown>>();
+  const { request, pulls } = parts;
+  const api = userApi(request);
+  const actions = pullRequestActions({ ...parts, api });
+  const branches = new Branches(request);
   let opened = 0;
-  let made = 0;
-
-  async function api<T>(method: string, path: string, body?: object): Promise<T> {
-    const answer = await request(method, path, body);
-    const text = answer.body.toString();
-    if (answer.status >= 400)
-      throw new Error(`${method} ${path} failed with status ${answer.status}: ${text}`);
-    return (text === "" ? undefined : JSON.parse(text)) as T;
-  }
-
-  function branchOf(repository: string, name: string): Branch {
-    const target = forked.get(repository);
-    return target === undefined
-      ? { repository, name, target: repository }
-      : { repository: forkedRepository(target), name: forkedBranch(repository, name), target };
-  }
-
-  /** `emulate` keeps one fork per repository; concurrent callers share its creation. */
-  function ensureFork(repository: string, fork: string): Promise<unknown> {
-    forked.set(fork, repository);
-    const made =
-      forks.get(repository) ?? api("POST", `/repos/${repository}/forks`, { name: forkedName(repository) });
-    forks.set(repository, made);
-    return made;
-  }
-
-  /** Creates the branch from `main`, with one commit, unless it exists. */
-  async function ensureBranch(branch: Branch): Promise<void> {
-    const { repository, name } = branch;
-    const { status } = await request("GET", `/repos/${repository}/branches/${name}`);
-    if (status !== 404) return;
-    const main = await api<Tip>("GET", `/repos/${repository}/branches/main`);
-    await api("POST", `/repos/${repository}/git/refs`, { ref: `refs/heads/${name}`, sha: main.commit.sha });
-    await commit(branch);
-  }
-
-  async function commit({ repository, name }: Branch): Promise<string> {
-    const number = ++made;
-    const content = Buffer.from(`${number}\n`).toString("base64");
-    const path = `/repos/${repository}/contents/changes/${number}.txt`;
-    const message = `Change ${number}`;
-    return (await api<Tip>("PUT", path, { message, content, branch: name })).commit.sha;
-  }
 
   /** Updates pull requests after a branch has moved, which `emulate` does not do. */
   async function follow(branch: Branch, before: string, after: string): Promise<void> {
@@ -132,33 +79,32 @@ export function account({ request, pulls, timelines, restrictions, announce }: A
     }
   }
 
-  const actions = pullRequestActions({ api, pulls, timelines, restrictions, announce });
-
   const account: Account = {
     api,
     ...actions.ofUser,
-    async openPullRequest({ repository, fork, base = "main", draft = false, ...wanted }) {
+    async openPullRequest({ repository, fork, base = "main", draft = false, ...given }) {
       // Counted before the first await: several may be opened concurrently.
       const count = ++opened;
-      const { title = `Change ${count}`, branch = `change-${count}` } = wanted;
-      if (fork !== undefined) await ensureFork(repository, fork);
-      const from = branchOf(fork ?? repository, branch);
-      await ensureBranch(from);
+      const { title = `Change ${count}`, branch = `change-${count}` } = given;
+      if (fork !== undefined) await branches.ensureFork(repository, fork);
+      const from = branches.find(fork ?? repository, branch);
+      await branches.ensure(from);
       const head = fork === undefined ? from.name : `${user.login}:${from.name}`;
       const pull = await api<Pull>("POST", `/repos/${repository}/pulls`, { title, head, base, draft });
       return { number: pull.number, headSha: pull.head.sha };
     },
     async push({ repository, branch }) {
-      const to = branchOf(repository, branch);
-      const { commit: tip } = await api<Tip>("GET", `/repos/${to.repository}/branches/${to.name}`);
-      const after = await commit(to);
-      await follow(to, tip.sha, after);
-      return { before: tip.sha, after };
+      const to = branches.find(repository, branch);
+      const before = await branches.tipOf(to);
+      const after = await branches.commit(to);
+      await follow(to, before, after);
+      return { before, after };
     },
   };
   return {
     account,
-    pushed: ({ repository, branch, before, after }) => follow(branchOf(repository, branch), before, after),
+    pushed: ({ repository, branch, before, after }) =>
+      follow(branches.find(repository, branch), before, after),
   };
 }
 

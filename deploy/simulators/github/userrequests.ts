@@ -16,3 +16,17 @@ export function userRequests(ask: (call: ApiCall) => Promise<ApiAnswer>): UserRe
       body: Buffer.from(body === undefined ? "" : JSON.stringify(body)),
     });
 }
+
+/** Calls the API and parses the response. Throws when the response is an error. */
+export type UserApi = <T = unknown>(method: string, path: string, body?: object) => Promise<T>;
+
+/** Calls the API as the user. */
+export function userApi(request: UserRequest): UserApi {
+  return async <T>(method: string, path: string, body?: object) => {
+    const answer = await request(method, path, body);
+    const text = answer.body.toString();
+    if (answer.status >= 400)
+      throw new Error(`${method} ${path} failed with status ${answer.status}: ${text}`);
+    return (text === "" ? undefined : JSON.parse(text)) as T;
+  };
+}
