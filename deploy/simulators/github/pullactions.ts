@@ -6,6 +6,7 @@ import type { Mergeability, Pull, Pulls } from "./pulls.ts";
 import type { Restrictions } from "./restrictions.ts";
 import { user } from "./seed.ts";
 import type { Timelines } from "./timeline.ts";
+import type { UserApi } from "./userrequests.ts";
 
 /** Identifies a pull request. */
 export interface PullName {
@@ -42,44 +43,26 @@ export interface PullRequestActions {
 
 /** Dependencies of the actions. */
 export interface PullActionParts {
-  readonly api: <T = unknown>(method: string, path: string, body?: object) => Promise<T>;
+  readonly api: UserApi;
   readonly pulls: Pulls;
   readonly timelines: Timelines;
   readonly restrictions: Pick<Restrictions, "lock" | "unlock">;
   readonly announce: (repository: string, event: string, payload: Record<string, unknown>) => void;
 }
 
+/** Sends a webhook with the current pull request. */
+type SendWebhook = (repository: string, number: number, payload: Record<string, unknown>) => Promise<void>;
+
 /** The actions; `announce` sends a webhook with the current pull request. */
-export function pullRequestActions({ api, pulls, timelines, restrictions, announce }: PullActionParts): {
+export function pullRequestActions(parts: PullActionParts): {
   readonly ofUser: PullRequestActions;
-  announce(repository: string, number: number, payload: Record<string, unknown>): Promise<void>;
+  readonly announce: SendWebhook;
 } {
-  async function sendWebhook(
-    repository: string,
-    number: number,
-    payload: Record<string, unknown>,
-  ): Promise<void> {
-    const pull_request = await pullOf({ repository, number });
-    announce(repository, "pull_request", {
-      number,
-      pull_request,
-      repository: await api("GET", `/repos/${repository}`),
-      sender: payload.action === "synchronize" ? pull_request.user : await api("GET", "/user"),
-      ...payload,
-    });
-  }
-
-  const at = ({ repository, number }: PullName): string => `/repos/${repository}/pulls/${number}`;
-  const pullOf = (pull: PullName): Promise<Pull> => api<Pull>("GET", at(pull));
-  const labelsAt = ({ repository, number }: PullName): string =>
-    `/repos/${repository}/issues/${number}/labels`;
-
-  function recordEvent({ repository, number }: PullName, event: Readonly<Record<string, unknown>>): void {
-    pulls.touch(repository, number, timelines.add(repository, number, event));
-  }
+  const { api, pulls, restrictions } = parts;
+  const sendWebhook = webhookSender(parts);
 
   async function setDraft({ repository, number }: PullName, draft: "draft" | "ready"): Promise<void> {
-    await api("PATCH", at({ repository, number }), { draft: draft === "draft" });
+    await api("PATCH", pathOf({ repository, number }), { draft: draft === "draft" });
     const action = draft === "draft" ? "converted_to_draft" : "ready_for_review";
     await sendWebhook(repository, number, { action });
   }
@@ -87,34 +70,17 @@ export function pullRequestActions({ api, pulls, timelines, restrictions, announ
   return {
     announce: sendWebhook,
     ofUser: {
+      ...labelsAndReviews(parts, sendWebhook),
       async closePullRequest(pull) {
-        await api("PATCH", at(pull), { state: "closed" });
+        await api("PATCH", pathOf(pull), { state: "closed" });
       },
       async reopenPullRequest(pull) {
-        await api("PATCH", at(pull), { state: "open" });
+        await api("PATCH", pathOf(pull), { state: "open" });
       },
       async mergePullRequest(pull) {
-        const { base } = await pullOf(pull);
-        const { sha } = await api<{ sha: string }>("PUT", `${at(pull)}/merge`, {});
+        const { base } = await api<Pull>("GET", pathOf(pull));
+        const { sha } = await api<{ sha: string }>("PUT", `${pathOf(pull)}/merge`, {});
         pulls.moveBase(pull.repository, base.ref, sha);
-      },
-      async addLabel({ label, by = user.login, ...pull }) {
-        const labels = await api<{ name: string }[]>("POST", labelsAt(pull), { labels: [label] });
-        recordEvent(pull, { event: "labeled", actor: { login: by }, label: { name: label } });
-        await sendWebhook(pull.repository, pull.number, {
-          action: "labeled",
-          label: labels.find(({ name }) => name === label),
-        });
-      },
-      async approve({ commit, by = user.login, ...pull }) {
-        const commit_id = commit ?? (await pullOf(pull)).head.sha;
-        recordEvent(pull, { event: "reviewed", state: "approved", user: { login: by }, commit_id });
-      },
-      async removeLabel({ label, ...pull }) {
-        const found = await api("GET", `/repos/${pull.repository}/labels/${encodeURIComponent(label)}`);
-        await api("DELETE", `${labelsAt(pull)}/${encodeURIComponent(label)}`);
-        recordEvent(pull, { event: "unlabeled", actor: { login: user.login }, label: { name: label } });
-        await sendWebhook(pull.repository, pull.number, { action: "unlabeled", label: found });
       },
       convertToDraft: (pull) => setDraft(pull, "draft"),
       markReadyForReview: (pull) => setDraft(pull, "ready"),
@@ -127,8 +93,8 @@ export function pullRequestActions({ api, pulls, timelines, restrictions, announ
         await sendWebhook(repository, number, { action: "unlocked" });
       },
       async changeBase({ base, ...pull }) {
-        const before = await pullOf(pull);
-        await api("PATCH", at(pull), { base });
+        const before = await api<Pull>("GET", pathOf(pull));
+        await api("PATCH", pathOf(pull), { base });
         await sendWebhook(pull.repository, pull.number, {
           action: "edited",
           changes: { base: { ref: { from: before.base.ref }, sha: { from: before.base.sha } } },
@@ -136,6 +102,55 @@ export function pullRequestActions({ api, pulls, timelines, restrictions, announ
       },
       deleteFork: (fork) => pulls.loseFork(fork),
       mergeability: (repository, number, outcome) => pulls.decide(repository, number, outcome),
+    },
+  };
+}
+
+const pathOf = ({ repository, number }: PullName): string => `/repos/${repository}/pulls/${number}`;
+
+const labelsPathOf = ({ repository, number }: PullName): string =>
+  `/repos/${repository}/issues/${number}/labels`;
+
+function webhookSender({ api, announce }: PullActionParts): SendWebhook {
+  return async (repository, number, payload) => {
+    const pull_request = await api<Pull>("GET", pathOf({ repository, number }));
+    announce(repository, "pull_request", {
+      number,
+      pull_request,
+      repository: await api("GET", `/repos/${repository}`),
+      sender: payload.action === "synchronize" ? pull_request.user : await api("GET", "/user"),
+      ...payload,
+    });
+  };
+}
+
+/** The actions that also add an event to the timeline. */
+function labelsAndReviews(
+  { api, pulls, timelines }: PullActionParts,
+  sendWebhook: SendWebhook,
+): Pick<PullRequestActions, "addLabel" | "approve" | "removeLabel"> {
+  function recordEvent({ repository, number }: PullName, event: Readonly<Record<string, unknown>>): void {
+    pulls.touch(repository, number, timelines.add(repository, number, event));
+  }
+
+  return {
+    async addLabel({ label, by = user.login, ...pull }) {
+      const labels = await api<{ name: string }[]>("POST", labelsPathOf(pull), { labels: [label] });
+      recordEvent(pull, { event: "labeled", actor: { login: by }, label: { name: label } });
+      await sendWebhook(pull.repository, pull.number, {
+        action: "labeled",
+        label: labels.find(({ name }) => name === label),
+      });
+    },
+    async approve({ commit, by = user.login, ...pull }) {
+      const commit_id = commit ?? (await api<Pull>("GET", pathOf(pull))).head.sha;
+      recordEvent(pull, { event: "reviewed", state: "approved", user: { login: by }, commit_id });
+    },
+    async removeLabel({ label, ...pull }) {
+      const found = await api("GET", `/repos/${pull.repository}/labels/${encodeURIComponent(label)}`);
+      await api("DELETE", `${labelsPathOf(pull)}/${encodeURIComponent(label)}`);
+      recordEvent(pull, { event: "unlabeled", actor: { login: user.login }, label: { name: label } });
+      await sendWebhook(pull.repository, pull.number, { action: "unlabeled", label: found });
     },
   };
 }
