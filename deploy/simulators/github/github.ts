@@ -1,28 +1,19 @@
 /** The GitHub simulator of tests and of the demo: the package `emulate`, and a simulation of what it lacks. */
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { type Account, account, pushOf } from "./account.ts";
 import { api } from "./api.ts";
 import { AppKeys } from "./appkeys.ts";
 import type { ApiAnswer, ApiCall } from "./call.ts";
-import { commitsOf } from "./commits.ts";
 import { Deliveries, type Delivery } from "./deliveries.ts";
-import { deliveryList } from "./deliverylist.ts";
-import { deployments } from "./deployments.ts";
 import { type Fault, type FaultAnswer, type FaultMatch, Faults } from "./faults.ts";
-import { graphql } from "./graphql.ts";
 import { apiPrefix } from "./links.ts";
 import { moves, type RepositoryMoves } from "./moves.ts";
-import { clientOf, type GitHubPerson, people } from "./people.ts";
+import { clientOf, type GitHubPerson } from "./people.ts";
 import { Pulls } from "./pulls.ts";
-import { repositoryApi } from "./repositoryapi.ts";
 import { type Restrictions, restrictions } from "./restrictions.ts";
-import { type SeededApp, type SeedOptions, seedConfig, user, withDefaults } from "./seed.ts";
-import { type ApiRequest, hookUrl, requestListener } from "./server.ts";
-import { commitStatuses } from "./statuses.ts";
+import { type Seed, type SeededApp, type SeedOptions, seedConfig, withDefaults } from "./seed.ts";
+import { type ApiRequest, hookUrl, listen, requestListener } from "./server.ts";
 import { timelines } from "./timeline.ts";
-import { type Caller, type TokenPolicy, Tokens } from "./tokens.ts";
+import { type TokenPolicy, Tokens } from "./tokens.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
 import { userRequests } from "./userrequests.ts";
 import { webhooks } from "./webhooks.ts";
@@ -91,127 +82,55 @@ export interface SimulatedGitHub extends Account, RepositoryMoves {
 export async function startGitHub(options: GitHubOptions = {}): Promise<SimulatedGitHub> {
   const seed = withDefaults(options);
   const stopping = new AbortController();
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-
-  function closeServer(): Promise<void> {
+  const { server, url, close } = await listen();
+  const closeServer = (): Promise<void> => {
     stopping.abort();
-    return new Promise((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
-  }
-
-  let upstream: Upstream;
-  try {
-    const config = seedConfig(seed, (app) => hookUrl(url, app));
-    upstream = await startUpstream(config, url);
-  } catch (error) {
-    await closeServer();
-    throw error;
-  }
-
-  const { ask } = upstream;
-  const faults = new Faults();
-  const requests: ApiRequest[] = [];
-  const pulls = new Pulls();
-  const timeline = timelines();
-  const tokens = new Tokens({ lifetimeMillis: options.tokenLifetimeMillis, length: options.tokenLength });
-  const commits = commitsOf(userRequests(ask), pulls.hasMerge);
-  const login = ({ app }: Caller) => botOf(seed.apps, app) ?? user.login;
-  const restricted = restrictions();
-  const repositories = repositoryApi({
-    endpoints: [...commitStatuses(commits.has), ...deployments(commits.resolve), ...timeline.endpoints],
-    ask,
-    tokens,
-    login,
-    apiUrl: url + apiPrefix,
-  });
-  const deliveries = new Deliveries({
-    targets: options.targets ?? [],
-    signal: stopping.signal,
-  });
-  const list = deliveryList(deliveries, (headers) =>
-    ask({ method: "GET", path: "/app", headers, body: Buffer.alloc(0) }),
-  );
-  const users = people({
-    people: options.people ?? [],
-    apps: seed.apps,
-    repositories: seed.repositories,
-    repository: (name) => person.api("GET", `/repos/${name}`),
-    apiUrl: url + apiPrefix,
-  });
-  const kept = (call: ApiCall) =>
-    restricted.answer(call, async (path) => {
-      const { body } = await userRequests(ask)("GET", path);
-      return Number(/\d+$/.exec(JSON.parse(body.toString()).issue_url ?? "")?.[0]);
-    });
-  const { answer, answerUser } = api({
-    ask,
-    people: users.answer,
-    beside: [list, tokens.revoke, graphql(tokens, login), kept],
-    repositories,
-    tokens,
-    pulls,
-  });
-  const { receive, send, announce } = webhooks({ apps: seed.apps, url, deliveries, pulls });
-  const apps = seed.apps.map((app) => ({
-    ...app,
-    ...clientOf(app),
-    privateKey: privateKeyOf(app, upstream),
-  }));
-  const keys = new AppKeys(apps);
-  const names = [...seed.repositories];
-  const moved = moves({ request: userRequests(ask), names, pulls, announce, apiUrl: url + apiPrefix });
-  const { account: person, pushed } = account({
-    request: userRequests(answerUser),
-    pulls,
-    timelines: timeline,
-    restrictions: restricted,
-    announce,
-  });
-  async function answerClient(asked: ApiCall): Promise<ApiAnswer> {
-    return moved.answer(withPageSize(withCase(asked, names), options.mostPerPage), async (call) => {
-      const given = await answer(keys.resigned(call));
-      const push = pushOf(call, given);
-      if (push !== undefined) await pushed(push);
-      return given;
-    });
-  }
-  const parts = {
-    faults,
-    requests,
-    caller: tokens.caller,
-    answer: answerClient,
-    login: users.login,
-    webhook: receive,
-    signal: stopping.signal,
+    return close();
   };
-  server.on("request", requestListener(parts));
+  const upstream = await startSeeded(seed, url, closeServer);
+  const { ask } = upstream;
+  const apiUrl = url + apiPrefix;
+  const names = [...seed.repositories];
+  const apps = seed.apps.map((app) => credentialsOf(app, upstream));
+  const keys = new AppKeys(apps);
+  const requests: ApiRequest[] = [];
+  const faults = new Faults();
+  const state = { pulls: new Pulls(), timelines: timelines(), restrictions: restrictions() };
+  const tokens = new Tokens({ lifetimeMillis: options.tokenLifetimeMillis, length: options.tokenLength });
+  const deliveries = new Deliveries({ targets: options.targets ?? [], signal: stopping.signal });
+  const { receive, send, announce } = webhooks({ apps: seed.apps, url, deliveries, pulls: state.pulls });
+  const moved = moves({ request: userRequests(ask), names, pulls: state.pulls, announce, apiUrl });
+  const { answer, request, people } = api({
+    ...state,
+    ...{ ask, seed, deliveries, tokens, apiUrl },
+    people: options.people ?? [],
+  });
+  const { account: person, pushed } = account({ ...state, request, announce });
+
+  async function answerClient(received: ApiCall): Promise<ApiAnswer> {
+    return moved.answer(withPageSize(withCase(received, names), options.mostPerPage), async (call) => {
+      const response = await answer(keys.resigned(call));
+      const push = pushOf(call, response);
+      if (push !== undefined) await pushed(push);
+      return response;
+    });
+  }
+
+  const serving = { answer: answerClient, caller: tokens.caller, login: people.login, webhook: receive };
+  server.on("request", requestListener({ ...serving, faults, requests, signal: stopping.signal }));
 
   return {
     url,
     apps,
     ...person,
     ...moved.moves,
-    deliverTo(urls) {
-      deliveries.targets = urls;
-    },
-    deliveries: () => deliveries.all,
-    untilDelivered: () => deliveries.settled(),
-    ageDeliveries: (millis) => deliveries.age(millis),
+    ...deliveryControls(deliveries),
+    ...tokenControls(tokens),
     send,
     requests: () => requests,
-    fault: (match, meets, times) => faults.add(match, meets, times),
-    restrict: restricted.restrict,
-    issueTokens(policy) {
-      tokens.policy = policy;
-    },
-    tokens: () => tokens.all,
-    permissionsOf: tokens.permissionsOf,
-    revokeUser: users.revoke,
+    fault: (match, response, times) => faults.add(match, response, times),
+    restrict: state.restrictions.restrict,
+    revokeUser: people.revoke,
     rotateKey: (app = apps[0]?.id ?? 0) => keys.rotate(app),
     async stop() {
       await closeServer();
@@ -219,6 +138,40 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Simulate
       await deliveries.close();
     },
   };
+}
+
+const deliveryControls = (
+  deliveries: Deliveries,
+): Pick<SimulatedGitHub, "deliverTo" | "deliveries" | "untilDelivered" | "ageDeliveries"> => ({
+  deliverTo(urls) {
+    deliveries.targets = urls;
+  },
+  deliveries: () => deliveries.all,
+  untilDelivered: () => deliveries.settled(),
+  ageDeliveries: (millis) => deliveries.age(millis),
+});
+
+const tokenControls = (
+  tokens: Tokens,
+): Pick<SimulatedGitHub, "issueTokens" | "tokens" | "permissionsOf"> => ({
+  issueTokens(policy) {
+    tokens.policy = policy;
+  },
+  tokens: () => tokens.all,
+  permissionsOf: tokens.permissionsOf,
+});
+
+/** Starts `emulate` with the initial content. Closes the server if that fails. */
+async function startSeeded(seed: Seed, url: string, closeServer: () => Promise<void>): Promise<Upstream> {
+  try {
+    return await startUpstream(
+      seedConfig(seed, (app) => hookUrl(url, app)),
+      url,
+    );
+  } catch (error) {
+    await closeServer();
+    throw error;
+  }
 }
 
 /** Repository names are case-insensitive at GitHub, but not in `emulate`. */
@@ -235,14 +188,9 @@ const withPageSize = (call: ApiCall, most = 100): ApiCall => ({
   path: call.path.replace(/(?<=[?&]per_page=)\d+/, (matched) => String(Math.min(Number(matched), most))),
 });
 
-/** Login of the bot user of an App. */
-const botOf = (apps: readonly SeededApp[], id: number | undefined): string | undefined => {
-  const app = apps.find((one) => one.id === id);
-  return app && `${app.slug}[bot]`;
-};
-
-function privateKeyOf({ id }: SeededApp, { generatedSecrets }: Upstream): string {
-  const key = generatedSecrets.find((one) => one.kind === "github.app_private_key" && one.id === String(id));
+function credentialsOf(app: SeededApp, { generatedSecrets }: Upstream): SimulatedApp {
+  const id = String(app.id);
+  const key = generatedSecrets.find((one) => one.kind === "github.app_private_key" && one.id === id);
   if (key === undefined) throw new Error(`emulate created no private key for App ${id}`);
-  return key.value;
+  return { ...app, ...clientOf(app), privateKey: key.value };
 }

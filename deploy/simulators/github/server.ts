@@ -2,7 +2,9 @@
  * The HTTP server in front of the package `emulate`. It serves the API under `/api/v3`, as GitHub Enterprise does, records
  * requests, applies faults, and receives the webhooks of `emulate`.
  */
-import type { RequestListener, ServerResponse } from "node:http";
+import { once } from "node:events";
+import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
 import { type ApiAnswer, type ApiCall, json, problem } from "./call.ts";
@@ -43,6 +45,30 @@ const hookPath = /^\/emulate\/webhooks\/(\d+)$/;
 
 /** URL to which `emulate` sends the webhooks of an App. */
 export const hookUrl = (url: string, app: number): string => `${url}/emulate/webhooks/${app}`;
+
+/** A listening server. It answers nothing until it has a request listener. */
+export interface Listening {
+  readonly server: Server;
+  /** `http://127.0.0.1:port` */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Listens on a free port of 127.0.0.1. */
+export async function listen(): Promise<Listening> {
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    server,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
 
 /** Creates the request listener. */
 export function requestListener({
