@@ -7,9 +7,8 @@ import { createServer as createHttpServer, type Server } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, type JWK } from "jose";
-import { type Configuration, Provider } from "oidc-provider";
-import { loginPage, type Person } from "./loginpage.ts";
-import { memoryStore } from "./store.ts";
+import type { Person } from "./loginpage.ts";
+import { type IssuerTally, openProvider, providerSettings, TokenHold } from "./provider.ts";
 
 /** Options of the simulated issuer. */
 export interface IssuerOptions {
@@ -22,14 +21,6 @@ export interface IssuerOptions {
   readonly dashboardUrl: string;
   /** Lifetime of an ID token in seconds. Defaults to five minutes. */
   readonly idTokenSeconds?: number;
-}
-
-/** Counts of served requests. */
-export interface IssuerTally {
-  /** Refreshed tokens. */
-  refreshes: number;
-  /** Revoked refresh tokens. */
-  revocations: number;
 }
 
 /** A running issuer. */
@@ -63,79 +54,16 @@ export async function startIssuer(options: IssuerOptions): Promise<SimulatedIssu
   const browsers = createHttpServer();
   const [machinePort, browserPort] = await Promise.all([listen(machines, options.port), listen(browsers)]);
   const url = `https://127.0.0.1:${machinePort}`;
-  const pages = `http://127.0.0.1:${browserPort}`;
+  const browserUrl = `http://127.0.0.1:${browserPort}`;
   const keys: JWK[] = [await newKey()];
   const grants = new Set<string>();
-  const tally: IssuerTally = { refreshes: 0, revocations: 0 };
   const impersonated = new Map<string, string>();
-  let held: Promise<void> | undefined;
-  let notify: () => void = () => undefined;
-
-  const settings: Configuration = {
-    adapter: memoryStore(),
-    clients: [
-      {
-        client_id: clientId,
-        client_secret: clientSecret,
-        redirect_uris: [`${dashboardUrl}/auth/callback`],
-        post_logout_redirect_uris: [`${dashboardUrl}/`],
-        grant_types: ["authorization_code", "refresh_token"],
-        response_types: ["code"],
-      },
-    ],
-    cookies: { keys: [randomBytes(24).toString("base64url")] },
-    claims: { openid: ["sub", "groups"] },
-    conformIdTokenClaims: false,
-    pkce: { required: () => true },
-    features: { devInteractions: { enabled: false }, revocation: { enabled: true } },
-    ttl: {
-      IdToken: idTokenSeconds,
-      AccessToken: idTokenSeconds,
-      RefreshToken: 86_400,
-      Session: 86_400,
-      Grant: 86_400,
-      Interaction: 600,
-    },
-    rotateRefreshToken: true,
-    issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed("refresh_token"),
-    interactions: { url: (_ctx, { uid }) => `/login/${uid}` },
-    findAccount(_ctx, sub) {
-      const person = people.find(({ name }) => name === sub);
-      const accountId = impersonated.get(sub) ?? sub;
-      return person && { accountId, claims: () => ({ sub: accountId, groups: person.groups }) };
-    },
-    // No consent page: the dashboard belongs to the same company.
-    async loadExistingGrant({ oidc }) {
-      const grant = new oidc.provider.Grant({ clientId, accountId: oidc.session?.accountId ?? "" });
-      grant.addOIDCScope("openid offline_access");
-      grants.add(await grant.save());
-      return grant;
-    },
-  };
-
-  function newProvider(): Provider {
-    const provider = new Provider(url, { ...settings, jwks: { keys } });
-    provider.use(async (context, next) => {
-      if (await loginPage(context, provider, people)) return;
-      if (context.path === "/token" && held !== undefined) {
-        notify();
-        await held;
-        // The client has disconnected while it was held.
-        if (context.req.socket.destroyed) return;
-      }
-      await next();
-      if (context.oidc?.route === "discovery") {
-        const body = context.body as Record<string, string>;
-        for (const name of ["authorization_endpoint", "end_session_endpoint"])
-          body[name] = body[name]?.replace(url, pages) ?? "";
-      }
-      if (context.status !== 200) return;
-      if (context.oidc?.route === "revocation") tally.revocations += 1;
-      if (context.oidc?.route === "token" && context.oidc.params?.grant_type === "refresh_token")
-        tally.refreshes += 1;
-    });
-    return provider;
-  }
+  const tally: IssuerTally = { refreshes: 0, revocations: 0 };
+  const tokenHold = new TokenHold();
+  const client = { id: clientId, secret: clientSecret, url: dashboardUrl };
+  const settings = providerSettings({ people, client, idTokenSeconds, grants, impersonated });
+  const newProvider = () =>
+    openProvider({ ...settings, jwks: { keys } }, { url, browserUrl, people, tokenHold, tally });
 
   let provider = newProvider();
   let handle = provider.callback();
@@ -159,19 +87,7 @@ export async function startIssuer(options: IssuerOptions): Promise<SimulatedIssu
       await close(machines);
       return async () => void (await listen(machines, machinePort));
     },
-    holdTokens() {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const seen = Promise.withResolvers<void>();
-      held = promise;
-      notify = seen.resolve;
-      return {
-        requested: seen.promise,
-        release() {
-          held = undefined;
-          resolve();
-        },
-      };
-    },
+    holdTokens: () => tokenHold.hold(),
     impersonate: (name, other) => void impersonated.set(name, other),
     async stop() {
       await Promise.all([machines, browsers].map(close));
