@@ -41,45 +41,12 @@ export async function startInformer<T extends KubeObject>(
   kind: Kind<T>,
   { signal, query, changed }: InformerOptions<T>,
 ): Promise<Informer<T>> {
-  const known = new Map<string, Stored<T>>();
-  // The response of a write may arrive after the object's DELETED event.
-  const deleted = new Set<string>();
+  const cache = new Cache(changed);
 
-  function observe(object: Stored<T>): void {
-    const key = keyOf(object.metadata);
-    const { uid, resourceVersion } = object.metadata;
-    const before = known.get(key);
-    if (deleted.has(uid)) return;
-    if (before && compareVersions(resourceVersion, before.metadata.resourceVersion) <= 0) return;
-    known.set(key, object);
-    changed(object, "present");
-  }
-
-  function preview(object: Stored<T>): void {
-    const key = keyOf(object.metadata);
-    const { uid, resourceVersion } = known.get(key)?.metadata ?? {};
-    if (uid !== object.metadata.uid || resourceVersion !== object.metadata.resourceVersion) return;
-    known.set(key, object);
-    changed(object, "present");
-  }
-
-  function forget(object: Stored<T>): void {
-    deleted.add(object.metadata.uid);
-    const key = keyOf(object.metadata);
-    if (known.get(key)?.metadata.uid !== object.metadata.uid) return;
-    known.delete(key);
-    changed(object, "deleted");
-  }
-
+  /** Returns the resourceVersion to watch from. */
   async function list(): Promise<string> {
     const { items, metadata } = await client.list(kind, undefined, query, signal);
-    const listed = new Set(items.map(({ metadata }) => metadata.uid));
-    for (const object of [...known.values()]) {
-      // An object created after the list is not in it.
-      const isNewer = compareVersions(object.metadata.resourceVersion, metadata.resourceVersion) > 0;
-      if (!listed.has(object.metadata.uid) && !isNewer) forget(object);
-    }
-    for (const object of items) observe(object);
+    cache.replaceAll(items, metadata.resourceVersion);
     return metadata.resourceVersion;
   }
 
@@ -89,8 +56,8 @@ export async function startInformer<T extends KubeObject>(
       const watch = { path, query: { ...query, resourceVersion, allowWatchBookmarks: true }, signal };
       for await (const { type, object } of await client.watch<T>(watch)) {
         resourceVersion = object.metadata.resourceVersion;
-        if (type === "DELETED") forget(object);
-        else if (type !== "BOOKMARK") observe(object);
+        if (type === "DELETED") cache.forget(object);
+        else if (type !== "BOOKMARK") cache.observe(object);
       }
       await sleep(retryMillis, undefined, { signal });
     }
@@ -110,12 +77,69 @@ export async function startInformer<T extends KubeObject>(
 
   void keepFollowing(await list());
   return {
-    get: (at) => known.get(keyOf(at)),
-    all: () => [...known.values()],
-    observe,
-    preview,
+    get: (at) => cache.get(at),
+    all: () => cache.all(),
+    observe: (object) => cache.observe(object),
+    preview: (object) => cache.preview(object),
     async refresh() {
       await list();
     },
   };
+}
+
+/** The known objects of a kind. */
+class Cache<T extends KubeObject> {
+  readonly #objects = new Map<string, Stored<T>>();
+  // The response of a write may arrive after the object's DELETED event.
+  readonly #deleted = new Set<string>();
+  readonly #changed: InformerOptions<T>["changed"];
+
+  constructor(changed: InformerOptions<T>["changed"]) {
+    this.#changed = changed;
+  }
+
+  get(at: ObjectName): Stored<T> | undefined {
+    return this.#objects.get(keyOf(at));
+  }
+
+  all(): Stored<T>[] {
+    return [...this.#objects.values()];
+  }
+
+  observe(object: Stored<T>): void {
+    const { uid, resourceVersion } = object.metadata;
+    const before = this.get(object.metadata);
+    if (this.#deleted.has(uid)) return;
+    if (before && compareVersions(resourceVersion, before.metadata.resourceVersion) <= 0) return;
+    this.#put(object);
+  }
+
+  preview(object: Stored<T>): void {
+    const { uid, resourceVersion } = this.get(object.metadata)?.metadata ?? {};
+    if (uid !== object.metadata.uid || resourceVersion !== object.metadata.resourceVersion) return;
+    this.#put(object);
+  }
+
+  forget(object: Stored<T>): void {
+    this.#deleted.add(object.metadata.uid);
+    if (this.get(object.metadata)?.metadata.uid !== object.metadata.uid) return;
+    this.#objects.delete(keyOf(object.metadata));
+    this.#changed(object, "deleted");
+  }
+
+  /** Updates the cache to a list with that resourceVersion. */
+  replaceAll(items: readonly Stored<T>[], resourceVersion: string): void {
+    const listed = new Set(items.map(({ metadata }) => metadata.uid));
+    for (const object of this.all()) {
+      // An object created after the list is not in it.
+      const isNewer = compareVersions(object.metadata.resourceVersion, resourceVersion) > 0;
+      if (!listed.has(object.metadata.uid) && !isNewer) this.forget(object);
+    }
+    for (const object of items) this.observe(object);
+  }
+
+  #put(object: Stored<T>): void {
+    this.#objects.set(keyOf(object.metadata), object);
+    this.#changed(object, "present");
+  }
 }
