@@ -32,7 +32,7 @@ export interface Account extends PullRequestActions {
     /** Full name of a fork; its owner, who is not a member, opens the pull request. The fork is created if needed. */
     readonly fork?: string;
   }): Promise<OpenedPull>;
-  /** Commits a new file to a branch, also of a fork. Pull requests from it get a `synchronize` webhook. */
+  /** Commits a new file to a branch, which may be in a fork. Pull requests from it get a `synchronize` webhook. */
   push(to: { readonly repository: string; readonly branch: string }): Promise<{
     readonly before: string;
     readonly after: string;
@@ -57,7 +57,7 @@ export interface Push {
   readonly after: string;
 }
 
-/** The user behind `request`. `pushed` updates pull requests after a client's push. */
+/** Creates the user whose requests `request` sends. `pushed` updates pull requests after a client's push. */
 export function account(parts: AccountParts): {
   readonly account: Account;
   pushed(push: Push): Promise<void>;
@@ -68,7 +68,7 @@ export function account(parts: AccountParts): {
   const branches = new Branches(request);
   let opened = 0;
 
-  /** Updates pull requests after a branch has moved, which `emulate` does not do. */
+  /** Updates pull requests after a push to a branch, which `emulate` does not do. */
   async function follow(branch: Branch, before: string, after: string): Promise<void> {
     const { repository, name, target } = branch;
     const head = encodeURIComponent(`${repository.split("/")[0]}:${name}`);
@@ -110,7 +110,7 @@ export function account(parts: AccountParts): {
 
 const contentsPath = /^\/repos\/([^/]+\/[^/]+)\/contents\//;
 
-/** The push that a client made through the API, which `emulate` does not apply to pull requests; undefined for other calls. */
+/** The push that a client made through the API; undefined for other calls. */
 export function pushOf({ method, path, body }: ApiCall, answer: ApiAnswer): Push | undefined {
   const repository = contentsPath.exec(path)?.[1];
   if (method !== "PUT" || repository === undefined || answer.status >= 300) return undefined;

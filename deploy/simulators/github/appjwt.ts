@@ -10,8 +10,7 @@ export interface Claims {
   readonly exp?: number | undefined;
 }
 
-/** Maximum lifetime, in seconds. */
-const longest = 600;
+const maxLifetimeSeconds = 600;
 
 /** A JSON web token of the App, valid for nine minutes unless `claims` overrides that. */
 export function appJwt(
@@ -50,7 +49,7 @@ export function claimsProblem(jwt: string): string | undefined {
   const now = seconds();
   if (typeof exp !== "number" || exp <= now)
     return "'Expiration time' claim ('exp') must be a numeric value representing the future time at which the assertion expires";
-  if (exp > now + longest) return "'Expiration time' claim ('exp') is too far in the future";
+  if (exp > now + maxLifetimeSeconds) return "'Expiration time' claim ('exp') is too far in the future";
   if (!Number.isInteger(iat) || Number(iat) > now)
     return "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued";
   return undefined;

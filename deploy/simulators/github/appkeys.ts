@@ -31,20 +31,20 @@ export class AppKeys {
     return pem;
   }
 
-  /** The request with a token that `emulate` accepts; its signature is empty when the key is outdated. */
-  readonly resigned = (call: ApiCall): ApiCall => {
+  /** The request with a token that the first key has signed; its signature is empty when the key is outdated. */
+  readonly signedWithFirstKey = (call: ApiCall): ApiCall => {
     const jwt = /^bearer\s+(eyJ\S+)$/i.exec(call.headers.authorization ?? "")?.[1] ?? "";
     const app = this.#apps.find(({ id }) => id === claimedApp(jwt));
     const newest = app && this.#newest.get(app.id);
     if (newest === undefined) return call;
     const [head, body, signature = ""] = jwt.split(".");
-    const isGood = verify(
+    const isValid = verify(
       "RSA-SHA256",
       Buffer.from(`${head}.${body}`),
       createPublicKey(newest),
       Buffer.from(signature, "base64url"),
     );
-    const authorization = `Bearer ${isGood ? appJwt(app as KeyedApp, claimsOf(jwt)) : `${head}.${body}.`}`;
+    const authorization = `Bearer ${isValid ? appJwt(app as KeyedApp, claimsOf(jwt)) : `${head}.${body}.`}`;
     return { ...call, headers: { ...call.headers, authorization } };
   };
 }

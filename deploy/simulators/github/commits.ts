@@ -10,7 +10,7 @@ export interface Commits {
   resolve(repository: string, ref: string): Promise<string | undefined>;
 }
 
-/** Looks commits up with `request`; `isMerge` knows the merge commits that `emulate` does not have. */
+/** Creates the lookup; `isMerge` reports whether a SHA is a test merge, which `emulate` does not have. */
 export function commitsOf(request: UserRequest, isMerge: (sha: string) => boolean): Commits {
   async function has(repository: string, sha: string): Promise<boolean> {
     for (const name of [repository, forkedRepository(repository)])

@@ -66,12 +66,12 @@ export class Deliveries {
 
   /** Signs a webhook of the App and delivers it to the next target. Resolves with the outcome. */
   deliver(app: SeededApp, event: string, body: string): Promise<Delivery> {
-    return this.#begin(app.id, { event, body, headers: headersOf(app, event, body) }, false);
+    return this.#start(app.id, { event, body, headers: headersOf(app, event, body) }, false);
   }
 
   /** Delivers the same bytes and headers again. */
   redeliver({ app, event, request: { headers, payload } }: Delivery): Promise<Delivery> {
-    return this.#begin(app, { event, body: payload, headers }, true);
+    return this.#start(app, { event, body: payload, headers }, true);
   }
 
   /** Resolves when no delivery is in flight. */
@@ -87,7 +87,7 @@ export class Deliveries {
     }
   }
 
-  #begin(
+  #start(
     app: number,
     sent: { event: string; body: string; headers: Record<string, string> },
     redelivery: boolean,
@@ -104,15 +104,15 @@ export class Deliveries {
   ): Promise<Delivery> {
     const number = this.#started++;
     const url = this.targets[number % this.targets.length] ?? "";
-    const begun = new Date();
+    const startedAt = new Date();
     const outcome = await this.#send(url, headers, body);
     const { action, installation, repository } = JSON.parse(body);
     const delivery = {
       id: firstId + number,
       guid: headers["X-GitHub-Delivery"] ?? "",
-      delivered_at: timeText(begun),
+      delivered_at: timeText(startedAt),
       redelivery,
-      duration: Math.round((Date.now() - begun.getTime()) / 10) / 100,
+      duration: Math.round((Date.now() - startedAt.getTime()) / 10) / 100,
       event,
       action: action ?? null,
       installation_id: installation?.id ?? null,
@@ -132,26 +132,26 @@ export class Deliveries {
     headers: Record<string, string>,
     body: string,
   ): Promise<Pick<Delivery, "status" | "status_code" | "response">> {
-    const late = AbortSignal.timeout(timeoutMillis);
+    const timeout = AbortSignal.timeout(timeoutMillis);
     try {
       const answer = await send(url, {
         method: "POST",
         headers,
         body,
         dispatcher: this.#dispatcher,
-        signal: AbortSignal.any([late, this.#options.signal]),
+        signal: AbortSignal.any([timeout, this.#options.signal]),
       });
       const response = { headers: answer.headers, payload: await answer.body.text() };
       const { statusCode } = answer;
-      const fine = statusCode >= 200 && statusCode < 300;
+      const isSuccess = statusCode >= 200 && statusCode < 300;
       return {
-        status: fine ? "OK" : `Invalid HTTP Response: ${statusCode}`,
+        status: isSuccess ? "OK" : `Invalid HTTP Response: ${statusCode}`,
         status_code: statusCode,
         response,
       };
     } catch {
       const response = { headers: {}, payload: "" };
-      return late.aborted
+      return timeout.aborted
         ? { status: "timed out", status_code: 504, response }
         : { status: "failed to connect to host", status_code: 502, response };
     }

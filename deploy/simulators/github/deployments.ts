@@ -1,6 +1,6 @@
 /**
- * Simulates deployments and their statuses, which the package `emulate` does not have. Creates no merge commit and waits
- * for no checks, as if `auto_merge` were false and `required_contexts` empty.
+ * Simulates deployments and their statuses, which the package `emulate` does not have. A deployment creates no merge
+ * commit and waits for no checks, as if `auto_merge` were false and `required_contexts` empty.
  * https://docs.github.com/en/rest/deployments
  */
 import { json, problem } from "./call.ts";
@@ -41,7 +41,7 @@ export function deployments(
   resolve: (repository: string, ref: string) => Promise<string | undefined>,
 ): readonly RepositoryEndpoint[] {
   const all: Deployed[] = [];
-  let made = 0;
+  let lastId = 0;
 
   const deployedIn = ({ repository, found: [id] }: RepositoryCall): Deployed | undefined =>
     all.find((one) => one.repository === repository && String(one.deployment.id) === id);
@@ -51,7 +51,7 @@ export function deployments(
     const description = typeof body.description === "string" ? body.description : null;
     const sha = await resolve(repository, String(ref));
     if (sha === undefined) return problem(422, `No ref found for: ${ref}`);
-    const id = ++made;
+    const id = ++lastId;
     const at = new Date().toISOString();
     const deployment: ShownDeployment & Record<string, unknown> = {
       ...{ id, sha, ref: String(ref), task: "deploy", environment: String(environment) },
@@ -76,13 +76,13 @@ export function deployments(
       return problem(422, "Validation Failed: description is too long (maximum is 140 characters)");
     const at = new Date().toISOString();
     const status = {
-      ...{ id: ++made, state, description, environment_url, log_url },
+      ...{ id: ++lastId, state, description, environment_url, log_url },
       creator: { login: call.by },
       ...{ created_at: at, updated_at: at },
     } as ShownDeploymentStatus;
     deployed.statuses.push(status);
     if (state === "success" && call.body.auto_inactive !== false)
-      deactivateEarlier(all, deployed, status, () => ++made);
+      deactivateEarlier(all, deployed, status, () => ++lastId);
     return json(201, status);
   }
 

@@ -52,7 +52,7 @@ export class Faults {
   take({ method, path }: Pick<ApiCall, "method" | "path">): FaultAnswer | undefined {
     for (const fault of this.#active) {
       const { match } = fault;
-      // Not `test`, which keeps state in a global expression.
+      // Not `RegExp.test`, which keeps state in an expression with the flag `g`.
       if ((match.method ?? method) !== method || path.search(match.path) < 0) continue;
       fault.hits++;
       if (--fault.left <= 0) this.#active.delete(fault);

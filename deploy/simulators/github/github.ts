@@ -109,7 +109,7 @@ export async function startGitHub(options: GitHubOptions = {}): Promise<Simulate
 
   async function answerClient(received: ApiCall): Promise<ApiAnswer> {
     return moved.answer(withPageSize(withCase(received, names), options.mostPerPage), async (call) => {
-      const response = await answer(keys.resigned(call));
+      const response = await answer(keys.signedWithFirstKey(call));
       const push = pushOf(call, response);
       if (push !== undefined) await pushed(push);
       return response;

@@ -1,4 +1,4 @@
-/** Adds GitHub Enterprise's prefix `/api/v3` to links in responses; the package `emulate` does not know it. */
+/** Adds GitHub Enterprise's prefix `/api/v3` to links in responses, which the package `emulate` does not support. */
 
 /** Path prefix of the API. */
 export const apiPrefix = "/api/v3";

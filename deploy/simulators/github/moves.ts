@@ -1,6 +1,6 @@
 /**
- * Simulates renamed and transferred repositories, which the package `emulate` does not support: the former name redirects
- * to the repository until another one takes the name.
+ * Simulates renamed and transferred repositories, which the package `emulate` does not support. The former name redirects
+ * to the repository until another repository takes that name.
  * https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#follow-redirects
  * https://docs.github.com/en/repositories/creating-and-managing-repositories/renaming-a-repository
  * Not simulated: statuses and deployments from before the move.
@@ -15,7 +15,7 @@ export interface RepositoryMoves {
   renameRepository(repository: string, to: string): Promise<void>;
   /** Transfers a repository to another organization. */
   transferRepository(repository: string, owner: string): Promise<void>;
-  /** Creates a private repository with a branch `main`; it may take the former name of another one. */
+  /** Creates a private repository with a branch `main`; it may take the former name of another repository. */
   createRepository(repository: string): Promise<void>;
 }
 
@@ -107,7 +107,7 @@ export function moves({ request, names, pulls, announce, apiUrl }: MoveParts): {
       const moved = former.get(name.toLowerCase());
       if (moved === undefined) return answer(call);
       const { full_name } = await callApi<Repository>("GET", `/repositories/${moved}`);
-      // Users without access to the repository do not learn where it is.
+      // Callers without access to the repository must not learn its new name.
       const seen = await answer({
         ...call,
         method: "GET",

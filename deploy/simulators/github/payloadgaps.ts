@@ -1,6 +1,6 @@
 /**
- * Fills the gaps in the webhook payloads of the package `emulate`: fields that GitHub always sends, or sends with another
- * value.
+ * Completes the webhook payloads of the package `emulate`: adds fields that GitHub always sends, and corrects values that
+ * differ from GitHub's.
  * https://docs.github.com/en/webhooks/webhook-events-and-payloads
  */
 
@@ -37,7 +37,7 @@ const missing: Readonly<Record<string, (payload: Payload) => Payload>> = {
   create: () => ({ description: null, pusher_type: "user" }),
 };
 
-/** Fields with another value at GitHub. */
+/** Fields whose values differ from GitHub's, by event. */
 const different: Readonly<Record<string, (payload: Payload) => Payload>> = {
   // Only in a push, `url` is the page of the repository.
   push: ({ repository }) => ({

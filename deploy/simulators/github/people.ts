@@ -40,9 +40,9 @@ export interface PeopleParts {
 export interface People {
   /** Serves the pages and the token endpoint below `/login/oauth`. */
   login(call: ApiCall): ApiAnswer;
-  /** Answers users' tokens, and Apps that revoke one; undefined for all other calls. */
+  /** Answers calls with a person's token, and Apps that revoke such a token; undefined for all other calls. */
   answer(call: ApiCall): Promise<ApiAnswer | undefined>;
-  /** Revokes all tokens of a person, as they can in their settings. */
+  /** Revokes all tokens of a person, as people can do in their settings. */
   revoke(login: string): void;
 }
 
@@ -140,14 +140,14 @@ function exchange(state: State, form: URLSearchParams): ApiAnswer {
   if (code === undefined || code.clientId !== form.get("client_id") || code.challenge !== challenge)
     return oauthError("bad_verification_code", "The code passed is incorrect or expired.");
   if (code.redirectUri !== form.get("redirect_uri"))
-    return oauthError("redirect_uri_mismatch", "The redirect_uri is not the one that the code was for.");
+    return oauthError("redirect_uri_mismatch", "The code was issued for another redirect_uri.");
   const token = `ghu_${randomBytes(27).toString("base64url").replaceAll(/[-_]/g, "x")}`;
   state.tokens.set(token, { login: code.login, app });
   return json(200, { access_token: token, token_type: "bearer", scope: "" });
 }
 
 /** All repositories of an installation, whether or not the person can read them. */
-const reach = (
+const repositoriesOf = (
   { parts }: Pick<State, "parts">,
   { account, repositories }: SeededApp["installations"][number],
 ) =>
@@ -163,22 +163,22 @@ async function answerUser(
   const [at = "", query] = path.split("?", 2);
   const user = tokens.get(token);
   if (user === undefined) return problem(401, "Bad credentials");
-  const { repositories: sees = [], readOnly = [] } =
+  const { repositories: readable = [], readOnly = [] } =
     parts.people.find(({ login }) => login === user.login) ?? {};
-  const seen = user.app.installations
+  const accessible = user.app.installations
     .map((installation) => ({
       installation,
-      names: reach({ parts }, installation).filter((name) => sees.includes(name)),
+      names: repositoriesOf({ parts }, installation).filter((name) => readable.includes(name)),
     }))
     .filter(({ installation, names }) => names.length > 0 || installation.account === user.login);
   if (at === "/user") return json(200, { login: user.login, id: idOf(user.login), type: "User" });
   if (at === "/user/installations") {
-    const all = seen.map(({ installation }) => installationOf(user.app, installation, user.login));
+    const all = accessible.map(({ installation }) => installationOf(user.app, installation, user.login));
     return paged(parts.apiUrl, at, query, "installations", all);
   }
   const id = /^\/user\/installations\/(\d+)\/repositories$/.exec(at)?.[1];
   if (id === undefined) return problem(403, "Resource not accessible by integration");
-  const found = seen.find(({ installation }) => installation.id === Number(id));
+  const found = accessible.find(({ installation }) => installation.id === Number(id));
   if (found === undefined) return problem(404, "Not Found");
   const repositories = found.names.map(async (name) => ({
     ...(await parts.repository(name)),

@@ -1,6 +1,5 @@
 /**
- * The user's actions on pull requests. Where the package `emulate` sends no webhook for an action, or an incorrect one, the
- * webhook is made here.
+ * The user's actions on pull requests. Sends the webhooks that the package `emulate` does not send, or sends incorrectly.
  */
 import type { Mergeability, Pull, Pulls } from "./pulls.ts";
 import type { Restrictions } from "./restrictions.ts";
@@ -18,7 +17,7 @@ export interface PullName {
 export interface PullRequestActions {
   closePullRequest(pull: PullName): Promise<void>;
   reopenPullRequest(pull: PullName): Promise<void>;
-  /** Merges it into its base, which moves. */
+  /** Merges it and updates its base branch. */
   mergePullRequest(pull: PullName): Promise<void>;
   /** Creates the label if it does not exist. `by` defaults to the user. */
   addLabel(pull: PullName & { readonly label: string; readonly by?: string }): Promise<void>;
@@ -27,7 +26,7 @@ export interface PullRequestActions {
   removeLabel(pull: PullName & { readonly label: string }): Promise<void>;
   convertToDraft(pull: PullName): Promise<void>;
   markReadyForReview(pull: PullName): Promise<void>;
-  /** Only members can comment afterward, and no App. */
+  /** Afterward only members can comment; Apps cannot. */
   lockConversation(pull: PullName): Promise<void>;
   unlockConversation(pull: PullName): Promise<void>;
   /** Creates the branch if it does not exist. */
@@ -100,7 +99,7 @@ export function pullRequestActions(parts: PullActionParts): {
           changes: { base: { ref: { from: before.base.ref }, sha: { from: before.base.sha } } },
         });
       },
-      deleteFork: (fork) => pulls.loseFork(fork),
+      deleteFork: (fork) => pulls.deleteFork(fork),
       mergeability: (repository, number, outcome) => pulls.decide(repository, number, outcome),
     },
   };

@@ -1,6 +1,6 @@
 /**
  * Corrects pull requests from the package `emulate`. There the head stays at the first commit, every pull request is
- * mergeable at once, and lists have all fields.
+ * mergeable at once, and items of lists have all fields.
  */
 import { createHash } from "node:crypto";
 import { forkedRepository } from "./forks.ts";
@@ -40,7 +40,7 @@ export interface Pull {
 /** Mergeability of a pull request. */
 interface Merging {
   outcome: Mergeability;
-  /** The commits that the outcome is for; it is computed again for others. */
+  /** The commits that the outcome applies to. Other commits need a new computation. */
   of: string | undefined;
   /** The last test merge commit. */
   sha: string | null;
@@ -52,20 +52,20 @@ const notInLists = [
   ...["comments", "review_comments", "commits", "additions", "deletions", "changed_files"],
 ];
 
-/** Changes to pull requests that `emulate` does not know about. */
+/** Changes to pull requests that `emulate` does not support. */
 export class Pulls {
   readonly #heads = new Map<string, { readonly sha: string; readonly at: string }>();
   readonly #changes = new Map<string, string>();
   readonly #tips = new Map<string, string>();
   readonly #merging = new Map<string, Merging>();
-  readonly #goneForks = new Set<string>();
+  readonly #deletedForks = new Set<string>();
 
   /** Records that the branch of a pull request has moved. */
   moveHead(repository: string, number: number, sha: string): void {
     this.#heads.set(`${repository}#${number}`, { sha, at: new Date().toISOString() });
   }
 
-  /** Records another change to a pull request: a label, a review. */
+  /** Records the time of another change to a pull request, such as a label or a review. */
   touch(repository: string, number: number, at: string): void {
     this.#changes.set(`${repository}#${number}`, at);
   }
@@ -91,8 +91,8 @@ export class Pulls {
         }
   }
 
-  loseFork(fork: string): void {
-    this.#goneForks.add(fork);
+  deleteFork(fork: string): void {
+    this.#deletedForks.add(fork);
   }
 
   /** Whether the commit is a test merge. */
@@ -116,7 +116,7 @@ export class Pulls {
     const changed = this.#changes.get(idOf(value));
     if (changed !== undefined && value.updated_at < changed) value.updated_at = changed;
     const fork = asOfFork(value);
-    if (fork !== undefined && this.#goneForks.has(fork)) value.head.repo = null;
+    if (fork !== undefined && this.#deletedForks.has(fork)) value.head.repo = null;
     this.#merge(value);
     return true;
   }
@@ -173,13 +173,13 @@ function asOfFork(pull: Pull): string | undefined {
   if (head.repo?.full_name !== stored) return undefined;
   const [login = "", name = "", ...branch] = head.ref.split("/");
   const fork = `${login}/${name}`;
-  const stranger = JSON.parse(JSON.stringify(head.user).replaceAll(user.login, login));
+  const outsider = JSON.parse(JSON.stringify(head.user).replaceAll(user.login, login));
   const repo = JSON.parse(JSON.stringify(head.repo).replaceAll(stored, fork));
   head.ref = branch.join("/");
   head.label = `${login}:${head.ref}`;
-  head.user = stranger;
-  head.repo = { ...repo, name, owner: stranger };
-  pull.user = stranger;
+  head.user = outsider;
+  head.repo = { ...repo, name, owner: outsider };
+  pull.user = outsider;
   pull.author_association = "NONE";
   return fork;
 }

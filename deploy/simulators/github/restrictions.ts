@@ -4,7 +4,7 @@
  * https://docs.github.com/en/rest/issues/comments#create-an-issue-comment
  * https://docs.github.com/en/repositories/archiving-a-github-repository/archiving-repositories
  * https://docs.github.com/en/communities/moderating-comments-and-conversations/locking-conversations
- * The messages are GitHub's, as its clients have reported them in public.
+ * The messages are GitHub's, quoted from public bug reports of its clients.
  */
 import { type ApiAnswer, type ApiCall, json, problem } from "./call.ts";
 

@@ -24,7 +24,7 @@ export function commitStatuses(
   hasCommit: (repository: string, sha: string) => Promise<boolean>,
 ): readonly RepositoryEndpoint[] {
   const all = new Map<string, ShownStatus[]>();
-  let made = 0;
+  let lastId = 0;
 
   const of = (repository: string, sha = ""): ShownStatus[] => {
     const key = `${repository}@${sha}`;
@@ -45,7 +45,7 @@ export function commitStatuses(
         const { state, context = "default", description = null, target_url = null } = body;
         const at = new Date().toISOString();
         const status = {
-          id: ++made,
+          id: ++lastId,
           url: `${url}/statuses/${sha}`,
           ...{ state, context, description, target_url },
           creator: { login: by },
@@ -67,7 +67,7 @@ export function commitStatuses(
       permission: "statuses",
       async answer({ repository, found: [sha] }) {
         const statuses = [...new Map(of(repository, sha).map((one) => [one.context, one])).values()];
-        const has = (...wanted: string[]) => statuses.some(({ state }) => wanted.includes(state));
+        const has = (...expected: string[]) => statuses.some(({ state }) => expected.includes(state));
         const state = has("error", "failure") ? "failure" : has("pending") ? "pending" : "success";
         return json(200, { sha, state: statuses.length > 0 ? state : "pending", statuses });
       },

@@ -1,5 +1,6 @@
 /**
- * Simulates timelines of pull requests, reviews, and permissions, which the package `emulate` does not have. Only the user may write.
+ * Simulates timelines of pull requests, reviews, and permissions, which the package `emulate` does not have. Only the
+ * user has write access.
  * https://docs.github.com/en/rest/issues/timeline
  */
 import { json } from "./call.ts";

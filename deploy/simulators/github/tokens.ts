@@ -50,7 +50,7 @@ export class Tokens {
     this.policy = policy;
   }
 
-  /** The caller that the token names; its validity is not checked. */
+  /** The caller according to the token, whose validity is not checked. */
   readonly caller = ({ headers }: ApiCall): Caller => {
     const text = bearer(headers.authorization);
     if (isJwt(text)) return { app: claimedApp(text) };
@@ -58,7 +58,7 @@ export class Tokens {
     return { app, installation };
   };
 
-  /** Permissions and repositories of an installation token; undefined for any other text. */
+  /** Permissions of an installation token; undefined for any other text. */
   readonly permissionsOf = (token: string): Readonly<Record<string, string>> | undefined =>
     this.#issued.get(token)?.permissions;
 

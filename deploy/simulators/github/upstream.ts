@@ -13,7 +13,7 @@ export interface Upstream {
   close(): Promise<void>;
 }
 
-/** Headers of a single connection, or generated again when the body is forwarded. */
+/** Headers that apply to one connection only, or that are generated again when a message is forwarded. */
 const hopHeaders = new Set([
   "connection",
   "content-length",

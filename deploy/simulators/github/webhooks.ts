@@ -5,7 +5,7 @@ import { completed, type Payload } from "./payloadgaps.ts";
 import type { Pull, Pulls } from "./pulls.ts";
 import type { SeededApp } from "./seed.ts";
 
-/** Sources of webhooks. */
+/** Receives, completes, and sends webhooks. */
 export interface Webhooks {
   /** Receives a webhook from `emulate`. */
   receive(app: number, event: string, body: string): void;
