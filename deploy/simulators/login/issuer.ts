@@ -1,6 +1,6 @@
 /**
  * A simulated identity provider: a certified OpenID Connect server with a fixed list of people. It serves machines over
- * TLS, as the API server requires, and browsers without TLS, because no browser trusts the CA of a run.
+ * TLS, as the API server requires, and browsers without TLS, because browsers do not trust its CA.
  */
 import { randomBytes } from "node:crypto";
 import { createServer as createHttpServer, type Server } from "node:http";

@@ -11,11 +11,11 @@ export interface HeldAnswer {
   drop(): void;
 }
 
-/** Holds on responses. */
+/** The held responses of a control plane. */
 export interface Answers {
   /** Holds the response to the next call of a method, or to the next call that matches. */
   hold(which: string | ((call: Call) => boolean)): HeldAnswer;
-  /** Waits for a matching hold. Resolves to whether to send the response. */
+  /** Waits while a matching hold lasts. Resolves to whether to send the response. */
   pass(call: Call): Promise<boolean>;
 }
 

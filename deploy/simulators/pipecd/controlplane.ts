@@ -1,6 +1,6 @@
 /**
- * Simulates PipeCD's control plane in this process. It reproduces the recorded wire behavior of v0.57.0 and the source of
- * v0.9.0, bugs included. Not simulated: the gateway, the web console, and deployments.
+ * Simulates PipeCD's control plane in this process. It reproduces v0.57.0 as recorded on the wire, and v0.9.0 from its
+ * source, including bugs. Not simulated: the gateway, the web console, and deployments.
  */
 import { type Answers, openAnswers } from "./answers.ts";
 import { overwriteFromGit } from "./c/applications.ts";
@@ -34,7 +34,7 @@ export interface ControlPlane extends Inspection, Pick<Answers, "hold"> {
   readonly process: ServerProcess;
   /** Adds a project to the datastore. */
   addProject(id: string): void;
-  /** Applies what a running piped of v0.57.0 does when an application's file in git differs. */
+  /** Updates an application as a running piped of v0.57.0 does when its file in git differs. */
   overwriteFromGit(
     applicationId: string,
     fields: { name?: string; description?: string; labels?: Record<string, string> },
@@ -51,7 +51,7 @@ export interface ControlPlane extends Inspection, Pick<Answers, "hold"> {
   /** Starts a process with the same database and empty caches. It reads the given startup settings. */
   restart(startup?: Partial<Startup>): void;
   /**
-   * Restarts like a rollout. The previous process, which is returned, keeps serving its connections with its old settings
+   * Restarts like a rollout, and returns the previous process. That one keeps serving its connections with its old settings
    * until it is ended.
    */
   replace(startup?: Partial<Startup>): ServerProcess;

@@ -1,4 +1,4 @@
-/** The state of a Deployment of PipeCD: its version, its pod template, and its running pods. */
+/** Reads the state of a PipeCD Deployment: its version, its pod template, and its running pods. */
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Deployment } from "../../../bus/kube/workloads.ts";
 import { isV1, profileOf } from "../../../functions/pipecd/profile.ts";
@@ -15,7 +15,7 @@ export function runningOf({ metadata, status = {} }: Stored<Deployment>): Runnin
   return formerReplicas > 0 ? "both" : "current";
 }
 
-/** An identity of a Deployment's pod template. */
+/** Identifies the pod template of a Deployment. */
 export const templateOf = ({ metadata, spec }: Stored<Deployment>): string =>
   `${metadata.uid} ${JSON.stringify(spec.template)}`;
 
@@ -27,6 +27,7 @@ const imageOf = ({ spec }: Stored<Deployment>): string => spec.template?.spec?.c
 
 /** The version in an image's tag. */
 export const versionOfImage = (image: string): string => image.split(":").at(-1) ?? "";
+
 /** The profile of a Deployment's image. */
 export const profileIn = (deployment: Stored<Deployment>) => profileOfImage(imageOf(deployment));
 

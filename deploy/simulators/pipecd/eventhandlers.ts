@@ -1,6 +1,6 @@
 /**
- * The event handlers of an application, after the source of PipeCD v0.57.0: how they change the files of a repository.
- * Supported are YAML fields and regular expressions.
+ * The event handlers of an application, from the source of PipeCD v0.57.0: how they change the files of a repository.
+ * Supports YAML fields and regular expressions.
  */
 import { parse, parseDocument } from "yaml";
 import {

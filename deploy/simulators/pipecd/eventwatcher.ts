@@ -1,7 +1,7 @@
 /**
- * Simulates the event watcher of a piped of PipeCD v0.57.0, after its source: how an event changes the files of a repository,
- * and which event statuses the piped reports. Each commit creates a deployment at once, which nothing runs. Supported are the
- * applications' `eventWatcher` with YAML fields and regular expressions, but not the older files in .pipe.
+ * Simulates the event watcher of a piped of PipeCD v0.57.0, from its source: which events it handles, and which event
+ * statuses it reports. Each commit creates a deployment at once, which nothing runs. Only the `eventWatcher` of
+ * applications is supported, not the older files in .pipe.
  */
 import { randomUUID } from "node:crypto";
 import type { CallOptions, Client } from "@connectrpc/connect";

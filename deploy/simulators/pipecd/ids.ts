@@ -1,6 +1,6 @@
-/** Ids as the datastores accept them. */
+/** Row ids as MySQL stores and sorts them. */
 
-/** MySQL stores UUIDs in binary, so their case does not matter. PipeCD hashes any other id, which then is never found. */
+/** The normal form of a UUID, which MySQL stores in binary; undefined for any other id, which never matches a row. */
 export function uuidOf(id: string): string | undefined {
   const hex = id.replace(/^\{(.*)\}$/, "$1").toLowerCase();
   if (!/^([0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.test(hex)) return undefined;

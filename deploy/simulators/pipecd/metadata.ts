@@ -1,7 +1,7 @@
-/** Metadata of a call: its headers in their order, and the credentials in them. */
+/** Metadata of a call: its headers in the order received, and the credentials in them. */
 import { Panic, RpcError, unauthenticated } from "./status.ts";
 
-/** Names in lower case, with each value that was sent. */
+/** Names are in lower case; a name can occur more than once. */
 export type Metadata = readonly (readonly [name: string, value: string])[];
 
 /** The first value of a name; PipeCD ignores further ones. */

@@ -52,7 +52,7 @@ export async function runPiped(
     headers: { authorization: `PIPED-TOKEN ${spec.projectID},${spec.pipedID},${key}` },
     signal,
   };
-  // The gateway in between has verified the server.
+  // Unverified: in a real cluster, the gateway verifies the server.
   const nodeOptions = { rejectUnauthorized: false };
   const transport = createGrpcTransport(
     isTls ? { baseUrl: `https://${address}`, nodeOptions } : { baseUrl: `http://${address}` },

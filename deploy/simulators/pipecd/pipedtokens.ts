@@ -1,4 +1,4 @@
-/** Authentication of pipeds. Both versions verify tokens alike, and cache what they have read for half an hour. */
+/** Authentication of pipeds. Both versions verify tokens in the same way and cache pipeds for half an hour. */
 import { type Metadata, pipedTokenOf, unauthenticatedError } from "./metadata.ts";
 import { matches } from "./secrets.ts";
 import { StoreError } from "./table.ts";
@@ -37,13 +37,13 @@ export interface PipedSource {
   readonly piped: (id: string) => Piped;
 }
 
-/** Authenticates the piped in `authorization`. A good key stays valid in the cache until another key causes a new read. */
+/** Authenticates the piped in `authorization`. A key that is valid in the cache is accepted; any other causes a new read. */
 export function pipedCaller(memory: PipedMemory, source: PipedSource, metadata: Metadata): PipedCaller {
   const { project, piped: id, key } = pipedTokenOf(metadata);
   const token = `${project}#${id}#${key}`;
   if (!knowsProject(memory, source, project) || memory.wrongKeys.get(token)) throw unauthenticatedError();
-  const remembered = memory.pipeds.get(id);
-  if (remembered && problemOf(remembered, project, key) === undefined) return { project, id };
+  const cached = memory.pipeds.get(id);
+  if (cached && problemOf(cached, project, key) === undefined) return { project, id };
   const piped = ifStored(() => source.piped(id));
   if (piped === undefined) throw unauthenticatedError();
   memory.pipeds.put(id, piped);

@@ -1,6 +1,6 @@
 /**
- * Startup checks of a piped of PipeCD v1, after its source (pkg/app/pipedv1/cmd/piped, pkg/configv1, pkg/lifecycle, and the SDK
- * of plugins at commit 7e228592b). Shares no code with the renderer of configurations, so that each can reveal errors in the other.
+ * Startup checks of a piped of PipeCD v1, from its source (pkg/app/pipedv1/cmd/piped, pkg/configv1, pkg/lifecycle, and the
+ * plugin SDK at commit 7e228592b). Shares no code with the renderer of configurations, so that each can reveal errors in the other.
  */
 import { parseDocument } from "yaml";
 
@@ -56,8 +56,8 @@ function specProblem(spec: Fields): string | undefined {
   if (sshKeyFile && sshKeyData) return "only either sshKeyFile or sshKeyData can be set";
   if (password && !username) return "both username and password must be set";
   const watched = listOf(fieldsOf(spec.eventWatcher).gitRepos).map(({ repoId }) => text(repoId));
-  const twice = watched.find((id, index) => watched.indexOf(id) < index);
-  if (twice !== undefined) return `duplicated repo id (${twice}) found in the eventWatcher directive`;
+  const duplicate = watched.find((id, index) => watched.indexOf(id) < index);
+  if (duplicate !== undefined) return `duplicated repo id (${duplicate}) found in the eventWatcher directive`;
   for (const { slack } of listOf(fieldsOf(spec.notifications).receivers)) {
     const { hookURL, channelID, oauthTokenData, oauthTokenFile } = fieldsOf(slack);
     if (slack && !hookURL && !(channelID && (oauthTokenData || oauthTokenFile)))
@@ -96,6 +96,6 @@ function startProblem({ name, url, port, deployTargets }: Fields): string | unde
   if (!text(name)) return "name must be set";
   if (!/^(file|https|oci):/.test(text(url))) return "only file, https and oci schemes are supported";
   if (!Number.isInteger(port) || Number(port) < 1 || Number(port) > 65_535) return `invalid port ${port}`;
-  const bare = listOf(deployTargets).find(({ config }) => config === undefined);
-  return bare && `deploy target ${text(bare.name)}: unexpected end of JSON input`;
+  const incomplete = listOf(deployTargets).find(({ config }) => config === undefined);
+  return incomplete && `deploy target ${text(incomplete.name)}: unexpected end of JSON input`;
 }

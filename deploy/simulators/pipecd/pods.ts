@@ -1,6 +1,6 @@
 /**
- * Runs PipeCD's programs in this process for the pods that kwok reports as running: servers, and pipeds that report their
- * metadata, repositories, and statistics. Like real ones, they read their mounted configuration at start.
+ * Runs PipeCD's programs in this process for the pods that kwok reports as running. Pipeds report their metadata,
+ * repositories, and statistics. Like real programs, servers and pipeds read their mounted configuration at start.
  */
 import type { KubeClient } from "../../../bus/kube/client.ts";
 import type { Stored } from "../../../bus/kube/object.ts";
@@ -65,7 +65,7 @@ const defaultLingerMillis = 5_000;
 
 const keyOf = ({ metadata }: Stored): string => `${metadata.namespace}/${metadata.name}`;
 
-/** Starts the programs of all existing pods, and resolves when these are known. */
+/** Starts the programs of all running pods. Resolves when the existing Deployments are listed. */
 export async function startPipecdPods(options: PodsOptions): Promise<PipecdPods> {
   const { client, server, tls, repositories = new Map(), report } = options;
   const stopping = new AbortController();
@@ -163,7 +163,7 @@ class Runners {
       ? servers.run(deployment, runner, former)
       : runPiped(deployment, end.signal, this.#pipeds);
     run.catch((error: unknown) => {
-      // The mounted object was deleted, and the pod will be soon.
+      // A mounted object no longer exists, so the pod is about to be deleted.
       if (this.#runners.get(key) === runner) this.#runners.delete(key);
       if (!this.#stopping.aborted && !end.signal.aborted) console.error(`${key}: ${error}`);
     });

@@ -1,4 +1,4 @@
-/** A server process of a control plane. It keeps the settings that it has read at start until it ends. */
+/** A server process of a control plane. It keeps the settings that it read at start. */
 import { type DescMessage, fromBinary, type Message, toBinary, toJson } from "@bufbuild/protobuf";
 import type { Answers } from "./answers.ts";
 import type { Answer, Call, Outcome } from "./call.ts";

@@ -1,6 +1,6 @@
 /**
- * Startup errors of PipeCD's programs: as recorded for v0.57.0, and after the source of v0.9.0. Shares no code with the renderer
- * of configurations, so that each can reveal errors in the other.
+ * Startup errors of PipeCD's programs: from recordings of v0.57.0, and from the source of v0.9.0. Shares no code with the
+ * renderer of configurations, so that each can reveal errors in the other.
  */
 import { parseDocument } from "yaml";
 import { cronProblem, durationProblem } from "./startuptimes.ts";
@@ -140,10 +140,10 @@ function pipedCrash(spec: Fields, { profile }: Started): string | undefined {
 
 function routeProblem({ routes, receivers }: Fields): string | undefined {
   const known = listOf(receivers).map((receiver) => fieldsOf(receiver).name);
-  const lost = listOf(routes)
+  const orphan = listOf(routes)
     .map(fieldsOf)
     .find(({ receiver }) => !known.includes(receiver));
-  return lost && `missing receiver ${text(lost.receiver)} that is used in route ${text(lost.name)}`;
+  return orphan && `missing receiver ${text(orphan.receiver)} that is used in route ${text(orphan.name)}`;
 }
 
 function base64Problem(value: string): string | undefined {

@@ -1,4 +1,4 @@
-/** Validation of times as PipeCD's programs do it: Go durations and cron schedules. */
+/** Validates times like PipeCD's programs: Go durations and cron schedules. */
 
 const units = { ns: 1, us: 1e3, µs: 1e3, ms: 1e6, s: 1e9, m: 60e9, h: 3600e9 } as const;
 

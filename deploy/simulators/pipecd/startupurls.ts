@@ -1,4 +1,4 @@
-/** Validation of addresses as PipeCD's programs do it: MySQL, MinIO, and MongoDB. */
+/** Validates addresses like PipeCD's programs: MySQL, MinIO, and MongoDB. */
 import { isIPv6 } from "node:net";
 
 /** MySQL settings of a configuration. */
@@ -8,7 +8,7 @@ export interface MysqlAddress {
   readonly hasFiles: boolean;
 }
 
-/** Server and ops build a data source name from it; ops adds a parameter. */
+/** The error for the data source name that server and ops build; ops adds a parameter. */
 export function dsnProblem({ url, database, hasFiles }: MysqlAddress, program: string): string | undefined {
   if (url === "") return "url is required field";
   if (database === "" && !url.includes("/")) return "database is not set";
@@ -47,7 +47,7 @@ function driverProblem(dsn: string): string | undefined {
 
 /** https://github.com/minio/minio-go expects a host and a port, which PipeCD takes from the URL. */
 export function endpointProblem(endpoint: string): string | undefined {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they end the start of the program
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: PipeCD rejects them
   if (/[\x00-\x1f\x7f]|%(?![0-9a-f]{2})/i.test(endpoint)) return "failed to parse the given endpoint";
   const [, scheme, authority = ""] = /^(?:([a-z][a-z0-9+.-]*):)?\/\/([^/?#]*)/i.exec(endpoint) ?? [];
   if (scheme === undefined && !endpoint.startsWith("//"))

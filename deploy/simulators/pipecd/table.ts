@@ -6,7 +6,7 @@ export class StoreError extends Error {
   readonly reason: "not found" | "invalid" | "failed";
 
   constructor(reason: "not found" | "invalid" | "failed") {
-    super(`the datastore: ${reason}`);
+    super(`datastore error: ${reason}`);
     this.reason = reason;
   }
 }
@@ -45,7 +45,7 @@ export function openTable<Desc extends DescMessage>(
   const rows = new Map<string, RowOf<Desc>>();
   const copy = (row: RowOf<Desc>) => clone(schema, row) as RowOf<Desc>;
 
-  function reach(): void {
+  function requireUp(): void {
     if (isDown()) throw new StoreError("failed");
   }
 
@@ -56,7 +56,7 @@ export function openTable<Desc extends DescMessage>(
   }
 
   function get(id: string): RowOf<Desc> {
-    reach();
+    requireUp();
     const key = keyOf(id);
     const row = key === undefined ? undefined : rows.get(key);
     if (row === undefined) throw new StoreError("not found");
@@ -68,7 +68,7 @@ export function openTable<Desc extends DescMessage>(
   return {
     get,
     add(row) {
-      reach();
+      requireUp();
       put(row);
     },
     update(id, change) {
@@ -77,7 +77,7 @@ export function openTable<Desc extends DescMessage>(
       if (!isOverwritten()) put(row);
     },
     find(where) {
-      reach();
+      requireUp();
       return all().filter(where);
     },
     dump: all,

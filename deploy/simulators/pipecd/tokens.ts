@@ -48,10 +48,12 @@ export function claimsOf(token: string, key: Buffer, now: number, era: "c" | "l0
 
 /** v0.57.0 requires `exp`; `nbf` and `iat` are checked if present. Times may be strings. */
 function areTimesValidC({ exp, nbf, iat }: Record<string, unknown>, seconds: number): boolean {
-  const [end, start, made] = [exp, nbf, iat].map(secondsIn);
-  if (Number.isNaN(end) || Number.isNaN(start) || Number.isNaN(made) || end === undefined) return false;
+  const [expiry, notBefore, issued] = [exp, nbf, iat].map(secondsIn);
+  if ([expiry, notBefore, issued].some(Number.isNaN) || expiry === undefined) return false;
   return (
-    seconds < end && (start === undefined || seconds >= start) && (made === undefined || seconds >= made)
+    seconds < expiry &&
+    (notBefore === undefined || seconds >= notBefore) &&
+    (issued === undefined || seconds >= issued)
   );
 }
 

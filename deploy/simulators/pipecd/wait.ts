@@ -1,6 +1,4 @@
-/** A delay that an abort ends early. */
-
-/** Waits; resolves to whether the full time passed before the abort. */
+/** Waits, and resolves to whether the full time has passed. An abort ends the wait early. */
 export const waited = (millis: number, signal: AbortSignal): Promise<boolean> =>
   new Promise((resolve) => {
     const done = (whole: boolean) => () => {

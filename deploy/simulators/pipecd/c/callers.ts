@@ -65,8 +65,8 @@ export function apiKeyId(text: string): string | undefined {
 }
 
 function cachedKey({ memory, store }: PlaneC, id: string): APIKey | undefined {
-  const remembered = memory.apiKeys.get(id);
-  if (remembered !== undefined) return remembered;
+  const cached = memory.apiKeys.get(id);
+  if (cached !== undefined) return cached;
   const key = ifStored(() => store.apiKeys.get(id));
   if (key !== undefined) memory.apiKeys.put(id, key);
   return key;

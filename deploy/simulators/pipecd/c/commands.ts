@@ -1,4 +1,4 @@
-/** Commands for pipeds of PipeCD v0.57.0. The caller does not learn whether a piped receives them. */
+/** Commands for pipeds of PipeCD v0.57.0. Callers cannot see whether a piped receives them. */
 import { randomUUID } from "node:crypto";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { CommandSchema } from "../../../../functions/pipecd/api/generated/c/model_pb.ts";

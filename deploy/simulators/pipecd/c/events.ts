@@ -1,4 +1,4 @@
-/** Events and deployments of PipeCD v0.57.0, after its source; none of this was recorded from a real control plane. */
+/** Events and deployments of PipeCD v0.57.0, from its source; none of this was recorded from a real control plane. */
 import { createHash, randomUUID } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import type { APIService } from "../../../../functions/pipecd/api/generated/c/apiservice_pb.ts";

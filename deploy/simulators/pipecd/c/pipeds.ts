@@ -173,7 +173,7 @@ function changePiped({ store, seconds }: PlaneC, id: string, alter: (piped: Pipe
 
 /** Adds a key at the front. */
 function addKey({ seconds }: PlaneC, piped: Piped, key: string, creator: string): void {
-  // PipeCD does not tell the caller the reason.
+  // PipeCD does not return the reason to the caller.
   if (piped.keys.length === maxKeys) throw new StoreError("failed");
   piped.keys.unshift(create(PipedKeySchema, { hash: hashOf(key), creator, createdAt: seconds() }));
 }
