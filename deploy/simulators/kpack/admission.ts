@@ -87,7 +87,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 
 type Answer = Readonly<Record<string, unknown>> & { readonly allowed: boolean };
 
-/** Also rejects a Build that cannot be decoded, though not with kpack's message. */
+/** Rejects an object that cannot be decoded. For a Build, the message differs from kpack's. */
 function answerOrReject(answer: () => Answer): Answer {
   try {
     return answer();

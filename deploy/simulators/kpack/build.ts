@@ -20,7 +20,7 @@ export interface BuildOptions {
   readonly lastLine: LastLine;
   /** Resolves when the Image controller has recorded the Build in the Image's status. */
   readonly imageIdle: (build: Build) => Promise<void>;
-  /** Called at the end of each Build: whether the Image's status is written before the Build's. */
+  /** Whether the Image's status is written before the Build's. Called at the end of each Build. */
   readonly isImageFirst: () => boolean;
 }
 

@@ -24,8 +24,8 @@ export type BuilderState = "ready" | "broken" | "not-ready" | "deleted";
 export interface Builders {
   reconcile(kind: Kind<Builder>, key: string): Promise<void>;
   /**
-   * Creates, edits, or deletes a ClusterBuilder, and resolves when its status matches its spec. Setting a ready one to
-   * ready again also edits it.
+   * Creates, edits, or deletes a ClusterBuilder, and resolves when its status matches its spec. Setting a ready builder
+   * to ready again also counts as an edit.
    */
   set(name: string, state: BuilderState): Promise<void>;
   /** Gives all builders a new run image, or new versions of their buildpacks. */

@@ -11,7 +11,7 @@ export interface Change {
   readonly new: unknown;
 }
 
-/** Annotation of the latest Build that requests another one, whatever its value. */
+/** Annotation of the latest Build. With any value, it requests another Build. */
 export const buildNeeded = "image.kpack.io/additionalBuildNeeded";
 
 /** Inputs of a Build. */
@@ -72,13 +72,13 @@ function configs({ image, lastBuild, sourceResolver }: BuildInputs): Change[] {
   });
   const before = config(lastBuild?.spec ?? { resources: {} }, lastBuild?.spec.source ?? ({} as Source));
   const after = config({ env, services, resources }, resolvedSource(sourceResolver));
-  return isDeepStrictEqual(unrevised(before), unrevised(after))
+  return isDeepStrictEqual(withoutRevision(before), withoutRevision(after))
     ? []
     : [{ reason: "CONFIG", old: before, new: after }];
 }
 
-/** Without the revision: its change is a COMMIT, not a CONFIG. */
-function unrevised(config: { source: Source }): unknown {
+/** A changed revision is a COMMIT, not a CONFIG. */
+function withoutRevision(config: { source: Source }): unknown {
   const { git, ...source } = config.source;
   return JSON.parse(
     JSON.stringify({ ...config, source: { ...source, ...(git && { git: { ...git, revision: "" } }) } }),

@@ -1,4 +1,4 @@
-/** Wires the simulated controllers of kpack v0.17.2: which changes enqueue which objects, and which controller waits. */
+/** Connects the simulated controllers of kpack v0.17.2: which changes enqueue which objects, and which controllers wait for others. */
 import type { KubeClient } from "../../../bus/kube/client.ts";
 import type { Kind } from "../../../bus/kube/kind.ts";
 import { controllerOf, type KubeObject } from "../../../bus/kube/object.ts";
@@ -199,8 +199,9 @@ function builderChanged(
   for (const image of images.all()) {
     // An object written as v1alpha1 was not validated.
     const { kind: named, name } = image.spec?.builder ?? {};
-    const isNear = kind === ClusterBuilder || builder.metadata.namespace === image.metadata.namespace;
-    if (named === kind.kind && name === builder.metadata.name && isNear) imageLoop.add(keyOf(image.metadata));
+    const isInScope = kind === ClusterBuilder || builder.metadata.namespace === image.metadata.namespace;
+    if (named === kind.kind && name === builder.metadata.name && isInScope)
+      imageLoop.add(keyOf(image.metadata));
   }
 }
 

@@ -31,7 +31,7 @@ export interface Informers {
 export type Handlers = { readonly [K in keyof Informers]: (object: ObjectIn<Informers[K]>) => void };
 type ObjectIn<I> = I extends Informer<infer T> ? Stored<T> : never;
 
-/** Lists and watches all kinds. Changes are reported only after {@link report} was called. */
+/** Lists and watches all kinds. Changes are reported only after `report` was called. */
 export async function openInformers(
   client: KubeClient,
   signal: AbortSignal,

@@ -1,6 +1,6 @@
 /**
- * The kpack v0.17.2 simulator, for tests and for the demo: controllers that write to a real API server what the recordings of
- * real kpack show. Not simulated: builds (pods are real objects with a made-up status), registries, git (see
+ * The kpack v0.17.2 simulator, for tests and for the demo. Its controllers write to a real API server what real kpack wrote
+ * in recordings. Not simulated: builds (pods are real objects with an invented status), registries, git (see
  * `sourceresolver.ts`), and the gaps listed at the top of each file. Like kpack, it writes no Events and no finalizers. The
  * API server must run on this machine, because it calls the webhooks and the node at 127.0.0.1.
  */
@@ -39,7 +39,7 @@ export interface Kpack {
   newStack(): Promise<void>;
   /** Gives all builders another version of their buildpack; every built Image is rebuilt at once. */
   newBuildpacks(): Promise<void>;
-  /** The Image's status does not name its next Build until that has ended. */
+  /** The Image's status names its next Build only after that Build has ended. */
   loseNextReference(image: ObjectName): void;
   /** Resolves when the informers have the current state of all kinds. */
   caughtUp(): Promise<void>;

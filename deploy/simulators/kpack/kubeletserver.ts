@@ -1,7 +1,7 @@
 /**
  * The kubelet API that serves logs of the simulated build pods: `GET /containerLogs/<namespace>/<pod>/<container>`, with the
  * parameters of `PodLogOptions`, as https://github.com/kubernetes/cri-client/blob/v0.36.3/pkg/logs/logs.go reads them.
- * Not simulated: `stream`, previous runs, of which no container has any, and authentication.
+ * Not simulated: `stream` and authentication. Containers have no previous runs.
  */
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
@@ -41,9 +41,9 @@ export async function startKubeletServer(keys: KeyPair, find: FindLog): Promise<
       return;
     }
     response.writeHead(200, { "content-type": "text/plain" });
-    const left = new AbortController();
-    response.on("close", () => left.abort());
-    void send(log, url.searchParams, response, AbortSignal.any([left.signal, stopping.signal]));
+    const disconnected = new AbortController();
+    response.on("close", () => disconnected.abort());
+    void send(log, url.searchParams, response, AbortSignal.any([disconnected.signal, stopping.signal]));
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -65,19 +65,19 @@ async function send(
   signal: AbortSignal,
 ): Promise<void> {
   const tail = Number(query.get("tailLines") ?? Number.POSITIVE_INFINITY);
-  let left = Number(query.get("limitBytes") ?? Number.POSITIVE_INFINITY);
+  let remaining = Number(query.get("limitBytes") ?? Number.POSITIVE_INFINITY);
   const since = sinceOf(query);
   let sent = Math.max(0, log.lines.length - tail);
   try {
     for (;;) {
-      for (; sent < log.lines.length && left > 0; sent++) {
+      for (; sent < log.lines.length && remaining > 0; sent++) {
         const one = log.lines[sent] as LogLine;
         if (one.at.getTime() < since) continue;
-        const bytes = Buffer.from(text(one, query)).subarray(0, left);
-        left -= bytes.length;
+        const bytes = Buffer.from(text(one, query)).subarray(0, remaining);
+        remaining -= bytes.length;
         response.write(bytes);
       }
-      if (query.get("follow") !== "true" || log.isOver || left <= 0) break;
+      if (query.get("follow") !== "true" || log.isOver || remaining <= 0) break;
       await log.more(signal);
     }
   } catch {

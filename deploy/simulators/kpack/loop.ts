@@ -1,11 +1,11 @@
 /**
- * The work queue of a simulated kpack controller: one reconcile per object at a time, with retries. Not simulated: the overall
- * rate limit, so that tests need not wait.
+ * The work queue of a simulated kpack controller: one reconcile per object at a time, with retries. Omits the overall rate
+ * limit, so that tests need not wait.
  */
 
 /** A queue of objects to reconcile, by key. */
 export interface Loop {
-  /** Enqueues the key for an immediate reconcile, also during a running one or before a later retry. */
+  /** Enqueues the key for an immediate reconcile, even while a reconcile runs or a retry is pending. */
   add(key: string): void;
   /** Resolves when no reconcile of the key runs or is due. A pending retry is not due. */
   idle(key: string): Promise<void>;

@@ -1,4 +1,4 @@
-/** The termination message of kpack v0.17.2's completion container, which describes the built image. The encoding is the simulator's. */
+/** The termination message of kpack v0.17.2's completion container, which describes the built image. The encoding is specific to the simulator. */
 import { deflateSync, inflateSync } from "node:zlib";
 import type { BuildpackMetadata } from "./kinds.ts";
 

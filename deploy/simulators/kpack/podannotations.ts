@@ -7,7 +7,7 @@ export const stepMillisAnnotation = "sim.kpk/step-ms";
 export const failStep = "sim.kpk/fail-step";
 /** Name of the step that does not end until the annotation is removed from the Pod. */
 export const holdStep = "sim.kpk/hold-step";
-/** Reason with which the pod fails in its second step: `Evicted`, `DeadlineExceeded`. */
+/** The pod fails in its second step with this reason: `Evicted` or `DeadlineExceeded`. */
 export const evict = "sim.kpk/evict";
 /** The build succeeds, but its metadata cannot be decoded. */
 export const badMetadata = "sim.kpk/bad-metadata";

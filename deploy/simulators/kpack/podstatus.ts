@@ -21,7 +21,7 @@ export interface NextStep {
   readonly starts?: string;
 }
 
-const failed = 1;
+const failureExitCode = 1;
 
 /** The next status write; undefined for a finished pod. `built` returns the metadata for the completion container. */
 export function nextStep(pod: Pod, built: () => BuildMetadata): NextStep | undefined {
@@ -60,7 +60,7 @@ export function nextStep(pod: Pod, built: () => BuildMetadata): NextStep | undef
       starts: current.name,
     };
   }
-  const exitCode = annotationOf(pod, failStep) === current.name ? failed : 0;
+  const exitCode = annotationOf(pod, failStep) === current.name ? failureExitCode : 0;
   const message = last && exitCode === 0 ? completionMessage(pod, built) : undefined;
   const state = {
     terminated: {

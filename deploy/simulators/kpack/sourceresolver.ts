@@ -16,7 +16,7 @@ export interface SourceResolverOptions {
   readonly sourceResolvers: Informer<SourceResolver>;
   /** Duration of a git lookup. */
   readonly stepMillis: number;
-  /** Resolves when the Image of a SourceResolver has been reconciled, because git is slower than that. */
+  /** Resolves when the Image of a SourceResolver has been reconciled. A real git lookup would take longer than that. */
   readonly imageIdle: (sourceResolver: SourceResolver) => Promise<void>;
 }
 
