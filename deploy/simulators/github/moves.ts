@@ -7,7 +7,7 @@
  */
 import { type ApiAnswer, type ApiCall, json, problem } from "./call.ts";
 import type { Pulls } from "./pulls.ts";
-import type { UserRequest } from "./userrequests.ts";
+import { type UserRequest, userApi } from "./userrequests.ts";
 
 /** Changes that an owner makes. Apps that subscribe to `repository` get a webhook. */
 export interface RepositoryMoves {
@@ -46,12 +46,7 @@ export function moves({ request, names, pulls, announce, apiUrl }: MoveParts): {
 } {
   /** Ids by former names, in lower case. */
   const former = new Map<string, number>();
-
-  async function callApi<T>(method: string, path: string, body?: object): Promise<T> {
-    const { status, body: found } = await request(method, path, body);
-    if (status >= 400) throw new Error(`${method} ${path} failed with status ${status}`);
-    return JSON.parse(found.toString());
-  }
+  const callApi = userApi(request);
 
   async function move(
     from: string,
@@ -108,15 +103,14 @@ export function moves({ request, names, pulls, announce, apiUrl }: MoveParts): {
       if (moved === undefined) return answer(call);
       const { full_name } = await callApi<Repository>("GET", `/repositories/${moved}`);
       // Callers without access to the repository must not learn its new name.
-      const seen = await answer({
+      const visible = await answer({
         ...call,
         method: "GET",
         path: `/repos/${full_name}`,
         body: Buffer.alloc(0),
       });
-      if (seen.status !== 200 && seen.status !== 304) return seen;
-      const url = `${apiUrl}/repositories/${moved}${rest}`;
-      return redirectTo(url, call.method);
+      if (visible.status !== 200 && visible.status !== 304) return visible;
+      return redirectTo(`${apiUrl}/repositories/${moved}${rest}`, call.method);
     },
   };
 }
