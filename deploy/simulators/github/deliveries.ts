@@ -81,9 +81,9 @@ export class Deliveries {
 
   /** Moves the time of all recorded deliveries into the past. */
   age(millis: number): void {
-    for (const [at, delivery] of this.all.entries()) {
+    for (const [index, delivery] of this.all.entries()) {
       const moved = new Date(Date.parse(delivery.delivered_at) - millis);
-      this.all[at] = { ...delivery, delivered_at: timeText(moved) };
+      this.all[index] = { ...delivery, delivered_at: timeText(moved) };
     }
   }
 

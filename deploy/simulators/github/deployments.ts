@@ -43,7 +43,7 @@ export function deployments(
   const all: Deployed[] = [];
   let lastId = 0;
 
-  const deployedIn = ({ repository, found: [id] }: RepositoryCall): Deployed | undefined =>
+  const deployedIn = ({ repository, captures: [id] }: RepositoryCall): Deployed | undefined =>
     all.find((one) => one.repository === repository && String(one.deployment.id) === id);
 
   async function deploy({ repository, body, by, url }: RepositoryCall) {
@@ -119,9 +119,11 @@ function deactivateEarlier(
   status: ShownDeploymentStatus,
   nextId: () => number,
 ): void {
-  for (const { repository: at, deployment: other, statuses } of all) {
-    const { environment, transient_environment, production_environment, id } = other;
-    if (at !== repository || environment !== deployment.environment || id >= deployment.id) continue;
+  for (const other of all) {
+    const { statuses } = other;
+    const { environment, transient_environment, production_environment, id } = other.deployment;
+    if (other.repository !== repository || environment !== deployment.environment || id >= deployment.id)
+      continue;
     if (transient_environment || production_environment || statuses.at(-1)?.state !== "success") continue;
     statuses.push({ ...status, id: nextId(), state: "inactive" });
   }

@@ -32,11 +32,11 @@ export interface Fault {
 
 /** All faults of a simulated GitHub. */
 export class Faults {
-  readonly #active = new Set<{ match: FaultMatch; answer: FaultAnswer; left: number; hits: number }>();
+  readonly #active = new Set<{ match: FaultMatch; answer: FaultAnswer; remaining: number; hits: number }>();
 
   /** Affects the next `times` matching requests, or all of them. */
   add(match: FaultMatch, answer: FaultAnswer, times = Number.POSITIVE_INFINITY): Fault {
-    const fault = { match, answer, left: times, hits: 0 };
+    const fault = { match, answer, remaining: times, hits: 0 };
     this.#active.add(fault);
     return {
       get hits() {
@@ -55,7 +55,7 @@ export class Faults {
       // Not `RegExp.test`, which keeps state in an expression with the flag `g`.
       if ((match.method ?? method) !== method || path.search(match.path) < 0) continue;
       fault.hits++;
-      if (--fault.left <= 0) this.#active.delete(fault);
+      if (--fault.remaining <= 0) this.#active.delete(fault);
       return fault.answer;
     }
     return undefined;

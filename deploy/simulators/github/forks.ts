@@ -1,6 +1,7 @@
 /**
- * Simulates forks owned by outsiders. In the package `emulate` only members of an account can fork its private
- * repositories. So the user owns one fork per repository, and its branches are prefixed with the simulated fork's name.
+ * Simulates forks owned by outsiders. In the package `emulate`, only members of an account can fork its private
+ * repositories. So the user owns one fork per repository there, whose branch names start with the name of the simulated
+ * fork.
  */
 import { user } from "./seed.ts";
 

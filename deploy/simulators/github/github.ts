@@ -63,7 +63,7 @@ export interface SimulatedGitHub extends Account, RepositoryMoves {
   requests(): readonly ApiRequest[];
   /** Injects a fault into the next `times` matching requests, or into all until it is removed. */
   fault(match: FaultMatch, answer: FaultAnswer, times?: number): Fault;
-  /** Forbids Apps to write to a repository until the returned function is called. */
+  /** Prevents Apps from writing to a repository until the returned function is called. */
   readonly restrict: Restrictions["restrict"];
   /** Sets the policy for new installation tokens. */
   issueTokens(policy: TokenPolicy): void;

@@ -9,7 +9,7 @@ import { type ApiAnswer, type ApiCall, json, problem } from "./call.ts";
 import type { Pulls } from "./pulls.ts";
 import { type UserRequest, userApi } from "./userrequests.ts";
 
-/** Changes that an owner makes. Apps that subscribe to `repository` get a webhook. */
+/** Changes that the owner of a repository makes. Apps that subscribe to `repository` get a webhook. */
 export interface RepositoryMoves {
   /** Renames a repository: `to` is its name without the owner. */
   renameRepository(repository: string, to: string): Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * Simulates people who authorize an App, and the API endpoints for their tokens. The package `emulate` ignores PKCE, makes
- * one user a member of everything, and has no `/user/installations`.
+ * Simulates people who authorize an App, and the API endpoints for their tokens. The package `emulate` ignores PKCE,
+ * treats one user as a member of all accounts, and has no `/user/installations`.
  * https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
  * https://docs.github.com/en/rest/apps/installations#list-app-installations-accessible-to-the-user-access-token
  * Not simulated: the device flow, expiring tokens, and scopes, which tokens of GitHub Apps do not have.
@@ -14,7 +14,7 @@ export interface GitHubPerson {
   readonly login: string;
   /** Full names of the repositories that the person can read. */
   readonly repositories: readonly string[];
-  /** Those that the person cannot write to. Defaults to none. */
+  /** Full names of those that the person cannot write to. Defaults to none. */
   readonly readOnly?: readonly string[];
 }
 
@@ -71,11 +71,11 @@ export function people(parts: PeopleParts): People {
   const state: State = { parts, codes: new Map(), tokens: new Map() };
   return {
     login({ method, path, body }) {
-      const [at, query] = path.split("?", 2);
+      const [pathname, query] = path.split("?", 2);
       const form = new URLSearchParams(body.toString());
-      if (at === "/login/oauth/authorize")
+      if (pathname === "/login/oauth/authorize")
         return method === "POST" ? decide(state, form) : authorize(state, new URLSearchParams(query));
-      if (at === "/login/oauth/access_token" && method === "POST") return exchange(state, form);
+      if (pathname === "/login/oauth/access_token" && method === "POST") return exchange(state, form);
       return page(404, "<h1>404</h1>");
     },
     async answer(call) {
@@ -160,7 +160,7 @@ async function answerUser(
   path: string,
   token: string,
 ): Promise<ApiAnswer | undefined> {
-  const [at = "", query] = path.split("?", 2);
+  const [pathname = "", query] = path.split("?", 2);
   const user = tokens.get(token);
   if (user === undefined) return problem(401, "Bad credentials");
   const { repositories: readable = [], readOnly = [] } =
@@ -171,12 +171,12 @@ async function answerUser(
       names: repositoriesOf({ parts }, installation).filter((name) => readable.includes(name)),
     }))
     .filter(({ installation, names }) => names.length > 0 || installation.account === user.login);
-  if (at === "/user") return json(200, { login: user.login, id: idOf(user.login), type: "User" });
-  if (at === "/user/installations") {
+  if (pathname === "/user") return json(200, { login: user.login, id: idOf(user.login), type: "User" });
+  if (pathname === "/user/installations") {
     const all = accessible.map(({ installation }) => installationOf(user.app, installation, user.login));
-    return paged(parts.apiUrl, at, query, "installations", all);
+    return paged(parts.apiUrl, pathname, query, "installations", all);
   }
-  const id = /^\/user\/installations\/(\d+)\/repositories$/.exec(at)?.[1];
+  const id = /^\/user\/installations\/(\d+)\/repositories$/.exec(pathname)?.[1];
   if (id === undefined) return problem(403, "Resource not accessible by integration");
   const found = accessible.find(({ installation }) => installation.id === Number(id));
   if (found === undefined) return problem(404, "Not Found");
@@ -184,12 +184,12 @@ async function answerUser(
     ...(await parts.repository(name)),
     permissions: { admin: false, push: !readOnly.includes(name), pull: true },
   }));
-  return paged(parts.apiUrl, at, query, "repositories", await Promise.all(repositories));
+  return paged(parts.apiUrl, pathname, query, "repositories", await Promise.all(repositories));
 }
 
 function paged(
   apiUrl: string,
-  at: string,
+  pathname: string,
   query: string | undefined,
   field: string,
   all: readonly object[],
@@ -199,7 +199,7 @@ function paged(
   const number = Number(params.get("page") ?? 1);
   const hasMore = all.length > number * size;
   params.set("page", String(number + 1));
-  const link = `<${apiUrl}${at}?${params}>; rel="next"`;
+  const link = `<${apiUrl}${pathname}?${params}>; rel="next"`;
   const items = all.slice((number - 1) * size, number * size);
   return json(200, { total_count: all.length, [field]: items }, hasMore ? { link } : {});
 }

@@ -41,7 +41,7 @@ export interface Pull {
 interface Merging {
   outcome: Mergeability;
   /** The commits that the outcome applies to. Other commits need a new computation. */
-  of: string | undefined;
+  commits: string | undefined;
   /** The last test merge commit. */
   sha: string | null;
 }
@@ -78,7 +78,7 @@ export class Pulls {
   /** Sets the outcome: at once for the current commits, and after a read for later ones. */
   decide(repository: string, number: number, outcome: Mergeability): void {
     const merging = this.#mergingOf(`${repository}#${number}`);
-    Object.assign(merging, { outcome, of: "any" });
+    Object.assign(merging, { outcome, commits: "any" });
   }
 
   /** Renames a repository. */
@@ -123,17 +123,17 @@ export class Pulls {
 
   /** A client has read a corrected pull request, so GitHub computes whether it can be merged. */
   markViewed(value: unknown): void {
-    if (isPull(value)) this.#mergingOf(idOf(value)).of ??= this.#commitsOf(value);
+    if (isPull(value)) this.#mergingOf(idOf(value)).commits ??= this.#commitsOf(value);
   }
 
   #merge(pull: Pull): void {
     if (pull.merged) return;
     const merging = this.#mergingOf(idOf(pull));
     const commits = this.#commitsOf(pull);
-    if (merging.of === "any") merging.of = commits;
-    if (merging.of !== commits) merging.of = undefined;
+    if (merging.commits === "any") merging.commits = commits;
+    if (merging.commits !== commits) merging.commits = undefined;
     const { outcome } = merging;
-    const known = merging.of !== undefined && outcome !== "pending";
+    const known = merging.commits !== undefined && outcome !== "pending";
     if (known && outcome === "clean") merging.sha = createHash("sha1").update(commits).digest("hex");
     pull.mergeable = known ? outcome === "clean" : null;
     pull.rebaseable = pull.mergeable;
@@ -148,7 +148,7 @@ export class Pulls {
   }
 
   #mergingOf(id: string): Merging {
-    const found = this.#merging.get(id) ?? { outcome: "clean", of: undefined, sha: null };
+    const found = this.#merging.get(id) ?? { outcome: "clean", commits: undefined, sha: null };
     this.#merging.set(id, found);
     return found;
   }

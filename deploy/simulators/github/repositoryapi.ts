@@ -8,8 +8,8 @@ import type { Caller, Tokens } from "./tokens.ts";
 /** An authorized call of an endpoint. */
 export interface RepositoryCall {
   readonly repository: string;
-  /** Captures of the path's expression. */
-  readonly found: readonly string[];
+  /** Capture groups of the endpoint's path. */
+  readonly captures: readonly string[];
   readonly query: URLSearchParams;
   readonly body: Readonly<Record<string, unknown>>;
   /** Login of the caller. */
@@ -21,7 +21,7 @@ export interface RepositoryCall {
 /** An endpoint of a repository. */
 export interface RepositoryEndpoint {
   readonly method: string;
-  /** Matches the path behind the repository's name. */
+  /** Matches the part of the path after the repository's name. */
   readonly path: RegExp;
   /** Permission that a token needs. */
   readonly permission: string;
@@ -59,15 +59,15 @@ export function repositoryApi({ endpoints, ask, tokens, login, apiUrl }: Reposit
     async answer(call, admitted) {
       const [, repository = "", rest = ""] = paths.exec(call.path) ?? [];
       for (const endpoint of endpoints) {
-        const found = call.method === endpoint.method ? endpoint.path.exec(rest) : null;
-        if (found === null) continue;
-        const seen = await repositoryAsSeen(repository, admitted);
-        if (seen.status !== 200) return seen.status === 401 ? seen : problem(404, "Not Found");
+        const match = call.method === endpoint.method ? endpoint.path.exec(rest) : null;
+        if (match === null) continue;
+        const visible = await repositoryAsSeen(repository, admitted);
+        if (visible.status !== 200) return visible.status === 401 ? visible : problem(404, "Not Found");
         if (!tokens.may(call, endpoint.permission, call.method === "GET" ? "read" : "write"))
           return problem(403, "Resource not accessible by integration");
         return endpoint.answer({
           repository,
-          found: found.slice(1),
+          captures: match.slice(1),
           query: new URL(call.path, apiUrl).searchParams,
           body: call.body.length > 0 ? JSON.parse(call.body.toString()) : {},
           by: login(tokens.caller(call)),

@@ -97,12 +97,12 @@ export function requestListener({
     }
     if (fault !== undefined && "delayMillis" in fault) await wait(fault.delayMillis, undefined, { signal });
     if (fault !== undefined && "heldUntil" in fault) await fault.heldUntil;
-    const given =
+    const reply =
       fault !== undefined && "status" in fault
         ? { ...json(fault.status, {}, fault.headers), body: fault.body ?? "{}" }
         : await answer(call);
-    request.status = given.status;
-    response.writeHead(given.status, given.headers).end(given.body);
+    request.status = reply.status;
+    response.writeHead(reply.status, reply.headers).end(reply.body);
   }
 
   return async (request, response) => {
@@ -119,8 +119,8 @@ export function requestListener({
       } else if (url === `/api${graphqlPath}`) {
         await serveApi({ method, path: graphqlPath, headers, body }, response);
       } else if (url.startsWith("/login/oauth/")) {
-        const given = login({ method, path: url, headers, body });
-        response.writeHead(given.status, given.headers).end(given.body);
+        const reply = login({ method, path: url, headers, body });
+        response.writeHead(reply.status, reply.headers).end(reply.body);
       } else {
         const { status, body: text } = problem(404, `path ${url} is not below ${apiPrefix}`);
         response.writeHead(status).end(text);

@@ -26,7 +26,7 @@ export function commitStatuses(
   const all = new Map<string, ShownStatus[]>();
   let lastId = 0;
 
-  const of = (repository: string, sha = ""): ShownStatus[] => {
+  const statusesOf = (repository: string, sha = ""): ShownStatus[] => {
     const key = `${repository}@${sha}`;
     const list = all.get(key) ?? [];
     all.set(key, list);
@@ -38,9 +38,9 @@ export function commitStatuses(
       method: "POST",
       path: /^statuses\/([^/]+)$/,
       permission: "statuses",
-      async answer({ repository, found: [sha = ""], body, by, url }) {
-        const wrong = problemOf(body);
-        if (wrong !== undefined) return wrong;
+      async answer({ repository, captures: [sha = ""], body, by, url }) {
+        const rejection = problemOf(body);
+        if (rejection !== undefined) return rejection;
         if (!(await hasCommit(repository, sha))) return problem(422, `No commit found for SHA: ${sha}`);
         const { state, context = "default", description = null, target_url = null } = body;
         const at = new Date().toISOString();
@@ -51,7 +51,7 @@ export function commitStatuses(
           creator: { login: by },
           ...{ created_at: at, updated_at: at },
         };
-        of(repository, sha).push(status as ShownStatus);
+        statusesOf(repository, sha).push(status as ShownStatus);
         return json(201, status);
       },
     },
@@ -59,14 +59,15 @@ export function commitStatuses(
       method: "GET",
       path: /^commits\/([^/]+)\/statuses$/,
       permission: "statuses",
-      answer: async ({ repository, found: [sha], query }) => newestFirst(of(repository, sha), query),
+      answer: async ({ repository, captures: [sha], query }) =>
+        newestFirst(statusesOf(repository, sha), query),
     },
     {
       method: "GET",
       path: /^commits\/([^/]+)\/status$/,
       permission: "statuses",
-      async answer({ repository, found: [sha] }) {
-        const statuses = [...new Map(of(repository, sha).map((one) => [one.context, one])).values()];
+      async answer({ repository, captures: [sha] }) {
+        const statuses = [...new Map(statusesOf(repository, sha).map((one) => [one.context, one])).values()];
         const has = (...expected: string[]) => statuses.some(({ state }) => expected.includes(state));
         const state = has("error", "failure") ? "failure" : has("pending") ? "pending" : "success";
         return json(200, { sha, state: statuses.length > 0 ? state : "pending", statuses });

@@ -31,7 +31,7 @@ export function timelines(): Timelines {
         method: "GET",
         path: /^issues\/(\d+)\/timeline$/,
         permission: "pull_requests",
-        async answer({ repository, found: [number = ""], query }) {
+        async answer({ repository, captures: [number = ""], query }) {
           const size = Math.min(Number(query.get("per_page") ?? 30), 100);
           const start = (Number(query.get("page") ?? 1) - 1) * size;
           return json(200, (all.get(`${repository}#${number}`) ?? []).slice(start, start + size));
@@ -41,7 +41,7 @@ export function timelines(): Timelines {
         method: "GET",
         path: /^collaborators\/([^/]+)\/permission$/,
         permission: "metadata",
-        async answer({ found: [login = ""] }) {
+        async answer({ captures: [login = ""] }) {
           return json(200, { permission: decodeURIComponent(login) === user.login ? "write" : "read" });
         },
       },

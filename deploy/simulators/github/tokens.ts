@@ -68,8 +68,8 @@ export class Tokens {
     if (authorization === undefined) return call;
     const text = bearer(authorization);
     if (isJwt(text)) {
-      const wrong = claimsProblem(text);
-      return wrong === undefined ? call : problem(401, wrong);
+      const message = claimsProblem(text);
+      return message === undefined ? call : problem(401, message);
     }
     if (user.tokens.includes(text)) return call;
     const issued = this.#issued.get(text);

@@ -36,8 +36,8 @@ export function webhooks({ apps, url, deliveries, pulls }: WebhookParts): Webhoo
   async function send(event: string, payload: object, id?: number): Promise<Delivery> {
     const app = appOf(id);
     const [first] = app.installations;
-    const of = first && { installation: { id: first.id } };
-    return deliveries.deliver(app, event, JSON.stringify({ ...of, ...payload }));
+    const defaults = first && { installation: { id: first.id } };
+    return deliveries.deliver(app, event, JSON.stringify({ ...defaults, ...payload }));
   }
 
   return {
