@@ -3,28 +3,28 @@ import type { Adapter, AdapterFactory, AdapterPayload } from "oidc-provider";
 
 /** Creates an in-memory store. */
 export function memoryStore(): AdapterFactory {
-  const kept = new Map<string, AdapterPayload>();
+  const payloads = new Map<string, AdapterPayload>();
 
   return (model: string): Adapter => {
     const keyOf = (id: string) => `${model}:${id}`;
-    const by = async (field: "uid" | "userCode", value: string) =>
-      [...kept].find(([key, payload]) => key.startsWith(`${model}:`) && payload[field] === value)?.[1];
+    const findBy = async (field: "uid" | "userCode", value: string) =>
+      [...payloads].find(([key, payload]) => key.startsWith(`${model}:`) && payload[field] === value)?.[1];
     return {
       async upsert(id, payload) {
-        kept.set(keyOf(id), payload);
+        payloads.set(keyOf(id), payload);
       },
-      find: async (id) => kept.get(keyOf(id)),
-      findByUid: (uid) => by("uid", uid),
-      findByUserCode: (userCode) => by("userCode", userCode),
+      find: async (id) => payloads.get(keyOf(id)),
+      findByUid: (uid) => findBy("uid", uid),
+      findByUserCode: (userCode) => findBy("userCode", userCode),
       async consume(id) {
-        const payload = kept.get(keyOf(id));
+        const payload = payloads.get(keyOf(id));
         if (payload) payload.consumed = Math.floor(Date.now() / 1000);
       },
       async destroy(id) {
-        kept.delete(keyOf(id));
+        payloads.delete(keyOf(id));
       },
       async revokeByGrantId(grantId) {
-        for (const [key, payload] of kept) if (payload.grantId === grantId) kept.delete(key);
+        for (const [key, payload] of payloads) if (payload.grantId === grantId) payloads.delete(key);
       },
     };
   };
