@@ -1,6 +1,6 @@
 /**
  * Simulates PipeCD pods that exit at start. kwok reports every pod as running, so a webhook marks these as not ready before
- * kwok sees them. A rollout then stops at them, as it does at crashing pods.
+ * kwok sees them. A rollout then waits for them, as it does for crashing pods.
  */
 import { once } from "node:events";
 import { createServer } from "node:https";

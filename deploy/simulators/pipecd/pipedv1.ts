@@ -1,6 +1,7 @@
 /**
  * Startup checks of a piped of PipeCD v1, from its source (pkg/app/pipedv1/cmd/piped, pkg/configv1, pkg/lifecycle, and the
- * plugin SDK at commit 7e228592b). Shares no code with the renderer of configurations, so that each can reveal errors in the other.
+ * plugin SDK at commit 7e228592b). Shares no code with the renderer of configurations, so that each can reveal errors in
+ * the other.
  */
 import { parseDocument } from "yaml";
 

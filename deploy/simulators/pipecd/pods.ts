@@ -31,7 +31,7 @@ export interface PodsOptions {
   readonly report?: (message: string) => void;
   /** Interval of a piped's event polling. Defaults to one minute, like a real one. */
   readonly eventMillis?: number;
-  /** Addresses of a server that already runs; the pods of servers then run nothing. */
+  /** Addresses of a server that already runs. With it, server pods run nothing. */
   readonly server?: Pick<Served, "web" | "api" | "piped">;
   /** PEM. With it, servers accept only TLS. */
   readonly tls?: ServeOptions["tls"];
@@ -115,7 +115,7 @@ class Runners {
   readonly #pipeds: PipedPodOptions;
   readonly #stopping: AbortSignal;
 
-  /** Without `servers`, the pods of servers run nothing. */
+  /** Without `servers`, server pods run nothing. */
   constructor(servers: ServerPods | undefined, pipeds: PipedPodOptions, stopping: AbortSignal) {
     this.#servers = servers;
     this.#pipeds = pipeds;

@@ -23,7 +23,7 @@ export interface Runner {
 /** All control planes, by namespace. */
 export class ServerPods {
   readonly #planes = new Map<string, ControlPlane>();
-  /** Creates an empty control plane, by namespace. */
+  /** By namespace: creates an empty control plane. */
   readonly #empty = new Map<string, () => ControlPlane>();
   readonly #started = new Map<string, PromiseWithResolvers<ControlPlane>>();
   readonly #client: KubeClient;

@@ -114,7 +114,7 @@ export function markDeleted({ store, seconds }: PlaneC, id: string): void {
   );
 }
 
-/** Applies what a running piped does when the file in git has another name, description, or labels. */
+/** Updates an application as a running piped does when its file in git differs. */
 export function overwriteFromGit(
   { store, seconds }: PlaneC,
   id: string,
