@@ -8,8 +8,8 @@ import { labels } from "./newbuild.ts";
 import { conditionOf } from "./status.ts";
 
 /**
- * Builds with the Image's label, whatever their owner, oldest first. Unlike this, kpack sorts by creation time alone, which
- * has whole seconds, and picks any of the Builds of the same second.
+ * Builds with the Image's label, whatever their owner, oldest first. kpack sorts only by creation time, in whole seconds, so
+ * its order within a second is arbitrary.
  */
 export const buildsOf = (image: Image, builds: Informer<Build>): Stored<Build>[] =>
   builds

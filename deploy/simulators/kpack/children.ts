@@ -18,8 +18,8 @@ export interface ChildOptions {
 }
 
 /**
- * Creates or updates the SourceResolver. One that was just written is returned without its status, because the previous
- * resolution no longer counts.
+ * Creates or updates the SourceResolver. If it was just written, it is returned without its status, which belongs to the
+ * previous spec.
  */
 export async function ensureSourceResolver(
   image: Stored<Image>,

@@ -1,4 +1,4 @@
-/** Connects the simulated controllers of kpack v0.17.2: which changes enqueue which objects, and which controllers wait for others. */
+/** Connects the simulated controllers of kpack v0.17.2: their order, and the changes that enqueue objects. */
 import type { KubeClient } from "../../../bus/kube/client.ts";
 import type { Kind } from "../../../bus/kube/kind.ts";
 import { controllerOf, type KubeObject } from "../../../bus/kube/object.ts";

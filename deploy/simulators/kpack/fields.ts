@@ -91,7 +91,7 @@ export const buildFields: Fields = {
 
 type Json = Record<string, unknown>;
 
-/** Copies the object with these fields only. Throws a `TypeError` where a value is not an object but must be one. */
+/** Copies these fields of the object. Throws a `TypeError` if a value must be an object but is not. */
 export function known(object: unknown, fields: Fields, path = "spec"): Json {
   if (typeof object !== "object" || object === null || Array.isArray(object))
     throw new TypeError(`${path} must be an object, found ${JSON.stringify(object)}`);

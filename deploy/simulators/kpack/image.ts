@@ -1,4 +1,4 @@
-/** The simulated Image controller of kpack v0.17.2. Not simulated: priority classes, and registry caches beyond passing them on. */
+/** The simulated Image controller of kpack v0.17.2. Not simulated: priority classes. Registry caches are only passed on. */
 import type { ObjectName } from "../../../bus/kube/client.ts";
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
 import { isUnwritten } from "./build.ts";

@@ -8,7 +8,7 @@ import { compareVersions, type KubeObject, type Stored } from "../../../bus/kube
 export interface Informer<T extends KubeObject> {
   get(at: ObjectName): Stored<T> | undefined;
   all(): Stored<T>[];
-  /** Adds the response of a write. It counts like the watch event, but comes earlier. */
+  /** Adds the object from a write's response, which arrives before the watch event. */
   observe(object: Stored<T>): void;
   /** Shows an object with a status that is not written yet, until a newer version is observed. */
   preview(object: Stored<T>): void;

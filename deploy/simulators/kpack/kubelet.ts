@@ -14,7 +14,7 @@ import { builtBy, type NextStep, nextStep } from "./podstatus.ts";
 /** The node's name. */
 export const nodeName = "kpack-builds";
 
-/** Which steps the kubelet writes to a pod's status. A pod that sets the duration of its steps always gets each of them. */
+/** Which steps the kubelet writes to a pod's status. A pod that sets the duration of its steps always gets all of them. */
 export type Steps = "each" | "first and last";
 
 /** Dependencies of the kubelet. */

@@ -1,4 +1,7 @@
-/** The termination message of kpack v0.17.2's completion container, which describes the built image. The encoding is specific to the simulator. */
+/**
+ * The termination message of kpack v0.17.2's completion container, which describes the built image. The encoding is specific
+ * to the simulator.
+ */
 import { deflateSync, inflateSync } from "node:zlib";
 import type { BuildpackMetadata } from "./kinds.ts";
 

@@ -1,4 +1,4 @@
-/** Parsing of image tags by the weak rules of go-containerregistry's `name.NewTag`, which kpack v0.17.2 uses. */
+/** Parsing of image tags like go-containerregistry's `name.NewTag` with weak validation, which kpack v0.17.2 uses. */
 
 /** A parsed tag, with Docker Hub's defaults filled in. */
 export interface Tag {
