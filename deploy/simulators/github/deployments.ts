@@ -3,7 +3,7 @@
  * commit and waits for no checks, as if `auto_merge` were false and `required_contexts` empty.
  * https://docs.github.com/en/rest/deployments
  */
-import { json, problem } from "./call.ts";
+import { type ApiAnswer, json, problem } from "./call.ts";
 import { newestFirst, type RepositoryCall, type RepositoryEndpoint } from "./repositoryapi.ts";
 
 /** A deployment in GitHub's API. */
@@ -37,21 +37,35 @@ interface Deployed {
 const states = ["error", "failure", "inactive", "in_progress", "queued", "pending", "success"];
 
 /** Endpoints to create deployments and set their statuses; `resolve` returns the commit of a branch or SHA. */
-export function deployments(
-  resolve: (repository: string, ref: string) => Promise<string | undefined>,
-): readonly RepositoryEndpoint[] {
-  const all: Deployed[] = [];
-  let lastId = 0;
+export function deployments(resolve: Resolve): readonly RepositoryEndpoint[] {
+  const all = new Deployments(resolve);
+  const permission = "deployments";
+  const statusesPath = /^deployments\/(\d+)\/statuses$/;
+  return [
+    { method: "POST", path: /^deployments$/, permission, answer: (call) => all.create(call) },
+    { method: "GET", path: /^deployments$/, permission, answer: (call) => all.list(call) },
+    { method: "POST", path: statusesPath, permission, answer: (call) => all.createStatus(call) },
+    { method: "GET", path: statusesPath, permission, answer: (call) => all.listStatuses(call) },
+  ];
+}
 
-  const deployedIn = ({ repository, captures: [id] }: RepositoryCall): Deployed | undefined =>
-    all.find((one) => one.repository === repository && String(one.deployment.id) === id);
+type Resolve = (repository: string, ref: string) => Promise<string | undefined>;
 
-  async function deploy({ repository, body, by, url }: RepositoryCall) {
+class Deployments {
+  readonly #resolve: Resolve;
+  readonly #all: Deployed[] = [];
+  #lastId = 0;
+
+  constructor(resolve: Resolve) {
+    this.#resolve = resolve;
+  }
+
+  async create({ repository, body, by, url }: RepositoryCall): Promise<ApiAnswer> {
     const { ref, environment = "production" } = body;
     const description = typeof body.description === "string" ? body.description : null;
-    const sha = await resolve(repository, String(ref));
+    const sha = await this.#resolve(repository, String(ref));
     if (sha === undefined) return problem(422, `No ref found for: ${ref}`);
-    const id = ++lastId;
+    const id = ++this.#lastId;
     const at = new Date().toISOString();
     const deployment: ShownDeployment & Record<string, unknown> = {
       ...{ id, sha, ref: String(ref), task: "deploy", environment: String(environment) },
@@ -62,12 +76,21 @@ export function deployments(
       ...{ created_at: at, updated_at: at },
       ...{ url: `${url}/deployments/${id}`, statuses_url: `${url}/deployments/${id}/statuses` },
     };
-    all.push({ repository, deployment, statuses: [] });
+    this.#all.push({ repository, deployment, statuses: [] });
     return json(201, deployment);
   }
 
-  async function createStatus(call: RepositoryCall) {
-    const deployed = deployedIn(call);
+  async list({ repository, query }: RepositoryCall): Promise<ApiAnswer> {
+    const filters = ["sha", "ref", "environment"] as const;
+    const shown = this.#all
+      .filter((one) => one.repository === repository)
+      .map(({ deployment }) => deployment)
+      .filter((one) => filters.every((name) => [null, one[name]].includes(query.get(name))));
+    return newestFirst(shown, query);
+  }
+
+  async createStatus(call: RepositoryCall): Promise<ApiAnswer> {
+    const deployed = this.#find(call);
     if (deployed === undefined) return problem(404, "Not Found");
     const { state, description = "", environment_url = "", log_url = "" } = call.body;
     if (!states.includes(String(state)))
@@ -76,55 +99,33 @@ export function deployments(
       return problem(422, "Validation Failed: description is too long (maximum is 140 characters)");
     const at = new Date().toISOString();
     const status = {
-      ...{ id: ++lastId, state, description, environment_url, log_url },
+      ...{ id: ++this.#lastId, state, description, environment_url, log_url },
       creator: { login: call.by },
       ...{ created_at: at, updated_at: at },
     } as ShownDeploymentStatus;
     deployed.statuses.push(status);
-    if (state === "success" && call.body.auto_inactive !== false)
-      deactivateEarlier(all, deployed, status, () => ++lastId);
+    if (state === "success" && call.body.auto_inactive !== false) this.#deactivateEarlier(deployed, status);
     return json(201, status);
   }
 
-  async function list({ repository, query }: RepositoryCall) {
-    const filters = ["sha", "ref", "environment"] as const;
-    const shown = all
-      .filter((one) => one.repository === repository)
-      .map(({ deployment }) => deployment)
-      .filter((one) => filters.every((name) => [null, one[name]].includes(query.get(name))));
-    return newestFirst(shown, query);
+  async listStatuses(call: RepositoryCall): Promise<ApiAnswer> {
+    const deployed = this.#find(call);
+    return deployed ? newestFirst(deployed.statuses, call.query) : problem(404, "Not Found");
   }
 
-  const permission = "deployments";
-  return [
-    { method: "POST", path: /^deployments$/, permission, answer: deploy },
-    { method: "GET", path: /^deployments$/, permission, answer: list },
-    { method: "POST", path: /^deployments\/(\d+)\/statuses$/, permission, answer: createStatus },
-    {
-      method: "GET",
-      path: /^deployments\/(\d+)\/statuses$/,
-      permission,
-      async answer(call) {
-        const deployed = deployedIn(call);
-        return deployed ? newestFirst(deployed.statuses, call.query) : problem(404, "Not Found");
-      },
-    },
-  ];
-}
+  #find({ repository, captures: [id] }: RepositoryCall): Deployed | undefined {
+    return this.#all.find((one) => one.repository === repository && String(one.deployment.id) === id);
+  }
 
-/** Implements `auto_inactive`: earlier successful deployments of the environment become inactive. */
-function deactivateEarlier(
-  all: readonly Deployed[],
-  { repository, deployment }: Deployed,
-  status: ShownDeploymentStatus,
-  nextId: () => number,
-): void {
-  for (const other of all) {
-    const { statuses } = other;
-    const { environment, transient_environment, production_environment, id } = other.deployment;
-    if (other.repository !== repository || environment !== deployment.environment || id >= deployment.id)
-      continue;
-    if (transient_environment || production_environment || statuses.at(-1)?.state !== "success") continue;
-    statuses.push({ ...status, id: nextId(), state: "inactive" });
+  /** Implements `auto_inactive`: earlier successful deployments of the environment become inactive. */
+  #deactivateEarlier({ repository, deployment }: Deployed, status: ShownDeploymentStatus): void {
+    for (const other of this.#all) {
+      const { statuses } = other;
+      const { environment, transient_environment, production_environment, id } = other.deployment;
+      if (other.repository !== repository || environment !== deployment.environment) continue;
+      if (id >= deployment.id || transient_environment || production_environment) continue;
+      if (statuses.at(-1)?.state !== "success") continue;
+      statuses.push({ ...status, id: ++this.#lastId, state: "inactive" });
+    }
   }
 }
