@@ -1,6 +1,6 @@
 /** Events and deployments of PipeCD v0.57.0, from its source; none of this was recorded from a real control plane. */
 import { createHash, randomUUID } from "node:crypto";
-import { create } from "@bufbuild/protobuf";
+import { create, type MessageShape } from "@bufbuild/protobuf";
 import type { APIService } from "../../../../functions/pipecd/api/generated/c/apiservice_pb.ts";
 import {
   type APIKey,
@@ -8,7 +8,10 @@ import {
   EventSchema,
   EventStatus,
 } from "../../../../functions/pipecd/api/generated/c/model_pb.ts";
-import type { WebService } from "../../../../functions/pipecd/api/generated/c/webservice_pb.ts";
+import type {
+  ListEventsRequestSchema,
+  WebService,
+} from "../../../../functions/pipecd/api/generated/c/webservice_pb.ts";
 import {
   ListEventsRequest_Status as Listed,
   ListOrder,
@@ -68,45 +71,50 @@ export const apiEvents = ({
 });
 
 /** The event method of the WebService. */
-export function webEvents({ store }: PlaneC): Pick<Handlers<typeof WebService, Claims>, "listEvents"> {
-  return {
-    listEvents({ options, pageSize, cursor, pageMinUpdatedAt }, { project }) {
-      const [status] = options?.statuses ?? [];
-      const name = options?.name ?? "";
-      const page = (from: string, what: string) => {
-        const found = stored(what, () =>
-          afterCursor(
-            store.events
-              .find(
-                (event) =>
-                  event.projectId === project &&
-                  event.updatedAt >= pageMinUpdatedAt &&
-                  (name === "" || event.name.toLowerCase() === name.toLowerCase()) &&
-                  (status ?? event.status) === event.status,
-              )
-              .sort(byUpdate),
-            from,
-          ),
-        );
-        const events = pageSize > 0 ? found.slice(0, pageSize) : found;
-        const last = events.at(-1);
-        return { events, cursor: last === undefined ? "" : cursorOf(last) };
-      };
-      let next = page(cursor, "list events");
-      if (options === undefined) throw new Panic("invalid memory address or nil pointer dereference");
-      const { labels } = options;
-      if (Object.keys(labels).length === 0 || next.events.length === 0) return next;
-      const events = next.events.filter((event) => contains(event, labels));
-      if (next.events.length < pageSize) return { events, cursor: next.cursor };
-      // PipeCD adds whole pages, so the result may exceed the page size.
-      while (events.length < pageSize) {
-        next = page(next.cursor, "Failed to get events");
-        if (next.events.length === 0) break;
-        events.push(...next.events.filter((event) => contains(event, labels)));
-      }
-      return { events, cursor: next.cursor };
-    },
-  };
+export const webEvents = (plane: PlaneC): Pick<Handlers<typeof WebService, Claims>, "listEvents"> => ({
+  listEvents: (request, { project }) => listEvents(plane, request, project),
+});
+
+type ListEventsRequest = MessageShape<typeof ListEventsRequestSchema>;
+
+/** Lists events, page by page if labels are given. */
+function listEvents(plane: PlaneC, request: ListEventsRequest, project: string) {
+  const { options, pageSize, cursor } = request;
+  let next = page(plane, request, project, cursor, "list events");
+  if (options === undefined) throw new Panic("invalid memory address or nil pointer dereference");
+  const { labels } = options;
+  if (Object.keys(labels).length === 0 || next.events.length === 0) return next;
+  const events = next.events.filter((event) => contains(event, labels));
+  if (next.events.length < pageSize) return { events, cursor: next.cursor };
+  // PipeCD adds whole pages, so the result may exceed the page size.
+  while (events.length < pageSize) {
+    next = page(plane, request, project, next.cursor, "Failed to get events");
+    if (next.events.length === 0) break;
+    events.push(...next.events.filter((event) => contains(event, labels)));
+  }
+  return { events, cursor: next.cursor };
+}
+
+/** A page of the matching events, with a cursor unless the page is empty. Labels are ignored. */
+function page(
+  { store }: PlaneC,
+  { options, pageSize, pageMinUpdatedAt }: ListEventsRequest,
+  project: string,
+  cursor: string,
+  what: string,
+) {
+  // PipeCD uses only the first status.
+  const [status] = options?.statuses ?? [];
+  const name = options?.name ?? "";
+  const matches = (event: Event): boolean =>
+    event.projectId === project &&
+    event.updatedAt >= pageMinUpdatedAt &&
+    (name === "" || event.name.toLowerCase() === name.toLowerCase()) &&
+    (status ?? event.status) === event.status;
+  const found = stored(what, () => afterCursor(store.events.find(matches).sort(byUpdate), cursor));
+  const events = pageSize > 0 ? found.slice(0, pageSize) : found;
+  const last = events.at(-1);
+  return { events, cursor: last === undefined ? "" : cursorOf(last) };
 }
 
 const statusOf: Readonly<Record<Listed, EventStatus | undefined>> = {
