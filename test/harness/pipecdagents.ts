@@ -37,7 +37,13 @@ export function agentTests(stacks: () => EditedStacks): void {
   beforeAll(() => {
     ({ pipecd, c, l0 } = stacks());
   });
+  updateTests();
+  repositoryTests();
+  renameTests();
+  moveTests();
+}
 
+function updateTests(): void {
   test("v0.57: sends another name and description of a piped to PipeCD once, and keeps its pod", async () => {
     const { status } = await c.get(Piped, names.piped);
     const before = digestOf(await c.get(DeploymentKind, names.piped));
@@ -93,7 +99,9 @@ export function agentTests(stacks: () => EditedStacks): void {
       .toHaveLength(1);
     await expect.poll(() => c.notes(Piped, names.piped, "Enabled"), polling).toHaveLength(1);
   });
+}
 
+function repositoryTests(): void {
   test.each([
     ["c", () => c],
     ["l0", () => l0],
@@ -133,7 +141,9 @@ export function agentTests(stacks: () => EditedStacks): void {
       expect(enabledPipeds(stack)).toMatchObject([{ repositories: ["examples", "other", "more"] }]);
     },
   );
+}
 
+function renameTests(): void {
   test("v0.9.0: replaces a renamed piped, and its Application follows", async () => {
     const { status } = await l0.get(Piped, names.piped);
     const since = l0.server().calls.length;
@@ -198,7 +208,9 @@ export function agentTests(stacks: () => EditedStacks): void {
         .sort(),
     ).toEqual(["production", "test-environment"]);
   });
+}
 
+function moveTests(): void {
   test.each([
     ["c", () => c],
     ["l0", () => l0],

@@ -34,7 +34,12 @@ export function applicationTests(stacks: () => EditedStacks): void {
   beforeAll(() => {
     ({ pipecd, c, l0 } = stacks());
   });
+  changedFieldTests();
+  moveTests();
+  deletionTests();
+}
 
+function changedFieldTests(): void {
   test.each([
     { field: "the provider", spec: { cloudProvider: "other-cluster" } },
     { field: "the name of the file", spec: { configFilename: "web.pipecd.yaml" } },
@@ -97,7 +102,9 @@ export function applicationTests(stacks: () => EditedStacks): void {
       { id: applicationID, name: "from-git", labels: { team: "web" } },
     ]);
   });
+}
 
+function moveTests(): void {
   test("v0.57: moves the application to another piped", async () => {
     const { spec } = await c.get(Piped, names.piped);
     await c.create(Piped as never, {
@@ -134,7 +141,9 @@ export function applicationTests(stacks: () => EditedStacks): void {
     await c.untilGone(Application as never, "twin");
     expect(enabledApplications(c)).toMatchObject([{ path: "kubernetes/elsewhere" }]);
   });
+}
 
+function deletionTests(): void {
   test.each([
     { what: "it is to be replaced", end: () => edited(c, { path: "kubernetes/other" }) },
     { what: "its Application is deleted", end: () => c.delete(Application as never, names.application) },

@@ -30,7 +30,14 @@ export function planeTests(stacks: () => EditedStacks): void {
   beforeAll(() => {
     ({ c, l0 } = stacks());
   });
+  storeTests();
+  replicaTests();
+  projectTests();
+  versionTests();
+  mountTests();
+}
 
+function storeTests(): void {
   test.each([
     { kind: Minio, name: names.minio, set: "minio-sample-minio", image: "minio/minio", of: () => c },
     { kind: Mysql, name: names.mysql, set: "mysql-sample-mysql", image: "mysql", of: () => c },
@@ -46,7 +53,9 @@ export function planeTests(stacks: () => EditedStacks): void {
       await stack.ready(Application, names.application);
     },
   );
+}
 
+function replicaTests(): void {
   test("scales each part to the configured replicas, also to none", async () => {
     await c.edit(ControlPlane, names.plane, { replicasGateway: 2, replicasServer: 3 });
     const { status } = await c.ready(
@@ -76,7 +85,9 @@ export function planeTests(stacks: () => EditedStacks): void {
     });
     await c.ready(Application, names.application);
   });
+}
 
+function projectTests(): void {
   test("rolls server and ops only, for another project in the configuration, which is then usable", async () => {
     const before = await partDigests(c);
     const { config } = (await c.get(ControlPlane, names.plane)).spec;
@@ -99,7 +110,9 @@ export function planeTests(stacks: () => EditedStacks): void {
       .toBe(0);
     await c.ready(Application, names.application);
   });
+}
 
+function versionTests(): void {
   test("pulls server and ops of v0.57.1 from the other repository", async () => {
     expect(imageOf(await part(c, "server"))).toBe("ghcr.io/pipe-cd/pipecd:v0.57.0");
     await c.edit(ControlPlane, names.plane, { version: "v0.57.1" });
@@ -127,7 +140,9 @@ export function planeTests(stacks: () => EditedStacks): void {
     await c.ready(ControlPlane, names.plane);
     expect(imageOf(await part(c, "cache"))).toBe("redis:7.0.15");
   });
+}
 
+function mountTests(): void {
   test("rolls server and ops for changed content of a mounted Secret, also in a new volume", async () => {
     await c.ready(ControlPlane, names.plane);
     const before = await partDigests(c);
