@@ -12,6 +12,7 @@ import { expectAccessible } from "../harness/accessible.ts";
 import { fillIn, specOf } from "../harness/buildform.ts";
 import { type DashboardEnvironment, people, startDashboardEnvironment, team } from "../harness/dashboard.ts";
 import { createNamespace, optIn } from "../harness/namespaces.ts";
+import { base64 } from "../harness/secretvalues.ts";
 import { has } from "../harness/testobjects.ts";
 
 const manager = { fieldManager: "test" };
@@ -26,7 +27,6 @@ let alice: Page;
 /** Violations of the page's Content Security Policy, and uncaught errors. */
 const complaints: string[] = [];
 
-const base64 = (text: string): string => Buffer.from(text).toString("base64");
 const at = (name: string) => ({ namespace: team, name });
 
 async function create(kind: Kind, name: string, rest: object, namespace = team): Promise<void> {

@@ -14,6 +14,7 @@ import {
   startDashboardEnvironment,
   team,
 } from "../harness/dashboard.ts";
+import { base64 } from "../harness/secretvalues.ts";
 import type { Visitor } from "../harness/visitor.ts";
 
 const applications = (namespace: string) =>
@@ -40,7 +41,7 @@ beforeAll(async () => {
       apiVersion: "v1",
       kind: "Secret",
       metadata: { name: "token", namespace: team },
-      data: { key: Buffer.from(secret).toString("base64") },
+      data: { key: base64(secret) },
       spec: undefined,
     },
     { fieldManager: "test" },
@@ -234,7 +235,7 @@ describe("disguised paths", () => {
         requestTarget,
         true,
       ]);
-      expect(body).not.toContain(Buffer.from(secret).toString("base64"));
+      expect(body).not.toContain(base64(secret));
       expect(body).not.toContain("SecretList");
     }
   });

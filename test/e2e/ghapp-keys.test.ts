@@ -5,6 +5,7 @@ import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import { ClusterGitHubApp, GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
 import { TokenSecret } from "../../functions/ghapp/secret.ts";
 import { type GhApps, pemKey, platformNamespace, startGhApps } from "../harness/ghapp.ts";
+import { base64 } from "../harness/secretvalues.ts";
 import { conditionOf, has } from "../harness/testobjects.ts";
 
 const timeout = 60_000;
@@ -22,7 +23,7 @@ async function untilApp(name: string, status: "True" | "False", reason: string):
   return app;
 }
 
-const stored = (pem: string, key = pemKey) => ({ data: { [key]: Buffer.from(pem).toString("base64") } });
+const stored = (pem: string, key = pemKey) => ({ data: { [key]: base64(pem) } });
 
 test("reports each problem with a key together with the remedy, and recovers when the Secret is corrected", async () => {
   const { github, kit } = ghapps;

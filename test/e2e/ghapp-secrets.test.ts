@@ -3,11 +3,11 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { controllerOf, type Stored } from "../../bus/kube/object.ts";
 import { GitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
 import { annotations, type SecretObject, TokenSecret } from "../../functions/ghapp/secret.ts";
-import { type GhApps, startGhApps, texts } from "../harness/ghapp.ts";
+import { type GhApps, startGhApps } from "../harness/ghapp.ts";
+import { base64, texts } from "../harness/secretvalues.ts";
 import { conditionOf, has } from "../harness/testobjects.ts";
 
 const timeout = 60_000;
-const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 let ghapps: GhApps;
 beforeAll(async () => {

@@ -9,10 +9,10 @@ import { annotations, TokenSecret } from "../../functions/ghapp/secret.ts";
 import { examplePayload } from "../github/payloads.ts";
 import { type GatewayReplica, hookSecret } from "../harness/environment.ts";
 import { type GhApps, pemKey, platformNamespace, startGhApps } from "../harness/ghapp.ts";
+import { base64 } from "../harness/secretvalues.ts";
 import { Event, has } from "../harness/testobjects.ts";
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
-const base64 = (text: string): string => Buffer.from(text).toString("base64");
 /** A string in the format of a token that GitHub quotes in its answers; it belongs to no one. */
 const quoted = {
   token: "ghs_QuotedByGitHub0123456789abcdefghijkl",

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { controllerOf, type Stored } from "../../bus/kube/object.ts";
 import { ClusterGitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
 import { annotations, type SecretObject, TokenSecret } from "../../functions/ghapp/secret.ts";
-import { type GhApps, platformNamespace, startGhApps, texts } from "../harness/ghapp.ts";
+import { type GhApps, platformNamespace, startGhApps } from "../harness/ghapp.ts";
+import { base64, texts } from "../harness/secretvalues.ts";
 import { sized } from "../harness/size.ts";
 import { conditionOf, has } from "../harness/testobjects.ts";
 
@@ -144,7 +145,7 @@ test("restores a Secret that was deleted by hand", async () => {
 
 test("repairs a Secret that was changed by hand", async () => {
   const found = (await secret()) as Stored<SecretObject>;
-  const [password, other] = ["ghs_mine", "x"].map((text) => Buffer.from(text).toString("base64"));
+  const [password, other] = ["ghs_mine", "x"].map(base64);
   await ghapps.patch(TokenSecret, sample, { data: { password, other } });
   const mended = await untilMended(found);
   expect(Object.keys(mended.data ?? {}).sort()).toEqual(["password", "username"]);

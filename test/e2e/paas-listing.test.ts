@@ -5,6 +5,7 @@ import { Application, AppPipeline, RemoteSync } from "../../functions/paas/kinds
 import { expectManyPreviews, numbersOf, pollNow } from "../harness/manypreviews.ts";
 import { type Paas, secrets, startPaas } from "../harness/paas.ts";
 import { idle, type Previews, phasesOf, previewAt, previewsOn, untilNoObjects } from "../harness/previews.ts";
+import { base64 } from "../harness/secretvalues.ts";
 import { loseTimers, sweep } from "../harness/sweep.ts";
 import { conditionOf, has } from "../harness/testobjects.ts";
 import { storedDelay } from "../harness/timers.ts";
@@ -167,7 +168,7 @@ test("waits for its token, reports an invalid one, and continues with the next o
   await paas.tokenSecret();
   await previews.until("token", (pipeline) => listed("True")(pipeline) && numbersOf(pipeline) === "1");
 
-  await paas.patch(Secret, at, { data: { password: Buffer.from("ghs_wrong").toString("base64") } });
+  await paas.patch(Secret, at, { data: { password: base64("ghs_wrong") } });
   await refresh("token");
   await previews.until("token", listed("False", "TokenRejected"));
   expect((await previews.numbers("token")).applications).toEqual([1]);

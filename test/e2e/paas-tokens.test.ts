@@ -10,12 +10,12 @@ import { Secret } from "../../bus/kube/kind.ts";
 import { ClusterGitHubApp, Installation } from "../../functions/ghapp/kinds.ts";
 import { functions } from "../../functions/index.ts";
 import { AppPipeline } from "../../functions/paas/kinds.ts";
-import { texts } from "../harness/ghapp.ts";
 import { githubReports } from "../harness/githubreports.ts";
 import { createNamespace } from "../harness/namespaces.ts";
 import { type Paas, platformNamespace, registry, startPaas } from "../harness/paas.ts";
 import type { ClusterPlatform } from "../harness/platforms.ts";
 import { grant } from "../harness/rights.ts";
+import { base64, texts } from "../harness/secretvalues.ts";
 import { has } from "../harness/testobjects.ts";
 
 const namespace = "team-a";
@@ -48,8 +48,6 @@ beforeAll(async () => {
   member = kubeClient(await openConnection(loadKubeconfig({ path })));
 });
 afterAll(() => paas?.stop());
-
-const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 /** An App for the namespace, an Installation with separate tokens, and a pipeline that uses it. */
 async function pipeline(): Promise<void> {

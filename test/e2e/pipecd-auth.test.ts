@@ -6,12 +6,11 @@ import { createCertificateAuthority } from "../../deploy/local/pki.ts";
 import { Application, ControlPlane, Piped } from "../../functions/pipecd/kinds.ts";
 import { type Pipecd, startPipecd } from "../harness/pipecd.ts";
 import { deadlineMillis } from "../harness/pipecdstack.ts";
+import { base64, texts } from "../harness/secretvalues.ts";
 import { conditionOf, has } from "../harness/testobjects.ts";
 
 const authority = createCertificateAuthority("pipecd");
 const server = authority.server(["127.0.0.1"]);
-
-const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 const namespace = "tls";
 const at = (name: string) => ({ namespace, name });
@@ -111,9 +110,7 @@ test("uses generated API keys of its projects for every method of the APIService
     .slice(since)
     .filter((call) => /APIKey$/.test(call));
   expect(changes).toEqual(["WebService.GenerateAPIKey", "WebService.DisableAPIKey"]);
-  const [id] = Buffer.from(renewed.data?.quickstart ?? "", "base64")
-    .toString()
-    .split(".");
+  const [id] = texts(renewed).quickstart?.split(".") ?? [];
   const keys = pipecd.pods.plane(namespace).apiKeys();
   expect(keys.filter(({ disabled }) => !disabled)).toMatchObject([{ id, name: "denrei" }]);
 });
@@ -133,9 +130,7 @@ test("replaces an API key that was edited in its Secret, and disables the former
       ![edited, data?.quickstart].includes(found.data?.quickstart) &&
       found.metadata.annotations?.["pipecd.kanatakita.com/older-keys"] === undefined,
   );
-  const [newID] = Buffer.from(renewed.data?.quickstart ?? "", "base64")
-    .toString()
-    .split(".");
+  const [newID] = texts(renewed).quickstart?.split(".") ?? [];
   const keys = pipecd.pods.plane(namespace).apiKeys();
   expect(keys.filter(({ disabled }) => !disabled)).toMatchObject([{ id: newID, name: "denrei" }]);
   await pipecd.patch(Piped, at("piped-sample"), { spec: { description: "changed with a renewed key" } });

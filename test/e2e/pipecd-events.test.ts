@@ -9,6 +9,7 @@ import type { Replica } from "../harness/environment.ts";
 import { type Pipecd, startPipecd } from "../harness/pipecd.ts";
 import { type EventStack, startEventStack } from "../harness/pipecdevents.ts";
 import { names, polling, sideBySide, startStack } from "../harness/pipecdstack.ts";
+import { base64 } from "../harness/secretvalues.ts";
 import { conditionOf, has } from "../harness/testobjects.ts";
 
 const repositories = eventRepositories();
@@ -204,7 +205,7 @@ test("waits for an API key of its project", async () => {
   await stack.refused(kind, "keyless", "SecretNotFound");
   const keyOf = async (project: string) => {
     const key = await (await stack.console(project)).apiKeys?.generate("own");
-    return { "api-key": Buffer.from(key ?? "").toString("base64") };
+    return { "api-key": base64(key ?? "") };
   };
   await stack.create(
     Secret as never,

@@ -6,6 +6,7 @@ import { ServiceAccount } from "../../bus/kube/workloads.ts";
 import { Application, RemoteSync } from "../../functions/paas/kinds.ts";
 import { type Paas, secrets, startPaas } from "../harness/paas.ts";
 import { type RemoteSyncs, remoteSyncs } from "../harness/remotesyncs.ts";
+import { base64 } from "../harness/secretvalues.ts";
 import { conditionOf } from "../harness/testobjects.ts";
 
 interface Pod extends KubeObject {
@@ -29,7 +30,6 @@ beforeAll(async () => {
 afterAll(() => paas?.stop());
 
 const secret = (name: string) => paas.kit.client.get(Secret, { namespace, name });
-const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 /** Creates a Secret with the token, or with the given parts of it. */
 const tokenSecret = (

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { type KubeClient, kubeClient } from "../../bus/kube/client.ts";
 import { loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
+import { base64 } from "../harness/secretvalues.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "test-connection-"));
 const authority = createCertificateAuthority();
@@ -45,7 +46,6 @@ const written = (name: string, text: string): string => {
   writeFileSync(path, text);
   return path;
 };
-const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 /** A kubeconfig (YAML is a superset of JSON). */
 const kubeconfig = (name: string, user: object, ca = authority.cert): string =>

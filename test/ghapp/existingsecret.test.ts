@@ -10,19 +10,8 @@ import {
   requestDigest,
   type SecretObject,
 } from "../../functions/ghapp/secret.ts";
-import {
-  app,
-  base64,
-  frozen,
-  issued,
-  long,
-  raw,
-  type Spec,
-  short,
-  spec,
-  stored,
-  wanted,
-} from "./tokensecret.ts";
+import { base64 } from "../harness/secretvalues.ts";
+import { app, frozen, issued, long, raw, type Spec, short, spec, stored, wanted } from "./tokensecret.ts";
 
 describe("an existing Secret", () => {
   const digest = requestDigest(app, spec);

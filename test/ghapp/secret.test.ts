@@ -9,10 +9,9 @@ import {
   desiredSecret,
   requestDigest,
 } from "../../functions/ghapp/secret.ts";
+import { base64, texts } from "../harness/secretvalues.ts";
 import {
   app,
-  base64,
-  decoded,
   frozen,
   issued,
   long,
@@ -28,14 +27,14 @@ import {
 describe("content", () => {
   test("raw: stores the token under the key", () => {
     const secret = wanted(raw({}));
-    expect(decoded(secret)).toEqual({ token: long });
+    expect(texts(secret)).toEqual({ token: long });
     expect(secret).toMatchObject({ type: "Opaque", immutable: false, labels: {} });
     expect(wanted(raw({ type: "" })).type).toBe("Opaque");
   });
 
   test("stores a password with a user for git and kpack, as users of ghapp-controller write it", () => {
     const secret = wanted();
-    expect(decoded(secret)).toEqual({ username: "x-access-token", password: long });
+    expect(texts(secret)).toEqual({ username: "x-access-token", password: long });
     expect(secret.type).toBe("kubernetes.io/basic-auth");
     expect(secret.labels).toEqual({ team: "a" });
     expect(secret.annotations).toMatchObject({ "kpack.io/git": "https://github.com" });
@@ -44,7 +43,7 @@ describe("content", () => {
   test("basic-auth: stores a user and the token", () => {
     const secret = wanted(raw({}, { format: "basic-auth", key: undefined }));
     expect(secret.type).toBe("kubernetes.io/basic-auth");
-    expect(decoded(secret)).toEqual({ username: "x-access-token", password: long });
+    expect(texts(secret)).toEqual({ username: "x-access-token", password: long });
   });
 
   test.each([
@@ -54,7 +53,7 @@ describe("content", () => {
     const secret = wanted(raw({}, { format: "dockerconfigjson", key: undefined, registry }));
     expect(secret.type).toBe("kubernetes.io/dockerconfigjson");
     expect(Object.keys(secret.data)).toEqual([".dockerconfigjson"]);
-    expect(JSON.parse(decoded(secret)[".dockerconfigjson"] ?? "")).toEqual({
+    expect(JSON.parse(texts(secret)[".dockerconfigjson"] ?? "")).toEqual({
       auths: {
         [host]: { username: "x-access-token", password: long, auth: base64(`x-access-token:${long}`) },
       },
@@ -62,7 +61,7 @@ describe("content", () => {
   });
 
   test("stores a format's key in addition to the plain token", () => {
-    expect(decoded(wanted(raw({}, { format: "basic-auth", key: "token" })))).toEqual({
+    expect(texts(wanted(raw({}, { format: "basic-auth", key: "token" })))).toEqual({
       username: "x-access-token",
       password: long,
       token: long,
@@ -75,7 +74,7 @@ describe("content", () => {
       twice: "{{token}}:{{token}}",
       none: "{token} {{ token }} {{TOKEN}}",
     };
-    expect(decoded(wanted(raw({ stringData })))).toEqual({
+    expect(texts(wanted(raw({ stringData })))).toEqual({
       ".netrc": `machine github.com login x-access-token password ${long}\n`,
       twice: `${long}:${long}`,
       none: "{token} {{ token }} {{TOKEN}}",
@@ -91,9 +90,9 @@ describe("content", () => {
           const token = `ghs_${parts.join("")}`;
           const template = { stringData: { url: "https://{{token}}@github.com" } };
           const secret = desiredSecret(raw(template), app, { ...issued, token });
-          expect(decoded(secret)).toEqual({ url: `https://${token}@github.com`, token });
+          expect(texts(secret)).toEqual({ url: `https://${token}@github.com`, token });
           const docker = raw({}, { format: "dockerconfigjson", key: undefined });
-          const config = decoded(desiredSecret(docker, app, { ...issued, token }))[".dockerconfigjson"] ?? "";
+          const config = texts(desiredSecret(docker, app, { ...issued, token }))[".dockerconfigjson"] ?? "";
           expect(JSON.parse(config).auths["ghcr.io"].password).toBe(token);
         },
       ),
@@ -108,14 +107,14 @@ describe("content", () => {
   test("lets the template override the format, and the token override both", () => {
     const template = { data: { username: base64("of data") }, stringData: { password: "of stringData" } };
     const formatted = (more: Partial<Spec>) =>
-      decoded(wanted(raw(template, { format: "basic-auth", key: undefined, ...more })));
+      texts(wanted(raw(template, { format: "basic-auth", key: undefined, ...more })));
     expect(formatted({})).toEqual({ username: "of data", password: "of stringData" });
     expect(formatted({ key: "username" })).toEqual({ username: long, password: "of stringData" });
     expect(formatted({ key: "password" })).toEqual({ username: "of data", password: long });
     const both = { data: { same: base64("of data") }, stringData: { same: "of stringData" } };
     // As in Kubernetes.
-    expect(decoded(wanted(raw(both))).same).toBe("of stringData");
-    expect(decoded(wanted(raw(both, { key: "same" })))).toEqual({ same: long });
+    expect(texts(wanted(raw(both))).same).toBe("of stringData");
+    expect(texts(wanted(raw(both, { key: "same" })))).toEqual({ same: long });
   });
 
   test("accepts any valid key of a Secret", () => {

@@ -59,14 +59,6 @@ export const issued: IssuedToken = {
   change: "2026-11-20T18:00:00.000Z",
 };
 
-/** Text in base64. */
-export const base64 = (text: string): string => Buffer.from(text).toString("base64");
-/** Data as text. */
-export const decoded = ({ data }: Pick<DesiredSecret, "data">): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(data).map(([name, value]) => [name, Buffer.from(value, "base64").toString()]),
-  );
-
 /** The Secret after its creation, as the API server stores it. */
 export const stored = ({ labels, annotations, ...content }: DesiredSecret): Stored<SecretObject> => ({
   apiVersion: "v1",

@@ -14,6 +14,7 @@ import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/githu
 import { apiTokenOf } from "../../functions/ghapp/apitoken.ts";
 import installationFunction from "../../functions/ghapp/installation.ts";
 import type { Installation } from "../../functions/ghapp/kinds.ts";
+import { base64 } from "../harness/secretvalues.ts";
 
 const names = ["acme/again", "acme/quota", "acme/key", "acme/old", "acme/moved", "acme/kept"];
 const start = Date.parse("2026-11-26T12:00:00Z");
@@ -32,7 +33,6 @@ afterAll(async () => {
   await github?.stop();
 });
 
-const base64 = (text: string): string => Buffer.from(text).toString("base64");
 const object = (kind: string, name: string, rest: object): Stored =>
   ({
     kind,

@@ -12,6 +12,7 @@ import { mergePatched } from "../../bus/worker/writes.ts";
 import { type SimulatedGitHub, startGitHub } from "../../deploy/simulators/github/github.ts";
 import type { AppPipeline, Preview } from "../../functions/paas/kinds.ts";
 import report from "../../functions/paas/report.ts";
+import { base64 } from "../harness/secretvalues.ts";
 
 const minutes = (n: number): number => n * 60_000;
 const start = Date.parse("2026-11-26T12:00:00Z");
@@ -78,7 +79,7 @@ async function pipelineOf(repo: string) {
   const secret = {
     type: "kubernetes.io/basic-auth",
     metadata: { name: "token", annotations: { "kpack.io/git": github.url } },
-    data: { password: Buffer.from(token).toString("base64") },
+    data: { password: base64(token) },
   };
   const contextFor = (...causes: Cause[]) =>
     ({

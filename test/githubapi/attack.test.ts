@@ -10,6 +10,7 @@ import type { Context } from "../../bus/worker/function.ts";
 import { type App, clientOf } from "../../functions/ghapp/connect.ts";
 import { githubUrlOf, repositoryOf } from "../../functions/paas/github.ts";
 import { parseConfig } from "../../functions/paas/site/config.ts";
+import { base64 } from "../harness/secretvalues.ts";
 import { serving } from "./testserver.ts";
 
 const secretWith = (annotation: string): Stored<SecretObject> => ({
@@ -24,7 +25,7 @@ const secretWith = (annotation: string): Stored<SecretObject> => ({
   },
   spec: undefined,
   type: "kubernetes.io/basic-auth",
-  data: { password: Buffer.from("ghs_of-the-team").toString("base64") },
+  data: { password: base64("ghs_of-the-team") },
 });
 
 const opened = (secret: Stored<SecretObject> | undefined, site = "") =>

@@ -23,6 +23,7 @@ import {
 } from "./environment.ts";
 import { createNamespace } from "./namespaces.ts";
 import { openTestObjects, type TestObjects } from "./testobjects.ts";
+import { startWorkers, type WorkerCount } from "./workers.ts";
 
 const ours = functions.filter(({ name }) => name.startsWith("pipecd-"));
 /** The namespace that the accounts take for the platform's own. */
@@ -41,8 +42,8 @@ export const stackKinds = [
 
 /** The parts to start. */
 export interface PipecdOptions extends Omit<PodsOptions, "client"> {
-  /** The number of workers that run all functions, two by default; or one worker per function with only its rights. */
-  readonly workers?: number | "one each";
+  /** Two by default. */
+  readonly workers?: WorkerCount;
   /** Additional environment of the bridge and the workers. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -81,7 +82,7 @@ export type LocalPipecd = Pipecd & { readonly kit: LocalTestEnvironment };
 
 /** Starts everything. */
 export async function startPipecd({
-  workers: wanted = 2,
+  workers: count = 2,
   env = {},
   ...options
 }: PipecdOptions = {}): Promise<LocalPipecd> {
@@ -89,32 +90,24 @@ export async function startPipecd({
   const { client } = kit;
   const pods = await startPipecdPods({ client, ...options });
   const workers: Replica[] = [];
-  const world = await openTestObjects(kit, ours, workers);
+  const objects = await openTestObjects(kit, ours, workers);
   const names = ours.map(({ name }) => name);
-  if (wanted === "one each") await createNamespace(client, platformNamespace);
+  if (count === "one each") await createNamespace(client, platformNamespace);
   const accounts =
-    wanted === "one each" ? await openAccounts(kit, ours, platformNamespace) : administrators(client);
+    count === "one each" ? await openAccounts(kit, ours, platformNamespace) : administrators(client);
   const bridge = await kit.bridge("bridge-1", { env: { ...(await accounts.env("bridge")), ...env } });
-  const told = {
+  const workerEnv = {
     DENREI_PIPECD_WEB_ADDRESS: pods.web,
     DENREI_PIPECD_API_ADDRESS: pods.api,
     ...env,
   };
-  const groups =
-    wanted === "one each" ? names.map((name) => [name]) : Array.from({ length: wanted }, () => names);
-  workers.push(
-    ...(await Promise.all(
-      groups.map(async (group, at) =>
-        kit.worker(`worker-${at + 1}`, group, { env: { ...told, ...(await accounts.env(group)) } }),
-      ),
-    )),
-  );
+  workers.push(...(await startWorkers(kit, accounts, { functions: names, count, env: workerEnv })));
   return {
-    ...world,
+    ...objects,
     kit,
     pods,
     workers,
-    env: told,
+    env: workerEnv,
     bridge,
     async namespace(name) {
       await createNamespace(client, name);
@@ -132,7 +125,7 @@ export async function startPipecd({
       }
     },
     async stop() {
-      await world.close();
+      await objects.close();
       await pods.stop();
       try {
         await accounts.assertEnough();

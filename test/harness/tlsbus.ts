@@ -6,6 +6,7 @@ import type { Child, LocalProcesses } from "../../deploy/local/index.ts";
 import { withFreePorts } from "../../deploy/local/parts/ports.ts";
 import type { KeyPair } from "../../deploy/local/pki.ts";
 import { programs } from "./programs.ts";
+import { base64 } from "./secretvalues.ts";
 
 const { "nats-server": binary } = await programs("nats-server");
 
@@ -50,7 +51,6 @@ const text = (path: string): Promise<string> => readFile(join(kubernetes, path),
 
 /** A Secret with a key pair and the CA to trust. */
 export function secretWith(name: string, ca: string, { cert, key }: KeyPair): Secret {
-  const base64 = (text: string) => Buffer.from(text).toString("base64");
   const data = { "ca.crt": base64(ca), "tls.crt": base64(cert), "tls.key": base64(key) };
   return { metadata: { name, namespace: "denrei" }, type: "kubernetes.io/tls", data };
 }

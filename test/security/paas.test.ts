@@ -12,12 +12,12 @@ import { childKinds } from "../../functions/paas/charts/kinds.ts";
 import { Image } from "../../functions/paas/kinds/kpack.ts";
 import { Application, AppPipeline, RemoteSync } from "../../functions/paas/kinds.ts";
 import { gatewayCrds } from "../gatewayapi/crds.ts";
-import { texts } from "../harness/ghapp.ts";
 import { githubReports } from "../harness/githubreports.ts";
 import { type Paas, platformNamespace, registry, startPaas } from "../harness/paas.ts";
 import { previewAt, previewsOn, untilNoObjects } from "../harness/previews.ts";
 import { remoteSyncs } from "../harness/remotesyncs.ts";
 import { accountUser } from "../harness/rights.ts";
+import { base64, texts } from "../harness/secretvalues.ts";
 import { has } from "../harness/testobjects.ts";
 import { unwritten } from "./exercised.ts";
 
@@ -140,8 +140,6 @@ test("a branch is built, its failure is reported, it moves to another image, and
   await kit.untilGone(Image, at);
   await kit.untilGone(ServiceAccount, account);
 });
-
-const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 /** Tokens issued with exactly these permissions, plus metadata, which every token may read. */
 const tokensFor = (...wanted: readonly string[]): readonly string[] =>
