@@ -1,22 +1,14 @@
 /** Applies cases and checks their results. */
-import type { KubeClient } from "../../bus/kube/client.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { expectationOf, type Fixture, readFixture } from "./fixture.ts";
-import type { Kubectl } from "./kubectl.ts";
 import type { Manifest } from "./manifest.ts";
 import type { AppliedCase, Ket } from "./options.ts";
-import { describe, type Sources } from "./report.ts";
-import { type Wanted, watched } from "./watching.ts";
+import { describe } from "./report.ts";
+import { limitOf, type WaitOptions } from "./waiting.ts";
+import { type Target, watched } from "./watching.ts";
 
 /** What cases need. */
-export interface CasesOptions {
-  readonly client: KubeClient;
-  readonly kubectl: Kubectl;
-  readonly namespace: string;
-  readonly witnesses: Sources;
-  /** Aborts after `millis`, or when the run is stopped. */
-  readonly within: (millis: number) => AbortSignal;
-  readonly deadlineMillis: number;
+export interface CasesOptions extends WaitOptions {
   /** The folder with the cases. */
   readonly folder: string | undefined;
 }
@@ -28,9 +20,9 @@ export class CaseError extends Error {
 
 /** Opens {@link Ket.apply}. Each case has a deadline. */
 export function openCases(options: CasesOptions): Ket["apply"] {
-  const { client, kubectl, namespace, witnesses, within, deadlineMillis, folder } = options;
+  const { client, kubectl, namespace, sources, deadlineMillis, folder } = options;
 
-  async function wantedOf(manifest: Manifest): Promise<Wanted> {
+  async function targetOf(manifest: Manifest): Promise<Target> {
     const { apiVersion, kind: name, metadata } = manifest;
     const kind = await kubectl.kindOf(apiVersion, name);
     const at = {
@@ -41,11 +33,11 @@ export function openCases(options: CasesOptions): Ket["apply"] {
   }
 
   async function expectAll(fixture: Fixture, millis: number): Promise<AppliedCase["found"]> {
-    const wanted = await Promise.all(fixture.expected.map(wantedOf));
-    const signal = within(millis);
-    const seen = await watched(client, wanted, signal);
-    const wrong = seen.filter(({ differences }) => differences.length > 0);
-    if (wrong.length === 0) return seen.map(({ object }) => object);
+    const targets = await Promise.all(fixture.expected.map(targetOf));
+    const signal = limitOf(options, millis);
+    const observed = await watched(client, targets, signal);
+    const wrong = observed.filter(({ differences }) => differences.length > 0);
+    if (wrong.length === 0) return observed.map(({ object }) => object);
     const lines = wrong.flatMap(({ kind, at, differences }) =>
       differences.map((line) => `  ${kind.kind} ${at.name} ${line}`),
     );
@@ -59,12 +51,12 @@ export function openCases(options: CasesOptions): Ket["apply"] {
   /** Describes every object that the case names, once. */
   async function describeAll(fixture: Fixture): Promise<string> {
     const named = [...fixture.given, ...fixture.expected];
-    const all = await Promise.allSettled(named.map(wantedOf));
+    const all = await Promise.allSettled(named.map(targetOf));
     const parts = new Map<string, Promise<string> | string>();
     for (const [at, one] of all.entries()) {
       const { kind, metadata } = named[at] as Manifest;
       if (one.status === "fulfilled")
-        parts.set(JSON.stringify([one.value.kind.group, kind, one.value.at]), describe(witnesses, one.value));
+        parts.set(JSON.stringify([one.value.kind.group, kind, one.value.at]), describe(sources, one.value));
       else parts.set(JSON.stringify([kind, metadata]), `${kind} ${metadata.name}: ${one.reason.message}`);
     }
     return (await Promise.all(parts.values())).join("\n");

@@ -1,8 +1,7 @@
 /** Starts a cluster, a bus, and functions for tests of functions: real parts, discarded at the end. */
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import type { Kind } from "../../bus/kube/kind.ts";
-import type { KubeObject, Stored } from "../../bus/kube/object.ts";
+import type { Stored } from "../../bus/kube/object.ts";
 import { connectBus } from "../../bus/nats/connect.ts";
 import { connectCluster } from "../../bus/process/cluster.ts";
 import { interestsOf } from "../../bus/worker/function.ts";
@@ -14,11 +13,10 @@ import { keyState, listedKeyState } from "./keystate.ts";
 import { openKubectl } from "./kubectl.ts";
 import type { Named } from "./manifest.ts";
 import { makeNamespace } from "./namespace.ts";
-import type { Ket, KetOptions, KindCluster, Ref } from "./options.ts";
+import type { Ket, KetOptions, KindCluster } from "./options.ts";
 import { startProcesses } from "./processes.ts";
-import { describe } from "./report.ts";
 import { onInterruption } from "./signals.ts";
-import { type Wanted, watched } from "./watching.ts";
+import { openWait } from "./waiting.ts";
 
 /** The default cluster name of processes. */
 const cluster = "default";
@@ -40,91 +38,50 @@ export async function startKet(options: KetOptions = {}): Promise<Ket> {
   // Closed in reverse order.
   await using starting = new AsyncDisposableStack();
   const interests = interestsOf(functions, cluster);
-  const ground = await openKetEnvironment({ options, functions, interests, crds });
-  starting.defer(ground.stop);
-  const client = await connectCluster({ path: ground.kubeconfigPath });
+  const environment = await openKetEnvironment({ options, functions, interests, crds });
+  starting.defer(environment.stop);
+  const client = await connectCluster({ path: environment.kubeconfigPath });
   starting.defer(() => client.connection.close());
-  const address = ground.deployed?.bus ?? { url: ground.platform?.natsUrl ?? "" };
+  const address = environment.deployed?.bus ?? { url: environment.platform?.natsUrl ?? "" };
   const bus = await connectBus({ ...address, name: "ket" });
   starting.defer(() => bus.nc.close());
   const isOwned = await makeNamespace(client, namespace);
-  const leftovers = new Map<string, Named>();
-  const id = ({ apiVersion, kind, metadata }: Named) =>
-    [apiVersion, kind, metadata.namespace, metadata.name].join(" ");
+  const leftovers = new Leftovers();
   const propagation = options.controllerManager === "omit" ? "Background" : "Foreground";
-  const kubectl = openKubectl(
-    { client, namespace, deadlineMillis, propagation },
-    { add: (named) => leftovers.set(id(named), named), gone: (named) => leftovers.delete(id(named)) },
-  );
-  const played = starting.use(new AsyncDisposableStack());
-  if (ground.owned === "part") {
+  const kubectl = openKubectl({ client, namespace, deadlineMillis, propagation }, leftovers);
+  const simulators = starting.use(new AsyncDisposableStack());
+  if (environment.owned === "part") {
     starting.defer(async () => {
-      const made = isOwned ? [{ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }] : [];
-      await kubectl.delete(...made, ...leftovers.values());
+      const created = isOwned ? [{ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }] : [];
+      await kubectl.delete(...created, ...leftovers.all());
     });
   }
-  const { platform } = ground;
+  const { platform, deployed, kind } = environment;
   const { workers, github } = platform
-    ? await startProcesses({ ground: { ...ground, platform }, options, namespace, functions, played })
+    ? await startProcesses({
+        environment: { ...environment, platform },
+        options,
+        namespace,
+        functions,
+        simulators,
+      })
     : { workers: [], github: undefined };
-  const closing = starting.move();
-  const over = new AbortController();
-  let stopping: Promise<void> | undefined;
-  const stop = (): Promise<void> => {
-    over.abort(new Error("the run was stopped"));
-    stopping ??= closing.disposeAsync();
-    return stopping;
-  };
-  closing.defer(onInterruption(stop));
+  const { stop, stopped } = stopOnce(starting.move());
 
-  const wantedOf = async <T extends KubeObject>({
-    name,
-    ...ref
-  }: Ref<T>): Promise<Omit<Wanted, "expected">> => {
-    const kind = "apiVersion" in ref ? await kubectl.kindOf(ref.apiVersion, ref.kind) : (ref.kind as Kind);
-    return {
-      kind,
-      at: kind.scope === "Cluster" ? { name } : { namespace: ref.namespace ?? namespace, name },
-    };
-  };
-  const log = ground.deployed?.log ?? (async () => workers.flatMap((worker) => worker.log.all));
-  const queue = ground.deployed ? listedKeyState : keyState;
-  const witnesses = { client, bus, functions, queue, log };
-  const within = (millis: number) => AbortSignal.any([AbortSignal.timeout(millis), over.signal]);
-
-  async function waitFor<T extends KubeObject>(
-    ref: Ref<T>,
-    expected: Wanted["expected"],
-    millis = deadlineMillis,
-  ): Promise<Stored<T> | undefined> {
-    const wanted = { ...(await wantedOf(ref)), expected };
-    const [seen] = await watched(client, [wanted], within(millis));
-    over.signal.throwIfAborted();
-    if (seen?.differences.length === 0) return seen.object as Stored<T> | undefined;
-    throw new Error(
-      `${wanted.kind.kind} ${wanted.at.name} did not become as expected within ${millis} ms:\n` +
-        `  ${seen?.differences.join("\n  ")}\n${await describe(witnesses, wanted)}`,
-    );
-  }
-
+  const log = deployed?.log ?? (async () => workers.flatMap((worker) => worker.log.all));
+  const sources = { client, bus, functions, queue: deployed ? listedKeyState : keyState, log };
+  const waits = { client, kubectl, namespace, sources, deadlineMillis, stopped };
+  const waitFor = openWait(waits);
   return {
     namespace,
-    kubeconfigPath: ground.kubeconfigPath,
+    kubeconfigPath: environment.kubeconfigPath,
     client,
     kubectl,
     nats: Object.assign(Object.create(bus) as typeof bus, { url: address.url }),
     github,
     workers,
-    kind: ground.kind && inNamespace(ground.kind, namespace),
-    apply: openCases({
-      kubectl,
-      client,
-      namespace,
-      witnesses,
-      within,
-      deadlineMillis,
-      folder: folderOf(options),
-    }),
+    kind: kind && inNamespace(kind, namespace),
+    apply: openCases({ ...waits, folder: folderOf(options) }),
     waitFor: async (ref, condition, millis) => (await waitFor(ref, condition, millis)) as Stored<never>,
     async waitUntilGone(ref, millis) {
       await waitFor(ref, { $absent: true }, millis);
@@ -133,6 +90,42 @@ export async function startKet(options: KetOptions = {}): Promise<Ket> {
       (await client.list(kind, kind.scope === "Cluster" ? undefined : within)).items,
     stop,
   };
+}
+
+/** Applied objects that are not deleted yet. */
+class Leftovers {
+  readonly #named = new Map<string, Named>();
+
+  add(named: Named): void {
+    this.#named.set(idOf(named), named);
+  }
+
+  gone(named: Named): void {
+    this.#named.delete(idOf(named));
+  }
+
+  all(): readonly Named[] {
+    return [...this.#named.values()];
+  }
+}
+
+const idOf = ({ apiVersion, kind, metadata }: Named): string =>
+  [apiVersion, kind, metadata.namespace, metadata.name].join(" ");
+
+/** Closes the run once, at the latest on a signal to this process. `stopped` aborts before it closes. */
+function stopOnce(closing: AsyncDisposableStack): {
+  readonly stop: () => Promise<void>;
+  readonly stopped: AbortSignal;
+} {
+  const over = new AbortController();
+  let stopping: Promise<void> | undefined;
+  const stop = (): Promise<void> => {
+    over.abort(new Error("the run was stopped"));
+    stopping ??= closing.disposeAsync();
+    return stopping;
+  };
+  closing.defer(onInterruption(stop));
+  return { stop, stopped: over.signal };
 }
 
 /** Forwards ports of the run's namespace, unless another one is given. */

@@ -55,10 +55,10 @@ export async function kindEnvironment(options: KetEnvironmentOptions): Promise<K
   starting.defer(() => ending.abort());
   const { kubectl } = programs;
   const cluster = openCluster({ plan, place, kubectl, kubeconfigPath, signal: ending.signal });
-  const ground = { kubeconfigPath, owned: "all", kind: cluster } as const;
+  const environment = { kubeconfigPath, owned: "all", kind: cluster } as const;
   if (plan.skaffold === undefined) {
     const closing = starting.move();
-    return { ...ground, platform: beside, stop: () => closing.disposeAsync() };
+    return { ...environment, platform: beside, stop: () => closing.disposeAsync() };
   }
   const { id, skaffold: deployed } = plan;
   const { context } = cluster;
@@ -66,7 +66,7 @@ export async function kindEnvironment(options: KetEnvironmentOptions): Promise<K
   const bus = await deployedBus({ plan: deployed, client, place }, cluster.forward);
   const closing = starting.move();
   return {
-    ...ground,
+    ...environment,
     deployed: { bus, log: () => deployedLog(client, id) },
     stop: () => closing.disposeAsync(),
   };

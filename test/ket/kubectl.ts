@@ -39,7 +39,7 @@ export interface KubectlOptions {
 }
 
 /** An object whose deletion was requested. */
-interface Removed {
+interface DeletedObject {
   readonly kind: Kind;
   readonly object: Named;
   readonly uid: string;
@@ -48,104 +48,130 @@ interface Removed {
 const manager = { fieldManager: "denrei-test", force: "take-ownership" } as const;
 
 /** Resolves with undefined for a missing object. */
-const ifThere = <T>(asked: Promise<T>): Promise<T | undefined> =>
-  asked.catch((error: unknown) => {
+const ifThere = <T>(request: Promise<T>): Promise<T | undefined> =>
+  request.catch((error: unknown) => {
     if (isNotFound(error)) return undefined;
     throw error;
   });
 
-/** Opens the operations. `applied` receives each applied and each deleted object. */
-export function openKubectl(
-  { client, namespace, deadlineMillis, propagation }: KubectlOptions,
-  applied: { readonly add: (named: Named) => unknown; readonly gone: (named: Named) => unknown },
-): Kubectl {
-  const kindOf = openDiscovery(client);
+/** Receives each applied and each deleted object. */
+export interface AppliedObjects {
+  add(named: Named): unknown;
+  gone(named: Named): unknown;
+}
 
-  async function placed<T extends Named>(named: T): Promise<{ readonly kind: Kind; readonly object: T }> {
-    const kind = await kindOf(named.apiVersion, named.kind);
-    if (kind.scope === "Cluster") return { kind, object: named };
-    return { kind, object: { ...named, metadata: { namespace, ...named.metadata } } };
+/** Opens the operations. */
+export const openKubectl = (options: KubectlOptions, applied: AppliedObjects): Kubectl =>
+  new ServerSideKubectl(options, applied);
+
+class ServerSideKubectl implements Kubectl {
+  readonly kindOf: Discovery;
+  readonly #options: KubectlOptions;
+  readonly #applied: AppliedObjects;
+
+  constructor(options: KubectlOptions, applied: AppliedObjects) {
+    this.kindOf = openDiscovery(options.client);
+    this.#options = options;
+    this.#applied = applied;
   }
 
-  async function applyOne(manifest: Manifest): Promise<Stored> {
-    const { kind, object } = await placed(manifest);
-    applied.add(object);
-    return client.apply(kind, object as unknown as KubeObject, manager);
-  }
-
-  async function apply(...manifests: readonly Manifest[]): Promise<Stored[]> {
+  async apply(...manifests: readonly Manifest[]): Promise<Stored[]> {
     const stored: Stored[] = [];
-    for (const manifest of manifests) stored.push(await applyOne(manifest));
+    for (const manifest of manifests) stored.push(await this.#applyOne(manifest));
     return stored;
   }
 
-  /** Requests a deletion. Resolves with the object unless it was already missing. */
-  async function removeOne(named: Named): Promise<Removed | undefined> {
-    const { kind, object } = await placed(named);
-    const there = await ifThere(client.get(kind, object.metadata));
-    if (there === undefined) {
-      applied.gone(object);
-      return undefined;
-    }
-    const { uid } = there.metadata;
-    await ifThere(client.delete(kind, object.metadata, { uid, propagation }));
-    return { kind, object, uid };
+  async applyFile(path: string): Promise<Stored[]> {
+    return this.apply(...(await readManifests(path)));
   }
 
-  async function remove(...named: readonly Named[]): Promise<void> {
+  async applyAllManifests(paths: readonly string[]): Promise<Stored[]> {
+    const manifests = (await Promise.all(paths.map(readManifests))).flat();
+    await this.delete(...manifests);
+    return this.apply(...manifests);
+  }
+
+  async applyKustomize(folder: string): Promise<Stored[]> {
+    return this.apply(...(await render<Manifest>(folder)));
+  }
+
+  async get(named: Named): Promise<Stored> {
+    const { kind, object } = await this.#located(named);
+    return this.#options.client.get(kind, object.metadata);
+  }
+
+  async delete(...named: readonly Named[]): Promise<void> {
     const failed: unknown[] = [];
-    const removed: Removed[] = [];
+    const deleted: DeletedObject[] = [];
     for (const one of named.toReversed()) {
       try {
-        const still = await removeOne(one);
-        if (still) removed.push(still);
+        const requested = await this.#requestDeletion(one);
+        if (requested) deleted.push(requested);
       } catch (error) {
         if (!(error instanceof UnservedKindError)) failed.push(error);
       }
     }
     // Concurrently: one object may stay until another is deleted.
-    const ended = removed.map(async ({ kind, object, uid }) => {
-      await untilGone(kind, object, uid);
-      applied.gone(object);
-    });
-    for (const one of await Promise.allSettled(ended)) if (one.status === "rejected") failed.push(one.reason);
+    for (const one of await Promise.allSettled(deleted.map((object) => this.#untilGone(object))))
+      if (one.status === "rejected") failed.push(one.reason);
     if (failed.length > 0)
       throw failed.length === 1 ? failed[0] : new AggregateError(failed, failed.join("\n"));
   }
 
-  /** Checks the UID, because another client may create an object with the same name. */
-  async function untilGone(kind: Kind, object: Named, uid: string): Promise<void> {
-    let last: Stored | undefined;
-    const trouble: ReadFailure = {};
-    const signal = AbortSignal.timeout(deadlineMillis);
-    for await (const now of changesOf(client, kind, object.metadata, signal, trouble)) {
-      if (now?.metadata.uid !== uid) return;
-      last = now;
-    }
-    const kept = last?.metadata as { finalizers?: string[] } | undefined;
-    throw new Error(
-      `${nameText(object)} still exists ${deadlineMillis} ms after its deletion, kept by ` +
-        `${kept?.finalizers?.join(", ") || "no finalizer"}. ` +
-        ["Does the function with that finalizer run?", ...failureLines(trouble)].join("\n"),
-    );
+  async deleteFile(path: string): Promise<void> {
+    await this.delete(...(await readManifests(path)));
   }
 
-  return {
-    kindOf,
-    apply,
-    delete: remove,
-    applyFile: async (path) => apply(...(await readManifests(path))),
-    async applyAllManifests(paths) {
-      const manifests = (await Promise.all(paths.map(readManifests))).flat();
-      await remove(...manifests);
-      return apply(...manifests);
-    },
-    applyKustomize: async (folder) => apply(...(await render<Manifest>(folder))),
-    async get(named) {
-      const { kind, object } = await placed(named);
-      return client.get(kind, object.metadata);
-    },
-    deleteFile: async (path) => remove(...(await readManifests(path))),
-    deleteKustomize: async (folder) => remove(...(await render<Manifest>(folder))),
-  };
+  async deleteKustomize(folder: string): Promise<void> {
+    await this.delete(...(await render<Manifest>(folder)));
+  }
+
+  /** The kind of an object, and the object with its namespace. */
+  async #located<T extends Named>(named: T): Promise<{ readonly kind: Kind; readonly object: T }> {
+    const kind = await this.kindOf(named.apiVersion, named.kind);
+    if (kind.scope === "Cluster") return { kind, object: named };
+    const { namespace } = this.#options;
+    return { kind, object: { ...named, metadata: { namespace, ...named.metadata } } };
+  }
+
+  async #applyOne(manifest: Manifest): Promise<Stored> {
+    const { kind, object } = await this.#located(manifest);
+    this.#applied.add(object);
+    return this.#options.client.apply(kind, object as unknown as KubeObject, manager);
+  }
+
+  /** Resolves with the object unless it was already missing. */
+  async #requestDeletion(named: Named): Promise<DeletedObject | undefined> {
+    const { client, propagation } = this.#options;
+    const { kind, object } = await this.#located(named);
+    const existing = await ifThere(client.get(kind, object.metadata));
+    if (existing === undefined) {
+      this.#applied.gone(object);
+      return undefined;
+    }
+    const { uid } = existing.metadata;
+    await ifThere(client.delete(kind, object.metadata, { uid, propagation }));
+    return { kind, object, uid };
+  }
+
+  /** Checks the UID, because another client may create an object with the same name. */
+  async #untilGone({ kind, object, uid }: DeletedObject): Promise<void> {
+    const { client, deadlineMillis } = this.#options;
+    let last: Stored | undefined;
+    const failure: ReadFailure = {};
+    const signal = AbortSignal.timeout(deadlineMillis);
+    for await (const now of changesOf(client, kind, object.metadata, signal, failure)) {
+      if (now?.metadata.uid !== uid) {
+        this.#applied.gone(object);
+        return;
+      }
+      last = now;
+    }
+    const metadata = last?.metadata as { finalizers?: string[] } | undefined;
+    throw new Error(
+      `${nameText(object)} still exists ${deadlineMillis} ms after its deletion, kept by ` +
+        `${metadata?.finalizers?.join(", ") || "no finalizer"}. ` +
+        ["Does the function with that finalizer run?", ...failureLines(failure)].join("\n"),
+    );
+  }
 }

@@ -10,12 +10,12 @@ import type { KetOptions } from "./options.ts";
 
 /** What the processes need. */
 export interface ProcessesOptions {
-  readonly ground: Pick<KetEnvironment, "kubeconfigPath" | "owned"> & { readonly platform: LocalNats };
+  readonly environment: Pick<KetEnvironment, "kubeconfigPath" | "owned"> & { readonly platform: LocalNats };
   readonly options: KetOptions;
   readonly namespace: string;
   readonly functions: readonly ReconcileFunction[];
-  /** Disposed when GitHub is no longer needed. */
-  readonly played: AsyncDisposableStack;
+  /** Stops GitHub at the end of the run. */
+  readonly simulators: AsyncDisposableStack;
 }
 
 /** The started processes. */
@@ -26,16 +26,16 @@ export interface Processes {
 
 /** Starts them; resolves when all are ready. */
 export async function startProcesses({
-  ground: { platform, kubeconfigPath, owned },
-  options: { functions: wanted = [], github: seed, workers: count = 1, env },
+  environment: { platform, kubeconfigPath, owned },
+  options: { functions: requested = [], github: seed, workers: count = 1, env },
   namespace,
   functions,
-  played,
+  simulators,
 }: ProcessesOptions): Promise<Processes> {
   const github = seed && (await startGitHub(seed));
-  if (github) played.defer(() => github.stop());
+  if (github) simulators.defer(() => github.stop());
   if (functions.length === 0) return { workers: [], github };
-  const args = wanted.map(argumentOf);
+  const args = requested.map(argumentOf);
   const as = (role: string) => ({ KUBECONFIG: kubeconfigPath, NATS_URL: platform.natsUrlFor(role) });
   // In an existing cluster, the functions watch only the run's namespace, and all cluster-scoped objects.
   const watched = owned === "all" ? {} : { DENREI_NAMESPACES: namespace };

@@ -9,7 +9,7 @@ import { kindsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
 import { Lines } from "../harness/lines.ts";
 import { Event } from "../harness/testobjects.ts";
 import type { keyState } from "./keystate.ts";
-import type { Wanted } from "./watching.ts";
+import type { Target } from "./watching.ts";
 
 /** The sources of the description. */
 export interface Sources {
@@ -28,24 +28,21 @@ const section = (title: string, lines: readonly string[]) =>
   `  ${title}:\n${indented(lines.length === 0 ? "none" : lines.join("\n"))}`;
 
 /** Object, Events, log, and queue as text. A source that fails is reported in its section. */
-export async function describe(
-  witnesses: Sources,
-  { kind, at }: Pick<Wanted, "kind" | "at">,
-): Promise<string> {
+export async function describe(sources: Sources, { kind, at }: Pick<Target, "kind" | "at">): Promise<string> {
   const key: ObjectKey = { namespace: at.namespace ?? "", name: at.name };
   const isOf = (fn: ReconcileFunction) => kindText(fn.for) === kindText(kind);
-  const functions = witnesses.functions.filter(isOf);
+  const functions = sources.functions.filter(isOf);
   const parts = await Promise.all([
-    sectionOf("object", () => objectLines(witnesses, kind, at)),
-    sectionOf("Events", () => eventLines(witnesses, kind.kind, at)),
-    ...(functions.length === 0 ? [] : [sectionOf("log", async () => logLines(await witnesses.log(), key))]),
+    sectionOf("object", () => objectLines(sources, kind, at)),
+    sectionOf("Events", () => eventLines(sources, kind.kind, at)),
+    ...(functions.length === 0 ? [] : [sectionOf("log", async () => logLines(await sources.log(), key))]),
     ...functions.map((fn) =>
       sectionOf("queue", async () => [
-        await witnesses.queue(witnesses.bus, { fn: fn.name, cluster: "default" }, key),
+        await sources.queue(sources.bus, { fn: fn.name, cluster: "default" }, key),
       ]),
     ),
   ]);
-  const others = witnesses.functions.filter(
+  const others = sources.functions.filter(
     (fn) => !isOf(fn) && kindsOf(fn).some((one) => kindText(one) === kindText(kind)),
   );
   const note =
@@ -61,7 +58,7 @@ async function sectionOf(title: string, ask: () => Promise<readonly string[]>): 
   }
 }
 
-async function objectLines({ client }: Sources, kind: Wanted["kind"], at: Wanted["at"]): Promise<string[]> {
+async function objectLines({ client }: Sources, kind: Target["kind"], at: Target["at"]): Promise<string[]> {
   try {
     const object = await client.get(kind, at);
     const { managedFields: _, ...metadata } = object.metadata as typeof object.metadata & {
@@ -74,7 +71,7 @@ async function objectLines({ client }: Sources, kind: Wanted["kind"], at: Wanted
   }
 }
 
-async function eventLines({ client }: Sources, kind: string, at: Wanted["at"]): Promise<string[]> {
+async function eventLines({ client }: Sources, kind: string, at: Target["at"]): Promise<string[]> {
   // Events about cluster-scoped objects are in `default`.
   const { items } = await client.list(Event, at.namespace ?? "default");
   return items

@@ -5,33 +5,33 @@ import type { Stored } from "../../bus/kube/object.ts";
 import { changesOf, failureLines, type ReadFailure } from "../harness/changes.ts";
 import { differences, type Expectation, isAbsence } from "./match.ts";
 
-/** An object and its expectation: a partial object or a condition. */
-export interface Wanted {
+/** An object and what is expected of it: a partial object or a condition. */
+export interface Target {
   readonly kind: Kind;
   readonly at: ObjectName;
   readonly expected: Expectation | ((object: Stored) => boolean);
 }
 
 /** The last known state of an object. */
-export interface Seen extends Wanted {
+export interface ObservedObject extends Target {
   readonly object: Stored | undefined;
   /** Empty when it is as expected. */
   readonly differences: readonly string[];
 }
 
-function seen(wanted: Wanted, object: Stored | undefined): Seen {
-  return { ...wanted, object, differences: differing(wanted, object) };
+function observed(target: Target, object: Stored | undefined): ObservedObject {
+  return { ...target, object, differences: differing(target, object) };
 }
 
-function differing({ expected }: Wanted, object: Stored | undefined): readonly string[] {
+function differing({ expected }: Target, object: Stored | undefined): readonly string[] {
   if (object === undefined && !isAbsence(expected)) return ["it does not exist"];
   if (typeof expected !== "function") return differences(expected, object);
   return expected(object as Stored) ? [] : [`expected ${expected.toString()}`];
 }
 
 /** The object is neither known to exist nor known to be missing. */
-const unseen = (wanted: Wanted): Seen => ({
-  ...wanted,
+const unanswered = (target: Target): ObservedObject => ({
+  ...target,
   object: undefined,
   differences: ["the API server has not answered"],
 });
@@ -39,26 +39,25 @@ const unseen = (wanted: Wanted): Seen => ({
 /** Resolves with the last known states when all are as expected at the same time, or when the signal aborts. */
 export async function watched(
   client: KubeClient,
-  wanted: readonly Wanted[],
+  targets: readonly Target[],
   signal: AbortSignal,
-): Promise<readonly Seen[]> {
+): Promise<readonly ObservedObject[]> {
   const over = new AbortController();
   const until = AbortSignal.any([signal, over.signal]);
-  const now = new Map<Wanted, Seen>();
-  const follow = async (one: Wanted): Promise<ReadFailure> => {
-    const trouble: ReadFailure = {};
-    for await (const object of changesOf(client, one.kind, one.at, until, trouble)) {
-      now.set(one, seen(one, object));
-      const isAll = wanted.every((other) => now.get(other)?.differences.length === 0);
-      if (isAll) over.abort();
+  const now = new Map<Target, ObservedObject>();
+  const follow = async (one: Target): Promise<ReadFailure> => {
+    const failure: ReadFailure = {};
+    for await (const object of changesOf(client, one.kind, one.at, until, failure)) {
+      now.set(one, observed(one, object));
+      if (targets.every((other) => now.get(other)?.differences.length === 0)) over.abort();
       if (until.aborted) break;
     }
-    return trouble;
+    return failure;
   };
-  const troubles = await Promise.all(wanted.map(follow));
-  return wanted.map((one, at) => {
-    const last = now.get(one) ?? unseen(one);
+  const failures = await Promise.all(targets.map(follow));
+  return targets.map((one, at) => {
+    const last = now.get(one) ?? unanswered(one);
     if (last.differences.length === 0) return last;
-    return { ...last, differences: [...last.differences, ...failureLines(troubles[at] ?? {})] };
+    return { ...last, differences: [...last.differences, ...failureLines(failures[at] ?? {})] };
   });
 }
