@@ -2,10 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Browser, BrowserContext, Page } from "playwright-core";
-import { Namespace } from "../../bus/kube/kind.ts";
+import type { Browser, Page } from "playwright-core";
 import { connectBus } from "../../bus/nats/connect.ts";
-
 import { ensureTopology } from "../../bus/topology.ts";
 import { builtPage } from "../../deploy/environment/page.ts";
 import { userRoles } from "../../deploy/generate/users.ts";
@@ -15,6 +13,7 @@ import type { IssuerOptions, SimulatedIssuer } from "../../deploy/simulators/log
 import type { Person } from "../../deploy/simulators/login/loginpage.ts";
 import { functions } from "../../functions/index.ts";
 import { sharedBrowser } from "./chromium.ts";
+import { DashboardPages } from "./dashboardpages.ts";
 import {
   type LocalTestEnvironment,
   type OwnTestEnvironment,
@@ -24,9 +23,11 @@ import {
   startReplica,
   type TestEnvironmentOptions,
 } from "./environment.ts";
+import type { IssuerSite } from "./issuersite.ts";
+import { createNamespace } from "./namespaces.ts";
 import { people } from "./people.ts";
 import { grant } from "./rights.ts";
-import { logIn, sessionCookieName, type Visitor } from "./visitor.ts";
+import { logIn, type Visitor } from "./visitor.ts";
 
 export { people } from "./people.ts";
 
@@ -112,92 +113,33 @@ export async function startOwnDashboardEnvironment({
   return { ...(await dashboardEnvironmentOn(kit, options, usernamePrefix)), kit };
 }
 
-/** Waits for the logged-in page, and selects the namespace if one is given. */
-async function inside(page: Page, namespace: string | undefined): Promise<Page> {
-  await page.getByRole("button", { name: "Log out" }).waitFor();
-  // The first page redirects to another, which renders the header again and discards text typed before.
-  await page.getByRole("heading", { level: 1 }).first().waitFor();
-  if (namespace !== undefined) {
-    await page.getByLabel("Namespace", { exact: true }).fill(namespace);
-    await page.keyboard.press("Enter");
-  }
-  return page;
-}
-
 async function dashboardEnvironmentOn(
   kit: LocalTestEnvironment,
-  { idTokenSeconds, functions: shown = [], github: startGitHub }: DashboardEnvironmentOptions,
+  options: DashboardEnvironmentOptions,
   usernamePrefix = "",
 ): Promise<DashboardEnvironment> {
-  const { client, platform } = kit;
+  const { platform } = kit;
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
+  const pages = new DashboardPages(url);
   let issuer: SimulatedIssuer | undefined;
-  const contexts: BrowserContext[] = [];
-
-  async function emptyPage(): Promise<Page> {
-    // Animations cost CPU time and change nothing that tests check.
-    const context = await (await sharedBrowser()).newContext({ reducedMotion: "reduce" });
-    contexts.push(context);
-    context.setDefaultTimeout(60_000);
-    return context.newPage();
-  }
 
   async function stop(): Promise<void> {
-    for (const context of contexts) await context.close();
+    await pages.close();
     await issuer?.stop();
     await kit.stop();
   }
 
   try {
-    const site = platform.issuer;
-    if (site === undefined) throw new Error("the API server trusts no issuer");
-    issuer = await site.start({
-      people: Object.values(people),
-      dashboardUrl: url,
-      ...(idTokenSeconds !== undefined && { idTokenSeconds }),
-    });
-    for (const name of [team, foreign])
-      await client.create(
-        Namespace,
-        { apiVersion: "v1", kind: "Namespace", metadata: { name }, spec: {} },
-        { fieldManager: "test" },
-      );
-    await grant(client, [
-      ...userRoles(functions),
-      ...partsOf.admin.map((role) => binding(team, `${usernamePrefix}${people.alice.name}`, role)),
-      ...partsOf.view.map((role) => binding(team, `${usernamePrefix}${people.bob.name}`, role)),
-    ]);
-    // A dashboard waits for the bridge of its version, which creates the streams. Not every test has one.
-    const asBridge = await connectBus({ url: platform.natsUrlFor("bridge"), name: "test" });
-    await ensureTopology(asBridge, { replicas: 1, ackWaitMillis: 10_000 });
-    await asBridge.nc.close();
-    const file = async (name: string, text: string) => {
-      const path = join(platform.directory, name);
-      await writeFile(path, text, { mode: 0o600 });
-      return path;
-    };
-    const github = await startGitHub?.(`${url}/auth/github/callback`);
-    const [app] = github?.apps ?? [];
-    const keysPath = await file("dashboard-keys", `${newKey()}\n`);
-    const env = {
-      KUBECONFIG: platform.kubeconfigPath,
-      NATS_URL: platform.natsUrlFor("dashboard"),
-      DENREI_DASHBOARD_KEYS: keysPath,
-      DENREI_OIDC_ISSUER: issuer.url,
-      DENREI_OIDC_CLIENT_ID: issuer.clientId,
-      DENREI_OIDC_CLIENT_SECRET: await file("oidc-secret", issuer.clientSecret),
-      DENREI_OIDC_CA: site.caPath,
-      ...(github &&
-        app && {
-          DENREI_GITHUB_URL: github.url,
-          DENREI_GITHUB_CLIENT_ID: app.clientId,
-          DENREI_GITHUB_CLIENT_SECRET: await file("github-secret", app.clientSecret),
-        }),
-    };
+    issuer = await startIssuer(kit, url, options);
+    await createTeams(kit, usernamePrefix);
+    await createStreams(kit);
+    const github = await options.github?.(`${url}/auth/github/callback`);
+    const keysPath = await fileIn(platform, "dashboard-keys", `${newKey()}\n`);
+    const env = await environmentOf(platform, { url, keysPath, issuer, github });
     const replica = (name: string, address: string) =>
-      startReplica(platform, name, ["dashboard", ...shown], {
-        env: { ...env, DENREI_DASHBOARD_URL: url, DENREI_DASHBOARD_ADDRESS: address },
+      startReplica(platform, name, ["dashboard", ...(options.functions ?? [])], {
+        env: { ...env, DENREI_DASHBOARD_ADDRESS: address },
       });
     const dashboard = await replica("dashboard-1", `127.0.0.1:${port}`);
     return {
@@ -213,27 +155,88 @@ async function dashboardEnvironmentOn(
       },
       visitor: (person) => logIn(url, person),
       browser: sharedBrowser,
-      async loggedIn(person, namespace) {
-        const page = await emptyPage();
-        const { cookies } = await logIn(url, person);
-        const cookie = { name: sessionCookieName, value: cookies.get(sessionCookieName) ?? "", url };
-        await page.context().addCookies([{ ...cookie, httpOnly: true, sameSite: "Lax" }]);
-        await page.goto(url);
-        return inside(page, namespace);
-      },
-      async loggedInByHand(person, namespace) {
-        const page = await emptyPage();
-        await page.goto(url);
-        await page.getByRole("link", { name: "Log in" }).click();
-        await page.getByLabel("Name").fill(person.name);
-        await page.getByLabel("Password").fill(person.password);
-        await page.getByRole("button", { name: "Log in" }).click();
-        return inside(page, namespace);
-      },
+      loggedIn: (person, namespace) => pages.loggedIn(person, namespace),
+      loggedInByHand: (person, namespace) => pages.loggedInByHand(person, namespace),
       stop,
     };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** Where the issuer that the API server trusts listens. */
+const siteOf = ({ issuer }: LocalTestEnvironment["platform"]): IssuerSite => {
+  if (issuer === undefined) throw new Error("the API server trusts no issuer");
+  return issuer;
+};
+
+const startIssuer = (
+  { platform }: LocalTestEnvironment,
+  dashboardUrl: string,
+  { idTokenSeconds }: DashboardEnvironmentOptions,
+): Promise<SimulatedIssuer> =>
+  siteOf(platform).start({
+    people: Object.values(people),
+    dashboardUrl,
+    ...(idTokenSeconds !== undefined && { idTokenSeconds }),
+  });
+
+/** Creates the namespaces, the roles, and the rights of alice and bob. */
+async function createTeams({ client }: LocalTestEnvironment, usernamePrefix: string): Promise<void> {
+  for (const name of [team, foreign]) await createNamespace(client, name);
+  await grant(client, [
+    ...userRoles(functions),
+    ...partsOf.admin.map((role) => binding(team, `${usernamePrefix}${people.alice.name}`, role)),
+    ...partsOf.view.map((role) => binding(team, `${usernamePrefix}${people.bob.name}`, role)),
+  ]);
+}
+
+/** A dashboard waits for the bridge of its version, which creates the streams. Not every test has one. */
+async function createStreams({ platform }: LocalTestEnvironment): Promise<void> {
+  const asBridge = await connectBus({ url: platform.natsUrlFor("bridge"), name: "test" });
+  await ensureTopology(asBridge, { replicas: 1, ackWaitMillis: 10_000 });
+  await asBridge.nc.close();
+}
+
+interface DashboardSettings {
+  readonly url: string;
+  readonly keysPath: string;
+  readonly issuer: SimulatedIssuer;
+  readonly github: SimulatedGitHub | undefined;
+}
+
+/** The environment of each replica, except for its own address. */
+async function environmentOf(
+  platform: LocalTestEnvironment["platform"],
+  { url, keysPath, issuer, github }: DashboardSettings,
+): Promise<Readonly<Record<string, string>>> {
+  const [app] = github?.apps ?? [];
+  return {
+    KUBECONFIG: platform.kubeconfigPath,
+    NATS_URL: platform.natsUrlFor("dashboard"),
+    DENREI_DASHBOARD_URL: url,
+    DENREI_DASHBOARD_KEYS: keysPath,
+    DENREI_OIDC_ISSUER: issuer.url,
+    DENREI_OIDC_CLIENT_ID: issuer.clientId,
+    DENREI_OIDC_CLIENT_SECRET: await fileIn(platform, "oidc-secret", issuer.clientSecret),
+    DENREI_OIDC_CA: siteOf(platform).caPath,
+    ...(github &&
+      app && {
+        DENREI_GITHUB_URL: github.url,
+        DENREI_GITHUB_CLIENT_ID: app.clientId,
+        DENREI_GITHUB_CLIENT_SECRET: await fileIn(platform, "github-secret", app.clientSecret),
+      }),
+  };
+}
+
+/** Writes a file that only this user can read; resolves with its path. */
+async function fileIn(
+  { directory }: LocalTestEnvironment["platform"],
+  name: string,
+  text: string,
+): Promise<string> {
+  const path = join(directory, name);
+  await writeFile(path, text, { mode: 0o600 });
+  return path;
 }
