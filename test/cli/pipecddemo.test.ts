@@ -9,9 +9,61 @@ const args = ["demo", "pipecd"];
 
 const id = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 
-/** The steps: who did what. */
-const stepsIn = (stdout: string): { readonly by: string; readonly what: string }[] =>
-  [...stdout.matchAll(/^ {2} *[\d.]+ s {3}(\S*) +(.*)$/gm)].map(([, by = "", what = ""]) => ({ by, what }));
+const worker = /^worker-[123]$/;
+
+interface Step {
+  readonly actor: string;
+  readonly text: string;
+}
+
+/** The steps that the demo printed. */
+class Steps {
+  readonly #steps: readonly Step[];
+
+  constructor(stdout: string) {
+    const lines = stdout.matchAll(/^ {2} *[\d.]+ s {3}(\S*) +(.*)$/gm);
+    this.#steps = [...lines].map(([, actor = "", text = ""]) => ({ actor, text }));
+  }
+
+  /** The position of the only step with this actor and text. */
+  one(actor: RegExp, text: string): number {
+    const pattern = new RegExp(`^${text}$`);
+    const found = this.#steps.filter((step) => actor.test(step.actor) && pattern.test(step.text));
+    expect(found, `${actor} ${text}`).toHaveLength(1);
+    return this.#steps.indexOf(found[0] as Step);
+  }
+
+  /** The positions of all steps with this actor and text. */
+  all(actor: RegExp, text: RegExp): number[] {
+    return this.#steps.flatMap((step, at) => (actor.test(step.actor) && text.test(step.text) ? [at] : []));
+  }
+
+  ran(name: string): number {
+    return this.one(/^kwok$/, `runs ${name}: .+`);
+  }
+
+  ready(object: string): number {
+    return this.one(/^demo$/, `found the ${object} ready \\(.+\\)`);
+  }
+
+  deleted(object: string): number {
+    return this.one(/^$/, `the ${object} was deleted`);
+  }
+
+  /** The ID in the text of a step. */
+  idAt(position: number): string | undefined {
+    return new RegExp(id).exec(this.#steps[position]?.text ?? "")?.[0];
+  }
+}
+
+/** IDs at PipeCD. */
+interface RegisteredIds {
+  readonly piped: string | undefined;
+  readonly application: string | undefined;
+}
+
+const expectAscending = (...positions: number[]) =>
+  expect(positions).toEqual(positions.toSorted((a, b) => a - b));
 
 /** Cells of the only row of a table, without its age. */
 const row = (stdout: string, kind: string): string[] | undefined =>
@@ -21,42 +73,30 @@ const row = (stdout: string, kind: string): string[] | undefined =>
     ?.split(/ {2,}/)
     .slice(0, -1);
 
-test("starts and registers everything, deploys new images, and deletes everything in order", async () => {
-  const here = place();
-  const { code, signal, stdout, stderr } = await run(args, { env: here.env });
-  expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: "" });
-  const steps = stepsIn(stdout);
-  const at = (by: RegExp, what: string): number => {
-    const fits = new RegExp(`^${what}$`);
-    const found = steps.filter((step) => by.test(step.by) && fits.test(step.what));
-    expect(found, `${by} ${what}`).toHaveLength(1);
-    return steps.indexOf(found[0] as (typeof steps)[number]);
-  };
-  const isAscending = (...places: number[]) => expect(places).toEqual(places.toSorted((a, b) => a - b));
-  const ran = (name: string) => at(/^kwok$/, `runs ${name}: .+`);
-  const ready = (object: string) => at(/^demo$/, `found the ${object} ready \\(.+\\)`);
-  const deleted = (object: string) => at(/^$/, `the ${object} was deleted`);
-  const worker = /^worker-[123]$/;
-
-  // Server and ops wait for their stores, the agent for the server, and the application for the agent.
-  const server = ran("controlplane-sample-server");
+/** Server and ops wait for their stores, the agent for the server, and the application for the agent. */
+function expectStart(steps: Steps): RegisteredIds {
+  const server = steps.ran("controlplane-sample-server");
   for (const store of ["minio-sample-minio", "mysql-sample-mysql"]) {
-    isAscending(ran(store), server);
-    isAscending(ran(store), ran("controlplane-sample-ops"));
+    expectAscending(steps.ran(store), server);
+    expectAscending(steps.ran(store), steps.ran("controlplane-sample-ops"));
   }
   for (const part of ["cache", "gateway"])
-    isAscending(ran(`controlplane-sample-${part}`), ready("ControlPlane controlplane-sample"));
-  const [piped, application] = [
-    at(worker, `registered the piped test-piped at PipeCD as ${id}`),
-    at(worker, `registered the application test-application at PipeCD as ${id}`),
-  ];
-  isAscending(server, piped, application, ready("Application application-sample"));
-  isAscending(piped, ran("piped-sample"), ready("Piped piped-sample"));
+    expectAscending(
+      steps.ran(`controlplane-sample-${part}`),
+      steps.ready("ControlPlane controlplane-sample"),
+    );
+  const piped = steps.one(worker, `registered the piped test-piped at PipeCD as ${id}`);
+  const application = steps.one(worker, `registered the application test-application at PipeCD as ${id}`);
+  expectAscending(server, piped, application, steps.ready("Application application-sample"));
+  expectAscending(piped, steps.ran("piped-sample"), steps.ready("Piped piped-sample"));
   for (const object of ["Minio minio-sample", "Mysql mysql-sample", "Environment environment-sample"])
-    ready(object);
-  const idIn = (place: number) => new RegExp(id).exec(steps[place]?.what ?? "")?.[0];
-  expect(row(stdout, "applications")?.slice(-3)).toEqual(["Kubernetes", idIn(application), "True"]);
-  expect(row(stdout, "pipeds")?.slice(-4)).toEqual(["v0.57.0", idIn(piped), "1", "True"]);
+    steps.ready(object);
+  return { piped: steps.idAt(piped), application: steps.idAt(application) };
+}
+
+function expectTables(stdout: string, ids: RegisteredIds): void {
+  expect(row(stdout, "applications")?.slice(-3)).toEqual(["Kubernetes", ids.application, "True"]);
+  expect(row(stdout, "pipeds")?.slice(-4)).toEqual(["v0.57.0", ids.piped, "1", "True"]);
   expect(row(stdout, "environments")).toContain("test-environment");
   expect(row(stdout, "controlplanes")).toEqual([
     "controlplane-sample",
@@ -64,45 +104,59 @@ test("starts and registers everything, deploys new images, and deletes everythin
     ...["1", "1", "1", "1", "True"],
   ]);
   for (const kind of ["minios", "mysqls"]) expect(row(stdout, kind)).toContain("1");
-
-  const places = (by: RegExp, what: RegExp) =>
-    steps.flatMap((step, place) => (by.test(step.by) && what.test(step.what) ? [place] : []));
-  const chapters = [
-    places(/^demo$/, /^requested a build of the commit (1{7}|2{7})$/),
-    places(
-      worker,
-      new RegExp(`^PipeCD has the event ${id} for registry.example.com/web@sha256:[0-9a-f]{7}…$`),
-    ),
-    places(
-      /^agent$/,
-      /^committed to examples: Deploy registry.example.com\/web@sha256:[0-9a-f]{7}… \([0-9a-f]{7}\)$/,
-    ),
-    places(/^agent$/, /^created a deployment of test-application at [0-9a-f]{7}$/),
-    places(
-      /^demo$/,
-      /^found the EventRegistration eventregistration-sample handled \(Successfully updated .*\)$/,
-    ),
-  ];
-  expect(chapters.map(({ length }) => length)).toEqual([2, 2, 2, 2, 2]);
-  isAscending(...[0, 1].flatMap((image) => chapters.map((chapter) => chapter[image] ?? Number.NaN)));
   expect(row(stdout, "eventregistrations")?.slice(-4)).toEqual([
     "quickstart",
     "web-image",
     "Succeeded",
     "True",
   ]);
+}
 
-  isAscending(
-    at(/^demo$/, "deleted everything at once, .*"),
-    deleted("Application application-sample"),
-    deleted("Piped piped-sample"),
-    deleted("Environment environment-sample"),
-    deleted("ControlPlane controlplane-sample"),
-    Math.min(deleted("Mysql mysql-sample"), deleted("Minio minio-sample")),
-    at(/^demo$/, "verified that nothing remains: no .*, ClusterRole, or ClusterRoleBinding"),
+/** Each of the two images is built, registered, committed, deployed, and reported, in this order. */
+function expectTwoDeployments(steps: Steps): void {
+  const chapters = [
+    steps.all(/^demo$/, /^requested a build of the commit (1{7}|2{7})$/),
+    steps.all(
+      worker,
+      new RegExp(`^PipeCD has the event ${id} for registry.example.com/web@sha256:[0-9a-f]{7}…$`),
+    ),
+    steps.all(
+      /^agent$/,
+      /^committed to examples: Deploy registry.example.com\/web@sha256:[0-9a-f]{7}… \([0-9a-f]{7}\)$/,
+    ),
+    steps.all(/^agent$/, /^created a deployment of test-application at [0-9a-f]{7}$/),
+    steps.all(
+      /^demo$/,
+      /^found the EventRegistration eventregistration-sample handled \(Successfully updated .*\)$/,
+    ),
+  ];
+  expect(chapters.map(({ length }) => length)).toEqual([2, 2, 2, 2, 2]);
+  expectAscending(...[0, 1].flatMap((image) => chapters.map((chapter) => chapter[image] ?? Number.NaN)));
+}
+
+function expectDeletion(steps: Steps, ids: RegisteredIds): void {
+  expectAscending(
+    steps.one(/^demo$/, "deleted everything at once, .*"),
+    steps.deleted("Application application-sample"),
+    steps.deleted("Piped piped-sample"),
+    steps.deleted("Environment environment-sample"),
+    steps.deleted("ControlPlane controlplane-sample"),
+    Math.min(steps.deleted("Mysql mysql-sample"), steps.deleted("Minio minio-sample")),
+    steps.one(/^demo$/, "verified that nothing remains: no .*, ClusterRole, or ClusterRoleBinding"),
   );
-  at(worker, `PipeCD has deleted the application ${idIn(application)}`);
-  at(worker, `PipeCD has disabled the piped ${idIn(piped)}`);
+  steps.one(worker, `PipeCD has deleted the application ${ids.application}`);
+  steps.one(worker, `PipeCD has disabled the piped ${ids.piped}`);
+}
+
+test("starts and registers everything, deploys new images, and deletes everything in order", async () => {
+  const here = place();
+  const { code, signal, stdout, stderr } = await run(args, { env: here.env });
+  expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: "" });
+  const steps = new Steps(stdout);
+  const ids = expectStart(steps);
+  expectTables(stdout, ids);
+  expectTwoDeployments(steps);
+  expectDeletion(steps, ids);
   expect(here.processes()).toEqual([]);
   expect(here.runs()).toEqual([]);
 });
