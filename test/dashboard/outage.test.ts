@@ -109,14 +109,11 @@ test("limits the requests in flight of each user", async () => {
   expect((await alice.fetch(proxied)).status).toBe(200);
 });
 
-test("reports an API server outage, then resumes requests, changes, and logs without loss or repetition", async () => {
-  const { client, platform } = scene.kit;
-  const log = await node.pod(team, "restarts", "main");
-  const texts = (from: number, to: number) =>
-    Array.from({ length: to - from }, (_, at) => `line ${from + at}`);
-  const written = new Date(Date.UTC(2026, 0, 2, 3, 4, 5));
-  log.write(written, ...texts(0, 3));
-  await client.create(
+/** The numbered lines of a log. */
+const texts = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => `line ${from + at}`);
+
+const createScaledDown = () =>
+  scene.kit.client.create(
     Application,
     {
       apiVersion: apiVersionOf(Application),
@@ -126,32 +123,41 @@ test("reports an API server outage, then resumes requests, changes, and logs wit
     },
     { fieldManager: "test" },
   );
-  const scale = (replicas: number) =>
-    client.mergePatch(
-      Application,
-      { namespace: team, name: "first" },
-      { spec: { replicas } },
-      { fieldManager: "test" },
-    );
+const scale = (replicas: number) =>
+  scene.kit.client.mergePatch(
+    Application,
+    { namespace: team, name: "first" },
+    { spec: { replicas } },
+    { fieldManager: "test" },
+  );
+
+/** The replicas of each object that the stream has sent, in order. */
+const statesIn = (changes: EventReader) =>
+  changes.all.flatMap(({ event, data }) => {
+    const { object, items = [] } = data as Seen;
+    return [object, ...items].flatMap((one) => (one ? [{ event, replicas: one.spec.replicas ?? 0 }] : []));
+  });
+
+test("reports an API server outage, then resumes requests, changes, and logs without loss or repetition", async () => {
+  const { platform } = scene.kit;
+  const log = await node.pod(team, "restarts", "main");
+  const written = new Date(Date.UTC(2026, 0, 2, 3, 4, 5));
+  log.write(written, ...texts(0, 3));
+  await createScaledDown();
   const [changes, lines] = [
     await watch(applications),
     await read(`/api/log?namespace=${team}&pod=restarts&container=main`),
   ];
-  const seen = () =>
-    changes.all.flatMap(({ event, data }) => {
-      const { object, items = [] } = data as Seen;
-      return [object, ...items].flatMap((one) => (one ? [{ event, replicas: one.spec.replicas ?? 0 }] : []));
-    });
   const untilSeen = async (replicas: number) => {
-    while (seen().at(-1)?.replicas !== replicas) expect(await changes.next()).toBeDefined();
+    while (statesIn(changes).at(-1)?.replicas !== replicas) expect(await changes.next()).toBeDefined();
   };
-  const untilTold = async (text: string) => {
+  const untilLine = async (text: string) => {
     while ((await lines.nextOf<{ text: string }>("line")).data.text !== text);
   };
   await changes.nextOf("list");
   for (const replicas of [11, 12]) await scale(replicas);
   await untilSeen(12);
-  await untilTold("line 2");
+  await untilLine("line 2");
 
   await platform.apiserver.stop("SIGKILL");
   try {
@@ -170,10 +176,10 @@ test("reports an API server outage, then resumes requests, changes, and logs wit
 
   for (const replicas of [13, 14, 15]) await scale(replicas);
   await untilSeen(15);
-  const states = seen().map(({ replicas }) => replicas);
+  const states = statesIn(changes).map(({ replicas }) => replicas);
   expect(states).toEqual(states.toSorted((one, other) => one - other));
   // A restarted API server may have lost its watch history: then the stream lists the current state again.
-  const received = seen().flatMap(({ event, replicas }) => (event === "change" ? [replicas] : []));
+  const received = statesIn(changes).flatMap(({ event, replicas }) => (event === "change" ? [replicas] : []));
   expect(received.slice(0, 2)).toEqual([11, 12]);
   expect(received.slice(2)).toEqual([13, 14, 15].slice(3 - (received.length - 2)));
   expect(new Set(received).size).toBe(received.length);
@@ -185,11 +191,11 @@ test("reports an API server outage, then resumes requests, changes, and logs wit
   expect(statuses.filter((status) => status === 0)).toHaveLength(1);
   expect(new Set(statuses).size).toBe(statuses.length);
 
-  await untilTold("line 4");
+  await untilLine("line 4");
   await log.end();
   await lines.nextOf("end");
-  const linesTold = lines.all.filter(({ event }) => event === "line");
-  expect(linesTold.map(({ data }) => (data as { text: string }).text)).toEqual(texts(0, 5));
+  const logged = lines.all.filter(({ event }) => event === "line");
+  expect(logged.map(({ data }) => (data as { text: string }).text)).toEqual(texts(0, 5));
   await expect.poll(async () => (await alice.fetch(proxied)).status, { timeout: 60_000 }).toBe(200);
 });
 
