@@ -1,17 +1,15 @@
 /** Requests while the API server is unavailable: retried for as long as the outage lasts, never dead-lettered. */
-import { pino } from "pino";
-import { Registry } from "prom-client";
 import { expect, onTestFinished, test } from "vitest";
 import { connectBus } from "../../bus/nats/connect.ts";
 import { deadLetters } from "../../bus/queue/deadletters.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import { defineFunction } from "../../bus/worker/function.ts";
-import { startWorker } from "../../bus/worker/worker.ts";
 import { startLocalNats } from "../../deploy/local/index.ts";
 import { Note } from "../fixtures/functions/notes.ts";
 import { clientOfNobody } from "../harness/clients.ts";
 import { programs } from "../harness/programs.ts";
 import { publisherOf, stored } from "../harness/publish.ts";
+import { startTestWorker } from "../harness/testworker.ts";
 
 await programs("nats-server");
 
@@ -35,15 +33,11 @@ test("an outage longer than all attempts makes no dead letter; an error of the f
   });
   const busOptions = { replicas: 1, ackWaitMillis: 10_000 };
   await ensureTopology(bus, busOptions);
-  const worker = await startWorker({
+  const worker = await startTestWorker({
     bus,
     busOptions,
     client: await clientOfNobody(),
-    cluster: "test",
-    replica: "replica-1",
     functions: [fn],
-    log: pino({ level: "silent" }),
-    registry: new Registry(),
     retries: { baseMillis: 10, capMillis: 20, maxAttempts: 2, maxCrashes: 3 },
   });
   onTestFinished(() => worker.stop());

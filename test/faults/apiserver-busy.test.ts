@@ -3,8 +3,6 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { pino } from "pino";
-import { Registry } from "prom-client";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { conditions } from "../../bus/kube/fields.ts";
@@ -14,11 +12,11 @@ import { connectBus } from "../../bus/nats/connect.ts";
 import { deadLetters } from "../../bus/queue/deadletters.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import { defineFunction } from "../../bus/worker/function.ts";
-import { startWorker } from "../../bus/worker/worker.ts";
 import { startLocalNats } from "../../deploy/local/index.ts";
 import { clientOf } from "../harness/clients.ts";
 import { programs } from "../harness/programs.ts";
 import { publisherOf, stored } from "../harness/publish.ts";
+import { startTestWorker } from "../harness/testworker.ts";
 
 await programs("nats-server");
 
@@ -81,15 +79,11 @@ test("a time limit hit while the API server throttles or is silent makes no dead
   });
   const busOptions = { replicas: 1, ackWaitMillis: 10_000 };
   await ensureTopology(bus, busOptions);
-  const worker = await startWorker({
+  const worker = await startTestWorker({
     bus,
     busOptions,
     client,
-    cluster: "test",
-    replica: "replica-1",
     functions: [fn],
-    log: pino({ level: "silent" }),
-    registry: new Registry(),
     retries: { baseMillis: 10, capMillis: 20, maxAttempts: 2, maxCrashes: 3 },
   });
   onTestFinished(() => worker.stop());

@@ -1,6 +1,4 @@
 /** Requests blocked by something outside their object: reported, retried until unblocked, and never dead-lettered. */
-import { pino } from "pino";
-import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import type { Publisher } from "../../bus/bridge/publisher.ts";
@@ -12,10 +10,11 @@ import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import { deadLetters } from "../../bus/queue/deadletters.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import { defineFunction } from "../../bus/worker/function.ts";
-import { startWorker, type Worker } from "../../bus/worker/worker.ts";
+import type { Worker } from "../../bus/worker/worker.ts";
 import { startTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
 import { createNamespace } from "../harness/namespaces.ts";
 import { publisherOf } from "../harness/publish.ts";
+import { startTestWorker } from "../harness/testworker.ts";
 import { blockedNamespaces, type Obstacle, objectOf, obstacles, write } from "./obstacles.ts";
 
 const Errand = defineKind({
@@ -42,12 +41,10 @@ beforeAll(async () => {
   for (const name of blockedNamespaces) await createNamespace(client, name);
   const busOptions = { replicas: 1, ackWaitMillis: 10_000 };
   await ensureTopology(bus, busOptions);
-  worker = await startWorker({
+  worker = await startTestWorker({
     bus,
     busOptions,
     client,
-    cluster: scope.cluster,
-    replica: "replica-1",
     functions: [
       defineFunction({
         name: scope.fn,
@@ -60,8 +57,6 @@ beforeAll(async () => {
         },
       }),
     ],
-    log: pino({ level: "silent" }),
-    registry: new Registry(),
     retries: { baseMillis: 50, capMillis: 200, maxAttempts: 2, maxCrashes: 3 },
   });
   publisher = await publisherOf(bus, Errand);

@@ -1,5 +1,4 @@
 /** A child that changes after a reconcile has read it: the owner is reconciled again. */
-import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
@@ -11,9 +10,10 @@ import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import { objectStore } from "../../bus/objects/store.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import { defineFunction } from "../../bus/worker/function.ts";
-import { startWorker, type Worker } from "../../bus/worker/worker.ts";
+import type { Worker } from "../../bus/worker/worker.ts";
 import { startTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
 import { publisherOf } from "../harness/publish.ts";
+import { startTestWorker } from "../harness/testworker.ts";
 import { objectOf, write } from "./obstacles.ts";
 
 const kindOf = (kind: string) =>
@@ -84,10 +84,11 @@ beforeAll(async () => {
   bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
   const busOptions = { replicas: 1, ackWaitMillis: 10_000 };
   await ensureTopology(bus, busOptions);
-  worker = await startWorker({
-    ...{ bus, busOptions, client: kit.client, cluster: "test", replica: "replica-1" },
+  worker = await startTestWorker({
+    bus,
+    busOptions,
+    client: kit.client,
     functions: [parentsFunction, labelersFunction, makersFunction],
-    log: pino({ level: "silent" }),
     registry,
   });
   for (const kind of kinds) publishers.set(kind, await publisherOf(bus, kind));

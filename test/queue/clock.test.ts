@@ -1,5 +1,4 @@
 /** A worker on a machine with a wrong clock uses the clock of the bus. */
-import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { startBusClock } from "../../bus/nats/busclock.ts";
@@ -7,11 +6,10 @@ import type { Bus } from "../../bus/nats/connect.ts";
 import { consumers, timersStream, work, workStream } from "../../bus/subjects.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import { defineFunction } from "../../bus/worker/function.ts";
-import { startWorker } from "../../bus/worker/worker.ts";
 import { Note } from "../fixtures/functions/notes.ts";
-import { clientOfNobody } from "../harness/clients.ts";
 import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
 import { publisherOf, stored } from "../harness/publish.ts";
+import { startTestWorker } from "../harness/testworker.ts";
 
 const trueNow = Date.now.bind(Date);
 const skewMillis = 600_000;
@@ -43,10 +41,10 @@ test.each([
   // Longer than any pause of this machine: no ticket is delivered a second time.
   const busOptions = { replicas: 1, ackWaitMillis: 60_000 };
   await ensureTopology(bus, busOptions);
-  const worker = await startWorker({
-    ...{ bus, registry, replica: "replica-1", cluster: scope.cluster, client: await clientOfNobody() },
+  const worker = await startTestWorker({
+    bus,
     busOptions,
-    log: pino({ level: "silent" }),
+    registry,
     functions: [
       defineFunction({
         name,

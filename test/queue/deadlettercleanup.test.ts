@@ -1,5 +1,4 @@
 /** A dead letter is removed when its object is later reconciled or deleted. */
-import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Publisher } from "../../bus/bridge/publisher.ts";
@@ -9,11 +8,11 @@ import { streams } from "../../bus/subjects.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import { TerminalError } from "../../bus/worker/errors.ts";
 import { defineFunction, type FunctionOptions } from "../../bus/worker/function.ts";
-import { startWorker, type Worker } from "../../bus/worker/worker.ts";
+import type { Worker } from "../../bus/worker/worker.ts";
 import { Note } from "../fixtures/functions/notes.ts";
-import { clientOfNobody } from "../harness/clients.ts";
 import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
 import { publisherOf, stored } from "../harness/publish.ts";
+import { startTestWorker } from "../harness/testworker.ts";
 
 const reconcile: FunctionOptions<Note>["reconcile"] = async ({ spec: { text } }) => {
   if (text === "bad") throw new TerminalError("Bad", "expected something good");
@@ -35,14 +34,10 @@ beforeEach(async () => {
   local = await startLocalBus();
   registry = new Registry();
   await ensureTopology(local.bus, busOptions);
-  worker = await startWorker({
+  worker = await startTestWorker({
     bus: local.bus,
     busOptions,
-    client: await clientOfNobody(),
-    cluster: "test",
-    replica: "replica-1",
     functions,
-    log: pino({ level: "silent" }),
     registry,
   });
   publisher = await publisherOf(local.bus, Note);

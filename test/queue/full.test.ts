@@ -1,16 +1,13 @@
 /** A full stream delays only the messages that it refuses. */
-import { pino } from "pino";
-import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Stored } from "../../bus/kube/object.ts";
 import { streams } from "../../bus/subjects.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import { defineFunction } from "../../bus/worker/function.ts";
-import { startWorker } from "../../bus/worker/worker.ts";
 import { Note } from "../fixtures/functions/notes.ts";
-import { clientOfNobody } from "../harness/clients.ts";
 import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
 import { publisherOf, stored } from "../harness/publish.ts";
+import { startTestWorker } from "../harness/testworker.ts";
 
 const busOptions = { replicas: 1, ackWaitMillis: 2000 };
 let local: LocalBus;
@@ -26,10 +23,9 @@ test("while the index stream is full, objects without a new entry are reconciled
   await ensureTopology(bus, busOptions);
   await limitIndexes(1);
   const seen = new Set<string>();
-  const worker = await startWorker({
-    ...{ bus, busOptions, cluster: "test", replica: "replica-1", registry: new Registry() },
-    client: await clientOfNobody(),
-    log: pino({ level: "silent" }),
+  const worker = await startTestWorker({
+    bus,
+    busOptions,
     functions: [
       defineFunction({
         name: "indexed",

@@ -1,17 +1,14 @@
 /** Thousands of changes while an object is being reconciled: more than one message can hold. */
-import { pino } from "pino";
-import { Registry } from "prom-client";
 import { expect, onTestFinished, test } from "vitest";
 import { ticketQueue } from "../../bus/queue/queue.ts";
 import { newRequest } from "../../bus/queue/request.ts";
 import { timersStream, work } from "../../bus/subjects.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import { defineFunction } from "../../bus/worker/function.ts";
-import { startWorker } from "../../bus/worker/worker.ts";
 import { Note } from "../fixtures/functions/notes.ts";
-import { clientOfNobody } from "../harness/clients.ts";
 import { startLocalBus } from "../harness/localbus.ts";
 import { publisherOf, stored } from "../harness/publish.ts";
+import { startTestWorker } from "../harness/testworker.ts";
 
 const changes = 2500;
 
@@ -25,12 +22,9 @@ test("all changes are requested, and the worker's only slot becomes free again",
   const reconciled: string[] = [];
   const busOptions = { replicas: 1, ackWaitMillis: 30_000 };
   await ensureTopology(bus, busOptions);
-  const worker = await startWorker({
+  const worker = await startTestWorker({
     bus,
     busOptions,
-    client: await clientOfNobody(),
-    cluster: scope.cluster,
-    replica: "replica-1",
     functions: [
       defineFunction({
         name: scope.fn,
@@ -43,8 +37,6 @@ test("all changes are requested, and the worker's only slot becomes free again",
         },
       }),
     ],
-    log: pino({ level: "silent" }),
-    registry: new Registry(),
   });
   onTestFinished(() => worker.stop());
   const publisher = await publisherOf(bus, Note);

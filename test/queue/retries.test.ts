@@ -1,6 +1,4 @@
 /** Scheduled retries: listed with their reason, and dropped once the object is reconciled. */
-import { pino } from "pino";
-import { Registry } from "prom-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import type { Publisher } from "../../bus/bridge/publisher.ts";
@@ -15,9 +13,10 @@ import { newRequest } from "../../bus/queue/request.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import { defineFunction } from "../../bus/worker/function.ts";
-import { startWorker, type Worker } from "../../bus/worker/worker.ts";
+import type { Worker } from "../../bus/worker/worker.ts";
 import { startTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
 import { publisherOf } from "../harness/publish.ts";
+import { startTestWorker } from "../harness/testworker.ts";
 
 const Errand = defineKind({
   group: "test.denrei.dev",
@@ -52,15 +51,12 @@ const stalledReason = async (name: string) =>
   )?.reason;
 
 async function startReplica(): Promise<Worker> {
-  const worker = await startWorker({
+  const worker = await startTestWorker({
     bus,
     busOptions,
     client: kit.client,
-    cluster: scope.cluster,
     replica: `replica-${workers.length + 1}`,
     functions: [errands],
-    registry: new Registry(),
-    log: pino({ level: "silent" }),
   });
   workers.push(worker);
   return worker;
