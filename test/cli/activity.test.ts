@@ -7,7 +7,7 @@ import { wordsVariable } from "../../functions/zundoko/words.ts";
 import { type Replica, startTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
 import { untilQuiet } from "../harness/quiet.ts";
 import { hikawa, isFinished } from "../harness/song.ts";
-import { runHere } from "./here.ts";
+import { operatorCommands } from "./operator.ts";
 import { run } from "./program.ts";
 
 let kit: TestEnvironment;
@@ -15,14 +15,7 @@ let bus: Bus;
 let worker: Replica;
 const pollOptions = { timeout: 60_000, interval: 100 };
 
-const env = () => ({ NATS_URL: kit.platform.natsUrlFor("operator") });
-const ask = (...args: string[]) => runHere(args, { env: env() });
-async function said(...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await ask(...args);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  return stdout;
-}
-const json = async (...args: string[]) => JSON.parse(await said(...args, "--json"));
+const { env, ask, output, json } = operatorCommands(() => kit.platform.natsUrlFor("operator"));
 
 beforeAll(async () => {
   kit = await startTestEnvironment();
@@ -34,7 +27,7 @@ afterAll(async () => {
 });
 
 test("a new bus has neither workers nor a history", async () => {
-  expect(await said("working")).toBe(
+  expect(await output("working")).toBe(
     'No worker of the cluster "default" answers. Select another cluster with --cluster.\n',
   );
   expect(await json("working")).toEqual([]);
@@ -44,7 +37,7 @@ test("a new bus has neither workers nor a history", async () => {
     stdout: "[]\n",
     stderr: "",
   });
-  expect(await said("history", "hikawa", "default/song")).toContain("No history.");
+  expect(await output("history", "hikawa", "default/song")).toContain("No history.");
   expect(await json("history", "--trace", "0af7651916cd43dd8448eb211c80319c")).toEqual([]);
 });
 
@@ -72,7 +65,7 @@ test("history shows changes, reconciles, and writes by kind, function, and trace
   // The bridge may have more events of the last writes to publish.
   await untilQuiet({ bus, client: kit.client, functions: [hikawaFunction] });
   // A worker publishes the record before the request is no longer in flight.
-  await expect.poll(() => said("working"), pollOptions).toBe("1 worker, 0 in flight.\n");
+  await expect.poll(() => output("working"), pollOptions).toBe("1 worker, 0 in flight.\n");
   await expect.poll(left, pollOptions).toEqual(idle);
   const all = await reconciles();
   expect(new Set(writes(all, "create").map(({ kind }) => kind))).toEqual(new Set(["Zundoko", "Kiyoshi"]));
@@ -93,14 +86,14 @@ test("history shows changes, reconciles, and writes by kind, function, and trace
   // From the last creation on: events of its writes may have made more reconciles since.
   const last = all.findIndex((record) => writes([record], "create").some(({ kind }) => kind === "Kiyoshi"));
   const limit = all.length - last;
-  const text = await said("history", "hikawa", "default/song", "--limit", String(limit));
+  const text = await output("history", "hikawa", "default/song", "--limit", String(limit));
   expect(text).toMatch(/^TIME +WHAT +BY +TRACE\n/);
   expect(text).toContain("create Kiyoshi default/");
   expect(text).toContain(`Earlier reconciles are not shown. Raise --limit (now ${limit}) to see them.`);
 });
 
 test("working lists workers; history reports missing arguments", async () => {
-  await expect.poll(() => said("working"), pollOptions).toBe("1 worker, 0 in flight.\n");
+  await expect.poll(() => output("working"), pollOptions).toBe("1 worker, 0 in flight.\n");
   expect(await json("working")).toEqual([
     {
       replica: worker.name,

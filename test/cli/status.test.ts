@@ -12,7 +12,7 @@ import hikawaFunction from "../../functions/zundoko/hikawa.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import { type Replica, startTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
 import { hikawa } from "../harness/song.ts";
-import { runHere } from "./here.ts";
+import { operatorCommands } from "./operator.ts";
 import { run } from "./program.ts";
 
 let kit: TestEnvironment;
@@ -24,14 +24,7 @@ const scope = { fn: "hikawa", cluster };
 /** Too long for the names of children: a terminal error. */
 const longName = "long".padEnd(250, "g");
 
-const env = () => ({ NATS_URL: kit.platform.natsUrlFor("operator") });
-const ask = (...args: string[]) => runHere(args, { env: env() });
-async function said(...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await ask(...args);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  return stdout;
-}
-const json = async (...args: string[]) => JSON.parse(await said(...args, "--json"));
+const { env, ask, output, json } = operatorCommands(() => kit.platform.natsUrlFor("operator"));
 const pollOptions = { timeout: 60_000, interval: 100 };
 const queue = (): Promise<FunctionStatus> => functionStatus(bus, hikawaFunction, cluster);
 /** The cells of the table row with this first cell. */
@@ -51,7 +44,7 @@ afterAll(async () => {
 });
 
 test("reports a new bus", async () => {
-  const text = await said("status");
+  const text = await output("status");
   expect(row(text, "hikawa")).toEqual(["hikawa", "-", "-", "-", "-", "-", "-", "-"]);
   expect(row(text, "Hikawa.zundokokiyoshi.kaitoy.github.com")?.slice(1)).toEqual([
     "-",
@@ -70,11 +63,11 @@ test("reports a new bus", async () => {
     })),
     kinds: [...new Set(functions.flatMap(kindsOf).map(kindText))].map((kind) => ({ kind, bridges: [] })),
   });
-  expect(await said("deadletters", "list")).toBe("No dead letters.\n");
+  expect(await output("deadletters", "list")).toBe("No dead letters.\n");
   // A process ends by itself, too.
   expect(await run(["status"], { env: env() })).toMatchObject({ code: 0, stdout: text, stderr: "" });
   expect(await json("deadletters", "list")).toEqual([]);
-  expect(await said("deadletters", "replay", "hikawa", "--all")).toBe("No dead letters.\n");
+  expect(await output("deadletters", "replay", "hikawa", "--all")).toBe("No dead letters.\n");
   const shown = await ask("deadletters", "show", "hikawa", "default/x");
   expect(shown).toMatchObject({
     code: 1,
@@ -101,9 +94,9 @@ test("an object that waits for its time is DELAYED, and the kinds are where the 
   ]);
   // Events of the last writes may still be on their way.
   await expect
-    .poll(async () => row(await said("status"), "hikawa"), pollOptions)
+    .poll(async () => row(await output("status"), "hikawa"), pollOptions)
     .toEqual(["hikawa", "0", "0", "0", "0", "1", "0", "0"]);
-  const text = await said("status");
+  const text = await output("status");
   expect(text.split("\n")[0]).toMatch(
     /^FUNCTION +EVENTS +PENDING +PARKED +IN FLIGHT +DELAYED +RETRYING +DEAD LETTERS$/,
   );
@@ -116,14 +109,14 @@ test("an object that waits for its time is DELAYED, and the kinds are where the 
     expect.stringMatching(/^\d+$/),
     expect.stringMatching(/^(\d+m)?\d+s ago$/),
   ]);
-  expect(await said("status", "--cluster", "other")).toContain('cluster "other" has used this bus');
+  expect(await output("status", "--cluster", "other")).toContain('cluster "other" has used this bus');
 });
 
 test("lists, shows, and replays a dead letter", async () => {
   await kit.client.create(Hikawa, hikawa(longName, 0), { fieldManager: "test" });
   await expect.poll(queue, pollOptions).toMatchObject({ deadLetters: 1 });
   const object = `default/${longName}`;
-  const text = await said("deadletters", "list");
+  const text = await output("deadletters", "list");
   expect(text.split("\n")[0]).toMatch(/^FUNCTION +OBJECT +REASON +ATTEMPTS +AGE +MESSAGE$/);
   expect(row(text, "hikawa")?.slice(0, 3)).toEqual(["hikawa", object, "NameTooLong"]);
   const [letter, ...others] = await json("deadletters", "list", "--function", "hikawa");
@@ -135,14 +128,14 @@ test("lists, shows, and replays a dead letter", async () => {
   });
   expect(await json("deadletters", "list", "--cluster", "other")).toEqual([]);
 
-  const shown = await said("deadletters", "show", "hikawa", object);
+  const shown = await output("deadletters", "show", "hikawa", object);
   expect(shown).toMatch(/^reason: +NameTooLong$/m);
   expect(shown).toMatch(/^cause: +Hikawa default\/long\S+ at resourceVersion \d+$/m);
   expect(shown).toContain("Create the Hikawa again under a name that is");
   expect(await json("deadletters", "show", "hikawa", object)).toEqual(letter.letter);
 
   expect(await ask("deadletters", "replay", "hikawa", "default/x")).toMatchObject({ code: 1, stdout: "" });
-  expect(await said("deadletters", "replay", "hikawa", object)).toBe(
+  expect(await output("deadletters", "replay", "hikawa", object)).toBe(
     `hikawa will reconcile ${object} again.\n`,
   );
   // The replay fails again.
@@ -152,8 +145,8 @@ test("lists, shows, and replays a dead letter", async () => {
 
 test("a replay is PENDING without a worker, then IN FLIGHT; a change in the meantime is PARKED", async () => {
   await worker.stop();
-  expect(await said("deadletters", "replay", "hikawa", "--all")).toContain(`default/${longName} again.`);
-  expect(await said("deadletters", "list")).toBe("No dead letters.\n");
+  expect(await output("deadletters", "replay", "hikawa", "--all")).toContain(`default/${longName} again.`);
+  expect(await output("deadletters", "list")).toBe("No dead letters.\n");
   expect((await json("status")).functions[0]).toMatchObject({ pending: 1, inFlight: 0, deadLetters: 0 });
 
   const pending = {
@@ -165,13 +158,13 @@ test("a replay is PENDING without a worker, then IN FLIGHT; a change in the mean
     ...{ due: expect.any(String), attempt: 0, reason: null, cause: "timer" },
   };
   expect(await json("requests", "hikawa")).toEqual([pending, delayed]);
-  expect(await said("requests", "githubapp")).toBe("No requests.\n");
+  expect(await output("requests", "githubapp")).toBe("No requests.\n");
   const apps = ticketQueue(bus, { fn: "githubapp", cluster }, { replica: "test" });
   await apps.request({ namespace: "default", name: "app" }, newRequest({ type: "replay" }));
   const app = { ...pending, function: "githubapp", object: "default/app" };
   expect(await json("requests")).toEqual([pending, app, delayed]);
   expect(await json("requests", "--state", "retrying,delayed")).toEqual([delayed]);
-  expect(await said("requests", "--limit", "1")).toContain("2 more. Raise --limit (now 1) to see them.");
+  expect(await output("requests", "--limit", "1")).toContain("2 more. Raise --limit (now 1) to see them.");
 
   const tickets = await bus.js.consumers.get(workStream("hikawa"), consumers.worker(scope));
   const ticket = await tickets.next({ expires: 60_000 });
@@ -183,7 +176,7 @@ test("a replay is PENDING without a worker, then IN FLIGHT; a change in the mean
   });
   expect((await json("status")).functions[0]).toMatchObject({ pending: 0, inFlight: 1 });
 
-  const [, first = "", second = ""] = (await said("requests", "hikawa")).split("\n");
+  const [, first = "", second = ""] = (await output("requests", "hikawa")).split("\n");
   expect(first).toMatch(/^hikawa +default\/long\S+ +in-flight +\d+s +now +0 +- +replay$/);
   expect(second).toMatch(/^hikawa +default\/waits +delayed +\d+\w* +in \d+m +0 +- +timer$/);
 
@@ -206,7 +199,7 @@ test("new objects count as EVENTS without a worker, also in the bridge's metrics
     .toBeGreaterThanOrEqual(before + names.length);
   const { events } = (await json("status")).functions[0];
   expect(events).toBeGreaterThanOrEqual(before + names.length);
-  expect(Number(row(await said("status"), "hikawa")?.[1])).toBeGreaterThanOrEqual(events);
+  expect(Number(row(await output("status"), "hikawa")?.[1])).toBeGreaterThanOrEqual(events);
   const waiting = /^denrei_events_waiting\{name="hikawa"\} (\d+)$/m;
   const scraped = Number(waiting.exec((await bridge.probe("/metrics")).text)?.[1]);
   expect(scraped).toBeGreaterThanOrEqual(events);
