@@ -6,10 +6,10 @@ import { externalKind, type Kind } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import { Application } from "../../functions/paas/kinds.ts";
 import { runHere } from "../cli/here.ts";
+import { applyChartRights, polling, untilByRetry } from "../harness/chartkinds.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
-import { rightKinds } from "../harness/rights.ts";
 import { conditionOf, has } from "../harness/testobjects.ts";
-import { hastenTimer, storedDelay } from "../harness/timers.ts";
+import { storedDelay } from "../harness/timers.ts";
 
 type CronJobObject = KubeObject<{ readonly schedule: string; readonly suspend?: boolean }>;
 const CronJob = externalKind<CronJobObject>({
@@ -38,7 +38,6 @@ const name = "web";
 const at = { namespace: "default", name };
 const until = (condition: (app: Stored<Application>) => boolean) =>
   paas.kit.until(Application, at, condition, 90_000);
-const later = { timeout: 90_000, interval: 300 };
 const line = {
   CronJob: "- { group: batch, version: v1, kind: CronJob, plural: cronjobs }",
   Widget: "- { group: example.com, version: v1, kind: Widget, plural: widgets }",
@@ -64,18 +63,6 @@ const config = (...lines: readonly string[]): string =>
 const site = (kinds: readonly string[], chartText: string) =>
   paas.site({ "config.yaml": config(...kinds), "chart.js": chartText });
 
-/** Applies the output of `denrei chart rbac` for the list in the cluster. */
-async function applyRights(): Promise<void> {
-  const env = { KUBECONFIG: paas.kit.platform.kubeconfigPath };
-  const { code, stdout } = await runHere(["chart", "rbac", "--json"], { env });
-  expect(code).toBe(0);
-  for (const object of JSON.parse(stdout).items as (KubeObject & { kind: keyof typeof rightKinds })[])
-    await paas.kit.client.apply(rightKinds[object.kind], object, {
-      fieldManager: "kubectl",
-      force: "take-ownership",
-    });
-}
-
 const mayDo = async (account: string, verb: string, resource: string): Promise<boolean> => {
   const [group, plural] = resource.split("/");
   const { status } = await paas.kit.client.request<{ status: { allowed: boolean } }>({
@@ -98,18 +85,10 @@ async function untilAllowed(allowed: boolean, resource = "batch/cronjobs"): Prom
     ["denrei-modoki-application", "create"],
     ["denrei-bridge", "watch"],
   ] as const)
-    await expect.poll(() => mayDo(account, verb, resource), later).toBe(allowed);
+    await expect.poll(() => mayDo(account, verb, resource), polling).toBe(allowed);
 }
 
-/** Triggers retries until the condition holds: roles and CRDs take effect a moment after they are applied. */
-async function byRetry(condition: (app: Stored<Application>) => boolean): Promise<Stored<Application>> {
-  const isSo = async () => {
-    await hastenTimer(paas, "modoki-application", at);
-    return condition(await paas.kit.client.get(Application, at));
-  };
-  await expect.poll(isSo, later).toBe(true);
-  return until(condition);
-}
+const byRetry = (condition: (app: Stored<Application>) => boolean) => untilByRetry(paas, at, condition);
 
 const isReady = has("Ready", "True");
 const kindsOf = ({ status }: Stored<Application>): string[] =>
@@ -126,7 +105,7 @@ const untilWatched = (kind: string) =>
         bridges: { state: string; objects: number }[];
       }[];
       return kinds.find((one) => one.kind === kind)?.bridges[0];
-    }, later)
+    }, polling)
     .toMatchObject({ state: "watching", objects: 1 });
 
 async function isRepaired(kind: Kind, change: object, was: (object: Stored) => boolean): Promise<void> {
@@ -157,9 +136,9 @@ test("reports missing rights and a missing CRD, and continues once they are inst
   // The condition is written before the timer.
   const isSoon = (delay: number) => delay > 10_000 && delay <= 30_000;
   const delay = () => storedDelay(paas, "modoki-application", at);
-  await expect.poll(delay, later).toSatisfy(isSoon);
+  await expect.poll(delay, polling).toSatisfy(isSoon);
 
-  await applyRights();
+  await applyChartRights(paas);
   await untilAllowed(true);
   expect(await mayDo("denrei-bridge", "create", "batch/cronjobs")).toBe(false);
   const missing = await byRetry(has("Applied", "False", "KindNotInstalled"));
@@ -220,7 +199,7 @@ test("reports orphans when a kind is removed from the list too early", async () 
   expect(unlisted.status?.message).toContain("existing objects (web) stay");
   expect(kindsOf(unlisted)).toContain("CronJob");
 
-  await applyRights();
+  await applyChartRights(paas);
   await untilAllowed(false);
   await site([], chart());
   const kept = await until(has("Ready", "False", "NotPruned"));
@@ -229,7 +208,7 @@ test("reports orphans when a kind is removed from the list too early", async () 
   await paas.kit.client.get(CronJob, at);
 
   await site([line.CronJob], chart());
-  await applyRights();
+  await applyChartRights(paas);
   await untilAllowed(true);
   const pruned = await byRetry(isReady);
   await paas.kit.untilGone(CronJob, at);
@@ -240,7 +219,7 @@ test("deletes an Application without the rights, and the garbage collector delet
   await site([line.CronJob], chart("CronJob"));
   await paas.kit.until(CronJob, at, () => true);
   await site([], chart("CronJob"));
-  await applyRights();
+  await applyChartRights(paas);
   await untilAllowed(false);
   await paas.kit.client.delete(Application, at, {});
   await paas.kit.untilGone(Application, at);

@@ -3,15 +3,12 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { installCrds } from "../../bus/kube/install.ts";
 import { externalKind } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
-import { Application } from "../../functions/paas/kinds.ts";
-import { runHere } from "../cli/here.ts";
+import type { Application } from "../../functions/paas/kinds.ts";
+import { applyChartRights, untilByRetry } from "../harness/chartkinds.ts";
 import { type Paas, startPaas } from "../harness/paas.ts";
-import { rightKinds } from "../harness/rights.ts";
 import { conditionOf, has } from "../harness/testobjects.ts";
-import { hastenTimer } from "../harness/timers.ts";
 
 const at = { namespace: "default", name: "web" };
-const later = { timeout: 90_000, interval: 300 };
 const claim = "- { group: '', version: v1, kind: PersistentVolumeClaim, plural: persistentvolumeclaims }";
 const certificate = "- { group: cert-manager.io, version: v1, kind: Certificate, plural: certificates }";
 const secret = "- { group: external-secrets.io, version: v1, kind: ExternalSecret, plural: externalsecrets }";
@@ -54,26 +51,7 @@ export default ({ app }) => {
 const site = (lines: readonly string[], text: string) =>
   paas.site({ "config.yaml": `kinds:\n${lines.map((one) => `  ${one}\n`).join("")}`, "chart.js": text });
 
-async function applyRights(): Promise<void> {
-  const env = { KUBECONFIG: paas.kit.platform.kubeconfigPath };
-  const { code, stdout } = await runHere(["chart", "rbac", "--json"], { env });
-  expect(code).toBe(0);
-  for (const object of JSON.parse(stdout).items as (KubeObject & { kind: keyof typeof rightKinds })[])
-    await paas.kit.client.apply(rightKinds[object.kind], object, {
-      fieldManager: "kubectl",
-      force: "take-ownership",
-    });
-}
-
-/** Roles take effect a moment after they are applied. */
-async function byRetry(condition: (app: Stored<Application>) => boolean): Promise<Stored<Application>> {
-  const isSo = async () => {
-    await hastenTimer(paas, "modoki-application", at);
-    return condition(await paas.kit.client.get(Application, at));
-  };
-  await expect.poll(isSo, later).toBe(true);
-  return paas.kit.client.get(Application, at);
-}
+const byRetry = (condition: (app: Stored<Application>) => boolean) => untilByRetry(paas, at, condition);
 const messageOf = (app: Stored<Application>, type = "Ready") => conditionOf(app, type)?.message ?? "";
 
 test.each([
@@ -81,7 +59,7 @@ test.each([
   ["version", "/v1beta1/namespaces/default/", certificate.replace("v1,", "v1beta1,"), "v1beta1"],
 ])("a wrong %s is reported with the right line", async (_, path, line, version) => {
   await site([line], chart("Certificate").replace("cert-manager.io/v1", `cert-manager.io/${version}`));
-  await applyRights();
+  await applyChartRights(paas);
   const corrected = `The API server knows it as ${certificate}: correct the line`;
   await byRetry((app) => messageOf(app).includes(corrected) && messageOf(app).includes(path));
 });
@@ -91,7 +69,7 @@ test("reports that a listed kind is cluster-scoped", async () => {
     ["- { group: scheduling.k8s.io, version: v1, kind: PriorityClass, plural: priorityclasses }"],
     chart("PriorityClass"),
   );
-  await applyRights();
+  await applyChartRights(paas);
   // Before the rights are in force, it is refused for want of them.
   await byRetry((app) => messageOf(app).includes("A PriorityClass is cluster-scoped"));
 });
@@ -99,7 +77,7 @@ test("reports that a listed kind is cluster-scoped", async () => {
 test("creates, waits for, edits, and deletes claims, certificates, and external secrets with the chart", async () => {
   const all = chart("PersistentVolumeClaim", "Certificate", "ExternalSecret", "HorizontalPodAutoscaler");
   await site([claim, certificate, secret], all);
-  await applyRights();
+  await applyChartRights(paas);
   const waiting = await byRetry(has("Ready", "False", "ChildNotReady"));
   expect(messageOf(waiting)).toBe("the PersistentVolumeClaim web: it is Pending, not Bound");
   await site([claim, certificate, secret], all.replace("a.example.com", "b.example.com"));

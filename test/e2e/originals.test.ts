@@ -11,7 +11,7 @@ import { Ingress } from "../../functions/paas/charts/kinds.ts";
 import { Image } from "../../functions/paas/kinds/kpack.ts";
 import { Application, AppPipeline, RemoteSync } from "../../functions/paas/kinds.ts";
 import { createNamespace } from "../harness/namespaces.ts";
-import { type Paas, startPaas } from "../harness/paas.ts";
+import { type Paas, polling, startPaas } from "../harness/paas.ts";
 import { conditionOf, has } from "../harness/testobjects.ts";
 
 const namespace = "team-a";
@@ -23,7 +23,6 @@ const kinds = [
   RemoteSync,
   AppPipeline,
 ] as readonly Kind[];
-const later = { timeout: 90_000, interval: 100 };
 
 let paas: Paas;
 /** Commits by the ref that names them. */
@@ -154,6 +153,6 @@ test("gives previews the hosts of modoki-operator where the site configures them
   // Another setting moves them.
   await paas.site({ "config.yaml": "" });
   await expect
-    .poll(async () => (await paas.kit.client.get(Application, at(name))).spec.domains[0], later)
+    .poll(async () => (await paas.kit.client.get(Application, at(name))).spec.domains[0], polling)
     .toMatch(new RegExp(`^pr-${commits.pull}-web-[0-9a-f]{6}\\.preview\\.example\\.com$`));
 });

@@ -5,12 +5,11 @@ import { Build, Image } from "../../functions/paas/kinds/kpack.ts";
 import { Application, AppPipeline } from "../../functions/paas/kinds.ts";
 import { kpack } from "../../functions/paas/names.ts";
 import { githubReports } from "../harness/githubreports.ts";
-import { type Paas, startPaas } from "../harness/paas.ts";
+import { type Paas, polling, startPaas } from "../harness/paas.ts";
 import { type Previews, previewAt, previewsOn } from "../harness/previews.ts";
 import { numberOf } from "../harness/remotesyncs.ts";
 import { has } from "../harness/testobjects.ts";
 
-const later = { timeout: 90_000, interval: 100 };
 const [name, numbers] = ["shop", [1, 2]];
 
 let paas: Paas;
@@ -41,9 +40,9 @@ test("previews stay ready with a warning when the rebase of their images fails, 
   await previews.phases(name, { 1: "Ready", 2: "Ready" });
   for (const { number, headSha } of pulls) {
     await expect
-      .poll(async () => (await githubReports(paas, name).statuses(headSha))[0]?.state, later)
+      .poll(async () => (await githubReports(paas, name).statuses(headSha))[0]?.state, polling)
       .toBe("success");
-    await expect.poll(() => comment(number), later).toContain("| State | Ready |");
+    await expect.poll(() => comment(number), polling).toContain("| State | Ready |");
   }
   await paas.untilQuiet();
   const before = await Promise.all(numbers.map(deployed));
@@ -60,15 +59,17 @@ test("previews stay ready with a warning when the rebase of their images fails, 
   ]);
   expect(status?.previews?.[0]?.warning).toMatch(/^build 2 failed in the step rebase: .*\(STACK\)/);
   for (const number of numbers) {
-    await expect.poll(() => comment(number), later).toMatch(/State \| Ready[\s\S]*```[\s\S]*the step rebase/);
     await expect
-      .poll(async () => (await paas.events(nameOf(number))).map(({ reason }) => reason), later)
+      .poll(() => comment(number), polling)
+      .toMatch(/State \| Ready[\s\S]*```[\s\S]*the step rebase/);
+    await expect
+      .poll(async () => (await paas.events(nameOf(number))).map(({ reason }) => reason), polling)
       .toContain("RebuildFailed");
   }
   await expect
     .poll(
       async () => (await paas.events(name)).filter(({ reason }) => reason === "PreviewWarning").length,
-      later,
+      polling,
     )
     .toBe(numbers.length);
   await paas.untilQuiet();
@@ -89,8 +90,8 @@ test("previews stay ready with a warning when the rebase of their images fails, 
     ),
   );
   for (const [at, number] of numbers.entries()) {
-    await expect.poll(() => deployed(number), later).not.toBe(before[at]);
-    await expect.poll(() => comment(number), later).not.toContain("rebase");
+    await expect.poll(() => deployed(number), polling).not.toBe(before[at]);
+    await expect.poll(() => comment(number), polling).not.toContain("rebase");
   }
   await previews.phases(name, { 1: "Ready", 2: "Ready" });
 });

@@ -9,14 +9,13 @@ import { Image } from "../../functions/paas/kinds/kpack.ts";
 import { Application, AppPipeline, RemoteSync } from "../../functions/paas/kinds.ts";
 import { githubReports } from "../harness/githubreports.ts";
 import { createNamespace } from "../harness/namespaces.ts";
-import { type Paas, secrets, startPaas } from "../harness/paas.ts";
+import { type Paas, polling, secrets, startPaas } from "../harness/paas.ts";
 import { idle, type Previews, previewAt, previewsOn, untilNoObjects } from "../harness/previews.ts";
 import { sized } from "../harness/size.ts";
 import { conditionOf, has } from "../harness/testobjects.ts";
 
 const sample = new URL("../../functions/paas/sample.yaml", import.meta.url);
 const everything = { report: { deployment: true } };
-const later = { timeout: 90_000, interval: 100 };
 
 let paas: Paas;
 let previews: Previews;
@@ -47,10 +46,10 @@ test("reports a preview in a status, a deployment, and one comment, and updates 
   await paas.kpack.builder("all", "not-ready");
   await previews.create("all", { ...everything, builder: { kind: "ClusterBuilder", name: "all" } });
   const pull = await previews.open("all", { branch: "change" });
-  await expect.poll(async () => (await told.statuses(pull.headSha))[0]?.state, later).toBe("pending");
+  await expect.poll(async () => (await told.statuses(pull.headSha))[0]?.state, polling).toBe("pending");
   await paas.kpack.builder("all", "ready");
   const [ready] = await previews.phases("all", { 1: "Ready" });
-  await expect.poll(async () => (await told.statuses(pull.headSha))[0]?.state, later).toBe("success");
+  await expect.poll(async () => (await told.statuses(pull.headSha))[0]?.state, polling).toBe("success");
   const [last, ...before] = await told.statuses(pull.headSha);
   const { status } = await previews.until("all", () => true);
   const context = status?.reportContext;
@@ -59,21 +58,21 @@ test("reports a preview in a status, a deployment, and one comment, and updates 
   expect(new Set(before.map(({ state, context }) => `${context} ${state}`))).toEqual(
     new Set([`${context} pending`]),
   );
-  await expect.poll(() => told.deployments(1), later).toEqual([[pull.headSha, "success"]]);
+  await expect.poll(() => told.deployments(1), polling).toEqual([[pull.headSha, "success"]]);
   await expect
-    .poll(async () => (await told.comments(1))[0]?.body, later)
+    .poll(async () => (await told.comments(1))[0]?.body, polling)
     .toContain(`| URL | ${ready?.url} |`);
   const [comment] = await told.comments(1);
 
   const { after } = await paas.github.push({ repository: pull.repository, branch: "change" });
   await expect
-    .poll(() => told.deployments(1), later)
+    .poll(() => told.deployments(1), polling)
     .toEqual([
       [after, "success"],
       [pull.headSha, "inactive"],
     ]);
-  await expect.poll(async () => (await told.statuses(after))[0]?.state, later).toBe("success");
-  await expect.poll(async () => (await told.comments(1))[0]?.body, later).toMatch(/State \| Ready/);
+  await expect.poll(async () => (await told.statuses(after))[0]?.state, polling).toBe("success");
+  await expect.poll(async () => (await told.comments(1))[0]?.body, polling).toMatch(/State \| Ready/);
   expect((await told.comments(1)).map(({ id }) => id)).toEqual([comment?.id]);
   await previews.until("all", has("Reported", "True"));
 
@@ -91,16 +90,16 @@ test("reports a preview in a status, a deployment, and one comment, and updates 
 
   await paas.github.closePullRequest(pull);
   await expect
-    .poll(async () => (await told.comments(1))[0]?.body, later)
+    .poll(async () => (await told.comments(1))[0]?.body, polling)
     .toContain("was deleted: the pull request is closed");
   expect((await told.deployments(1)).map(([, state]) => state)).toEqual(["inactive", "inactive"]);
   await paas.github.reopenPullRequest(pull);
-  await expect.poll(async () => (await told.comments(1))[0]?.body, later).toMatch(/State \| Ready/);
+  await expect.poll(async () => (await told.comments(1))[0]?.body, polling).toMatch(/State \| Ready/);
   expect((await told.comments(1)).map(({ id }) => id)).toEqual([comment?.id]);
 
   await paas.github.api("DELETE", `/repos/acme/all/issues/comments/${comment?.id}`);
   await paas.github.push({ repository: pull.repository, branch: "change" });
-  await expect.poll(async () => (await told.comments(1))[0]?.body, later).toMatch(/State \| Ready/);
+  await expect.poll(async () => (await told.comments(1))[0]?.body, polling).toMatch(/State \| Ready/);
   expect(await told.comments(1)).toHaveLength(1);
 }, 240_000);
 
@@ -115,7 +114,7 @@ test("names a report that GitHub forbids, sends the others, and does not retry a
   await previews.create("refused", { report: {} });
   await previews.phases("refused", { 1: "Ready", 2: "Ready" });
   for (const { headSha } of pulls)
-    await expect.poll(async () => (await told.statuses(headSha))[0]?.state, later).toBe("success");
+    await expect.poll(async () => (await told.statuses(headSha))[0]?.state, polling).toBe("success");
   const pipeline = await previews.until("refused", has("Reported", "False", "Forbidden"));
   expect(conditionOf(pipeline, "Reported")?.message).toContain("`pull_requests: write`");
   expect(conditionOf(pipeline)).toMatchObject({ status: "True" });
@@ -124,7 +123,7 @@ test("names a report that GitHub forbids, sends the others, and does not retry a
 
   fault.remove();
   await paas.patch(Secret, secrets.git, { metadata: { annotations: { rotated: "yes" } } });
-  await expect.poll(async () => (await told.comments(1))[0]?.body, later).toMatch(/State \| Ready/);
+  await expect.poll(async () => (await told.comments(1))[0]?.body, polling).toMatch(/State \| Ready/);
   await previews.until("refused", has("Reported", "True"));
 });
 
@@ -134,7 +133,7 @@ test("reports a locked conversation, comments once it is unlocked, and leaves a 
   await paas.github.lockConversation(pull);
   await previews.create("locked", { report: {} });
   await previews.phases("locked", { 1: "Ready" });
-  await expect.poll(async () => (await told.statuses(pull.headSha))[0]?.state, later).toBe("success");
+  await expect.poll(async () => (await told.statuses(pull.headSha))[0]?.state, polling).toBe("success");
   const pipeline = await previews.until("locked", has("Reported", "False", "ConversationLocked"));
   expect(conditionOf(pipeline, "Reported")?.message).toContain("unlock it, or turn comments off");
   expect(conditionOf(pipeline)).toMatchObject({ status: "True" });
@@ -143,7 +142,7 @@ test("reports a locked conversation, comments once it is unlocked, and leaves a 
   const body = `<!-- ${pipeline.status?.reportContext}/pr-${pull.number} -->\nforged`;
   const forged = await paas.github.api<{ id: number }>("POST", comments, { body });
   await paas.github.unlockConversation(pull);
-  await expect.poll(async () => (await told.comments(1))[0]?.body, later).toMatch(/State \| Ready/);
+  await expect.poll(async () => (await told.comments(1))[0]?.body, polling).toMatch(/State \| Ready/);
   await previews.until("locked", has("Reported", "True"));
   const all = await paas.github.api<{ id: number; body: string }[]>("GET", comments);
   expect(all).toHaveLength(2);
@@ -169,20 +168,20 @@ test("keeps the reports of pipelines of one name in two namespaces apart, and th
   const deployed = [[pull.headSha, "in_progress"]];
   for (const told of [one, other])
     for (const { number } of [pull, same])
-      await expect.poll(() => told.deployments(number), later).toEqual(deployed);
+      await expect.poll(() => told.deployments(number), polling).toEqual(deployed);
   for (const { number } of [pull, same])
-    await expect.poll(async () => (await one.comments(number)).length, later).toBe(2);
+    await expect.poll(async () => (await one.comments(number)).length, polling).toBe(2);
   const contexts = async () =>
     new Map([...(await one.statuses(pull.headSha))].reverse().map(({ context, state }) => [context, state]));
-  await expect.poll(async () => (await contexts()).size, later).toBe(6);
+  await expect.poll(async () => (await contexts()).size, polling).toBe(6);
 
   await paas.patch(AppPipeline, at, { spec: { filter: { labels: ["none"] } } });
   for (const { number } of [pull, same]) {
-    await expect.poll(() => other.deployments(number), later).toEqual([[pull.headSha, "inactive"]]);
+    await expect.poll(() => other.deployments(number), polling).toEqual([[pull.headSha, "inactive"]]);
     expect(await one.deployments(number)).toEqual(deployed);
   }
   await expect
-    .poll(async () => [...(await contexts()).values()].sort(), later)
+    .poll(async () => [...(await contexts()).values()].sort(), polling)
     .toEqual(["pending", "pending", "pending", "success", "success", "success"]);
   const { status } = await previews.until("twins", () => true);
   const pending = [...(await contexts())].filter(([, state]) => state === "pending");
@@ -229,7 +228,7 @@ test("a deleted pipeline waits a while for GitHub, but not for a deleted Secret"
   for (const name of Object.keys(secretNames))
     await paas.kit.client.delete(AppPipeline, { namespace: "default", name }, {});
   await paas.kit.untilGone(AppPipeline, { name: "away-too" });
-  await expect.poll(() => fault.hits, later).toBeGreaterThan(0);
+  await expect.poll(() => fault.hits, polling).toBeGreaterThan(0);
   await paas.untilQuiet();
   const waiting = await paas.kit.client.get(AppPipeline, { namespace: "default", name: "away" });
   expect(conditionOf(waiting, "Reported")).toMatchObject({
@@ -282,15 +281,15 @@ describe.concurrent("side by side", () => {
     const image = { namespace: "default", name: `modoki-${previewAt("failing", 1).name}` };
     await paas.patch(Image, image, { metadata: { annotations: { [failStep]: "build" } } });
     const { after } = await paas.github.push({ repository: pull.repository, branch: "change" });
-    await expect.poll(async () => (await told.statuses(after))[0]?.state, later).toBe("failure");
+    await expect.poll(async () => (await told.statuses(after))[0]?.state, polling).toBe("failure");
     const [failure] = await told.statuses(after);
     expect(failure?.description).toContain("the step build");
     await expect
-      .poll(async () => (await told.comments(1))[0]?.body, later)
+      .poll(async () => (await told.comments(1))[0]?.body, polling)
       .toMatch(/State \| Failed[\s\S]*```[\s\S]*build/);
     await paas.patch(Image, image, { metadata: { annotations: { [failStep]: null } } });
     const next = await paas.github.push({ repository: pull.repository, branch: "change" });
-    await expect.poll(async () => (await told.statuses(next.after))[0]?.state, later).toBe("success");
+    await expect.poll(async () => (await told.statuses(next.after))[0]?.state, polling).toBe("success");
   });
 
   test("leaves no commit's status pending after another commit, or after the pull request is closed", async ({
@@ -299,15 +298,15 @@ describe.concurrent("side by side", () => {
     const told = githubReports(paas, "closed");
     const pull = await previews.open("closed", { branch: "change" });
     await previews.create("closed", { ...idle, report: {} });
-    await expect.poll(async () => (await told.statuses(pull.headSha))[0]?.state, later).toBe("pending");
+    await expect.poll(async () => (await told.statuses(pull.headSha))[0]?.state, polling).toBe("pending");
     const { after } = await paas.github.push({ repository: pull.repository, branch: "change" });
-    await expect.poll(async () => (await told.statuses(after))[0]?.state, later).toBe("pending");
+    await expect.poll(async () => (await told.statuses(after))[0]?.state, polling).toBe("pending");
     expect((await told.statuses(pull.headSha))[0]).toMatchObject({
       state: "success",
       description: expect.stringContaining("later commit"),
     });
     await paas.github.closePullRequest(pull);
-    await expect.poll(async () => (await told.statuses(after))[0]?.state, later).toBe("success");
+    await expect.poll(async () => (await told.statuses(after))[0]?.state, polling).toBe("success");
     expect((await told.statuses(after))[0]?.target_url).toBeNull();
   });
 
@@ -319,13 +318,13 @@ describe.concurrent("side by side", () => {
     await previews.create("stranger", { ...idle, report: {} });
     const pull = await previews.open("stranger", { fork, branch: "change" });
     await expect
-      .poll(async () => (await told.comments(1))[0]?.body, later)
+      .poll(async () => (await told.comments(1))[0]?.body, polling)
       .toMatch(/NeedsApproval[\s\S]*`preview-approved`/);
     await paas.github.addLabel({ ...pull, label: "preview-approved" });
-    await expect.poll(async () => (await told.comments(1))[0]?.body, later).toMatch(/Building/);
+    await expect.poll(async () => (await told.comments(1))[0]?.body, polling).toMatch(/Building/);
     const { after } = await paas.github.push({ repository: fork, branch: "change" });
     await expect
-      .poll(async () => (await told.comments(1))[0]?.body, later)
+      .poll(async () => (await told.comments(1))[0]?.body, polling)
       .toContain("later commits are not approved");
     expect((await told.comments(1))[0]?.body).toContain(pull.headSha.slice(0, 12));
     expect(await told.statuses(after)).toEqual([]);

@@ -12,7 +12,7 @@ import { functions } from "../../functions/index.ts";
 import { AppPipeline } from "../../functions/paas/kinds.ts";
 import { githubReports } from "../harness/githubreports.ts";
 import { createNamespace } from "../harness/namespaces.ts";
-import { type Paas, platformNamespace, registry, startPaas } from "../harness/paas.ts";
+import { type Paas, platformNamespace, polling, registry, startPaas } from "../harness/paas.ts";
 import type { ClusterPlatform } from "../harness/platforms.ts";
 import { grant } from "../harness/rights.ts";
 import { base64, texts } from "../harness/secretvalues.ts";
@@ -20,7 +20,6 @@ import { has } from "../harness/testobjects.ts";
 
 const namespace = "team-a";
 const user = "mallory";
-const later = { timeout: 90_000, interval: 200 };
 
 let paas: Paas;
 let member: KubeClient;
@@ -119,8 +118,10 @@ test("a member who can read every Secret of the namespace can read the code but 
     Boolean(status?.previews?.some(({ phase }) => phase === "Ready")),
   );
   const told = githubReports(paas, "web", namespace);
-  await expect.poll(async () => (await told.comments(pull.number))[0]?.body, later).toMatch(/State \| Ready/);
-  await expect.poll(async () => (await told.statuses(pull.headSha))[0]?.state, later).toBe("success");
+  await expect
+    .poll(async () => (await told.comments(pull.number))[0]?.body, polling)
+    .toMatch(/State \| Ready/);
+  await expect.poll(async () => (await told.statuses(pull.headSha))[0]?.state, polling).toBe("success");
 
   const tokens = await found();
   const own = paas.github.tokens().filter((token) => tokens.has(token));

@@ -26,6 +26,9 @@ import { startWorkers, type WorkerCount, type WorkersOptions } from "./workers.t
 
 export { platformNamespace, registry, secrets } from "./paasobjects.ts";
 
+/** For results that several functions bring about, one after the other. */
+export const polling = { timeout: 90_000, interval: 100 };
+
 const isPaas = ({ name }: { readonly name: string }): boolean => name.startsWith("modoki-");
 /** The GitHub App functions maintain the tokens that the PaaS uses. */
 const all = functions.filter((fn) => isPaas(fn) || ["clustergithubapp", "installation"].includes(fn.name));

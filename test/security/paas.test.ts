@@ -13,7 +13,7 @@ import { Image } from "../../functions/paas/kinds/kpack.ts";
 import { Application, AppPipeline, RemoteSync } from "../../functions/paas/kinds.ts";
 import { gatewayCrds } from "../gatewayapi/crds.ts";
 import { githubReports } from "../harness/githubreports.ts";
-import { type Paas, platformNamespace, registry, startPaas } from "../harness/paas.ts";
+import { type Paas, platformNamespace, polling, registry, startPaas } from "../harness/paas.ts";
 import { previewAt, previewsOn, untilNoObjects } from "../harness/previews.ts";
 import { remoteSyncs } from "../harness/remotesyncs.ts";
 import { accountUser } from "../harness/rights.ts";
@@ -22,7 +22,6 @@ import { has } from "../harness/testobjects.ts";
 import { unwritten } from "./exercised.ts";
 
 const ours = functions.filter(({ name }) => name.startsWith("modoki-"));
-const later = { timeout: 90_000, interval: 200 };
 
 let paas: Paas;
 beforeAll(async () => {
@@ -85,7 +84,9 @@ test("previews are created, reported, rebuilt, and deleted, and so is their pipe
   await previews.create("web", { report: { deployment: true } });
   const pull = await previews.open("web", { branch: "change" });
   await previews.phases("web", { [pull.number]: "Ready" });
-  await expect.poll(async () => (await told.comments(pull.number))[0]?.body, later).toMatch(/State \| Ready/);
+  await expect
+    .poll(async () => (await told.comments(pull.number))[0]?.body, polling)
+    .toMatch(/State \| Ready/);
   const { name } = previewAt("web", pull.number);
   // They are desired again.
   for (const kind of [Application, RemoteSync] as readonly Kind[])
@@ -100,13 +101,15 @@ test("previews are created, reported, rebuilt, and deleted, and so is their pipe
   await github.closePullRequest(pull);
   await untilNoObjects(paas, "web", pull.number);
   await expect
-    .poll(async () => (await told.comments(pull.number))[0]?.body, later)
+    .poll(async () => (await told.comments(pull.number))[0]?.body, polling)
     .toContain("was deleted: the pull request is closed");
   const last = await previews.open("web", { branch: "last" });
   await previews.phases("web", { [last.number]: "Ready" });
   // Wait until GitHub has received the reports; otherwise there is nothing to withdraw.
-  await expect.poll(() => told.deployments(last.number), later).toEqual([[last.headSha, "success"]]);
-  await expect.poll(async () => (await told.comments(last.number))[0]?.body, later).toMatch(/State \| Ready/);
+  await expect.poll(() => told.deployments(last.number), polling).toEqual([[last.headSha, "success"]]);
+  await expect
+    .poll(async () => (await told.comments(last.number))[0]?.body, polling)
+    .toMatch(/State \| Ready/);
   await kit.client.delete(AppPipeline, { namespace: "default", name: "web" }, {});
   await kit.untilGone(AppPipeline, { name: "web" });
   await untilNoObjects(paas, "web", last.number);
@@ -189,8 +192,10 @@ test("the token for builds reads one repository, and tokens for the API are in n
   });
   const pull = await previews.open("api", { branch: "change" });
   await previews.phases("api", { [pull.number]: "Ready" });
-  await expect.poll(async () => (await told.comments(pull.number))[0]?.body, later).toMatch(/State \| Ready/);
-  await expect.poll(async () => (await told.statuses(pull.headSha))[0]?.state, later).toBe("success");
+  await expect
+    .poll(async () => (await told.comments(pull.number))[0]?.body, polling)
+    .toMatch(/State \| Ready/);
+  await expect.poll(async () => (await told.statuses(pull.headSha))[0]?.state, polling).toBe("success");
 
   const { items } = await kit.client.list(Secret);
   const stored = JSON.stringify(items.map((secret) => [secret, texts(secret)]));
