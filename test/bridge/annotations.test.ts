@@ -12,16 +12,16 @@ import { ensureTopology } from "../../bus/topology.ts";
 import { type LocalTestEnvironment, startLocalTestEnvironment } from "../harness/environment.ts";
 
 const busOptions = { replicas: 1, ackWaitMillis: 10_000 };
-let kit: LocalTestEnvironment;
+let environment: LocalTestEnvironment;
 let bus: Bus;
 beforeAll(async () => {
-  kit = await startLocalTestEnvironment({ crds: [] });
-  bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
+  environment = await startLocalTestEnvironment({ crds: [] });
+  bus = await connectBus({ url: environment.platform.natsUrl, name: "test" });
   await ensureTopology(bus, busOptions);
 });
 afterAll(async () => {
   await bus?.nc.close();
-  await kit?.stop();
+  await environment?.stop();
 });
 
 const at = { namespace: "default", name: "annotated" };
@@ -30,7 +30,7 @@ const cluster = "annotations";
 /** Runs a bridge until the object has these annotations on the bus. */
 async function bridgeUntil(allowed: string, annotations: Record<string, string>): Promise<void> {
   const bridge = await startBridge({
-    ...{ bus, cluster, client: kit.client, registry: new Registry(), replica: `bridge-${allowed}` },
+    ...{ bus, cluster, client: environment.client, registry: new Registry(), replica: `bridge-${allowed}` },
     busOptions,
     kinds: [ConfigMap],
     annotations: new Set([allowed]),
@@ -46,7 +46,7 @@ async function bridgeUntil(allowed: string, annotations: Record<string, string>)
 }
 
 test("publishes unchanged objects again when the declared annotations change", async () => {
-  await kit.client.create(
+  await environment.client.create(
     ConfigMap,
     {
       ...{ apiVersion: "v1", kind: "ConfigMap" },

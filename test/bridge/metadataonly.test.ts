@@ -10,16 +10,16 @@ import { createNamespace } from "../harness/namespaces.ts";
 const namespace = "quiet";
 /** Content that must not be transferred. */
 const hidden = "hunter2-hunter2";
-let kit: LocalTestEnvironment;
+let environment: LocalTestEnvironment;
 
 beforeAll(async () => {
-  kit = await startLocalTestEnvironment({ crds: [] });
-  await createNamespace(kit.client, namespace);
+  environment = await startLocalTestEnvironment({ crds: [] });
+  await createNamespace(environment.client, namespace);
 });
-afterAll(() => kit?.stop());
+afterAll(() => environment?.stop());
 
 const create = (name: string) =>
-  kit.client.create(
+  environment.client.create(
     Secret,
     {
       ...{ apiVersion: "v1", kind: "Secret", metadata: { namespace, name, labels: { seen: "yes" } } },
@@ -29,14 +29,14 @@ const create = (name: string) =>
   );
 
 const list = (query: { limit: number; continue?: string | undefined }) =>
-  kit.client.list(Secret, namespace, query, undefined, metadataOnly.list);
+  environment.client.list(Secret, namespace, query, undefined, metadataOnly.list);
 
 /** The first events of a watch. */
 async function watched(from: ApiRequest["query"], count: number): Promise<WatchEvent[]> {
   const events: WatchEvent[] = [];
   const query = { ...from, allowWatchBookmarks: true, timeoutSeconds: 60 };
   const path = resourcePath(Secret, namespace);
-  for await (const event of await kit.client.watch({ path, query, accept: metadataOnly.watch })) {
+  for await (const event of await environment.client.watch({ path, query, accept: metadataOnly.watch })) {
     events.push(event);
     if (events.length === count) break;
   }
@@ -63,13 +63,13 @@ test("lists only metadata: no items if empty, all items over several pages", asy
 test("watches changes and deletions from its position, without content", async () => {
   const { metadata } = await list({ limit: 1 });
   const { metadata: made } = await create("told");
-  await kit.client.mergePatch(
+  await environment.client.mergePatch(
     Secret,
     { namespace, name: "told" },
     { metadata: { labels: { seen: "again" } }, stringData: { more: hidden } },
     { fieldManager: "test" },
   );
-  await kit.client.delete(Secret, { namespace, name: "told" }, {});
+  await environment.client.delete(Secret, { namespace, name: "told" }, {});
   const events = await watched({ resourceVersion: metadata.resourceVersion }, 3);
   expect(events.map(({ type }) => type)).toEqual(["ADDED", "MODIFIED", "DELETED"]);
   expect(events.map(({ object }) => object.metadata.uid)).toEqual(Array(3).fill(made.uid));

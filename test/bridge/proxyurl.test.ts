@@ -56,17 +56,17 @@ async function watchFor(
 }
 
 test("requests and the watches of many namespaces use the proxy", async () => {
-  const kit = await startLocalTestEnvironment({ crds: [] });
-  onTestFinished(() => kit.stop());
+  const environment = await startLocalTestEnvironment({ crds: [] });
+  onTestFinished(() => environment.stop());
   const proxy = await startConnectProxy();
-  const path = await kit.platform.kubeconfigFor("behind-a-proxy", ["system:masters"]);
+  const path = await environment.platform.kubeconfigFor("behind-a-proxy", ["system:masters"]);
   await writeFile(
     path,
     (await readFile(path, "utf8")).replace(/^(\s*)server: /m, `$1proxy-url: ${proxy.url}\n$&`),
   );
   const client = kubeClient(await openConnection(loadKubeconfig({ path })));
   onTestFinished(() => client.connection.close());
-  for (const namespace of namespaces) await createNamespace(kit.client, namespace);
+  for (const namespace of namespaces) await createNamespace(environment.client, namespace);
   const ending = new AbortController();
   onTestFinished(() => ending.abort());
   const watches = await Promise.all(

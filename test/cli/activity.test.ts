@@ -10,20 +10,20 @@ import { hikawa, isFinished } from "../harness/song.ts";
 import { operatorCommands } from "./operator.ts";
 import { run } from "./program.ts";
 
-let kit: TestEnvironment;
+let environment: TestEnvironment;
 let bus: Bus;
 let worker: Replica;
 const pollOptions = { timeout: 60_000, interval: 100 };
 
-const { env, ask, output, json } = operatorCommands(() => kit.platform.natsUrlFor("operator"));
+const { env, ask, output, json } = operatorCommands(() => environment.platform.natsUrlFor("operator"));
 
 beforeAll(async () => {
-  kit = await startTestEnvironment();
-  bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
+  environment = await startTestEnvironment();
+  bus = await connectBus({ url: environment.platform.natsUrl, name: "test" });
 });
 afterAll(async () => {
   await bus?.nc.close();
-  await kit?.stop();
+  await environment?.stop();
 });
 
 test("a new bus has neither workers nor a history", async () => {
@@ -42,11 +42,11 @@ test("a new bus has neither workers nor a history", async () => {
 });
 
 test("history shows changes, reconciles, and writes by kind, function, and trace", async () => {
-  await kit.bridge("bridge-1");
+  await environment.bridge("bridge-1");
   const env = { [wordsVariable]: "Zun,Zun,Zun,Zun,Doko" };
-  worker = await kit.worker("worker-1", ["hikawa"], { env });
-  await kit.client.create(Hikawa, hikawa("song", 10), { fieldManager: "test" });
-  await kit.until(Hikawa, { name: "song" }, isFinished);
+  worker = await environment.worker("worker-1", ["hikawa"], { env });
+  await environment.client.create(Hikawa, hikawa("song", 10), { fieldManager: "test" });
+  await environment.until(Hikawa, { name: "song" }, isFinished);
   const reconciles = async () =>
     (await json("history", "Hikawa", "default/song")) as Record<string, unknown>[];
   const writes = (records: readonly Record<string, unknown>[], verb: string) =>
@@ -63,7 +63,7 @@ test("history shows changes, reconciles, and writes by kind, function, and trace
   const idle = [0, 0, 0, 0, 0, 0];
   await expect.poll(left, pollOptions).toEqual(idle);
   // The bridge may have more events of the last writes to publish.
-  await untilQuiet({ bus, client: kit.client, functions: [hikawaFunction] });
+  await untilQuiet({ bus, client: environment.client, functions: [hikawaFunction] });
   // A worker publishes the record before the request is no longer in flight.
   await expect.poll(() => output("working"), pollOptions).toBe("1 worker, 0 in flight.\n");
   await expect.poll(left, pollOptions).toEqual(idle);

@@ -9,21 +9,21 @@ import { startTestEnvironment, type TestEnvironment } from "../harness/environme
 import { hikawa } from "../harness/song.ts";
 import { type Environment, place, run, start } from "./program.ts";
 import { said, song, words } from "./song.ts";
-import { expectNothingLeft, patience, pidOf, printed } from "./up.ts";
+import { expectNothingLeft, pidOf, polling, printed } from "./up.ts";
 
-let kit: TestEnvironment;
+let environment: TestEnvironment;
 const env = (): Environment => ({
   ...song,
-  KUBECONFIG: kit.platform.kubeconfigPath,
-  NATS_URL: kit.platform.natsUrl,
+  KUBECONFIG: environment.platform.kubeconfigPath,
+  NATS_URL: environment.platform.natsUrl,
 });
 const otherSample = { namespace: "default", name: "hikawa-sample" };
 beforeAll(async () => {
-  kit = await startTestEnvironment();
+  environment = await startTestEnvironment();
   // An object of another user.
-  await kit.client.create(Hikawa, hikawa(otherSample.name, 86_400_000), { fieldManager: "test" });
+  await environment.client.create(Hikawa, hikawa(otherSample.name, 86_400_000), { fieldManager: "test" });
 });
-afterAll(() => kit?.stop());
+afterAll(() => environment?.stop());
 
 describe("the demo", () => {
   test("keeps existing objects, and deletes its own", async () => {
@@ -33,14 +33,14 @@ describe("the demo", () => {
     });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain(
-      `Using the cluster at ${kit.client.connection.server} and the bus at ${redacted(kit.platform.natsUrl)}`,
+      `Using the cluster at ${environment.client.connection.server} and the bus at ${redacted(environment.platform.natsUrl)}`,
     );
     expect(stdout).not.toContain("kube-apiserver");
     expect(said(stdout).map(([word]) => word)).toEqual([...words, "Kiyoshi!"]);
     const name = /^hikawa-sample-[a-z0-9]+(?= +500 +6 +true)/m.exec(stdout)?.[0];
     expect(stdout).toContain(`The Hikawa ${name} is deleted; the CRDs stay in the cluster.`);
-    await kit.untilGone(Hikawa, { namespace: "default", name: name ?? "" });
-    expect((await kit.client.get(Hikawa, otherSample)).spec.intervalMillis).toBe(86_400_000);
+    await environment.untilGone(Hikawa, { namespace: "default", name: name ?? "" });
+    expect((await environment.client.get(Hikawa, otherSample)).spec.intervalMillis).toBe(86_400_000);
     expect(here.processes()).toEqual([]);
     expect(here.runs()).toEqual([]);
   });
@@ -60,14 +60,14 @@ describe("the demo", () => {
     expect(stdout.includes("Stopping everything.")).toBe(end === "Ctrl-C");
     expect(stdout).not.toContain("$ kubectl");
     const name = /(hikawa-sample-\w+)-zundoko-002/.exec(line)?.[1] ?? "";
-    const found = kit.client.get(Hikawa, { namespace: "default", name });
+    const found = environment.client.get(Hikawa, { namespace: "default", name });
     await expect(found).rejects.toSatisfy(isNotFound);
     for (const kind of [Zundoko, Kiyoshi]) {
       const children = async () =>
-        (await kit.list<Zundoko | Kiyoshi>(kind)).filter(({ metadata }) =>
+        (await environment.list<Zundoko | Kiyoshi>(kind)).filter(({ metadata }) =>
           metadata.name.startsWith(`${name}-`),
         );
-      await expect.poll(children, patience).toEqual([]);
+      await expect.poll(children, polling).toEqual([]);
     }
     expect(here.processes()).toEqual([]);
     expect(here.runs()).toEqual([]);
@@ -93,7 +93,7 @@ describe("the demo", () => {
         `${gateway}received its webhook [0-9a-f]{8}: stored on the bus, answered 202`,
       ].map((step) => expect.stringMatching(`^${step}$`)),
     );
-    const namespaces = async () => (await kit.client.list(Namespace)).items;
+    const namespaces = async () => (await environment.client.list(Namespace)).items;
     const ours = async () =>
       (await namespaces()).filter(({ metadata }) => /^denrei-demo-[a-z0-9]+$/.test(metadata.name));
     expect(await ours()).toHaveLength(1);
@@ -103,7 +103,7 @@ describe("the demo", () => {
     expect({ code, signal, stderr }).toEqual({ code: 1, signal: null, stderr: says });
     // No token and no private key.
     expect(stdout).not.toMatch(/gh[a-z]_|PRIVATE KEY/);
-    await expect.poll(ours, patience).toEqual([]);
+    await expect.poll(ours, polling).toEqual([]);
     // No other namespace is opted in.
     expect((await namespaces()).filter(({ metadata }) => metadata.labels?.[optInLabel])).toEqual([]);
     expect(here.processes()).toEqual([]);

@@ -5,7 +5,7 @@ import { Namespace } from "../../bus/kube/kind.ts";
 import { startTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
 import { args, expectNoSecrets, expectSteps, program } from "./githubsteps.ts";
 import { type Environment, place, run, start } from "./program.ts";
-import { patience, pidOf, printed } from "./up.ts";
+import { pidOf, polling, printed } from "./up.ts";
 
 test("restarts a gateway at the same address, and leaves nothing behind after Ctrl-C", async () => {
   const here = place();
@@ -42,29 +42,29 @@ test("fails when the GitHub simulator exits", async () => {
 });
 
 describe("in an existing cluster", () => {
-  let kit: TestEnvironment;
+  let environment: TestEnvironment;
   beforeAll(async () => {
-    kit = await startTestEnvironment();
+    environment = await startTestEnvironment();
   });
-  afterAll(() => kit?.stop());
+  afterAll(() => environment?.stop());
 
   const env = (): Environment => ({
-    KUBECONFIG: kit.platform.kubeconfigPath,
-    NATS_URL: kit.platform.natsUrl,
+    KUBECONFIG: environment.platform.kubeconfigPath,
+    NATS_URL: environment.platform.natsUrl,
   });
-  const namespaces = async () => (await kit.client.list(Namespace)).items;
+  const namespaces = async () => (await environment.client.list(Namespace)).items;
 
   test("uses its own namespace, and deletes it at the end", async () => {
     const here = place();
     const ended = await run(args, { env: { ...here.env, ...env() } });
     const { code, stdout, stderr } = ended;
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout).toContain(`Using the cluster at ${kit.client.connection.server}`);
+    expect(stdout).toContain(`Using the cluster at ${environment.client.connection.server}`);
     const name = /The namespace (\S+) is deleted; the CRDs stay in the cluster\./.exec(stdout)?.[1] ?? "";
     expect(name).toMatch(/^denrei-demo-[a-z0-9]+$/);
     expectSteps(stdout, `${name}/web`, name);
     expectNoSecrets(ended);
-    await kit.untilGone(Namespace, { name });
+    await environment.untilGone(Namespace, { name });
     // No other namespace is opted in.
     expect((await namespaces()).filter(({ metadata }) => metadata.labels?.[optInLabel])).toEqual([]);
     expect(here.processes()).toEqual([]);
@@ -81,7 +81,7 @@ describe("in an existing cluster", () => {
     running.process.stdout?.destroy();
     const { code, signal, stderr } = await running.ended;
     expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: "" });
-    await expect.poll(demoNamespaces, patience).toEqual([]);
+    await expect.poll(demoNamespaces, polling).toEqual([]);
     expect(here.processes()).toEqual([]);
     expect(here.runs()).toEqual([]);
   });

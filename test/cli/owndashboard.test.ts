@@ -13,35 +13,35 @@ import { grant } from "../harness/rights.ts";
 import { logIn } from "../harness/visitor.ts";
 import { type Environment, place, run, start } from "./program.ts";
 import { song } from "./song.ts";
-import { patience, printed } from "./up.ts";
+import { polling, printed } from "./up.ts";
 
 await builtPage();
 
 const rbac = "rbac.authorization.k8s.io";
 const hikawas = "/api/kubernetes/apis/zundokokiyoshi.kaitoy.github.com/v1beta1/namespaces/default/hikawas";
-let kit: LocalTestEnvironment;
+let environment: LocalTestEnvironment;
 let issuer: SimulatedIssuer | undefined;
 let url: string;
 let env: Environment;
 beforeAll(async () => {
-  kit = await startLocalTestEnvironment();
+  environment = await startLocalTestEnvironment();
   const address = `127.0.0.1:${await freePort()}`;
   url = `http://${address}`;
-  const site = kit.platform.issuer;
+  const site = environment.platform.issuer;
   issuer = await site?.start({ people: Object.values(people), dashboardUrl: url });
-  const secretPath = join(kit.platform.directory, "client-secret");
+  const secretPath = join(environment.platform.directory, "client-secret");
   await writeFile(secretPath, issuer?.clientSecret ?? "", { mode: 0o600 });
   env = {
     ...song,
-    KUBECONFIG: kit.platform.kubeconfigPath,
-    NATS_URL: kit.platform.natsUrl,
+    KUBECONFIG: environment.platform.kubeconfigPath,
+    NATS_URL: environment.platform.natsUrl,
     DENREI_OIDC_ISSUER: issuer?.url,
     DENREI_OIDC_CLIENT_ID: issuer?.clientId,
     DENREI_OIDC_CLIENT_SECRET: secretPath,
     DENREI_OIDC_CA: site?.caPath,
     DENREI_DASHBOARD_ADDRESS: address,
   };
-  await grant(kit.client, [
+  await grant(environment.client, [
     ...userRoles(functions),
     {
       apiVersion: `${rbac}/v1`,
@@ -54,7 +54,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await issuer?.stop();
-  await kit?.stop();
+  await environment?.stop();
 });
 
 test.for([
@@ -69,7 +69,7 @@ test.for([
   const bob = await logIn(url, people.bob);
   expect((await bob.ask("/api/session")).json()).toMatchObject({ user: "bob" });
   // The controller manager aggregates the role after a moment.
-  await expect.poll(() => bob.ask(hikawas), patience).toMatchObject({ status: 200 });
+  await expect.poll(() => bob.ask(hikawas), polling).toMatchObject({ status: 200 });
   const carol = await logIn(url, people.carol);
   const refused = await carol.ask(hikawas);
   expect([refused.status, refused.json<{ message: string }>().message]).toEqual([

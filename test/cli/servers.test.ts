@@ -73,7 +73,7 @@ describe.concurrent("the bus", () => {
 });
 
 describe("the bus of an operator's command", () => {
-  const told = (args: string, env?: Record<string, string>) => failure(args, env, runHere);
+  const outputOf = (args: string, env?: Record<string, string>) => failure(args, env, runHere);
   const commands = [
     "status",
     "deadletters list",
@@ -83,13 +83,13 @@ describe("the bus of an operator's command", () => {
 
   test.for(commands)("not listening: %s", async (command) => {
     const url = `nats://127.0.0.1:${await freePort()}`;
-    const said = await told(`${command} --nats-url ${url}`);
+    const said = await outputOf(`${command} --nats-url ${url}`);
     expect(said).toContain(`denrei: expected a NATS server at ${url}, but connection refused`);
     expect(said).toContain("set --nats-url or NATS_URL to a running one");
   });
 
   test("without JetStream", async () => {
-    const said = await told("status", { NATS_URL: plainUrl });
+    const said = await outputOf("status", { NATS_URL: plainUrl });
     expect(said).toContain(`the NATS server at ${plainUrl} answers, but JetStream does not`);
     expect(said).toContain("nats-server -js");
   });
@@ -103,7 +103,7 @@ describe("the bus of an operator's command", () => {
     const { code, stdout } = await runHere(["status"], { env: { NATS_URL: `nats://${who}@${host}` } });
     expect(stdout).toContain("has used this bus");
     expect(code).toBe(0);
-    const said = await told("status", { NATS_URL: `nats://not-${who}@${host}` });
+    const said = await outputOf("status", { NATS_URL: `nats://not-${who}@${host}` });
     expect(said).toMatch(
       /expected a NATS server at nats:\/\/\*\*\*@127.0.0.1:\d+, but authorization violation/i,
     );
@@ -119,13 +119,13 @@ describe("the bus of an operator's command", () => {
       socket.end("-ERR 'Authentication Timeout'\r\n");
     });
     const { port } = await listening(tooSlow);
-    const said = await told("status", { NATS_URL: `nats://user:pass@127.0.0.1:${port}` });
+    const said = await outputOf("status", { NATS_URL: `nats://user:pass@127.0.0.1:${port}` });
     expect(said).toMatch(/but Authentication Timeout.*overloaded/);
     expect(said).not.toContain("credentials: check them");
   });
 
   test("does not show a password in the address", async () => {
-    const said = await told("status", { NATS_URL: `nats://user:hunter2@127.0.0.1:${await freePort()}` });
+    const said = await outputOf("status", { NATS_URL: `nats://user:hunter2@127.0.0.1:${await freePort()}` });
     expect(said).toContain("nats://***@127.0.0.1:");
     expect(said).not.toContain("hunter2");
   });

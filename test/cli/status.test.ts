@@ -15,7 +15,7 @@ import { hikawa } from "../harness/song.ts";
 import { operatorCommands } from "./operator.ts";
 import { run } from "./program.ts";
 
-let kit: TestEnvironment;
+let environment: TestEnvironment;
 let bus: Bus;
 let bridge: Replica;
 let worker: Replica;
@@ -24,7 +24,7 @@ const scope = { fn: "hikawa", cluster };
 /** Too long for the names of children: a terminal error. */
 const longName = "long".padEnd(250, "g");
 
-const { env, ask, output, json } = operatorCommands(() => kit.platform.natsUrlFor("operator"));
+const { env, ask, output, json } = operatorCommands(() => environment.platform.natsUrlFor("operator"));
 const pollOptions = { timeout: 60_000, interval: 100 };
 const queue = (): Promise<FunctionStatus> => functionStatus(bus, hikawaFunction, cluster);
 /** The cells of the table row with this first cell. */
@@ -35,12 +35,12 @@ const row = (text: string, first: string): string[] | undefined =>
     .find(([cell]) => cell === first);
 
 beforeAll(async () => {
-  kit = await startTestEnvironment();
-  bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
+  environment = await startTestEnvironment();
+  bus = await connectBus({ url: environment.platform.natsUrl, name: "test" });
 });
 afterAll(async () => {
   await bus?.nc.close();
-  await kit?.stop();
+  await environment?.stop();
 });
 
 test("reports a new bus", async () => {
@@ -78,8 +78,11 @@ test("reports a new bus", async () => {
 });
 
 test("an object that waits for its time is DELAYED, and the kinds are where the bridge is", async () => {
-  [bridge, worker] = await Promise.all([kit.bridge("bridge-1"), kit.worker("worker-1", ["hikawa"])]);
-  await kit.client.create(Hikawa, hikawa("waits", 3_600_000), { fieldManager: "test" });
+  [bridge, worker] = await Promise.all([
+    environment.bridge("bridge-1"),
+    environment.worker("worker-1", ["hikawa"]),
+  ]);
+  await environment.client.create(Hikawa, hikawa("waits", 3_600_000), { fieldManager: "test" });
   await expect.poll(queue, pollOptions).toMatchObject({ delayed: 1, pending: 0, inFlight: 0 });
   // The bridge writes down where it is once a second.
   const watched = async () =>
@@ -113,7 +116,7 @@ test("an object that waits for its time is DELAYED, and the kinds are where the 
 });
 
 test("lists, shows, and replays a dead letter", async () => {
-  await kit.client.create(Hikawa, hikawa(longName, 0), { fieldManager: "test" });
+  await environment.client.create(Hikawa, hikawa(longName, 0), { fieldManager: "test" });
   await expect.poll(queue, pollOptions).toMatchObject({ deadLetters: 1 });
   const object = `default/${longName}`;
   const text = await output("deadletters", "list");
@@ -193,7 +196,8 @@ test("a replay is PENDING without a worker, then IN FLIGHT; a change in the mean
 test("new objects count as EVENTS without a worker, also in the bridge's metrics", async () => {
   const { events: before = 0 } = await queue();
   const names = ["new-1", "new-2", "new-3"];
-  for (const name of names) await kit.client.create(Hikawa, hikawa(name, 0), { fieldManager: "test" });
+  for (const name of names)
+    await environment.client.create(Hikawa, hikawa(name, 0), { fieldManager: "test" });
   await expect
     .poll(async () => (await queue()).events, pollOptions)
     .toBeGreaterThanOrEqual(before + names.length);

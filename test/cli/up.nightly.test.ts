@@ -1,7 +1,7 @@
 /** `denrei up` without a dashboard, and disorderly exits: `kill -9` and a second Ctrl-C. */
 import { expect, test } from "vitest";
 import { place } from "./program.ts";
-import { expectNothingLeft, patience, pidOf, printed, up } from "./up.ts";
+import { expectNothingLeft, pidOf, polling, printed, up } from "./up.ts";
 
 test("Ctrl-C right after the start leaves nothing behind", async () => {
   const here = place();
@@ -24,7 +24,7 @@ test("kill -9 leaves nothing behind, and does not affect a second instance", asy
   const second = up(here);
   await printed(second, "hikawa-sample-kiyoshi");
   // Only the folder of the second instance remains.
-  await expect.poll(here.runs, patience).toHaveLength(1);
+  await expect.poll(here.runs, polling).toHaveLength(1);
   expect(here.processes().filter((line) => line.includes("denrei.js worker"))).toHaveLength(1);
   second.process.kill("SIGTERM");
   expect(await second.ended).toMatchObject({ code: 143, signal: null, stderr: "" });

@@ -7,7 +7,7 @@ import { song } from "./song.ts";
 await programs(...platformPrograms);
 
 /** Enough for processes to exit after an error. */
-export const patience = { timeout: 30_000, interval: 100 };
+export const polling = { timeout: 30_000, interval: 100 };
 
 /** Starts `denrei up` with a short song. */
 export const up = ({ env }: Place, workers = 1, flags: readonly string[] = []): Running =>
@@ -46,6 +46,6 @@ export const pidOf = (here: Place, part: string): number =>
 
 /** After a disorderly exit, the reaper cleans up, which takes a moment. */
 export async function expectNothingLeft(here: Place): Promise<void> {
-  await expect.poll(here.processes, patience).toEqual([]);
-  await expect.poll(here.runs, patience).toEqual([]);
+  await expect.poll(here.processes, polling).toEqual([]);
+  await expect.poll(here.runs, polling).toEqual([]);
 }

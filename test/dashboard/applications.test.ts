@@ -10,19 +10,22 @@ import { expectAccessible } from "../harness/accessible.ts";
 import { type DashboardEnvironment, people, startDashboardEnvironment, team } from "../harness/dashboard.ts";
 import { has } from "../harness/testobjects.ts";
 
-let scene: DashboardEnvironment;
+let environment: DashboardEnvironment;
 let alice: Page;
 let bob: Page;
 /** Violations of the page's Content Security Policy, and uncaught errors. */
 const complaints: string[] = [];
 
 beforeAll(async () => {
-  scene = await startDashboardEnvironment();
+  environment = await startDashboardEnvironment();
   await Promise.all([
-    scene.kit.bridge("bridge-1"),
-    scene.kit.worker("worker-1", ["modoki-application"], { env: { CONTROLLER_NAMESPACE: team } }),
+    environment.bridge("bridge-1"),
+    environment.worker("worker-1", ["modoki-application"], { env: { CONTROLLER_NAMESPACE: team } }),
   ]);
-  [alice, bob] = [await scene.loggedIn(people.alice, team), await scene.loggedIn(people.bob, team)];
+  [alice, bob] = [
+    await environment.loggedIn(people.alice, team),
+    await environment.loggedIn(people.bob, team),
+  ];
   for (const page of [alice, bob]) {
     page.on("pageerror", (error) => complaints.push(error.message));
     page.on("console", (message) => {
@@ -30,16 +33,16 @@ beforeAll(async () => {
     });
   }
 });
-afterAll(() => scene?.stop());
+afterAll(() => environment?.stop());
 
 const at = (name: string) => ({ namespace: team, name });
 const until = (name: string, condition: (app: Application) => boolean) =>
-  scene.kit.until(Application, at(name), condition);
-const go = (page: Page, path: string) => page.goto(`${scene.url}${path}`);
+  environment.until(Application, at(name), condition);
+const go = (page: Page, path: string) => page.goto(`${environment.url}${path}`);
 const open = (page: Page, name: string, tab = "") =>
   go(page, `/applications/${team}/${name}${tab && `/${tab}`}`);
 const create = (name: string, spec: object = {}) =>
-  scene.kit.client.create(
+  environment.client.create(
     Application,
     {
       apiVersion: apiVersionOf(Application),
@@ -109,7 +112,7 @@ describe("a form", () => {
     await until("shared", has("Ready", "True"));
     await open(alice, "shared", "settings");
     await alice.getByLabel("Image", { exact: true }).fill("shared:alice");
-    await scene.kit.client.mergePatch(
+    await environment.client.mergePatch(
       Application,
       at("shared"),
       { spec: { image: "shared:other" } },
@@ -118,7 +121,7 @@ describe("a form", () => {
     await alice.getByText("The object changed since you started editing.").waitFor();
     await alice.getByRole("button", { name: "Save" }).click();
     await alice.getByText("Start over from the current version.").first().waitFor();
-    expect((await scene.kit.client.get(Application, at("shared"))).spec.image).toBe("shared:other");
+    expect((await environment.client.get(Application, at("shared"))).spec.image).toBe("shared:other");
     await alice.getByRole("button", { name: "Start over from the current version" }).click();
     await expect.poll(() => alice.getByLabel("Image", { exact: true }).inputValue()).toBe("shared:other");
   });
@@ -157,11 +160,11 @@ test("an Application can be scaled, and restarted as kubectl does it", async () 
   await until("web", ({ spec, status }) => spec.replicas === 2 && status?.readyReplicas === 2);
   await alice.getByText("2 of 2 ready").waitFor();
   await alice.getByRole("button", { name: "Restart" }).click();
-  await scene.kit.until(Deployment, at("web"), ({ spec }) =>
+  await environment.until(Deployment, at("web"), ({ spec }) =>
     JSON.stringify(spec).includes("kubectl.kubernetes.io/restartedAt"),
   );
-  expect((await scene.kit.client.get(Application, at("web"))).spec.replicas).toBe(2);
-  await scene.kit.until(
+  expect((await environment.client.get(Application, at("web"))).spec.replicas).toBe(2);
+  await environment.until(
     Deployment,
     at("web"),
     ({ metadata, status }) =>
@@ -173,7 +176,7 @@ test("an Application can be scaled, and restarted as kubectl does it", async () 
 });
 
 test("a pod's log is followed line by line, and never rendered as HTML", async () => {
-  const path = scene.kit.platform.podLogsPath ?? "";
+  const path = environment.platform.podLogsPath ?? "";
   await appendFile(path, podLogLine("listening on 8080"));
   await open(alice, "web", "logs");
   const log = alice.getByRole("log");
@@ -192,7 +195,7 @@ test("a log stays visible when its pod is deleted, and the page offers the new p
   const log = alice.getByRole("log");
   await log.getByText("listening on 8080").waitFor();
   const read = (await alice.getByRole("combobox", { name: "Pod" }).inputValue()).split(" ")[0] ?? "";
-  await scene.kit.client.delete(Pod, at(read), {});
+  await environment.client.delete(Pod, at(read), {});
   await alice.getByText("This pod no longer exists.").waitFor();
   expect(await log.getAttribute("aria-label")).toContain(read);
   expect(await log.getByText("listening on 8080").count()).toBe(1);
@@ -206,7 +209,7 @@ test("a log stays visible when its pod is deleted, and the page offers the new p
 });
 
 test("an Application can be rolled back to a former image, and forward again", async () => {
-  await scene.kit.client.mergePatch(
+  await environment.client.mergePatch(
     Application,
     at("web"),
     { spec: { image: "web:2" } },
@@ -237,7 +240,7 @@ test("a viewer sees everything, and changes are reported as forbidden", async ()
     .getByText(/User "bob" cannot patch resource "applications"/)
     .first()
     .waitFor();
-  expect((await scene.kit.client.get(Application, at("web"))).spec).toMatchObject({
+  expect((await environment.client.get(Application, at("web"))).spec).toMatchObject({
     image: "web:2",
     replicas: 2,
   });
@@ -247,9 +250,9 @@ test("the events say why there are no pods", async () => {
   const limits = { apiVersion: "v1", kind: "LimitRange", metadata: { name: "small" } };
   const path = `/api/v1/namespaces/${team}/limitranges`;
   const spec = { limits: [{ type: "Container", max: { memory: "1Gi" } }] };
-  await scene.kit.client.request({ method: "POST", path, body: { ...limits, spec } });
+  await environment.client.request({ method: "POST", path, body: { ...limits, spec } });
   onTestFinished(async () => {
-    await scene.kit.client.request({ method: "DELETE", path: `${path}/small` });
+    await environment.client.request({ method: "DELETE", path: `${path}/small` });
   });
   await create("large", { image: "large:1", resources: { limits: { memory: "2Gi" } } });
   await open(alice, "large");
@@ -272,7 +275,7 @@ test("an Application is deleted after its name is typed, and disappears from the
   expect(await confirm.isDisabled()).toBe(true);
   await alice.getByLabel("Type doomed to confirm").fill("doomed");
   await confirm.click();
-  await scene.kit.untilGone(Application, at("doomed"));
+  await environment.untilGone(Application, at("doomed"));
   await bob.getByRole("link", { name: "doomed", exact: true }).waitFor({ state: "detached" });
   await open(alice, "doomed");
   await alice.getByRole("heading", { name: "Application doomed not found" }).waitFor();
@@ -281,7 +284,7 @@ test("an Application is deleted after its name is typed, and disappears from the
 test("text from objects is never rendered as HTML", async () => {
   const attack = `<img src=x onerror="document.title='taken'"><script>document.title='taken'</script>`;
   await create("texts", { image: attack, args: [attack], attributes: { [attack]: attack } });
-  await scene.kit.client.mergePatch(
+  await environment.client.mergePatch(
     Application,
     at("texts"),
     {

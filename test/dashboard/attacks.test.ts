@@ -10,21 +10,21 @@ import { metricSum } from "../harness/metrics.ts";
 import { type OtherSite, startOtherSite } from "../harness/othersite.ts";
 import { logIn, loginCookieName, sessionCookieName, type Visitor, visitor } from "../harness/visitor.ts";
 
-let scene: DashboardEnvironment;
+let environment: DashboardEnvironment;
 let site: OtherSite;
 beforeAll(async () => {
-  scene = await startDashboardEnvironment();
+  environment = await startDashboardEnvironment();
   // The body of a form of type text/plain begins like JSON.
   const field = JSON.stringify(application("planted")).slice(0, -1);
   site = await startOtherSite({
-    "/": `<!doctype html><form method="post" enctype="text/plain" action="${scene.url}${list}">
+    "/": `<!doctype html><form method="post" enctype="text/plain" action="${environment.url}${list}">
       <input name='${field},"a":"' value='"}'><button>Win a prize</button></form>`,
-    "/frame": `<!doctype html><iframe src="${scene.url}"></iframe>`,
+    "/frame": `<!doctype html><iframe src="${environment.url}"></iframe>`,
   });
 });
 afterAll(async () => {
   await site?.stop();
-  await scene?.stop();
+  await environment?.stop();
 });
 
 const list = `/api/kubernetes/apis/modoki.tsuzu.dev/v1alpha1/namespaces/${team}/applications`;
@@ -42,11 +42,11 @@ describe("another site", () => {
   test.each(["127.0.0.1", "localhost"] as const)(
     "at %s can neither read nor change anything",
     async (host) => {
-      const page = await pageWithCookie(await scene.visitor(people.alice));
+      const page = await pageWithCookie(await environment.visitor(people.alice));
       await page.goto(site.at(host));
       const answered = (codes: string) =>
         metricSum(
-          [scene.dashboard],
+          [environment.dashboard],
           new RegExp(`^denrei_dashboard_requests_total{route="/api/.*code="${codes}"}`),
         );
       const [refused, given] = [await answered("40[13]"), await answered("[25]..")];
@@ -65,25 +65,25 @@ describe("another site", () => {
             await ask("/api/session", { method: "DELETE" }),
           ];
         },
-        { url: scene.url, path: list, body: JSON.stringify(application("planted")) },
+        { url: environment.url, path: list, body: JSON.stringify(application("planted")) },
       );
       // The page cannot read any response, because no CORS header allows it.
       expect(outcomes.filter((outcome) => !["TypeError", "opaque"].includes(outcome))).toEqual([]);
       await page.getByRole("button").click();
-      await page.waitForURL(`${scene.url}${list}`);
+      await page.waitForURL(`${environment.url}${list}`);
       expect(await page.textContent("body")).toContain("CrossSite");
       // Requests with special methods or headers need a preflight, which fails.
       expect((await answered("40[13]")) - refused).toBe(6);
       expect(await answered("[25]..")).toBe(given);
-      expect(await scene.kit.list(Application, team)).toEqual([]);
-      await page.goto(scene.url);
+      expect(await environment.list(Application, team)).toEqual([]);
+      await page.goto(environment.url);
       await page.getByRole("button", { name: "Log out" }).waitFor();
       await page.context().close();
     },
   );
 
   test("cannot show the page in a frame", async () => {
-    const page = await pageWithCookie(await scene.visitor(people.alice));
+    const page = await pageWithCookie(await environment.visitor(people.alice));
     const refused = page.waitForEvent("console", (message) => message.text().includes("frame-ancestors"));
     await page.goto(site.at("127.0.0.1", "/frame"));
     await refused;
@@ -93,8 +93,8 @@ describe("another site", () => {
 
 /** A page of a browser that has the cookie, with nothing of the dashboard open. */
 async function pageWithCookie(client: Visitor): Promise<Page> {
-  const context = await (await scene.browser()).newContext();
-  const cookie = { name: sessionCookieName, value: cookieOf(client) ?? "", url: scene.url };
+  const context = await (await environment.browser()).newContext();
+  const cookie = { name: sessionCookieName, value: cookieOf(client) ?? "", url: environment.url };
   await context.addCookies([{ ...cookie, httpOnly: true, sameSite: "Lax" }]);
   return context.newPage();
 }
@@ -108,7 +108,7 @@ test.each<[string, Record<string, string>, string]>([
   ["without a CSRF token", { "x-denrei-csrf": "" }, "NoCsrfToken"],
   ["with another CSRF token", { "x-denrei-csrf": "a".repeat(24) }, "NoCsrfToken"],
 ])("rejects a request %s", async (_, headers, reason) => {
-  const client = await scene.visitor(people.alice);
+  const client = await environment.visitor(people.alice);
   for (const [path, method, body] of [
     [list, "POST", application("forged")],
     ["/api/session", "DELETE", undefined],
@@ -117,11 +117,11 @@ test.each<[string, Record<string, string>, string]>([
     expect([answer.status, reasonOf(answer)]).toEqual([403, reason]);
   }
   expect((await client.ask("/api/session")).status).toBe(200);
-  expect(await scene.kit.list(Application, team)).toEqual([]);
+  expect(await environment.list(Application, team)).toEqual([]);
 });
 
 test("a CSRF token is valid only for its own session", async () => {
-  const [alice, bob] = [await scene.visitor(people.alice), await scene.visitor(people.bob)];
+  const [alice, bob] = [await environment.visitor(people.alice), await environment.visitor(people.bob)];
   const { csrf } = (await bob.ask("/api/session")).json<{ csrf: string }>();
   const answer = await alice.ask("/api/session", { method: "DELETE", headers: { "x-denrei-csrf": csrf } });
   expect([answer.status, reasonOf(answer)]).toEqual([403, "NoCsrfToken"]);
@@ -129,22 +129,22 @@ test("a CSRF token is valid only for its own session", async () => {
 
 test("a login always ends on a page of the dashboard", async () => {
   for (const to of ["//evil.example", "/\\evil.example", "https://evil.example", "/%09/evil.example/..//x"]) {
-    const client = visitor(scene.url);
+    const client = visitor(environment.url);
     const login = `/auth/login?${new URLSearchParams({ to })}`;
     const callback = await toCallback(client, people.bob, { login });
     const location = new URL(
       String((await client.ask(callback)).headers.get("location")),
-      `${scene.url}/auth/callback`,
+      `${environment.url}/auth/callback`,
     );
-    expect(location.origin).toBe(scene.url);
+    expect(location.origin).toBe(environment.url);
   }
 });
 
 test("a modified cookie is rejected", async () => {
-  const client = await scene.visitor(people.bob);
+  const client = await environment.visitor(people.bob);
   const cookie = cookieOf(client) ?? "";
   const ask = (value: string) =>
-    visitor(scene.url).ask("/api/session", { headers: { cookie: `${sessionCookieName}=${value}` } });
+    visitor(environment.url).ask("/api/session", { headers: { cookie: `${sessionCookieName}=${value}` } });
   expect((await ask(cookie)).status).toBe(200);
   const letters = fc.constantFrom(..."AZaz09-_.~%+/é");
   await fc.assert(
@@ -161,7 +161,7 @@ test("a modified cookie is rejected", async () => {
 });
 
 test("a login cookie is not accepted as a session cookie", async () => {
-  const client = visitor(scene.url);
+  const client = visitor(environment.url);
   await client.ask("/auth/login");
   const login = client.cookies.get(loginCookieName);
   const answer = await client.ask("/api/session", { headers: { cookie: `${sessionCookieName}=${login}` } });
@@ -169,9 +169,9 @@ test("a login cookie is not accepted as a session cookie", async () => {
 });
 
 test("a planted session ends when the user logs in", async () => {
-  const attacker = await scene.visitor(people.bob);
+  const attacker = await environment.visitor(people.bob);
   const planted = cookieOf(attacker) ?? "";
-  const victim = visitor(scene.url);
+  const victim = visitor(environment.url);
   victim.cookies.set(sessionCookieName, planted);
   const callback = await toCallback(victim, people.alice);
   expect((await victim.ask(callback)).headers.get("location")).toBe("/");
@@ -181,12 +181,12 @@ test("a planted session ends when the user logs in", async () => {
 });
 
 test("a login cannot be finished in a browser that did not start it", async () => {
-  const attacker = visitor(scene.url);
+  const attacker = visitor(environment.url);
   const callback = await toCallback(attacker, people.bob);
   const failed = "/login-failed?why=interrupted&to=%2F";
   // One browser has started no login, the other one a different login.
   for (const begin of [[], ["/auth/login"]]) {
-    const victim = visitor(scene.url);
+    const victim = visitor(environment.url);
     for (const path of begin) await victim.ask(path);
     const { status, headers } = await victim.ask(callback);
     expect([status, headers.get("location")]).toEqual([303, failed]);
@@ -195,23 +195,23 @@ test("a login cannot be finished in a browser that did not start it", async () =
 });
 
 test("a login can be finished only once", async () => {
-  const client = visitor(scene.url);
+  const client = visitor(environment.url);
   const callback = await toCallback(client, people.bob);
   const begun = client.cookies.get(loginCookieName) ?? "";
   await client.ask(callback);
   expect(client.cookies.has(loginCookieName)).toBe(false);
   expect((await client.ask(callback)).headers.get("location")).toBe("/login-failed?why=interrupted&to=%2F");
-  const replayed = visitor(scene.url);
+  const replayed = visitor(environment.url);
   replayed.cookies.set(loginCookieName, begun);
   expect((await replayed.ask(callback)).headers.get("location")).toBe("/login-failed?why=refused&to=%2F");
   expect(replayed.cookies).toEqual(new Map());
 });
 
 test("a failed login leads to a page of the dashboard that shows no text of the issuer", async () => {
-  const context = await (await scene.browser()).newContext();
+  const context = await (await environment.browser()).newContext();
   try {
     const page = await context.newPage();
-    const login = await page.goto(`${scene.url}/auth/login?to=/applications`);
+    const login = await page.goto(`${environment.url}/auth/login?to=/applications`);
     expect(login?.status()).toBe(200);
     const first = login?.request().redirectedFrom()?.redirectedFrom()?.redirectedTo()?.url() ?? page.url();
     const state = new URL(first).searchParams.get("state") ?? "";
@@ -220,11 +220,11 @@ test("a failed login leads to a page of the dashboard that shows no text of the 
       error: "access_denied",
       error_description: "<b>call 0900-EVIL</b>",
       state,
-      iss: scene.issuer.url,
+      iss: environment.issuer.url,
     });
-    await page.goto(`${scene.url}/auth/callback?${said}`);
+    await page.goto(`${environment.url}/auth/callback?${said}`);
     await page.getByRole("alert").getByText("the identity provider denied it").waitFor();
-    expect(page.url()).toBe(`${scene.url}/login-failed?why=denied&to=%2Fapplications`);
+    expect(page.url()).toBe(`${environment.url}/login-failed?why=denied&to=%2Fapplications`);
     expect(await page.content()).not.toContain("0900");
     expect(await page.getByRole("link", { name: "Log in" }).getAttribute("href")).toBe(
       "/auth/login?to=%2Fapplications",
@@ -235,20 +235,20 @@ test("a failed login leads to a page of the dashboard that shows no text of the 
 });
 
 test("rejects requests for a foreign host name", async () => {
-  const client = await logIn(scene.url, people.alice);
+  const client = await logIn(environment.url, people.alice);
   for (const path of ["/", "/auth/login", "/api/session", list]) {
-    const host = `evil.example:${new URL(scene.url).port}`;
+    const host = `evil.example:${new URL(environment.url).port}`;
     const answer = await client.ask(path, { headers: { host } });
     expect(answer.status).toBe(421);
     expect(answer.text).toBe(
-      `wrong host: this dashboard is served at ${new URL(scene.url).host}. Open ${scene.url}\n`,
+      `wrong host: this dashboard is served at ${new URL(environment.url).host}. Open ${environment.url}\n`,
     );
     expect(answer.headers.getSetCookie()).toEqual([]);
   }
-  const forwarded = await visitor(scene.url).ask("/auth/login", {
+  const forwarded = await visitor(environment.url).ask("/auth/login", {
     headers: { "x-forwarded-host": "evil.example", forwarded: "host=evil.example" },
   });
   expect(decodeURIComponent(String(forwarded.headers.get("location")))).toContain(
-    `redirect_uri=${scene.url}/`,
+    `redirect_uri=${environment.url}/`,
   );
 });

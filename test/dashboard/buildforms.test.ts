@@ -18,10 +18,10 @@ const manager = { fieldManager: "test" };
 const at = (name: string) => ({ namespace: team, name });
 
 let github: SimulatedGitHub;
-let scene: DashboardEnvironment;
+let environment: DashboardEnvironment;
 let alice: Page;
 beforeAll(async () => {
-  scene = await startDashboardEnvironment({
+  environment = await startDashboardEnvironment({
     github: async (callbackUrl) => {
       github = await startGitHub({
         repositories: ["acme/web", "acme/docs", "acme/secret", "octo/home"],
@@ -39,15 +39,15 @@ beforeAll(async () => {
       return github;
     },
   });
-  alice = await scene.loggedIn(people.alice, team);
+  alice = await environment.loggedIn(people.alice, team);
 });
 afterAll(async () => {
-  await scene?.stop();
+  await environment?.stop();
   await github?.stop();
 });
 
 async function open(path: string): Promise<Page> {
-  await alice.goto(scene.url + path);
+  await alice.goto(environment.url + path);
   await alice.getByRole("heading", { level: 1 }).waitFor();
   return alice;
 }
@@ -128,7 +128,7 @@ test("a RemoteSync's build settings are folded, and unfold if one of them is inv
   await sayHowItIsBuilt(page);
   await page.getByRole("button", { name: "Create" }).click();
   await page.getByRole("heading", { level: 1, name: "web" }).waitFor();
-  expect((await scene.kit.client.get(RemoteSync, at("web"))).spec).toMatchObject(howItIsBuilt);
+  expect((await environment.client.get(RemoteSync, at("web"))).spec).toMatchObject(howItIsBuilt);
 
   await page.getByRole("link", { name: "Settings" }).click();
   await more.click();
@@ -137,7 +137,7 @@ test("a RemoteSync's build settings are folded, and unfold if one of them is inv
   await page.getByRole("button", { name: "Remove cpu of Build resource requests" }).click();
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved web.").waitFor();
-  const { spec } = await scene.kit.client.get(RemoteSync, at("web"));
+  const { spec } = await environment.client.get(RemoteSync, at("web"));
   expect(spec.builder).toBeUndefined();
   expect(spec.build).toEqual({ ...howItIsBuilt.build, resources: { limits: { memory: "3Gi" } } });
 });
@@ -155,7 +155,7 @@ test("an AppPipeline has the same build settings for its previews", async () => 
   await expectAccessible(page);
   await page.getByRole("button", { name: "Create" }).click();
   await page.getByRole("heading", { level: 1, name: "web" }).waitFor();
-  const { spec } = await scene.kit.client.get(AppPipeline, at("web"));
+  const { spec } = await environment.client.get(AppPipeline, at("web"));
   const env = [{ name: "BP_NODE_VERSION", value: "24" }];
   expect(spec).toMatchObject({ ...howItIsBuilt, build: { ...howItIsBuilt.build, env }, revision: "Head" });
 });
@@ -196,7 +196,7 @@ test("suggests owners and repositories after GitHub is connected, and accepts ot
   await fill(page, { "Repository owner": "somebody", Repository: "else" });
   await page.getByRole("button", { name: "Create" }).click();
   await page.getByRole("heading", { level: 1, name: "typed" }).waitFor();
-  const { spec } = await scene.kit.client.get(AppPipeline, at("typed"));
+  const { spec } = await environment.client.get(AppPipeline, at("typed"));
   expect(spec.base.github).toMatchObject({ owner: "somebody", repo: "else" });
 });
 
@@ -205,7 +205,7 @@ test("suggests the git Secrets of the Installations in the object's namespace", 
     ["acme-git", "basic-auth"],
     ["acme-pull", "dockerconfigjson"],
   ] as const)
-    await scene.kit.client.create(
+    await environment.client.create(
       Installation,
       {
         apiVersion: apiVersionOf(Installation),

@@ -21,7 +21,7 @@ const platformNamespace = "denrei";
 const githubUrl = "http://127.0.0.1:9";
 const [first, second] = ["1", "2"].map((digit) => digit.repeat(40)) as [string, string];
 
-let scene: DashboardEnvironment;
+let environment: DashboardEnvironment;
 let kpack: Kpack;
 let alice: Page;
 /** Violations of the page's Content Security Policy, and uncaught errors. */
@@ -32,7 +32,7 @@ const at = (name: string) => ({ namespace: team, name });
 async function create(kind: Kind, name: string, rest: object, namespace = team): Promise<void> {
   const object = { apiVersion: apiVersionOf(kind), kind: kind.kind, ...rest };
   const { metadata = {} } = rest as { metadata?: object };
-  await scene.kit.client.create(
+  await environment.client.create(
     kind,
     { spec: undefined, ...object, metadata: { ...metadata, name, namespace } },
     manager,
@@ -40,8 +40,8 @@ async function create(kind: Kind, name: string, rest: object, namespace = team):
 }
 
 beforeAll(async () => {
-  scene = await startDashboardEnvironment();
-  const { client } = scene.kit;
+  environment = await startDashboardEnvironment();
+  const { client } = environment;
   kpack = await startKpack({ client });
   await kpack.builder("default", "ready");
   await createNamespace(client, platformNamespace);
@@ -61,11 +61,11 @@ beforeAll(async () => {
     type: "kubernetes.io/dockerconfigjson",
     data: { ".dockerconfigjson": base64(JSON.stringify({ auths: {} })) },
   });
-  await scene.kit.bridge("bridge-1");
-  await scene.kit.worker("worker-1", ["modoki-remotesync"], {
+  await environment.bridge("bridge-1");
+  await environment.worker("worker-1", ["modoki-remotesync"], {
     env: { CONTROLLER_NAMESPACE: platformNamespace, [allowedUrlsVariable]: githubUrl },
   });
-  alice = await scene.loggedIn(people.alice, team);
+  alice = await environment.loggedIn(people.alice, team);
   alice.on("pageerror", ({ message }) => complaints.push(message));
   alice.on("console", (message) => {
     if (/Content Security Policy|TrustedScript/.test(message.text())) complaints.push(message.text());
@@ -73,19 +73,19 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await kpack?.stop();
-  await scene?.stop();
+  await environment?.stop();
 });
 
 async function open(path: string, page = alice): Promise<Page> {
-  await page.goto(scene.url + path);
+  await page.goto(environment.url + path);
   await page.getByRole("heading", { level: 1 }).waitFor();
   return page;
 }
 
-const sync = (name: string): Promise<Stored<RemoteSync>> => scene.kit.client.get(RemoteSync, at(name));
+const sync = (name: string): Promise<Stored<RemoteSync>> => environment.client.get(RemoteSync, at(name));
 
 test("the page shows the build of a commit live, and opens the step that fails", async () => {
-  const { client, until } = scene.kit;
+  const { client, until } = environment;
   await create(Application, "web", { spec: { domains: ["web.example.com"], replicas: 1 } });
   const page = await open("/builds");
   await page.getByRole("heading", { name: "No RemoteSyncs here yet" }).waitFor();
@@ -179,13 +179,13 @@ test("steps open and close with the keyboard, and former builds can be shown", a
   await page.getByRole("link", { name: "#1 step by step" }).click();
   const steps = page.getByRole("region", { name: "Build 1, step by step" });
   await steps.getByRole("button", { name: /^build Done/, expanded: false }).waitFor();
-  await scene.kit.client.delete(Pod, at("modoki-web-build-1-build-pod"), {});
+  await environment.client.delete(Pod, at("modoki-web-build-1-build-pod"), {});
   await steps.getByText("Its pod no longer exists, so there is no log.").waitFor();
   expect(await steps.textContent()).toContain("Completed steps: prepare, analyze, detect");
 });
 
 test("a RemoteSync can be paused, resumed, refreshed, and deleted after its name is typed", async () => {
-  const { until, untilGone } = scene.kit;
+  const { until, untilGone } = environment;
   await create(RemoteSync, "short", { spec: specOf("short") });
   const page = await open("/builds/team-a/short");
   await page.getByRole("button", { name: "Pause" }).click();
@@ -212,7 +212,7 @@ test("a RemoteSync can be paused, resumed, refreshed, and deleted after its name
 });
 
 test("a viewer sees builds and their steps, and pausing is reported as forbidden", async () => {
-  const page = await scene.loggedIn(people.bob);
+  const page = await environment.loggedIn(people.bob);
   await open("/builds/team-a/web", page);
   await page.getByRole("button", { name: /^build Failed with exit code 1/ }).waitFor();
   await page.getByRole("button", { name: "Pause" }).click();
@@ -240,14 +240,14 @@ test("reports a missing RemoteSync, and nothing is wider than a phone's screen",
 });
 
 test("the last commit can be rebuilt after its build has ended, by a user with the right", async () => {
-  const { client, until } = scene.kit;
+  const { client, until } = environment;
   const [image] = (await client.list(Image, team)).items.filter(
     ({ metadata }) => metadata.labels?.[labels.remoteSync] === "web",
   );
   const imageName = image?.metadata.name ?? "";
   const steering = { "sim.kpk/hold-step": "detect", "sim.kpk/fail-step": null };
   await client.mergePatch(Image, at(imageName), { metadata: { annotations: steering } }, manager);
-  const bob = await open("/builds/team-a/web", await scene.loggedIn(people.bob));
+  const bob = await open("/builds/team-a/web", await environment.loggedIn(people.bob));
   await bob.getByRole("button", { name: "Build again" }).click();
   await bob
     .getByRole("status")

@@ -9,11 +9,11 @@ import { type DashboardEnvironment, people, startDashboardEnvironment, team } fr
 
 const commit = "1".repeat(40);
 
-let scene: DashboardEnvironment;
+let environment: DashboardEnvironment;
 let page: Page;
 beforeAll(async () => {
-  scene = await startDashboardEnvironment();
-  await scene.kit.client.create(
+  environment = await startDashboardEnvironment();
+  await environment.client.create(
     Application,
     {
       apiVersion: apiVersionOf(Application),
@@ -23,14 +23,14 @@ beforeAll(async () => {
     },
     { fieldManager: "test" },
   );
-  page = await scene.loggedIn(people.alice, team);
+  page = await environment.loggedIn(people.alice, team);
 });
-afterAll(() => scene?.stop());
+afterAll(() => environment?.stop());
 
-const sync = (name: string) => scene.kit.client.get(RemoteSync, { namespace: team, name });
+const sync = (name: string) => environment.client.get(RemoteSync, { namespace: team, name });
 
 test("sends the chosen source: a branch, a pull request, a commit, or none of them", async () => {
-  await page.goto(`${scene.url}/builds/new?application=choice`);
+  await page.goto(`${environment.url}/builds/new?application=choice`);
   expect(await page.getByLabel("Application", { exact: true }).inputValue()).toBe("choice");
   const suggested = page.locator("datalist").filter({ has: page.locator('option[value="web"]') });
   const application = page.getByLabel("Application", { exact: true });
@@ -40,7 +40,7 @@ test("sends the chosen source: a branch, a pull request, a commit, or none of th
   await page.getByRole("radio", { name: "A branch" }).check();
   await page.getByRole("button", { name: "Create" }).click();
   await page.getByText("Enter the name of a branch.").waitFor();
-  expect((await scene.kit.list(RemoteSync, team)).map(({ metadata }) => metadata.name)).toEqual([]);
+  expect((await environment.list(RemoteSync, team)).map(({ metadata }) => metadata.name)).toEqual([]);
   await page.getByLabel("Branch", { exact: true }).fill("release/1.2");
   await page.getByText("More: folder, builder").click();
   await page.getByLabel("Repository folder").fill("services/web");

@@ -31,26 +31,25 @@ const paths = ["probe", "branches", "stickers"].map((name) =>
   fileURLToPath(new URL(`../fixtures/functions/${name}.ts`, import.meta.url)),
 );
 const group = "test.denrei.dev";
-const patience = { timeout: 60_000, interval: 100 };
+const polling = { timeout: 60_000, interval: 100 };
 
-let scene: DashboardEnvironment;
+let environment: DashboardEnvironment;
 let workers: Replica[];
 let gateway: GatewayReplica;
 let alice: Visitor;
 let bob: Visitor;
 beforeAll(async () => {
-  scene = await startDashboardEnvironment({
+  environment = await startDashboardEnvironment({
     crds: [...crdManifests(functions), ...[Probe, Branch, Sticker].map((kind) => crdOf(kind))],
     functions: paths,
   });
-  const { kit } = scene;
-  await kit.bridge("bridge-1", { args: paths });
-  workers = await Promise.all([1, 2].map((n) => kit.worker(`worker-${n}`, paths)));
-  gateway = await kit.gateway("gateway-1");
-  await grantBus(kit.client, people.alice.name);
-  [alice, bob] = [await scene.visitor(people.alice), await scene.visitor(people.bob)];
+  await environment.bridge("bridge-1", { args: paths });
+  workers = await Promise.all([1, 2].map((n) => environment.worker(`worker-${n}`, paths)));
+  gateway = await environment.gateway("gateway-1");
+  await grantBus(environment.client, people.alice.name);
+  [alice, bob] = [await environment.visitor(people.alice), await environment.visitor(people.bob)];
 });
-afterAll(() => scene?.stop());
+afterAll(() => environment?.stop());
 
 interface Answer<T> {
   readonly status: number;
@@ -69,13 +68,13 @@ async function replay(user: Visitor, name: string, headers = {}): Promise<Answer
 }
 
 const create = (name: string, spec: Probe["spec"]) =>
-  scene.kit.client.create(
+  environment.client.create(
     Probe,
     { apiVersion: `${group}/v1`, kind: "Probe", metadata: { namespace: team, name }, spec },
     { fieldManager: "test" },
   );
 const change = (name: string, spec: Partial<Probe["spec"]>) =>
-  scene.kit.client.mergePatch(Probe, { namespace: team, name }, { spec }, { fieldManager: "test" });
+  environment.client.mergePatch(Probe, { namespace: team, name }, { spec }, { fieldManager: "test" });
 
 const of = (kind: string, name: string, namespace = team) =>
   `history?${new URLSearchParams({ group, kind, namespace, name })}`;
@@ -120,15 +119,15 @@ test("RBAC decides what a user may see", async () => {
     message:
       "You lack the right to list deadletters.denrei.dev in the whole cluster. Choose a namespace, or ask an administrator for a role.",
   });
-  const nobody = await fetch(`${scene.url}/api/bus/figures`);
+  const nobody = await fetch(`${environment.url}/api/bus/figures`);
   expect(nobody.status).toBe(401);
 });
 
 test("a failing object counts as retrying, and its history has each attempt with its writes", async () => {
   await create("fails", { mode: "throw" });
-  await expect.poll(async () => (await figuresOf("probe"))?.retrying, patience).toBe(1);
+  await expect.poll(async () => (await figuresOf("probe"))?.retrying, polling).toBe(1);
   await expect
-    .poll(async () => (await reconciles(bob, of("Probe", "fails"))).length, patience)
+    .poll(async () => (await reconciles(bob, of("Probe", "fails"))).length, polling)
     .toBeGreaterThanOrEqual(3);
   const found = (await reconciles(bob, of("Probe", "fails"))).slice(0, 3);
   expect(found.map(({ attempt, outcome }) => [attempt, outcome])).toEqual([
@@ -151,27 +150,27 @@ test("a failing object counts as retrying, and its history has each attempt with
   const events = async () =>
     entriesOf((await get<History>(bob, of("Probe", "fails"))).body).filter(({ type }) => type === "event");
   await expect
-    .poll(events, patience)
+    .poll(events, polling)
     .toEqual([
       expect.objectContaining({ severity: "Warning", reason: "Retrying", reporter: "denrei.dev/probe" }),
     ]);
   await change("fails", { mode: "ok" });
   await expect
-    .poll(async () => (await reconciles(bob, of("Probe", "fails"))).at(-1)?.outcome, patience)
+    .poll(async () => (await reconciles(bob, of("Probe", "fails"))).at(-1)?.outcome, polling)
     .toBe("success");
-  await expect.poll(async () => (await figuresOf("probe"))?.retrying, patience).toBe(0);
+  await expect.poll(async () => (await figuresOf("probe"))?.retrying, polling).toBe(0);
 });
 
 test("viewing and replaying a dead letter need separate rights", async () => {
   await create("ends", { mode: "terminal" });
-  await expect.poll(async () => (await lettersOf(bob)).length, patience).toBe(1);
+  await expect.poll(async () => (await lettersOf(bob)).length, polling).toBe(1);
   const [letter] = await lettersOf(bob);
   expect(letter).toMatchObject({
     ...{ function: "probe", object: { group, kind: "Probe", namespace: team, name: "ends" } },
     ...{ reason: "ToldSo", message: "the spec asks for a terminal error", attempts: 1, mayReplay: false },
   });
   expect((await lettersOf(alice))[0]?.mayReplay).toBe(true);
-  await expect.poll(async () => (await figuresOf("probe"))?.deadLetters, patience).toBe(1);
+  await expect.poll(async () => (await figuresOf("probe"))?.deadLetters, polling).toBe(1);
   const shown = await get<DeadLetterDetail>(bob, `deadletters/probe/${team}/ends`);
   expect(shown.body.stack).toContain("TerminalError");
   expect((await get(bob, `deadletters/probe/${team}/never`)).status).toBe(404);
@@ -179,7 +178,7 @@ test("viewing and replaying a dead letter need separate rights", async () => {
   const inTrace = async () =>
     (await get<History>(bob, `history?trace=${letter?.trace}&namespace=${team}`)).body;
   await expect
-    .poll(async () => entriesOf(await inTrace()).map(({ type }) => type), patience)
+    .poll(async () => entriesOf(await inTrace()).map(({ type }) => type), polling)
     .toEqual(["reconcile", "deadletter"]);
   expect((await inTrace()).traces.map(({ trace }) => trace)).toEqual([letter?.trace]);
 
@@ -195,7 +194,7 @@ test("viewing and replaying a dead letter need separate rights", async () => {
   expect(await reconciles(bob, of("Probe", "ends"))).toHaveLength(1);
 
   expect(await replay(alice, "ends")).toEqual({ status: 200, body: { replayed: true } });
-  await expect.poll(async () => (await reconciles(bob, of("Probe", "ends"))).length, patience).toBe(2);
+  await expect.poll(async () => (await reconciles(bob, of("Probe", "ends"))).length, polling).toBe(2);
   const again = (await reconciles(bob, of("Probe", "ends")))[1];
   expect(again).toMatchObject({
     causes: [{ type: "replay" }],
@@ -206,7 +205,7 @@ test("viewing and replaying a dead letter need separate rights", async () => {
 });
 
 test("workers report their reconciles in flight", async () => {
-  await scene.kit.client.create(
+  await environment.client.create(
     Branch,
     {
       apiVersion: `${group}/v1`,
@@ -223,13 +222,13 @@ test("workers report their reconciles in flight", async () => {
     held = await inHand();
     return held.length;
   };
-  await expect.poll(count, patience).toBe(1);
+  await expect.poll(count, polling).toBe(1);
   // It is in flight before its function starts.
   const holder = () =>
     workers.find(({ log }) =>
       log.records().some(({ msg, key }) => msg === "looking at the branch" && key === `${team}/held`),
     )?.name;
-  await expect.poll(holder, patience).toBeDefined();
+  await expect.poll(holder, polling).toBeDefined();
   expect(held[0]).toMatchObject({
     ...{ replica: holder(), function: "branches", attempt: 0 },
     object: { group, kind: "Branch", namespace: team, name: "held" },
@@ -237,9 +236,9 @@ test("workers report their reconciles in flight", async () => {
   });
   const known = async () => (await replicas()).map(({ replica, functions }) => [replica, functions]);
   await expect
-    .poll(known, patience)
+    .poll(known, polling)
     .toEqual(["worker-1", "worker-2"].map((name) => [name, ["branches", "probe", "stickers"]]));
-  await expect.poll(async () => (await figuresOf("branches"))?.inFlight, patience).toBe(1);
+  await expect.poll(async () => (await figuresOf("branches"))?.inFlight, polling).toBe(1);
 });
 
 test("a reconcile that a stopping worker hands back is in flight on another worker, and history has both", async () => {
@@ -252,14 +251,14 @@ test("a reconcile that a stopping worker hands back is in flight on another work
     [first] = await holders();
     return first;
   };
-  await expect.poll(holder, patience).toMatch(/^worker-[12]$/);
+  await expect.poll(holder, polling).toMatch(/^worker-[12]$/);
   const worker = workers.find(({ name }) => name === first);
   await worker?.stop();
   const other = first === "worker-1" ? "worker-2" : "worker-1";
-  await expect.poll(holders, patience).toEqual([other]);
+  await expect.poll(holders, polling).toEqual([other]);
   const records = async () =>
     (await reconciles(bob, of("Branch", "held"))).map(({ replica, outcome }) => [replica, outcome]);
-  await expect.poll(records, patience).toEqual([[first, "handed_back"]]);
+  await expect.poll(records, polling).toEqual([[first, "handed_back"]]);
   await worker?.start();
 });
 
@@ -268,30 +267,30 @@ test("a trace covers the webhook to the write, without other namespaces", async 
   for (const namespace of [team, foreign]) {
     const metadata = { namespace, name: "web" };
     const object = { apiVersion: `${group}/v1`, kind: "Sticker", metadata, spec };
-    await scene.kit.client.create(Sticker, object, { fieldManager: "test" });
+    await environment.client.create(Sticker, object, { fieldManager: "test" });
   }
-  const { metadata } = await scene.kit.client.get(Sticker, { namespace: team, name: "web" });
+  const { metadata } = await environment.client.get(Sticker, { namespace: team, name: "web" });
   // A webhook only reaches objects that were reconciled before, because a reconcile writes its index entry.
-  await expect.poll(async () => (await reconciles(bob, of("Sticker", "web"))).length, patience).toBe(1);
+  await expect.poll(async () => (await reconciles(bob, of("Sticker", "web"))).length, polling).toBe(1);
   const isRouted = () =>
     workers.some(({ log }) =>
       log.records().some(({ msg, key }) => msg === "reconciled" && key === `${foreign}/web`),
     );
-  await expect.poll(isRouted, patience).toBe(true);
+  await expect.poll(isRouted, polling).toBe(true);
   const indexed = async () => (await figuresOf("stickers"))?.events;
-  await expect.poll(indexed, patience).toBe(0);
+  await expect.poll(indexed, polling).toBe(0);
   const hook = hookOf("push", push("acme/web", "main"));
   expect(await post(gateway.hookUrl(), hook)).toBe(202);
   for (const namespace of [team, foreign])
-    await scene.kit.until(
+    await environment.until(
       Sticker,
       { namespace, name: "web" },
       ({ status }) => status?.delivery === hook.delivery,
     );
-  const written = await scene.kit.client.get(Sticker, { namespace: team, name: "web" });
+  const written = await environment.client.get(Sticker, { namespace: team, name: "web" });
   expect(written.metadata.resourceVersion).not.toBe(metadata.resourceVersion);
 
-  await expect.poll(async () => (await reconciles(bob, of("Sticker", "web"))).length, patience).toBe(2);
+  await expect.poll(async () => (await reconciles(bob, of("Sticker", "web"))).length, polling).toBe(2);
   const history = (await get<History>(bob, of("Sticker", "web"))).body;
   const last = history.traces.at(-1);
   expect(last?.entries.map(({ type }) => type)).toEqual(["webhook", "reconcile"]);

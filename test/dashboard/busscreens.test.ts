@@ -11,19 +11,19 @@ import {
 } from "../harness/busdashboard.ts";
 import { foreign, people, team } from "../harness/dashboard.ts";
 
-const patience = { timeout: 60_000, interval: 100 };
+const polling = { timeout: 60_000, interval: 100 };
 
-let scene: BusDashboardEnvironment;
+let environment: BusDashboardEnvironment;
 let alice: Page;
 let bob: Page;
 let refusals: readonly (readonly string[])[];
 beforeAll(async () => {
-  scene = await startBusDashboardEnvironment();
-  alice = await scene.loggedIn(people.alice, team);
-  bob = await scene.loggedIn(people.bob, team);
+  environment = await startBusDashboardEnvironment();
+  alice = await environment.loggedIn(people.alice, team);
+  bob = await environment.loggedIn(people.bob, team);
   refusals = [alice, bob].map(refusalsOn);
 });
-afterAll(() => scene?.stop());
+afterAll(() => environment?.stop());
 
 const card = (page: Page, name: string): Locator => page.getByRole("region", { name, exact: true });
 
@@ -41,42 +41,43 @@ const textOf = async (table: Locator, row: string, column: string): Promise<stri
   (await cell(table, row, column)).innerText();
 
 const probings = (name: string): number =>
-  scene.worker.log.records().filter(({ msg, key }) => msg === "probing" && key === `${team}/${name}`).length;
+  environment.worker.log.records().filter(({ msg, key }) => msg === "probing" && key === `${team}/${name}`)
+    .length;
 
 test("figures and charts follow changes of objects", { timeout: 300_000 }, async () => {
-  await alice.goto(`${scene.url}/bus`);
+  await alice.goto(`${environment.url}/bus`);
   const functions = card(alice, "Functions");
   await functions.waitFor();
   expect(await textOf(functions, "probe", "Reconcile, p50 / p99")).toBe("no data");
-  await scene.create(Probe, "first", { mode: "ok" });
+  await environment.create(Probe, "first", { mode: "ok" });
   const events = card(alice, "Events per second");
   const ofProbes = async () => Number(await textOf(events, "Probe.test.denrei.dev", "In 15 minutes"));
   // One event for the creation, one for the status.
-  await expect.poll(ofProbes, patience).toBe(2);
+  await expect.poll(ofProbes, polling).toBe(2);
   await expect
-    .poll(() => textOf(functions, "probe", "Reconcile, p50 / p99"), patience)
+    .poll(() => textOf(functions, "probe", "Reconcile, p50 / p99"), polling)
     .toMatch(/^(\d+ ms|[\d.]+ s) \/ (\d+ ms|[\d.]+ s)$/);
-  for (const name of ["second", "third"]) await scene.create(Probe, name, { mode: "ok" });
-  await expect.poll(ofProbes, patience).toBe(6);
+  for (const name of ["second", "third"]) await environment.create(Probe, name, { mode: "ok" });
+  await expect.poll(ofProbes, polling).toBe(6);
 
   expect(await textOf(functions, "probe", "Retrying")).toBe("0");
-  await scene.create(Probe, "fails", { mode: "throw" });
-  await expect.poll(() => textOf(functions, "probe", "Retrying"), patience).toBe("1");
-  await scene.create(Probe, "ends", { mode: "terminal" });
-  await scene.create(Probe, "ends-too", { mode: "terminal" });
-  await expect.poll(() => textOf(functions, "probe", "Dead letters"), patience).toBe("2");
+  await environment.create(Probe, "fails", { mode: "throw" });
+  await expect.poll(() => textOf(functions, "probe", "Retrying"), polling).toBe("1");
+  await environment.create(Probe, "ends", { mode: "terminal" });
+  await environment.create(Probe, "ends-too", { mode: "terminal" });
+  await expect.poll(() => textOf(functions, "probe", "Dead letters"), polling).toBe("2");
 
   await alice.getByRole("img", { name: /^Reconciles per second of probe .*between 0 and \d/ }).waitFor();
   for (const colorScheme of ["light", "dark"] as const) {
     await alice.emulateMedia({ colorScheme });
     for (const label of ["Events per second of each kind", "Reconciles per second of probe"])
-      await expect.poll(() => hasLine(alice, label), patience).toBe(true);
+      await expect.poll(() => hasLine(alice, label), polling).toBe(true);
   }
   await card(alice, "Kinds")
     .getByText(/^All \d+ kinds are watched$/)
     .click();
   await expect
-    .poll(() => textOf(card(alice, "Kinds"), "Probe.test.denrei.dev", "Objects"), patience)
+    .poll(() => textOf(card(alice, "Kinds"), "Probe.test.denrei.dev", "Objects"), polling)
     .toBe("6");
   expect(await textOf(card(alice, "Kinds"), "Probe.test.denrei.dev", "State")).toBe("Watching");
   await expectAccessible(alice);
@@ -95,7 +96,7 @@ const hasLine = (page: Page, label: string): Promise<boolean> =>
 test("inspecting and replaying a dead letter need separate rights", {
   timeout: 300_000,
 }, async () => {
-  await bob.goto(`${scene.url}/bus/deadletters`);
+  await bob.goto(`${environment.url}/bus/deadletters`);
   await bob.getByRole("link", { name: "ends", exact: true }).click();
   await card(bob, "Error").getByText("the spec asks for a terminal error", { exact: true }).waitFor();
   const refused = bob.getByRole("button", { name: "Replay" });
@@ -104,7 +105,7 @@ test("inspecting and replaying a dead letter need separate rights", {
   expect(why).toMatch(/^You cannot replay dead letters in team-a\. .*deadletters\/replay/);
   await expectAccessible(bob);
 
-  await alice.goto(`${scene.url}/bus`);
+  await alice.goto(`${environment.url}/bus`);
   await (await cell(card(alice, "Functions"), "probe", "Dead letters")).getByRole("link").click();
   expect(await alice.getByRole("combobox", { name: "Function", exact: true }).inputValue()).toBe("probe");
   await alice.getByRole("link", { name: "ends", exact: true }).click();
@@ -127,7 +128,7 @@ test("inspecting and replaying a dead letter need separate rights", {
 });
 
 test("all shown dead letters can be replayed at once", async () => {
-  await alice.goto(`${scene.url}/bus/deadletters`);
+  await alice.goto(`${environment.url}/bus/deadletters`);
   await alice.getByRole("combobox", { name: "Function", exact: true }).selectOption("probe");
   await alice.getByRole("link", { name: "ends-too", exact: true }).waitFor();
   await expectAccessible(alice);
@@ -136,17 +137,17 @@ test("all shown dead letters can be replayed at once", async () => {
   await alice.getByRole("dialog").getByRole("button", { name: "Replay" }).click();
   await alice.getByText("Requested 2 reconciles.").waitFor();
   await expect
-    .poll(() => ["ends", "ends-too"].map(probings), patience)
+    .poll(() => ["ends", "ends-too"].map(probings), polling)
     .toEqual(before.map((times) => times + 1));
 });
 
 test("a user of one namespace sees its part, and which role shows more", async () => {
-  await scene.create(Branch, "held", { repository: "acme/held", branch: "main", millis: 600_000 });
-  await bob.goto(`${scene.url}/bus`);
+  await environment.create(Branch, "held", { repository: "acme/held", branch: "main", millis: 600_000 });
+  await bob.goto(`${environment.url}/bus`);
   const workers = card(bob, "Workers");
   const held = () =>
     Promise.all(["Function", "Object", "Attempt"].map((column) => textOf(workers, "worker-1", column)));
-  await expect.poll(held, patience).toEqual(["branches", `Branch held ${team}`, "1st"]);
+  await expect.poll(held, polling).toEqual(["branches", `Branch held ${team}`, "1st"]);
   await bob.getByText("You need the role denrei-bus-viewer in the whole cluster").waitFor();
   expect(await card(bob, "Functions").count()).toBe(0);
   await expectAccessible(bob);
@@ -157,7 +158,7 @@ test("a user of one namespace sees its part, and which role shows more", async (
       .getByText(`You cannot view the workers. You need the role view in ${namespace || "the whole cluster"}`)
       .waitFor();
   }
-  await bob.goto(`${scene.url}/bus/deadletters`);
+  await bob.goto(`${environment.url}/bus/deadletters`);
   await bob.getByRole("heading", { name: "You cannot view dead letters" }).waitFor();
   await expectAccessible(bob);
   await bob.getByLabel("Namespace", { exact: true }).fill(team);
@@ -170,37 +171,37 @@ test("objects are counted by state: in flight, parked, delayed, or retrying", {
 }, async () => {
   const held = { namespace: team, name: "held" };
   const change = (spec: object) =>
-    scene.kit.client.mergePatch(Branch, held, { spec }, { fieldManager: "test" });
+    environment.client.mergePatch(Branch, held, { spec }, { fieldManager: "test" });
   const functions = card(alice, "Functions");
   const counts = (fn: string, ...columns: string[]) =>
     Promise.all(columns.map((column) => textOf(functions, fn, column)));
-  await alice.goto(`${scene.url}/bus`);
-  await expect.poll(() => counts("branches", "In flight", "Parked"), patience).toEqual(["1", "0"]);
+  await alice.goto(`${environment.url}/bus`);
+  await expect.poll(() => counts("branches", "In flight", "Parked"), polling).toEqual(["1", "0"]);
   await change({ branch: "other" });
-  await expect.poll(() => counts("branches", "In flight", "Parked"), patience).toEqual(["1", "1"]);
-  await scene.create(Branch, "fails", { repository: "acme/held", branch: "main", failure: "told to" });
-  await scene.create(Probe, "fails-too", { mode: "throw" });
-  await scene.create(Probe, "later", { mode: "later", millis: 600_000 });
+  await expect.poll(() => counts("branches", "In flight", "Parked"), polling).toEqual(["1", "1"]);
+  await environment.create(Branch, "fails", { repository: "acme/held", branch: "main", failure: "told to" });
+  await environment.create(Probe, "fails-too", { mode: "throw" });
+  await environment.create(Probe, "later", { mode: "later", millis: 600_000 });
   // One probe still fails from a former test.
-  await expect.poll(() => counts("probe", "Delayed", "Retrying"), patience).toEqual(["3", "2"]);
-  await expect.poll(() => counts("branches", "Retrying"), patience).toEqual(["1"]);
+  await expect.poll(() => counts("probe", "Delayed", "Retrying"), polling).toEqual(["3", "2"]);
+  await expect.poll(() => counts("branches", "Retrying"), polling).toEqual(["1"]);
 });
 
 test("pointing at a chart shows the values at that time", async () => {
-  await alice.goto(`${scene.url}/bus`);
+  await alice.goto(`${environment.url}/bus`);
   const chart = alice.getByRole("img", { name: /^Events per second of each kind/ });
   const tooltip = alice.locator(".tooltip");
   const { width, height } = (await chart.boundingBox()) ?? { width: 0, height: 0 };
   // Near the right edge: the newest samples.
   await chart.hover({ position: { x: width - 30, y: height / 2 } });
   await expect
-    .poll(() => tooltip.innerText(), patience)
+    .poll(() => tooltip.innerText(), polling)
     .toMatch(/^\d\d:\d\d:\d\d\nBranch.test.denrei.dev\n[\d.]+\nProbe.test.denrei.dev\n[\d.]+$/);
   await expectAccessible(alice);
   const small = alice.getByRole("img", { name: /^Reconciles per second of probe/ });
   // Near the left edge: 15 minutes ago the dashboard was not running yet.
   await small.hover({ position: { x: 2, y: 16 } });
-  await expect.poll(() => tooltip.innerText(), patience).toMatch(/^\d\d:\d\d:\d\d\nno data$/);
+  await expect.poll(() => tooltip.innerText(), polling).toMatch(/^\d\d:\d\d:\d\d\nno data$/);
   await alice.getByRole("heading", { level: 1 }).hover();
   await tooltip.waitFor({ state: "detached" });
 });

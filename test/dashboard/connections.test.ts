@@ -16,25 +16,25 @@ const limit = 8;
 const apps = `/apis/modoki.tsuzu.dev/v1alpha1/namespaces/${team}/applications`;
 const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
 
-let scene: DashboardEnvironment;
+let environment: DashboardEnvironment;
 let bus: Bus;
 let alice: Visitor;
 const dashboards: Dashboard[] = [];
 beforeAll(async () => {
-  scene = await startDashboardEnvironment();
-  bus = await connectBus({ url: scene.kit.platform.natsUrlFor("dashboard"), name: "test-dashboard" });
-  alice = await scene.visitor(people.alice);
+  environment = await startDashboardEnvironment();
+  bus = await connectBus({ url: environment.platform.natsUrlFor("dashboard"), name: "test-dashboard" });
+  alice = await environment.visitor(people.alice);
 });
 afterAll(async () => {
   for (const dashboard of dashboards) await dashboard.stop();
   await bus?.nc.close();
-  await scene?.stop();
+  await environment?.stop();
 });
 
-/** Starts another dashboard with the scene's public URL in this process. Resolves with its listen address. */
+/** Starts another dashboard with the same public URL in this process. Resolves with its listen address. */
 async function start(options: Pick<Parameters<typeof startDashboard>[0], "connections" | "times">) {
   const registry = new Registry();
-  const { platform } = scene.kit;
+  const { platform } = environment;
   const dashboard = await startDashboard({
     bus,
     busOptions: { replicas: 1, ackWaitMillis: 10_000 },
@@ -44,13 +44,13 @@ async function start(options: Pick<Parameters<typeof startDashboard>[0], "connec
     url: undefined,
     kubeconfig: { path: platform.kubeconfigPath },
     issuer: {
-      issuer: scene.issuer.url,
+      issuer: environment.issuer.url,
       clientId: "test",
       clientSecret: undefined,
       scopes: "openid",
       ca: platform.issuer?.caPath,
     },
-    keys: scene.keysPath,
+    keys: environment.keysPath,
     page: await builtPage(),
     log: pino({ level: "silent" }, silent),
     registry,
@@ -121,7 +121,7 @@ test("a user who reads no response blocks no other user", async () => {
     times: { headers: 600_000, request: 600_000, unread: 1000 },
   });
   const { host } = new URL(at);
-  const bob = await scene.visitor(people.bob);
+  const bob = await environment.visitor(people.bob);
   const of = (path: string) =>
     `GET ${path} HTTP/1.1\r\nhost: ${host}\r\ncookie: ${cookieHeader(bob.cookies)}\r\n\r\n`;
   const [script] = /\/assets\/[^"]+\.js/.exec((await bob.ask("/", { at, headers: { host } })).text) ?? [];

@@ -12,16 +12,16 @@ import {
   team,
 } from "../harness/dashboard.ts";
 
-let scene: DashboardEnvironment;
+let environment: DashboardEnvironment;
 let page: Page;
 beforeAll(async () => {
-  scene = await startDashboardEnvironment();
-  page = await scene.loggedIn(people.alice, team);
+  environment = await startDashboardEnvironment();
+  page = await environment.loggedIn(people.alice, team);
 });
-afterAll(() => scene?.stop());
+afterAll(() => environment?.stop());
 
 const create = (name: string, namespace = team) =>
-  scene.kit.client.create(
+  environment.client.create(
     Application,
     {
       apiVersion: apiVersionOf(Application),
@@ -31,7 +31,7 @@ const create = (name: string, namespace = team) =>
     },
     { fieldManager: "test" },
   );
-const go = (path: string) => page.goto(`${scene.url}${path}`);
+const go = (path: string) => page.goto(`${environment.url}${path}`);
 const link = (name: string) => page.getByRole("link", { name, exact: true });
 const choose = async (namespace: string) => {
   await page.getByLabel("Namespace", { exact: true }).fill(namespace);
@@ -100,7 +100,7 @@ test("a form can be filled in by keyboard: Tab reaches each field in turn", asyn
   ]);
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "typed", level: 1 }).waitFor();
-  const { spec } = await scene.kit.client.get(Application, { namespace: team, name: "typed" });
+  const { spec } = await environment.client.get(Application, { namespace: team, name: "typed" });
   expect(spec).toMatchObject({
     domains: ["typed.example.com"],
     env: [{ name: "GREETING", value: "hello" }],
@@ -172,11 +172,11 @@ test("the page reports a missing right and what the user can do", async () => {
 test("the page reports a lost connection, and afterwards shows what it missed", async () => {
   await go("/applications");
   await link("keys").waitFor();
-  await scene.dashboard.stop();
+  await environment.dashboard.stop();
   await page.getByText("Live updates are interrupted").waitFor();
   await expectAccessible(page);
   await create("meanwhile");
-  await scene.dashboard.start();
+  await environment.dashboard.start();
   await link("meanwhile").waitFor();
   await page.getByText("Live updates are interrupted").waitFor({ state: "detached" });
   expect(await page.getByRole("rowheader").allInnerTexts()).toEqual(["keys", "meanwhile", "typed"]);

@@ -9,16 +9,16 @@ import type { Visitor } from "../harness/visitor.ts";
 
 const { own, others, personal, unseen } = ids;
 
-let scene: DashboardEnvironment;
+let environment: DashboardEnvironment;
 let github: SimulatedGitHub;
 let stop: (() => Promise<void>) | undefined;
 let alice: Visitor;
 beforeAll(async () => {
-  ({ scene, github, stop } = await startGitHubDashboardEnvironment());
+  ({ environment, github, stop } = await startGitHubDashboardEnvironment());
 });
 afterAll(() => stop?.());
 beforeEach(async () => {
-  alice = await scene.visitor(people.alice);
+  alice = await environment.visitor(people.alice);
 });
 
 const read = async (session: Visitor, path: string) => {
@@ -28,13 +28,13 @@ const read = async (session: Visitor, path: string) => {
 
 describe("connecting", () => {
   test("happens in a browser at GitHub, where the user can cancel it", async () => {
-    const page = await scene.loggedIn(people.alice);
-    await page.goto(`${scene.url}/auth/github/login?to=/github/new`);
+    const page = await environment.loggedIn(people.alice);
+    await page.goto(`${environment.url}/auth/github/login?to=/github/new`);
     await page.getByRole("button", { name: "Cancel" }).click();
-    await page.waitForURL(`${scene.url}/github/new?github=refused`);
-    await page.goto(`${scene.url}/auth/github/login?to=/github/new`);
+    await page.waitForURL(`${environment.url}/github/new?github=refused`);
+    await page.goto(`${environment.url}/auth/github/login?to=/github/new`);
     await page.getByRole("button", { name: "Authorize as octo" }).click();
-    await page.waitForURL(`${scene.url}/github/new?github=connected`);
+    await page.waitForURL(`${environment.url}/github/new?github=connected`);
     const known = await page.evaluate(async () => (await fetch("/api/github")).text());
     expect(JSON.parse(known)).toEqual({ url: github.url, login: "octo" });
     // The token stays on the server.
@@ -47,7 +47,7 @@ describe("connecting", () => {
     expect(there.origin).toBe(github.url);
     expect(Object.fromEntries(there.searchParams)).toEqual({
       client_id: github.apps[0]?.clientId,
-      redirect_uri: `${scene.url}/auth/github/callback`,
+      redirect_uri: `${environment.url}/auth/github/callback`,
       response_type: "code",
       state: expect.stringMatching(/^.{40,}$/),
       code_challenge: expect.stringMatching(/^.{43}$/),
@@ -76,8 +76,8 @@ describe("connecting", () => {
 
   test("can be finished only in the session that started it", async () => {
     const { path, cookie } = await authorize(alice, "octo");
-    const again = await scene.visitor(people.alice);
-    const bob = await scene.visitor(people.bob);
+    const again = await environment.visitor(people.alice);
+    const bob = await environment.visitor(people.bob);
     const github = cookie.split("; ").filter((one) => one.includes("denrei-github"));
     expect(github).toHaveLength(1);
     for (const other of [bob, again]) {
@@ -89,7 +89,7 @@ describe("connecting", () => {
   });
 
   test("needs a session and a request from the dashboard's own page", async () => {
-    const stranger = await fetch(`${scene.url}/auth/github/login`, { redirect: "manual" });
+    const stranger = await fetch(`${environment.url}/auth/github/login`, { redirect: "manual" });
     expect(stranger.status).toBe(401);
     const site = await alice.fetch("/auth/github/login", { headers: { "sec-fetch-site": "cross-site" } });
     expect(site.status).toBe(403);

@@ -16,19 +16,19 @@ import {
 import { foreign, people, team } from "../harness/dashboard.ts";
 import { hookOf, post, push } from "../harness/webhooks.ts";
 
-const patience = { timeout: 60_000, interval: 100 };
+const polling = { timeout: 60_000, interval: 100 };
 
-let scene: BusDashboardEnvironment;
+let environment: BusDashboardEnvironment;
 let alice: Page;
 let bob: Page;
 let refusals: readonly (readonly string[])[];
 beforeAll(async () => {
-  scene = await startBusDashboardEnvironment();
-  alice = await scene.loggedIn(people.alice, team);
-  bob = await scene.loggedIn(people.bob, team);
+  environment = await startBusDashboardEnvironment();
+  alice = await environment.loggedIn(people.alice, team);
+  bob = await environment.loggedIn(people.bob, team);
   refusals = [alice, bob].map(refusalsOn);
 });
-afterAll(() => scene?.stop());
+afterAll(() => environment?.stop());
 
 const traces = (page: Page): Locator => page.getByRole("region", { name: /^Trace [0-9a-f]{32}$/ });
 const suggested = async (page: Page, list: string): Promise<(string | null)[]> =>
@@ -40,30 +40,30 @@ const headlines = (trace: Locator): Promise<string[]> =>
 test("an object's history begins with the webhook and ends with the write, as does its trace", {
   timeout: 300_000,
 }, async () => {
-  await scene.create(Sticker, "web", { repository: "acme/web" });
-  await alice.goto(`${scene.url}/bus/history`);
+  await environment.create(Sticker, "web", { repository: "acme/web" });
+  await alice.goto(`${environment.url}/bus/history`);
   await alice.getByRole("heading", { name: "From the webhook to the API write" }).waitFor();
   await expectAccessible(alice);
   await expect
-    .poll(() => suggested(alice, "bus-kinds"), patience)
+    .poll(() => suggested(alice, "bus-kinds"), polling)
     .toEqual(expect.arrayContaining(["Application", "Sticker", "stickers"]));
 
   await alice.getByLabel("Kind or function").fill("stickers");
   expect(await alice.getByLabel("Object namespace").inputValue()).toBe(team);
   await alice.getByLabel("Object name", { exact: true }).fill("web");
   await alice.getByRole("button", { name: "Show history" }).click();
-  await expect.poll(() => traces(alice).count(), patience).toBe(1);
+  await expect.poll(() => traces(alice).count(), polling).toBe(1);
   expect(new URL(alice.url()).search).toBe(`?group=test.denrei.dev&kind=Sticker&namespace=${team}&name=web`);
 
   // A webhook only reaches objects that were reconciled before.
   const hook = hookOf("push", push("acme/web", "main"));
-  expect(await post(scene.gateway.hookUrl(), hook)).toBe(202);
-  const written = await scene.kit.until(
+  expect(await post(environment.gateway.hookUrl(), hook)).toBe(202);
+  const written = await environment.until(
     Sticker,
     { namespace: team, name: "web" },
     ({ status }) => status?.delivery === hook.delivery,
   );
-  await expect.poll(() => traces(alice).count(), patience).toBe(2);
+  await expect.poll(() => traces(alice).count(), polling).toBe(2);
   const newest = traces(alice).first();
   expect(await headlines(newest)).toEqual(["Webhook", "Reconcile by stickers"]);
   const [webhook, reconcile] = await newest.locator("ol.timeline > li").allInnerTexts();
@@ -80,26 +80,26 @@ test("an object's history begins with the webhook and ends with the write, as do
   const id = String(await newest.getByRole("heading").getByRole("link").innerText());
   await newest.getByRole("heading").getByRole("link").click();
   await alice.getByRole("heading", { name: `Trace ${id.slice(0, 8)}`, level: 1 }).waitFor();
-  await expect.poll(() => traces(alice).count(), patience).toBe(1);
+  await expect.poll(() => traces(alice).count(), polling).toBe(1);
   expect(await headlines(traces(alice))).toEqual(["Webhook", "Reconcile by stickers"]);
   await expectAccessible(alice);
 
-  await bob.goto(`${scene.url}/bus/history`);
+  await bob.goto(`${environment.url}/bus/history`);
   await bob.getByLabel("Trace ID").fill(`00-${id}-0123456789abcdef-01`);
   await bob.getByRole("button", { name: "Show trace" }).click();
-  await expect.poll(() => traces(bob).count(), patience).toBe(1);
+  await expect.poll(() => traces(bob).count(), polling).toBe(1);
   expect(await headlines(traces(bob))).toEqual(["Webhook", "Reconcile by stickers"]);
 });
 
 test("suggests the names of objects that the user may list", async () => {
-  await scene.create(Application, "shop", { domains: ["shop.example.com"], replicas: 1 });
-  await bob.goto(`${scene.url}/bus/history`);
+  await environment.create(Application, "shop", { domains: ["shop.example.com"], replicas: 1 });
+  await bob.goto(`${environment.url}/bus/history`);
   await bob.getByLabel("Kind or function").fill("Application");
-  await expect.poll(() => suggested(bob, "bus-names"), patience).toEqual(["shop"]);
+  await expect.poll(() => suggested(bob, "bus-names"), polling).toEqual(["shop"]);
 });
 
 test("an Application's screen links to its history, and back", async () => {
-  await bob.goto(`${scene.url}/applications/${team}/shop/history`);
+  await bob.goto(`${environment.url}/applications/${team}/shop/history`);
   await bob.getByRole("link", { name: "Show its history on the bus" }).click();
   await bob.getByRole("heading", { name: "History of Application shop", level: 1 }).waitFor();
   await bob.getByRole("link", { name: "Open the Application shop" }).click();
@@ -107,13 +107,15 @@ test("an Application's screen links to its history, and back", async () => {
 });
 
 test("the history has failed attempts, the dead letter, and Kubernetes Events", async () => {
-  await scene.create(Probe, "ends", { mode: "terminal" });
-  await alice.goto(`${scene.url}/bus/history?kind=Probe&group=test.denrei.dev&namespace=${team}&name=ends`);
+  await environment.create(Probe, "ends", { mode: "terminal" });
+  await alice.goto(
+    `${environment.url}/bus/history?kind=Probe&group=test.denrei.dev&namespace=${team}&name=ends`,
+  );
   await expect
-    .poll(async () => headlines(traces(alice).first()), patience)
+    .poll(async () => headlines(traces(alice).first()), polling)
     .toEqual(["Reconcile by probe", "Dead letter of probe"]);
   await expect
-    .poll(() => headlines(alice.getByRole("region", { name: "No trace" })), patience)
+    .poll(() => headlines(alice.getByRole("region", { name: "No trace" })), polling)
     .toEqual(["Event"]);
   await expectAccessible(alice);
   await alice.getByRole("link", { name: "Inspect it" }).click();
@@ -123,7 +125,7 @@ test("the history has failed attempts, the dead letter, and Kubernetes Events", 
 test("a long history is shown from its end, and loads older entries on demand", async () => {
   // More than fits one response, of two functions, because at most 200 records per object and function are retained.
   const each = 150;
-  const bus = await connectBus({ url: scene.kit.platform.natsUrl, name: "test" });
+  const bus = await connectBus({ url: environment.platform.natsUrl, name: "test" });
   const tell = activityReporter(bus.nc);
   const start = Date.now() - 2 * each * 1000;
   const lastOf = async (fn: string) => (await bus.jsm.streams.info(activityStream(fn))).state.last_seq;
@@ -150,15 +152,17 @@ test("a long history is shown from its end, and loads older entries on demand", 
       },
     );
   }
-  await expect.poll(stored, patience).toBeGreaterThanOrEqual(before + 2 * each);
+  await expect.poll(stored, polling).toBeGreaterThanOrEqual(before + 2 * each);
   await bus.nc.close();
-  await alice.goto(`${scene.url}/bus/history?kind=Probe&group=test.denrei.dev&namespace=${team}&name=busy`);
+  await alice.goto(
+    `${environment.url}/bus/history?kind=Probe&group=test.denrei.dev&namespace=${team}&name=busy`,
+  );
   const earlier = alice.getByRole("button", { name: "Show earlier entries" });
   await earlier.waitFor();
   const reconciles = () => alice.getByText(/^Reconcile by (probe|stickers)$/).count();
   expect(await reconciles()).toBe(200);
   await earlier.click();
-  await expect.poll(reconciles, patience).toBe(2 * each);
+  await expect.poll(reconciles, polling).toBe(2 * each);
   await earlier.waitFor({ state: "hidden" });
   expect(await headlines(traces(alice).last())).toHaveLength(each);
   const clocks = await traces(alice).last().locator("time.clock").all();
@@ -167,13 +171,13 @@ test("a long history is shown from its end, and loads older entries on demand", 
 });
 
 test("reports an unknown object, and a missing right", async () => {
-  await bob.goto(`${scene.url}/bus/history?kind=Application&namespace=${team}&name=never`);
+  await bob.goto(`${environment.url}/bus/history?kind=Application&namespace=${team}&name=never`);
   await bob.getByRole("heading", { name: "No history of Application never" }).waitFor();
   await expectAccessible(bob);
-  await bob.goto(`${scene.url}/bus/history?kind=Application&namespace=${foreign}&name=web`);
+  await bob.goto(`${environment.url}/bus/history?kind=Application&namespace=${foreign}&name=web`);
   await bob.getByRole("heading", { name: "You cannot view this history" }).waitFor();
   await expectAccessible(bob);
-  await bob.goto(`${scene.url}/bus/history?trace=nonsense`);
+  await bob.goto(`${environment.url}/bus/history?trace=nonsense`);
   await bob.getByRole("heading", { name: "No history of this trace" }).waitFor();
 });
 

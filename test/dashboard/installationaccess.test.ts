@@ -10,16 +10,16 @@ import type { Visitor } from "../harness/visitor.ts";
 
 const { own, personal, unseen } = ids;
 
-let scene: DashboardEnvironment;
+let environment: DashboardEnvironment;
 let github: SimulatedGitHub;
 let stop: (() => Promise<void>) | undefined;
 let alice: Visitor;
 beforeAll(async () => {
-  ({ scene, github, stop } = await startGitHubDashboardEnvironment());
+  ({ environment, github, stop } = await startGitHubDashboardEnvironment());
 });
 afterAll(() => stop?.());
 beforeEach(async () => {
-  alice = await scene.visitor(people.alice);
+  alice = await environment.visitor(people.alice);
 });
 
 const installations = `/api/kubernetes/apis/ghapp.tsuzu.dev/v1alpha1/namespaces/${team}/installations`;
@@ -52,7 +52,7 @@ const allOfAcme =
 const readOnlyDocs =
   "octo may not push to these repositories: docs. Choose permissions that only read, or other repositories.";
 
-const stored = (name: string) => scene.kit.client.get(Installation, { namespace: team, name });
+const stored = (name: string) => environment.client.get(Installation, { namespace: team, name });
 const idOf = async (name: string) => (await github.api<{ id: number }>("GET", `/repos/${name}`)).id;
 
 describe("an Installation", () => {
@@ -195,7 +195,7 @@ describe("an Installation", () => {
     const before = github.requests().length;
     const slow = patch("raced", { spec: { repositoryIDs: null } });
     await expect.poll(() => github.requests().length, { timeout: 60_000 }).toBeGreaterThan(before);
-    await scene.kit.client.mergePatch(
+    await environment.client.mergePatch(
       Installation,
       { namespace: team, name: "raced" },
       { spec: { repositories: null, repositoryIDs: [await idOf("acme/web")] } },

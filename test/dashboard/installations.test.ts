@@ -14,9 +14,9 @@ const manager = { fieldManager: "test" };
 vi.setConfig({ testTimeout: 300_000 });
 
 let github: SimulatedGitHub;
-let scene: DashboardEnvironment;
+let environment: DashboardEnvironment;
 beforeAll(async () => {
-  scene = await startDashboardEnvironment({
+  environment = await startDashboardEnvironment({
     github: async (callbackUrl) => {
       github = await startGitHub({
         repositories: ["acme/web", "acme/docs", "acme/secret", "hidden/web"],
@@ -36,7 +36,7 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await scene?.stop();
+  await environment?.stop();
   await github?.stop();
 });
 
@@ -44,7 +44,7 @@ const appSpec = { appID: 4711, privateKeySecretRef: { name: "app-key", key: "pri
 const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString();
 
 async function createInstallation(name: string, seconds: number): Promise<void> {
-  const { client } = scene.kit;
+  const { client } = environment;
   await client.create(
     Installation,
     {
@@ -67,7 +67,7 @@ async function createInstallation(name: string, seconds: number): Promise<void> 
 
 /** Writes the status that the function would write; no worker runs here. */
 const setEnd = (name: string, seconds: number) =>
-  scene.kit.client.mergePatch(
+  environment.client.mergePatch(
     Installation,
     { name, namespace: team },
     {
@@ -98,13 +98,13 @@ async function atGitHub(page: Page): Promise<void> {
 }
 
 test("shows Installations and Apps live, with a countdown to the expiry of each token", async () => {
-  const page = await scene.loggedIn(people.bob);
+  const page = await environment.loggedIn(people.bob);
   await atGitHub(page);
   await page.getByText("No Installations here yet").waitFor();
   await page.getByText("No GitHubApps here.").waitFor();
   await page.getByText("You cannot list ClusterGitHubApps.").waitFor();
   await expectAccessible(page);
-  await scene.kit.client.create(
+  await environment.client.create(
     GitHubApp,
     {
       apiVersion: apiVersionOf(GitHubApp),
@@ -138,7 +138,7 @@ test("shows Installations and Apps live, with a countdown to the expiry of each 
 });
 
 test("suggests what the connected user can see at GitHub, and shows rejections next to the field", async () => {
-  const page = await scene.loggedIn(people.alice);
+  const page = await environment.loggedIn(people.alice);
   await atGitHub(page);
   await page.getByRole("link", { name: "Create an Installation" }).click();
   await page.getByRole("heading", { name: "Connect GitHub first" }).waitFor();
@@ -176,7 +176,7 @@ test("suggests what the connected user can see at GitHub, and shows rejections n
   await repositories.getByLabel("acme/web").check();
   await page.getByRole("button", { name: "Create" }).click();
   await page.getByRole("heading", { name: "made-here", level: 1 }).waitFor();
-  const { spec } = await scene.kit.client.get(Installation, { name: "made-here", namespace: team });
+  const { spec } = await environment.client.get(Installation, { name: "made-here", namespace: team });
   expect(spec).toMatchObject({
     appRef: { kind: "GitHubApp", name: "builder" },
     installationID: 815,
@@ -188,7 +188,7 @@ test("suggests what the connected user can see at GitHub, and shows rejections n
 });
 
 test("an Installation is deleted after its name is typed, and disappears from the list", async () => {
-  const page = await scene.loggedIn(people.alice);
+  const page = await environment.loggedIn(people.alice);
   await createInstallation("leaving", 3000);
   await atGitHub(page);
   await page.getByRole("link", { name: "leaving" }).click();
@@ -197,11 +197,11 @@ test("an Installation is deleted after its name is typed, and disappears from th
   await page.getByLabel("Type leaving to confirm").fill("leaving");
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await page.getByRole("heading", { name: "Installation leaving not found" }).waitFor();
-  await scene.kit.untilGone(Installation as never, { name: "leaving", namespace: team });
+  await environment.untilGone(Installation as never, { name: "leaving", namespace: team });
 });
 
 test("a user with the right to list ClusterGitHubApps sees them, with links to GitHub", async () => {
-  await scene.kit.client.create(
+  await environment.client.create(
     ClusterGitHubApp,
     {
       apiVersion: apiVersionOf(ClusterGitHubApp),
@@ -211,7 +211,7 @@ test("a user with the right to list ClusterGitHubApps sees them, with links to G
     },
     manager,
   );
-  await scene.kit.client.mergePatch(
+  await environment.client.mergePatch(
     ClusterGitHubApp,
     { name: "everybodys" },
     { status: { slug: "acme-denrei" } },
@@ -219,7 +219,7 @@ test("a user with the right to list ClusterGitHubApps sees them, with links to G
   );
   const rbac = "rbac.authorization.k8s.io";
   const role = { apiVersion: `${rbac}/v1`, kind: "ClusterRole", metadata: { name: "sees-apps" } };
-  await grant(scene.kit.client, [
+  await grant(environment.client, [
     {
       ...role,
       rules: [
@@ -233,7 +233,7 @@ test("a user with the right to list ClusterGitHubApps sees them, with links to G
       subjects: [{ apiGroup: rbac, kind: "User", name: people.bob.name }],
     },
   ]);
-  const page = await scene.loggedIn(people.bob);
+  const page = await environment.loggedIn(people.bob);
   await atGitHub(page);
   const row = page
     .getByRole("region", { name: "ClusterGitHubApps" })

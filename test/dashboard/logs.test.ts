@@ -19,19 +19,19 @@ import { type SimulatedNode, startSimulatedNode } from "../harness/simulatednode
 import type { Visitor } from "../harness/visitor.ts";
 import { account, accountIn, imageIn } from "../kpack/environment.ts";
 
-let scene: DashboardEnvironment;
+let environment: DashboardEnvironment;
 let node: SimulatedNode;
 let alice: Visitor;
 const readers: EventReader[] = [];
 beforeAll(async () => {
-  scene = await startDashboardEnvironment();
-  node = await startSimulatedNode(scene.kit.client);
-  alice = await scene.visitor(people.alice);
+  environment = await startDashboardEnvironment();
+  node = await startSimulatedNode(environment.client);
+  alice = await environment.visitor(people.alice);
 });
 afterAll(async () => {
   for (const reader of readers) reader.close();
   await node?.stop();
-  await scene?.stop();
+  await environment?.stop();
 });
 
 interface Line {
@@ -187,7 +187,7 @@ test.each([
 });
 
 test("follows the steps of a build, also before they start", async () => {
-  const { client } = scene.kit;
+  const { client } = environment;
   const kpack: Kpack = await startKpack({ client });
   try {
     await kpack.builder("default", "ready");
@@ -197,7 +197,7 @@ test("follows the steps of a build, also before they start", async () => {
     const pod = { namespace: team, name: "web-build-1-build-pod" };
     const isRunning = (step: string) => (found: BuildPod) =>
       found.status?.initContainerStatuses?.some(({ name, state }) => name === step && state.running) ?? false;
-    await scene.kit.until(Pod, pod, isRunning("detect") as never);
+    await environment.until(Pod, pod, isRunning("detect") as never);
     const open = async (container: string) => {
       const reader = await readEvents(
         alice,

@@ -33,23 +33,23 @@ const applications = `/apis/modoki.tsuzu.dev/v1alpha1/namespaces/${team}/applica
 const proxied = `/api/kubernetes${applications}`;
 const prefix = "oidc:";
 
-let scene: OwnDashboardEnvironment;
+let environment: OwnDashboardEnvironment;
 let node: SimulatedNode;
 let alice: Visitor;
 let bob: Visitor;
 const readers: EventReader[] = [];
 beforeAll(async () => {
-  scene = await startOwnDashboardEnvironment({
+  environment = await startOwnDashboardEnvironment({
     usernamePrefix: prefix,
     crds: crds.filter((crd) => !isSong(crd)),
   });
-  node = await startSimulatedNode(scene.kit.client);
-  [alice, bob] = [await scene.visitor(people.alice), await scene.visitor(people.bob)];
+  node = await startSimulatedNode(environment.client);
+  [alice, bob] = [await environment.visitor(people.alice), await environment.visitor(people.bob)];
 });
 afterAll(async () => {
   for (const reader of readers) reader.close();
   await node?.stop();
-  await scene?.stop();
+  await environment?.stop();
 });
 
 async function read(path: string): Promise<EventReader> {
@@ -60,7 +60,7 @@ async function read(path: string): Promise<EventReader> {
 const watch = (path: string) => read(`/api/watch?${new URLSearchParams({ of: path })}`);
 
 test("the page shows the user name that roles and refusals of the API server use", async () => {
-  const page = await scene.loggedIn(people.alice, foreign);
+  const page = await environment.loggedIn(people.alice, foreign);
   await page.getByText(`Logged in as ${prefix}alice`).waitFor();
   await page.getByText(`User "${prefix}alice" cannot list resource "applications"`).waitFor();
   expect(await page.getByRole("heading", { name: `You cannot view this in ${foreign}` }).count()).toBe(1);
@@ -69,7 +69,7 @@ test("the page shows the user name that roles and refusals of the API server use
 test("reports a kind that is not installed, and its objects once it is", async () => {
   const reader = await watch(songs);
   expect(await reader.next()).toMatchObject({ event: "trouble", data: { at: 0, status: 404 } });
-  await installCrds(scene.kit.client, crds.filter(isSong), {
+  await installCrds(environment.client, crds.filter(isSong), {
     fieldManager: "test",
     signal: AbortSignal.timeout(60_000),
   });
@@ -81,7 +81,7 @@ test("reports a kind that is not installed, and its objects once it is", async (
 });
 
 test("limits the requests in flight of each user", async () => {
-  const { pid } = scene.kit.platform.apiserver;
+  const { pid } = environment.platform.apiserver;
   process.kill(pid ?? 0, "SIGSTOP");
   const waiting: Promise<Response>[] = [];
   try {
@@ -113,7 +113,7 @@ test("limits the requests in flight of each user", async () => {
 const texts = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => `line ${from + at}`);
 
 const createScaledDown = () =>
-  scene.kit.client.create(
+  environment.client.create(
     Application,
     {
       apiVersion: apiVersionOf(Application),
@@ -124,7 +124,7 @@ const createScaledDown = () =>
     { fieldManager: "test" },
   );
 const scale = (replicas: number) =>
-  scene.kit.client.mergePatch(
+  environment.client.mergePatch(
     Application,
     { namespace: team, name: "first" },
     { spec: { replicas } },
@@ -139,7 +139,7 @@ const statesIn = (changes: EventReader) =>
   });
 
 test("reports an API server outage, then resumes requests, changes, and logs without loss or repetition", async () => {
-  const { platform } = scene.kit;
+  const { platform } = environment;
   const log = await node.pod(team, "restarts", "main");
   const written = new Date(Date.UTC(2026, 0, 2, 3, 4, 5));
   log.write(written, ...texts(0, 3));
@@ -200,9 +200,9 @@ test("reports an API server outage, then resumes requests, changes, and logs wit
 });
 
 test("reports a token that the API server rejects", async () => {
-  const { apiserver } = scene.kit.platform;
+  const { apiserver } = environment.platform;
   // It starts without the issuer's keys.
-  await scene.issuer.stop();
+  await environment.issuer.stop();
   await apiserver.stop("SIGKILL");
   await apiserver.start();
   const answer = await alice.fetch(proxied);

@@ -8,25 +8,25 @@ import { type DashboardEnvironment, people, startDashboardEnvironment, team } fr
 import { openRecords, type Records } from "../harness/sessionrecords.ts";
 import { sessionCookieName, visitor } from "../harness/visitor.ts";
 
-let scene: DashboardEnvironment;
+let environment: DashboardEnvironment;
 let records: Records;
 beforeAll(async () => {
-  scene = await startDashboardEnvironment();
-  records = await openRecords(scene);
+  environment = await startDashboardEnvironment();
+  records = await openRecords(environment);
 });
 afterAll(async () => {
   await records?.close();
-  await scene?.stop();
+  await environment?.stop();
 });
 
 const list = `/api/kubernetes/apis/modoki.tsuzu.dev/v1alpha1/namespaces/${team}/applications`;
 
 test("shows Applications live to a logged-in user", async () => {
-  const page = await scene.loggedIn(people.alice);
+  const page = await environment.loggedIn(people.alice);
   await page.getByLabel("Namespace", { exact: true }).fill(team);
   await page.keyboard.press("Enter");
   await page.getByText("No Applications here yet").waitFor();
-  await scene.kit.client.create(
+  await environment.client.create(
     Application,
     {
       apiVersion: apiVersionOf(Application),
@@ -41,11 +41,11 @@ test("shows Applications live to a logged-in user", async () => {
 });
 
 test("no token reaches the browser between login and logout", async () => {
-  const context = await (await scene.browser()).newContext();
+  const context = await (await environment.browser()).newContext();
   const seen: string[] = [];
   const reading: Promise<void>[] = [];
   context.on("response", (response) => {
-    if (!response.url().startsWith(scene.url)) return;
+    if (!response.url().startsWith(environment.url)) return;
     reading.push(
       (async () => {
         const headers = await response.headersArray();
@@ -58,7 +58,7 @@ test("no token reaches the browser between login and logout", async () => {
   });
   try {
     const page = await context.newPage();
-    await page.goto(scene.url);
+    await page.goto(environment.url);
     await page.getByRole("link", { name: "Log in" }).click();
     await page.getByLabel("Name").fill(people.alice.name);
     await page.getByLabel("Password").fill(people.alice.password);
@@ -76,7 +76,7 @@ test("no token reaches the browser between login and logout", async () => {
     await page.getByRole("button", { name: "Log out" }).click();
     await page.getByRole("button", { name: "Yes, sign me out" }).click();
     await page.getByRole("link", { name: "Log in" }).waitFor();
-    expect(page.url()).toBe(`${scene.url}/`);
+    expect(page.url()).toBe(`${environment.url}/`);
     await Promise.all(reading);
     const secrets = [first, second].flatMap(({ idToken, refreshToken = "" }) => [
       idToken,
@@ -95,7 +95,7 @@ test("no token reaches the browser between login and logout", async () => {
 });
 
 test("runs only scripts that are files of the page", async () => {
-  const page = await scene.loggedIn(people.alice);
+  const page = await environment.loggedIn(people.alice);
   const outcome = await page.evaluate(`(async () => {
     const violated = [];
     document.addEventListener("securitypolicyviolation", ({ effectiveDirective }) => violated.push(effectiveDirective));
@@ -124,18 +124,18 @@ test("runs only scripts that are files of the page", async () => {
 });
 
 test("blocks inline scripts", async () => {
-  const context = await (await scene.browser()).newContext();
+  const context = await (await environment.browser()).newContext();
   try {
     const page = await context.newPage();
     // As if an attacker had injected markup into the server's response.
-    await page.route(`${scene.url}/`, async (route) => {
+    await page.route(`${environment.url}/`, async (route) => {
       const answer = await route.fetch();
       const body = `${await answer.text()}<script>window.ran = 1</script><b onclick="window.ran = 2">click</b>`;
       await route.fulfill({ response: answer, body });
     });
     const refusals: string[] = [];
     page.on("console", (message) => refusals.push(message.text()));
-    await page.goto(scene.url);
+    await page.goto(environment.url);
     await page.getByText("click").click();
     await expect.poll(() => refusals.filter((text) => text.includes("script-src")).length).toBe(2);
     expect(await page.evaluate("window.ran ?? 0")).toBe(0);
@@ -145,8 +145,8 @@ test("blocks inline scripts", async () => {
 });
 
 test("every response has the security headers, and only API responses are JSON", async () => {
-  const user = await scene.visitor(people.bob);
-  const nobody = visitor(scene.url);
+  const user = await environment.visitor(people.bob);
+  const nobody = visitor(environment.url);
   const html = (await nobody.ask("/")).text;
   const asset = /\/assets\/[^"]+\.js/.exec(html)?.[0] ?? "";
   const page = "text/html";
@@ -184,10 +184,10 @@ test("every response has the security headers, and only API responses are JSON",
 });
 
 test("assets are compressed if the client accepts it, and can be cached forever", async () => {
-  const html = await (await fetch(scene.url)).text();
+  const html = await (await fetch(environment.url)).text();
   const [, script = ""] = /src="(\/assets\/[^"]+\.js)"/.exec(html) ?? [];
   const sent = async (encoding: string) => {
-    const { statusCode, headers, body } = await request(`${scene.url}${script}`, {
+    const { statusCode, headers, body } = await request(`${environment.url}${script}`, {
       headers: { "accept-encoding": encoding },
     });
     expect([statusCode, headers["cache-control"]]).toEqual([200, "public, max-age=31536000, immutable"]);
@@ -200,7 +200,7 @@ test("assets are compressed if the client accepts it, and can be cached forever"
 });
 
 test("a page's path may contain a dot, and a missing asset is a 404", async () => {
-  const status = async (path: string) => (await request(`${scene.url}${path}`)).statusCode;
+  const status = async (path: string) => (await request(`${environment.url}${path}`)).statusCode;
   expect(await status(`/builds/${team}/my.app`)).toBe(200);
   expect(await status("/assets/nothing.js")).toBe(404);
 });

@@ -23,15 +23,14 @@ import { has } from "../harness/testobjects.ts";
 const plane = "controlplane-sample";
 const at = (name: string) => ({ namespace: team, name });
 
-let scene: DashboardEnvironment;
+let environment: DashboardEnvironment;
 let pods: PipecdPods;
 beforeAll(async () => {
-  scene = await startDashboardEnvironment();
-  const { kit } = scene;
-  await optIn(kit.client, team);
-  pods = await startPipecdPods({ client: kit.client });
-  await kit.bridge("bridge-1");
-  await kit.worker(
+  environment = await startDashboardEnvironment();
+  await optIn(environment.client, team);
+  pods = await startPipecdPods({ client: environment.client });
+  await environment.bridge("bridge-1");
+  await environment.worker(
     "worker-1",
     functions.map(({ name }) => name).filter((name) => name.startsWith("pipecd-")),
     { env: { DENREI_PIPECD_WEB_ADDRESS: pods.web, DENREI_PIPECD_API_ADDRESS: pods.api } },
@@ -41,7 +40,7 @@ beforeAll(async () => {
 vi.setConfig({ testTimeout: 300_000 });
 afterAll(async () => {
   await pods?.stop();
-  await scene?.stop();
+  await environment?.stop();
 });
 
 async function applySample(): Promise<void> {
@@ -49,7 +48,7 @@ async function applySample(): Promise<void> {
     const kind = [...stackKinds, Secret as Kind].find((one) => one.kind === object.kind) as Kind;
     const metadata = { ...object.metadata, namespace: team };
     const spec = kind === (ControlPlane as Kind) ? { ...object.spec, bootstrapAPIKeys: true } : object.spec;
-    await scene.kit.client.create(kind, { ...object, metadata, spec } as unknown as KubeObject, {
+    await environment.client.create(kind, { ...object, metadata, spec } as unknown as KubeObject, {
       fieldManager: "kubectl",
     });
   }
@@ -57,7 +56,7 @@ async function applySample(): Promise<void> {
 
 /** Opens the list of the team's namespace. */
 async function pipecdPage(): Promise<Page> {
-  const page = await scene.loggedIn(people.alice);
+  const page = await environment.loggedIn(people.alice);
   await page.getByLabel("Namespace", { exact: true }).fill(team);
   await page.keyboard.press("Enter");
   await page.getByRole("link", { name: "PipeCD" }).click();
@@ -113,7 +112,6 @@ test("shows a stack coming up, with the parts of its control plane and everythin
 });
 
 test("an EventRegistration is shown with its event, source, and conditions, and can be deleted", async () => {
-  const { kit } = scene;
   const spec = { name: "web-image", projectID: "quickstart", insecure: true, source: { data: "web:2" } };
   const { kind, group, version } = EventRegistration;
   const registration = {
@@ -122,7 +120,7 @@ test("an EventRegistration is shown with its event, source, and conditions, and 
     metadata: { name: "web", namespace: team },
     spec,
   };
-  await kit.client.create(EventRegistration as Kind, registration as unknown as KubeObject, {
+  await environment.client.create(EventRegistration as Kind, registration as unknown as KubeObject, {
     fieldManager: "kubectl",
   });
   const page = await pipecdPage();
@@ -140,14 +138,14 @@ test("an EventRegistration is shown with its event, source, and conditions, and 
   await dialog.getByText("PipeCD keeps the registered ones.").waitFor();
   await dialog.getByRole("textbox").fill("web");
   await dialog.getByRole("button", { name: "Delete" }).click();
-  await kit.untilGone(EventRegistration as Kind, { namespace: team, name: "web" });
+  await environment.untilGone(EventRegistration as Kind, { namespace: team, name: "web" });
 });
 
 /** Blocks the deletion of an object with a finalizer until the test removes it. */
 const finalizer = "test.denrei.dev/seen";
 
 async function changeFinalizers(kind: Kind, name: string, change: (before: readonly string[]) => string[]) {
-  const { client } = scene.kit;
+  const { client } = environment;
   const changeOnce = async () => {
     const { resourceVersion, finalizers = [] } = (await client.get(kind, at(name))).metadata;
     const metadata = { resourceVersion, finalizers: change(finalizers) };
@@ -169,12 +167,12 @@ const stages: readonly (readonly (readonly [kind: unknown, name: string])[])[] =
 ];
 
 test("shows the order of a deletion live, with what each object waits for, and keeps finished steps", async () => {
-  const { kit, url } = scene;
-  await kit.until(Piped, at("piped-sample"), has("Ready", "True"));
-  await kit.until(Application, at("application-sample"), has("Ready", "True"));
+  const { url } = environment;
+  await environment.until(Piped, at("piped-sample"), has("Ready", "True"));
+  await environment.until(Application, at("application-sample"), has("Ready", "True"));
   for (const [kind, name] of stages.flat())
     await changeFinalizers(kind as Kind, name, (before) => [...before, finalizer]);
-  const page = await scene.loggedIn(people.alice);
+  const page = await environment.loggedIn(people.alice);
   await page.goto(`${url}/pipecd/controlplanes/${team}/${plane}`);
   await page.getByRole("button", { name: "Delete" }).click();
   const dialog = page.getByRole("dialog", { name: `Delete ControlPlane ${plane}?` });
@@ -194,7 +192,7 @@ test("shows the order of a deletion live, with what each object waits for, and k
     [Environment, "environment-sample"],
     [Piped, "piped-sample"],
   ] as const)
-    await kit.client.delete(kind as Kind, at(name), {});
+    await environment.client.delete(kind as Kind, at(name), {});
   await untilSteps(page, [
     /^Applications Blocking/,
     /^Pipeds Waiting .* For Application application-sample\.$/,
@@ -214,7 +212,7 @@ test("shows the order of a deletion live, with what each object waits for, and k
       if (states.length > 0 && states.every((state) => state === "gone")) resolve(seen);
     }).observe(document.body, { childList: true, subtree: true, attributes: true });
   }) })`);
-  await kit.client.delete(Application as Kind, at("application-sample"), {});
+  await environment.client.delete(Application as Kind, at("application-sample"), {});
   // Events of different kinds are not ordered.
   for (const [before, objects] of stages.entries()) {
     const done = page.locator('.steps > li[data-state="gone"]');
@@ -236,18 +234,18 @@ test("shows the order of a deletion live, with what each object waits for, and k
   ]);
   await page.getByRole("heading", { name: `ControlPlane ${plane} not found` }).waitFor();
   await expectAccessible(page);
-  await kit.untilGone(ControlPlane as Kind, at(plane));
+  await environment.untilGone(ControlPlane as Kind, at(plane));
 });
 
 test("reports why a deletion is forbidden", async () => {
-  const { kit, url } = scene;
+  const { url } = environment;
   const piped = sample("c").find(({ kind }) => kind === "Piped");
-  await kit.client.create(
+  await environment.client.create(
     Piped,
     { ...(piped as unknown as Piped), metadata: { name: "lonely", namespace: team } },
     { fieldManager: "kubectl" },
   );
-  const page = await scene.loggedIn(people.alice);
+  const page = await environment.loggedIn(people.alice);
   await page.goto(`${url}/pipecd/pipeds/${team}/lonely`);
   await page.getByRole("heading", { name: "lonely", level: 1 }).waitFor();
   await page.getByRole("button", { name: "Delete" }).click();

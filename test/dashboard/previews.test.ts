@@ -15,22 +15,22 @@ const manager = { fieldManager: "test" };
 const since = "2026-01-02T03:04:05Z";
 const later = new Date(Date.now() + 3_600_000).toISOString();
 
-let scene: DashboardEnvironment;
+let environment: DashboardEnvironment;
 let alice: Page;
 /** Violations of the page's Content Security Policy, and uncaught errors. */
 const complaints: string[] = [];
 
 beforeAll(async () => {
-  scene = await startDashboardEnvironment();
-  const { client } = scene.kit;
+  environment = await startDashboardEnvironment();
+  const { client } = environment;
   await installCrds(client, kpackCrds, { ...manager, signal: AbortSignal.timeout(60_000) });
-  alice = await scene.loggedIn(people.alice, team);
+  alice = await environment.loggedIn(people.alice, team);
   alice.on("pageerror", ({ message }) => complaints.push(message));
   alice.on("console", (message) => {
     if (/Content Security Policy|TrustedScript/.test(message.text())) complaints.push(message.text());
   });
 });
-afterAll(() => scene?.stop());
+afterAll(() => environment?.stop());
 
 const at = (name: string) => ({ namespace: team, name });
 
@@ -42,16 +42,16 @@ const specOf = (repo: string): AppPipeline["spec"] => ({
 });
 
 async function create(name: string, status?: AppPipeline["status"]): Promise<void> {
-  const { client } = scene.kit;
+  const { client } = environment;
   const object = { apiVersion: apiVersionOf(AppPipeline), kind: AppPipeline.kind, spec: specOf(name) };
   await client.create(AppPipeline, { ...object, metadata: at(name) }, manager);
   if (status) await say(name, status);
 }
 
 const say = (name: string, status: AppPipeline["status"]) =>
-  scene.kit.client.mergePatch(AppPipeline, at(name), { status }, { ...manager, subresource: "status" });
+  environment.client.mergePatch(AppPipeline, at(name), { status }, { ...manager, subresource: "status" });
 
-const get = (name: string): Promise<Stored<AppPipeline>> => scene.kit.client.get(AppPipeline, at(name));
+const get = (name: string): Promise<Stored<AppPipeline>> => environment.client.get(AppPipeline, at(name));
 
 const preview = (number: number, phase: Preview["phase"], more: Partial<Preview> = {}): Preview => ({
   number,
@@ -63,7 +63,7 @@ const preview = (number: number, phase: Preview["phase"], more: Partial<Preview>
 });
 
 async function open(path: string): Promise<Page> {
-  await alice.goto(scene.url + path);
+  await alice.goto(environment.url + path);
   await alice.getByRole("heading", { level: 1 }).waitFor();
   return alice;
 }
@@ -166,16 +166,16 @@ test("describes what was reported to GitHub, with links if GitHub's URL is known
     ],
   });
   const page = await open("/previews/team-a/told");
-  const told = page.getByRole("region", { name: "Reports to GitHub" }).getByRole("listitem");
-  expect(await told.first().innerText()).toBe(
+  const reports = page.getByRole("region", { name: "Reports to GitHub" }).getByRole("listitem");
+  expect(await reports.first().innerText()).toBe(
     "#1 Status of the last commit set. Deployment of 1111111 created. Comment posted.",
   );
-  expect((await told.last().innerText()).replaceAll(/\s+/g, " ")).toMatch(
+  expect((await reports.last().innerText()).replaceAll(/\s+/g, " ")).toMatch(
     /^#2 Status of 2222222 set, still pending\. Refused GitHub rejected the comment\. Next attempt: in (\d+ min|1 h)\.$/,
   );
-  expect(await told.getByRole("link").count()).toBe(0);
+  expect(await reports.getByRole("link").count()).toBe(0);
   const url = "https://github.example.com/acme/told";
-  await scene.kit.client.create(
+  await environment.client.create(
     Image,
     {
       apiVersion: apiVersionOf(Image),
@@ -190,7 +190,7 @@ test("describes what was reported to GitHub, with links if GitHub's URL is known
     },
     manager,
   );
-  const link = told.getByRole("link", { name: "Comment" });
+  const link = reports.getByRole("link", { name: "Comment" });
   expect(await link.getAttribute("href")).toBe(`${url}/pull/1#issuecomment-77`);
   await expectAccessible(page);
 });
@@ -230,7 +230,7 @@ test("an AppPipeline can be created with the form, and errors of the API server 
   await page.getByRole("button", { name: "Create" }).click();
   await page.getByText(/Duplicate value/).waitFor();
   expect(await page.getByRole("alert").count()).toBe(0);
-  expect((await scene.kit.list(AppPipeline, team)).map(({ metadata }) => metadata.name)).not.toContain(
+  expect((await environment.list(AppPipeline, team)).map(({ metadata }) => metadata.name)).not.toContain(
     "made",
   );
   await page.getByLabel("Name of variable 2").fill("LEVEL");
@@ -255,7 +255,7 @@ test("an AppPipeline can be created with the form, and errors of the API server 
 });
 
 test("an AppPipeline can be changed, but not over a concurrent change", async () => {
-  const { client } = scene.kit;
+  const { client } = environment;
   const page = await open("/previews/team-a/made/settings");
   await page.getByLabel("Maximum number of previews").fill("5");
   await page.getByRole("button", { name: "Remove variable 1" }).click();
@@ -277,14 +277,18 @@ test("an AppPipeline can be changed, but not over a concurrent change", async ()
   await expect.poll(() => most.inputValue()).toBe("1");
   await most.fill("6");
   await page.getByRole("button", { name: "Save" }).click();
-  await scene.kit.until(AppPipeline, at("made"), ({ spec }) => spec.maxPreviews === 6 && spec.ttl === "24h");
+  await environment.until(
+    AppPipeline,
+    at("made"),
+    ({ spec }) => spec.maxPreviews === 6 && spec.ttl === "24h",
+  );
 });
 
 test("a refresh can be requested, and a deletion needs the name to be typed", async () => {
   const page = await open("/previews/team-a/made");
   await page.getByText("The open pull requests have not been listed yet.").waitFor();
   await page.getByRole("button", { name: "Refresh now" }).click();
-  const refreshed = await scene.kit.until(
+  const refreshed = await environment.until(
     AppPipeline,
     at("made"),
     ({ metadata }) => metadata.annotations?.[annotations.refreshedAt] !== undefined,
@@ -296,7 +300,7 @@ test("a refresh can be requested, and a deletion needs the name to be typed", as
   expect(await dialog.getByRole("button", { name: "Delete" }).isDisabled()).toBe(true);
   await dialog.getByLabel("Type made to confirm").fill("made");
   await dialog.getByRole("button", { name: "Delete" }).click();
-  await scene.kit.untilGone(AppPipeline, at("made"));
+  await environment.untilGone(AppPipeline, at("made"));
   await page.getByRole("heading", { level: 1, name: "Previews" }).waitFor();
   await open("/previews/team-a/made");
   await page.getByRole("heading", { name: "AppPipeline made not found" }).waitFor();

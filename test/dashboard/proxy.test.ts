@@ -30,12 +30,12 @@ const application = (name: string, spec: object = {}) => ({
   spec: { domains: [`${name}.example.com`], ...spec },
 });
 
-let scene: DashboardEnvironment;
+let environment: DashboardEnvironment;
 let alice: Visitor;
 let bob: Visitor;
 beforeAll(async () => {
-  scene = await startDashboardEnvironment();
-  await scene.kit.client.create(
+  environment = await startDashboardEnvironment();
+  await environment.client.create(
     Secret,
     {
       apiVersion: "v1",
@@ -46,10 +46,10 @@ beforeAll(async () => {
     },
     { fieldManager: "test" },
   );
-  alice = await scene.visitor(people.alice);
-  bob = await scene.visitor(people.bob);
+  alice = await environment.visitor(people.alice);
+  bob = await environment.visitor(people.bob);
 });
-afterAll(() => scene?.stop());
+afterAll(() => environment?.stop());
 
 const create = (session: Visitor, name: string, spec: object = {}, more: Record<string, string> = {}) =>
   session.fetch(applications(team), {
@@ -148,7 +148,7 @@ describe("a forwarded request", () => {
     expect(await found("labelSelector=is%3Dchosen")).toEqual(["chosen"]);
     expect(await found("fieldSelector=metadata.name%3Dother")).toEqual(["other"]);
     expect(await found("limit=1")).toEqual(["chosen"]);
-    for (const name of names) await scene.kit.client.delete(Application, { namespace: team, name }, {});
+    for (const name of names) await environment.client.delete(Application, { namespace: team, name }, {});
   });
 });
 
@@ -166,7 +166,7 @@ async function overTheWire(
   body?: object,
 ): Promise<WireAnswer> {
   const { csrf } = (await session.ask("/api/session")).json<{ csrf: string }>();
-  const { hostname, port, host } = new URL(scene.url);
+  const { hostname, port, host } = new URL(environment.url);
   const socket = connect(Number(port), hostname);
   await once(socket, "connect");
   const sent = body === undefined ? "" : JSON.stringify(body);
@@ -227,7 +227,7 @@ describe("disguised paths", () => {
     `/api/log?namespace=${team}&pod=../secrets/token%3f&container=x`,
     "https://127.0.0.1/api/kubernetes/api/v1/secrets",
   ])("%s reveals no Secret", async (target) => {
-    const absolute = `${scene.url}${target}`;
+    const absolute = `${environment.url}${target}`;
     for (const requestTarget of target.startsWith("/") ? [target, absolute] : [target]) {
       const { status, body } = await overTheWire("GET", requestTarget, alice);
       // Paths outside the API return the page.
@@ -241,7 +241,7 @@ describe("disguised paths", () => {
   });
 
   test("the API server never received a user's request for a Secret", async () => {
-    const requests = (await auditEvents(scene.kit.platform)).filter(
+    const requests = (await auditEvents(environment.platform)).filter(
       ({ user, impersonatedUser }) =>
         Object.keys(people).includes(user.username) || impersonatedUser !== undefined,
     );
@@ -259,7 +259,7 @@ test("a Deployment can be restarted and scaled, but not changed otherwise", asyn
   const containers = [{ name: "main", image: "registry.example.com/web:1" }];
   const template = { metadata: { labels }, spec: { containers } };
   const path = `/apis/apps/v1/namespaces/${team}/deployments`;
-  await scene.kit.client.request({
+  await environment.client.request({
     method: "POST",
     path,
     body: { metadata: { name: "web" }, spec: { selector: { matchLabels: labels }, template } },

@@ -16,26 +16,26 @@ import { type RequestOptions, sessionCookieName, type Visitor } from "../harness
 type Name = keyof typeof people;
 const names = Object.keys(people) as Name[];
 
-let scene: DashboardEnvironment;
+let environment: DashboardEnvironment;
 let records: Records;
 let apiServer: ApiServer;
 let visitors: Record<Name, Visitor>;
 beforeAll(async () => {
-  scene = await startDashboardEnvironment();
-  records = await openRecords(scene);
-  apiServer = await openApiServer({ path: scene.kit.platform.kubeconfigPath });
+  environment = await startDashboardEnvironment();
+  records = await openRecords(environment);
+  apiServer = await openApiServer({ path: environment.platform.kubeconfigPath });
   visitors = {
-    alice: await scene.visitor(people.alice),
-    bob: await scene.visitor(people.bob),
-    carol: await scene.visitor(people.carol),
+    alice: await environment.visitor(people.alice),
+    bob: await environment.visitor(people.bob),
+    carol: await environment.visitor(people.carol),
   };
   for (const namespace of [team, foreign])
-    await scene.kit.client.create(Application, application("web", namespace), { fieldManager: "test" });
+    await environment.client.create(Application, application("web", namespace), { fieldManager: "test" });
 });
 afterAll(async () => {
   await apiServer?.close();
   await records?.close();
-  await scene?.stop();
+  await environment?.stop();
 });
 
 const apps = (namespace: string) => `/apis/modoki.tsuzu.dev/v1alpha1/namespaces/${namespace}/applications`;
@@ -168,7 +168,7 @@ test("a change is made in the name of its user", async () => {
   expect(created.status).toBe(201);
   const refused = await visitors.bob.ask(`/api/kubernetes${apps(team)}/by-alice`, { method: "DELETE" });
   expect(refused.status).toBe(403);
-  expect((await scene.kit.list(Application, team)).map(({ metadata }) => metadata.name)).toEqual([
+  expect((await environment.list(Application, team)).map(({ metadata }) => metadata.name)).toEqual([
     "by-alice",
     "web",
   ]);

@@ -7,17 +7,17 @@ import type { Replica } from "../harness/environment.ts";
 import { openRecords, type Records } from "../harness/sessionrecords.ts";
 import { sessionCookieName, type Visitor, visitor } from "../harness/visitor.ts";
 
-let scene: DashboardEnvironment;
+let environment: DashboardEnvironment;
 let second: Replica & { readonly url: string };
 let records: Records;
 beforeAll(async () => {
-  scene = await startDashboardEnvironment();
-  second = await scene.secondReplica();
-  records = await openRecords(scene);
+  environment = await startDashboardEnvironment();
+  second = await environment.secondReplica();
+  records = await openRecords(environment);
 });
 afterAll(async () => {
   await records?.close();
-  await scene?.stop();
+  await environment?.stop();
 });
 
 const list = `/api/kubernetes/apis/modoki.tsuzu.dev/v1alpha1/namespaces/${team}/applications`;
@@ -27,8 +27,8 @@ const cookieIn = async (page: Page) =>
 const reasonOf = (answer: { json<T>(): T }) => answer.json<{ reason: string }>().reason;
 
 test("an expired token is refreshed without the user noticing", async () => {
-  const page = await scene.loggedIn(people.alice);
-  const before = scene.issuer.tally.refreshes;
+  const page = await environment.loggedIn(people.alice);
+  const before = environment.issuer.tally.refreshes;
   await records.age(await cookieIn(page));
   await page.reload();
   await page.getByRole("button", { name: "Log out" }).waitFor();
@@ -37,22 +37,22 @@ test("an expired token is refreshed without the user noticing", async () => {
     list,
   );
   expect(statuses).toEqual([200, 200]);
-  expect(scene.issuer.tally.refreshes).toBe(before + 1);
+  expect(environment.issuer.tally.refreshes).toBe(before + 1);
   expect(await page.getByText("Your session has ended").count()).toBe(0);
 });
 
 test("one of two replicas refreshes the token, and both continue", async () => {
-  const user = await scene.visitor(people.alice);
+  const user = await environment.visitor(people.alice);
   for (let round = 0; round < 5; round++) {
     const { refreshToken } = (await records.of(cookieOf(user))).session;
-    const before = scene.issuer.tally.refreshes;
+    const before = environment.issuer.tally.refreshes;
     await records.age(cookieOf(user));
-    const asked = [scene.url, second.url].flatMap((at) =>
+    const asked = [environment.url, second.url].flatMap((at) =>
       Array.from({ length: 5 }, () => user.ask(list, { at })),
     );
     const answers = await Promise.all(asked);
     expect(answers.map(({ status }) => status)).toEqual(asked.map(() => 200));
-    expect(scene.issuer.tally.refreshes).toBe(before + 1);
+    expect(environment.issuer.tally.refreshes).toBe(before + 1);
     const { session } = await records.of(cookieOf(user));
     expect(session.refreshToken).not.toBe(refreshToken);
     expect(session.lease).toBeUndefined();
@@ -60,10 +60,10 @@ test("one of two replicas refreshes the token, and both continue", async () => {
 });
 
 test("a replica that waits for another's refresh continues with the new token", async () => {
-  const user = await scene.visitor(people.alice);
-  const before = scene.issuer.tally.refreshes;
+  const user = await environment.visitor(people.alice);
+  const before = environment.issuer.tally.refreshes;
   await records.age(cookieOf(user));
-  const { requested, release } = scene.issuer.holdTokens();
+  const { requested, release } = environment.issuer.holdTokens();
   const first = user.ask(list);
   await requested;
   expect((await records.of(cookieOf(user))).session.lease).toBeDefined();
@@ -73,13 +73,13 @@ test("a replica that waits for another's refresh continues with the new token", 
   release();
   expect((await first).status).toBe(200);
   expect((await other).status).toBe(200);
-  expect(scene.issuer.tally.refreshes).toBe(before + 1);
+  expect(environment.issuer.tally.refreshes).toBe(before + 1);
 });
 
 test("a session survives a replica that crashes during a refresh", async () => {
-  const user = await scene.visitor(people.alice);
+  const user = await environment.visitor(people.alice);
   await records.age(cookieOf(user));
-  const { requested, release } = scene.issuer.holdTokens();
+  const { requested, release } = environment.issuer.holdTokens();
   const lost = user.ask(list, { at: second.url }).catch((error: Error) => error);
   await requested;
   await second.kill();
@@ -96,9 +96,9 @@ test("a session survives a replica that crashes during a refresh", async () => {
 });
 
 test("an unavailable issuer ends no session, and is used again when it is back", async () => {
-  const user = await scene.visitor(people.alice);
+  const user = await environment.visitor(people.alice);
   await records.age(cookieOf(user));
-  const comeBack = await scene.issuer.goDown();
+  const comeBack = await environment.issuer.goDown();
   try {
     const answer = await user.ask(list);
     expect(answer.status).toBe(503);
@@ -109,8 +109,8 @@ test("an unavailable issuer ends no session, and is used again when it is back",
     expect((await user.ask("/api/session")).json()).toMatchObject({ user: "alice" });
     expect((await records.of(cookieOf(user))).session.lease).toBeUndefined();
     // One replica has cached the configuration, the other one has not.
-    for (const at of [scene.url, second.url]) {
-      const { status, headers } = await visitor(scene.url).ask("/auth/login?to=/applications", { at });
+    for (const at of [environment.url, second.url]) {
+      const { status, headers } = await visitor(environment.url).ask("/auth/login?to=/applications", { at });
       expect([status, headers.get("location")]).toEqual([
         303,
         "/login-failed?why=issuer-away&to=%2Fapplications",
@@ -119,36 +119,36 @@ test("an unavailable issuer ends no session, and is used again when it is back",
   } finally {
     await comeBack();
   }
-  for (const at of [scene.url, second.url]) expect((await user.ask(list, { at })).status).toBe(200);
-  const { headers } = await visitor(scene.url).ask("/auth/login", { at: second.url });
+  for (const at of [environment.url, second.url]) expect((await user.ask(list, { at })).status).toBe(200);
+  const { headers } = await visitor(environment.url).ask("/auth/login", { at: second.url });
   expect(headers.get("location")).toContain("code_challenge_method=S256");
 });
 
 test("a new signing key of the issuer is accepted", async () => {
-  const user = await scene.visitor(people.alice);
-  await scene.issuer.rotateKeys();
+  const user = await environment.visitor(people.alice);
+  await environment.issuer.rotateKeys();
   await records.age(cookieOf(user));
   expect((await user.ask(list)).status).toBe(200);
-  expect((await (await scene.visitor(people.bob)).ask(list)).status).toBe(200);
+  expect((await (await environment.visitor(people.bob)).ask(list)).status).toBe(200);
 });
 
 test("a token of another user ends the session, and is revoked", async () => {
-  const user = await scene.visitor(people.carol);
-  const before = scene.issuer.tally.revocations;
+  const user = await environment.visitor(people.carol);
+  const before = environment.issuer.tally.revocations;
   await records.age(cookieOf(user));
-  scene.issuer.impersonate("carol", "alice");
+  environment.issuer.impersonate("carol", "alice");
   try {
     const answer = await user.ask(list);
     expect([answer.status, reasonOf(answer)]).toEqual([401, "SessionEnded"]);
   } finally {
-    scene.issuer.impersonate("carol", "carol");
+    environment.issuer.impersonate("carol", "carol");
   }
   expect(user.cookies.has(sessionCookieName)).toBe(false);
-  expect(scene.issuer.tally.revocations).toBe(before + 1);
+  expect(environment.issuer.tally.revocations).toBe(before + 1);
 });
 
 test("a session ends after a day, even if it is in use", async () => {
-  const user = await scene.visitor(people.alice);
+  const user = await environment.visitor(people.alice);
   const hour = 3_600_000;
   await records.change(cookieOf(user), { startedAt: Date.now() - 24 * hour + 60_000 });
   expect((await user.ask(list)).status).toBe(200);
@@ -158,11 +158,11 @@ test("a session ends after a day, even if it is in use", async () => {
 });
 
 test("a session ends when the issuer revokes it, and a new login returns to the same screen", async () => {
-  const page = await scene.loggedInByHand(people.bob);
-  const address = `${scene.url}/applications?of=bob`;
+  const page = await environment.loggedInByHand(people.bob);
+  const address = `${environment.url}/applications?of=bob`;
   await page.goto(address);
   const cookie = await cookieIn(page);
-  await scene.issuer.revokeAll();
+  await environment.issuer.revokeAll();
   await records.age(cookie);
   await page.getByRole("combobox", { name: "Namespace" }).fill(team);
   await page.keyboard.press("Enter");
@@ -178,12 +178,12 @@ describe("a form whose session ends", () => {
   const field = (label: string) => page.getByRole("main").getByLabel(label, { exact: true });
   const back = () => page.getByText("Your unsaved input was restored.");
   beforeAll(async () => {
-    page = await scene.loggedInByHand(people.alice, team);
+    page = await environment.loggedInByHand(people.alice, team);
   });
 
   /** Fills in a valid Application. */
   async function type(name: string): Promise<void> {
-    await page.goto(`${scene.url}/applications/new`);
+    await page.goto(`${environment.url}/applications/new`);
     await field("Name").fill(name);
     await field("Hosts").fill(`${name}.example.com`);
     await field("Image").fill(`${name}:1`);
@@ -191,7 +191,7 @@ describe("a form whose session ends", () => {
 
   /** Ends the session, and tries to submit the form. */
   async function sendTooLate(button: string): Promise<void> {
-    await scene.issuer.revokeAll();
+    await environment.issuer.revokeAll();
     await records.age(await cookieIn(page));
     await page.getByRole("button", { name: button }).click();
     await page.getByText("Your session has ended").waitFor();
@@ -207,17 +207,17 @@ describe("a form whose session ends", () => {
     await page.getByRole("button", { name: "Create" }).click();
     await page.getByRole("heading", { name: "begun", level: 1 }).waitFor();
     // It is restored only once.
-    await page.goto(`${scene.url}/applications/new`);
+    await page.goto(`${environment.url}/applications/new`);
     await field("Name").waitFor();
     expect(await field("Name").inputValue()).toBe("");
   });
 
   test("is not restored over a concurrent change", async () => {
-    await page.goto(`${scene.url}/applications/${team}/begun/settings`);
+    await page.goto(`${environment.url}/applications/${team}/begun/settings`);
     await field("Image").fill("begun:2");
     await sendTooLate("Save");
     const at = { namespace: team, name: "begun" };
-    await scene.kit.client.mergePatch(Application, at, { spec: { replicas: 3 } }, { fieldManager: "test" });
+    await environment.client.mergePatch(Application, at, { spec: { replicas: 3 } }, { fieldManager: "test" });
     await logInAgain();
     await page.getByText("The object changed in the meantime").waitFor();
     expect([await field("Image").inputValue(), await field("Pods").inputValue()]).toEqual(["begun:1", "3"]);
@@ -242,7 +242,7 @@ describe("a form whose session ends", () => {
     await page.getByRole("button", { name: "Log out" }).click();
     await page.getByRole("button", { name: "Yes, sign me out" }).click();
     await page.getByRole("link", { name: "Log in" }).waitFor();
-    expect(page.url()).toBe(`${scene.url}/`);
+    expect(page.url()).toBe(`${environment.url}/`);
     expect(await page.evaluate("sessionStorage.length")).toBe(0);
   });
 });

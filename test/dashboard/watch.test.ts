@@ -33,17 +33,17 @@ interface Changed {
 const pathOf = (namespace: string) => `/apis/modoki.tsuzu.dev/v1alpha1/namespaces/${namespace}/applications`;
 const applications = pathOf(team);
 
-let scene: DashboardEnvironment;
+let environment: DashboardEnvironment;
 let alice: Visitor;
 const readers: EventReader[] = [];
 beforeAll(async () => {
-  scene = await startDashboardEnvironment();
-  alice = await scene.visitor(people.alice);
+  environment = await startDashboardEnvironment();
+  alice = await environment.visitor(people.alice);
   await create("first");
 });
 afterAll(async () => {
   for (const reader of readers) reader.close();
-  await scene?.stop();
+  await environment?.stop();
 });
 
 async function watch(paths: readonly string[], from?: string, session = alice): Promise<EventReader> {
@@ -54,7 +54,7 @@ async function watch(paths: readonly string[], from?: string, session = alice): 
 }
 
 const create = (name: string) =>
-  scene.kit.client.create(
+  environment.client.create(
     Application,
     {
       apiVersion: apiVersionOf(Application),
@@ -65,14 +65,14 @@ const create = (name: string) =>
     { fieldManager: "test" },
   );
 const scale = (name: string, replicas: number) =>
-  scene.kit.client.mergePatch(
+  environment.client.mergePatch(
     Application,
     { namespace: team, name },
     { spec: { replicas } },
     { fieldManager: "test" },
   );
 const remove = (name: string) =>
-  scene.kit.client.request({ method: "DELETE", path: `${applications}/${name}` });
+  environment.client.request({ method: "DELETE", path: `${applications}/${name}` });
 
 /** The next changes, abbreviated. */
 async function changes(
@@ -152,7 +152,7 @@ test("reports a forbidden list, and still sends the others", async () => {
 });
 
 test("limits the open streams of a user", async () => {
-  const bob = await scene.visitor(people.bob);
+  const bob = await environment.visitor(people.bob);
   const open = Array.from({ length: 32 }, () => watch([applications], undefined, bob));
   const all = await Promise.all(open);
   expect(all.map(({ status }) => status)).toEqual(all.map(() => 200));

@@ -13,12 +13,12 @@ const words = ["Doko", "Zun", "Zun", "Doko", "Zun", "Zun", "Zun", "Zun", "Doko"]
 // Each test visits several screens twice.
 vi.setConfig({ testTimeout: 300_000 });
 
-let scene: DashboardEnvironment;
+let environment: DashboardEnvironment;
 let singer: Replica;
 beforeAll(async () => {
-  scene = await startDashboardEnvironment();
+  environment = await startDashboardEnvironment();
 });
-afterAll(() => scene?.stop());
+afterAll(() => environment?.stop());
 
 const said = (page: Page): Promise<string[]> =>
   page.getByRole("log", { name: "Words" }).getByRole("strong").allInnerTexts();
@@ -46,7 +46,7 @@ const watchCounts = (page: Page, until: string): Promise<number[]> =>
   })`);
 
 test("a Hikawa created in the browser appears there word by word, and ends with Kiyoshi", async () => {
-  const page = await scene.loggedIn(people.alice);
+  const page = await environment.loggedIn(people.alice);
   await page.getByLabel("Namespace", { exact: true }).fill(team);
   await page.keyboard.press("Enter");
   await page.getByRole("link", { name: "Zundoko" }).click();
@@ -68,8 +68,8 @@ test("a Hikawa created in the browser appears there word by word, and ends with 
 
   // Start the worker only when the page is watching.
   const counts = watchCounts(page, "count === 10");
-  await scene.kit.bridge("bridge-1");
-  singer = await scene.kit.worker("singer-1", ["hikawa"], { env: { [wordsVariable]: words.join() } });
+  await environment.bridge("bridge-1");
+  singer = await environment.worker("singer-1", ["hikawa"], { env: { [wordsVariable]: words.join() } });
   await expect.poll(() => said(page), { timeout: 60_000 }).toEqual([...words, "Kiyoshi!"]);
   expect((await counts).length, "they do not come all at once").toBeGreaterThan(1);
   await page.getByText(`Kiyoshi! after ${words.length} words`).first().waitFor();
@@ -79,19 +79,19 @@ test("a Hikawa created in the browser appears there word by word, and ends with 
 });
 
 test("words are read aloud only on request, and a deleted word disappears and comes back", async () => {
-  const page = await scene.loggedIn(people.bob);
-  await scene.kit.client.create(
+  const page = await environment.loggedIn(people.bob);
+  await environment.client.create(
     Hikawa,
     { ...hikawa("quiet", 0), metadata: { name: "quiet", namespace: team } },
     { fieldManager: "test" },
   );
-  await page.goto(`${scene.url}/zundoko/${team}/quiet`);
+  await page.goto(`${environment.url}/zundoko/${team}/quiet`);
   const spoken = await listen(page);
   await expect.poll(() => said(page), { timeout: 60_000 }).toEqual([...words, "Kiyoshi!"]);
   const at = { name: "quiet-zundoko-003", namespace: team };
   // Otherwise the worker would restore it before the page shows the deletion.
   await singer.stop();
-  await scene.kit.client.delete(Zundoko, at, {});
+  await environment.client.delete(Zundoko, at, {});
   await expect.poll(() => said(page), { timeout: 60_000 }).toHaveLength(words.length);
   await singer.start();
   await expect.poll(() => said(page), { timeout: 60_000 }).toEqual([...words, "Kiyoshi!"]);
@@ -99,14 +99,14 @@ test("words are read aloud only on request, and a deleted word disappears and co
 });
 
 test("deleting is reported as forbidden to a viewer, and an editor has to type the name first", async () => {
-  const looking = await scene.loggedIn(people.bob);
-  await looking.goto(`${scene.url}/zundoko/${team}/kiyoshi`);
+  const looking = await environment.loggedIn(people.bob);
+  await looking.goto(`${environment.url}/zundoko/${team}/kiyoshi`);
   await looking.getByRole("button", { name: "Delete" }).click();
   await looking.getByLabel("Type kiyoshi to confirm").fill("kiyoshi");
   await looking.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await looking.getByText(/cannot delete resource "hikawas"/).waitFor();
 
-  const page = await scene.loggedIn(people.alice);
+  const page = await environment.loggedIn(people.alice);
   await page.getByLabel("Namespace", { exact: true }).fill(team);
   await page.keyboard.press("Enter");
   await page.getByRole("link", { name: "Zundoko" }).click();
@@ -125,8 +125,8 @@ test("deleting is reported as forbidden to a viewer, and an editor has to type t
 });
 
 test("without a GitHub App, the form for an Installation explains how to add one and cannot be submitted", async () => {
-  const page = await scene.loggedIn(people.alice);
-  await page.goto(`${scene.url}/github/new`);
+  const page = await environment.loggedIn(people.alice);
+  await page.goto(`${environment.url}/github/new`);
   await page.getByText("Its operator can set DENREI_GITHUB_*").waitFor();
   expect(await page.getByRole("button", { name: "Create" }).isDisabled()).toBe(true);
   expect(await page.getByLabel("Name", { exact: true }).isDisabled()).toBe(true);

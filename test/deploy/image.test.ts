@@ -38,7 +38,7 @@ beforeAll(async () => {
 afterAll(() => image?.remove());
 
 /** The image's environment, with a temporary folder that cannot be created, as on a read-only root without a volume. */
-const environment = () => {
+const imageEnvironment = () => {
   const pairs = allOf(image.lastStage, "ENV").flatMap((line) =>
     line.split(/\s+/).map((pair) => pair.split("=")),
   );
@@ -55,7 +55,7 @@ const entryPoint = (): string[] => JSON.parse(allOf(image.lastStage, "ENTRYPOINT
 /** The output of a program that runs in the image's working directory. */
 async function printed(args: readonly string[]): Promise<string> {
   const { command, args: all } = image.command(args);
-  return (await run(command, all, { cwd: image.app, env: environment() })).stdout;
+  return (await run(command, all, { cwd: image.app, env: imageEnvironment() })).stdout;
 }
 
 describe("the Dockerfile", () => {
@@ -201,7 +201,7 @@ describe("the image", () => {
     const modules = ["deploy/cli/worker.ts", "functions/zundoko/hikawa.ts", "deploy/cli/dashboard.ts"];
     const load = modules.map((path) => `await import("./${path}");`).join(" ");
     const { command, args } = image.command(["--input-type=module", "--eval", load]);
-    const env = { ...environment(), NODE_DEBUG_NATIVE: "COMPILE_CACHE" };
+    const env = { ...imageEnvironment(), NODE_DEBUG_NATIVE: "COMPILE_CACHE" };
     const { stderr } = await run(command, args, { cwd: image.app, env, maxBuffer: 1 << 26 });
     const reads = stderr.split("\n").filter((line) => /reading cache from .* file:(?!.*\[eval)/.test(line));
     for (const path of modules) expect(reads.filter((line) => line.includes(path))).not.toEqual([]);
@@ -229,13 +229,13 @@ function entriesOf(json: Record<string, unknown>): string[] {
 }
 
 describe("bridge, worker and gateway of the base, and the dashboard, in the image,", () => {
-  let kit: LocalTestEnvironment;
+  let environment: LocalTestEnvironment;
   /** The files mounted into the pods, readable for their user. */
   let mounted: string;
   const logs = new Map<string, Lines>();
   const processes = new Map<string, Child>();
   beforeAll(async () => {
-    kit = await startLocalTestEnvironment();
+    environment = await startLocalTestEnvironment();
     mounted = await mkdtemp(join(tmpdir(), "test-mounted-"));
     await chmod(mounted, 0o755);
     await mkdir(join(mounted, "webhooks"));
@@ -243,11 +243,11 @@ describe("bridge, worker and gateway of the base, and the dashboard, in the imag
     await writeFile(join(mounted, "session-keys"), randomBytes(32).toString("base64"));
     const rights = ["Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "RoleBinding"];
     for (const object of objects.filter(({ kind }) => rights.includes(kind))) {
-      expect(await apply(kit.client.connection, object, "for-real")).toEqual(accepted);
+      expect(await apply(environment.client.connection, object, "for-real")).toEqual(accepted);
     }
   });
   afterAll(async () => {
-    await kit?.stop();
+    await environment?.stop();
     await rm(mounted, { recursive: true, force: true });
   });
 
@@ -259,15 +259,15 @@ describe("bridge, worker and gateway of the base, and the dashboard, in the imag
     const account = `system:serviceaccount:${namespace}:${workload.spec.template.spec.serviceAccountName}`;
     const log = new Lines();
     const kubeconfig = join(mounted, `${name}.kubeconfig`);
-    await writeFile(kubeconfig, await readFile(await kit.platform.kubeconfigFor(account)));
-    const child = await kit.platform.spawn({
+    await writeFile(kubeconfig, await readFile(await environment.platform.kubeconfigFor(account)));
+    const child = await environment.platform.spawn({
       name,
       ...image.command([...entryPoint(), ...args]),
       cwd: image.app,
       env: {
-        ...environment(),
+        ...imageEnvironment(),
         KUBECONFIG: kubeconfig,
-        NATS_URL: kit.platform.natsUrlFor(name.replace("denrei-", "")),
+        NATS_URL: environment.platform.natsUrlFor(name.replace("denrei-", "")),
         DENREI_REPLICA: name,
         DENREI_WEBHOOK_ADDRESS: "127.0.0.1:0",
         DENREI_WEBHOOK_SECRETS: join(mounted, "webhooks"),
@@ -306,9 +306,9 @@ describe("bridge, worker and gateway of the base, and the dashboard, in the imag
   });
 
   test("work with their own rights", async () => {
-    await kit.client.create(Hikawa, hikawa("in-the-image", 0), { fieldManager: "test" });
-    await kit.until(Hikawa, { namespace: "default", name: "in-the-image" }, isFinished);
-    await expectFinishedSongs(kit, ["in-the-image"]);
+    await environment.client.create(Hikawa, hikawa("in-the-image", 0), { fieldManager: "test" });
+    await environment.until(Hikawa, { namespace: "default", name: "in-the-image" }, isFinished);
+    await expectFinishedSongs(environment, ["in-the-image"]);
     const ready = logs
       .get("denrei-gateway")
       ?.records()

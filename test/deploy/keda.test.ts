@@ -23,28 +23,29 @@ const scope = { fn: "hikawa", cluster: "default" };
 const events = `${streams.objects}/${consumers.router(interestOf(hikawaFunction, scope.cluster))}`;
 const timers = `${timersStream(scope.fn)}/${consumers.relay(scope)}`;
 const hour = 3_600_000;
-const patience = { timeout: 60_000, interval: 100 };
+const polling = { timeout: 60_000, interval: 100 };
 let objects: Manifest[];
-let kit: LocalTestEnvironment;
+let environment: LocalTestEnvironment;
 let bus: Bus;
 
 beforeAll(async () => {
   objects = await siteWith("keda");
-  kit = await startLocalTestEnvironment();
-  await kit.bridge("bridge-1");
-  bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
+  environment = await startLocalTestEnvironment();
+  await environment.bridge("bridge-1");
+  bus = await connectBus({ url: environment.platform.natsUrl, name: "test" });
   // Without kubectl, kustomize may have to be built first.
 }, 900_000);
 afterAll(async () => {
   await bus?.nc.close();
-  await kit?.stop();
+  await environment?.stop();
 });
 
-const active = (fn = "hikawa") => activeTriggers(objects, fn, { urlOf: () => kit.platform.nats.monitorUrl });
+const active = (fn = "hikawa") =>
+  activeTriggers(objects, fn, { urlOf: () => environment.platform.nats.monitorUrl });
 const create = (name: string, interval: number) =>
-  kit.client.create(Hikawa, hikawa(name, interval), { fieldManager: "test" });
+  environment.client.create(Hikawa, hikawa(name, interval), { fieldManager: "test" });
 const worker = (name: string): Promise<Replica> =>
-  kit.worker(name, ["hikawa"], { env: { DENREI_ZUNDOKO_WORDS: "Doko,Zun,Zun,Zun,Zun,Doko" } });
+  environment.worker(name, ["hikawa"], { env: { DENREI_ZUNDOKO_WORDS: "Doko,Zun,Zun,Zun,Zun,Doko" } });
 /** The number of the function's delayed requests. */
 async function delayed(): Promise<number> {
   const { state } = await bus.jsm.streams.info(timersStream(scope.fn), {
@@ -55,14 +56,14 @@ async function delayed(): Promise<number> {
 
 /** The worker has only distant timers left, and no trigger is active. */
 async function sleepsAfter(last: Replica, farOff: number): Promise<void> {
-  await expect.poll(delayed, patience).toBe(farOff);
-  await untilQuiet({ bus, client: kit.client, functions: [hikawas] });
-  await expect.poll(() => active(), patience).toEqual([]);
+  await expect.poll(delayed, polling).toBe(farOff);
+  await untilQuiet({ bus, client: environment.client, functions: [hikawas] });
+  await expect.poll(() => active(), polling).toEqual([]);
   await last.stop();
   expect(await active()).toEqual([]);
 }
 
-const firstWord = (of: string) => kit.until(Zundoko, { name: `${of}-zundoko-001` }, () => true);
+const firstWord = (of: string) => environment.until(Zundoko, { name: `${of}-zundoko-001` }, () => true);
 
 test("without objects no trigger is active", async () => {
   expect(await active()).toEqual([]);
@@ -70,9 +71,9 @@ test("without objects no trigger is active", async () => {
 
 test("a new object wakes the function until its worker has done the work", async () => {
   await create("at-once", 0);
-  await expect.poll(() => active(), patience).toEqual([events]);
+  await expect.poll(() => active(), polling).toEqual([events]);
   const first = await worker("worker-1");
-  await kit.until(Hikawa, { name: "at-once" }, isFinished);
+  await environment.until(Hikawa, { name: "at-once" }, isFinished);
   await sleepsAfter(first, 0);
 });
 
@@ -80,21 +81,21 @@ test("a timer wakes the function only when it is due", async () => {
   await create("in-an-hour", hour);
   const second = await worker("worker-2");
   await firstWord("in-an-hour");
-  await expect.poll(() => active(), patience).toEqual([]);
+  await expect.poll(() => active(), polling).toEqual([]);
   expect(await delayed()).toBe(1);
   await create("soon", 1500);
   await firstWord("soon");
   await second.stop();
   // The next word falls due, and no worker is there to say it.
-  await expect.poll(() => active(), patience).toContain(timers);
+  await expect.poll(() => active(), polling).toContain(timers);
   const third = await worker("worker-3");
-  await kit.until(Hikawa, { name: "soon" }, isFinished);
-  await expectFinishedSongs(kit, ["at-once", "soon"]);
+  await environment.until(Hikawa, { name: "soon" }, isFinished);
+  await expectFinishedSongs(environment, ["at-once", "soon"]);
   await sleepsAfter(third, 1);
 });
 
 test("a webhook wakes only the functions that subscribe to it", async () => {
-  const gateway = await kit.gateway("gateway-1");
+  const gateway = await environment.gateway("gateway-1");
   expect(await post(gateway.hookUrl(), hookOf("push", push("kaitoy/zundoko", "main")))).toBeLessThan(300);
   const woken = async () => {
     const all = await Promise.all(functions.map(async ({ name }) => ({ name, by: await active(name) })));
@@ -102,5 +103,5 @@ test("a webhook wakes only the functions that subscribe to it", async () => {
   };
   const meant = functions.filter(({ webhooks }) => "push" in webhooks).map(({ name }) => name);
   expect(meant.length).toBeGreaterThan(0);
-  await expect.poll(woken, patience).toEqual(meant);
+  await expect.poll(woken, polling).toEqual(meant);
 });

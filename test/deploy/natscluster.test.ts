@@ -23,7 +23,7 @@ const words = { DENREI_ZUNDOKO_WORDS: "Doko,Zun,Zun,Zun,Zun,Doko" };
 const replicas = { DENREI_STREAM_REPLICAS: "3" };
 /** Servers in this test connect by address instead of by name. */
 const here = "127.0.0.1";
-let kit: TestEnvironment;
+let environment: TestEnvironment;
 let bus: TlsBus;
 let objects: Manifest[];
 let worker: Replica;
@@ -33,9 +33,9 @@ beforeAll(async () => {
   const client = (user: string): Secret =>
     secretWith(`${user}-tls`, authority.cert, authority.client({ user }));
   objects = await siteWith("keda");
-  kit = await startTestEnvironment();
+  environment = await startTestEnvironment();
   bus = await startTlsBus(
-    kit.platform,
+    environment.platform,
     [
       secretWith("nats-tls", authority.cert, authority.server(serverNames("denrei"))),
       secretWith(`${peerName}-tls`, authority.cert, authority.peer({ user: peerName }, [...peerNames, here])),
@@ -45,7 +45,7 @@ beforeAll(async () => {
   );
   // Without kubectl, kustomize may have to be built first.
 }, 900_000);
-afterAll(() => kit?.stop());
+afterAll(() => environment?.stop());
 
 /** The server's response to a would-be peer with the certificate of this Secret. */
 async function answerToPeer(secret: string): Promise<string> {
@@ -93,12 +93,14 @@ test("servers accept only the peer certificate of other servers, not those of pr
 });
 
 test("streams have three replicas, and functions work, even without one of the servers", async () => {
-  const bridge = await kit.bridge("bridge-1", { env: { ...bus.env("denrei-bridge-tls"), ...replicas } });
-  worker = await kit.worker("worker-1", ["hikawa"], {
+  const bridge = await environment.bridge("bridge-1", {
+    env: { ...bus.env("denrei-bridge-tls"), ...replicas },
+  });
+  worker = await environment.worker("worker-1", ["hikawa"], {
     env: { ...words, ...replicas, ...bus.env("denrei-hikawa-tls") },
   });
-  await kit.client.create(Hikawa, hikawa("with-all", 0), { fieldManager: "test" });
-  await kit.until(Hikawa, { name: "with-all" }, isFinished);
+  await environment.client.create(Hikawa, hikawa("with-all", 0), { fieldManager: "test" });
+  await environment.until(Hikawa, { name: "with-all" }, isFinished);
   const [first] = bus.servers;
   const groups = () => groupsAt(first?.monitorUrl ?? "");
   const names = [
@@ -128,9 +130,9 @@ test("streams have three replicas, and functions work, even without one of the s
     .toEqual([]);
   const leader = streams.find(({ name }) => name === "OBJECTS")?.cluster.leader;
   await bus.servers.find(({ name }) => name === leader)?.child.stop("SIGKILL");
-  await kit.client.create(Hikawa, hikawa("without-one", 0), { fieldManager: "test" });
-  await kit.until(Hikawa, { name: "without-one" }, isFinished, 120_000);
-  await expectFinishedSongs(kit, ["with-all", "without-one"]);
+  await environment.client.create(Hikawa, hikawa("without-one", 0), { fieldManager: "test" });
+  await environment.until(Hikawa, { name: "without-one" }, isFinished, 120_000);
+  await expectFinishedSongs(environment, ["with-all", "without-one"]);
   expect(bridge.log.all.filter((line) => line.includes("ermission"))).toEqual([]);
 });
 
@@ -144,7 +146,7 @@ test("a function without a worker is woken while KEDA cannot read its triggers b
   await worker.stop();
   // KEDA polls servers in the order of the routes and stops at the first that does not answer.
   await first?.child.stop("SIGKILL");
-  await kit.client.create(Hikawa, hikawa("asleep", 0), { fieldManager: "test" });
+  await environment.client.create(Hikawa, hikawa("asleep", 0), { fieldManager: "test" });
   const { triggers } = scaledObjectOf(objects, "hikawa").spec;
   expect(await look(objects, "hikawa", monitors(second))).toEqual({
     active: [],
@@ -152,5 +154,5 @@ test("a function without a worker is woken while KEDA cannot read its triggers b
     awake: true,
   });
   await worker.start();
-  await kit.until(Hikawa, { name: "asleep" }, isFinished, 120_000);
+  await environment.until(Hikawa, { name: "asleep" }, isFinished, 120_000);
 });

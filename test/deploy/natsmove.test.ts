@@ -25,8 +25,8 @@ const replicas = { DENREI_STREAM_REPLICAS: "3" };
 const here = "127.0.0.1";
 /** An object that always fails: the names of its children would be too long. */
 const hopeless = "long".padEnd(250, "g");
-const patience = { timeout: 90_000, interval: 200 };
-let kit: TestEnvironment;
+const polling = { timeout: 90_000, interval: 200 };
+let environment: TestEnvironment;
 let secrets: Secret[];
 let backups: string;
 /** The current bus: one server, then three. */
@@ -46,8 +46,8 @@ const replicasOf = async () =>
     (cluster.replicas ?? []).length + 1,
   ]);
 const sing = async (name: string) => {
-  await kit.client.create(Hikawa, hikawa(name, 0), { fieldManager: "test" });
-  await kit.until(Hikawa, { name }, isFinished, 90_000);
+  await environment.client.create(Hikawa, hikawa(name, 0), { fieldManager: "test" });
+  await environment.until(Hikawa, { name }, isFinished, 90_000);
 };
 
 beforeAll(async () => {
@@ -58,23 +58,23 @@ beforeAll(async () => {
     secretWith(`${peerName}-tls`, authority.cert, authority.peer({ user: peerName }, [...peerNames, here])),
     ...clients.map((user) => secretWith(`${user}-tls`, authority.cert, authority.client({ user }))),
   ];
-  kit = await startTestEnvironment();
-  backups = join(kit.platform.directory, "backups");
+  environment = await startTestEnvironment();
+  backups = join(environment.platform.directory, "backups");
   await mkdir(backups);
-  bus = await startTlsBus(kit.platform, secrets, { name: "one" });
+  bus = await startTlsBus(environment.platform, secrets, { name: "one" });
 }, 300_000);
-afterAll(() => kit?.stop());
+afterAll(() => environment?.stop());
 
 test("one server becomes three, and its data is there in three replicas", async () => {
   const former = await Promise.all([
-    kit.bridge("bridge-of-one", { env: as("bridge") }),
-    kit.worker("worker-of-one", ["hikawa"], { env: { ...words, ...as("hikawa") } }),
-    kit.gateway("gateway-of-one", { env: as("gateway") }),
+    environment.bridge("bridge-of-one", { env: as("bridge") }),
+    environment.worker("worker-of-one", ["hikawa"], { env: { ...words, ...as("hikawa") } }),
+    environment.gateway("gateway-of-one", { env: as("gateway") }),
   ]);
   const [bridge, worker, gateway] = former;
   await sing("before");
-  await kit.client.create(Hikawa, hikawa(hopeless, 0), { fieldManager: "test" });
-  await expect.poll(letters, patience).toEqual([hopeless]);
+  await environment.client.create(Hikawa, hikawa(hopeless, 0), { fieldManager: "test" });
+  await expect.poll(letters, polling).toEqual([hopeless]);
   expect(await post(gateway.hookUrl(), hookOf("push", push("owner/repository", "main")))).toBe(202);
   const kept = { letters: await letters(), deliveries: await deliveries() };
   expect(kept.deliveries).toHaveLength(1);
@@ -84,15 +84,17 @@ test("one server becomes three, and its data is there in three replicas", async 
   await worker.stop();
   await Promise.all(bus.servers.map(({ child }) => child.stop()));
 
-  bus = await startTlsBus(kit.platform, secrets, { name: "three", servers: 3 });
+  bus = await startTlsBus(environment.platform, secrets, { name: "three", servers: 3 });
   for (const stream of keptStreams)
     await natsAs("restore", "restore", "stream", "--replicas", "3", join(backups, stream));
   expect({ letters: await letters(), deliveries: await deliveries() }).toEqual(kept);
 
-  await kit.bridge("bridge-of-three", { env: { ...as("bridge"), ...replicas } });
-  await kit.worker("worker-of-three", ["hikawa"], { env: { ...words, ...replicas, ...as("hikawa") } });
+  await environment.bridge("bridge-of-three", { env: { ...as("bridge"), ...replicas } });
+  await environment.worker("worker-of-three", ["hikawa"], {
+    env: { ...words, ...replicas, ...as("hikawa") },
+  });
   await sing("after");
-  await expectFinishedSongs(kit, ["before", "after"]);
+  await expectFinishedSongs(environment, ["before", "after"]);
   expect({ letters: await letters(), deliveries: await deliveries() }).toEqual(kept);
   const names = [...keptStreams, "OBJECTS", "KV_BRIDGE", "WORK_hikawa", "TIMERS_hikawa"];
   // A server may learn of a stream late. Until it knows the leader, it lists itself among the other replicas.

@@ -17,16 +17,16 @@ import { root } from "./manifests.ts";
 
 const kubectl = (await programs("kubectl")).kubectl.path;
 
-let kit: LocalTestEnvironment;
+let environment: LocalTestEnvironment;
 let server: SimulatedTarget;
 let machine: Machine;
 beforeAll(async () => {
-  kit = await startLocalTestEnvironment();
+  environment = await startLocalTestEnvironment();
   server = await simulatedTarget("C");
   const portOf = (address: string) => Number(address.split(":").at(-1));
   const { web, api, piped } = server.addresses;
   machine = await simulatedMachine({
-    kubeconfig: kit.platform.kubeconfigPath,
+    kubeconfig: environment.platform.kubeconfigPath,
     kubectl,
     forwards: {
       "pipecd service/pipecd-server 9080": portOf(piped),
@@ -40,7 +40,7 @@ afterAll(async () => {
   vi.unstubAllEnvs();
   await machine?.remove();
   await server?.close();
-  await kit?.stop();
+  await environment?.stop();
 });
 
 /** The pipeds that the server has registered. */

@@ -56,10 +56,10 @@ describe("deploy/skaffold.yaml", () => {
 
   test("has a profile for every skaffold command in docs/development.md", async () => {
     const page = await readFile(join(root, "docs/development.md"), "utf8");
-    const told = [...page.matchAll(/`skaffold (\w+) -f deploy\/skaffold\.yaml([^`]*)`/g)].map(
+    const documented = [...page.matchAll(/`skaffold (\w+) -f deploy\/skaffold\.yaml([^`]*)`/g)].map(
       ([, command = "", flags = ""]) => [command, / -p (\S+)/.exec(flags)?.[1] ?? command],
     );
-    expect(told).toEqual([...commands.map((command) => [command, command]), ["delete", "run"]]);
+    expect(documented).toEqual([...commands.map((command) => [command, command]), ["delete", "run"]]);
     // The profile of `delete` covers the objects of all profiles.
     const names = (profile: string) =>
       objectsOf(profile).map(({ kind, metadata: { namespace, name } }) => `${kind} ${namespace} ${name}`);

@@ -91,8 +91,8 @@ export async function startDevThere(
   args: readonly string[] = [],
   env: Readonly<Record<string, string | undefined>> = {},
 ): Promise<Dev> {
-  const kit = await startLocalTestEnvironment();
-  onTestFinished(() => kit.stop());
-  const { kubeconfigPath: KUBECONFIG, natsUrl: NATS_URL } = kit.platform;
+  const environment = await startLocalTestEnvironment();
+  onTestFinished(() => environment.stop());
+  const { kubeconfigPath: KUBECONFIG, natsUrl: NATS_URL } = environment.platform;
   return startDev(mine, args, { ...env, KUBECONFIG, NATS_URL });
 }

@@ -15,7 +15,7 @@ const [x, y] = ["team-x", "team-y"];
 let paas: Paas;
 beforeAll(async () => {
   paas = await startPaas({ functions: ["modoki-application"] });
-  for (const namespace of [x, y]) await createNamespace(paas.kit.client, namespace);
+  for (const namespace of [x, y]) await createNamespace(paas.environment.client, namespace);
 });
 afterAll(() => paas?.stop());
 
@@ -28,22 +28,22 @@ const messageOf = (app: Stored<Application>) => conditionOf(app)?.message;
 const create = (namespace: string, name: string, domains: string[], own: Record<string, string> = {}) =>
   paas.create(Application, { metadata: { namespace, name, labels: own }, spec: { domains } });
 const until = (namespace: string, name: string, condition: (app: Stored<Application>) => boolean) =>
-  paas.kit.until(Application, { namespace, name }, (app) => condition(app) && isCurrent(app));
+  paas.environment.until(Application, { namespace, name }, (app) => condition(app) && isCurrent(app));
 const domains = (namespace: string, name: string, hosts: string[]) =>
-  paas.kit.client.mergePatch(
+  paas.environment.client.mergePatch(
     Application,
     { namespace, name },
     { spec: { domains: hosts } },
     { fieldManager: "test" },
   );
 const remove = (namespace: string, name: string) =>
-  paas.kit.client.delete(Application, { namespace, name }, {});
+  paas.environment.client.delete(Application, { namespace, name }, {});
 const site = (text: string) => paas.site({ "config.yaml": text });
 
 /** The hosts of an Ingress; empty without an Ingress. */
 async function served(namespace: string, name: string): Promise<string[]> {
   try {
-    const { spec } = await paas.kit.client.get(Ingress, { namespace, name });
+    const { spec } = await paas.environment.client.get(Ingress, { namespace, name });
     return spec.rules.map(({ host }) => host);
   } catch (error) {
     if (isNotFound(error)) return [];
@@ -64,7 +64,7 @@ test("the first Application keeps a host, and the second gets it as soon as the 
   });
   expect(await served(y, "thief")).toEqual(["own.example.com"]);
   expect(await served(x, "shop")).toEqual(["shop.example.com", "old.example.com"]);
-  expect(isReady(await paas.kit.client.get(Application, { namespace: x, name: "shop" }))).toBe(true);
+  expect(isReady(await paas.environment.client.get(Application, { namespace: x, name: "shop" }))).toBe(true);
 
   await domains(x, "shop", ["old.example.com"]);
   const heir = await until(y, "thief", isReady);
@@ -75,9 +75,11 @@ test("the first Application keeps a host, and the second gets it as soon as the 
   expect(messageOf(await until(x, "shop", isTaken))).toContain("the Application team-y/thief");
   await remove(y, "thief");
   await until(x, "shop", isReady);
-  const claim = await paas.kit.client.get(HostClaim, { name: "host.shop.example.com" });
+  const claim = await paas.environment.client.get(HostClaim, { name: "host.shop.example.com" });
   expect(claim.spec).toMatchObject({ host: "shop.example.com", namespace: x, application: "shop" });
-  await expect(paas.kit.client.get(HostClaim, { name: "host.own.example.com" })).rejects.toThrow("404");
+  await expect(paas.environment.client.get(HostClaim, { name: "host.own.example.com" })).rejects.toThrow(
+    "404",
+  );
 });
 
 test("of several Applications that claim a host at once, exactly one serves it", async () => {
@@ -117,7 +119,7 @@ test("wildcards and reserved hosts require the site's permission, and lose their
 
   // A failing chart leaves everything in place, except routes for hosts that are no longer allowed.
   const attributes = { "modoki.tsuzu.dev/oauth2": "Default" };
-  await paas.kit.client.mergePatch(
+  await paas.environment.client.mergePatch(
     Application,
     { namespace: y, name: "barred" },
     { spec: { attributes } },
@@ -126,9 +128,9 @@ test("wildcards and reserved hosts require the site's permission, and lose their
   await until(y, "barred", has("Ready", "False", "ChartThrew"));
   expect(await served(y, "barred")).toHaveLength(3);
   await site("");
-  await paas.kit.untilGone(Ingress, { namespace: y, name: "barred" });
+  await paas.environment.untilGone(Ingress, { namespace: y, name: "barred" });
   await remove(y, "barred");
-  await paas.kit.untilGone(Application, { namespace: y, name: "barred" });
+  await paas.environment.untilGone(Application, { namespace: y, name: "barred" });
 });
 
 test("a wildcard owns the hosts below it, also for previews, except those that were claimed before", async () => {
@@ -169,7 +171,7 @@ test("leaves a host to another system's Ingress in another namespace until that 
   expect(messageOf(found)).toContain("grafana.example.com belongs to the Ingress denrei/grafana");
   expect(messageOf(await until(y, "below", isTaken))).toContain("covered by *.grafana.example.com");
   expect(await served(y, "grafana")).toEqual([]);
-  await paas.kit.client.delete(Ingress, at, {});
+  await paas.environment.client.delete(Ingress, at, {});
   await until(y, "grafana", isReady);
   await until(y, "below", isReady);
 });
@@ -202,7 +204,7 @@ export default ({ app }) => {
   const taken = await until(y, "charted", isTaken);
   expect(messageOf(taken)).toContain("alias.example.com belongs to the Application team-x/charted");
   expect(messageOf(taken)).toContain("extra.example.com belongs to the Application team-x/charted");
-  const { metadata } = await paas.kit.client.get(Ingress, { namespace: y, name: "charted" });
+  const { metadata } = await paas.environment.client.get(Ingress, { namespace: y, name: "charted" });
   expect(metadata.annotations).not.toHaveProperty(["nginx.ingress.kubernetes.io/server-alias"]);
   await remove(x, "charted");
   await until(y, "charted", isReady);

@@ -37,7 +37,7 @@ afterAll(() => paas?.stop());
 const name = "web";
 const at = { namespace: "default", name };
 const until = (condition: (app: Stored<Application>) => boolean) =>
-  paas.kit.until(Application, at, condition, 90_000);
+  paas.environment.until(Application, at, condition, 90_000);
 const line = {
   CronJob: "- { group: batch, version: v1, kind: CronJob, plural: cronjobs }",
   Widget: "- { group: example.com, version: v1, kind: Widget, plural: widgets }",
@@ -65,7 +65,7 @@ const site = (kinds: readonly string[], chartText: string) =>
 
 const mayDo = async (account: string, verb: string, resource: string): Promise<boolean> => {
   const [group, plural] = resource.split("/");
-  const { status } = await paas.kit.client.request<{ status: { allowed: boolean } }>({
+  const { status } = await paas.environment.client.request<{ status: { allowed: boolean } }>({
     method: "POST",
     path: "/apis/authorization.k8s.io/v1/subjectaccessreviews",
     body: {
@@ -93,12 +93,12 @@ const byRetry = (condition: (app: Stored<Application>) => boolean) => untilByRet
 const isReady = has("Ready", "True");
 const kindsOf = ({ status }: Stored<Application>): string[] =>
   (status?.resources ?? []).map(({ kind }) => kind);
-const uidOf = async (kind: Kind) => (await paas.kit.client.get(kind, at)).metadata.uid;
+const uidOf = async (kind: Kind) => (await paas.environment.client.get(kind, at)).metadata.uid;
 const untilWatched = (kind: string) =>
   expect
     .poll(async () => {
       const { stdout } = await runHere(["status", "--json"], {
-        env: { NATS_URL: paas.kit.platform.natsUrlFor("operator") },
+        env: { NATS_URL: paas.environment.platform.natsUrlFor("operator") },
       });
       const kinds = JSON.parse(stdout).kinds as {
         kind: string;
@@ -110,10 +110,10 @@ const untilWatched = (kind: string) =>
 
 async function isRepaired(kind: Kind, change: object, was: (object: Stored) => boolean): Promise<void> {
   const before = await uidOf(kind);
-  await paas.kit.client.delete(kind, at, {});
-  await paas.kit.until(kind, at, ({ metadata }) => metadata.uid !== before);
+  await paas.environment.client.delete(kind, at, {});
+  await paas.environment.until(kind, at, ({ metadata }) => metadata.uid !== before);
   await paas.patch(kind, name, change);
-  await paas.kit.until(kind, at, was);
+  await paas.environment.until(kind, at, was);
 }
 
 test("rejects an unlisted kind with the line that lists it, and a cluster-scoped kind with the reason", async () => {
@@ -143,10 +143,10 @@ test("reports missing rights and a missing CRD, and continues once they are inst
   expect(await mayDo("denrei-bridge", "create", "batch/cronjobs")).toBe(false);
   const missing = await byRetry(has("Applied", "False", "KindNotInstalled"));
   expect(conditionOf(missing, "Applied")?.message).toContain("Install the CRD of example.com/v1 Widget");
-  await paas.kit.client.get(CronJob, at);
+  await paas.environment.client.get(CronJob, at);
 
   const signal = AbortSignal.timeout(60_000);
-  await installCrds(paas.kit.client, [widgetCrd], { fieldManager: "test", signal });
+  await installCrds(paas.environment.client, [widgetCrd], { fieldManager: "test", signal });
   const ready = await byRetry(isReady);
   expect(ready.status?.resources?.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`)).toEqual([
     "v1 ConfigMap",
@@ -168,7 +168,7 @@ test("repairs a manual change or deletion, and `denrei status` shows the kinds",
 
 test("an object that is not ready keeps the Application from being ready", async () => {
   const answer = (status: "True" | "False", message: string) =>
-    paas.kit.client.request({
+    paas.environment.client.request({
       method: "PATCH",
       path: resourcePath(Widget, "default", name, "status"),
       contentType: "application/merge-patch+json",
@@ -183,10 +183,10 @@ test("an object that is not ready keeps the Application from being ready", async
 
 test("deletes objects that the chart no longer renders, even of a kind that is no longer listed", async () => {
   await site([line.CronJob, line.Widget], chart("CronJob"));
-  await paas.kit.untilGone(Widget, at);
+  await paas.environment.untilGone(Widget, at);
   await until(isReady);
   await site([line.Widget], chart());
-  await paas.kit.untilGone(CronJob, at);
+  await paas.environment.untilGone(CronJob, at);
   await until((app) => isReady(app) && kindsOf(app).join() === "ConfigMap");
 });
 
@@ -205,25 +205,25 @@ test("reports orphans when a kind is removed from the list too early", async () 
   const kept = await until(has("Ready", "False", "NotPruned"));
   expect(conditionOf(kept)?.message).toContain(line.CronJob);
   expect(kindsOf(kept)).toEqual(["ConfigMap", "CronJob"]);
-  await paas.kit.client.get(CronJob, at);
+  await paas.environment.client.get(CronJob, at);
 
   await site([line.CronJob], chart());
   await applyChartRights(paas);
   await untilAllowed(true);
   const pruned = await byRetry(isReady);
-  await paas.kit.untilGone(CronJob, at);
+  await paas.environment.untilGone(CronJob, at);
   expect(kindsOf(pruned)).toEqual(["ConfigMap"]);
 });
 
 test("deletes an Application without the rights, and the garbage collector deletes its objects", async () => {
   await site([line.CronJob], chart("CronJob"));
-  await paas.kit.until(CronJob, at, () => true);
+  await paas.environment.until(CronJob, at, () => true);
   await site([], chart("CronJob"));
   await applyChartRights(paas);
   await untilAllowed(false);
-  await paas.kit.client.delete(Application, at, {});
-  await paas.kit.untilGone(Application, at);
-  await paas.kit.untilGone(CronJob, at);
+  await paas.environment.client.delete(Application, at, {});
+  await paas.environment.untilGone(Application, at);
+  await paas.environment.untilGone(CronJob, at);
 });
 
 const widgetCrd = {

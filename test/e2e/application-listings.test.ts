@@ -30,7 +30,7 @@ beforeAll(async () => {
   });
   const signal = AbortSignal.timeout(60_000);
   const crds = [crd("cert-manager.io", "Certificate"), crd("external-secrets.io", "ExternalSecret")];
-  await installCrds(paas.kit.client, crds, { fieldManager: "test", signal });
+  await installCrds(paas.environment.client, crds, { fieldManager: "test", signal });
   await site([], chart());
   await paas.application(at.name);
 });
@@ -81,9 +81,9 @@ test("creates, waits for, edits, and deletes claims, certificates, and external 
   const waiting = await byRetry(has("Ready", "False", "ChildNotReady"));
   expect(messageOf(waiting)).toBe("the PersistentVolumeClaim web: it is Pending, not Bound");
   await site([claim, certificate, secret], all.replace("a.example.com", "b.example.com"));
-  await paas.kit.until(Certificate, at, ({ spec }) => spec.dnsNames.includes("b.example.com"));
+  await paas.environment.until(Certificate, at, ({ spec }) => spec.dnsNames.includes("b.example.com"));
   await site([claim, certificate, secret], chart("HorizontalPodAutoscaler"));
-  await paas.kit.untilGone(Certificate, at);
+  await paas.environment.untilGone(Certificate, at);
   const done = await byRetry(has("Ready", "True"));
   expect(done.status?.resources?.map(({ kind }) => kind)).toEqual(["ConfigMap", "HorizontalPodAutoscaler"]);
 });

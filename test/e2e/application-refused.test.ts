@@ -22,14 +22,14 @@ afterAll(() => paas?.stop());
 
 const at = (name: string) => ({ namespace: "default", name });
 const until = (name: string, condition: (app: Stored<Application>) => boolean) =>
-  paas.kit.until(Application, at(name), condition);
+  paas.environment.until(Application, at(name), condition);
 const isReady = has("Ready", "True");
 const isDeployed = (app: Stored<Application>) =>
   isReady(app) && app.status?.observedGeneration === app.metadata.generation;
 const listed = ({ status }: Stored<Application>) =>
   status?.resources?.map(({ kind, uid }) => [kind, uid !== undefined]);
 const patchStatus = (name: string, status: object) =>
-  paas.kit.client.mergePatch(
+  paas.environment.client.mergePatch(
     Application,
     at(name),
     { status },
@@ -77,7 +77,10 @@ test("the API server rejects a name that is too long, with the limit", async () 
 
 test("an Application stored before a rule existed names the invalid field and stays unchanged", async () => {
   const install = (crd: Record<string, unknown>) =>
-    installCrds(paas.kit.client, [crd], { fieldManager: "test", signal: AbortSignal.timeout(60_000) });
+    installCrds(paas.environment.client, [crd], {
+      fieldManager: "test",
+      signal: AbortSignal.timeout(60_000),
+    });
   const strict = crdOf(Application);
   const lenient = JSON.parse(JSON.stringify(strict), (name, value) =>
     name === "pattern" ? undefined : value,
@@ -91,7 +94,7 @@ test("an Application stored before a rule existed names the invalid field and st
   await install(strict);
   const found = await until("elder", has("Ready", "False", "InvalidSpec"));
   expect(conditionOf(found)?.message).toContain("spec.domains.0: expected a host name in lower case");
-  await expect(paas.kit.client.get(Deployment, at("elder"))).rejects.toThrow("404");
+  await expect(paas.environment.client.get(Deployment, at("elder"))).rejects.toThrow("404");
   await paas.patch(Application, "elder", { spec: { domains: ["elder.example.com"] } });
   await until("elder", isDeployed);
 });
@@ -115,11 +118,11 @@ test("an invalid child keeps neither the other children nor running pods from wo
   await paas.patch(Application, "greedy", { spec: { image: "greedy:2", resources } });
   const again = await until("greedy", has("Applied", "False", "Invalid"));
   expect(again.status).toMatchObject({ currentImage: "greedy:1", readyReplicas: 1 });
-  expect(imageOf(await paas.kit.client.get(Deployment, at("greedy")))).toBe("greedy:1");
+  expect(imageOf(await paas.environment.client.get(Deployment, at("greedy")))).toBe("greedy:1");
 });
 
 test("reports a child that cannot be converted to its kind as invalid", async () => {
-  const applied = paas.kit.client.request({
+  const applied = paas.environment.client.request({
     method: "PATCH",
     path: resourcePath(Deployment, "default", "unconvertible"),
     query: { fieldManager: "test" },
@@ -141,7 +144,7 @@ test("reports a failing chart in its own words, and deletes nothing", async () =
     resources: status?.resources,
   });
   for (const kind of [Deployment, Service, Ingress])
-    await paas.kit.client.get(kind as typeof Ingress, at("misspelt"));
+    await paas.environment.client.get(kind as typeof Ingress, at("misspelt"));
   await paas.patch(Application, "misspelt", { spec: { attributes: null } });
   expect((await until("misspelt", isDeployed)).status?.message).toBe("");
 });
@@ -154,7 +157,7 @@ test("leaves an object that another client created under a child's name, until t
   expect(conditionOf(refused)?.message).toContain("already exists and has no controller");
   expect(listed(refused)?.map(([kind]) => kind)).toEqual(["Deployment", "Service", "Ingress"]);
   await until("taken", has("RolledOut", "True"));
-  const { metadata } = await paas.kit.client.get(Service, at("taken"));
+  const { metadata } = await paas.environment.client.get(Service, at("taken"));
   expect(metadata.resourceVersion, "it was not touched").toBe(mine.metadata.resourceVersion);
 
   const owner = await paas.create(ConfigMap, { metadata: at("owner") });
@@ -172,9 +175,9 @@ test("leaves an object that another client created under a child's name, until t
       conditionOf(app)?.message.includes(`is controlled by ConfigMap owner (uid ${owner.metadata.uid})`) ===
       true,
   );
-  await beforeRetry(() => paas.kit.client.delete(Service, at("taken"), {}));
+  await beforeRetry(() => paas.environment.client.delete(Service, at("taken"), {}));
   await until("taken", isDeployed);
-  expect((await paas.kit.client.get(Service, at("taken"))).spec.ports[0]?.port).toBe(80);
+  expect((await paas.environment.client.get(Service, at("taken"))).spec.ports[0]?.port).toBe(80);
 });
 
 test("deletes no object that is not its own, whatever its resource list contains", async () => {
@@ -193,10 +196,10 @@ test("deletes no object that is not its own, whatever its resource list contains
       { ...entry, name: "left-over", uid: "of-another-life" },
     ],
   });
-  await paas.kit.untilGone(ConfigMap, at("left-over"));
+  await paas.environment.untilGone(ConfigMap, at("left-over"));
   const after = await until("listing", ({ status }) => status?.resources?.length === 3);
   expect(after.status?.resources).toEqual(app.status?.resources);
-  expect((await paas.kit.client.get(ConfigMap, at("foreign"))).metadata.uid).toBe(other.metadata.uid);
+  expect((await paas.environment.client.get(ConfigMap, at("foreign"))).metadata.uid).toBe(other.metadata.uid);
   expect(own.metadata.uid).not.toBe("of-another-life");
 });
 
@@ -209,7 +212,7 @@ test("recognizes a child that is listed with another API version", async () => {
   );
   await patchStatus("aged", { resources: older });
   await until("aged", (app) => JSON.stringify(app.status?.resources) === JSON.stringify(resources));
-  const { metadata } = await paas.kit.client.get(Ingress, at("aged"));
+  const { metadata } = await paas.environment.client.get(Ingress, at("aged"));
   expect(metadata.uid).toBe(resources.find(({ kind }) => kind === "Ingress")?.uid);
   expect(metadata.deletionTimestamp).toBeUndefined();
 });

@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const at = (name: string) => ({ namespace: "default", name });
 const until = (name: string, condition: (app: Stored<Application>) => boolean) =>
-  paas.kit.until(Application, at(name), condition);
+  paas.environment.until(Application, at(name), condition);
 const isCurrent = ({ metadata, status }: Stored<Application>) =>
   status?.observedGeneration === metadata.generation;
 const isDeployed = (app: Stored<Application>) => isCurrent(app) && has("Ready", "True")(app);
@@ -50,12 +50,12 @@ async function findsPlace(): Promise<boolean> {
     metadata: at(name),
     spec: { containers: [{ name: "main", image: "probe:1" }] },
   });
-  const { spec } = await paas.kit.until(
+  const { spec } = await paas.environment.until(
     Pod as Kind<KubeObject<{ readonly nodeName?: string }>>,
     at(name),
     (pod) => pod.spec.nodeName !== undefined || has("PodScheduled", "False")(pod),
   );
-  await paas.kit.client.delete(Pod, at(name), {});
+  await paas.environment.client.delete(Pod, at(name), {});
   return spec.nodeName !== undefined;
 }
 
@@ -78,7 +78,7 @@ test("new pods that do not become ready fail the rollout, and the old ones run u
     reason: "ProgressDeadlineExceeded",
   });
   expect(conditionOf(failed, "Applied")?.status).toBe("True");
-  expect((await paas.kit.client.get(Deployment, at("steady"))).status?.availableReplicas).toBe(1);
+  expect((await paas.environment.client.get(Deployment, at("steady"))).status?.availableReplicas).toBe(1);
   await expect
     .poll(async () => (await paas.events("steady")).map(({ reason }) => reason), { timeout: 30_000 })
     .toContain("ProgressDeadlineExceeded");

@@ -20,19 +20,20 @@ afterAll(() => paas?.stop());
 
 const at = (name: string) => ({ namespace: "default", name });
 const until = (name: string, condition: (app: Stored<Application>) => boolean, deadlineMillis = 90_000) =>
-  paas.kit.until(Application, at(name), condition, deadlineMillis);
+  paas.environment.until(Application, at(name), condition, deadlineMillis);
 const isReady = has("Ready", "True");
 const site = (text: string) => paas.site({ "config.yaml": text });
-const noSite = () => paas.kit.client.delete(ConfigMap, { namespace: platformNamespace, name: "modoki" }, {});
+const noSite = () =>
+  paas.environment.client.delete(ConfigMap, { namespace: platformNamespace, name: "modoki" }, {});
 const kindsOf = ({ status }: Stored<Application>) => status?.resources?.map(({ kind }) => kind);
 const uidOf = async (kind: typeof Deployment | typeof Service, name: string) =>
-  (await paas.kit.client.get(kind as typeof Deployment, at(name))).metadata.uid;
+  (await paas.environment.client.get(kind as typeof Deployment, at(name))).metadata.uid;
 
 /** Triggers retries until it is ready: the API server serves a new kind a moment after its CRD is installed. */
 async function readyByRetry(name: string): Promise<Stored<Application>> {
   const isReadyNow = async () => {
     await hastenTimer(paas, "modoki-application", at(name));
-    return isReady(await paas.kit.client.get(Application, at(name)));
+    return isReady(await paas.environment.client.get(Application, at(name)));
   };
   await expect.poll(isReadyNow, { timeout: 90_000, interval: 500 }).toBe(true);
   return until(name, isReady);
@@ -58,7 +59,7 @@ test("invalid settings change nothing, every Application reports them, and all c
   expect(first.status?.urls, "it is reached nowhere").toBeUndefined();
   await paas.patch(Application, "before", { spec: { image: "before:2" } });
   await until("before", ({ metadata, status }) => status?.observedGeneration === metadata.generation);
-  expect((await paas.kit.client.get(Deployment, at("before"))).metadata.generation).toBe(1);
+  expect((await paas.environment.client.get(Deployment, at("before"))).metadata.generation).toBe(1);
   await site("site: { scheme: http }");
   const healed = await until(
     "before",
@@ -94,7 +95,7 @@ test("switches from Ingress to HTTPRoute: deletes nothing before the kind is ins
   expect(missing.status).toMatchObject({ status: "error", message: expect.stringContaining("HTTPRoute") });
   expect(conditionOf(missing)).toMatchObject({ status: "False", reason: "KindNotInstalled" });
   expect(conditionOf(missing, "RolledOut")?.status, "the pods are well").toBe("True");
-  await paas.kit.client.get(Ingress, at("routed"));
+  await paas.environment.client.get(Ingress, at("routed"));
   // Meanwhile, a new Application gets all of its other objects.
   await paas.application("routeless", { image: "routeless:1" });
   await until("routeless", has("RolledOut", "True"));
@@ -103,12 +104,14 @@ test("switches from Ingress to HTTPRoute: deletes nothing before the kind is ins
     expect(await storedDelay(paas, "modoki-application", at(name))).toBeLessThanOrEqual(30_000);
 
   const signal = AbortSignal.timeout(60_000);
-  await installCrds(paas.kit.client, await gatewayCrds(), { fieldManager: "test", signal });
+  await installCrds(paas.environment.client, await gatewayCrds(), { fieldManager: "test", signal });
   const [routed] = await Promise.all(["routed", "routeless"].map(readyByRetry));
   expect(routed && kindsOf(routed)).toEqual(["Deployment", "Service", "HTTPRoute"]);
   expect(routed?.status?.message).toBe("");
-  await paas.kit.untilGone(Ingress, at("routed"));
-  expect((await paas.kit.client.get(HTTPRoute, at("routed"))).spec.hostnames).toEqual(["routed.example.com"]);
+  await paas.environment.untilGone(Ingress, at("routed"));
+  expect((await paas.environment.client.get(HTTPRoute, at("routed"))).spec.hostnames).toEqual([
+    "routed.example.com",
+  ]);
   expect([await uidOf(Deployment, "routed"), await uidOf(Service, "routed")]).toEqual([deployment, service]);
   await expect
     .poll(async () => (await paas.events("routed")).filter(({ reason }) => reason === "Pruned"))
@@ -120,7 +123,7 @@ test("a Gateway that does not accept the route keeps an Application from being r
   await paas.application("refused", { image: "refused:1" });
   await until("refused", isReady);
   const answer = (status: "True" | "False", reason: string) =>
-    paas.kit.client.request({
+    paas.environment.client.request({
       method: "PATCH",
       path: resourcePath(HTTPRoute, "default", "refused", "status"),
       contentType: "application/merge-patch+json",
@@ -163,7 +166,7 @@ test("a change reaches every Application, and deleting the ConfigMap restores th
   await Promise.all(names.map((name) => paas.application(name, { replicas: 0 })));
   await Promise.all(names.map((name) => until(name, isReady)));
   const classes = async () =>
-    new Set((await paas.kit.list(Ingress)).map(({ spec }) => spec.ingressClassName ?? "the default"));
+    new Set((await paas.environment.list(Ingress)).map(({ spec }) => spec.ingressClassName ?? "the default"));
   await site("site: { ingress: { className: outer } }");
   await expect.poll(classes, { timeout: 90_000 }).toEqual(new Set(["outer"]));
   await noSite();

@@ -20,10 +20,10 @@ afterAll(() => paas?.stop());
 const at = (name: string) => ({ namespace: "default", name });
 const isDeployed = (app: Stored<Application>): boolean =>
   has("Ready", "True")(app) && conditionOf(app)?.observedGeneration === app.metadata.generation;
-const deployed = (name: string) => paas.kit.until(Application, at(name), isDeployed);
+const deployed = (name: string) => paas.environment.until(Application, at(name), isDeployed);
 const childKinds: readonly Kind[] = [Deployment, Service, Ingress];
 const childrenOf = (name: string) =>
-  Promise.all(childKinds.map((kind) => paas.kit.client.get(kind, at(name))));
+  Promise.all(childKinds.map((kind) => paas.environment.client.get(kind, at(name))));
 
 test("owns and lists its children, and reports its URLs", async () => {
   await paas.site({ "config.yaml": "hosts: { allowed: { default: ['*.fresh.example.com'] } }" });
@@ -78,7 +78,7 @@ test("keeps what others add to a child, also when it applies the child again", a
   await paas.patch(Application, "adorned", {
     spec: { image: "adorned:2", port: 3000, domains: ["again.example.com"] },
   });
-  await paas.kit.until(
+  await paas.environment.until(
     Application,
     at("adorned"),
     (app) => isDeployed(app) && app.status?.currentImage === "adorned:2",
@@ -90,10 +90,10 @@ test("recreates a deleted child, and lists its new UID", async () => {
   await paas.application("bereft");
   await deployed("bereft");
   for (const kind of childKinds) {
-    const { uid } = (await paas.kit.client.get(kind, at("bereft"))).metadata;
-    await paas.kit.client.delete(kind, at("bereft"), { uid });
-    const again = await paas.kit.until(kind, at("bereft"), ({ metadata }) => metadata.uid !== uid);
-    await paas.kit.until(
+    const { uid } = (await paas.environment.client.get(kind, at("bereft"))).metadata;
+    await paas.environment.client.delete(kind, at("bereft"), { uid });
+    const again = await paas.environment.until(kind, at("bereft"), ({ metadata }) => metadata.uid !== uid);
+    await paas.environment.until(
       Application,
       at("bereft"),
       (app) =>
@@ -109,9 +109,11 @@ test("reverts changes of a child", async () => {
   await paas.patch(Deployment, "drifting", { spec: { replicas: 3 } });
   await paas.patch(Service, "drifting", { spec: { ports: [{ name: "other", port: 81 }] } });
   await paas.patch(Ingress, "drifting", { metadata: { labels: { "modoki-app": "mine" } } });
-  await paas.kit.until(Deployment, at("drifting"), ({ spec }) => spec.replicas === 1);
-  await paas.kit.until(Service, at("drifting"), ({ spec }) => spec.ports.some(({ port }) => port === 80));
-  await paas.kit.until(
+  await paas.environment.until(Deployment, at("drifting"), ({ spec }) => spec.replicas === 1);
+  await paas.environment.until(Service, at("drifting"), ({ spec }) =>
+    spec.ports.some(({ port }) => port === 80),
+  );
+  await paas.environment.until(
     Ingress,
     at("drifting"),
     ({ metadata }) => metadata.labels?.["modoki-app"] === "drifting",
@@ -122,9 +124,9 @@ test("restores a removed owner reference of a child", async () => {
   await paas.application("adopting");
   const { metadata } = await deployed("adopting");
   for (const kind of childKinds) {
-    const { uid } = (await paas.kit.client.get(kind, at("adopting"))).metadata;
+    const { uid } = (await paas.environment.client.get(kind, at("adopting"))).metadata;
     await paas.patch(kind, "adopting", { metadata: { ownerReferences: null } });
-    const again = await paas.kit.until(
+    const again = await paas.environment.until(
       kind,
       at("adopting"),
       (child) => child.metadata.ownerReferences?.[0]?.uid === metadata.uid,
@@ -140,14 +142,14 @@ test("scales by its scale subresource, to zero and back", async () => {
   const scaleTo = async (replicas: number) => {
     const body = { spec: { replicas } };
     const contentType = "application/merge-patch+json";
-    await paas.kit.client.request({ method: "PATCH", path, body, contentType });
-    await paas.kit.until(
+    await paas.environment.client.request({ method: "PATCH", path, body, contentType });
+    await paas.environment.until(
       Application,
       at("scaled"),
       (app) => isDeployed(app) && app.spec.replicas === replicas && app.status?.replicas === replicas,
     );
-    expect((await paas.kit.client.get(Deployment, at("scaled"))).spec.replicas).toBe(replicas);
-    return paas.kit.client.request<{ status: unknown }>({ method: "GET", path });
+    expect((await paas.environment.client.get(Deployment, at("scaled"))).spec.replicas).toBe(replicas);
+    return paas.environment.client.request<{ status: unknown }>({ method: "GET", path });
   };
   expect((await scaleTo(3)).status).toEqual({ replicas: 3, selector: "modoki-app=scaled" });
   expect((await scaleTo(0)).status).toMatchObject({ replicas: 0 });
@@ -161,7 +163,7 @@ test("rolls back to an earlier image with one edit, and keeps its history in ord
       metadata: { annotations: { [annotations.revision]: revision } },
       spec,
     });
-    return paas.kit.until(
+    return paas.environment.until(
       Application,
       at("history"),
       (app) => isDeployed(app) && app.status?.currentImage === wanted,
@@ -174,7 +176,7 @@ test("rolls back to an earlier image with one edit, and keeps its history in ord
   const back = await runs({ pinnedImage: image(1) }, image(1), "revision-3");
   expect(images(back)).toEqual([1, 3, 2, 0].map(image));
   expect(back.status?.history?.[0]).toMatchObject({ revision: "revision-1" });
-  expect(imageOf(await paas.kit.client.get(Deployment, at("history")))).toBe(image(1));
+  expect(imageOf(await paas.environment.client.get(Deployment, at("history")))).toBe(image(1));
   const pinned = await runs({ image: image(4) }, image(1), "revision-4");
   expect(images(pinned)?.[0], "what is built does not run while another one is pinned").toBe(image(1));
   const forth = await runs({ pinnedImage: null }, image(4), "revision-4");
@@ -188,8 +190,12 @@ test("runs the placeholder page without an image, and reports no current image",
   await paas.application("bare", { image: "bare:1" });
   await deployed("bare");
   await paas.patch(Application, "bare", { spec: { image: null } });
-  await paas.kit.until(Application, at("bare"), (app) => isDeployed(app) && app.status?.currentImage === "");
-  expect(imageOf(await paas.kit.client.get(Deployment, at("bare")))).toBe("modokipaas/no-app");
+  await paas.environment.until(
+    Application,
+    at("bare"),
+    (app) => isDeployed(app) && app.status?.currentImage === "",
+  );
+  expect(imageOf(await paas.environment.client.get(Deployment, at("bare")))).toBe("modokipaas/no-app");
 });
 
 test("reports its container as its pods have it", async () => {
@@ -210,7 +216,7 @@ test("reports its container as its pods have it", async () => {
     imagePullSecrets: [{ name: "pull-b" }, { name: "pull-a" }],
   });
   await deployed("spoken");
-  const { template } = (await paas.kit.client.get(Deployment, at("spoken"))).spec;
+  const { template } = (await paas.environment.client.get(Deployment, at("spoken"))).spec;
   expect(template.spec.imagePullSecrets).toEqual([{ name: "pull-a" }, { name: "pull-b" }]);
   expect(template.spec.containers).toMatchObject([
     {
@@ -225,7 +231,7 @@ test("reports its container as its pods have it", async () => {
     },
   ]);
   await paas.patch(Application, "spoken", { spec: { env: null, envFrom: null, imagePullSecrets: null } });
-  const less = await paas.kit.until(
+  const less = await paas.environment.until(
     Deployment,
     at("spoken"),
     ({ spec }) => spec.template.spec.imagePullSecrets?.length === 1,
@@ -237,15 +243,15 @@ test("reports its container as its pods have it", async () => {
 test("deletes its children with it, and a new Application with its name starts over", async () => {
   await paas.application("mortal");
   const { uid } = (await deployed("mortal")).metadata;
-  await paas.kit.client.delete(Application, at("mortal"), { uid });
-  await paas.kit.untilGone(Application, at("mortal"));
+  await paas.environment.client.delete(Application, at("mortal"), { uid });
+  await paas.environment.untilGone(Application, at("mortal"));
   await paas.application("mortal");
   // The garbage collector discovers new kinds every 30 seconds.
-  const next = await paas.kit.until(Application, at("mortal"), isDeployed, 120_000);
+  const next = await paas.environment.until(Application, at("mortal"), isDeployed, 120_000);
   for (const { metadata } of await childrenOf("mortal"))
     expect(metadata.ownerReferences?.[0]?.uid).toBe(next.metadata.uid);
-  await paas.kit.client.delete(Application, at("mortal"), { uid: next.metadata.uid });
-  for (const kind of childKinds) await paas.kit.untilGone(kind, at("mortal"));
+  await paas.environment.client.delete(Application, at("mortal"), { uid: next.metadata.uid });
+  for (const kind of childKinds) await paas.environment.untilGone(kind, at("mortal"));
 }, 200_000);
 
 test("writes nothing on replayed events once everything is up to date, whatever others have added", async () => {
@@ -258,10 +264,10 @@ test("writes nothing on replayed events once everything is up to date, whatever 
   }
   await paas.untilQuiet();
   const changes = await paas.changes();
-  const apps = await paas.kit.list(Application);
+  const apps = await paas.environment.list(Application);
   expect(apps.length).toBeGreaterThan(5);
   expect(
-    (await paas.kit.list(ConfigMap)).length,
+    (await paas.environment.list(ConfigMap)).length,
     "the ConfigMaps include one without an owner",
   ).toBeGreaterThan(0);
   for (let round = 0; round < rounds; round++) {

@@ -14,27 +14,27 @@ const paths = ["planters", "gardeners"].map((name) =>
   fileURLToPath(new URL(`../fixtures/functions/${name}.ts`, import.meta.url)),
 );
 const fixtures = fileURLToPath(new URL("../fixtures/cases/planters", import.meta.url));
-const patience = { timeout: 60_000 };
+const polling = { timeout: 60_000 };
 
 let ket: Ket;
-let world: TestObjects;
+let objects: TestObjects;
 beforeAll(async () => {
   const cluster = await testCluster();
   ket = await startKet({ ...cluster, functions: paths, fixtures, workers: 2, controllerManager: "omit" });
   const { client, nats, namespace } = ket;
   const platform = { natsUrl: nats.url };
-  world = await openTestObjects({ client, platform }, [planters, gardeners], ket.workers, {
+  objects = await openTestObjects({ client, platform }, [planters, gardeners], ket.workers, {
     namespace,
     ...(cluster.cluster === "existing" && { watched: [namespace] }),
   });
 });
 afterAll(async () => {
-  await world?.close();
+  await objects?.close();
   await ket?.stop();
 });
 
 const plant = (name: string, spec: Planter["spec"] = {}): Promise<Stored<Planter>> =>
-  world.create(Planter, { metadata: { namespace: ket.namespace, name }, spec });
+  objects.create(Planter, { metadata: { namespace: ket.namespace, name }, spec });
 const planted = (name: string) => ket.waitFor({ kind: Planter, name }, has("Ready", "True"));
 const child = (name: string) => ket.client.get(Plant, { namespace: ket.namespace, name });
 /** The managers of an object and their fields, without Kubernetes controllers, which an existing cluster runs. */
@@ -50,21 +50,21 @@ test("applies a child with the function's field manager, and then stops writing"
   expect(writtenBy(await child("steady"))).toEqual([
     expect.objectContaining({ manager: "gardener", operation: "Apply" }),
   ]);
-  await world.untilQuiet();
-  const writes = await world.writes();
+  await objects.untilQuiet();
+  const writes = await objects.writes();
   for (let round = 0; round < 5; round++) {
-    await world.replay(await world.changes(`objects.*.*.Planter.${ket.namespace}.*.steady`));
-    await world.touch(Planter, "steady");
-    await world.untilQuiet();
+    await objects.replay(await objects.changes(`objects.*.*.Planter.${ket.namespace}.*.steady`));
+    await objects.touch(Planter, "steady");
+    await objects.untilQuiet();
   }
-  expect(await world.writes()).toBe(writes);
+  expect(await objects.writes()).toBe(writes);
 });
 
 test("removes fields that are no longer desired, and keeps those that others added", async () => {
   await plant("changing", { env: { A: "1", B: "2" }, labels: { ours: "yes", also: "yes" } });
   await planted("changing");
-  await world.patch(Plant, "changing", { metadata: { labels: { theirs: "yes" } } });
-  await world.patch(Planter, "changing", { spec: { env: { B: null }, labels: { ours: null } } });
+  await objects.patch(Plant, "changing", { metadata: { labels: { theirs: "yes" } } });
+  await objects.patch(Planter, "changing", { spec: { env: { B: null }, labels: { ours: null } } });
   const changed = await ket.waitFor({ kind: Plant, name: "changing" }, (found) => envOf(found)?.length === 1);
   expect(envOf(changed)).toEqual([{ name: "A", value: "1" }]);
   expect(changed.metadata.labels).toEqual({ theirs: "yes", also: "yes" });
@@ -73,7 +73,7 @@ test("removes fields that are no longer desired, and keeps those that others add
 test("reverts changes by others", async () => {
   await plant("drifting", { env: { A: "1" } });
   await planted("drifting");
-  await world.patch(Plant, "drifting", { spec: { replicas: 3 } });
+  await objects.patch(Plant, "drifting", { spec: { replicas: 3 } });
   await ket.waitFor({ kind: Plant, name: "drifting" }, ({ spec }) => spec.replicas === 0);
 });
 
@@ -81,8 +81,8 @@ test("restores a removed owner reference, because it identifies the object by it
   await plant("lost");
   await planted("lost");
   const { uid } = (await child("lost")).metadata;
-  await world.patch(Plant, "lost", { metadata: { ownerReferences: null } });
-  await world.touch(Planter, "lost");
+  await objects.patch(Plant, "lost", { metadata: { ownerReferences: null } });
+  await objects.touch(Planter, "lost");
   const found = await ket.waitFor(
     { kind: Plant, name: "lost" },
     ({ metadata }) => !!metadata.ownerReferences?.length,
@@ -96,7 +96,7 @@ test("leaves an object of that name that it does not own, and waits for it", () 
     expect(found.metadata.uid).toBe(theirs?.metadata.uid);
     expect(writtenBy(found)).toEqual(writtenBy(theirs as Plant));
     const at = { namespace: ket.namespace, name: "taken" };
-    const delay = await changeBeforeTimer(world, "planters", at, () => ket.client.delete(Plant, at, {}));
+    const delay = await changeBeforeTimer(objects, "planters", at, () => ket.client.delete(Plant, at, {}));
     expect(delay).toBeLessThanOrEqual(5000);
     await planted("taken");
   }));
@@ -104,7 +104,7 @@ test("leaves an object of that name that it does not own, and waits for it", () 
 test("applies some fields of an object that is no child, and removes them when they are no longer desired", async () => {
   await plant("marked", { env: { A: "1" } });
   await planted("marked");
-  await world.patch(Planter, "marked", { metadata: { labels: { other: "1" } } });
+  await objects.patch(Planter, "marked", { metadata: { labels: { other: "1" } } });
   await plant("marker", { marks: "marked", mark: "one" });
   const marked = await ket.waitFor(
     { kind: Planter, name: "marked" },
@@ -112,12 +112,12 @@ test("applies some fields of an object that is no child, and removes them when t
   );
   expect(marked.metadata.labels).toEqual({ other: "1", mark: "one" });
   expect(marked.metadata.ownerReferences).toBeUndefined();
-  await world.untilQuiet();
-  const writes = await world.writes();
-  await world.touch(Planter, "marker");
-  await world.untilQuiet();
-  expect(await world.writes()).toBe(writes);
-  await world.patch(Planter, "marker", { spec: { mark: null } });
+  await objects.untilQuiet();
+  const writes = await objects.writes();
+  await objects.touch(Planter, "marker");
+  await objects.untilQuiet();
+  expect(await objects.writes()).toBe(writes);
+  await objects.patch(Planter, "marker", { spec: { mark: null } });
   const without = await ket.waitFor(
     { kind: Planter, name: "marked" },
     ({ metadata }) => !metadata.labels?.mark,
@@ -135,16 +135,16 @@ test("reconciles many dependents of one object one after another, each once", as
       readonly at: number;
       readonly cause: { readonly kind?: string };
     }[];
-  await expect.poll(() => new Set(watered().map(({ key }) => key)).size, patience).toBe(count);
-  await world.untilQuiet();
+  await expect.poll(() => new Set(watered().map(({ key }) => key)).size, polling).toBe(count);
+  await objects.untilQuiet();
   const created = Date.now();
-  await world.create(ConfigMap, {
+  await objects.create(ConfigMap, {
     metadata: { namespace: ket.namespace, name: "well" },
     data: { depth: "3" },
   });
   const byWell = () => watered().filter(({ cause }) => cause.kind === "ConfigMap");
-  await expect.poll(() => byWell().length, patience).toBe(count);
-  await world.untilQuiet();
+  await expect.poll(() => byWell().length, polling).toBe(count);
+  await objects.untilQuiet();
   expect(new Set(byWell().map(({ key }) => key)).size).toBe(byWell().length);
   // The last one waited for its turn.
   const last = Math.max(...byWell().map(({ at }) => at));
@@ -158,8 +158,8 @@ test("a function that is not the only one for its kind writes no conditions", as
     ket.workers
       .flatMap(({ log }) => log.records())
       .filter((record) => record.msg === "blocked" && record.key === `${ket.namespace}/rained-on`);
-  await expect.poll(() => seen().length, patience).toBeGreaterThan(0);
-  await world.untilQuiet();
+  await expect.poll(() => seen().length, polling).toBeGreaterThan(0);
+  await objects.untilQuiet();
   const { status } = await ket.client.get(Planter, { namespace: ket.namespace, name: "rained-on" });
   expect(status?.conditions?.map(({ type }) => type)).toEqual(["Ready"]);
 });

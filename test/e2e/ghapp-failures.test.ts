@@ -22,7 +22,8 @@ beforeAll(async () => {
   await ghapps.keySecret("default", "limited-key", privateKey);
   await ghapps.app("app");
   await ghapps.app("limited", { appID, privateKeySecretRef: { name: "limited-key", key: pemKey } });
-  for (const name of ["app", "limited"]) await ghapps.kit.until(GitHubApp, { name }, has("Ready", "True"));
+  for (const name of ["app", "limited"])
+    await ghapps.environment.until(GitHubApp, { name }, has("Ready", "True"));
 });
 afterAll(() => ghapps?.stop());
 // A status change of an App triggers its Installations.
@@ -43,7 +44,7 @@ function fault(id: number | undefined, answer: FaultAnswer, times?: number): Fau
 }
 
 const until = (name: string, status: "True" | "False", reason?: string) =>
-  ghapps.kit.until(Installation, { name }, has("Ready", status, reason), timeout);
+  ghapps.environment.until(Installation, { name }, has("Ready", status, reason), timeout);
 /** Fires an Installation's retry; resolves with the milliseconds that were left. */
 const fire = (name: string) => fireTimer(ghapps, "installation", { namespace: "default", name });
 
@@ -154,7 +155,7 @@ test("stays ready without a newer token while the current one is valid", async (
   await untilNotRefreshed("patient");
   expect(minted(id)).toEqual([201, 503]);
   expect(await ghapps.token("patient")).toBe(token);
-  const now = await ghapps.kit.client.get(Installation, { namespace: "default", name: "patient" });
+  const now = await ghapps.environment.client.get(Installation, { namespace: "default", name: "patient" });
   expect(now.metadata.uid).toBe(metadata.uid);
   expect(conditionOf(now)).toEqual(status?.conditions?.find(({ type }) => type === "Ready"));
 
@@ -234,13 +235,13 @@ test("checks an App again that GitHub does not answer for, and keeps its tokens"
   const { status } = await until("steady", "True");
   const down = ghapps.github.fault({ path: /^\/app$/ }, "reset", 1);
   await ghapps.touch(GitHubApp, "app");
-  await ghapps.kit.until(GitHubApp, { name: "app" }, has("Ready", "False", "GitHubUnreachable"));
+  await ghapps.environment.until(GitHubApp, { name: "app" }, has("Ready", "False", "GitHubUnreachable"));
   await ghapps.untilQuiet();
-  const now = await ghapps.kit.client.get(Installation, { namespace: "default", name: "steady" });
+  const now = await ghapps.environment.client.get(Installation, { namespace: "default", name: "steady" });
   expect(now.status).toEqual(status);
   expect(await fireTimer(ghapps, "githubapp", { namespace: "default", name: "app" })).toBeLessThanOrEqual(
     30_000,
   );
-  await ghapps.kit.until(GitHubApp, { name: "app" }, has("Ready", "True"), timeout);
+  await ghapps.environment.until(GitHubApp, { name: "app" }, has("Ready", "True"), timeout);
   expect(down.hits).toBe(1);
 });

@@ -31,7 +31,7 @@ async function wanted(
   const installationID = ids.pop() ?? 0;
   const app = { ...(allowed && { allowed }) } as Partial<ClusterGitHubApp["spec"]>;
   await ghapps.clusterApp(name, app);
-  await ghapps.kit.until(ClusterGitHubApp, { name }, has("Ready", "True"));
+  await ghapps.environment.until(ClusterGitHubApp, { name }, has("Ready", "True"));
   await ghapps.untilQuiet();
   const appRef = { kind: "ClusterGitHubApp" as const, name };
   await ghapps.installation(name, { appRef, installationID, ...spec }, "team-a");
@@ -42,11 +42,11 @@ const allow = (name: string, allowed: Rule[]) =>
   ghapps.patch(ClusterGitHubApp, { name }, { spec: { allowed } });
 
 const at = (name: string) => ({ namespace: "team-a", name });
-const untilReady = (name: string) => ghapps.kit.until(Installation, at(name), has("Ready", "True"));
+const untilReady = (name: string) => ghapps.environment.until(Installation, at(name), has("Ready", "True"));
 
 /** The message of its condition once it is not allowed. */
 async function untilDenied(name: string): Promise<string> {
-  const found = await ghapps.kit.until(Installation, at(name), has("Ready", "False", "NotAllowed"));
+  const found = await ghapps.environment.until(Installation, at(name), has("Ready", "False", "NotAllowed"));
   await ghapps.untilQuiet();
   expect(found.status).toMatchObject({ ready: false });
   expect(found.status).not.toHaveProperty("expiresAt");
@@ -59,7 +59,7 @@ async function tokenOf(name: string): Promise<{ readonly untilWithdrawn: () => P
   expect(await ghapps.use(token, "GET /repos/acme/web")).toBe(200);
   return {
     async untilWithdrawn() {
-      await ghapps.kit.untilGone(TokenSecret, at(name));
+      await ghapps.environment.untilGone(TokenSecret, at(name));
       await expect.poll(() => ghapps.use(token, "GET /repos/acme/web"), { timeout }).toBe(401);
       const reasons = async () => (await ghapps.events(name, "team-a")).map(({ reason }) => reason);
       await expect.poll(reasons, { timeout }).toContain("TokenWithdrawn");
@@ -188,7 +188,7 @@ test("revokes a token whose repositories and permissions are unknown", async () 
   const failed = ghapps.github.fault({ method: "GET", path }, { status: 503 });
   onTestFinished(() => failed.remove());
   await wanted("untold", [{ repositories: ["acme/*"] }]);
-  await ghapps.kit.until(Installation, at("untold"), has("Ready", "False", "GitHubUnreachable"));
+  await ghapps.environment.until(Installation, at("untold"), has("Ready", "False", "GitHubUnreachable"));
   const revoked = ghapps.github.requests().filter(({ method, installation }) => {
     return method === "DELETE" && installation === id;
   });
@@ -212,8 +212,8 @@ test("revokes tokens that are no longer allowed even when the App's key is missi
   const appRef = { kind: "ClusterGitHubApp" as const, name: "lost" };
   await ghapps.installation("lost", { appRef, installationID: ids.pop() ?? 0 }, "team-a");
   await untilReady("lost");
-  await ghapps.kit.client.delete(TokenSecret, { namespace: platformNamespace, name: "lost-key" }, {});
-  await ghapps.kit.until(Installation, at("lost"), has("Ready", "False", "KeySecretNotFound"));
+  await ghapps.environment.client.delete(TokenSecret, { namespace: platformNamespace, name: "lost-key" }, {});
+  await ghapps.environment.until(Installation, at("lost"), has("Ready", "False", "KeySecretNotFound"));
   await allow("lost", []);
   await untilDenied("lost");
   expect(await ghapps.secret("lost", "team-a")).toBeUndefined();

@@ -37,14 +37,14 @@ async function installation(name: string, finished = onTestFinished): Promise<nu
   const installationID = ids.pop() ?? 0;
   await ghapps.installation(name, { installationID });
   finished(async () => {
-    await ghapps.kit.client.delete(Installation, { namespace: "default", name }, {});
-    await ghapps.kit.untilGone(Installation, { namespace: "default", name });
+    await ghapps.environment.client.delete(Installation, { namespace: "default", name }, {});
+    await ghapps.environment.untilGone(Installation, { namespace: "default", name });
     await ghapps.untilQuiet();
   });
   return installationID;
 }
 
-const untilReady = (name: string) => ghapps.kit.until(Installation, { name }, has("Ready", "True"));
+const untilReady = (name: string) => ghapps.environment.until(Installation, { name }, has("Ready", "True"));
 const secretOf = async (name: string) => (await ghapps.secret(name)) as Stored<SecretObject>;
 const use = (token: string | undefined) => ghapps.use(token, "GET /repos/acme/web");
 

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => ghapps?.stop());
 
 async function untilReady(name: string): Promise<Stored<SecretObject>> {
-  await ghapps.kit.until(Installation, { name }, has("Ready", "True"));
+  await ghapps.environment.until(Installation, { name }, has("Ready", "True"));
   await ghapps.untilQuiet();
   return (await ghapps.secret(name)) as Stored<SecretObject>;
 }
@@ -68,19 +68,23 @@ test("recreates a Secret of another type", async () => {
 });
 
 test("leaves a Secret that it does not own, and becomes ready when that is deleted", async () => {
-  const { kit } = ghapps;
+  const { environment } = ghapps;
   const made = await ghapps.create(TokenSecret, {
     metadata: { namespace: "default", name: "taken" },
     data: { token: base64("mine") },
   });
   const minted = ghapps.mints().length;
   await ghapps.installation("taken");
-  const told = await kit.until(Installation, { name: "taken" }, has("Ready", "False", "NameTaken"));
-  expect(told.status?.message).toContain("is never overwritten. Delete it");
+  const blocked = await environment.until(
+    Installation,
+    { name: "taken" },
+    has("Ready", "False", "NameTaken"),
+  );
+  expect(blocked.status?.message).toContain("is never overwritten. Delete it");
   await ghapps.untilQuiet();
   expect((await ghapps.secret("taken"))?.metadata.resourceVersion).toBe(made.metadata.resourceVersion);
   expect(ghapps.mints()).toHaveLength(minted);
-  await kit.client.delete(TokenSecret, { namespace: "default", name: "taken" }, {});
+  await environment.client.delete(TokenSecret, { namespace: "default", name: "taken" }, {});
   expect(await works(texts(await untilReady("taken")).token)).toBe(true);
 });
 
@@ -93,16 +97,16 @@ test("leaves a Secret that another object controls", async () => {
   const metadata = { namespace: "default", name: "foreign", ownerReferences };
   const made = await ghapps.create(TokenSecret, { metadata, data: { token: base64("mine") } });
   await ghapps.installation("foreign");
-  await ghapps.kit.until(Installation, { name: "foreign" }, has("Ready", "False", "NameTaken"));
+  await ghapps.environment.until(Installation, { name: "foreign" }, has("Ready", "False", "NameTaken"));
   await ghapps.untilQuiet();
   expect((await ghapps.secret("foreign"))?.metadata.resourceVersion).toBe(made.metadata.resourceVersion);
 });
 
 test("adopts a Secret of the original controller", async () => {
-  const { kit } = ghapps;
+  const { environment } = ghapps;
   const appRef = { kind: "GitHubApp" as const, name: "seeds" };
   const { apiVersion, kind, metadata } = await ghapps.installation("seeded", { appRef });
-  await kit.until(Installation, { name: "seeded" }, has("Ready", "False", "AppNotFound"));
+  await environment.until(Installation, { name: "seeded" }, has("Ready", "False", "AppNotFound"));
   const made = await ghapps.create(TokenSecret, {
     metadata: {
       namespace: "default",
@@ -118,9 +122,9 @@ test("adopts a Secret of the original controller", async () => {
   expect(controllerOf(taken)?.uid).toBe(metadata.uid);
   expect(Object.keys(texts(taken))).toEqual(["token"]);
   // From here on, events of the Secret trigger the Installation.
-  await kit.client.delete(TokenSecret, { namespace: "default", name: "seeded" }, {});
+  await environment.client.delete(TokenSecret, { namespace: "default", name: "seeded" }, {});
   await expect.poll(async () => works(await ghapps.token("seeded")), { timeout }).toBe(true);
-  await kit.client.delete(GitHubApp, { namespace: "default", name: "seeds" }, {});
+  await environment.client.delete(GitHubApp, { namespace: "default", name: "seeds" }, {});
 });
 
 test.each([
@@ -216,8 +220,12 @@ test.each([
     const at = name.replaceAll(" ", "-");
     const minted = ghapps.mints().length;
     await ghapps.installation(at, { template });
-    const told = await ghapps.kit.until(Installation, { name: at }, has("Ready", "False", "SecretInvalid"));
-    expect(conditionOf(told)?.message).toContain(word);
+    const blocked = await ghapps.environment.until(
+      Installation,
+      { name: at },
+      has("Ready", "False", "SecretInvalid"),
+    );
+    expect(conditionOf(blocked)?.message).toContain(word);
     await ghapps.untilQuiet();
     expect(ghapps.mints()).toHaveLength(minted + 1);
     // The unused token is revoked.

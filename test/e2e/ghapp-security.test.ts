@@ -35,7 +35,7 @@ beforeAll(async () => {
     },
   });
   await nc.flush();
-  gateway = await ghapps.kit.gateway("gateway-1");
+  gateway = await ghapps.environment.gateway("gateway-1");
   ghapps.github.deliverTo([gateway.hookUrl()]);
   await ghapps.namespace("team-a");
   for (const namespace of ["default", platformNamespace]) {
@@ -54,7 +54,7 @@ const create = (name: string, spec: Partial<Installation["spec"]> = {}, namespac
   ghapps.installation(name, { installationID: ids.pop() ?? 0, ...spec }, namespace);
 
 const until = (name: string, status: "True" | "False", reason?: string, namespace = "default") =>
-  ghapps.kit.until(Installation, { namespace, name }, has("Ready", status, reason));
+  ghapps.environment.until(Installation, { namespace, name }, has("Ready", status, reason));
 
 function fault(answer: FaultAnswer, id = ids.at(-1)): { remove(): void } {
   const injected = ghapps.github.fault({ path: new RegExp(`/installations/${id}/access_tokens`) }, answer);
@@ -82,7 +82,7 @@ test("with tokens in every format, refreshed and repaired", async () => {
 });
 
 test("with tokens that are rejected, revoked, or reported by webhook", async () => {
-  const { github, kit, patch } = ghapps;
+  const { github, environment, patch } = ghapps;
   const message = `the token ${quoted.token} and ${quoted.jwt} are no good`;
   fault({ status: 422, body: JSON.stringify({ message }) });
   await create("quoting");
@@ -106,17 +106,17 @@ test("with tokens that are rejected, revoked, or reported by webhook", async () 
   await until("told", "True");
   const payload = examplePayload("installation", { action: "suspend", installation: spec.installationID });
   expect(await github.send("installation", payload)).toMatchObject({ status_code: 202 });
-  await kit.client.delete(Installation, { namespace: "default", name: "told" }, {});
+  await environment.client.delete(Installation, { namespace: "default", name: "told" }, {});
   await ghapps.untilQuiet();
 });
 
 test("with keys that are damaged, of another App, or in the wrong place", async () => {
-  const { github, kit, patch } = ghapps;
+  const { github, environment, patch } = ghapps;
   const own = github.apps[0]?.privateKey ?? "";
   await ghapps.keySecret("default", "moved-key");
   await ghapps.app("moved", { privateKeySecretRef: { name: "moved-key", key: pemKey } });
   const untilApp = (reason: string) =>
-    kit.until<KubeObject>(GitHubApp, { name: "moved" }, (app) =>
+    environment.until<KubeObject>(GitHubApp, { name: "moved" }, (app) =>
       has("Ready", reason === "Authenticated" ? "True" : "False", reason)(app),
     );
   await untilApp("Authenticated");
@@ -168,12 +168,12 @@ async function stored(): Promise<string[]> {
 }
 
 test("no secret was on the bus, in a log, a status, an Event, or an annotation", async () => {
-  const { kit, workers, bridge, github } = ghapps;
+  const { environment, workers, bridge, github } = ghapps;
   // Events are written in the background.
   await ghapps.writes();
   expect(github.tokens().length).toBeGreaterThanOrEqual(15);
   expect(keys.flatMap(linesOf).length).toBeGreaterThan(90);
-  const list = async (kind: Kind) => (await kit.client.list(kind)).items;
+  const list = async (kind: Kind) => (await environment.client.list(kind)).items;
   const secrets: Stored[] = await list(TokenSecret);
   // The search finds secrets where they belong: those that are still in a Secret, and the key.
   expect(leaks(JSON.stringify(secrets)).length).toBeGreaterThan(50);

@@ -19,11 +19,11 @@ beforeAll(async () => {
   const installations = Array.from({ length: 8 }, () => ({ account: "acme" }));
   ghapps = await startGhApps({ apps: [{ webhookSecret: hookSecret, installations }] });
   ids = ghapps.github.apps[0]?.installations.map(({ id }) => id) ?? [];
-  gateway = await ghapps.kit.gateway("gateway-1");
+  gateway = await ghapps.environment.gateway("gateway-1");
   ghapps.github.deliverTo([gateway.hookUrl()]);
   await ghapps.keySecret("default");
   await ghapps.app("app");
-  await ghapps.kit.until(GitHubApp, { name: "app" }, has(delivered, "True", "Delivered"));
+  await ghapps.environment.until(GitHubApp, { name: "app" }, has(delivered, "True", "Delivered"));
 });
 afterAll(() => ghapps?.stop());
 
@@ -32,7 +32,7 @@ const tell = (action: string, installation: number) =>
   ghapps.github.send("installation", examplePayload("installation", { action, installation }));
 
 const until = (name: string, status: "True" | "False", reason?: string) =>
-  ghapps.kit.until(Installation, { name }, has("Ready", status, reason));
+  ghapps.environment.until(Installation, { name }, has("Ready", status, reason));
 
 /** Makes the App check for failed deliveries, as every five minutes. */
 async function look(): Promise<void> {
@@ -95,7 +95,10 @@ test("a deleted installation makes exactly its Installations unready, until it i
   await ghapps.untilQuiet();
   expect(askedGone()).toEqual(["POST /access_tokens", "POST /access_tokens"]);
   expect(await ghapps.token("gone")).not.toBe(token);
-  const { status } = await ghapps.kit.client.get(Installation, { namespace: "default", name: "other" });
+  const { status } = await ghapps.environment.client.get(Installation, {
+    namespace: "default",
+    name: "other",
+  });
   expect(status?.ready).toBe(true);
 });
 
@@ -127,7 +130,7 @@ test("keeps the token while GitHub is unavailable after a webhook, and gets anot
   await tell("new_permissions_accepted", id);
   await expect.poll(asked, { timeout }).toEqual(["POST /access_tokens"]);
   await ghapps.untilQuiet();
-  const now = await ghapps.kit.client.get(Installation, { namespace: "default", name: "steady" });
+  const now = await ghapps.environment.client.get(Installation, { namespace: "default", name: "steady" });
   expect(now.status).toMatchObject({ ready: true, expiresAt: status?.expiresAt });
   expect(conditionOf(now)?.status).toBe("True");
   expect(await ghapps.token("steady")).toBe(token);
@@ -154,8 +157,11 @@ test("an enterprise installation has tokens, and its webhooks arrive", async () 
   await ghapps.installation("enterprise", { appRef, installationID: id });
   await until("enterprise", "True");
   const payload = examplePayload("installation", { action: "created", installation: id });
-  const told = { ...payload, installation: { ...payload.installation, account, target_type: "Enterprise" } };
-  expect(await ghapps.github.send("installation", told)).toMatchObject({ status_code: 202 });
+  const enterprise = {
+    ...payload,
+    installation: { ...payload.installation, account, target_type: "Enterprise" },
+  };
+  expect(await ghapps.github.send("installation", enterprise)).toMatchObject({ status_code: 202 });
 });
 
 test("a renamed repository: the Installation that names it gets a new token, others do not", async () => {
@@ -178,7 +184,7 @@ test("a renamed repository: the Installation that names it gets a new token, oth
 });
 
 test("redelivers webhooks that were lost while no gateway was running", async () => {
-  const { github, kit } = ghapps;
+  const { github, environment } = ghapps;
   const [id] = ids.splice(0, 1) as [number];
   await ghapps.installation("missed", { installationID: id });
   await until("missed", "True");
@@ -215,31 +221,31 @@ test("redelivers webhooks that were lost while no gateway was running", async ()
   const events = async () => (await ghapps.events("app")).map(({ type, reason }) => `${type} ${reason}`);
   await expect.poll(events, { timeout }).toContain("Warning WebhooksNotDelivered");
   await look();
-  await kit.until(GitHubApp, at, has(delivered, "True", "Delivered"));
+  await environment.until(GitHubApp, at, has(delivered, "True", "Delivered"));
   await ghapps.untilQuiet();
   expect(attempts()).toEqual([arrived, arrived]);
 });
 
 test("rejects a webhook with an unreadable payload permanently, and requests no redelivery", async () => {
-  const { github, kit } = ghapps;
+  const { github, environment } = ghapps;
   const sent = await github.send("installation", { action: "created", installation: { id: 1 } });
   expect(sent).toMatchObject({ status_code: 422 });
   github.ageDeliveries(graceMillis);
   await look();
-  await kit.until(GitHubApp, { name: "app" }, has(delivered, "False", "Refused"));
+  await environment.until(GitHubApp, { name: "app" }, has(delivered, "False", "Refused"));
   await ghapps.untilQuiet();
   expect(github.deliveries().filter(({ guid }) => guid === sent.guid)).toHaveLength(1);
 });
 
 test("reports a webhook that a gateway rejects on the App, which stays ready", async () => {
-  const { github, kit } = ghapps;
+  const { github, environment } = ghapps;
   // A hook for which the gateway has no secret.
   github.deliverTo([gateway.hookUrl().replace(/app$/, "wrong")]);
   expect(await tell("created", ids[0] ?? 0)).toMatchObject({ status_code: 401 });
   const at = { namespace: "default", name: "app" };
   github.ageDeliveries(graceMillis);
   await look();
-  const app = await kit.client.get(GitHubApp, at);
+  const app = await environment.client.get(GitHubApp, at);
   expect(conditionOf(app, delivered)).toMatchObject({ status: "False", reason: "Redelivering" });
   expect(conditionOf(app)?.status).toBe("True");
 });

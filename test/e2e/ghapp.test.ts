@@ -22,7 +22,7 @@ let web: number;
 let before: number;
 beforeAll(async () => {
   ghapps = await startGhApps();
-  const { github, kit } = ghapps;
+  const { github, environment } = ghapps;
   ({ id: web } = await github.api<{ id: number }>("GET", "/repos/acme/web"));
   await ghapps.namespace(namespace);
   await ghapps.keySecret(platformNamespace);
@@ -53,7 +53,7 @@ beforeAll(async () => {
     },
     namespace,
   );
-  await kit.until(Installation, sample, has("Ready", "True"));
+  await environment.until(Installation, sample, has("Ready", "True"));
 });
 afterAll(() => ghapps?.stop());
 beforeEach(async () => {
@@ -65,7 +65,7 @@ const secret = () => ghapps.secret(sample.name, namespace);
 const mints = () => ghapps.mints().length - before;
 
 /** The Secret, once its version has changed and its token works. */
-async function untilMended({ metadata }: Stored<SecretObject>): Promise<Stored<SecretObject>> {
+async function untilRepaired({ metadata }: Stored<SecretObject>): Promise<Stored<SecretObject>> {
   const isMended = async () => {
     const found = await secret();
     if (found === undefined || found.metadata.resourceVersion === metadata.resourceVersion) return false;
@@ -77,8 +77,8 @@ async function untilMended({ metadata }: Stored<SecretObject>): Promise<Stored<S
 }
 
 test("the sample has its token in the desired Secret, valid for exactly what was requested", async () => {
-  const { kit, github } = ghapps;
-  const installation = await kit.client.get(Installation, sample);
+  const { environment, github } = ghapps;
+  const installation = await environment.client.get(Installation, sample);
   const { type, metadata, ...found } = (await secret()) as Stored<SecretObject>;
   const { username, password, ...rest } = texts(found as SecretObject);
   expect({ type, username, rest }).toEqual({
@@ -107,8 +107,12 @@ test("the sample has its token in the desired Secret, valid for exactly what was
 });
 
 test("GitHub knows its App", async () => {
-  const { kit } = ghapps;
-  const app = await kit.until(ClusterGitHubApp, { name: "main" }, has("Ready", "True", "Authenticated"));
+  const { environment } = ghapps;
+  const app = await environment.until(
+    ClusterGitHubApp,
+    { name: "main" },
+    has("Ready", "True", "Authenticated"),
+  );
   expect(app.status?.slug).toBe("denrei");
 });
 
@@ -137,8 +141,8 @@ test(`replaying every event ${rounds} times causes no write, and requests only t
 
 test("restores a Secret that was deleted by hand", async () => {
   const found = (await secret()) as Stored<SecretObject>;
-  await ghapps.kit.client.delete(TokenSecret, sample, {});
-  const { metadata } = await untilMended(found);
+  await ghapps.environment.client.delete(TokenSecret, sample, {});
+  const { metadata } = await untilRepaired(found);
   expect(metadata.uid).not.toBe(found.metadata.uid);
   expect(mints()).toBe(1);
 });
@@ -147,9 +151,9 @@ test("repairs a Secret that was changed by hand", async () => {
   const found = (await secret()) as Stored<SecretObject>;
   const [password, other] = ["ghs_mine", "x"].map(base64);
   await ghapps.patch(TokenSecret, sample, { data: { password, other } });
-  const mended = await untilMended(found);
-  expect(Object.keys(mended.data ?? {}).sort()).toEqual(["password", "username"]);
-  expect(mended.metadata.uid).toBe(found.metadata.uid);
+  const repaired = await untilRepaired(found);
+  expect(Object.keys(repaired.data ?? {}).sort()).toEqual(["password", "username"]);
+  expect(repaired.metadata.uid).toBe(found.metadata.uid);
   expect(mints()).toBe(1);
 });
 
@@ -159,7 +163,7 @@ test("keeps labels and annotations of others, and removes those of the template 
   const metadata = { labels: { team: null, part: "web" }, annotations: null };
   await ghapps.patch(Installation, sample, { spec: { template: { metadata } } });
   await expect.poll(async () => (await secret())?.metadata.labels?.part, { timeout }).toBe("web");
-  const { metadata: changed } = await untilMended(found);
+  const { metadata: changed } = await untilRepaired(found);
   expect(changed.labels).toEqual({ mine: "1", part: "web" });
   expect(changed.annotations).not.toHaveProperty("kpack.io/git");
 });

@@ -30,40 +30,41 @@ const keeper = defineFunction({
 const functions = [notes, keeper];
 const manager = { fieldManager: "test" };
 // Each poll opens /metrics or a stream of the bus.
-const patience = { timeout: 60_000, interval: 500 };
-let kit: LocalTestEnvironment;
+const polling = { timeout: 60_000, interval: 500 };
+let environment: LocalTestEnvironment;
 let bus: Bus;
 let bridge: Replica;
 
 beforeAll(async () => {
-  kit = await startLocalTestEnvironment({ crds: [crdOf(Note)] });
-  bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
-  for (const name of ["denrei", "opted-in", "labelled", "closed"]) await createNamespace(kit.client, name);
-  await optIn(kit.client, "denrei");
-  await grant(kit.client, roleManifests({ functions, bridge: functions, namespace: "denrei" }));
-  bridge = await kit.bridge("bridge-1", {
+  environment = await startLocalTestEnvironment({ crds: [crdOf(Note)] });
+  bus = await connectBus({ url: environment.platform.natsUrl, name: "test" });
+  for (const name of ["denrei", "opted-in", "labelled", "closed"])
+    await createNamespace(environment.client, name);
+  await optIn(environment.client, "denrei");
+  await grant(environment.client, roleManifests({ functions, bridge: functions, namespace: "denrei" }));
+  bridge = await environment.bridge("bridge-1", {
     args: [notesPath],
     env: {
-      KUBECONFIG: await kit.platform.kubeconfigFor(accountUser("denrei-bridge")),
+      KUBECONFIG: await environment.platform.kubeconfigFor(accountUser("denrei-bridge")),
       DENREI_WATCH_SECONDS: "2",
     },
   });
 });
 afterAll(async () => {
   await bus?.nc.close();
-  await kit?.stop();
+  await environment?.stop();
 });
 
 /** The label, and the output of `denrei opt-in`. */
 async function optInWholly(namespace: string): Promise<void> {
-  await optIn(kit.client, namespace);
-  await grant(kit.client, optInManifests(functions, [namespace], "denrei"));
+  await optIn(environment.client, namespace);
+  await grant(environment.client, optInManifests(functions, [namespace], "denrei"));
 }
 
 const secret = (namespace: string, name: string) =>
   ({ apiVersion: "v1", kind: "Secret", metadata: { namespace, name } }) as unknown as KubeObject;
 const createSecret = (namespace: string, name: string) =>
-  kit.client.create(Secret, secret(namespace, name), manager);
+  environment.client.create(Secret, secret(namespace, name), manager);
 
 /** Names of a namespace's Secrets on the bus. */
 async function onBus(namespace: string): Promise<string[]> {
@@ -73,7 +74,7 @@ async function onBus(namespace: string): Promise<string[]> {
 
 /** The API server as seen by a service account, for one test. */
 async function as(account: string): Promise<KubeClient> {
-  const path = await kit.platform.kubeconfigFor(accountUser(account));
+  const path = await environment.platform.kubeconfigFor(accountUser(account));
   const connection = await openConnection(loadKubeconfig({ path }));
   onTestFinished(() => connection.close());
   return kubeClient(connection);
@@ -86,10 +87,10 @@ describe("the bridge", () => {
     await expect(itself.list(Secret, "opted-in")).rejects.toThrow("403");
     expect((await itself.list(Secret, "denrei")).items).toEqual([]);
     for (const namespace of ["denrei", "opted-in", "closed"]) await createSecret(namespace, "made");
-    await expect.poll(() => onBus("denrei"), patience).toEqual(["made"]);
+    await expect.poll(() => onBus("denrei"), polling).toEqual(["made"]);
 
     await optInWholly("opted-in");
-    await expect.poll(() => onBus("opted-in"), patience).toEqual(["made"]);
+    await expect.poll(() => onBus("opted-in"), polling).toEqual(["made"]);
     expect((await itself.list(Secret, "opted-in")).items).toHaveLength(1);
     await expect(itself.list(Secret)).rejects.toThrow("403");
     await expect(itself.list(Secret, "closed")).rejects.toThrow("403");
@@ -101,19 +102,19 @@ describe("the bridge", () => {
     const refused = () =>
       metricSum([bridge], /^denrei_bridge_refused\{kind="Secret",namespace="labelled"\} 1/);
     const calls = () => metricSum([bridge], /^rest_client_requests_total\{code="403"/);
-    const told = () =>
+    const warnings = () =>
       bridge.log.records().filter(({ level, kind }) => level === "warn" && kind === "Secret in labelled");
     const readiness = () => bridge.probe("/readyz");
     const before = await calls();
     await createSecret("labelled", "made");
     const begun = performance.now();
-    await optIn(kit.client, "labelled");
-    await expect.poll(refused, patience).toBe(1);
-    await expect.poll(async () => (await calls()) - before, patience).toBeGreaterThan(7);
+    await optIn(environment.client, "labelled");
+    await expect.poll(refused, polling).toBe(1);
+    await expect.poll(async () => (await calls()) - before, polling).toBeGreaterThan(7);
     const seconds = (performance.now() - begun) / 1000;
     // Each pause is twice as long as the previous one, up to 30 seconds.
     expect((await calls()) - before).toBeLessThan(10 + seconds / 15);
-    expect(told()).toMatchObject([
+    expect(warnings()).toMatchObject([
       {
         err: {
           message: expect.stringMatching(
@@ -126,21 +127,21 @@ describe("the bridge", () => {
     expect(seconds).toBeGreaterThan(5);
     expect(await readiness()).toEqual({ status: 200, text: "ok" });
     await createSecret("opted-in", "meanwhile");
-    await expect.poll(() => onBus("opted-in"), patience).toEqual(["made", "meanwhile"]);
+    await expect.poll(() => onBus("opted-in"), polling).toEqual(["made", "meanwhile"]);
     expect(await onBus("labelled")).toEqual([]);
 
-    await grant(kit.client, optInManifests(functions, ["labelled"], "denrei"));
-    await expect.poll(() => onBus("labelled"), patience).toEqual(["made"]);
-    await expect.poll(refused, patience).toBe(0);
+    await grant(environment.client, optInManifests(functions, ["labelled"], "denrei"));
+    await expect.poll(() => onBus("labelled"), polling).toEqual(["made"]);
+    await expect.poll(refused, polling).toBe(0);
 
     // Rights that were granted can be revoked.
-    await kit.client.delete(
+    await environment.client.delete(
       rightKinds.RoleBinding,
       { namespace: "labelled", name: "denrei-bridge-opted-in" },
       {},
     );
-    await expect.poll(refused, patience).toBe(1);
-    await expect.poll(told, patience).toHaveLength(2);
+    await expect.poll(refused, polling).toBe(1);
+    await expect.poll(warnings, polling).toHaveLength(2);
     expect(await readiness()).toEqual({ status: 200, text: "ok" });
   });
 });

@@ -32,12 +32,16 @@ let refusal: string | undefined;
 beforeAll(async () => {
   const ours = functions.map(({ name }) => name).filter((name) => name.startsWith("modoki-"));
   paas = await startPaas({ gateways: 1, functions: [...ours, "clustergithubapp", "installation"] });
-  await createNamespace(paas.kit.client, namespace);
+  await createNamespace(paas.environment.client, namespace);
   await paas.accounts.optIn(namespace);
   await paas.site({ "config.yaml": "previews: { hosts: modoki-operator }" });
   commits = await repository();
   for (const object of originals()) await apply(object);
-  const refused = await paas.kit.until(Installation, at("acme-web"), has("Ready", "False", "NotAllowed"));
+  const refused = await paas.environment.until(
+    Installation,
+    at("acme-web"),
+    has("Ready", "False", "NotAllowed"),
+  );
   refusal = conditionOf(refused)?.message;
   await paas.patch(ClusterGitHubApp, { name: "main" }, { spec: { allowed: [{ namespaces: [namespace] }] } });
 });
@@ -75,19 +79,19 @@ function originals(): readonly KubeObject[] {
 
 async function apply(object: KubeObject): Promise<void> {
   const kind = kinds.find((one) => one.kind === object.kind) as Kind;
-  const { spec } = await paas.kit.client.create(kind, object, { fieldManager: "kubectl" });
+  const { spec } = await paas.environment.client.create(kind, object, { fieldManager: "kubectl" });
   // The API server drops unknown fields silently.
   if (object.spec !== undefined) expect(spec).toMatchObject(object.spec as object);
 }
 
 const at = (name: string) => ({ namespace, name });
-const sync = (name: string) => paas.kit.until(RemoteSync, at(name), has("Ready", "True"));
+const sync = (name: string) => paas.environment.until(RemoteSync, at(name), has("Ready", "True"));
 
 test("a cluster-wide App issues tokens only once it has a rule; Secrets then have the type of the template", async () => {
   expect(refusal).toContain("spec.allowed");
   for (const name of ["acme-web", "acme-tool"])
-    await paas.kit.until(Installation, at(name), has("Ready", "True"));
-  const tool = await paas.kit.client.get(Secret, at("acme-tool"));
+    await paas.environment.until(Installation, at(name), has("Ready", "True"));
+  const tool = await paas.environment.client.get(Secret, at("acme-tool"));
   expect(tool).toMatchObject({ type: "example.com/token", metadata: { labels: { tool: "acme" } } });
   expect(Object.keys(tool.data ?? {}).sort()).toEqual(["other", "token"]);
 });
@@ -95,7 +99,7 @@ test("a cluster-wide App issues tokens only once it has a rule; Secrets then hav
 test("builds and runs a branch", async () => {
   const { status } = await sync("web");
   expect(status?.revision).toBe(commits.main);
-  const app = await paas.kit.until(Application, at("web"), has("Ready", "True"));
+  const app = await paas.environment.until(Application, at("web"), has("Ready", "True"));
   expect(app.spec.image).toBe(status?.latestImage);
   expect(conditionOf(await sync("web"), "Deprecated")).toBeUndefined();
 });
@@ -108,17 +112,17 @@ test("prefers the pull request when both a pull request and a branch are given",
     reason: "DeprecatedFields",
     message: "spec.base.github sets pullRequest, branch: only pullRequest takes effect, remove branch",
   });
-  const image = await paas.kit.client.get(Image, at("modoki-precedence"));
+  const image = await paas.environment.client.get(Image, at("modoki-precedence"));
   expect(image.spec.source).toMatchObject({ subPath: "services/web", git: { revision: status?.revision } });
   await paas.patch(RemoteSync, at("precedence"), { spec: { base: { github: { branch: null } } } });
-  await paas.kit.until(RemoteSync, at("precedence"), has("Deprecated", "False"));
+  await paas.environment.until(RemoteSync, at("precedence"), has("Deprecated", "False"));
 });
 
 test("resolves a tag and an abbreviated commit ID, and follows a tag that moves", async () => {
   for (const name of ["tagged", "short"]) {
     const { status } = await sync(name);
     expect(status?.revision, name).toBe(commits.tag);
-    const found = await paas.kit.client.get(RemoteSync, at(name));
+    const found = await paas.environment.client.get(RemoteSync, at(name));
     expect(conditionOf(found, "Deprecated")?.message, name).toContain("set the full commit id");
   }
   const path = "/repos/acme/web/git/refs/tags/v1.0.0";
@@ -126,15 +130,15 @@ test("resolves a tag and an abbreviated commit ID, and follows a tag that moves"
   await paas.patch(RemoteSync, at("tagged"), {
     metadata: { annotations: { "modoki.tsuzu.dev/refreshed-at": "now" } },
   });
-  await paas.kit.until(RemoteSync, at("tagged"), ({ status }) => status?.revision === commits.main);
+  await paas.environment.until(RemoteSync, at("tagged"), ({ status }) => status?.revision === commits.main);
 });
 
 test("runs an Application without domains, without a route", async () => {
-  const { status } = await paas.kit.until(Application, at("worker"), has("Ready", "True"));
+  const { status } = await paas.environment.until(Application, at("worker"), has("Ready", "True"));
   expect(status?.urls).toEqual([]);
-  await paas.kit.client.get(Deployment, at("worker"));
+  await paas.environment.client.get(Deployment, at("worker"));
   await paas.untilQuiet();
-  const ingresses = (await paas.kit.client.list(Ingress, namespace)).items.map(
+  const ingresses = (await paas.environment.client.list(Ingress, namespace)).items.map(
     ({ metadata }) => metadata.name,
   );
   expect(ingresses).toContain("application-sample2");
@@ -142,17 +146,17 @@ test("runs an Application without domains, without a route", async () => {
 });
 
 test("gives previews the hosts of modoki-operator where the site configures them", async () => {
-  const { status } = await paas.kit.until(AppPipeline, at("web"), ({ status }) =>
+  const { status } = await paas.environment.until(AppPipeline, at("web"), ({ status }) =>
     Boolean(status?.previews?.some(({ phase }) => phase === "Ready")),
   );
   const host = `team-a-web-pr-${commits.pull}.preview.example.com`;
   expect(status?.previews?.map(({ url }) => url)).toEqual([`https://${host}`]);
   const name = `modoki-pipeline-web-pr-${commits.pull}`;
-  const { spec } = await paas.kit.client.get(Application, at(name));
+  const { spec } = await paas.environment.client.get(Application, at(name));
   expect(spec.domains).toEqual([host]);
   // Another setting moves them.
   await paas.site({ "config.yaml": "" });
   await expect
-    .poll(async () => (await paas.kit.client.get(Application, at(name))).spec.domains[0], polling)
+    .poll(async () => (await paas.environment.client.get(Application, at(name))).spec.domains[0], polling)
     .toMatch(new RegExp(`^pr-${commits.pull}-web-[0-9a-f]{6}\\.preview\\.example\\.com$`));
 });

@@ -24,27 +24,28 @@ export default ({ app }) => {
 const portOf = (found: unknown) =>
   (found as { spec: { ports: readonly { port: number }[] } }).spec.ports[0]?.port;
 const rendered = (name: string, status: "True" | "False", reason?: string) =>
-  paas.kit.until(Application, { name }, has("Rendered", status, reason));
+  paas.environment.until(Application, { name }, has("Rendered", status, reason));
 
 /** Creates an Application for one test: each existing one is rendered again whenever the chart changes. */
 async function application(name: string): Promise<void> {
   await paas.application(name);
   onTestFinished(async () => {
-    await paas.kit.client.delete(Application, { namespace: "default", name }, {});
+    await paas.environment.client.delete(Application, { namespace: "default", name }, {});
   });
 }
 
 test("renders all Applications with a chart in the ConfigMap, and with its next version without a restart", async () => {
   await application("one");
   await application("two");
-  for (const name of ["one", "two"]) await paas.kit.until(Deployment, { name }, () => true);
+  for (const name of ["one", "two"]) await paas.environment.until(Deployment, { name }, () => true);
   await paas.site({ "chart.js": service(81) });
   for (const name of ["one", "two"]) {
-    await paas.kit.until(Service, { name }, (found) => portOf(found) === 81);
-    await paas.kit.untilGone(Deployment, { name });
+    await paas.environment.until(Service, { name }, (found) => portOf(found) === 81);
+    await paas.environment.untilGone(Deployment, { name });
   }
   await paas.site({ "chart.js": service(82) });
-  for (const name of ["one", "two"]) await paas.kit.until(Service, { name }, (found) => portOf(found) === 82);
+  for (const name of ["one", "two"])
+    await paas.environment.until(Service, { name }, (found) => portOf(found) === 82);
   await paas.untilQuiet();
   for (const { log } of paas.workers)
     expect(log.records().filter(({ msg }) => msg === "starting")).toHaveLength(1);
@@ -63,8 +64,12 @@ test("renders cdk8s constructs in TypeScript, and generates the names that the c
         }
       }`,
   });
-  await paas.kit.until(Service, { name: "modoki-blog-service-c31ce115" }, (found) => portOf(found) === 83);
-  await paas.kit.untilGone(Service, { name: "blog" });
+  await paas.environment.until(
+    Service,
+    { name: "modoki-blog-service-c31ce115" },
+    (found) => portOf(found) === 83,
+  );
+  await paas.environment.untilGone(Service, { name: "blog" });
 });
 
 test.each([
@@ -85,19 +90,19 @@ test.each([
   const name = `steady-${what.replaceAll(" ", "-").toLowerCase()}`;
   await paas.site({ "chart.js": service(84) });
   await application(name);
-  const { metadata } = await paas.kit.until(Service, { name }, (found) => portOf(found) === 84);
+  const { metadata } = await paas.environment.until(Service, { name }, (found) => portOf(found) === 84);
   await paas.site({ "chart.js": chart });
   const found = await rendered(name, "False", reason);
   expect(conditionOf(found, "Rendered")?.message).toContain(says);
   expect(conditionOf(found)).toMatchObject({ status: "False", reason });
   expect(found.status).toMatchObject({ status: "failed", message: expect.stringContaining(says) });
   await paas.untilQuiet();
-  const after = await paas.kit.client.get(Service, { namespace: "default", name });
+  const after = await paas.environment.client.get(Service, { namespace: "default", name });
   expect(after.metadata).toMatchObject({ uid: metadata.uid, resourceVersion: metadata.resourceVersion });
   await paas.site({ "chart.js": service(85) });
   const healed = await rendered(name, "True");
   expect(healed.status?.message).toBe("");
-  await paas.kit.until(Service, { name }, (found) => portOf(found) === 85);
+  await paas.environment.until(Service, { name }, (found) => portOf(found) === 85);
 });
 
 test("runs a program that follows modoki-operator's contract", async () => {
@@ -123,9 +128,9 @@ spec: { ports: [{ port: 86 }] }
       DENREI_CHART_DIRECTORY: folder,
     };
     for (const worker of paas.workers) await worker.stop();
-    const worker = await paas.kit.worker("worker-of-programs", ["modoki-application"], { env });
+    const worker = await paas.environment.worker("worker-of-programs", ["modoki-application"], { env });
     await paas.application("printed");
-    const found = await paas.kit.until(Service, { name: "printed" }, (one) => portOf(one) === 86);
+    const found = await paas.environment.until(Service, { name: "printed" }, (one) => portOf(one) === 86);
     expect(found.metadata.labels).toMatchObject({ scheme: "https", secrets: "0" });
     await worker.stop();
   } finally {

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => paas?.stop());
 
 const phases = (name: string) => async () =>
-  phasesOf(await paas.kit.client.get(AppPipeline, { namespace: "default", name }));
+  phasesOf(await paas.environment.client.get(AppPipeline, { namespace: "default", name }));
 
 test("a pull request has a preview while its labels and base match the filter and it is not a draft", async () => {
   const filter = { labels: ["preview", "web"], baseBranches: ["main", "release/*"], drafts: false };
@@ -66,12 +66,14 @@ test("builds only the approved commit of an outside contributor's pull request",
   await previews.phases("strangers", { 1: "NeedsApproval" });
   await paas.untilQuiet();
   expect(await previews.numbers("strangers")).toEqual({ applications: [], remoteSyncs: [] });
-  expect((await paas.kit.list(Image)).filter(({ metadata }) => /strangers/.test(metadata.name))).toEqual([]);
+  expect(
+    (await paas.environment.list(Image)).filter(({ metadata }) => /strangers/.test(metadata.name)),
+  ).toEqual([]);
 
   await paas.github.addLabel({ ...pull, label });
   const [shown] = await previews.phases("strangers", { 1: "Ready" });
   expect(shown).toMatchObject({ fork, approvedSHA: pull.headSha, headSHA: pull.headSha });
-  const app = await paas.kit.client.get(Application, previewAt("strangers", 1));
+  const app = await paas.environment.client.get(Application, previewAt("strangers", 1));
   expect([app.spec.env, app.spec.envFrom]).toEqual([[{ name: "MODE", value: "preview" }], []]);
 
   const { after } = await paas.github.push({ repository: fork, branch: "change" });
@@ -79,7 +81,7 @@ test("builds only the approved commit of an outside contributor's pull request",
   expect(behind.status?.previews?.[0]).toMatchObject({ phase: "Ready", approvedSHA: pull.headSha });
   expect(behind.status?.previews?.[0]?.message).toContain("later commits are not approved");
   await paas.untilQuiet();
-  const sync = await paas.kit.client.get(RemoteSync, previewAt("strangers", 1));
+  const sync = await paas.environment.client.get(RemoteSync, previewAt("strangers", 1));
   expect(sync.status?.revision).toBe(pull.headSha);
 
   await paas.github.removeLabel({ ...pull, label });
@@ -88,7 +90,7 @@ test("builds only the approved commit of an outside contributor's pull request",
   await paas.github.addLabel({ ...pull, label });
   const [again] = await previews.phases("strangers", { 1: "Ready" });
   expect(again?.approvedSHA).toBe(after);
-  const built = await paas.kit.client.get(RemoteSync, previewAt("strangers", 1));
+  const built = await paas.environment.client.get(RemoteSync, previewAt("strangers", 1));
   expect(built.status?.revision).toBe(after);
 
   // The label is set and a commit is pushed before the pipeline learns of either.
@@ -172,5 +174,5 @@ test("deletes a preview without recent commits, and restores it for a new commit
   ]);
   await paas.patch(AppPipeline, "aged", { spec: { ttl: null } });
   await previews.phases("aged", { 1: "Building" });
-  await paas.kit.until(Application, previewAt("aged", 1), () => true);
+  await paas.environment.until(Application, previewAt("aged", 1), () => true);
 });

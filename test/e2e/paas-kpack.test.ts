@@ -100,7 +100,7 @@ test("a failed rebuild keeps the commit ready with a warning, which a later succ
   await rebuilt(3, "True");
   const digest = (await syncs.builds("again")).at(-1)?.status?.latestImage;
   expect(digest).not.toBe(status?.latestImage);
-  const healed = await paas.kit.until(
+  const healed = await paas.environment.until(
     RemoteSync,
     { name: "again" },
     (sync) => has("Ready", "True", "Deployed")(sync) && sync.status?.latestImage === digest,
@@ -116,7 +116,7 @@ test("deploys a commit that was pushed during a build, and never the image of th
   await untilBuild("overtaken", 2, (build) => build.status?.stepsCompleted?.includes("restore") ?? false);
   await syncs.steer("overtaken", { "sim.kpk/hold-step": null });
   const wanted = [await syncs.push("overtaken"), await syncs.push("overtaken")].at(-1);
-  const queued = await paas.kit.until(
+  const queued = await paas.environment.until(
     RemoteSync,
     { name: "overtaken" },
     ({ status }) => status?.revision === wanted,
@@ -143,7 +143,7 @@ test("waits for a missing registry Secret before it creates the Image", async ()
   expect(conditionOf(waiting, "SourceResolved")?.status).toBe("True");
   await paas.untilQuiet();
   expect(await syncs.image("waiting")).toBeUndefined();
-  const { data, type } = await paas.kit.client.get(Secret, {
+  const { data, type } = await paas.environment.client.get(Secret, {
     namespace: paas.namespace,
     name: secrets.registry,
   });
@@ -154,16 +154,16 @@ test("waits for a missing registry Secret before it creates the Image", async ()
 
 test("retries a build that could not start once the missing object exists", async () => {
   const own = { namespace: paas.namespace, name: "own" };
-  const { data, type } = await paas.kit.client.get(Secret, { ...own, name: secrets.registry });
+  const { data, type } = await paas.environment.client.get(Secret, { ...own, name: secrets.registry });
   const secret = { metadata: own, type, data };
   await paas.create(Secret, secret);
   const image = { name: `${registry}/acme/lacking`, secretName: "own" };
   await syncs.branch("lacking");
   const { status } = await syncs.start("lacking", { branch: "lacking" }, { image });
-  await paas.kit.client.delete(Secret, own, {});
+  await paas.environment.client.delete(Secret, own, {});
   const [first] = await syncs.builds("lacking");
   await syncs.rebuild(first as Awaited<ReturnType<RemoteSyncs["builds"]>>[number]);
-  await paas.kit.until(RemoteSync, { name: "lacking" }, (sync) =>
+  await paas.environment.until(RemoteSync, { name: "lacking" }, (sync) =>
     Boolean(
       has("Ready", "True", "RebuildNotStarted")(sync) && sync.status?.warning?.includes("no Secret own"),
     ),
@@ -184,7 +184,7 @@ test("recreates and builds the Image for another image repository", async () => 
   const { status } = await syncs.start("moving");
   const before = await syncs.image("moving");
   await paas.patch(RemoteSync, "moving", { spec: { image: { name: `${registry}/acme/moved` } } });
-  const moved = await paas.kit.until(
+  const moved = await paas.environment.until(
     RemoteSync,
     { name: "moving" },
     (sync) => has("Ready", "True")(sync) && (sync.status?.latestImage?.includes("/acme/moved@") ?? false),
@@ -204,10 +204,10 @@ test("when all Builds are deleted, uses the new one that has the name of the fir
   await syncs.ready("emptied", revision);
   const before = await syncs.builds("emptied");
   for (const { metadata } of before)
-    await paas.kit.client.delete(Build, metadata, {}).catch((error: unknown) => {
+    await paas.environment.client.delete(Build, metadata, {}).catch((error: unknown) => {
       if (!isNotFound(error)) throw error;
     });
-  const again = await paas.kit.until(
+  const again = await paas.environment.until(
     RemoteSync,
     { name: "emptied" },
     (sync) => has("Ready", "True")(sync) && sync.status?.buildNumber === 1,
@@ -225,13 +225,16 @@ test("keeps other clients' Secrets in the account, and writes nothing on replaye
   const foreign = [{ name: "dockercfg-1" }];
   const at = { namespace: paas.namespace, name };
   await paas.create(Secret, { metadata: { ...at, name: "dockercfg-1" } });
-  const { secrets: ours = [], imagePullSecrets: pulls = [] } = await paas.kit.client.get(ServiceAccount, at);
+  const { secrets: ours = [], imagePullSecrets: pulls = [] } = await paas.environment.client.get(
+    ServiceAccount,
+    at,
+  );
   const all = { secrets: [...foreign, ...ours], imagePullSecrets: [...foreign, ...pulls] };
   await paas.patch(ServiceAccount, name, all);
   await syncs.ready("shared", await syncs.push("shared"));
-  expect(await paas.kit.client.get(ServiceAccount, at)).toMatchObject(all);
+  expect(await paas.environment.client.get(ServiceAccount, at)).toMatchObject(all);
   // In an existing cluster its image need not exist.
-  if (paas.kit.origin === "local") await syncs.allRolledOut();
+  if (paas.environment.origin === "local") await syncs.allRolledOut();
   await paas.untilQuiet();
   const writes = await paas.writes();
   syncs.asked();
@@ -248,9 +251,9 @@ test("keeps other clients' Secrets in the account, and writes nothing on replaye
 test("deletes its Image and account, and keeps the Application", async () => {
   const { status } = await syncs.start("leaving");
   const { metadata } = (await syncs.image("leaving")) ?? {};
-  await paas.kit.client.delete(RemoteSync, { namespace: paas.namespace, name: "leaving" }, {});
-  await paas.kit.untilGone(Image, { name: metadata?.name ?? "" });
-  await paas.kit.untilGone(ServiceAccount, { name: "modoki-leaving-builder" });
+  await paas.environment.client.delete(RemoteSync, { namespace: paas.namespace, name: "leaving" }, {});
+  await paas.environment.untilGone(Image, { name: metadata?.name ?? "" });
+  await paas.environment.untilGone(ServiceAccount, { name: "modoki-leaving-builder" });
   const app = await syncs.application("leaving");
   expect(app.spec).toMatchObject({ image: status?.latestImage });
   expect(app.spec.serviceAccount).toBeUndefined();

@@ -98,7 +98,7 @@ test("keeps previews of a renamed repository up to date, and reports the name to
     "the repository acme/old was renamed to acme/site: set spec.base.github to owner acme and repo site";
   for (const type of ["PullRequestsListed", "Ready"]) expect(conditionOf(renamed, type)?.message).toBe(note);
   expect(renamed.status?.previews?.[0]?.headSHA).toBe(after);
-  const sync = await paas.kit.until(
+  const sync = await paas.environment.until(
     RemoteSync,
     previewAt("old", 1),
     has("SourceResolved", "True", "RepositoryRenamed"),
@@ -133,10 +133,10 @@ describe.concurrent("what GitHub does not list", () => {
     await previews.create("wiped", idle);
     await previews.until("wiped", (pipeline) => numbersOf(pipeline) === "1");
     await expect.poll(() => previews.numbers("wiped")).toEqual({ applications: [1], remoteSyncs: [1] });
-    const before = await paas.kit.client.get(Application, previewAt("wiped", 1));
+    const before = await paas.environment.client.get(Application, previewAt("wiped", 1));
     const fault = paas.github.fault({ path: /\/wiped\/pulls\?/ }, { status: 503 });
     const at = { namespace: "default", name: "wiped" };
-    await paas.kit.client.mergePatch(
+    await paas.environment.client.mergePatch(
       AppPipeline,
       at,
       { status: null },
@@ -149,17 +149,17 @@ describe.concurrent("what GitHub does not list", () => {
     fault.remove();
     await pollNow(paas, previews, "wiped");
     await previews.until("wiped", (pipeline) => numbersOf(pipeline) === "1");
-    const after = await paas.kit.client.get(Application, previewAt("wiped", 1));
+    const after = await paas.environment.client.get(Application, previewAt("wiped", 1));
     expect(after.metadata.uid).toBe(before.metadata.uid);
-    await paas.kit.client.get(RemoteSync, previewAt("wiped", 1));
+    await paas.environment.client.get(RemoteSync, previewAt("wiped", 1));
   });
 });
 
 // The others use the same token.
 test("waits for its token, reports an invalid one, and continues with the next one", async () => {
   const at = { namespace: "default", name: secrets.git };
-  const good = await paas.kit.client.get(Secret, at);
-  await paas.kit.client.delete(Secret, at, {});
+  const good = await paas.environment.client.get(Secret, at);
+  await paas.environment.client.delete(Secret, at, {});
   await previews.open("token");
   await previews.create("token", idle);
   const missing = await previews.until("token", listed("False", "SecretNotFound"));

@@ -25,7 +25,7 @@ test("webhooks create a preview, update it for each commit, delete it, and creat
   const [first] = await previews.phases("hooks", { 1: "Ready" });
   expect(first).toMatchObject({ headSHA: pull.headSha, application: previewAt("hooks", 1).name });
   expect(first?.url).toMatch(/^https:\/\/pr-1-hooks-[0-9a-f]{6}\.preview\.example\.com$/);
-  const before = await paas.kit.client.get(Application, previewAt("hooks", 1));
+  const before = await paas.environment.client.get(Application, previewAt("hooks", 1));
   expect(first?.url).toContain(before.spec.domains[0]);
 
   const { after } = await paas.github.push({ repository: pull.repository, branch: "change" });
@@ -33,8 +33,8 @@ test("webhooks create a preview, update it for each commit, delete it, and creat
     const [preview] = status?.previews ?? [];
     return preview?.headSHA === after && preview.phase === "Ready";
   });
-  const sync = await paas.kit.client.get(RemoteSync, previewAt("hooks", 1));
-  const app = await paas.kit.client.get(Application, previewAt("hooks", 1));
+  const sync = await paas.environment.client.get(RemoteSync, previewAt("hooks", 1));
+  const app = await paas.environment.client.get(Application, previewAt("hooks", 1));
   expect(sync.status?.headSHA).toBe(after);
   expect([app.metadata.uid, app.spec.image]).toEqual([before.metadata.uid, sync.status?.latestImage]);
   expect(app.spec.image).not.toBe(before.spec.image);
@@ -76,19 +76,19 @@ test("restores a deleted object of a preview without a request to GitHub", async
   const lists = () => previews.requests("children").filter(({ path }) => /\/pulls\?/.test(path)).length;
   const asked = lists();
   const at = previewAt("children", 1);
-  const before = await paas.kit.client.get(RemoteSync, at);
-  const app = await paas.kit.client.get(Application, at);
+  const before = await paas.environment.client.get(RemoteSync, at);
+  const app = await paas.environment.client.get(Application, at);
   const requests = paas.github.requests().length;
   // With its dependents. Otherwise their deletion would be polled with a timer.
-  await paas.kit.client.delete(RemoteSync, at, { propagation: "Foreground" });
+  await paas.environment.client.delete(RemoteSync, at, { propagation: "Foreground" });
   const isNew = (one: Stored, { metadata }: Stored) =>
     one.metadata.uid !== metadata.uid && has("Ready", "True")(one);
-  await paas.kit.until(RemoteSync, at, (sync) => isNew(sync, before));
+  await paas.environment.until(RemoteSync, at, (sync) => isNew(sync, before));
   await paas.untilQuiet();
   await previews.phases("children", { 1: "Ready" });
   const after = paas.github.requests().length;
-  await paas.kit.client.delete(Application, at, {});
-  await paas.kit.until(Application, at, (one) => isNew(one, app));
+  await paas.environment.client.delete(Application, at, {});
+  await paas.environment.until(Application, at, (one) => isNew(one, app));
   await paas.untilQuiet();
   await previews.phases("children", { 1: "Ready" });
   expect(lists()).toBe(asked);
@@ -115,7 +115,7 @@ test("applies a changed template to previews, removes fields that it no longer h
   });
   const at = previewAt("template", 1);
   await previews.phases("template", { 1: "Ready" });
-  const made = await paas.kit.client.get(Application, at);
+  const made = await paas.environment.client.get(Application, at);
   expect(made.spec).toMatchObject({ command: ["serve"], args: ["--debug"] });
   await paas.patch(Application, at, {
     metadata: { labels: { mine: "yes" }, annotations: { "example.com/mine": "yes" } },
@@ -134,7 +134,7 @@ test("applies a changed template to previews, removes fields that it no longer h
       },
     },
   });
-  const app = await paas.kit.until(Application, at, ({ spec }) => spec.args?.[0] === "--quiet");
+  const app = await paas.environment.until(Application, at, ({ spec }) => spec.args?.[0] === "--quiet");
   expect(app.spec.command).toBeUndefined();
   expect(app.spec.attributes).toEqual({ color: "red", own: "kept" });
   expect(app.spec.env).toEqual([{ name: "MODE", value: "test" }]);
@@ -152,12 +152,12 @@ test("previews get folder, build, builder, and revision of their pipeline", asyn
   const builder = { kind: "ClusterBuilder" as const, name: "default" };
   await previews.create("builds", { base, build, builder, revision: "Head" });
   const at = previewAt("builds", 1);
-  const made = await paas.kit.until(RemoteSync, at, () => true);
+  const made = await paas.environment.until(RemoteSync, at, () => true);
   expect(made.spec).toMatchObject({ build, builder, revision: "Head", base: { subPath: "services/web" } });
   await paas.patch(AppPipeline, "builds", {
     spec: { revision: "Merge", base: { subPath: null }, build: null },
   });
-  const { spec } = await paas.kit.until(RemoteSync, at, (sync) => sync.spec.revision === "Merge");
+  const { spec } = await paas.environment.until(RemoteSync, at, (sync) => sync.spec.revision === "Merge");
   expect([spec.base.subPath, spec.build]).toEqual([undefined, undefined]);
 });
 
@@ -172,11 +172,11 @@ test("an existing Application of the same name fails only that preview", async (
   await previews.until("foreign", has("Ready", "False", "NameTaken"));
   const { remoteSyncs } = await previews.numbers("foreign");
   expect(remoteSyncs).toEqual([2]);
-  const foreign = await paas.kit.client.get(Application, previewAt("foreign", 1));
+  const foreign = await paas.environment.client.get(Application, previewAt("foreign", 1));
   expect(foreign.spec.domains).toEqual(["mine.example.com"]);
   const pipeline = { namespace: "default", name: "foreign" };
   const delay = await changeBeforeTimer(paas, "modoki-apppipeline", pipeline, () =>
-    paas.kit.client.delete(Application, previewAt("foreign", 1), {}),
+    paas.environment.client.delete(Application, previewAt("foreign", 1), {}),
   );
   expect(delay).toBeLessThanOrEqual(5000);
   await previews.phases("foreign", { 1: "Ready", 2: "Ready" });
@@ -188,7 +188,9 @@ test("kubectl shows readiness, repository, and the number of open pull requests"
   await previews.create("columns");
   const ready = await previews.until("columns", (pipeline) => Object.keys(phasesOf(pipeline)).length === 2);
   expect(ready.status?.open).toBe(2);
-  const [header = "", ...rows] = (await kubectlTable(paas.kit.client, AppPipeline, "default")).split("\n");
+  const [header = "", ...rows] = (await kubectlTable(paas.environment.client, AppPipeline, "default")).split(
+    "\n",
+  );
   expect(header.split(/\s+/)).toEqual(["NAME", "READY", "REPO", "OPEN", "AGE"]);
   const row = rows.map((text) => text.split(/\s+/)).find(([name]) => name === "columns");
   expect(row?.slice(0, 4)).toEqual(["columns", "True", "columns", "2"]);

@@ -23,7 +23,7 @@ afterAll(() => paas?.stop());
 const nameOf = (number: number) => previewAt(name, number).name;
 const imageOf = (number: number) => `modoki-${nameOf(number)}`;
 const deployed = async (number: number) =>
-  (await paas.kit.client.get(Application, previewAt(name, number))).spec.image;
+  (await paas.environment.client.get(Application, previewAt(name, number))).spec.image;
 const comment = async (number: number) => (await githubReports(paas, name).comments(number))[0]?.body;
 
 /** Controls the pods of the next Builds of all previews. */
@@ -46,7 +46,7 @@ test("previews stay ready with a warning when the rebase of their images fails, 
   }
   await paas.untilQuiet();
   const before = await Promise.all(numbers.map(deployed));
-  const told = await Promise.all(pulls.map(({ headSha }) => githubReports(paas, name).statuses(headSha)));
+  const statuses = await Promise.all(pulls.map(({ headSha }) => githubReports(paas, name).statuses(headSha)));
 
   await steer("rebase");
   await paas.kpack.newStack();
@@ -76,12 +76,12 @@ test("previews stay ready with a warning when the rebase of their images fails, 
   expect(await Promise.all(numbers.map(deployed))).toEqual(before);
   // The commits themselves are fine.
   expect(await Promise.all(pulls.map(({ headSha }) => githubReports(paas, name).statuses(headSha)))).toEqual(
-    told,
+    statuses,
   );
-  await paas.kit.until(AppPipeline, { name }, has("Ready", "True"));
+  await paas.environment.until(AppPipeline, { name }, has("Ready", "True"));
 
   await steer(null);
-  const builds = await paas.kit.list(Build);
+  const builds = await paas.environment.list(Build);
   for (const build of builds.filter((one) => numberOf(one) === 2))
     await paas.patch(Build, build.metadata.name, { metadata: { annotations: { [kpack.rebuild]: "test" } } });
   await previews.until(name, (pipeline) =>

@@ -17,7 +17,7 @@ test("deletes a pipeline after a minute while GitHub is unavailable", async () =
   await previews.create("away", { ...idle, report: {} });
   await previews.until("away", has("Reported", "True"));
   paas.github.fault({ path: /\/repos\/acme\/away/ }, { status: 503 });
-  await paas.kit.client.delete(AppPipeline, { namespace: "default", name: "away" }, {});
-  await paas.kit.untilGone(AppPipeline, { name: "away" }, 150_000);
+  await paas.environment.client.delete(AppPipeline, { namespace: "default", name: "away" }, {});
+  await paas.environment.untilGone(AppPipeline, { name: "away" }, 150_000);
   await untilNoObjects(paas, "away", 1);
 }, 240_000);

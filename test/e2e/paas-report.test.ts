@@ -41,16 +41,16 @@ const tipOf = async (name: string): Promise<string> =>
   (await paas.github.api<{ commit: { sha: string } }>("GET", `/repos/acme/${name}/branches/main`)).commit.sha;
 
 test("reports a preview in a status, a deployment, and one comment, and updates each until its deletion", async () => {
-  const told = githubReports(paas, "all");
+  const reports = githubReports(paas, "all");
   // The preview cannot become ready before GitHub has the pending status.
   await paas.kpack.builder("all", "not-ready");
   await previews.create("all", { ...everything, builder: { kind: "ClusterBuilder", name: "all" } });
   const pull = await previews.open("all", { branch: "change" });
-  await expect.poll(async () => (await told.statuses(pull.headSha))[0]?.state, polling).toBe("pending");
+  await expect.poll(async () => (await reports.statuses(pull.headSha))[0]?.state, polling).toBe("pending");
   await paas.kpack.builder("all", "ready");
   const [ready] = await previews.phases("all", { 1: "Ready" });
-  await expect.poll(async () => (await told.statuses(pull.headSha))[0]?.state, polling).toBe("success");
-  const [last, ...before] = await told.statuses(pull.headSha);
+  await expect.poll(async () => (await reports.statuses(pull.headSha))[0]?.state, polling).toBe("success");
+  const [last, ...before] = await reports.statuses(pull.headSha);
   const { status } = await previews.until("all", () => true);
   const context = status?.reportContext;
   expect(context).toMatch(/^denrei\/default-[0-9a-f]{8}\/default\/all$/);
@@ -58,22 +58,22 @@ test("reports a preview in a status, a deployment, and one comment, and updates 
   expect(new Set(before.map(({ state, context }) => `${context} ${state}`))).toEqual(
     new Set([`${context} pending`]),
   );
-  await expect.poll(() => told.deployments(1), polling).toEqual([[pull.headSha, "success"]]);
+  await expect.poll(() => reports.deployments(1), polling).toEqual([[pull.headSha, "success"]]);
   await expect
-    .poll(async () => (await told.comments(1))[0]?.body, polling)
+    .poll(async () => (await reports.comments(1))[0]?.body, polling)
     .toContain(`| URL | ${ready?.url} |`);
-  const [comment] = await told.comments(1);
+  const [comment] = await reports.comments(1);
 
   const { after } = await paas.github.push({ repository: pull.repository, branch: "change" });
   await expect
-    .poll(() => told.deployments(1), polling)
+    .poll(() => reports.deployments(1), polling)
     .toEqual([
       [after, "success"],
       [pull.headSha, "inactive"],
     ]);
-  await expect.poll(async () => (await told.statuses(after))[0]?.state, polling).toBe("success");
-  await expect.poll(async () => (await told.comments(1))[0]?.body, polling).toMatch(/State \| Ready/);
-  expect((await told.comments(1)).map(({ id }) => id)).toEqual([comment?.id]);
+  await expect.poll(async () => (await reports.statuses(after))[0]?.state, polling).toBe("success");
+  await expect.poll(async () => (await reports.comments(1))[0]?.body, polling).toMatch(/State \| Ready/);
+  expect((await reports.comments(1)).map(({ id }) => id)).toEqual([comment?.id]);
   await previews.until("all", has("Reported", "True"));
 
   await paas.untilQuiet();
@@ -90,21 +90,21 @@ test("reports a preview in a status, a deployment, and one comment, and updates 
 
   await paas.github.closePullRequest(pull);
   await expect
-    .poll(async () => (await told.comments(1))[0]?.body, polling)
+    .poll(async () => (await reports.comments(1))[0]?.body, polling)
     .toContain("was deleted: the pull request is closed");
-  expect((await told.deployments(1)).map(([, state]) => state)).toEqual(["inactive", "inactive"]);
+  expect((await reports.deployments(1)).map(([, state]) => state)).toEqual(["inactive", "inactive"]);
   await paas.github.reopenPullRequest(pull);
-  await expect.poll(async () => (await told.comments(1))[0]?.body, polling).toMatch(/State \| Ready/);
-  expect((await told.comments(1)).map(({ id }) => id)).toEqual([comment?.id]);
+  await expect.poll(async () => (await reports.comments(1))[0]?.body, polling).toMatch(/State \| Ready/);
+  expect((await reports.comments(1)).map(({ id }) => id)).toEqual([comment?.id]);
 
   await paas.github.api("DELETE", `/repos/acme/all/issues/comments/${comment?.id}`);
   await paas.github.push({ repository: pull.repository, branch: "change" });
-  await expect.poll(async () => (await told.comments(1))[0]?.body, polling).toMatch(/State \| Ready/);
-  expect(await told.comments(1)).toHaveLength(1);
+  await expect.poll(async () => (await reports.comments(1))[0]?.body, polling).toMatch(/State \| Ready/);
+  expect(await reports.comments(1)).toHaveLength(1);
 }, 240_000);
 
 test("names a report that GitHub forbids, sends the others, and does not retry at once", async () => {
-  const told = githubReports(paas, "refused");
+  const reports = githubReports(paas, "refused");
   const message = { message: "Resource not accessible by integration" };
   const fault = paas.github.fault(
     { method: "POST", path: /\/refused\/issues\/\d+\/comments/ },
@@ -114,7 +114,7 @@ test("names a report that GitHub forbids, sends the others, and does not retry a
   await previews.create("refused", { report: {} });
   await previews.phases("refused", { 1: "Ready", 2: "Ready" });
   for (const { headSha } of pulls)
-    await expect.poll(async () => (await told.statuses(headSha))[0]?.state, polling).toBe("success");
+    await expect.poll(async () => (await reports.statuses(headSha))[0]?.state, polling).toBe("success");
   const pipeline = await previews.until("refused", has("Reported", "False", "Forbidden"));
   expect(conditionOf(pipeline, "Reported")?.message).toContain("`pull_requests: write`");
   expect(conditionOf(pipeline)).toMatchObject({ status: "True" });
@@ -123,17 +123,17 @@ test("names a report that GitHub forbids, sends the others, and does not retry a
 
   fault.remove();
   await paas.patch(Secret, secrets.git, { metadata: { annotations: { rotated: "yes" } } });
-  await expect.poll(async () => (await told.comments(1))[0]?.body, polling).toMatch(/State \| Ready/);
+  await expect.poll(async () => (await reports.comments(1))[0]?.body, polling).toMatch(/State \| Ready/);
   await previews.until("refused", has("Reported", "True"));
 });
 
 test("reports a locked conversation, comments once it is unlocked, and leaves a forged comment", async () => {
-  const told = githubReports(paas, "locked");
+  const reports = githubReports(paas, "locked");
   const pull = await previews.open("locked");
   await paas.github.lockConversation(pull);
   await previews.create("locked", { report: {} });
   await previews.phases("locked", { 1: "Ready" });
-  await expect.poll(async () => (await told.statuses(pull.headSha))[0]?.state, polling).toBe("success");
+  await expect.poll(async () => (await reports.statuses(pull.headSha))[0]?.state, polling).toBe("success");
   const pipeline = await previews.until("locked", has("Reported", "False", "ConversationLocked"));
   expect(conditionOf(pipeline, "Reported")?.message).toContain("unlock it, or turn comments off");
   expect(conditionOf(pipeline)).toMatchObject({ status: "True" });
@@ -142,7 +142,7 @@ test("reports a locked conversation, comments once it is unlocked, and leaves a 
   const body = `<!-- ${pipeline.status?.reportContext}/pr-${pull.number} -->\nforged`;
   const forged = await paas.github.api<{ id: number }>("POST", comments, { body });
   await paas.github.unlockConversation(pull);
-  await expect.poll(async () => (await told.comments(1))[0]?.body, polling).toMatch(/State \| Ready/);
+  await expect.poll(async () => (await reports.comments(1))[0]?.body, polling).toMatch(/State \| Ready/);
   await previews.until("locked", has("Reported", "True"));
   const all = await paas.github.api<{ id: number; body: string }[]>("GET", comments);
   expect(all).toHaveLength(2);
@@ -151,7 +151,7 @@ test("reports a locked conversation, comments once it is unlocked, and leaves a 
 
 test("keeps the reports of pipelines of one name in two namespaces apart, and those of pull requests with one commit", async () => {
   const namespace = "twins";
-  await createNamespace(paas.kit.client, namespace);
+  await createNamespace(paas.environment.client, namespace);
   await paas.accounts.optIn(namespace);
   await Promise.all([paas.tokenSecret(namespace), paas.registrySecret(namespace)]);
   const pull = await previews.open("twins", { branch: "change" });
@@ -166,9 +166,9 @@ test("keeps the reports of pipelines of one name in two namespaces apart, and th
   const at = { namespace, name: "twins" };
   const [one, other] = [githubReports(paas, "twins"), githubReports(paas, "twins", namespace)];
   const deployed = [[pull.headSha, "in_progress"]];
-  for (const told of [one, other])
+  for (const reports of [one, other])
     for (const { number } of [pull, same])
-      await expect.poll(() => told.deployments(number), polling).toEqual(deployed);
+      await expect.poll(() => reports.deployments(number), polling).toEqual(deployed);
   for (const { number } of [pull, same])
     await expect.poll(async () => (await one.comments(number)).length, polling).toBe(2);
   const contexts = async () =>
@@ -189,7 +189,7 @@ test("keeps the reports of pipelines of one name in two namespaces apart, and th
 });
 
 test("waits for the end of a rate limit, and does not repeat earlier reports", async () => {
-  const told = githubReports(paas, "limited");
+  const reports = githubReports(paas, "limited");
   const pull = await previews.open("limited");
   const fault = paas.github.fault(
     { method: "POST", path: /\/limited\/issues\/\d+\/comments/ },
@@ -204,8 +204,8 @@ test("waits for the end of a rate limit, and does not repeat earlier reports", a
   const asked = previews.requests("limited").filter(({ path }) => path.includes("/comments"));
   const [refused, next] = asked.filter(({ method }) => method === "POST");
   expect((next?.at ?? 0) - (refused?.at ?? 0)).toBeGreaterThanOrEqual(1000);
-  expect(await told.comments(1)).toHaveLength(1);
-  expect((await told.statuses(pull.headSha)).map(({ description }) => description)).toEqual([
+  expect(await reports.comments(1)).toHaveLength(1);
+  expect((await reports.statuses(pull.headSha)).map(({ description }) => description)).toEqual([
     "The preview is being built",
   ]);
 });
@@ -219,24 +219,27 @@ test("a deleted pipeline waits a while for GitHub, but not for a deleted Secret"
       base: { github: { owner: "acme", repo: "away", secretName } },
       report: {},
     });
-  const { data, type } = await paas.kit.client.get(Secret, { namespace: "default", name: secrets.git });
+  const { data, type } = await paas.environment.client.get(Secret, {
+    namespace: "default",
+    name: secrets.git,
+  });
   const annotations = { "kpack.io/git": paas.github.url };
   await paas.create(Secret, { metadata: { namespace: "default", name: "own", annotations }, type, data });
   for (const name of Object.keys(secretNames)) await previews.until(name, has("Reported", "True"));
-  await paas.kit.client.delete(Secret, { namespace: "default", name: "own" }, {});
+  await paas.environment.client.delete(Secret, { namespace: "default", name: "own" }, {});
   const fault = paas.github.fault({ path: /\/repos\/acme\/away/ }, { status: 503 });
   for (const name of Object.keys(secretNames))
-    await paas.kit.client.delete(AppPipeline, { namespace: "default", name }, {});
-  await paas.kit.untilGone(AppPipeline, { name: "away-too" });
+    await paas.environment.client.delete(AppPipeline, { namespace: "default", name }, {});
+  await paas.environment.untilGone(AppPipeline, { name: "away-too" });
   await expect.poll(() => fault.hits, polling).toBeGreaterThan(0);
   await paas.untilQuiet();
-  const waiting = await paas.kit.client.get(AppPipeline, { namespace: "default", name: "away" });
+  const waiting = await paas.environment.client.get(AppPipeline, { namespace: "default", name: "away" });
   expect(conditionOf(waiting, "Reported")).toMatchObject({
     status: "False",
     reason: "GitHubUnreachable",
   });
   fault.remove();
-  await paas.kit.untilGone(AppPipeline, { name: "away" });
+  await paas.environment.untilGone(AppPipeline, { name: "away" });
   await untilNoObjects(paas, "away", 1);
   await untilNoObjects(paas, "away-too", 1);
 });
@@ -244,27 +247,27 @@ test("a deleted pipeline waits a while for GitHub, but not for a deleted Secret"
 test("the sample objects apply unchanged and work", async () => {
   const namespace = "team-a";
   const at = { namespace, name: "web" };
-  await createNamespace(paas.kit.client, namespace);
+  await createNamespace(paas.environment.client, namespace);
   await paas.accounts.optIn(namespace);
   await paas.tokenSecret(namespace);
   const kinds = [Secret, Application, RemoteSync, AppPipeline] as readonly Kind[];
   for (const document of parseAllDocuments(readFileSync(sample, "utf8"))) {
     const object = document.toJS();
     const kind = kinds.find((one) => one.kind === object.kind) as Kind;
-    const { spec = {} } = await paas.kit.client.create(kind, object as KubeObject, {
+    const { spec = {} } = await paas.environment.client.create(kind, object as KubeObject, {
       fieldManager: "kubectl",
     });
     // The API server drops unknown fields silently; it dropped none.
     expect(spec).toMatchObject(object.spec ?? {});
   }
-  const sync = await paas.kit.until(RemoteSync, at, has("Ready", "True"));
+  const sync = await paas.environment.until(RemoteSync, at, has("Ready", "True"));
   const main = await paas.github.api<{ commit: { sha: string } }>("GET", "/repos/acme/web/branches/main");
   expect(sync.status?.revision).toBe(main.commit.sha);
-  const app = await paas.kit.until(Application, at, has("Ready", "True"));
+  const app = await paas.environment.until(Application, at, has("Ready", "True"));
   expect(app.spec.image).toBe(sync.status?.latestImage);
-  await paas.kit.until(AppPipeline, at, has("Ready", "True"));
+  await paas.environment.until(AppPipeline, at, has("Ready", "True"));
   const { number } = await paas.github.openPullRequest({ repository: "acme/web", branch: "sample" });
-  const { status } = await paas.kit.until(AppPipeline, at, ({ status }) =>
+  const { status } = await paas.environment.until(AppPipeline, at, ({ status }) =>
     Boolean(status?.previews?.some((preview) => preview.number === number && preview.phase === "Ready")),
   );
   const { url = "" } = status?.previews?.find((preview) => preview.number === number) ?? {};
@@ -274,59 +277,59 @@ test("the sample objects apply unchanged and work", async () => {
 // Each has its own repository.
 describe.concurrent("side by side", () => {
   test("reports a failed build with its reason, and starts over with the next commit", async ({ expect }) => {
-    const told = githubReports(paas, "failing");
+    const reports = githubReports(paas, "failing");
     const pull = await previews.open("failing", { branch: "change" });
     await previews.create("failing", { report: {} });
     await previews.phases("failing", { 1: "Ready" });
     const image = { namespace: "default", name: `modoki-${previewAt("failing", 1).name}` };
     await paas.patch(Image, image, { metadata: { annotations: { [failStep]: "build" } } });
     const { after } = await paas.github.push({ repository: pull.repository, branch: "change" });
-    await expect.poll(async () => (await told.statuses(after))[0]?.state, polling).toBe("failure");
-    const [failure] = await told.statuses(after);
+    await expect.poll(async () => (await reports.statuses(after))[0]?.state, polling).toBe("failure");
+    const [failure] = await reports.statuses(after);
     expect(failure?.description).toContain("the step build");
     await expect
-      .poll(async () => (await told.comments(1))[0]?.body, polling)
+      .poll(async () => (await reports.comments(1))[0]?.body, polling)
       .toMatch(/State \| Failed[\s\S]*```[\s\S]*build/);
     await paas.patch(Image, image, { metadata: { annotations: { [failStep]: null } } });
     const next = await paas.github.push({ repository: pull.repository, branch: "change" });
-    await expect.poll(async () => (await told.statuses(next.after))[0]?.state, polling).toBe("success");
+    await expect.poll(async () => (await reports.statuses(next.after))[0]?.state, polling).toBe("success");
   });
 
   test("leaves no commit's status pending after another commit, or after the pull request is closed", async ({
     expect,
   }) => {
-    const told = githubReports(paas, "closed");
+    const reports = githubReports(paas, "closed");
     const pull = await previews.open("closed", { branch: "change" });
     await previews.create("closed", { ...idle, report: {} });
-    await expect.poll(async () => (await told.statuses(pull.headSha))[0]?.state, polling).toBe("pending");
+    await expect.poll(async () => (await reports.statuses(pull.headSha))[0]?.state, polling).toBe("pending");
     const { after } = await paas.github.push({ repository: pull.repository, branch: "change" });
-    await expect.poll(async () => (await told.statuses(after))[0]?.state, polling).toBe("pending");
-    expect((await told.statuses(pull.headSha))[0]).toMatchObject({
+    await expect.poll(async () => (await reports.statuses(after))[0]?.state, polling).toBe("pending");
+    expect((await reports.statuses(pull.headSha))[0]).toMatchObject({
       state: "success",
       description: expect.stringContaining("later commit"),
     });
     await paas.github.closePullRequest(pull);
-    await expect.poll(async () => (await told.statuses(after))[0]?.state, polling).toBe("success");
-    expect((await told.statuses(after))[0]?.target_url).toBeNull();
+    await expect.poll(async () => (await reports.statuses(after))[0]?.state, polling).toBe("success");
+    expect((await reports.statuses(after))[0]?.target_url).toBeNull();
   });
 
   test("reports the approved commit of an outside contributor's pull request, and how to approve a later one", async ({
     expect,
   }) => {
-    const told = githubReports(paas, "stranger");
+    const reports = githubReports(paas, "stranger");
     const fork = "somebody/stranger";
     await previews.create("stranger", { ...idle, report: {} });
     const pull = await previews.open("stranger", { fork, branch: "change" });
     await expect
-      .poll(async () => (await told.comments(1))[0]?.body, polling)
+      .poll(async () => (await reports.comments(1))[0]?.body, polling)
       .toMatch(/NeedsApproval[\s\S]*`preview-approved`/);
     await paas.github.addLabel({ ...pull, label: "preview-approved" });
-    await expect.poll(async () => (await told.comments(1))[0]?.body, polling).toMatch(/Building/);
+    await expect.poll(async () => (await reports.comments(1))[0]?.body, polling).toMatch(/Building/);
     const { after } = await paas.github.push({ repository: fork, branch: "change" });
     await expect
-      .poll(async () => (await told.comments(1))[0]?.body, polling)
+      .poll(async () => (await reports.comments(1))[0]?.body, polling)
       .toContain("later commits are not approved");
-    expect((await told.comments(1))[0]?.body).toContain(pull.headSha.slice(0, 12));
-    expect(await told.statuses(after)).toEqual([]);
+    expect((await reports.comments(1))[0]?.body).toContain(pull.headSha.slice(0, 12));
+    expect(await reports.statuses(after)).toEqual([]);
   });
 });

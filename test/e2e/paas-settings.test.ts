@@ -16,7 +16,7 @@ let syncs: RemoteSyncs;
 beforeAll(async () => {
   paas = await startPaas({ gateways: 1 });
   syncs = remoteSyncs(paas);
-  await paas.kit.client.create(
+  await paas.environment.client.create(
     StorageClass,
     {
       apiVersion: "storage.k8s.io/v1",
@@ -33,7 +33,7 @@ beforeAll(async () => {
   await paas.kpack.caughtUp();
 });
 afterAll(async () => {
-  await paas?.kit.client.delete(StorageClass, { name: storageClass }, {});
+  await paas?.environment.client.delete(StorageClass, { name: storageClass }, {});
   await paas?.stop();
 });
 
@@ -79,13 +79,13 @@ test.each([
 
 test("accepts a size that kpack normalizes, and builds again need no requests for Secrets", async () => {
   const own = { namespace: paas.namespace, name: "own" };
-  const { data, type } = await paas.kit.client.get(Secret, { ...own, name: secrets.registry });
+  const { data, type } = await paas.environment.client.get(Secret, { ...own, name: secrets.registry });
   await paas.create(Secret, { metadata: own, type, data });
   const image = { name: `${registry}/acme/web`, secretName: own.name };
   await syncs.branch("form");
   await syncs.start("form", { branch: "form" }, { image, build: { cacheSize: "3000M" } });
   expect(await cacheOf("form")).toBe("3G");
-  await paas.kit.client.delete(Secret, own, {});
+  await paas.environment.client.delete(Secret, own, {});
   await syncs.allRolledOut();
   await paas.untilQuiet();
   const writes = await paas.writes();
@@ -103,7 +103,7 @@ test("the annotation recreates the Image with the settings of the spec, and the 
   // Nothing is built, and so nothing else deployed, until it is ready again.
   await paas.kpack.builder("default", "not-ready");
   await paas.patch(RemoteSync, "anew", { metadata: { annotations: { [annotations.recreateImage]: "1" } } });
-  const image = await paas.kit.until(
+  const image = await paas.environment.until(
     Image,
     { name: "modoki-anew" },
     ({ metadata }) => metadata.uid !== before?.metadata.uid,
@@ -112,7 +112,7 @@ test("the annotation recreates the Image with the settings of the spec, and the 
   await syncs.until("anew", "BuilderNotReady", "Built", "Unknown");
   expect((await syncs.application("anew")).spec.image).toBe(deployed);
   await paas.kpack.builder("default", "ready");
-  const done = await paas.kit.until(
+  const done = await paas.environment.until(
     RemoteSync,
     { name: "anew" },
     (sync) => has("Ready", "True")(sync) && sync.status?.buildNumber === 1,

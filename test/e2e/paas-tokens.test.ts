@@ -26,7 +26,7 @@ let member: KubeClient;
 beforeAll(async () => {
   const ours = functions.map(({ name }) => name).filter((name) => name.startsWith("modoki-"));
   paas = await startPaas({ gateways: 1, functions: [...ours, "clustergithubapp", "installation"] });
-  const { client, platform } = paas.kit;
+  const { client, platform } = paas.environment;
   await createNamespace(client, namespace);
   await paas.accounts.optIn(namespace);
   await paas.registrySecret(namespace);
@@ -113,15 +113,15 @@ const statusOf = async (token: string, method: string, path: string, body?: obje
 test("a member who can read every Secret of the namespace can read the code but write nothing, while the platform can", async () => {
   await pipeline();
   const pull = await paas.github.openPullRequest({ repository: "acme/web", branch: "change" });
-  await paas.kit.until(Installation, { namespace, name: "acme-web" }, has("Ready", "True"));
-  await paas.kit.until(AppPipeline, { namespace, name: "web" }, ({ status }) =>
+  await paas.environment.until(Installation, { namespace, name: "acme-web" }, has("Ready", "True"));
+  await paas.environment.until(AppPipeline, { namespace, name: "web" }, ({ status }) =>
     Boolean(status?.previews?.some(({ phase }) => phase === "Ready")),
   );
-  const told = githubReports(paas, "web", namespace);
+  const reports = githubReports(paas, "web", namespace);
   await expect
-    .poll(async () => (await told.comments(pull.number))[0]?.body, polling)
+    .poll(async () => (await reports.comments(pull.number))[0]?.body, polling)
     .toMatch(/State \| Ready/);
-  await expect.poll(async () => (await told.statuses(pull.headSha))[0]?.state, polling).toBe("success");
+  await expect.poll(async () => (await reports.statuses(pull.headSha))[0]?.state, polling).toBe("success");
 
   const tokens = await found();
   const own = paas.github.tokens().filter((token) => tokens.has(token));

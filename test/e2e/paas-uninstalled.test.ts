@@ -26,7 +26,7 @@ async function holdImages(): Promise<void> {
   if (image === undefined) throw new Error("pushed has no Image");
   const { apiVersion, kind, spec } = image;
   const metadata = { namespace: paas.namespace, name: "held", finalizers: ["example.com/held"] };
-  await paas.kit.client.create(Image, { apiVersion, kind, metadata, spec }, { fieldManager: "test" });
+  await paas.environment.client.create(Image, { apiVersion, kind, metadata, spec }, { fieldManager: "test" });
 }
 
 /** Removes the finalizer, if the Image still exists. */
@@ -36,30 +36,37 @@ const releaseImages = () =>
   });
 
 const install = () =>
-  installCrds(paas.kit.client, kpackCrds, { fieldManager: "test", signal: AbortSignal.timeout(60_000) });
+  installCrds(paas.environment.client, kpackCrds, {
+    fieldManager: "test",
+    signal: AbortSignal.timeout(60_000),
+  });
 
 test("a running commit stays ready with a warning, and other commits wait until kpack is back", async () => {
   const { status } = await syncs.start("kept");
   await syncs.start("pushed");
   try {
     await holdImages();
-    for (const name of names) await paas.kit.client.delete(CustomResourceDefinition, { name }, {});
+    for (const name of names) await paas.environment.client.delete(CustomResourceDefinition, { name }, {});
     const meanwhile = await syncs.until("kept", "KpackNotInstalled", "Ready", "True");
     expect(meanwhile.status?.warning).toMatch(
       /kpack's CRDs are missing, install kpack: .*while custom resource definition is terminating$/,
     );
     await releaseImages();
-    await paas.kit.untilGone(CustomResourceDefinition, { name: "images.kpack.io" });
+    await paas.environment.untilGone(CustomResourceDefinition, { name: "images.kpack.io" });
     await hastenTimer(paas, "modoki-remotesync", { namespace: paas.namespace, name: "kept" });
     const missing = /kpack's CRDs are missing, install kpack: .*404 page not found$/;
-    const kept = await paas.kit.until(RemoteSync, { name: "kept" }, ({ status: now }) =>
+    const kept = await paas.environment.until(RemoteSync, { name: "kept" }, ({ status: now }) =>
       missing.test(now?.warning ?? ""),
     );
     expect(has("Ready", "True", "KpackNotInstalled")(kept)).toBe(true);
     expect(conditionOf(kept, "Deployed")?.status).toBe("True");
     expect((await syncs.application("kept")).spec.image).toBe(status?.latestImage);
     const revision = await syncs.push("pushed");
-    await paas.kit.until(RemoteSync, { name: "pushed" }, (sync) => sync.status?.revision === revision);
+    await paas.environment.until(
+      RemoteSync,
+      { name: "pushed" },
+      (sync) => sync.status?.revision === revision,
+    );
     await syncs.until("pushed", "KpackNotInstalled");
     for (const name of ["kept", "pushed"]) {
       const at = { namespace: paas.namespace, name };
@@ -68,7 +75,7 @@ test("a running commit stays ready with a warning, and other commits wait until 
     }
     await syncs.ready("pushed", revision);
     expect((await syncs.builds("pushed")).map(revisionOf)).toEqual([revision]);
-    const back = await paas.kit.until(RemoteSync, { name: "kept" }, has("Ready", "True", "Deployed"));
+    const back = await paas.environment.until(RemoteSync, { name: "kept" }, has("Ready", "True", "Deployed"));
     expect((await syncs.application("kept")).spec.image).toBe(back.status?.latestImage);
   } finally {
     await releaseImages();

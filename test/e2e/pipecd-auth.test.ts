@@ -42,8 +42,8 @@ const called = (): string[] =>
   pipecd.pods.plane(namespace).calls.map(({ service, method }) => `${service.split(".").at(-1)}.${method}`);
 
 test("calls a server with TLS whose certificate is signed by the given CA", async () => {
-  await pipecd.kit.until(Application, at("application-sample"), has("Ready", "True"), deadlineMillis);
-  const { spec } = await pipecd.kit.client.get(Deployment, at("controlplane-sample-server"));
+  await pipecd.environment.until(Application, at("application-sample"), has("Ready", "True"), deadlineMillis);
+  const { spec } = await pipecd.environment.client.get(Deployment, at("controlplane-sample-server"));
   const { args = [] } = (spec.template?.spec?.containers?.[0] ?? {}) as { args?: string[] };
   expect(args).toContain("--tls=true");
   expect(args).toContain("--cert-file=/etc/pipecd-tls/tls.crt");
@@ -51,14 +51,14 @@ test("calls a server with TLS whose certificate is signed by the given CA", asyn
   const stranger = createCertificateAuthority("stranger");
   await pipecd.patch(Secret, at("server-tls"), { data: { "ca.crt": base64(stranger.cert) } });
   await pipecd.patch(Piped, at("piped-sample"), { spec: { description: "changed" } });
-  const refused = await pipecd.kit.until(
+  const refused = await pipecd.environment.until(
     Piped,
     at("piped-sample"),
     has("Stalled", "True", "ServerNotTrusted"),
   );
   expect(conditionOf(refused, "Stalled")?.message).toMatch(/certificate/);
   await pipecd.patch(Secret, at("server-tls"), { data: { "ca.crt": base64(authority.cert) } });
-  await pipecd.kit.until(
+  await pipecd.environment.until(
     Piped,
     at("piped-sample"),
     ({ status }) => status?.registered?.description === "changed",
@@ -67,10 +67,10 @@ test("calls a server with TLS whose certificate is signed by the given CA", asyn
 
 test("uses generated API keys of its projects for every method of the APIService", async () => {
   await pipecd.patch(ControlPlane, at("controlplane-sample"), { spec: { bootstrapAPIKeys: true } });
-  await pipecd.kit.until(ControlPlane, at("controlplane-sample"), has("APIKeysReady", "True"));
-  await pipecd.kit.until(Application, at("application-sample"), has("Ready", "True"));
+  await pipecd.environment.until(ControlPlane, at("controlplane-sample"), has("APIKeysReady", "True"));
+  await pipecd.environment.until(Application, at("application-sample"), has("Ready", "True"));
   const secretName = "controlplane-sample-api-keys";
-  const { data, metadata } = await pipecd.kit.client.get(Secret, at(secretName));
+  const { data, metadata } = await pipecd.environment.client.get(Secret, at(secretName));
   expect(Object.keys(data ?? {})).toEqual(["quickstart"]);
   expect(metadata.ownerReferences).toMatchObject([{ kind: "ControlPlane" }]);
   await pipecd.untilQuiet();
@@ -78,13 +78,13 @@ test("uses generated API keys of its projects for every method of the APIService
   // From here on there is a key.
   const before = called().length;
   await pipecd.patch(Piped, at("piped-sample"), { spec: { description: "changed with a key" } });
-  await pipecd.kit.until(
+  await pipecd.environment.until(
     Piped,
     at("piped-sample"),
     ({ status }) => status?.registered?.description === "changed with a key",
   );
   await pipecd.patch(Application, at("application-sample"), { spec: { cloudProvider: "other" } });
-  await pipecd.kit.until(
+  await pipecd.environment.until(
     Application,
     at("application-sample"),
     ({ status }) => status?.registered?.provider === "other",
@@ -97,8 +97,8 @@ test("uses generated API keys of its projects for every method of the APIService
 
   // A lost key is disabled. The Secret never contains a disabled one.
   const since = called().length;
-  await pipecd.kit.client.delete(Secret, at(secretName), {});
-  const renewed = await pipecd.kit.until(
+  await pipecd.environment.client.delete(Secret, at(secretName), {});
+  const renewed = await pipecd.environment.until(
     Secret,
     at(secretName),
     (found) =>
@@ -117,13 +117,13 @@ test("uses generated API keys of its projects for every method of the APIService
 
 test("replaces an API key that was edited in its Secret, and disables the former one", async () => {
   const secret = at("controlplane-sample-api-keys");
-  const { data } = await pipecd.kit.client.get(Secret, secret);
+  const { data } = await pipecd.environment.client.get(Secret, secret);
   const key = Buffer.from(data?.quickstart ?? "", "base64").toString();
   const [id, rest = ""] = key.split(".");
   // PipeCD lists the same ID.
   const edited = base64(`${id}.${rest.split("").reverse().join("")}`);
   await pipecd.patch(Secret, secret, { data: { quickstart: edited } });
-  const renewed = await pipecd.kit.until(
+  const renewed = await pipecd.environment.until(
     Secret,
     secret,
     (found) =>
@@ -134,7 +134,7 @@ test("replaces an API key that was edited in its Secret, and disables the former
   const keys = pipecd.pods.plane(namespace).apiKeys();
   expect(keys.filter(({ disabled }) => !disabled)).toMatchObject([{ id: newID, name: "denrei" }]);
   await pipecd.patch(Piped, at("piped-sample"), { spec: { description: "changed with a renewed key" } });
-  await pipecd.kit.until(
+  await pipecd.environment.until(
     Piped,
     at("piped-sample"),
     ({ status }) => status?.registered?.description === "changed with a renewed key",
@@ -143,26 +143,26 @@ test("replaces an API key that was edited in its Secret, and disables the former
 
 test("disables the API key of a removed project, and removes it from the Secret", async () => {
   const plane = at("controlplane-sample");
-  const { spec } = await pipecd.kit.client.get(ControlPlane, plane);
+  const { spec } = await pipecd.environment.client.get(ControlPlane, plane);
   const projects = spec.config.projects ?? [];
   const configure = (all: typeof projects) =>
     pipecd.patch(ControlPlane, plane, { spec: { config: { projects: all } } });
   const entries = (...names: string[]) =>
-    pipecd.kit.until(
+    pipecd.environment.until(
       Secret,
       at("controlplane-sample-api-keys"),
       ({ data }) => Object.keys(data ?? {}).join() === names.join(),
     );
   await configure([...projects, { id: "second" }]);
   await entries("quickstart", "second");
-  await pipecd.kit.until(ControlPlane, plane, has("Ready", "True"));
+  await pipecd.environment.until(ControlPlane, plane, has("Ready", "True"));
   await pipecd.untilQuiet();
   await configure(projects);
   await entries("quickstart");
   const keys = pipecd.pods.plane(namespace).apiKeys();
   expect(keys.filter(({ project, disabled }) => project === "second" && !disabled)).toEqual([]);
   expect(keys.filter(({ project, disabled }) => project === "quickstart" && !disabled)).toHaveLength(1);
-  const { status } = await pipecd.kit.until(ControlPlane, plane, has("APIKeysReady", "True"));
+  const { status } = await pipecd.environment.until(ControlPlane, plane, has("APIKeysReady", "True"));
   expect(conditionOf({ status } as never, "APIKeysReady")?.message).toBe("each project has an API key");
 });
 
@@ -172,9 +172,13 @@ test("uses the user's own API key, and reports an invalid one", async () => {
   await pipecd.patch(Piped, at("piped-sample"), {
     spec: { apiKeySecretRef: { name: "own-key" }, description: "changed with a key of one's own" },
   });
-  const waiting = await pipecd.kit.until(Piped, at("piped-sample"), has("Ready", "False", "SecretNotFound"));
+  const waiting = await pipecd.environment.until(
+    Piped,
+    at("piped-sample"),
+    has("Ready", "False", "SecretNotFound"),
+  );
   expect(conditionOf(waiting)?.message).toContain("own-key");
   await pipecd.create(Secret, { metadata: at("own-key"), data: { "api-key": base64("not.akey") } });
-  await pipecd.kit.until(Piped, at("piped-sample"), has("Ready", "False", "Unauthenticated"));
+  await pipecd.environment.until(Piped, at("piped-sample"), has("Ready", "False", "Unauthenticated"));
   expect(pipecd.pods.plane(namespace).pipeds()).toEqual([before]);
 });

@@ -38,17 +38,17 @@ async function up(
     ),
   );
   const at = (name: string) => ({ namespace, name });
-  const { kit } = pipecd;
-  await kit.until(Application, at(names.application), has("Ready", "True"), deadlineMillis);
-  await kit.until(Piped, at(names.piped), has("Ready", "True"), deadlineMillis);
+  const { environment } = pipecd;
+  await environment.until(Application, at(names.application), has("Ready", "True"), deadlineMillis);
+  await environment.until(Piped, at(names.piped), has("Ready", "True"), deadlineMillis);
   return {
     at,
     server: pipecd.pods.plane(namespace),
     remove: (kind: Kind, name: string, propagation?: "Foreground") =>
-      kit.client.delete(kind, at(name), propagation ? { propagation } : {}),
-    gone: (kind: Kind, name: string) => kit.untilGone(kind, at(name), deadlineMillis),
+      environment.client.delete(kind, at(name), propagation ? { propagation } : {}),
+    gone: (kind: Kind, name: string) => environment.untilGone(kind, at(name), deadlineMillis),
     /** Methods of calls that change something, since it was ready. */
-    told: () =>
+    changes: () =>
       pipecd.pods
         .plane(namespace)
         .calls.filter(({ code }) => code === 0)
@@ -59,7 +59,10 @@ async function up(
         .filter(({ reason }) => reason === "CleanupSkipped")
         .map(({ note }) => note),
     roles: async () =>
-      [...(await kit.client.list(ClusterRole)).items, ...(await kit.client.list(ClusterRoleBinding)).items]
+      [
+        ...(await environment.client.list(ClusterRole)).items,
+        ...(await environment.client.list(ClusterRoleBinding)).items,
+      ]
         .map(({ metadata }) => metadata.name)
         .filter((name) => name.includes(`:${namespace}:`)),
   };
@@ -76,9 +79,9 @@ const isTryIn =
 describe.concurrent("in namespaces of their own", sideBySide, () => {
   test("deletes a namespace while everything runs, and leaves nothing in the cluster", async ({ expect }) => {
     const stack = await up("whole");
-    await pipecd.kit.client.delete(Namespace, { name: "whole" }, {});
+    await pipecd.environment.client.delete(Namespace, { name: "whole" }, {});
     // Kubernetes retries with a growing pause while something is left.
-    await pipecd.kit.untilGone(Namespace, { name: "whole" }, 180_000);
+    await pipecd.environment.untilGone(Namespace, { name: "whole" }, 180_000);
     expect(await stack.roles()).toEqual([]);
   });
 
@@ -115,7 +118,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     await stack.gone(any(Piped), names.piped);
     await stack.gone(any(Environment), names.environment);
     await stack.gone(any(ControlPlane), names.plane);
-    expect(stack.told()).toEqual([]);
+    expect(stack.changes()).toEqual([]);
     await expect.poll(() => stack.skipped(names.application), { timeout: deadlineMillis }).toHaveLength(1);
   });
 
@@ -124,7 +127,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
   }) => {
     const stack = await up("serverless");
     await stack.remove(any(ControlPlane), names.plane);
-    await pipecd.kit.until(
+    await pipecd.environment.until(
       ControlPlane,
       stack.at(names.plane),
       has("Ready", "False", "InUse"),
@@ -136,7 +139,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     await stack.remove(any(Piped), names.piped);
     await stack.gone(any(Application), names.application);
     await stack.gone(any(Piped), names.piped);
-    expect(stack.told()).toEqual([]);
+    expect(stack.changes()).toEqual([]);
   });
 
   test("a control plane waits for its dependents, names them, and is deleted with the last one", async ({
@@ -144,7 +147,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
   }) => {
     const stack = await up("waiting");
     await stack.remove(any(ControlPlane), names.plane);
-    const waiting = await pipecd.kit.until(
+    const waiting = await pipecd.environment.until(
       ControlPlane,
       stack.at(names.plane),
       has("Ready", "False", "InUse"),
@@ -158,7 +161,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     ])
       expect(message).toContain(text);
     await stack.remove(any(Piped), names.piped);
-    const piped = await pipecd.kit.until(
+    const piped = await pipecd.environment.until(
       Piped,
       stack.at(names.piped),
       has("Ready", "False", "InUse"),
@@ -166,22 +169,22 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     );
     expect(conditionOf(piped)?.message).toContain(names.application);
     await stack.remove(any(Environment), names.environment);
-    const environment = await pipecd.kit.until(
+    const pipecdEnvironment = await pipecd.environment.until(
       Environment,
       stack.at(names.environment),
       has("Ready", "False", "InUse"),
       deadlineMillis,
     );
-    expect(conditionOf(environment)?.message).toContain("Piped piped-sample");
+    expect(conditionOf(pipecdEnvironment)?.message).toContain("Piped piped-sample");
     await stack.remove(any(Minio), "minio-sample");
-    const store = await pipecd.kit.until(
+    const store = await pipecd.environment.until(
       Minio,
       stack.at("minio-sample"),
       has("Ready", "False", "InUse"),
       deadlineMillis,
     );
     expect(conditionOf(store)?.message).toContain(names.plane);
-    expect(stack.told()).toEqual([]);
+    expect(stack.changes()).toEqual([]);
 
     await stack.remove(any(Application), names.application);
     for (const [kind, name] of [
@@ -192,10 +195,10 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
       [any(Minio), "minio-sample"],
     ] as const)
       await stack.gone(kind, name);
-    expect(stack.told()).toEqual(["DeleteApplication", "DisablePiped"]);
+    expect(stack.changes()).toEqual(["DeleteApplication", "DisablePiped"]);
     // Objects that were not deleted stay.
     expect(
-      (await pipecd.kit.client.get(Mysql, stack.at("mysql-sample"))).metadata.deletionTimestamp,
+      (await pipecd.environment.client.get(Mysql, stack.at("mysql-sample"))).metadata.deletionTimestamp,
     ).toBeUndefined();
   });
 
@@ -206,7 +209,12 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     stack.server.outage.datastore = true;
     // The store is not expected back, because it is being deleted.
     await stack.remove(any(Mysql), "mysql-sample");
-    await pipecd.kit.until(Mysql, stack.at("mysql-sample"), has("Ready", "False", "InUse"), deadlineMillis);
+    await pipecd.environment.until(
+      Mysql,
+      stack.at("mysql-sample"),
+      has("Ready", "False", "InUse"),
+      deadlineMillis,
+    );
     await stack.remove(any(Application), names.application);
     await stack.gone(any(Application), names.application);
     await expect
@@ -220,7 +228,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     const stack = await up("patient");
     stack.server.die();
     await stack.remove(any(Application), names.application);
-    const blocked = await pipecd.kit.until(
+    const blocked = await pipecd.environment.until(
       Application,
       stack.at(names.application),
       has("Stalled", "True", "ServerUnavailable"),
@@ -232,7 +240,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     const tries = () => pipecd.workers.flatMap(({ log }) => log.records()).filter(isTryIn("patient")).length;
     const before = tries();
     await expect.poll(tries, { timeout: deadlineMillis }).toBeGreaterThanOrEqual(before + 3);
-    expect((await pipecd.kit.client.get(Application, stack.at(names.application))).metadata.uid).toBe(
+    expect((await pipecd.environment.client.get(Application, stack.at(names.application))).metadata.uid).toBe(
       blocked.metadata.uid,
     );
     await pipecd.patch(Application, stack.at(names.application), {
@@ -243,12 +251,12 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     // Another one, whose deletion reaches the server once it is back.
     await stack.remove(any(Piped), names.piped);
     await stack.gone(any(Piped), names.piped);
-    expect(stack.told()).toEqual(["DisablePiped"]);
+    expect(stack.changes()).toEqual(["DisablePiped"]);
   });
 
   test("does not delete at PipeCD what was already deleted there", async ({ expect }) => {
     const stack = await up("forgotten");
-    const { data } = await pipecd.kit.client.get(Secret, stack.at("pipecd"));
+    const { data } = await pipecd.environment.client.get(Secret, stack.at("pipecd"));
     const { applications, pipeds } = pipecdClient({
       profile: "C",
       projectID: "quickstart",
@@ -264,7 +272,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     await stack.remove(any(Piped), names.piped);
     await stack.gone(any(Application), names.application);
     await stack.gone(any(Piped), names.piped);
-    expect(stack.told()).toEqual(["DeleteApplication", "DisablePiped"]);
+    expect(stack.changes()).toEqual(["DeleteApplication", "DisablePiped"]);
     expect(await stack.skipped(names.application)).toEqual([]);
     expect(await stack.skipped(names.piped)).toEqual([]);
   });

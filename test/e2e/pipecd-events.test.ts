@@ -28,9 +28,9 @@ describe("an image that the PaaS has built", () => {
   let kpack: Kpack;
   let paas: Replica;
   beforeAll(async () => {
-    kpack = await startKpack({ client: pipecd.kit.client, steps: "first and last" });
+    kpack = await startKpack({ client: pipecd.environment.client, steps: "first and last" });
     await kpack.builder("default", "ready");
-    paas = await pipecd.kit.worker("paas-1", ["modoki-application", "modoki-remotesync"]);
+    paas = await pipecd.environment.worker("paas-1", ["modoki-application", "modoki-remotesync"]);
     const data = { username: "eA==", password: "eA==" };
     await stack.create(
       Secret as never,

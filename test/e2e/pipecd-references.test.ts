@@ -157,7 +157,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     await expect
       .poll(
         async () => {
-          await pipecd.kit.client.mergePatch(
+          await pipecd.environment.client.mergePatch(
             Piped,
             stack.at(names.piped),
             { metadata: { annotations: { touched: String(performance.now()) } } },

@@ -189,7 +189,7 @@ test("sets finalizers before it creates anything at PipeCD, and ignores those of
     .poll(async () => (await stack.list(Deployment)).map(({ metadata }) => metadata.name), polling)
     .not.toContain(names.piped);
   // Another client's finalizer does not matter: nothing is created again (22).
-  await pipecd.kit.client.mergePatch(
+  await pipecd.environment.client.mergePatch(
     Piped,
     stack.at(names.piped),
     { metadata: { annotations: { touched: "yes" } } },
@@ -289,7 +289,7 @@ test("each namespace has its own control plane, and objects of one name in two o
   expect(enabledPipeds(two)).toHaveLength(1);
   expect((await keyOf(one)).key).not.toBe((await keyOf(two)).key);
   for (const kind of [any(ClusterRole), any(ClusterRoleBinding)]) {
-    const found = (await pipecd.kit.client.list(kind)).items.map(({ metadata }) => metadata.name);
+    const found = (await pipecd.environment.client.list(kind)).items.map(({ metadata }) => metadata.name);
     expect(found).toContain(`pipecd:one:${names.piped}`);
     expect(found).toContain(`pipecd:two:${names.piped}`);
   }
@@ -297,13 +297,14 @@ test("each namespace has its own control plane, and objects of one name in two o
   await two.delete(any(Piped), names.piped);
   await two.untilGone(any(Piped), names.piped);
   const role = { name: `pipecd:two:${names.piped}` };
-  for (const kind of [any(ClusterRole), any(ClusterRoleBinding)]) await pipecd.kit.untilGone(kind, role);
-  await pipecd.kit.client.get(ClusterRole, { name: `pipecd:one:${names.piped}` });
+  for (const kind of [any(ClusterRole), any(ClusterRoleBinding)])
+    await pipecd.environment.untilGone(kind, role);
+  await pipecd.environment.client.get(ClusterRole, { name: `pipecd:one:${names.piped}` });
   await one.ready(Application, names.application);
 });
 
 test("Events state their meaning (23)", async () => {
-  const { items } = await pipecd.kit.client.list(Event);
+  const { items } = await pipecd.environment.client.list(Event);
   const ours = items.filter(({ regarding }) =>
     [Piped, Environment, Application, ControlPlane].some(({ kind }) => kind === regarding.kind),
   );

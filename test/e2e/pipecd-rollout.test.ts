@@ -84,13 +84,13 @@ test("reports the last log lines of pods whose configuration PipeCD's programs c
   const text = JSON.stringify({ apiVersion: "pipecd.dev/v1beta1", kind: "ControlPlane", spec: config });
   const namespace = "rollout-crash";
   await pipecd.namespace(namespace);
-  const { client } = pipecd.kit;
+  const { client } = pipecd.environment;
   await client.create(ConfigMap, configMap(namespace, text), { fieldManager: "test" });
   const labels = { app: "crash", "pipecd.kanatakita.com/control-plane": "other" };
   const containers = [{ name: "ops", image: "ghcr.io/pipe-cd/pipecd:v0.57.0" }];
   const pod = { metadata: { name: "ops", labels }, spec: { containers } };
   await client.request({ method: "POST", path: resourcePath(Pod, namespace), body: pod });
-  const found = await pipecd.kit.until(
+  const found = await pipecd.environment.until(
     Pod as Kind,
     { namespace, name: "ops" },
     (one) => (one.status as { phase?: string } | undefined)?.phase === "Running",

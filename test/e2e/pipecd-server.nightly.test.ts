@@ -67,8 +67,12 @@ describe.each([
       }
       return object;
     });
-    const { status } = await pipecd.kit.until(Application, at("application-sample"), has("Ready", "True"));
-    const piped = await pipecd.kit.until(Piped, at("piped-sample"), has("Ready", "True"));
+    const { status } = await pipecd.environment.until(
+      Application,
+      at("application-sample"),
+      has("Ready", "True"),
+    );
+    const piped = await pipecd.environment.until(Piped, at("piped-sample"), has("Ready", "True"));
     const [record, ...others] = await records();
     expect(others).toEqual([]);
     expect(record).toMatchObject({
@@ -86,10 +90,14 @@ describe.each([
         provider: "kubernetes-default",
       },
     ]);
-    const environment = await pipecd.kit.until(Environment, at("environment-sample"), has("Ready", "True"));
-    if (profile === "L0") expect(record?.environmentIDs).toEqual([environment.status?.environmentID]);
+    const pipecdEnvironment = await pipecd.environment.until(
+      Environment,
+      at("environment-sample"),
+      has("Ready", "True"),
+    );
+    if (profile === "L0") expect(record?.environmentIDs).toEqual([pipecdEnvironment.status?.environmentID]);
     if (profile === "C")
-      await pipecd.kit.until(ControlPlane, at("controlplane-sample"), has("APIKeysReady", "True"));
+      await pipecd.environment.until(ControlPlane, at("controlplane-sample"), has("APIKeysReady", "True"));
   });
 
   const codeFor = async ({ data, metadata }: Stored<SecretObject>): Promise<number> => {
@@ -108,10 +116,10 @@ describe.each([
   };
 
   test("creates another key for the same piped when the first one is lost, and deletes the lost one", async () => {
-    const before = await pipecd.kit.client.get(Secret, at("piped-sample"));
+    const before = await pipecd.environment.client.get(Secret, at("piped-sample"));
     expect(await codeFor(before)).toBe(0);
-    await pipecd.kit.client.delete(Secret, at("piped-sample"), {});
-    const after = await pipecd.kit.until(
+    await pipecd.environment.client.delete(Secret, at("piped-sample"), {});
+    const after = await pipecd.environment.until(
       Secret,
       at("piped-sample"),
       ({ data, metadata }) =>
@@ -131,9 +139,9 @@ describe.each([
   });
 
   test("keeps the live application when the new repository is mistyped", async () => {
-    const { status } = await pipecd.kit.client.get(Application, at("application-sample"));
+    const { status } = await pipecd.environment.client.get(Application, at("application-sample"));
     const refused = async (reason: string) => {
-      const found = await pipecd.kit.until(
+      const found = await pipecd.environment.until(
         Application,
         at("application-sample"),
         (object) => conditionOf(object, "Ready")?.reason === reason,
@@ -146,13 +154,13 @@ describe.each([
     const live = { id: status?.applicationID, repository: "examples", path: "kubernetes/canary" };
     expect(await client.applications.list(record?.id ?? "")).toMatchObject([live]);
     await pipecd.patch(Application, at("application-sample"), { spec: { repository: "examples" } });
-    await pipecd.kit.until(Application, at("application-sample"), has("Ready", "True"));
+    await pipecd.environment.until(Application, at("application-sample"), has("Ready", "True"));
     expect(await client.applications.list(record?.id ?? "")).toMatchObject([live]);
   });
 
   test("receives edits and deletions", async () => {
     await pipecd.patch(Application, at("application-sample"), { spec: { path: "kubernetes/simple" } });
-    const { status } = await pipecd.kit.until(
+    const { status } = await pipecd.environment.until(
       Application,
       at("application-sample"),
       (found) => found.status?.registered?.path === "kubernetes/simple" && has("Ready", "True")(found),
@@ -161,12 +169,12 @@ describe.each([
     const found = await client.applications.list(record?.id ?? "");
     expect(found).toMatchObject([{ id: status?.applicationID, path: "kubernetes/simple" }]);
     for (const kind of stackKinds as readonly Kind[])
-      for (const { metadata } of await pipecd.kit.list(kind, namespace))
-        await pipecd.kit.client.delete(kind, at(metadata.name), {});
+      for (const { metadata } of await pipecd.environment.list(kind, namespace))
+        await pipecd.environment.client.delete(kind, at(metadata.name), {});
     for (const kind of [Application, Piped, Environment, ControlPlane] as unknown as Kind[])
-      await pipecd.kit.untilGone(kind, at(`${kind.kind.toLowerCase()}-sample`));
+      await pipecd.environment.untilGone(kind, at(`${kind.kind.toLowerCase()}-sample`));
     expect(await client.applications.list(record?.id ?? "")).toEqual([]);
     expect(await records()).toMatchObject([{ disabled: true }]);
-    await pipecd.kit.untilGone(Deployment, at("controlplane-sample-server"));
+    await pipecd.environment.untilGone(Deployment, at("controlplane-sample-server"));
   });
 });

@@ -23,9 +23,9 @@ const callsOf = (method: string) =>
 test("the sample becomes ready, and its Application deploys to targets of plugins", async () => {
   await pipecd.namespace(namespace);
   await pipecd.apply("v1", namespace);
-  const { kit } = pipecd;
-  await kit.until(Piped, at("piped-sample"), has("Ready", "True"), deadlineMillis);
-  const application = await kit.until(Application, at("application-sample"), has("Ready", "True"));
+  const { environment } = pipecd;
+  await environment.until(Piped, at("piped-sample"), has("Ready", "True"), deadlineMillis);
+  const application = await environment.until(Application, at("application-sample"), has("Ready", "True"));
   expect(application.status?.registered).toMatchObject({
     provider: "",
     deployTargets: [{ plugin: "kubernetes", names: ["local"] }],
@@ -37,26 +37,26 @@ test("the sample becomes ready, and its Application deploys to targets of plugin
   expect(callsOf("ReportPipedMeta").at(-1)?.request).toMatchObject({
     plugins: [{ name: "kubernetes", deployTargets: ["local"] }, { name: "wait" }],
   });
-  const config = await kit.client.get(ConfigMap, at("piped-sample"));
+  const config = await environment.client.get(ConfigMap, at("piped-sample"));
   expect(Object.values(config.data ?? {}).join()).toContain("port: 7001");
-  const deployment = await kit.client.get(Deployment, at("piped-sample"));
+  const deployment = await environment.client.get(Deployment, at("piped-sample"));
   const images = deployment.spec.template?.spec?.containers?.map(({ image }) => image);
   expect(images).toEqual(["ghcr.io/pipe-cd/pipedv1-exp:v1.0.0-rc6"]);
 });
 
 test("another deploy target changes the Application in place", async () => {
-  const { kit } = pipecd;
-  const piped = await kit.client.get(Piped, at("piped-sample"));
+  const { environment } = pipecd;
+  const piped = await environment.client.get(Piped, at("piped-sample"));
   const plugins = (piped.spec.plugins ?? []).map((plugin) =>
     plugin.kubernetes
       ? { ...plugin, kubernetes: { deployTargets: [{ name: "local" }, { name: "other" }] } }
       : plugin,
   );
-  await kit.client.mergePatch(Piped, at("piped-sample"), { spec: { plugins } }, manager);
-  const { status } = await kit.client.get(Application, at("application-sample"));
+  await environment.client.mergePatch(Piped, at("piped-sample"), { spec: { plugins } }, manager);
+  const { status } = await environment.client.get(Application, at("application-sample"));
   const wanted = { spec: { deployTargetsByPlugin: { kubernetes: ["other"] } } };
-  await kit.client.mergePatch(Application, at("application-sample"), wanted, manager);
-  const changed = await kit.until(
+  await environment.client.mergePatch(Application, at("application-sample"), wanted, manager);
+  const changed = await environment.until(
     Application,
     at("application-sample"),
     (found) => found.status?.registered?.deployTargets?.[0]?.names[0] === "other",
@@ -68,13 +68,13 @@ test("another deploy target changes the Application in place", async () => {
 });
 
 test("returns to an agent of v0 with a provider, and leaves no deploy target", async () => {
-  const { kit } = pipecd;
-  const { status } = await kit.client.get(Application, at("application-sample"));
+  const { environment } = pipecd;
+  const { status } = await environment.client.get(Application, at("application-sample"));
   const v0 = { spec: { version: "v0.57.0", plugins: null } };
-  await kit.client.mergePatch(Piped, at("piped-sample"), v0, manager);
+  await environment.client.mergePatch(Piped, at("piped-sample"), v0, manager);
   const wanted = { spec: { deployTargetsByPlugin: null, kind: "Kubernetes" } };
-  await kit.client.mergePatch(Application, at("application-sample"), wanted, manager);
-  const former = await kit.until(
+  await environment.client.mergePatch(Application, at("application-sample"), wanted, manager);
+  const former = await environment.until(
     Application,
     at("application-sample"),
     (found) => found.status?.registered?.provider === "kubernetes-default",
@@ -83,10 +83,10 @@ test("returns to an agent of v0 with a provider, and leaves no deploy target", a
   expect(former.status?.applicationID).toBe(status?.applicationID);
   const { spec } = sample("v1").find(({ kind }) => kind === "Piped") as SampleObject;
   const v1 = { spec: { version: spec.version, plugins: spec.plugins } };
-  await kit.client.mergePatch(Piped, at("piped-sample"), v1, manager);
+  await environment.client.mergePatch(Piped, at("piped-sample"), v1, manager);
   const again = { spec: { deployTargetsByPlugin: { kubernetes: ["local"] } } };
-  await kit.client.mergePatch(Application, at("application-sample"), again, manager);
-  await kit.until(
+  await environment.client.mergePatch(Application, at("application-sample"), again, manager);
+  await environment.until(
     Application,
     at("application-sample"),
     (found) => found.status?.registered?.deployTargets?.[0]?.names[0] === "local",
@@ -94,10 +94,10 @@ test("returns to an agent of v0 with a provider, and leaves no deploy target", a
 });
 
 test("rejects an unknown deploy target with its path", async () => {
-  const { kit } = pipecd;
+  const { environment } = pipecd;
   const wanted = { spec: { deployTargetsByPlugin: { kubernetes: ["nowhere"] } } };
-  await kit.client.mergePatch(Application, at("application-sample"), wanted, manager);
-  const refused = await kit.until(
+  await environment.client.mergePatch(Application, at("application-sample"), wanted, manager);
+  const refused = await environment.until(
     Application,
     at("application-sample"),
     has("Ready", "False", "ConfigInvalid"),
@@ -112,7 +112,7 @@ test("rejects an agent of v1 at an older control plane", async () => {
   await pipecd.apply("v1", "old-plane-v1", (object) =>
     object.kind === "ControlPlane" ? { ...object, spec: { ...object.spec, version: "v0.51.3" } } : object,
   );
-  const refused = await pipecd.kit.until(
+  const refused = await pipecd.environment.until(
     Piped,
     { namespace: "old-plane-v1", name: "piped-sample" },
     has("Ready", "False", "VersionMismatch"),
@@ -150,5 +150,5 @@ test.each<readonly [what: string, change: (plugins: SampleObject["spec"][]) => v
   change(piped.spec.plugins);
   const metadata = { name: "refused", namespace };
   const refused = { ...piped, metadata } as unknown as Piped;
-  await expect(pipecd.kit.client.create(Piped, refused, manager)).rejects.toThrow(message);
+  await expect(pipecd.environment.client.create(Piped, refused, manager)).rejects.toThrow(message);
 });

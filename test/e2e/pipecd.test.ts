@@ -41,16 +41,20 @@ describe.each([
         ? { ...object, spec: { ...object.spec, repository: "examples" } }
         : object,
     );
-    const { kit } = pipecd;
-    const application = await kit.until(
+    const { environment } = pipecd;
+    const application = await environment.until(
       Application,
       at("application-sample"),
       has("Ready", "True"),
       deadlineMillis,
     );
-    const plane = await kit.until(ControlPlane, at("controlplane-sample"), has("Ready", "True"));
-    const environment = await kit.until(Environment, at("environment-sample"), has("Ready", "True"));
-    const piped = await kit.until(Piped, at("piped-sample"), has("Ready", "True"));
+    const plane = await environment.until(ControlPlane, at("controlplane-sample"), has("Ready", "True"));
+    const pipecdEnvironment = await environment.until(
+      Environment,
+      at("environment-sample"),
+      has("Ready", "True"),
+    );
+    const piped = await environment.until(Piped, at("piped-sample"), has("Ready", "True"));
     expect(plane.status).toMatchObject({
       availableGatewayReplicas: 1,
       availableServerReplicas: 1,
@@ -58,17 +62,17 @@ describe.each([
       availableOpsReplicas: 1,
     });
     expect(piped.status?.availableReplicas).toBe(1);
-    expect(names(await kit.list(Deployment, namespace))).toEqual([
+    expect(names(await environment.list(Deployment, namespace))).toEqual([
       "controlplane-sample-cache",
       "controlplane-sample-gateway",
       "controlplane-sample-ops",
       "controlplane-sample-server",
       "piped-sample",
     ]);
-    expect(names(await kit.list(StatefulSet, namespace))).toEqual(
+    expect(names(await environment.list(StatefulSet, namespace))).toEqual(
       ["minio-sample-minio", `${storeName}-sample-${storeName}`].sort(),
     );
-    expect(names(await kit.list(Service, namespace))).toEqual(
+    expect(names(await environment.list(Service, namespace))).toEqual(
       [
         "controlplane-sample-cache",
         "controlplane-sample-gateway",
@@ -80,10 +84,10 @@ describe.each([
         "piped-sample",
       ].sort(),
     );
-    expect(names(await kit.list(ServiceAccount, namespace))).toEqual(["default", "piped-sample"]);
+    expect(names(await environment.list(ServiceAccount, namespace))).toEqual(["default", "piped-sample"]);
     const server = pipecd.pods.plane(namespace);
     expect(server.profile).toBe(profile === "c" ? "C" : "L0");
-    expect(environment.status?.environmentID).toBeTruthy();
+    expect(pipecdEnvironment.status?.environmentID).toBeTruthy();
     expect(server.pipeds()).toMatchObject([
       {
         id: piped.status?.pipedID,
@@ -91,7 +95,7 @@ describe.each([
         description: "test",
         disabled: false,
         repositories: ["examples"],
-        environments: profile === "l0" ? [environment.status?.environmentID] : [],
+        environments: profile === "l0" ? [pipecdEnvironment.status?.environmentID] : [],
       },
     ]);
     expect(server.applications()).toMatchObject([
@@ -104,27 +108,27 @@ describe.each([
         provider: "kubernetes-default",
       },
     ]);
-    await kit.until(Minio, at("minio-sample"), has("Ready", "True"));
-    await kit.until(store as typeof Mongo, at(`${storeName}-sample`), has("Ready", "True"));
+    await environment.until(Minio, at("minio-sample"), has("Ready", "True"));
+    await environment.until(store as typeof Mongo, at(`${storeName}-sample`), has("Ready", "True"));
   });
 
   test("is deleted in the right order when everything is deleted at once", async () => {
-    const { kit } = pipecd;
-    const leaving = await departures(kit.client, namespace, stackKinds);
+    const { environment } = pipecd;
+    const leaving = await departures(environment.client, namespace, stackKinds);
     const kinds = stackKinds.toReversed();
     for (const kind of kinds)
-      for (const { metadata } of await kit.list(kind, namespace))
-        await kit.client.delete(kind, { namespace, name: metadata.name }, {});
+      for (const { metadata } of await environment.list(kind, namespace))
+        await environment.client.delete(kind, { namespace, name: metadata.name }, {});
     for (const kind of kinds)
-      for (const { metadata } of await kit.list(kind, namespace))
-        await kit.untilGone(kind, { namespace, name: metadata.name });
+      for (const { metadata } of await environment.list(kind, namespace))
+        await environment.untilGone(kind, { namespace, name: metadata.name });
     await expect.poll(() => leaving.gone(), { timeout: 60_000 }).toHaveLength(6);
     const gone = leaving.gone().map((text) => text.split(" ")[0]);
     expect(gone.slice(0, 4)).toEqual(["Application", "Piped", "Environment", "ControlPlane"]);
     leaving.stop();
     const roles = [
-      ...(await kit.client.list(ClusterRole)).items,
-      ...(await kit.client.list(ClusterRoleBinding)).items,
+      ...(await environment.client.list(ClusterRole)).items,
+      ...(await environment.client.list(ClusterRoleBinding)).items,
     ];
     expect(names(roles).filter((name) => name.includes(namespace))).toEqual([]);
     const server = pipecd.pods.plane(namespace);
@@ -135,10 +139,12 @@ describe.each([
     expect(called).toContain(profile === "c" ? "DeleteApplication" : "DisableApplication");
     for (const kind of [Deployment, StatefulSet, Service] as const)
       await expect
-        .poll(async () => names(await kit.list(kind as typeof Service, namespace)), { timeout: 60_000 })
+        .poll(async () => names(await environment.list(kind as typeof Service, namespace)), {
+          timeout: 60_000,
+        })
         .toEqual([]);
-    await kit.client.delete(Namespace, { name: namespace }, {});
+    await environment.client.delete(Namespace, { name: namespace }, {});
     // Kubernetes retries with a growing pause while something is left.
-    await kit.untilGone(Namespace, { name: namespace }, 180_000);
+    await environment.untilGone(Namespace, { name: namespace }, 180_000);
   });
 });

@@ -19,36 +19,41 @@ const Event = externalKind<KubeObject & { reason: string; regarding: { name: str
   kind: "Event",
   plural: "events",
 });
-let kit: LocalTestEnvironment;
+let environment: LocalTestEnvironment;
 
 beforeAll(async () => {
-  kit = await startLocalTestEnvironment();
-  await createNamespace(kit.client, "denrei");
-  await optIn(kit.client, "denrei");
-  await grant(kit.client, roleManifests({ functions, bridge: functions, namespace: "denrei" }));
+  environment = await startLocalTestEnvironment();
+  await createNamespace(environment.client, "denrei");
+  await optIn(environment.client, "denrei");
+  await grant(environment.client, roleManifests({ functions, bridge: functions, namespace: "denrei" }));
   const env = { [wordsVariable]: "Doko,Zun,Zun,Zun,Zun,Doko" };
-  const worker = await kit.platform.kubeconfigFor(accountUser("denrei-hikawa"));
-  const bridge = await kit.platform.kubeconfigFor(accountUser("denrei-bridge"));
-  await kit.bridge("bridge-1", { env: { KUBECONFIG: bridge } });
-  await kit.worker("worker-1", ["hikawa"], { env: { ...env, KUBECONFIG: worker } });
+  const worker = await environment.platform.kubeconfigFor(accountUser("denrei-hikawa"));
+  const bridge = await environment.platform.kubeconfigFor(accountUser("denrei-bridge"));
+  await environment.bridge("bridge-1", { env: { KUBECONFIG: bridge } });
+  await environment.worker("worker-1", ["hikawa"], { env: { ...env, KUBECONFIG: worker } });
 });
-afterAll(() => kit?.stop());
+afterAll(() => environment?.stop());
 
 test("finishes a song, and reports one that it cannot sing in a condition and an Event", async () => {
-  await kit.client.create(Hikawa, hikawa("allowed", 0), { fieldManager: "test" });
-  await kit.until(Hikawa, { name: "allowed" }, isFinished);
-  await expectFinishedSongs(kit, ["allowed"]);
-  await kit.client.create(Hikawa, hikawa("n".repeat(250), 0), { fieldManager: "test" });
+  await environment.client.create(Hikawa, hikawa("allowed", 0), { fieldManager: "test" });
+  await environment.until(Hikawa, { name: "allowed" }, isFinished);
+  await expectFinishedSongs(environment, ["allowed"]);
+  await environment.client.create(Hikawa, hikawa("n".repeat(250), 0), { fieldManager: "test" });
   await expect
-    .poll(async () => (await kit.list(Event)).map(({ reason, regarding }) => [reason, regarding.name]), {
-      timeout: 60_000,
-    })
+    .poll(
+      async () => (await environment.list(Event)).map(({ reason, regarding }) => [reason, regarding.name]),
+      {
+        timeout: 60_000,
+      },
+    )
     .toContainEqual(["NameTooLong", "n".repeat(250)]);
 });
 
 test("the roles allow no more: a worker may not list, and a bridge may not write", async () => {
   const as = async (user: string) =>
-    kubeClient(await openConnection(loadKubeconfig({ path: await kit.platform.kubeconfigFor(user) })));
+    kubeClient(
+      await openConnection(loadKubeconfig({ path: await environment.platform.kubeconfigFor(user) })),
+    );
   const worker = await as(accountUser("denrei-hikawa"));
   const bridge = await as(accountUser("denrei-bridge"));
   await expect(worker.list(Zundoko, "default")).rejects.toThrow(/403.*denrei rbac/);

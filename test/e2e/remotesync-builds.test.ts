@@ -33,7 +33,7 @@ test("deploys another digest of the same revision for a new stack, and stays rea
   await paas.untilQuiet();
   const before = conditionOf(await syncs.get("stack"));
   await paas.kpack.newStack();
-  const digest = await paas.kit
+  const digest = await paas.environment
     .until(
       RemoteSync,
       { name: "stack" },
@@ -93,9 +93,9 @@ test("an edited builder causes no failure and no write", async () => {
   const [before, writes] = [await syncs.get("edited"), await paas.writes()];
   for (let edit = 0; edit < 5; edit++) {
     await paas.kpack.builder("edited", "not-ready");
-    await paas.kit.until(Image, { name: "modoki-edited" }, has("Ready", "False", "BuilderNotReady"));
+    await paas.environment.until(Image, { name: "modoki-edited" }, has("Ready", "False", "BuilderNotReady"));
     await paas.kpack.builder("edited", "ready");
-    await paas.kit.until(Image, { name: "modoki-edited" }, has("Ready", "True"));
+    await paas.environment.until(Image, { name: "modoki-edited" }, has("Ready", "True"));
   }
   await paas.untilQuiet();
   expect(await syncs.get("edited")).toEqual(before);
@@ -105,7 +105,10 @@ test("an edited builder causes no failure and no write", async () => {
 test("builds an Image without a registry Secret, with no empty reference anywhere", async () => {
   await syncs.branch("open");
   await syncs.start("open", { branch: "open" }, { image: { name: `${registry}/acme/web`, secretName: "" } });
-  const account = await paas.kit.client.get(ServiceAccount, { namespace, name: "modoki-open-builder" });
+  const account = await paas.environment.client.get(ServiceAccount, {
+    namespace,
+    name: "modoki-open-builder",
+  });
   expect(account.secrets).toEqual([{ name: secrets.git }]);
   expect(account.imagePullSecrets ?? []).toEqual([]);
   expect((await syncs.application("open")).spec.imagePullSecrets ?? []).toEqual([]);
@@ -140,7 +143,7 @@ test("reports settings that change while kpack's webhooks are unavailable as a w
   expect(waiting.status?.warning).toContain("failed calling webhook");
   expect(waiting.status?.latestImage).toBe(status?.latestImage);
   await paas.kpack.webhook.restart();
-  const done = await paas.kit.until(
+  const done = await paas.environment.until(
     RemoteSync,
     { name: "changed" },
     (sync) => has("Ready", "True", "Deployed")(sync) && sync.status?.buildNumber === 2,
@@ -164,10 +167,10 @@ test("neither changes nor deletes an Image of its name that it does not own", as
   const taken = await syncs.until("taken", "NameTaken");
   expect(taken.status?.message).toContain("Image modoki-taken");
   await paas.untilQuiet();
-  const now = await paas.kit.client.get(Image, { namespace, name: "modoki-taken" });
+  const now = await paas.environment.client.get(Image, { namespace, name: "modoki-taken" });
   expect(now.metadata).toMatchObject({ uid: theirs.metadata.uid, generation: theirs.metadata.generation });
   const delay = await changeBeforeTimer(paas, "modoki-remotesync", { namespace, name: "taken" }, () =>
-    paas.kit.client.delete(Image, now.metadata, {}),
+    paas.environment.client.delete(Image, now.metadata, {}),
   );
   expect(delay).toBeLessThanOrEqual(5000);
   await syncs.ready("taken");
@@ -180,7 +183,7 @@ describe.concurrent("builds", () => {
     await syncs.steer("lost", { "sim.kpk/hold-step": "export" });
     paas.kpack.loseNextReference({ namespace, name: "modoki-lost" });
     const revision = await syncs.push("lost");
-    const building = await paas.kit.until(
+    const building = await paas.environment.until(
       RemoteSync,
       { name: "lost" },
       (sync) => sync.status?.buildNumber === 2 && has("Built", "Unknown", "Building")(sync),
@@ -190,7 +193,7 @@ describe.concurrent("builds", () => {
     expect(image.status?.latestBuildRef).toBe("modoki-lost-build-1");
     // The Build exists before its pod.
     const pod = { name: "modoki-lost-build-2-build-pod" };
-    await paas.kit.until(Pod, pod, () => true);
+    await paas.environment.until(Pod, pod, () => true);
     await paas.patch(Pod, pod.name, { metadata: { annotations: { "sim.kpk/hold-step": null } } });
     const done = await syncs.ready("lost", revision);
     expect(done.status?.latestImage).not.toBe(status?.latestImage);
@@ -213,14 +216,17 @@ describe.concurrent("builds", () => {
   }) => {
     await syncs.start("unlucky");
     const account = "modoki-unlucky-builder";
-    const { secrets: before = [] } = await paas.kit.client.get(ServiceAccount, { namespace, name: account });
+    const { secrets: before = [] } = await paas.environment.client.get(ServiceAccount, {
+      namespace,
+      name: account,
+    });
     await paas.patch(ServiceAccount, account, { secrets: [...before, { name: "not-there" }] });
     const revision = await syncs.push("unlucky");
     const waiting = await syncs.until("unlucky", "BuildNotStarted");
     expect(waiting.status?.message).toMatch(/secrets "not-there" not found\. Retrying\./);
     expect(waiting.status?.lastFailure).toMatchObject({ revision });
     expect(waiting.status?.lastFailure).not.toHaveProperty("step");
-    const again = await paas.kit.until(
+    const again = await paas.environment.until(
       RemoteSync,
       { name: "unlucky" },
       (sync) => sync.status?.buildNumber === 3 && has("Built", "False", "BuildNotStarted")(sync),
@@ -256,11 +262,11 @@ describe.concurrent("builds that change", () => {
     await syncs.ready("going");
     await syncs.steer("going", { "sim.kpk/hold-step": "export" });
     const revision = await syncs.push("going");
-    await paas.kit.until(RemoteSync, { name: "going" }, ({ status }) => status?.buildNumber === 2);
+    await paas.environment.until(RemoteSync, { name: "going" }, ({ status }) => status?.buildNumber === 2);
     const pod = "modoki-going-build-2-build-pod";
-    await paas.kit.until(Pod, { name: pod }, () => true);
+    await paas.environment.until(Pod, { name: pod }, () => true);
     await paas.kpack.builder("going", "deleted");
-    await paas.kit.until(Image, { name: "modoki-going" }, has("Ready", "False", "BuilderNotFound"));
+    await paas.environment.until(Image, { name: "modoki-going" }, has("Ready", "False", "BuilderNotFound"));
     await paas.patch(Pod, pod, { metadata: { annotations: { "sim.kpk/hold-step": null } } });
     const { status } = await syncs.ready("going", revision);
     expect((await syncs.image("going"))?.status?.latestImage).not.toBe(status?.latestImage);
@@ -281,7 +287,7 @@ describe.concurrent("builds that change", () => {
     await paas.patch(RemoteSync, "wishes", {
       spec: { base: { subPath: "services/web" }, build: { env: [{ name: "A", value: "2" }] } },
     });
-    const done = await paas.kit.until(
+    const done = await paas.environment.until(
       RemoteSync,
       { name: "wishes" },
       (sync) => has("Ready", "True")(sync) && sync.status?.observedGeneration === sync.metadata.generation,

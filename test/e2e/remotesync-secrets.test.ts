@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => paas?.stop());
 
-const secret = (name: string) => paas.kit.client.get(Secret, { namespace, name });
+const secret = (name: string) => paas.environment.client.get(Secret, { namespace, name });
 
 /** Creates a Secret with the token, or with the given parts of it. */
 const tokenSecret = (
@@ -47,7 +47,7 @@ const tokenSecret = (
   });
 
 const account = (name: string) =>
-  paas.kit.client.get(ServiceAccount, { namespace, name: `modoki-${name}-builder` });
+  paas.environment.client.get(ServiceAccount, { namespace, name: `modoki-${name}-builder` });
 const namesIn = async (name: string) => {
   const { secrets: all = [], imagePullSecrets: pulls = [] } = await account(name);
   return { secrets: all.map((one) => one.name), pulls: pulls.map((one) => one.name) };
@@ -93,7 +93,7 @@ test.each<[string, Parameters<typeof tokenSecret>[1]]>([
     expect(status?.message).toContain(`found no Secret ${name} `);
     expect(syncs.asked()).toEqual([]);
     expect(await syncs.image(name)).toBeUndefined();
-    await paas.kit.client.delete(Secret, { namespace, name }, {});
+    await paas.environment.client.delete(Secret, { namespace, name }, {});
     await tokenSecret(name);
     await syncs.ready(name);
   },
@@ -162,7 +162,7 @@ test("the account follows renamed Secrets, and keeps those of others", async () 
     .poll(() => namesIn("renamed"), { timeout })
     .toEqual({ secrets: ["theirs", "token-2", "regcred-2"], pulls: ["theirs", "regcred-2"] });
   await syncs.ready("renamed");
-  const { spec } = await paas.kit.until(Application, { name: "renamed" }, (app) =>
+  const { spec } = await paas.environment.until(Application, { name: "renamed" }, (app) =>
     Boolean(app.spec.imagePullSecrets?.some(({ name }) => name === "regcred-2")),
   );
   expect(spec.imagePullSecrets).toEqual([{ name: "regcred-2" }]);
@@ -181,14 +181,14 @@ test("restores its Secrets in the account, and the account itself", async () => 
   await expect
     .poll(() => namesIn("taken-out"), { timeout })
     .toEqual({ secrets: ["theirs", ...wanted.secrets], pulls: wanted.pulls });
-  await paas.kit.client.delete(ServiceAccount, { namespace, name }, {});
+  await paas.environment.client.delete(ServiceAccount, { namespace, name }, {});
   await expect.poll(() => namesIn("taken-out").catch(() => undefined), { timeout }).toEqual(wanted);
 });
 
 test("pods of the application do not run as the account that builds it", async () => {
   const { status } = await syncs.start("runtime");
   const accounts = async () => {
-    const pods = (await paas.kit.list(Pod)).filter(({ spec }) =>
+    const pods = (await paas.environment.list(Pod)).filter(({ spec }) =>
       spec.containers.some(({ image }) => image === status?.latestImage),
     );
     return pods.map(({ spec }) => spec.serviceAccountName);
@@ -233,7 +233,7 @@ test("of two with one Application, the younger reports it and does nothing until
   expect((await paas.writes()) - writes).toBe(0);
   expect(await syncs.image("younger")).toBeUndefined();
   expect((await syncs.application("elder")).spec.image).toBe(elder.status?.latestImage);
-  await paas.kit.client.delete(RemoteSync, { namespace, name: "elder" }, {});
+  await paas.environment.client.delete(RemoteSync, { namespace, name: "elder" }, {});
   const { status } = await syncs.ready("younger");
   expect((await syncs.application("elder")).spec.image).toBe(status?.latestImage);
 });

@@ -72,7 +72,7 @@ test("builds a merge once GitHub has created it, and again when the branch or it
   expect(pending.status?.revision).toBeUndefined();
   expect(await syncs.image("merge")).toBeUndefined();
   syncs.asked();
-  await paas.kit.until(
+  await paas.environment.until(
     RemoteSync,
     { name: "merge" },
     ({ status }) => status?.askAgainAt !== pending.status?.askAgainAt,
@@ -85,7 +85,7 @@ test("builds a merge once GitHub has created it, and again when the branch or it
   expect(first.status?.askAgainAt).toBeUndefined();
 
   const headSHA = await syncs.push("merge");
-  const moved = await paas.kit.until(
+  const moved = await paas.environment.until(
     RemoteSync,
     { name: "merge" },
     (sync) => has("Ready", "True")(sync) && sync.status?.headSHA === headSHA,
@@ -94,7 +94,7 @@ test("builds a merge once GitHub has created it, and again when the branch or it
   expect(moved.status?.revision).not.toBe(first.status?.revision);
 
   await syncs.push("base");
-  const rebased = await paas.kit.until(
+  const rebased = await paas.environment.until(
     RemoteSync,
     { name: "merge" },
     (sync) => has("Ready", "True")(sync) && sync.status?.revision !== moved.status?.revision,
@@ -173,7 +173,7 @@ describe.concurrent("branches", () => {
     });
     const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}${prefix}`;
     await paas.site({ "config.yaml": `github: { allowed: [${url}] }` });
-    const { data, type } = await paas.kit.client.get(Secret, { namespace, name: secrets.git });
+    const { data, type } = await paas.environment.client.get(Secret, { namespace, name: secrets.git });
     await paas.create(Secret, {
       metadata: { namespace, name: "enterprise", annotations: { "kpack.io/git": `${url}/` } },
       data,
@@ -209,7 +209,7 @@ describe.concurrent("pull requests", () => {
     await paas.patch(RemoteSync, "conflicts", {
       metadata: { annotations: { "modoki.tsuzu.dev/refreshed-at": "1" } },
     });
-    const away = await paas.kit.until(
+    const away = await paas.environment.until(
       RemoteSync,
       { name: "conflicts" },
       (sync) => sync.status?.refreshedAt === "1",
@@ -229,16 +229,16 @@ describe.concurrent("pull requests", () => {
     await create("both", { pullRequest: number });
     await syncs.ready("both");
     paas.github.mergeability(repository, number, "pending");
-    await paas.kit.client.delete(Application, { namespace, name: "both" }, {});
+    await paas.environment.client.delete(Application, { namespace, name: "both" }, {});
     await syncs.push("both");
-    const missing = await paas.kit.until(
+    const missing = await paas.environment.until(
       RemoteSync,
       { name: "both" },
       (sync) => has("Ready", "False", "ApplicationNotFound")(sync) && sync.status?.askAgainAt !== undefined,
     );
     expect(conditionOf(missing, "SourceResolved")).toMatchObject({ reason: "MergeabilityUnknown" });
     paas.github.mergeability(repository, number, "clean");
-    await paas.kit.until(RemoteSync, { name: "both" }, has("SourceResolved", "True"));
+    await paas.environment.until(RemoteSync, { name: "both" }, has("SourceResolved", "True"));
     expect(await mergeOf(number)).toBe((await syncs.get("both")).status?.revision);
   });
 });
@@ -290,17 +290,21 @@ test.each<[string, number, Record<string, string>]>([
   const path = new RegExp(`/branches/${name}$`);
   const fault = paas.github.fault({ path }, { status, headers, body: '{"message":"no"}' });
   const revision = await syncs.push(name);
-  const waiting = await paas.kit.until(RemoteSync, { name }, (sync) => sync.status?.askAgainAt !== undefined);
+  const waiting = await paas.environment.until(
+    RemoteSync,
+    { name },
+    (sync) => sync.status?.askAgainAt !== undefined,
+  );
   expect(waiting.status?.conditions).toEqual(before.status?.conditions);
   fault.remove();
   // Fires the timer: the next reconcile is the one to send the request.
-  await paas.kit.client.mergePatch(
+  await paas.environment.client.mergePatch(
     RemoteSync,
     { namespace, name },
     { status: { askAgainAt: "2026-01-01T00:00:00Z" } },
     { fieldManager: "test", subresource: "status" },
   );
-  const after = await paas.kit.until(
+  const after = await paas.environment.until(
     RemoteSync,
     { name },
     (sync) => has("Ready", "True")(sync) && sync.status?.revision === revision,

@@ -12,7 +12,7 @@ import { untilQuiet } from "../harness/quiet.ts";
 import { sized } from "../harness/size.ts";
 import { expectFinishedSongs, hikawa, isFinished } from "../harness/song.ts";
 
-let kit: TestEnvironment;
+let environment: TestEnvironment;
 let bus: Bus;
 let workers: Replica[];
 const scope = { fn: "hikawa", cluster: "default" };
@@ -21,27 +21,27 @@ const rounds = sized(6, 100);
 const together = 3;
 
 beforeAll(async () => {
-  kit = await startTestEnvironment();
-  bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
+  environment = await startTestEnvironment();
+  bus = await connectBus({ url: environment.platform.natsUrl, name: "test" });
   const env = { [wordsVariable]: "Doko,Zun,Zun,Zun,Zun,Doko", DENREI_LOG_LEVEL: "info" };
-  await kit.bridge("bridge-1", { program: "functions", args: [scope.fn] });
-  workers = await Promise.all([1, 2].map((n) => kit.worker(`worker-${n}`, ["hikawa"], { env })));
+  await environment.bridge("bridge-1", { program: "functions", args: [scope.fn] });
+  workers = await Promise.all([1, 2].map((n) => environment.worker(`worker-${n}`, ["hikawa"], { env })));
 });
 afterAll(async () => {
   await bus?.nc.close();
-  await kit?.stop();
+  await environment?.stop();
 });
 
 const writes = () => metricSum(workers, /^rest_client_requests_total\{.*method="(POST|PATCH|PUT|DELETE)"/);
 const reconciles = () => metricSum(workers, /^controller_runtime_reconcile_total/);
 
-const untilIdle = () => untilQuiet({ bus, client: kit.client, functions: [hikawaFunction] });
+const untilIdle = () => untilQuiet({ bus, client: environment.client, functions: [hikawaFunction] });
 
 test(`replaying every event ${rounds} times after the end causes 0 writes`, async () => {
   const names = ["ended-1", "ended-2"];
   for (const name of names) {
-    await kit.client.create(Hikawa, hikawa(name, 0), { fieldManager: "test" });
-    await kit.until(Hikawa, { name }, isFinished);
+    await environment.client.create(Hikawa, hikawa(name, 0), { fieldManager: "test" });
+    await environment.until(Hikawa, { name }, isFinished);
   }
   await untilIdle();
   // Fresh processes do not remember their own writes. Their counters start at 0.
@@ -68,5 +68,5 @@ test(`replaying every event ${rounds} times after the end causes 0 writes`, asyn
   expect(await reconciles(), "the events did wake the function").toBeGreaterThanOrEqual(
     (names.length * rounds) / together,
   );
-  await expectFinishedSongs(kit, names);
+  await expectFinishedSongs(environment, names);
 });

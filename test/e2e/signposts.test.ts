@@ -15,74 +15,84 @@ import { conditionOf, has, openTestObjects, type TestObjects } from "../harness/
 
 const path = fileURLToPath(new URL("../fixtures/functions/signposts.ts", import.meta.url));
 
-let kit: TestEnvironment;
-let world: TestObjects;
+let environment: TestEnvironment;
+let objects: TestObjects;
 let bridge: Replica;
 const workers: Replica[] = [];
 beforeAll(async () => {
-  kit = await startTestEnvironment({ crds: [crdOf(Signpost)] });
-  world = await openTestObjects(kit, [signposts], workers);
-  bridge = await kit.bridge("bridge-1", { args: [path] });
-  workers.push(...(await Promise.all([1, 2].map((n) => kit.worker(`worker-${n}`, [path])))));
+  environment = await startTestEnvironment({ crds: [crdOf(Signpost)] });
+  objects = await openTestObjects(environment, [signposts], workers);
+  bridge = await environment.bridge("bridge-1", { args: [path] });
+  workers.push(...(await Promise.all([1, 2].map((n) => environment.worker(`worker-${n}`, [path])))));
 });
 afterAll(async () => {
-  await world?.close();
-  await kit?.stop();
+  await objects?.close();
+  await environment?.stop();
 });
 
 const post = (name: string, role: string, namespace = "default"): Promise<Stored<Signpost>> =>
-  world.create(Signpost, { metadata: { namespace, name }, spec: { role, verb: "get" } });
+  objects.create(Signpost, { metadata: { namespace, name }, spec: { role, verb: "get" } });
 
 type Role = KubeObject & { readonly rules: readonly { readonly verbs: readonly string[] }[] | null };
 const verbsOf = (role: KubeObject): readonly string[] | undefined => (role as Role).rules?.[0]?.verbs;
 
 test("keeps and restores a child outside of its namespace, and deletes it with its owner", async () => {
   const { metadata } = await post("one", "one-role");
-  await kit.until(Signpost, { name: "one" }, has("Ready", "True"));
-  const role = await kit.client.get(ClusterRole, { name: "one-role" });
+  await environment.until(Signpost, { name: "one" }, has("Ready", "True"));
+  const role = await environment.client.get(ClusterRole, { name: "one-role" });
   expect(role.metadata.ownerReferences).toBeUndefined();
   expect(role.metadata.labels).toEqual({ "denrei.dev/owner-uid": metadata.uid });
-  await world.patch(ClusterRole, { name: "one-role" }, { rules: [] });
-  await kit.until(ClusterRole, { name: "one-role" }, (found) => verbsOf(found)?.[0] === "get");
-  await kit.client.delete(ClusterRole, { name: "one-role" }, {});
-  await kit.until(ClusterRole, { name: "one-role" }, ({ metadata: { uid } }) => uid !== role.metadata.uid);
-  await kit.client.delete(Signpost, { namespace: "default", name: "one" }, {});
-  await kit.untilGone(ClusterRole, { name: "one-role" });
-  await kit.untilGone(Signpost, { name: "one" });
+  await objects.patch(ClusterRole, { name: "one-role" }, { rules: [] });
+  await environment.until(ClusterRole, { name: "one-role" }, (found) => verbsOf(found)?.[0] === "get");
+  await environment.client.delete(ClusterRole, { name: "one-role" }, {});
+  await environment.until(
+    ClusterRole,
+    { name: "one-role" },
+    ({ metadata: { uid } }) => uid !== role.metadata.uid,
+  );
+  await environment.client.delete(Signpost, { namespace: "default", name: "one" }, {});
+  await environment.untilGone(ClusterRole, { name: "one-role" });
+  await environment.untilGone(Signpost, { name: "one" });
 });
 
 test("does not adopt a child that another client or the same name of another namespace created", async () => {
-  await createNamespace(kit.client, "elsewhere");
+  await createNamespace(environment.client, "elsewhere");
   await post("first", "shared-role");
-  const { metadata } = await kit.until(Signpost, { name: "first" }, has("Ready", "True"));
+  const { metadata } = await environment.until(Signpost, { name: "first" }, has("Ready", "True"));
   await post("first", "shared-role", "elsewhere");
-  const second = await kit.until(
+  const second = await environment.until(
     Signpost,
     { namespace: "elsewhere", name: "first" },
     has("Stalled", "True", "NameTaken"),
   );
   expect(conditionOf(second, "Stalled")?.message).toContain("shared-role");
-  const role = await kit.client.get(ClusterRole, { name: "shared-role" });
+  const role = await environment.client.get(ClusterRole, { name: "shared-role" });
   expect(role.metadata.labels?.["denrei.dev/owner-uid"]).toBe(metadata.uid);
   // Nor does the deletion of the second one delete it.
-  await kit.client.delete(Signpost, { namespace: "elsewhere", name: "first" }, {});
-  await kit.untilGone(Signpost, { namespace: "elsewhere", name: "first" });
-  expect((await kit.client.get(ClusterRole, { name: "shared-role" })).metadata.uid).toBe(role.metadata.uid);
+  await environment.client.delete(Signpost, { namespace: "elsewhere", name: "first" }, {});
+  await environment.untilGone(Signpost, { namespace: "elsewhere", name: "first" });
+  expect((await environment.client.get(ClusterRole, { name: "shared-role" })).metadata.uid).toBe(
+    role.metadata.uid,
+  );
 });
 
 test("reads all objects of one namespace, from the bus and from the API server, and no others", async () => {
-  await createNamespace(kit.client, "village");
+  await createNamespace(environment.client, "village");
   await post("a", "village-a", "village");
   await post("b", "village-b", "village");
   for (const name of ["a", "b"])
-    await kit.until(Signpost, { namespace: "village", name }, ({ status }) => status?.read?.length === 2);
-  const { status } = await kit.client.get(Signpost, { namespace: "village", name: "a" });
+    await environment.until(
+      Signpost,
+      { namespace: "village", name },
+      ({ status }) => status?.read?.length === 2,
+    );
+  const { status } = await environment.client.get(Signpost, { namespace: "village", name: "a" });
   expect([status?.read, status?.live]).toEqual([
     ["a", "b"],
     ["a", "b"],
   ]);
-  await kit.client.delete(Signpost, { namespace: "village", name: "b" }, {});
-  const left = await kit.until(
+  await environment.client.delete(Signpost, { namespace: "village", name: "b" }, {});
+  const left = await environment.until(
     Signpost,
     { namespace: "village", name: "a" },
     ({ status }) => status?.read?.length === 1,
@@ -92,7 +102,7 @@ test("reads all objects of one namespace, from the bus and from the API server, 
 
 const pruning = (...args: string[]) =>
   runHere(["prune", ...args], {
-    env: { NATS_URL: kit.platform.natsUrl, KUBECONFIG: kit.platform.kubeconfigPath },
+    env: { NATS_URL: environment.platform.natsUrl, KUBECONFIG: environment.platform.kubeconfigPath },
   });
 
 test("denrei prune refuses a function of this program, and one whose workers run", async () => {
@@ -109,11 +119,11 @@ test("denrei prune refuses a function of this program, and one whose workers run
 test("denrei prune removes the finalizer of a removed function, and its data on the bus", async () => {
   const scope = { fn: "signposts", cluster: "default" };
   const others = "denrei.dev/hikawa";
-  await createNamespace(kit.client, "left");
+  await createNamespace(environment.client, "left");
   await post("going", "going-role", "left");
   await post("staying", "staying-role", "left");
-  await kit.until(Signpost, { namespace: "left", name: "going" }, has("Ready", "True"));
-  const { metadata } = await kit.until(
+  await environment.until(Signpost, { namespace: "left", name: "going" }, has("Ready", "True"));
+  const { metadata } = await environment.until(
     Signpost,
     { namespace: "left", name: "staying" },
     has("Ready", "True"),
@@ -121,9 +131,9 @@ test("denrei prune removes the finalizer of a removed function, and its data on 
   expect(metadata.finalizers).toEqual(["denrei.dev/signposts"]);
   await Promise.all([...workers, bridge].map((replica) => replica.stop()));
   const finalizers = [...(metadata.finalizers ?? []), others];
-  await world.patch(Signpost, { namespace: "left", name: "staying" }, { metadata: { finalizers } });
-  await kit.client.delete(Signpost, { namespace: "left", name: "going" }, {});
-  const bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
+  await objects.patch(Signpost, { namespace: "left", name: "staying" }, { metadata: { finalizers } });
+  await environment.client.delete(Signpost, { namespace: "left", name: "going" }, {});
+  const bus = await connectBus({ url: environment.platform.natsUrl, name: "test" });
   onTestFinished(() => bus.nc.close());
   await deadLetters(bus, scope).put(
     { namespace: "left", name: "going" },
@@ -145,15 +155,15 @@ test("denrei prune removes the finalizer of a removed function, and its data on 
   expect(dry.stdout).toMatch(/DEADLETTERS +deadletters\.signposts\.default\.> +1 +would be removed/);
   expect(dry.stdout).toMatch(/INDEXES +indexes\.signposts\.default\.> +\d+ +would be removed/);
   expect(dry.stdout).toMatch(/WORK_signposts +\(the stream\) .* would be removed/);
-  const going = await kit.client.get(Signpost, { namespace: "left", name: "going" });
+  const going = await environment.client.get(Signpost, { namespace: "left", name: "going" });
   expect(going.metadata.finalizers).toEqual(["denrei.dev/signposts"]);
 
   expect(await pruning("signposts")).toMatchObject({ code: 0, stderr: "" });
-  await kit.untilGone(Signpost, { namespace: "left", name: "going" });
-  const staying = await kit.client.get(Signpost, { namespace: "left", name: "staying" });
+  await environment.untilGone(Signpost, { namespace: "left", name: "going" });
+  const staying = await environment.client.get(Signpost, { namespace: "left", name: "staying" });
   expect(staying.metadata.finalizers).toEqual([others]);
   expect(await leftMessages(bus.jsm, scope)).toEqual([]);
   expect(await bus.jsm.streams.names().next()).not.toContain("WORK_signposts");
   expect((await pruning("signposts")).stdout).toBe("signposts has no leftovers.\n");
-  await world.patch(Signpost, { namespace: "left", name: "staying" }, { metadata: { finalizers: [] } });
+  await objects.patch(Signpost, { namespace: "left", name: "staying" }, { metadata: { finalizers: [] } });
 });

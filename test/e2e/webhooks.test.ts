@@ -14,18 +14,18 @@ import { hookOf, post, push } from "../harness/webhooks.ts";
 const branches = fileURLToPath(new URL("../fixtures/functions/branches.ts", import.meta.url));
 const deadlineMillis = 60_000;
 
-let kit: TestEnvironment;
+let environment: TestEnvironment;
 let workers: Replica[];
 let gateways: GatewayReplica[];
 beforeAll(async () => {
-  kit = await startTestEnvironment({ crds: [crdOf(Branch)] });
+  environment = await startTestEnvironment({ crds: [crdOf(Branch)] });
   // One test waits for the request of a killed worker to be redelivered.
   const env = { DENREI_ACK_WAIT_SECONDS: "10" };
-  await kit.bridge("bridge-1", { args: [branches], env });
-  workers = await Promise.all([1, 2].map((n) => kit.worker(`worker-${n}`, [branches], { env })));
-  gateways = await Promise.all([1, 2].map((n) => kit.gateway(`gateway-${n}`)));
+  await environment.bridge("bridge-1", { args: [branches], env });
+  workers = await Promise.all([1, 2].map((n) => environment.worker(`worker-${n}`, [branches], { env })));
+  gateways = await Promise.all([1, 2].map((n) => environment.gateway(`gateway-${n}`)));
 });
-afterAll(() => kit?.stop());
+afterAll(() => environment?.stop());
 
 /** Log lines of workers about an object, in order. */
 const said = (msg: string, name: string) =>
@@ -41,7 +41,7 @@ const looks = (name: string, delivery?: string) =>
   );
 
 async function create(name: string, spec: Branch["spec"]): Promise<void> {
-  await kit.client.create(
+  await environment.client.create(
     Branch,
     { apiVersion: "test.denrei.dev/v1", kind: "Branch", metadata: { namespace: "default", name }, spec },
     { fieldManager: "test" },
@@ -66,7 +66,7 @@ test("reach the matching objects only, from each gateway", async () => {
 
 test("reach an object by its new branch only, after an edit", async () => {
   await create("moving", { repository: "acme/moving", branch: "old" });
-  await kit.client.mergePatch(
+  await environment.client.mergePatch(
     Branch,
     { namespace: "default", name: "moving" },
     { spec: { branch: "new" } },

@@ -13,11 +13,11 @@ import { random } from "../harness/random.ts";
 import { type RandomSchema, randomField } from "../harness/randomschemas.ts";
 import { sized } from "../harness/size.ts";
 
-let kit: TestEnvironment;
+let environment: TestEnvironment;
 beforeAll(async () => {
-  kit = await startTestEnvironment({ crds: [] });
+  environment = await startTestEnvironment({ crds: [] });
 });
-afterAll(() => kit?.stop());
+afterAll(() => environment?.stop());
 
 const fieldsPerKind = 40;
 const valuesPerField = sized(10, 40);
@@ -64,7 +64,7 @@ async function stored(kind: Kind, spec: unknown): Promise<unknown> {
   const body = { apiVersion: `${group}/${version}`, kind: kind.kind, metadata: { name: "x" }, spec };
   const path = `/apis/${group}/${version}/namespaces/default/${plural}`;
   try {
-    const object = await kit.client.request<KubeObject>({
+    const object = await environment.client.request<KubeObject>({
       method: "POST",
       path,
       query: { dryRun: "All" },
@@ -99,7 +99,7 @@ async function kindWith(name: string, schemas: Readonly<Record<string, z.ZodType
     description: "Fields.",
     spec: z.object(Object.fromEntries(fields)),
   });
-  await installCrds(kit.client, [crdOf(kind)], {
+  await installCrds(environment.client, [crdOf(kind)], {
     fieldManager: "test",
     signal: AbortSignal.timeout(60_000),
     lostFields: "drop",

@@ -35,7 +35,9 @@ const kinds = childKinds.filter((kind) => kind !== HTTPRoute);
 const childrenOf = async (): Promise<readonly Stored[]> =>
   (
     await Promise.all(
-      kinds.map(async (kind) => (await paas.kit.list(kind)).map((child) => ({ ...child, kind: kind.kind }))),
+      kinds.map(async (kind) =>
+        (await paas.environment.list(kind)).map((child) => ({ ...child, kind: kind.kind })),
+      ),
     )
   ).flat();
 const textOf = ({ kind, metadata }: Stored): string => `${kind}/${metadata.name} ${metadata.uid}`;
@@ -53,7 +55,7 @@ const listedBy = ({ status }: Stored<Application>): string[] =>
 /** Children that exist before and after the check without being listed by an Application. */
 async function unlisted(): Promise<string[]> {
   const before = await childrenOf();
-  const apps = await paas.kit.list(Application);
+  const apps = await paas.environment.list(Application);
   const after = new Set((await childrenOf()).map(textOf));
   return before
     .filter((child) => {
@@ -101,7 +103,7 @@ test("every child is listed whenever a worker dies, and no other child remains a
     // An Application whose workers died three times is skipped until its spec changes, so change it.
     const spec = { image: "killed:2", ...login(index % 2 === 0 ? "on" : "off") };
     await paas.patch(Application, name, { spec });
-    const app = await paas.kit.until(Application, at(name), isDeployed, 120_000);
+    const app = await paas.environment.until(Application, at(name), isDeployed, 120_000);
     expect(app.status?.resources?.map(({ kind }) => kind)).toEqual(index % 2 === 0 ? withLogin : plain);
     expect(await ownedBy(app), "every listed child exists, and nothing else").toEqual(listedBy(app));
   }
@@ -109,12 +111,12 @@ test("every child is listed whenever a worker dies, and no other child remains a
 
 test("the next worker lists or deletes the children that a dead worker created", async () => {
   await paas.application("halfway", { image: "halfway:1", replicas: 0, ...login("on") } as never);
-  const whole = await paas.kit.until(Application, at("halfway"), isDeployed);
+  const whole = await paas.environment.until(Application, at("halfway"), isDeployed);
   expect(whole.status?.resources).toHaveLength(5);
   for (const worker of paas.workers) await worker.kill();
   // The state after a worker died between creating children and listing their results.
   const announced = whole.status?.resources?.map(({ uid: _, ...resource }) => resource);
-  await paas.kit.client.mergePatch(
+  await paas.environment.client.mergePatch(
     Application,
     at("halfway"),
     { status: { resources: announced } },
@@ -123,7 +125,7 @@ test("the next worker lists or deletes the children that a dead worker created",
   // Two of them are no longer desired when the next worker starts.
   await paas.patch(Application, "halfway", { spec: login("off") });
   for (const worker of paas.workers) await worker.start();
-  const app = await paas.kit.until(
+  const app = await paas.environment.until(
     Application,
     at("halfway"),
     (found) => isDeployed(found) && found.status?.resources?.length === 3,
@@ -136,7 +138,7 @@ test("the next worker creates what a dead worker had announced", async () => {
   for (const worker of paas.workers) await worker.kill();
   await paas.application("announced", { image: "announced:1", replicas: 0 });
   const entry = { apiVersion: "v1", kind: "Service", namespace: "default" };
-  await paas.kit.client.mergePatch(
+  await paas.environment.client.mergePatch(
     Application,
     at("announced"),
     {
@@ -150,7 +152,7 @@ test("the next worker creates what a dead worker had announced", async () => {
     { fieldManager: "test", subresource: "status" },
   );
   for (const worker of paas.workers) await worker.start();
-  const app = await paas.kit.until(Application, at("announced"), isDeployed);
+  const app = await paas.environment.until(Application, at("announced"), isDeployed);
   expect(app.status?.resources?.map(({ kind }) => kind)).toEqual(plain);
   expect(await ownedBy(app)).toEqual(listedBy(app));
 });

@@ -26,7 +26,7 @@ const Errand = defineKind({
   status: z.object({ conditions: conditions("Ready") }),
 });
 
-let kit: TestEnvironment;
+let environment: TestEnvironment;
 let bus: Bus;
 let worker: Worker;
 let publisher: Publisher;
@@ -35,9 +35,9 @@ const names = Object.keys(obstacles);
 const scope = { fn: "errands", cluster: "test" };
 
 beforeAll(async () => {
-  kit = await startTestEnvironment({ crds: [crdOf(Errand)] });
-  bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
-  const { client } = kit;
+  environment = await startTestEnvironment({ crds: [crdOf(Errand)] });
+  bus = await connectBus({ url: environment.platform.natsUrl, name: "test" });
+  const { client } = environment;
   for (const name of blockedNamespaces) await createNamespace(client, name);
   const busOptions = { replicas: 1, ackWaitMillis: 10_000 };
   await ensureTopology(bus, busOptions);
@@ -63,14 +63,14 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await worker?.stop();
-  for (const name of names) await obstacles[name]?.unblock(kit.client).catch(() => undefined);
+  for (const name of names) await obstacles[name]?.unblock(environment.client).catch(() => undefined);
   await bus?.nc.close();
-  await kit?.stop();
+  await environment?.stop();
 });
 
 test.each(names)("retries an object until it is unblocked from a %s", async (name) => {
   const { reason, names: who, block, unblock } = obstacles[name] as Obstacle;
-  const { client } = kit;
+  const { client } = environment;
   const stalled = async () => {
     const { status } = await client.get(Errand, { namespace: "default", name });
     return status?.conditions?.find(({ type }) => type === "Stalled");

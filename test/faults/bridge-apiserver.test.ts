@@ -31,7 +31,7 @@ beforeAll(async () => {
   // The test needs a control plane without the kinds that the shared one has.
   bridged = await startOwnBridged();
   // An administrator is never denied access, so the bridge runs as a restricted user.
-  kubeconfig = await bridged.kit.platform.kubeconfigFor(user);
+  kubeconfig = await bridged.environment.platform.kubeconfigFor(user);
   await post("/apis/rbac.authorization.k8s.io/v1/clusterroles", {
     metadata: { name: user },
     rules: [...kinds, Namespace].map(({ group, plural }) => ({
@@ -50,7 +50,8 @@ beforeEach(async () => {
   if (bridge.pid === undefined) bridge = await startBridge();
 });
 
-const post = (path: string, body: object) => bridged.kit.client.request({ method: "POST", path, body });
+const post = (path: string, body: object) =>
+  bridged.environment.client.request({ method: "POST", path, body });
 const bindings = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
 const allow = () =>
   post(bindings, {
@@ -58,7 +59,7 @@ const allow = () =>
     roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: user },
     subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: user }],
   });
-const forbid = () => bridged.kit.client.request({ method: "DELETE", path: `${bindings}/${user}` });
+const forbid = () => bridged.environment.client.request({ method: "DELETE", path: `${bindings}/${user}` });
 
 /** The HTTP status of a watch from this position, once the API server no longer answers 429. */
 async function statusOfWatch(kind: Kind, resourceVersion: string, accept?: string): Promise<number> {
@@ -66,7 +67,7 @@ async function statusOfWatch(kind: Kind, resourceVersion: string, accept?: strin
   const request = { path: resourcePath(kind), query, ...(accept && { accept }) };
   for (;;) {
     try {
-      for await (const _ of await bridged.kit.client.watch(request)) break;
+      for await (const _ of await bridged.environment.client.watch(request)) break;
       return 200;
     } catch (error) {
       const { status } = error as ApiError;
@@ -90,7 +91,7 @@ test("a CRD installed late causes no hot loop, no restart, and no delay for othe
     bridged.history.of(kind, name).filter(({ at }) => at.cluster === "late");
   await expect.poll(state, { timeout: 60_000 }).toBe("absent");
   const meanwhile = { apiVersion: "v1", kind: "ConfigMap", metadata: at("meanwhile"), spec: undefined };
-  await bridged.kit.client.create(ConfigMap, meanwhile, manager);
+  await bridged.environment.client.create(ConfigMap, meanwhile, manager);
   await bridged.history.until(() => ofLate(ConfigMap, "meanwhile").length === 1);
   await expect.poll(unknown, { timeout: 60_000 }).toBeGreaterThan(4);
   const seconds = (performance.now() - begun) / 1000;
@@ -99,7 +100,7 @@ test("a CRD installed late causes no hot loop, no restart, and no delay for othe
     1,
   );
 
-  const { client } = bridged.kit;
+  const { client } = bridged.environment;
   const letter = (name: string): Letter => ({
     apiVersion: "late.denrei.dev/v1",
     kind: "Letter",
@@ -128,7 +129,7 @@ test("a CRD installed late causes no hot loop, no restart, and no delay for othe
 });
 
 test("a CRD created while its predecessor is being deleted is installed after the deletion", async () => {
-  const { client } = bridged.kit;
+  const { client } = bridged.environment;
   const definition = { name: `${Probe.plural}.${Probe.group}` };
   const install = (labels: object, deletionMillis?: number) => {
     const crd = { ...crdOf(Probe), metadata: { ...definition, labels } };
@@ -164,7 +165,7 @@ test("a CRD created while its predecessor is being deleted is installed after th
 });
 
 test("a CRD with fields of a newer version stays unchanged unless losing them is allowed", async () => {
-  const { client } = bridged.kit;
+  const { client } = bridged.environment;
   const install = (crd: object, options: { lostFields?: "drop" } = {}) =>
     installCrds(client, [{ ...crd }], { ...manager, ...options, signal: AbortSignal.timeout(60_000) });
   const newer = JSON.parse(
@@ -236,7 +237,7 @@ test("after an outage longer than the API server's history, vanished objects are
   await bridged.remove("vanishes-too");
   await bridged.remove("is-replaced");
   const replacement = await bridged.create("is-replaced");
-  const { apiserver } = bridged.kit.platform;
+  const { apiserver } = bridged.environment.platform;
   await apiserver.stop("SIGKILL");
   await apiserver.start();
   expect(await statusOfWatch(Note, saved), "the position is no longer served").toBe(410);
@@ -267,7 +268,7 @@ test("after an outage longer than the API server's history, vanished objects are
 test.each(["SIGKILL", "SIGTERM"] as const)(
   "survives an API server stopped by %s and restarted while objects change",
   async (signal) => {
-    const { apiserver } = bridged.kit.platform;
+    const { apiserver } = bridged.environment.platform;
     const { pid } = bridge;
     const earlier = bridge.logged("watch failed, retrying").length;
     const churn = startChurn(
@@ -289,7 +290,7 @@ test.each(["SIGKILL", "SIGTERM"] as const)(
 );
 
 test("after the API server is restored from a backup, the bus follows it back", async () => {
-  const { etcd, apiserver, directory } = bridged.kit.platform;
+  const { etcd, apiserver, directory } = bridged.environment.platform;
   const data = join(directory, "etcd-1");
   const backup = join(directory, "backup");
   const down = async () => {

@@ -16,8 +16,8 @@ let gate: Gate;
 
 beforeAll(async () => {
   bridged = await startBridged();
-  proxy = await startProxy(Number(new URL(bridged.kit.client.connection.server).port));
-  gate = await startGate(bridged.kit.client.connection);
+  proxy = await startProxy(Number(new URL(bridged.environment.client.connection.server).port));
+  gate = await startGate(bridged.environment.client.connection);
   await Promise.all(Array.from({ length: 10 }, (_, i) => bridged.create(`note-${i}`)));
 });
 afterAll(async () => {
@@ -28,7 +28,7 @@ afterAll(async () => {
 
 /** Starts a bridge for one test that reaches the API server at another address. */
 async function bridgeVia(server: string): Promise<BridgeReplica> {
-  const { kubeconfigPath, directory } = bridged.kit.platform;
+  const { kubeconfigPath, directory } = bridged.environment.platform;
   const kubeconfig = parse(await readFile(kubeconfigPath, "utf8"));
   if (server.startsWith("https:")) kubeconfig.clusters[0].cluster.server = server;
   else kubeconfig.clusters[0].cluster = { server, "insecure-skip-tls-verify": true };
@@ -50,7 +50,7 @@ const viaGate = async () => {
 /** Creates a note and a Secret, changes a note, and deletes one. The Secret's watch shares its connection with others. */
 async function makeChanges(tag: string): Promise<void> {
   const secret = { apiVersion: "v1", kind: "Secret", metadata: { namespace: "default", name: tag } };
-  await bridged.kit.client.create(Secret, secret as KubeObject, { fieldManager: "test" });
+  await bridged.environment.client.create(Secret, secret as KubeObject, { fieldManager: "test" });
   await bridged.create(`made-${tag}`);
   await bridged.change("note-0");
   await bridged.remove(`made-${tag}`);

@@ -48,7 +48,7 @@ async function createSecrets(name: string): Promise<void> {
     },
   };
   const base64 = Buffer.from(`${hidden}-in-data`).toString("base64");
-  await bridged.kit.client.create(
+  await bridged.environment.client.create(
     Secret,
     {
       apiVersion: "v1",
@@ -59,7 +59,7 @@ async function createSecrets(name: string): Promise<void> {
     } as unknown as KubeObject,
     manager,
   );
-  await bridged.kit.client.create(
+  await bridged.environment.client.create(
     ConfigMap,
     { apiVersion: "v1", kind: "ConfigMap", metadata, data: { password: hidden } } as unknown as KubeObject,
     manager,
@@ -79,20 +79,20 @@ test("publishes only the metadata of Secrets and ConfigMaps", async () => {
   await createSecrets("watched");
   await createSecrets("deleted");
   for (const kind of [Secret, ConfigMap]) {
-    await bridged.kit.client.mergePatch(
+    await bridged.environment.client.mergePatch(
       kind,
       at("watched"),
       { stringData: { third: hidden }, data: { fourth: kind === Secret ? btoa(hidden) : hidden } },
       manager,
     );
-    await bridged.kit.client.delete(kind, at("deleted"), {});
+    await bridged.environment.client.delete(kind, at("deleted"), {});
     await bridged.untilSettled(kind);
   }
   // Also a Secret that is deleted while no bridge watches.
   await createSecrets("vanished");
   await bridged.untilSettled(Secret);
   await forgetPosition(Secret);
-  await bridged.kit.client.delete(Secret, at("vanished"), {});
+  await bridged.environment.client.delete(Secret, at("vanished"), {});
   bridge = await startBridge();
   await bridged.untilSettled(Secret);
 

@@ -20,7 +20,7 @@ let lives = 0;
 
 beforeAll(async () => {
   bridged = await startBridged();
-  gate = await startGate(bridged.kit.client.connection);
+  gate = await startGate(bridged.environment.client.connection);
 });
 afterAll(async () => {
   await gate?.close();
@@ -32,7 +32,7 @@ const startBridge = (env: Readonly<Record<string, string>> = {}): Promise<Bridge
 
 /** A bridge for one test whose API server calls pass the gate. */
 async function bridgeViaGate(env: Readonly<Record<string, string>> = {}): Promise<BridgeReplica> {
-  const { kubeconfigPath, directory } = bridged.kit.platform;
+  const { kubeconfigPath, directory } = bridged.environment.platform;
   const kubeconfig = parse(await readFile(kubeconfigPath, "utf8"));
   kubeconfig.clusters[0].cluster = { server: gate.url, "insecure-skip-tls-verify": true };
   const path = join(directory, "gate.kubeconfig");
@@ -46,10 +46,10 @@ async function bridgeViaGate(env: Readonly<Record<string, string>> = {}): Promis
 }
 
 async function createNamespaces(...names: string[]): Promise<void> {
-  for (const name of names) await createNamespace(bridged.kit.client, name);
+  for (const name of names) await createNamespace(bridged.environment.client, name);
 }
 const createSecret = (namespace: string, name: string) =>
-  bridged.kit.client.create(
+  bridged.environment.client.create(
     Secret,
     {
       ...{ apiVersion: "v1", kind: "Secret", metadata: { namespace, name } },
@@ -58,7 +58,7 @@ const createSecret = (namespace: string, name: string) =>
     manager,
   );
 const changeSecret = (namespace: string, name: string, value: string) =>
-  bridged.kit.client.mergePatch(Secret, { namespace, name }, { stringData: { value } }, manager);
+  bridged.environment.client.mergePatch(Secret, { namespace, name }, { stringData: { value } }, manager);
 
 /** The events about the Secrets of a namespace. */
 const eventsOf = (namespace: string): ObjectMessage[] =>
@@ -67,7 +67,7 @@ const changesIn = (namespace: string): string[] =>
   eventsOf(namespace)
     .map(({ change, at }) => `${change} ${at.name}`)
     .sort();
-const untilTold = (namespace: string, changes: readonly string[]): Promise<void> =>
+const untilPublished = (namespace: string, changes: readonly string[]): Promise<void> =>
   bridged.history
     .until(() => changesIn(namespace).length >= changes.length)
     .then(() => {
@@ -103,15 +103,15 @@ test("adding the label publishes the metadata of that namespace's Secrets, and n
   const bridge = await startBridge();
   onTestFinished(() => bridge.stop());
   await createSecret("default", "in-default");
-  await untilTold("default", ["added in-default"]);
+  await untilPublished("default", ["added in-default"]);
   expect(changesIn("comes")).toEqual([]);
 
-  await optIn(bridged.kit.client, "comes");
-  await untilTold("comes", ["added before"]);
+  await optIn(bridged.environment.client, "comes");
+  await untilPublished("comes", ["added before"]);
   await createSecret("comes", "after");
   await changeSecret("comes", "before", "new");
   await createSecret("never", "after");
-  await untilTold("comes", ["added before", "added after", "modified before"]);
+  await untilPublished("comes", ["added before", "added after", "modified before"]);
   for (const { object, raw } of eventsOf("comes")) {
     expect(Object.keys(object).sort()).toEqual(["apiVersion", "kind", "metadata"]);
     expect(object).toMatchObject({ apiVersion: "v1", kind: "Secret" });
@@ -119,35 +119,35 @@ test("adding the label publishes the metadata of that namespace's Secrets, and n
   }
   // This event comes after any that should not have been published.
   await changeSecret("default", "in-default", "new");
-  await untilTold("default", ["added in-default", "modified in-default"]);
+  await untilPublished("default", ["added in-default", "modified in-default"]);
   expect(changesIn("never")).toEqual([]);
 });
 
 test("removing the label stops publishing; adding it again catches up", async () => {
   await createNamespaces("goes");
-  await optIn(bridged.kit.client, "goes");
+  await optIn(bridged.environment.client, "goes");
   const bridge = await startBridge();
   onTestFinished(() => bridge.stop());
   for (const name of ["kept", "deleted"]) await createSecret("goes", name);
   const first = ["added deleted", "added kept"];
-  await untilTold("goes", first);
+  await untilPublished("goes", first);
   await untilSaved("goes");
 
-  await optOut(bridged.kit.client, "goes");
+  await optOut(bridged.environment.client, "goes");
   // It also stands by while it has lost its lease for a moment.
   const left = () => bridge.logged("opted-in namespaces changed").flatMap((record) => record.left);
   await bridge.log.until(() => left().includes("goes"));
   await changeSecret("goes", "kept", "new");
   await createSecret("goes", "made");
-  await bridged.kit.client.delete(Secret, { namespace: "goes", name: "deleted" }, {});
+  await bridged.environment.client.delete(Secret, { namespace: "goes", name: "deleted" }, {});
   await createSecret("default", "while-gone");
   await bridged.history.until(() => changesIn("default").includes("added while-gone"));
   // Published events remain on the bus.
   expect(changesIn("goes")).toEqual(first);
   expect((await bridge.probe("/readyz")).status).toBe(200);
 
-  await optIn(bridged.kit.client, "goes");
-  await untilTold("goes", [...first, "modified kept", "added made", "deleted deleted"]);
+  await optIn(bridged.environment.client, "goes");
+  await untilPublished("goes", [...first, "modified kept", "added made", "deleted deleted"]);
   expect(leadingAt(bridge, "goes"), "it resumes at its position").toMatch(/^\d+$/);
 });
 
@@ -156,17 +156,17 @@ test.each(["SIGTERM", "SIGKILL"] as const)(
   async (signal) => {
     const spaces = ["a", "b"].map((tag) => `resumes-${tag}-${signal.toLowerCase()}`);
     await createNamespaces(...spaces);
-    for (const namespace of spaces) await optIn(bridged.kit.client, namespace);
+    for (const namespace of spaces) await optIn(bridged.environment.client, namespace);
     const bridge = await startBridge();
     onTestFinished(() => bridge.stop());
     for (const namespace of spaces) await createSecret(namespace, "kept");
-    for (const namespace of spaces) await untilTold(namespace, ["added kept"]);
+    for (const namespace of spaces) await untilPublished(namespace, ["added kept"]);
     for (const namespace of spaces) await untilSaved(namespace);
     await bridge.stop(signal);
     for (const namespace of spaces) await changeSecret(namespace, "kept", "new");
     const next = await startBridge();
     onTestFinished(() => next.stop());
-    for (const namespace of spaces) await untilTold(namespace, ["added kept", "modified kept"]);
+    for (const namespace of spaces) await untilPublished(namespace, ["added kept", "modified kept"]);
     for (const namespace of spaces) {
       expect(leadingAt(next, namespace)).toMatch(/^\d+$/);
     }
@@ -175,7 +175,7 @@ test.each(["SIGTERM", "SIGKILL"] as const)(
 
 test("requests only the metadata of Secrets, and only in opted-in namespaces", async () => {
   await createNamespaces("asked");
-  await optIn(bridged.kit.client, "asked");
+  await optIn(bridged.environment.client, "asked");
   const asked: { url: string; accept: string | undefined }[] = [];
   gate.answer(({ url = "", headers }) => {
     if (/\/(secrets|configmaps)\b/.test(url)) asked.push({ url, accept: headers.accept });
@@ -183,14 +183,14 @@ test("requests only the metadata of Secrets, and only in opted-in namespaces", a
   });
   const bridge = await bridgeViaGate({ DENREI_WATCH_SECONDS: "1" });
   await createSecret("asked", "made");
-  await untilTold("asked", ["added made"]);
+  await untilPublished("asked", ["added made"]);
   // Watches end and reopen, and a new bridge probes the API server's current position.
   const watches = () => asked.filter(({ url }) => url.includes("watch=1"));
   await expect.poll(() => watches().length, polling).toBeGreaterThan(9);
   await bridge.stop();
   await bridge.start();
   await changeSecret("asked", "made", "new");
-  await untilTold("asked", ["added made", "modified made"]);
+  await untilPublished("asked", ["added made", "modified made"]);
   const form = (url: string) =>
     `application/json;as=PartialObjectMetadata${url.includes("watch=1") ? "" : "List"};g=meta.k8s.io;v=v1`;
   for (const { url, accept } of asked) expect([url, accept]).toEqual([url, form(url)]);
@@ -200,10 +200,10 @@ test("requests only the metadata of Secrets, and only in opted-in namespaces", a
 
 test("keeps the known opted-in namespaces while they cannot be listed, and logs the error once", async () => {
   await createNamespaces("known", "unknown");
-  await optIn(bridged.kit.client, "known");
+  await optIn(bridged.environment.client, "known");
   const bridge = await bridgeViaGate();
   await createSecret("known", "made");
-  await untilTold("known", ["added made"]);
+  await untilPublished("known", ["added made"]);
   const refusal = { kind: "Status", reason: "Forbidden", message: "not today", code: 403 };
   const asked: number[] = [];
   gate.answer(({ url = "" }) => {
@@ -211,7 +211,7 @@ test("keeps the known opted-in namespaces while they cannot be listed, and logs 
     asked.push(performance.now());
     return { status: 403, body: JSON.stringify(refusal) };
   });
-  await optIn(bridged.kit.client, "unknown");
+  await optIn(bridged.environment.client, "unknown");
   await createSecret("unknown", "made");
   await expect
     .poll(() => bridge.probe("/readyz"), polling)
@@ -225,7 +225,7 @@ test("keeps the known opted-in namespaces while they cannot be listed, and logs 
   const pauses = asked.slice(1).map((time, at) => time - (asked[at] ?? 0));
   expect(Math.min(...pauses), "it does not retry rapidly").toBeGreaterThan(3000);
   await changeSecret("known", "made", "new");
-  await untilTold("known", ["added made", "modified made"]);
+  await untilPublished("known", ["added made", "modified made"]);
   expect(changesIn("unknown")).toEqual([]);
   const lines = bridge.logged("failed to list namespaces, keeping the known ones");
   expect(lines.filter(({ level }) => level === "warn")).toMatchObject([
@@ -233,13 +233,13 @@ test("keeps the known opted-in namespaces while they cannot be listed, and logs 
   ]);
 
   gate.answer(() => undefined);
-  await untilTold("unknown", ["added made"]);
+  await untilPublished("unknown", ["added made"]);
   await expect.poll(() => bridge.probe("/readyz"), polling).toMatchObject({ status: 200 });
 });
 
 test("namespaces named in the settings are the opted-in ones, and labels are not read", async () => {
   await createNamespaces("named", "labelled");
-  await optIn(bridged.kit.client, "labelled");
+  await optIn(bridged.environment.client, "labelled");
   for (const namespace of ["named", "labelled"]) await createSecret(namespace, "made");
   const asked: string[] = [];
   gate.answer(({ url = "" }) => {
@@ -247,7 +247,7 @@ test("namespaces named in the settings are the opted-in ones, and labels are not
     return undefined;
   });
   await bridgeViaGate({ DENREI_NAMESPACES: "default,named" });
-  await untilTold("named", ["added made"]);
+  await untilPublished("named", ["added made"]);
   await createSecret("labelled", "later");
   await createSecret("default", "named-later");
   await bridged.history.until(() => changesIn("default").includes("added named-later"));

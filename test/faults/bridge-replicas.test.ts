@@ -148,7 +148,7 @@ test("repeatedly having two leaders while objects change keeps the order and los
 });
 
 test("survives a bus killed (-9) while objects change", async () => {
-  const { nats } = bridged.kit.platform;
+  const { nats } = bridged.environment.platform;
   const churn = startChurn(bridged, names);
   for (let times = 0; times < sized(1, 2); times++) {
     await churn.more(50);

@@ -15,7 +15,7 @@ import { metricSum } from "../harness/metrics.ts";
 const path = fileURLToPath(new URL("../fixtures/functions/probe.ts", import.meta.url));
 const scope = { fn: "probe", cluster: "default" };
 const polling = { timeout: 60_000, interval: 20 };
-let kit: TestEnvironment;
+let environment: TestEnvironment;
 let bus: Bus;
 /** The connection of a simulated second replica. */
 let replica: Bus;
@@ -24,19 +24,19 @@ let worker: Replica;
 let bridge: Replica;
 
 beforeAll(async () => {
-  kit = await startTestEnvironment({ crds: [crdOf(Probe)] });
-  bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
-  replica = await connectBus({ url: kit.platform.natsUrlFor(scope.fn), name: "replica" });
+  environment = await startTestEnvironment({ crds: [crdOf(Probe)] });
+  bus = await connectBus({ url: environment.platform.natsUrl, name: "test" });
+  replica = await connectBus({ url: environment.platform.natsUrlFor(scope.fn), name: "replica" });
   // Marks must not become due during the test.
   queue = ticketQueue(bus, scope, { replica: "test", markMillis: 600_000 });
-  bridge = await kit.bridge("bridge", { args: [path] });
-  worker = await kit.worker("worker", [path]);
+  bridge = await environment.bridge("bridge", { args: [path] });
+  worker = await environment.worker("worker", [path]);
   await untilListening();
 });
 afterAll(async () => {
   await bus?.nc.close();
   await replica?.nc.close();
-  await kit?.stop();
+  await environment?.stop();
 });
 
 const at = (name: string): ObjectKey => ({ namespace: "default", name });
@@ -183,7 +183,7 @@ test("a redelivered ticket is reconciled, because its first delivery may have st
 });
 
 const create = (key: ObjectKey, spec: Probe["spec"]) =>
-  kit.client.create(
+  environment.client.create(
     Probe,
     { apiVersion: "test.denrei.dev/v1", kind: "Probe", metadata: key, spec },
     { fieldManager: "test" },
@@ -265,14 +265,14 @@ test("a condition written over an unseen change is not an echo and is reread", a
   await create(key, { mode: "ok" });
   const conditions: string[] = [];
   let isWatched = false;
-  const recovered = kit.until(Probe, key, ({ status, metadata: { uid, resourceVersion } }) => {
+  const recovered = environment.until(Probe, key, ({ status, metadata: { uid, resourceVersion } }) => {
     isWatched = true;
     const ready = status?.conditions?.find(({ type }) => type === "Ready");
     if (ready?.reason === "ToldSo") conditions.push(`${uid} ${resourceVersion}`);
     return conditions.length > 0 && ready?.status === "True";
   });
   await vi.waitUntil(() => isWatched, polling);
-  await kit.client.mergePatch(Probe, key, { spec: { mode: "overtaken" } }, { fieldManager: "test" });
+  await environment.client.mergePatch(Probe, key, { spec: { mode: "overtaken" } }, { fieldManager: "test" });
   const { metadata } = await recovered;
   await vi.waitUntil(() => announced.has(`${metadata.uid} ${metadata.resourceVersion}`), polling);
   expect(conditions.map((written) => announced.get(written))).toEqual([0]);
@@ -300,7 +300,7 @@ test.each([
   await untilGivenBack(key);
   await bridge.stop();
   try {
-    const { metadata } = await kit.client.mergePatch(
+    const { metadata } = await environment.client.mergePatch(
       Probe,
       key,
       { spec: { value: 1 } },

@@ -43,17 +43,17 @@ let journals: string;
 
 beforeAll(async () => {
   bridged = await startBridged([Shelf]);
-  journals = join(bridged.kit.platform.directory, "sightings");
+  journals = join(bridged.environment.platform.directory, "sightings");
   await mkdir(journals);
   [bridge, worker] = await Promise.all([
     bridged.bridge("bridge", { args: [functionPath] }),
-    bridged.kit.worker("worker", [functionPath], { env: { DENREI_TEST_JOURNALS: journals } }),
+    bridged.environment.worker("worker", [functionPath], { env: { DENREI_TEST_JOURNALS: journals } }),
   ]);
 });
 afterAll(() => bridged?.stop());
 
 const shelf = (name: string): Promise<Stored<Shelf>> =>
-  bridged.kit.client.create(
+  bridged.environment.client.create(
     Shelf,
     { apiVersion: "test.denrei.dev/v1", kind: "Shelf", metadata: at(name), spec: { text: "good" } },
     { fieldManager: "test" },
@@ -140,7 +140,7 @@ test("in OBJECTS it is logged and ignored on every form of subject", async () =>
   await untilAnswered(streams.objects, consumers.router(interestOf(shelves, scope.cluster)));
   // Some of it is among the children of this shelf.
   const note = await bridged.create("beside-garbage", { ownerReferences: [controllerReference(owner)] });
-  const first = await bridged.kit.client.get(Note, at("good-before"));
+  const first = await bridged.environment.client.get(Note, at("good-before"));
   await expectServed("good-before", [first, note]);
   await expectGoodService("objects");
   await expect.poll(() => logged("not an event of the platform"), polling).toBeGreaterThan(10);
@@ -149,7 +149,7 @@ test("in OBJECTS it is logged and ignored on every form of subject", async () =>
 
 test("over an object's last message: functions read the API server, and a bridge repairs the message", async () => {
   const owner = await expectGoodService("covered");
-  const note = await bridged.kit.client.get(Note, at("good-covered"));
+  const note = await bridged.environment.client.get(Note, at("good-covered"));
   const covered = [
     objectSubject("default", {
       group: Note.group,
@@ -225,7 +225,7 @@ test("as a mark or timer, pending or due, it does not block the object's next re
   }
   await untilAnswered(timersStream("shelves"), consumers.relay(scope));
   const note = await bridged.create("after-marks", { ownerReferences: [controllerReference(owner)] });
-  const first = await bridged.kit.client.get(Note, at("good-marked"));
+  const first = await bridged.environment.client.get(Note, at("good-marked"));
   await expectServed("good-marked", [first, note]);
   await expect
     .poll(async () => {
@@ -301,7 +301,7 @@ test("as an announcement of writes it does not break the connection", async () =
 });
 
 test("headers that break a client library or look like server messages stop no consumer", async () => {
-  const { natsUrl } = bridged.kit.platform;
+  const { natsUrl } = bridged.environment.platform;
   const objects = { group: Note.group, namespace: "default", owner: "nobody" };
   const broken = [
     "NATS/1.0\r\nbad key: x\r\n\r\n",

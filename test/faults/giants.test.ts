@@ -19,62 +19,68 @@ const giants = fileURLToPath(new URL("../fixtures/functions/giants.ts", import.m
 /** Larger than NATS's message limit of 1 MiB, and smaller than etcd's object limit of 1.5 MiB. */
 const length = 1_200_000;
 const at = (name: string) => ({ namespace: "default", name });
-let kit: TestEnvironment;
+let environment: TestEnvironment;
 
 beforeAll(async () => {
-  kit = await startTestEnvironment({ crds: [crdOf(Giant)] });
-  await kit.bridge("bridge-1", { args: [giants] });
-  await kit.worker("worker-1", [giants]);
+  environment = await startTestEnvironment({ crds: [crdOf(Giant)] });
+  await environment.bridge("bridge-1", { args: [giants] });
+  await environment.worker("worker-1", [giants]);
 });
-afterAll(() => kit?.stop());
+afterAll(() => environment?.stop());
 
 const create = (name: string, text: string, color: string) =>
-  kit.client.create(
+  environment.client.create(
     Giant,
     { apiVersion: apiVersionOf(Giant), kind: "Giant", metadata: at(name), spec: { text, color } },
     { fieldManager: "test" },
   );
 const change = (name: string, text: string) =>
-  kit.client.mergePatch(Giant, at(name), { spec: { text } }, { fieldManager: "test" });
+  environment.client.mergePatch(Giant, at(name), { spec: { text } }, { fieldManager: "test" });
 const isOversized = ({ status }: Giant) =>
   status?.conditions?.some(({ type, status: is }) => type === "Oversized" && is === "True") ?? false;
 
 test("an object created large is reconciled, and gets a condition and an Event", async () => {
   await create("large", "x".repeat(length), "red");
   await create("small", "x", "red");
-  const large = await kit.until(Giant, at("large"), isOversized);
+  const large = await environment.until(Giant, at("large"), isOversized);
   expect(large.status?.length).toBe(length);
   const reasons = async () =>
-    (await kit.list(Event)).flatMap(({ reason, regarding }) => (regarding.name === "large" ? [reason] : []));
+    (await environment.list(Event)).flatMap(({ reason, regarding }) =>
+      regarding.name === "large" ? [reason] : [],
+    );
   await expect.poll(reasons).toEqual(["ExceedsMaxPayload"]);
   // Its index entry and its watch work like those of small objects.
   for (const name of ["large", "small"])
-    await kit.until(Giant, at(name), ({ status }) => status?.siblings?.join() === "large,small");
+    await environment.until(Giant, at(name), ({ status }) => status?.siblings?.join() === "large,small");
 });
 
 test("an object that grows is reconciled, and its condition is removed once it shrinks", async () => {
   await create("grows", "x", "blue");
-  await kit.until(Giant, at("grows"), ({ status }) => status?.length === 1);
+  await environment.until(Giant, at("grows"), ({ status }) => status?.length === 1);
   await change("grows", "x".repeat(length));
-  await kit.until(Giant, at("grows"), (giant) => giant.status?.length === length && isOversized(giant));
+  await environment.until(
+    Giant,
+    at("grows"),
+    (giant) => giant.status?.length === length && isOversized(giant),
+  );
   await change("grows", "xx");
-  await kit.until(Giant, at("grows"), (giant) => giant.status?.length === 2 && !isOversized(giant));
+  await environment.until(Giant, at("grows"), (giant) => giant.status?.length === 2 && !isOversized(giant));
 });
 
 test("existing large objects are found after the index stream was deleted", async () => {
   await create("before", "x", "black");
-  await kit.until(Giant, at("before"), ({ status }) => status?.siblings?.join() === "before");
-  const bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
+  await environment.until(Giant, at("before"), ({ status }) => status?.siblings?.join() === "before");
+  const bus = await connectBus({ url: environment.platform.natsUrl, name: "test" });
   onTestFinished(() => bus.nc.close());
   await bus.jsm.streams.delete(streams.indexes);
   await create("later", "x", "black");
   for (const name of ["before", "later"])
-    await kit.until(Giant, at(name), ({ status }) => status?.siblings?.join() === "before,later");
+    await environment.until(Giant, at(name), ({ status }) => status?.siblings?.join() === "before,later");
 });
 
 test("a large object is finalized when it is deleted", async () => {
   await create("goes", "x".repeat(length), "green");
-  await kit.until(Giant, at("goes"), isOversized);
-  await kit.client.delete(Giant, at("goes"), {});
-  await kit.untilGone(Giant, at("goes"));
+  await environment.until(Giant, at("goes"), isOversized);
+  await environment.client.delete(Giant, at("goes"), {});
+  await environment.untilGone(Giant, at("goes"));
 });

@@ -14,7 +14,7 @@ import {
   isReady,
   isStalled,
   type Probes,
-  patience,
+  polling,
   probeScope,
   startProbes,
 } from "../harness/probes.ts";
@@ -73,9 +73,9 @@ test("quarantines an object that blocks the event loop after three crashes, and 
         probes.create(`block-neighbour-${i}`, { mode: "slow", millis: 50 }),
       ),
     );
-    const found = await probes.kit.until(Probe, at("blocks"), isStalled, 110_000);
+    const found = await probes.environment.until(Probe, at("blocks"), isStalled, 110_000);
     expect(condition(found, "Ready")).toMatchObject({ status: "False", reason: "WorkerCrashed" });
-    for (let i = 0; i < 10; i++) await probes.kit.until(Probe, at(`block-neighbour-${i}`), isReady);
+    for (let i = 0; i < 10; i++) await probes.environment.until(Probe, at(`block-neighbour-${i}`), isReady);
     const letters = await deadLetters(probes.bus, probeScope).list();
     expect(
       letters.filter(({ letter }) => letter.reason === "WorkerCrashed").map(({ key }) => key.name),
@@ -91,14 +91,14 @@ test("quarantines an object that blocks the event loop after three crashes, and 
     const queue = ticketQueue(probes.bus, probeScope, { replica: "test" });
     await queue.request(at("blocks"), newRequest({ type: "timer" }));
     await expect
-      .poll(() => probes.said("blocks", "skipped: this generation crashed its workers").length, patience)
+      .poll(() => probes.said("blocks", "skipped: this generation crashed its workers").length, polling)
       .toBeGreaterThanOrEqual(1);
     expect(probes.runs("blocks")).toHaveLength(starts);
   } finally {
     await probes.change("blocks", { mode: "ok" });
     await reviving.stop();
   }
-  await probes.kit.until(Probe, at("blocks"), isReady);
+  await probes.environment.until(Probe, at("blocks"), isReady);
 });
 
 test("does not quarantine an object that progresses although its workers die", async () => {
@@ -107,7 +107,7 @@ test("does not quarantine an object that progresses although its workers die", a
   try {
     // Long enough to record its write before the process dies.
     await probes.create("climbs", { mode: "climb", value: steps, millis: 500 });
-    const found = await probes.kit.until(
+    const found = await probes.environment.until(
       Probe,
       at("climbs"),
       (probe) => isReady(probe) || isStalled(probe),
@@ -138,15 +138,15 @@ test("a hanging object does not delay what a dead worker had in flight", async (
   await first.start();
   for (const name of ["hangs-first", ...others]) await probes.untilRuns(name, 2);
   expect(failures(), "the object was still hanging").toBe(before);
-  await Promise.all(others.map((name) => probes.kit.until(Probe, at(name), isReady)));
+  await Promise.all(others.map((name) => probes.environment.until(Probe, at(name), isReady)));
   await probes.change("hangs-first", { mode: "ok" });
-  await probes.kit.until(Probe, at("hangs-first"), isReady);
+  await probes.environment.until(Probe, at("hangs-first"), isReady);
   await second.start();
 });
 
 test("a quarantined object is skipped until it is replayed, even if the replay shares a ticket with another cause", async () => {
   await probes.create("left-alone", { mode: "ok" });
-  const { metadata } = await probes.kit.until(Probe, at("left-alone"), isReady);
+  const { metadata } = await probes.environment.until(Probe, at("left-alone"), isReady);
   const crashed = {
     type: "Stalled",
     status: "True",
@@ -157,23 +157,23 @@ test("a quarantined object is skipped until it is replayed, even if the replay s
   };
   const leftAlone = () => probes.said("left-alone", "skipped: this generation crashed its workers").length;
   const status = { conditions: [crashed] };
-  await probes.kit.client.mergePatch(
+  await probes.environment.client.mergePatch(
     Probe,
     at("left-alone"),
     { status },
     { fieldManager: "test", subresource: "status" },
   );
-  await expect.poll(leftAlone, patience).toBeGreaterThan(0);
+  await expect.poll(leftAlone, polling).toBeGreaterThan(0);
   const [before, times] = [probes.runs("left-alone").length, leftAlone()];
   const queue = ticketQueue(probes.bus, probeScope, { replica: "test" });
   // The worker that logged it may not have acknowledged the ticket yet.
   const timer = newRequest({ type: "timer" });
-  await expect.poll(() => queue.requestUnlessOwned(at("left-alone"), timer), patience).toBe("accepted");
-  await expect.poll(leftAlone, patience).toBeGreaterThan(times);
+  await expect.poll(() => queue.requestUnlessOwned(at("left-alone"), timer), polling).toBe("accepted");
+  await expect.poll(leftAlone, polling).toBeGreaterThan(times);
   expect(probes.runs("left-alone")).toHaveLength(before);
   const beside = { ...newRequest({ type: "timer" }), also: [{ type: "replay" as const }] };
-  await expect.poll(() => queue.requestUnlessOwned(at("left-alone"), beside), patience).toBe("accepted");
-  await probes.kit.until(Probe, at("left-alone"), (probe) => isReady(probe) && !isStalled(probe));
+  await expect.poll(() => queue.requestUnlessOwned(at("left-alone"), beside), polling).toBe("accepted");
+  await probes.environment.until(Probe, at("left-alone"), (probe) => isReady(probe) && !isStalled(probe));
 });
 
 test("a paused worker that resumes after its deadline writes nothing", async () => {
@@ -184,7 +184,7 @@ test("a paused worker that resumes after its deadline writes nothing", async () 
   process.kill(first.pid ?? 0, "SIGSTOP");
   try {
     await second.start();
-    const found = await probes.kit.until(Probe, at("paused"), isReady);
+    const found = await probes.environment.until(Probe, at("paused"), isReady);
     expect(found.status?.by).toBe("worker-2");
   } finally {
     process.kill(first.pid ?? 0, "SIGCONT");
@@ -192,7 +192,7 @@ test("a paused worker that resumes after its deadline writes nothing", async () 
   await first.log.until((line) => line.includes("ownership lost") && line.includes("paused"));
   const wrote = first.log.records().filter(({ msg, key }) => msg === "wrote" && key === "default/paused");
   expect(wrote).toEqual([]);
-  expect((await probes.kit.client.get(Probe, at("paused"))).status?.by).toBe("worker-2");
+  expect((await probes.environment.client.get(Probe, at("paused"))).status?.by).toBe("worker-2");
 });
 
 test("a reconcile whose consumer is deleted is aborted at once, and runs again with the next consumer", async () => {
@@ -205,9 +205,9 @@ test("a reconcile whose consumer is deleted is aborted at once, and runs again w
       .flatMap(({ log }) => log.records())
       .filter(({ msg, err }) => msg === "ownership lost" && isAboutDeletion(err))
       .filter(({ subject }) => parseKeySubject(String(subject)).key.name === "bereft");
-  await expect.poll(() => lost().length, patience).toBe(1);
+  await expect.poll(() => lost().length, polling).toBe(1);
   await probes.untilRuns("bereft", 2);
-  await probes.kit.until(Probe, at("bereft"), isReady);
+  await probes.environment.until(Probe, at("bereft"), isReady);
   const [first, second] = probes.runs("bereft").map(({ time }) => Date.parse(String(time)));
   const given = Date.parse(String(lost()[0]?.time));
   expect(given - (first ?? 0), "it did not wait for the end").toBeLessThan(millis);
@@ -222,7 +222,7 @@ test("an orderly stop hands a reconcile longer than the grace period back to ano
   const metadata = at("handed-over");
   const spec = { repository: "acme/web", branch: "main", millis: 600_000 };
   const apiVersion = "test.denrei.dev/v1";
-  await probes.kit.client.create(
+  await probes.environment.client.create(
     Branch,
     { apiVersion, kind: "Branch", metadata, spec },
     { fieldManager: "test" },
@@ -232,13 +232,13 @@ test("an orderly stop hands a reconcile longer than the grace period back to ano
       .records()
       .filter(({ key }) => key === "default/handed-over")
       .map(({ msg, attempt }) => `${msg}, attempt ${attempt}`);
-  await expect.poll(() => said(first), patience).toEqual(["looking at the branch, attempt 0"]);
+  await expect.poll(() => said(first), polling).toEqual(["looking at the branch, attempt 0"]);
   const stopped = first.stop("SIGTERM");
   await second.start();
   await stopped;
   expect(said(first).at(-1)).toBe("handed back: the worker is shutting down, attempt 0");
   expect(first.log.all.at(-1)).toContain('"msg":"stopped"');
-  await expect.poll(() => said(second), patience).toEqual(["looking at the branch, attempt 0"]);
-  await probes.kit.client.delete(Branch, metadata, {});
+  await expect.poll(() => said(second), polling).toEqual(["looking at the branch, attempt 0"]);
+  await probes.environment.client.delete(Branch, metadata, {});
   await first.start();
 });

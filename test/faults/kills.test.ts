@@ -14,33 +14,33 @@ const scope = { fn: "hikawa", cluster: "default" };
 const deadlineMillis = 420_000;
 const timeout = deadlineMillis + 60_000;
 
-let kit: TestEnvironment;
+let environment: TestEnvironment;
 let bus: Bus;
 let workers: Replica[];
 let bridge: Replica;
 const at = (name: string) => ({ namespace: "default", name });
 
 beforeAll(async () => {
-  kit = await startTestEnvironment();
-  bus = await connectBus({ url: kit.platform.natsUrl, name: "test", timeoutMillis: deadlineMillis });
+  environment = await startTestEnvironment();
+  bus = await connectBus({ url: environment.platform.natsUrl, name: "test", timeoutMillis: deadlineMillis });
   const env = {
     DENREI_ACK_WAIT_SECONDS: "4",
     DENREI_LOG_LEVEL: "info",
     [wordsVariable]: "Doko,Zun,Zun,Doko,Doko,Zun,Doko,Zun,Zun,Zun,Doko,Zun,Zun,Zun,Zun,Doko",
   };
-  bridge = await kit.bridge("bridge-1", { env });
+  bridge = await environment.bridge("bridge-1", { env });
   workers = await Promise.all(
-    Array.from({ length: sized(2, 3) }, (_, n) => kit.worker(`worker-${n + 1}`, ["hikawa"], { env })),
+    Array.from({ length: sized(2, 3) }, (_, n) => environment.worker(`worker-${n + 1}`, ["hikawa"], { env })),
   );
 });
 afterAll(async () => {
   await bus?.nc.close();
-  await kit?.stop();
+  await environment?.stop();
 });
 
 /** The number of Zundokos created so far. */
 async function wordsSaid(): Promise<number> {
-  const { items, metadata } = await kit.client.list(Zundoko, "default", { limit: 1 });
+  const { items, metadata } = await environment.client.list(Zundoko, "default", { limit: 1 });
   return items.length + (metadata.remainingItemCount ?? 0);
 }
 
@@ -50,13 +50,13 @@ async function singAll(names: readonly string[]): Promise<void> {
   const waiting = [...names];
   const creators = Array.from({ length: 5 }, async () => {
     for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
-      await kit.client.create(Hikawa, hikawa(name, 0), { fieldManager: "test" });
+      await environment.client.create(Hikawa, hikawa(name, 0), { fieldManager: "test" });
     }
   });
   await Promise.all(creators);
   for (const name of names) {
     const left = Math.max(1, Math.ceil(deadline - performance.now()));
-    await kit.until(Hikawa, at(name), isFinished, left).catch(async (error: Error) => {
+    await environment.until(Hikawa, at(name), isFinished, left).catch(async (error: Error) => {
       throw new Error(`${error.message}\n${await keyState(bus, scope, at(name))}`);
     });
   }
@@ -86,14 +86,14 @@ test("every song ends correctly while workers and the bridge are killed at rando
     }),
     replayInnocents(bus, [scope.fn], ended),
   ]);
-  await expectFinishedSongs(kit, await ended);
+  await expectFinishedSongs(environment, await ended);
 });
 
 test("every song ends correctly while the bus is killed and restarted", { timeout }, async () => {
   let begun = 0;
   const ended = singUntil(() => begun > 1, "cut-off", sized(8, 40));
-  const nats = Object.assign(Object.create(kit.platform.nats), {
-    kill: () => kit.platform.nats.stop("SIGKILL"),
+  const nats = Object.assign(Object.create(environment.platform.nats), {
+    kill: () => environment.platform.nats.stop("SIGKILL"),
   });
   let before = -1;
   // On a busy machine, reconnecting can take longer than the pauses, and no song would proceed.
@@ -110,14 +110,18 @@ test("every song ends correctly while the bus is killed and restarted", { timeou
       begun++;
     },
   });
-  await expectFinishedSongs(kit, await ended);
+  await expectFinishedSongs(environment, await ended);
 });
 
 test("a delayed request survives the death of all workers", async () => {
-  await kit.client.create(Hikawa, hikawa("patient", 4000), { fieldManager: "test" });
-  await kit.until(Hikawa, at("patient"), ({ status }) => (status?.numZundokosSaid ?? 0) >= 1);
+  await environment.client.create(Hikawa, hikawa("patient", 4000), { fieldManager: "test" });
+  await environment.until(Hikawa, at("patient"), ({ status }) => (status?.numZundokosSaid ?? 0) >= 1);
   await Promise.all(workers.map((worker) => worker.kill()));
-  const saidBefore = (await kit.client.get(Hikawa, at("patient"))).status?.numZundokosSaid;
+  const saidBefore = (await environment.client.get(Hikawa, at("patient"))).status?.numZundokosSaid;
   await Promise.all(workers.map((worker) => worker.start()));
-  await kit.until(Hikawa, at("patient"), ({ status }) => (status?.numZundokosSaid ?? 0) > (saidBefore ?? 0));
+  await environment.until(
+    Hikawa,
+    at("patient"),
+    ({ status }) => (status?.numZundokosSaid ?? 0) > (saidBefore ?? 0),
+  );
 });

@@ -71,7 +71,7 @@ async function expectPatience(stack: Stack): Promise<void> {
   const lastTransitionTime = new Date(Date.now() - 3_600_000).toISOString().replace(/\.\d+Z$/, "Z");
   const status = { conditions: conditions.map((condition) => ({ ...condition, lastTransitionTime })) };
   const how = { fieldManager: "test", subresource: "status" } as const;
-  await pipecd.kit.client.mergePatch(Environment, stack.at(names.environment), { status }, how);
+  await pipecd.environment.client.mergePatch(Environment, stack.at(names.environment), { status }, how);
   let fired = 0;
   for (let round = 0; round < 3; round++) {
     const delay = await vi.waitFor(async () => {

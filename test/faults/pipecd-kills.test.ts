@@ -26,7 +26,11 @@ async function planeOnly(namespace: string) {
   await pipecd.namespace(namespace);
   const isLate = (kind: string) => ["Environment", "Piped", "Application"].includes(kind);
   await pipecd.apply("c", namespace, (object) => (isLate(object.kind) ? undefined : object));
-  await pipecd.kit.until(ControlPlane, { namespace, name: "controlplane-sample" }, has("Ready", "True"));
+  await pipecd.environment.until(
+    ControlPlane,
+    { namespace, name: "controlplane-sample" },
+    has("Ready", "True"),
+  );
   return {
     server: await pipecd.pods.started(namespace),
     at: (name: string) => ({ namespace, name }),
@@ -69,11 +73,15 @@ test("a worker that dies after RegisterPiped or AddApplication, before it stores
   await killWhoHas("registered", "pipecd-application", "application-sample");
   added.drop();
   // With the key PipeCD accepts its agent, which has reported its repositories, so the application can be registered.
-  const application = await pipecd.kit.until(Application, at("application-sample"), has("Ready", "True"));
-  const { status } = await pipecd.kit.until(Piped, at("piped-sample"), has("Ready", "True"));
+  const application = await pipecd.environment.until(
+    Application,
+    at("application-sample"),
+    has("Ready", "True"),
+  );
+  const { status } = await pipecd.environment.until(Piped, at("piped-sample"), has("Ready", "True"));
   expect(server.pipeds()).toMatchObject([{ id: status?.pipedID, name: "test-piped", disabled: false }]);
   expect(server.applications().map(({ id }) => id)).toEqual([application.status?.applicationID]);
-  const { metadata } = await pipecd.kit.client.get(Secret, at("piped-sample"));
+  const { metadata } = await pipecd.environment.client.get(Secret, at("piped-sample"));
   expect(metadata.annotations?.["pipecd.kanatakita.com/piped-id"]).toBe(status?.pipedID);
 });
 
@@ -149,11 +157,11 @@ test("unrecorded registrations are undone when the object is deleted", async () 
   const piped = server.hold("RegisterPiped");
   await rest();
   await piped.arrived;
-  await pipecd.kit.client.delete(Application, at("application-sample"), {});
-  await pipecd.kit.client.delete(Piped, at("piped-sample"), {});
+  await pipecd.environment.client.delete(Application, at("application-sample"), {});
+  await pipecd.environment.client.delete(Piped, at("piped-sample"), {});
   await killWhoHas("begun", "pipecd-piped", "piped-sample");
   piped.drop();
-  await pipecd.kit.untilGone(Piped, at("piped-sample"));
+  await pipecd.environment.untilGone(Piped, at("piped-sample"));
   expect(server.pipeds().map(({ disabled }) => disabled)).toEqual([true]);
 });
 

@@ -13,7 +13,7 @@ const idle = {
   builder: { kind: "ClusterBuilder" as const, name: "absent" },
   applicationTemplate: { spec: { replicas: 0 } },
 };
-const later = { timeout: 120_000, interval: 20 };
+const polling = { timeout: 120_000, interval: 20 };
 const functions = ["modoki-apppipeline", "modoki-remotesync", "modoki-application", "modoki-report"];
 /** Concurrent pull requests. */
 const wave = sized(5, 30);
@@ -48,7 +48,7 @@ test("creates each preview with one comment and one deployment while workers are
   };
   await openMore();
   await previews.create("killed", { ...idle, report: { deployment: true } });
-  const told = githubReports(paas, "killed");
+  const reports = githubReports(paas, "killed");
   const isAll = (phases: object) =>
     JSON.stringify(phases) === JSON.stringify(Object.fromEntries(all.map((number) => [number, "Building"])));
   let begun = 0;
@@ -85,14 +85,14 @@ test("creates each preview with one comment and one deployment while workers are
   await done;
   expect(await previews.numbers("killed")).toEqual({ applications: all, remoteSyncs: all });
   for (const number of all) {
-    expect(await told.comments(number)).toHaveLength(1);
-    expect(await told.deployments(number)).toHaveLength(1);
+    expect(await reports.comments(number)).toHaveLength(1);
+    expect(await reports.deployments(number)).toHaveLength(1);
   }
 }, 300_000);
 
 test("the next worker finds what a dead worker reported but did not record", async () => {
   const [first, second] = [await previews.open("halfway"), await previews.open("halfway")];
-  const told = githubReports(paas, "halfway");
+  const reports = githubReports(paas, "halfway");
   // The second status gets no response, so none of the reports is recorded.
   const fault = paas.github.fault(
     { method: "POST", path: new RegExp(`/statuses/${second.headSha}`) },
@@ -100,15 +100,15 @@ test("the next worker finds what a dead worker reported but did not record", asy
     1,
   );
   await previews.create("halfway", { ...idle, report: { deployment: true } });
-  await expect.poll(() => fault.hits, later).toBe(1);
-  expect(await told.comments(1)).toHaveLength(1);
+  await expect.poll(() => fault.hits, polling).toBe(1);
+  expect(await reports.comments(1)).toHaveLength(1);
   await Promise.all(paas.workers.map((worker) => worker.kill()));
   await Promise.all(paas.workers.map((worker) => worker.start()));
   await previews.until("halfway", has("Reported", "True"), 150_000);
-  await expect.poll(async () => (await told.statuses(second.headSha)).length, later).toBeGreaterThan(0);
+  await expect.poll(async () => (await reports.statuses(second.headSha)).length, polling).toBeGreaterThan(0);
   for (const number of [1, 2]) {
-    expect(await told.comments(number)).toHaveLength(1);
-    expect(await told.deployments(number)).toHaveLength(1);
+    expect(await reports.comments(number)).toHaveLength(1);
+    expect(await reports.deployments(number)).toHaveLength(1);
   }
-  expect((await told.deployments(1))[0]?.[0]).toBe(first.headSha);
+  expect((await reports.deployments(1))[0]?.[0]).toBe(first.headSha);
 }, 240_000);

@@ -54,7 +54,7 @@ test("a push enqueues the objects that follow its branch, each once, and no othe
 
 test("the sweep finds a push without a webhook, and costs nothing when nothing has changed", async () => {
   await syncs.start("swept");
-  for (const { metadata } of await paas.kit.list(Application)) await syncs.rolledOut(metadata.name);
+  for (const { metadata } of await paas.environment.list(Application)) await syncs.rolledOut(metadata.name);
   await paas.untilQuiet();
   const asked = () => paas.github.requests().filter(({ path }) => path.endsWith("/branches/swept"));
   const [before, writes] = [asked().length, await paas.writes()];
@@ -116,7 +116,7 @@ test("workers killed during a sync leave one Image each, with the digest of the 
       for (let round = 0; round < sized(2, 3); round++)
         for (const name of names) wanted.set(name, await syncs.push(name));
       for (const name of names)
-        await paas.kit.until(
+        await paas.environment.until(
           RemoteSync,
           { name },
           (sync) => has("Ready", "True")(sync) && sync.status?.revision === wanted.get(name),
@@ -139,7 +139,7 @@ test("workers killed during a sync leave one Image each, with the digest of the 
   await paas.untilQuiet();
   expect(await uids()).toEqual(before);
   expect(
-    (await paas.kit.list(Image)).filter(({ metadata }) => metadata.name.startsWith("modoki-killed-")),
+    (await paas.environment.list(Image)).filter(({ metadata }) => metadata.name.startsWith("modoki-killed-")),
   ).toHaveLength(names.length);
   for (const name of names) {
     const last = (await syncs.builds(name)).at(-1);

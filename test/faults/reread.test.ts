@@ -72,7 +72,7 @@ const makersFunction = defineFunction({
   },
 });
 
-let kit: TestEnvironment;
+let environment: TestEnvironment;
 let bus: Bus;
 let worker: Worker;
 const registry = new Registry();
@@ -80,14 +80,14 @@ const publishers = new Map<typeof Child, Publisher>();
 const publisher = (kind: typeof Child): Publisher => publishers.get(kind) as Publisher;
 
 beforeAll(async () => {
-  kit = await startTestEnvironment({ crds: kinds.map(crdOf) });
-  bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
+  environment = await startTestEnvironment({ crds: kinds.map(crdOf) });
+  bus = await connectBus({ url: environment.platform.natsUrl, name: "test" });
   const busOptions = { replicas: 1, ackWaitMillis: 10_000 };
   await ensureTopology(bus, busOptions);
   worker = await startTestWorker({
     bus,
     busOptions,
-    client: kit.client,
+    client: environment.client,
     functions: [parentsFunction, labelersFunction, makersFunction],
     registry,
   });
@@ -96,7 +96,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await worker?.stop();
   await bus?.nc.close();
-  await kit?.stop();
+  await environment?.stop();
 });
 
 /** The number of events of a function that found their key owned and left a mark. */
@@ -107,14 +107,14 @@ async function marksLeft(fn: string): Promise<number> {
 
 /** An owner and a child that it controls, as stored in the API server. */
 async function createFamily(owner: typeof Parent, childName: string): Promise<[Stored, Stored]> {
-  const parent = (await kit.client.create(
+  const parent = (await environment.client.create(
     owner,
     objectOf(owner, "parent", "default", { spec: {} }) as never,
     write,
   )) as Stored;
   const made = objectOf(Child, childName, "default", { spec: {} });
   const owned = { ...made, metadata: { ...made.metadata, ownerReferences: [controllerReference(parent)] } };
-  return [parent, (await kit.client.create(Child, owned as never, write)) as Stored];
+  return [parent, (await environment.client.create(Child, owned as never, write)) as Stored];
 }
 
 test("a child that is missing at the second read enqueues its owner again", async () => {
@@ -145,9 +145,14 @@ test("a change between the read and the apply enqueues the owner again, even if 
   await publisher(Child).publish("added", child, "watch");
   await publisher(Labeler).publish("added", labeler, "watch");
   await expect.poll(() => colors.length).toBe(1);
-  await kit.client.mergePatch(Child, child.metadata, { metadata: { labels: { color: "red" } } }, write);
+  await environment.client.mergePatch(
+    Child,
+    child.metadata,
+    { metadata: { labels: { color: "red" } } },
+    write,
+  );
   beforeApply.resolve();
-  const live = () => kit.client.get(Child, child.metadata);
+  const live = () => environment.client.get(Child, child.metadata);
   await expect.poll(async () => (await live()).metadata.labels).toMatchObject({ color: "red", seen: "none" });
   await publisher(Child).publish("modified", await live(), "watch");
   await expect.poll(() => colors).toEqual([undefined, "red"]);

@@ -57,23 +57,23 @@ const before: readonly Difference[] = [
   },
 ];
 
-let kit: LocalTestEnvironment;
+let environment: LocalTestEnvironment;
 let bus: Bus;
 let older: string;
 beforeAll(async () => {
-  kit = await startLocalTestEnvironment();
-  bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
-  older = await otherVersion(join(kit.platform.directory, "older"), before);
+  environment = await startLocalTestEnvironment();
+  bus = await connectBus({ url: environment.platform.natsUrl, name: "test" });
+  older = await otherVersion(join(environment.platform.directory, "older"), before);
 });
 afterAll(async () => {
   await bus?.nc.close();
-  await kit?.stop();
+  await environment?.stop();
 });
 
-const bridge = (name: string, sources?: string) => kit.bridge(name, { env, sources });
+const bridge = (name: string, sources?: string) => environment.bridge(name, { env, sources });
 const started: Replica[] = [];
 async function worker(name: string, sources?: string): Promise<Replica> {
-  const replica = await kit.worker(name, ["hikawa"], { env, sources });
+  const replica = await environment.worker(name, ["hikawa"], { env, sources });
   started.push(replica);
   return replica;
 }
@@ -111,7 +111,7 @@ function sing(): { until(count: number): Promise<void>; stop(): Promise<string[]
     while (!stopping.signal.aborted) {
       const name = `song-${names.length}`;
       names.push(name);
-      await kit.client.create(Hikawa, hikawa(name, names.length % 3 === 0 ? 60 : 0), {
+      await environment.client.create(Hikawa, hikawa(name, names.length % 3 === 0 ? 60 : 0), {
         fieldManager: "test",
       });
       await sleep(songMillis, undefined, { signal: stopping.signal }).catch(() => undefined);
@@ -180,9 +180,9 @@ test("an upgrade loses nothing, does nothing twice, and never reverts the newer 
 
   const names = await song.stop();
   // While only some kinds had a new bridge, a Zundoko may have arrived later than the status that counts it.
-  await vi.waitFor(() => expectFinishedSongs(kit, names), { timeout: 120_000, interval: 500 });
-  await untilQuiet({ bus, client: kit.client, functions: [hikawaFunction] });
-  await expectFinishedSongs(kit, names);
+  await vi.waitFor(() => expectFinishedSongs(environment, names), { timeout: 120_000, interval: 500 });
+  await untilQuiet({ bus, client: environment.client, functions: [hikawaFunction] });
+  await expectFinishedSongs(environment, names);
   expect(await deadLetters(bus, scope).list()).toEqual([]);
   expect(tickets.doubled(started)).toEqual([]);
   expect(tickets.done).toBeGreaterThan(names.length);

@@ -19,13 +19,13 @@ const HttpRoute = externalKind<HttpRoute>({
   plural: "httproutes",
 });
 
-let kit: TestEnvironment;
+let environment: TestEnvironment;
 let crds: Record<string, unknown>[];
 beforeAll(async () => {
   crds = await gatewayCrds();
-  kit = await startTestEnvironment({ crds });
+  environment = await startTestEnvironment({ crds });
 });
-afterAll(() => kit?.stop());
+afterAll(() => environment?.stop());
 afterEach(() => vi.unstubAllEnvs());
 
 const route = (name: string, value: string): HttpRoute => ({
@@ -47,10 +47,10 @@ test("are only CRDs of the standard channel", () => {
 
 test("install on the API server, which then applies defaults and validates routes", async () => {
   const write = { fieldManager: "test" };
-  const created = await kit.client.create(HttpRoute, route("web", "/"), write);
+  const created = await environment.client.create(HttpRoute, route("web", "/"), write);
   expect(created.spec.rules[0]?.matches).toEqual([{ path: { type: "PathPrefix", value: "/" } }]);
-  expect((await kit.list(HttpRoute)).map(({ metadata }) => metadata.name)).toContain("web");
-  await expect(kit.client.create(HttpRoute, route("wrong", "no-slash"), write)).rejects.toThrow(
+  expect((await environment.list(HttpRoute)).map(({ metadata }) => metadata.name)).toContain("web");
+  await expect(environment.client.create(HttpRoute, route("wrong", "no-slash"), write)).rejects.toThrow(
     "start with '/'",
   );
 });

@@ -40,7 +40,7 @@ const merging = async (number: number) => {
 };
 
 /** Resolves to the webhooks of a pull request once there are that many. */
-const told = (number: number, count: number) =>
+const untilDelivered = (number: number, count: number) =>
   vi.waitFor(
     () => {
       const payloads = target.arrived
@@ -112,7 +112,7 @@ describe("mergeability of a pull request", () => {
     await github.mergePullRequest({ repository, number });
     expect(await look(number)).toMatchObject({ merged: true, state: "closed", merge_commit_sha: sha });
     expect(await merging(other.number)).toEqual({ ...before, ...notYet });
-    const [, closed] = await told(number, 2);
+    const [, closed] = await untilDelivered(number, 2);
     expect(closed).toMatchObject({ action: "closed", pull_request: { merged: true } });
   });
 });
@@ -121,23 +121,23 @@ describe("an action on a pull request", () => {
   test("sends a webhook with the current pull request", async () => {
     const opened = await github.openPullRequest({ repository, branch: "told", draft: true });
     const pull = { repository, number: opened.number };
-    await told(pull.number, 1);
+    await untilDelivered(pull.number, 1);
     await github.markReadyForReview(pull);
-    await told(pull.number, 2);
+    await untilDelivered(pull.number, 2);
     await github.convertToDraft(pull);
-    await told(pull.number, 3);
+    await untilDelivered(pull.number, 3);
     await github.addLabel({ ...pull, label: "preview: yes" });
-    await told(pull.number, 4);
+    await untilDelivered(pull.number, 4);
     await github.removeLabel({ ...pull, label: "preview: yes" });
-    await told(pull.number, 5);
+    await untilDelivered(pull.number, 5);
     await github.changeBase({ ...pull, base: "release" });
-    await told(pull.number, 6);
+    await untilDelivered(pull.number, 6);
     const { before, after } = await github.push({ repository, branch: "told" });
-    await told(pull.number, 7);
+    await untilDelivered(pull.number, 7);
     await github.closePullRequest(pull);
-    await told(pull.number, 8);
+    await untilDelivered(pull.number, 8);
     await github.reopenPullRequest(pull);
-    const payloads = await told(pull.number, 9);
+    const payloads = await untilDelivered(pull.number, 9);
     expect(payloads.map(({ action }) => action)).toEqual([
       ...["opened", "ready_for_review", "converted_to_draft", "labeled", "unlabeled"],
       ...["edited", "synchronize", "closed", "reopened"],
@@ -196,7 +196,7 @@ describe("a pull request from a fork", () => {
     expect(before).toBe(headSha);
     expect((await look(number)).head.sha).toBe(after);
     expect((await look(other.number)).head.sha).toBe(other.headSha);
-    const [opened, synchronized] = await told(number, 2);
+    const [opened, synchronized] = await untilDelivered(number, 2);
     const about = {
       pull_request: from,
       repository: { full_name: repository },
@@ -204,7 +204,7 @@ describe("a pull request from a fork", () => {
     };
     expect(opened).toMatchObject({ action: "opened", ...about });
     expect(synchronized).toMatchObject({ action: "synchronize", before, after, ...about });
-    await told(other.number, 1);
+    await untilDelivered(other.number, 1);
     const pushes = target.arrived.filter(({ headers }) => headers["x-github-event"] === "push");
     expect(pushes.map(({ body }) => JSON.parse(body).after)).not.toContain(after);
   });

@@ -196,9 +196,9 @@ describe("deployments", () => {
     const statuses = `${path}/${byCommit.body.id}/statuses`;
     for (const state of ["in_progress", "success", "inactive"])
       expect((await ask("POST", statuses, { state, environment_url: "https://a" })).status).toBe(201);
-    const told = await github.api<ShownDeploymentStatus[]>("GET", statuses);
-    expect(told.map(({ state }) => state)).toEqual(["inactive", "success", "in_progress"]);
-    expect(told[0]).toMatchObject({ environment_url: "https://a", creator: { login: "denrei[bot]" } });
+    const shown = await github.api<ShownDeploymentStatus[]>("GET", statuses);
+    expect(shown.map(({ state }) => state)).toEqual(["inactive", "success", "in_progress"]);
+    expect(shown[0]).toMatchObject({ environment_url: "https://a", creator: { login: "denrei[bot]" } });
     expect(await github.api("GET", `${path}/${byBranch.body.id}/statuses`)).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-/** A kit for bridge tests: bridge replicas with their metrics, and comparisons of the bus with the API server. */
+/** An environment for bridge tests: bridge replicas with their metrics, and comparisons of the bus with the API server. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { KV } from "@nats-io/kv";
@@ -42,9 +42,9 @@ export interface BridgeReplica extends Replica {
   logged(msg: string, kind?: Kind): Record<string, unknown>[];
 }
 
-/** A kit with the CRD of Note, its bus, and helpers for bridges. */
+/** An environment with the CRD of Note, its bus, and helpers for bridges. */
 export interface Bridged {
-  readonly kit: LocalTestEnvironment;
+  readonly environment: LocalTestEnvironment;
   readonly bus: Bus;
   /** The bucket of leases and positions. */
   readonly kv: KV;
@@ -70,7 +70,7 @@ const deadlineMillis = 60_000;
 
 /** The same with its own control plane, which a test can stop. */
 export interface OwnBridged extends Bridged {
-  readonly kit: OwnTestEnvironment;
+  readonly environment: OwnTestEnvironment;
 }
 
 /** Starts a bus with the CRD of Note and of `more` kinds; the namespace `default` is opted in. */
@@ -79,13 +79,13 @@ export const startBridged = async (more: readonly Kind[] = []): Promise<Bridged>
 
 /** Like {@link startBridged}, with its own control plane. */
 export async function startOwnBridged(more: readonly Kind[] = []): Promise<OwnBridged> {
-  const kit = await startOwnTestEnvironment({ crds: [Note, ...more].map(crdOf) });
-  return { ...(await bridgedOn(kit)), kit };
+  const environment = await startOwnTestEnvironment({ crds: [Note, ...more].map(crdOf) });
+  return { ...(await bridgedOn(environment)), environment };
 }
 
-async function bridgedOn(kit: LocalTestEnvironment): Promise<Bridged> {
-  await optIn(kit.client, "default");
-  const bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
+async function bridgedOn(environment: LocalTestEnvironment): Promise<Bridged> {
+  await optIn(environment.client, "default");
+  const bus = await connectBus({ url: environment.platform.natsUrl, name: "test" });
   await ensureTopology(bus, { replicas: 1, ackWaitMillis: 10_000 });
   const kv = await bus.kvm.open(bridgeBucket);
   const history = await openHistory(bus);
@@ -94,7 +94,7 @@ async function bridgedOn(kit: LocalTestEnvironment): Promise<Bridged> {
   const at = (name: string) => ({ namespace: "default", name });
   let texts = 0;
 
-  const untilAgreed = (kind: Kind) => untilBusAgrees(kit.client, store, kind, deadlineMillis);
+  const untilAgreed = (kind: Kind) => untilBusAgrees(environment.client, store, kind, deadlineMillis);
 
   async function position(kind: Kind, condition: (position: Position) => boolean = () => true) {
     let found: string | undefined;
@@ -110,17 +110,17 @@ async function bridgedOn(kit: LocalTestEnvironment): Promise<Bridged> {
   }
 
   return {
-    kit,
+    environment,
     bus,
     kv,
     history,
     position,
     untilAgreed,
     async bridge(name, options = {}) {
-      return bridgeReplica(await kit.bridge(name, { ...options, args: options.args ?? [notesPath] }));
+      return bridgeReplica(await environment.bridge(name, { ...options, args: options.args ?? [notesPath] }));
     },
     create: (name, metadata = {}, text = `text ${++texts}`) =>
-      kit.client.create(
+      environment.client.create(
         Note,
         {
           apiVersion: "test.denrei.dev/v1",
@@ -131,8 +131,8 @@ async function bridgedOn(kit: LocalTestEnvironment): Promise<Bridged> {
         manager,
       ),
     change: (name, patch = { spec: { text: `text ${++texts}` } }) =>
-      kit.client.mergePatch(Note, at(name), patch, manager),
-    remove: (name) => kit.client.delete(Note, at(name), {}),
+      environment.client.mergePatch(Note, at(name), patch, manager),
+    remove: (name) => environment.client.delete(Note, at(name), {}),
     async untilSettled(kind) {
       await untilAgreed(kind);
       const last = () =>
@@ -151,7 +151,7 @@ async function bridgedOn(kit: LocalTestEnvironment): Promise<Bridged> {
     },
     async stop() {
       await bus.nc.close();
-      await kit.stop();
+      await environment.stop();
     },
   };
 }

@@ -19,7 +19,7 @@ const paths = ["probe", "branches", "stickers"].map((name) =>
 );
 
 /** The environment. */
-export interface BusDashboardEnvironment extends DashboardEnvironment {
+export interface BusDashboardEnvironment extends Omit<DashboardEnvironment, "worker" | "gateway"> {
   readonly worker: Replica;
   readonly gateway: GatewayReplica;
   create<T extends KubeObject>(kind: Kind<T>, name: string, spec: T["spec"]): Promise<Stored<T>>;
@@ -27,22 +27,21 @@ export interface BusDashboardEnvironment extends DashboardEnvironment {
 
 /** Starts everything. `alice` may see the whole bus, `bob` only the team's namespace. */
 export async function startBusDashboardEnvironment(): Promise<BusDashboardEnvironment> {
-  const scene = await startDashboardEnvironment({
+  const environment = await startDashboardEnvironment({
     crds: [...crdManifests(functions), ...[Probe, Branch, Sticker].map((kind) => crdOf(kind))],
     functions: paths,
   });
   try {
-    const { kit } = scene;
-    await grantBus(kit.client, people.alice.name);
-    await kit.bridge("bridge-1", { args: paths });
-    const worker = await kit.worker("worker-1", paths);
-    const gateway = await kit.gateway("gateway-1");
+    await grantBus(environment.client, people.alice.name);
+    await environment.bridge("bridge-1", { args: paths });
+    const worker = await environment.worker("worker-1", paths);
+    const gateway = await environment.gateway("gateway-1");
     return {
-      ...scene,
+      ...environment,
       worker,
       gateway,
       create: (kind, name, spec) =>
-        kit.client.create(
+        environment.client.create(
           kind,
           {
             apiVersion: apiVersionOf(kind),
@@ -54,7 +53,7 @@ export async function startBusDashboardEnvironment(): Promise<BusDashboardEnviro
         ),
     };
   } catch (error) {
-    await scene.stop();
+    await environment.stop();
     throw error;
   }
 }

@@ -67,14 +67,14 @@ function askedTimes(times: number, say: typeof answer): AbortSignal {
 
 test.each([404, 403, 500])("retries after a pause when the API server answers %i", async (status) => {
   const signal = askedTimes(5, () => ({ status, body: refused }));
-  const trouble: ReadFailure = {};
+  const failure: ReadFailure = {};
   const seen: unknown[] = [];
   const begun = performance.now();
-  for await (const object of changesOf(client, ConfigMap, at, signal, trouble)) seen.push(object);
+  for await (const object of changesOf(client, ConfigMap, at, signal, failure)) seen.push(object);
   expect(asked).toBe(5);
   // Timers may fire a little early.
   expect(performance.now() - begun).toBeGreaterThan(4 * 95);
-  expect(failureLines(trouble)).toEqual([
+  expect(failureLines(failure)).toEqual([
     expect.stringContaining(`was answered ${status} Forbidden: reading is not allowed`),
   ]);
   // A kind that is not served has no objects. After other errors the state is unknown.
@@ -83,13 +83,13 @@ test.each([404, 403, 500])("retries after a pause when the API server answers %i
 
 test("does not report an error that has passed", async () => {
   answer = () => (asked < 3 ? { status: 403, body: refused } : { status: 200, body: list });
-  const trouble: ReadFailure = {};
-  for await (const object of changesOf(client, ConfigMap, at, AbortSignal.timeout(60_000), trouble)) {
+  const failure: ReadFailure = {};
+  for await (const object of changesOf(client, ConfigMap, at, AbortSignal.timeout(60_000), failure)) {
     expect(object).toBeUndefined();
     break;
   }
   expect(asked).toBe(3);
-  expect(failureLines(trouble)).toEqual([]);
+  expect(failureLines(failure)).toEqual([]);
 });
 
 test("reports why an object could not be read instead of whether it exists", async () => {

@@ -26,14 +26,14 @@ export async function* changesOf<T extends KubeObject>(
   kind: Kind<T>,
   at: ObjectName,
   signal: AbortSignal,
-  trouble: ReadFailure = {},
+  failure: ReadFailure = {},
 ): AsyncGenerator<Stored<T> | undefined> {
   while (!signal.aborted) {
     try {
       const query = { fieldSelector: `metadata.name=${at.name}` };
       const namespace = at.namespace ?? (kind.scope === "Namespaced" ? "default" : undefined);
       const { items, metadata } = await client.list(kind, namespace, query, signal);
-      trouble.last = undefined;
+      failure.last = undefined;
       yield items[0];
       const path = resourcePath(kind, namespace);
       const watch = { ...query, resourceVersion: metadata.resourceVersion };
@@ -42,7 +42,7 @@ export async function* changesOf<T extends KubeObject>(
       }
     } catch (error) {
       if (signal.aborted) return;
-      trouble.last = error;
+      failure.last = error;
       if (isNotFound(error)) yield undefined;
     }
     // An API server that a test killed comes back, and a CRD may be installed later.

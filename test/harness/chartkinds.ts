@@ -12,7 +12,7 @@ import { hastenTimer } from "./timers.ts";
 export const polling = { timeout: 90_000, interval: 300 };
 
 /** Applies the output of `denrei chart rbac` for the site's list in the cluster. */
-export async function applyChartRights({ kit: { client, platform } }: Paas): Promise<void> {
+export async function applyChartRights({ environment: { client, platform } }: Paas): Promise<void> {
   const env = { KUBECONFIG: platform.kubeconfigPath };
   const { code, stdout } = await runHere(["chart", "rbac", "--json"], { env });
   expect(code).toBe(0);
@@ -31,8 +31,8 @@ export async function untilByRetry(
 ): Promise<Stored<Application>> {
   const holds = async () => {
     await hastenTimer(paas, "modoki-application", at);
-    return condition(await paas.kit.client.get(Application, at));
+    return condition(await paas.environment.client.get(Application, at));
   };
   await expect.poll(holds, polling).toBe(true);
-  return paas.kit.until(Application, at, condition, polling.timeout);
+  return paas.environment.until(Application, at, condition, polling.timeout);
 }

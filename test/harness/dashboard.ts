@@ -49,8 +49,7 @@ export interface DashboardEnvironmentOptions
 }
 
 /** A dashboard and its environment. */
-export interface DashboardEnvironment {
-  readonly kit: LocalTestEnvironment;
+export interface DashboardEnvironment extends LocalTestEnvironment {
   readonly issuer: SimulatedIssuer;
   /** Where browsers reach the dashboard. */
   readonly url: string;
@@ -69,9 +68,9 @@ export interface DashboardEnvironment {
   stop(): Promise<void>;
 }
 
-/** A scene with its own control plane, which a test can stop. */
+/** The same with its own control plane, which a test can stop. */
 export interface OwnDashboardEnvironment extends DashboardEnvironment {
-  readonly kit: OwnTestEnvironment;
+  readonly platform: OwnTestEnvironment["platform"];
 }
 
 /** The rules behind users' roles, where no controller aggregates `view`, `edit`, and `admin`. */
@@ -109,16 +108,17 @@ export async function startOwnDashboardEnvironment({
 }: DashboardEnvironmentOptions & {
   readonly usernamePrefix?: string;
 } = {}): Promise<OwnDashboardEnvironment> {
-  const kit = await startOwnTestEnvironment({ ...options, issuer: { usernamePrefix } });
-  return { ...(await dashboardEnvironmentOn(kit, options, usernamePrefix)), kit };
+  const environment = await startOwnTestEnvironment({ ...options, issuer: { usernamePrefix } });
+  const { platform } = environment;
+  return { ...(await dashboardEnvironmentOn(environment, options, usernamePrefix)), platform };
 }
 
 async function dashboardEnvironmentOn(
-  kit: LocalTestEnvironment,
+  environment: LocalTestEnvironment,
   options: DashboardEnvironmentOptions,
   usernamePrefix = "",
 ): Promise<DashboardEnvironment> {
-  const { platform } = kit;
+  const { platform } = environment;
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const pages = new DashboardPages(url);
@@ -127,13 +127,13 @@ async function dashboardEnvironmentOn(
   async function stop(): Promise<void> {
     await pages.close();
     await issuer?.stop();
-    await kit.stop();
+    await environment.stop();
   }
 
   try {
-    issuer = await startIssuer(kit, url, options);
-    await createTeams(kit, usernamePrefix);
-    await createStreams(kit);
+    issuer = await startIssuer(environment, url, options);
+    await createTeams(environment, usernamePrefix);
+    await createStreams(environment);
     const github = await options.github?.(`${url}/auth/github/callback`);
     const keysPath = await fileIn(platform, "dashboard-keys", `${newKey()}\n`);
     const env = await environmentOf(platform, { url, keysPath, issuer, github });
@@ -143,7 +143,7 @@ async function dashboardEnvironmentOn(
       });
     const dashboard = await replica("dashboard-1", `127.0.0.1:${port}`);
     return {
-      kit,
+      ...environment,
       issuer,
       url,
       dashboard,

@@ -62,19 +62,19 @@ export interface ReplicaOptions {
   readonly sources?: string | undefined;
 }
 
-/** Options of a kit. */
+/** Options of an environment. */
 export interface TestEnvironmentOptions {
   /** The CRDs to install; by default those of every shipped function. The local cluster also has those of test functions. */
   readonly crds?: readonly Record<string, unknown>[];
 }
 
-/** Options of a kit with its own control plane. */
+/** Options of an environment with its own control plane. */
 export interface OwnTestEnvironmentOptions extends TestEnvironmentOptions, OwnPlatformOptions {}
 
-/** A kit in the local cluster, which other files use before and after it. */
+/** An environment in the local cluster, which other files use before and after it. */
 export type LocalTestEnvironment = TestEnvironment<ClusterPlatform>;
 
-/** A kit whose control plane a test may stop or change. */
+/** An environment whose control plane a test may stop or change. */
 export type OwnTestEnvironment = TestEnvironment<OwnPlatform>;
 
 /** The environment of a test. */
@@ -102,7 +102,7 @@ export interface TestEnvironment<Platform extends TestPlatform = TestPlatform> {
   /** Resolves when the object does not exist. */
   untilGone(kind: Kind, at: ObjectName, deadlineMillis?: number): Promise<void>;
   list<T extends KubeObject>(kind: Kind<T>, namespace?: string): Promise<Stored<T>[]>;
-  /** Stops everything that the kit started; an existing cluster stays unchanged. */
+  /** Stops everything that it started; an existing cluster stays unchanged. */
   stop(): Promise<void>;
 }
 
@@ -121,7 +121,7 @@ export async function startReplica(
     program = args.some((arg) => arg.endsWith(".ts")) ? "functions" : "denrei",
     packages = "bundled",
     sources = root,
-    process: wanted = "warm",
+    process: mode = "warm",
   }: ReplicaOptions,
 ): Promise<Replica> {
   const log = new Lines();
@@ -137,7 +137,7 @@ export async function startReplica(
     ...env,
   };
   const order = { program, args, env: { ...process.env, ...variables } };
-  const isWarm = wanted === "warm" && sources === root && packages === "bundled" && canBeWarm(variables);
+  const isWarm = mode === "warm" && sources === root && packages === "bundled" && canBeWarm(variables);
   const child = await platform.spawn({
     name,
     command: process.execPath,
@@ -146,9 +146,9 @@ export async function startReplica(
     launch: isWarm ? await warmLaunch(order) : undefined,
     onLine: (line) => log.push(line),
     ready: () => {
-      const wanted =
+      const pattern =
         until === "ready" ? /"msg":"(bridge|worker|gateway|dashboard) ready"/ : /"msg":"starting"/;
-      return log.until((line) => wanted.test(line), defaultDeadline, life);
+      return log.until((line) => pattern.test(line), defaultDeadline, life);
     },
     readyMillis: defaultDeadline,
     graceMillis: 12_000,
@@ -191,7 +191,7 @@ export async function startGateway(
   });
 }
 
-/** Starts a kit in the local cluster, or in the one that the environment names, and installs the CRDs. */
+/** Starts an environment in the local cluster, or in the one that {@link clusterVariable} names, and installs the CRDs. */
 export async function startTestEnvironment(options: TestEnvironmentOptions = {}): Promise<TestEnvironment> {
   const platform = await existingPlatform();
   return platform === undefined
@@ -199,12 +199,12 @@ export async function startTestEnvironment(options: TestEnvironmentOptions = {})
     : environmentOn("existing", platform, options);
 }
 
-/** Starts a kit in the local cluster. Throws when the environment names an existing cluster. */
+/** Starts an environment in the local cluster. Throws when {@link clusterVariable} names an existing cluster. */
 export async function startLocalTestEnvironment(
   options: TestEnvironmentOptions = {},
 ): Promise<LocalTestEnvironment> {
   const platform = await localPlatform();
-  // One file can have several kits at a time.
+  // One file can have several environments at a time.
   if (platform === undefined)
     return startOwnTestEnvironment({
       ...options,
@@ -216,7 +216,7 @@ export async function startLocalTestEnvironment(
   return environmentOn("local", platform, { crds: [], ...options });
 }
 
-/** Starts a kit with its own control plane. Throws when the environment names an existing cluster. */
+/** Starts an environment with its own control plane. Throws when {@link clusterVariable} names an existing cluster. */
 export async function startOwnTestEnvironment(
   options: OwnTestEnvironmentOptions = {},
 ): Promise<OwnTestEnvironment> {
@@ -283,26 +283,26 @@ function environmentWith<Platform extends TestPlatform>(
       }),
     async until(kind, at, condition, deadlineMillis = defaultDeadline) {
       let last: Stored | undefined;
-      const trouble: ReadFailure = {};
+      const failure: ReadFailure = {};
       const signal = AbortSignal.timeout(deadlineMillis);
-      for await (const object of changesOf(client, kind, at, signal, trouble)) {
+      for await (const object of changesOf(client, kind, at, signal, failure)) {
         last = object;
         if (object !== undefined && condition(object)) return object;
       }
       throw new Error(
         [
           `${kind.kind} ${at.name} did not become as expected within ${deadlineMillis} ms: ${condition.toString()}; the current object: ${JSON.stringify(last, null, 2)}`,
-          ...failureLines(trouble),
+          ...failureLines(failure),
         ].join("\n"),
       );
     },
     async untilGone(kind, at, deadlineMillis = defaultDeadline) {
-      const trouble: ReadFailure = {};
+      const failure: ReadFailure = {};
       const signal = AbortSignal.timeout(deadlineMillis);
-      for await (const object of changesOf(client, kind, at, signal, trouble))
+      for await (const object of changesOf(client, kind, at, signal, failure))
         if (object === undefined) return;
       throw new Error(
-        [`${kind.kind} ${at.name} still exists after ${deadlineMillis} ms`, ...failureLines(trouble)].join(
+        [`${kind.kind} ${at.name} still exists after ${deadlineMillis} ms`, ...failureLines(failure)].join(
           "\n",
         ),
       );

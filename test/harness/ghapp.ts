@@ -32,7 +32,7 @@ export interface GhAppsOptions extends GitHubOptions {
 
 /** The environment, with helpers that write and read the functions' objects. The namespace defaults to `default`. */
 export interface GhApps extends Omit<TestObjects, "close">, GitHubAppObjects {
-  readonly kit: TestEnvironment;
+  readonly environment: TestEnvironment;
   readonly github: SimulatedGitHub;
   readonly workers: readonly Replica[];
   readonly bridge: Replica;
@@ -48,26 +48,26 @@ export async function startGhApps({
   env = {},
   ...options
 }: GhAppsOptions = {}): Promise<GhApps> {
-  const [kit, github] = await Promise.all([
+  const [environment, github] = await Promise.all([
     startTestEnvironment(),
     startGitHub({ repositories: ["acme/web", "acme/api"], ...options }),
   ]);
-  const { client } = kit;
+  const { client } = environment;
   const workers: Replica[] = [];
-  const objects = await openTestObjects(kit, ours, workers);
+  const objects = await openTestObjects(environment, ours, workers);
   const ghAppObjects = gitHubAppObjects(client, objects, github);
 
   await createNamespace(client, platformNamespace);
-  const accounts = await openAccounts(kit, ours, platformNamespace);
+  const accounts = await openAccounts(environment, ours, platformNamespace);
   // The roles brought its rights.
   await optIn(client, platformNamespace);
   await accounts.optIn("default");
-  const bridge = await kit.bridge("bridge-1", {
+  const bridge = await environment.bridge("bridge-1", {
     program: "functions",
     args: names,
     env: { ...(await accounts.env("bridge")), ...env },
   });
-  const started = await startWorkers(kit, accounts, {
+  const started = await startWorkers(environment, accounts, {
     functions: names,
     count,
     env: { CONTROLLER_NAMESPACE: platformNamespace, [allowedUrlsVariable]: github.url, ...env },
@@ -77,7 +77,7 @@ export async function startGhApps({
   return {
     ...objects,
     ...ghAppObjects,
-    kit,
+    environment,
     github,
     workers,
     bridge,
@@ -91,7 +91,7 @@ export async function startGhApps({
       try {
         await accounts.assertEnough();
       } finally {
-        await kit.stop();
+        await environment.stop();
         await github.stop();
       }
     },

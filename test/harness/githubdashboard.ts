@@ -10,12 +10,12 @@ export const ids = { own: 51, others: 52, personal: 53, unseen: 54 } as const;
 
 /** Starts both; `github` is the one the dashboard uses. */
 export async function startGitHubDashboardEnvironment(): Promise<{
-  readonly scene: DashboardEnvironment;
+  readonly environment: DashboardEnvironment;
   readonly github: SimulatedGitHub;
   stop(): Promise<void>;
 }> {
   let github: SimulatedGitHub | undefined;
-  const scene = await startDashboardEnvironment({
+  const environment = await startDashboardEnvironment({
     async github(callbackUrl) {
       github = await startGitHub({
         repositories: [
@@ -53,13 +53,13 @@ export async function startGitHubDashboardEnvironment(): Promise<{
     await github?.stop();
     throw error;
   });
-  if (github === undefined) throw new Error("the scene started no GitHub");
+  if (github === undefined) throw new Error("the dashboard started no GitHub");
   const started = github;
   return {
-    scene,
+    environment,
     github: started,
     async stop() {
-      await scene.stop();
+      await environment.stop();
       await started.stop();
     },
   };

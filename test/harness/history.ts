@@ -40,9 +40,9 @@ export async function openHistory({ nc, js }: Bus): Promise<History> {
   const messages = await consumer.consume();
   void (async () => {
     for await (const message of messages) {
-      const told = parseMessage(message);
-      if (told === undefined) continue;
-      all.push(told);
+      const stored = parseMessage(message);
+      if (stored === undefined) continue;
+      all.push(stored);
       for (const check of checks) check();
     }
   })().catch((error: unknown) => {

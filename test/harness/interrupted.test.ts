@@ -11,7 +11,7 @@ await programs(...platformPrograms);
 
 const vitest = join(root, "node_modules/vitest/vitest.mjs");
 const config = join(root, "test/fixtures/interrupted/vitest.config.ts");
-const patience = { timeout: 60_000, interval: 50 };
+const polling = { timeout: 60_000, interval: 50 };
 const pidOf = (line: string): number => Number(line.split(" ")[0]);
 
 test.for([
@@ -28,8 +28,8 @@ test.for([
   expect(reached.length).toBeGreaterThan(0);
   for (const one of reached) send(pidOf(one), signal);
   expect(await run.ended).not.toMatchObject({ code: 0 });
-  await expect.poll(here.processes, patience).toEqual([]);
-  await expect.poll(() => readdirSync(here.folder), patience).toEqual([]);
+  await expect.poll(here.processes, polling).toEqual([]);
+  await expect.poll(() => readdirSync(here.folder), polling).toEqual([]);
 });
 
 /** Some processes may have ended already, because the first one received the signal. */

@@ -22,11 +22,11 @@ export const numbersOf = ({ status }: AppPipeline): string | undefined =>
   status?.previews?.map(({ number }) => number).join();
 
 /** Makes the next poll of GitHub due; resolves when the pipeline has polled. */
-export async function pollNow({ kit }: Paas, previews: Previews, name: string): Promise<void> {
+export async function pollNow({ environment }: Paas, previews: Previews, name: string): Promise<void> {
   const long = "2026-01-01T00:00:00Z";
   const at = { namespace: "default", name };
   const options = { fieldManager: "test", subresource: "status" } as const;
-  await kit.client.mergePatch(AppPipeline, at, { status: { nextListingAt: long } }, options);
+  await environment.client.mergePatch(AppPipeline, at, { status: { nextListingAt: long } }, options);
   await previews.until(name, ({ status }) => status?.nextListingAt !== long);
 }
 

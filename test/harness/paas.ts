@@ -55,7 +55,7 @@ export interface PaasOptions extends GitHubOptions {
 export interface Paas extends Omit<TestObjects, "close">, PaasObjects {
   /** The default namespace of all objects: `default`, or in an existing cluster a namespace of this run. */
   readonly namespace: string;
-  readonly kit: TestEnvironment;
+  readonly environment: TestEnvironment;
   /** Throws when `modoki-application` is alone. */
   readonly github: SimulatedGitHub;
   /** Throws when `modoki-application` is alone, and in an existing cluster, whose kpack takes no orders. */
@@ -79,34 +79,39 @@ export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
     builds ? startGitHubWith(options) : undefined,
   ]);
   const namespace = isExisting ? `paas-${randomUUID().slice(0, 8)}` : "default";
-  const kit = kitIn(started, namespace);
-  const { client } = kit;
+  const environment = environmentIn(started, namespace);
+  const { client } = environment;
   const workers: Replica[] = [];
   const watched = isExisting ? [namespace, platformNamespace] : undefined;
-  const objects = await openTestObjects(kit, ours, workers, { namespace, ...(watched && { watched }) });
+  const objects = await openTestObjects(environment, ours, workers, {
+    namespace,
+    ...(watched && { watched }),
+  });
 
   if (isExisting) await createNamespace(client, namespace);
-  await ensureNamespace(kit, platformNamespace);
+  await ensureNamespace(environment, platformNamespace);
   const accounts =
-    options.rights === "none" ? administrators(client) : await openAccounts(kit, ours, platformNamespace);
+    options.rights === "none"
+      ? administrators(client)
+      : await openAccounts(environment, ours, platformNamespace);
   await accounts.optIn(namespace);
   const kpack = isExisting || !builds ? undefined : await startKpack({ client, steps: "first and last" });
   await kpack?.builder("default", "ready");
   const names = ours.map(({ name }) => name);
-  const bridge = await kit.bridge("bridge-1", {
+  const bridge = await environment.bridge("bridge-1", {
     program: "functions",
     args: names,
     env: { DENREI_NAMESPACES: watched?.join(","), ...(await accounts.env("bridge")), ...options.env },
   });
-  workers.push(...(await startWorkers(kit, accounts, workersOf(options, names, github))));
-  const gateways = await startGateways(kit, accounts, options.gateways ?? 0);
+  workers.push(...(await startWorkers(environment, accounts, workersOf(options, names, github))));
+  const gateways = await startGateways(environment, accounts, options.gateways ?? 0);
   github?.deliverTo(gateways.map((gateway) => gateway.hookUrl()));
 
   const paas: Paas = {
     ...objects,
     ...paasObjects(client, objects, namespace, github),
     namespace,
-    kit,
+    environment,
     workers,
     gateways,
     bridge,
@@ -132,7 +137,7 @@ export async function startPaas(options: PaasOptions = {}): Promise<Paas> {
       try {
         await accounts.assertEnough(options.lacking);
       } finally {
-        await kit.stop();
+        await environment.stop();
         await github?.stop();
       }
     },
@@ -163,12 +168,14 @@ const workersOf = (
 });
 
 async function startGateways(
-  kit: TestEnvironment,
+  environment: TestEnvironment,
   accounts: Accounts,
   count: number,
 ): Promise<GatewayReplica[]> {
   const env = await accounts.env("gateway");
-  return Promise.all(Array.from({ length: count }, (_, at) => kit.gateway(`gateway-${at + 1}`, { env })));
+  return Promise.all(
+    Array.from({ length: count }, (_, at) => environment.gateway(`gateway-${at + 1}`, { env })),
+  );
 }
 
 /** Returns a part, or throws if it was not started for the chosen functions. */
@@ -177,12 +184,13 @@ function required<T>(part: T | undefined, name: string): T {
   return part;
 }
 
-/** The same kit with another default namespace. */
-const kitIn = (kit: TestEnvironment, namespace: string): TestEnvironment => ({
-  ...kit,
-  until: (kind, at, ...more) => kit.until(kind, { ...within(kind, namespace), ...at }, ...more),
-  untilGone: (kind, at, ...more) => kit.untilGone(kind, { ...within(kind, namespace), ...at }, ...more),
-  list: (kind, of = namespace) => kit.list(kind, of),
+/** The same environment with another default namespace. */
+const environmentIn = (environment: TestEnvironment, namespace: string): TestEnvironment => ({
+  ...environment,
+  until: (kind, at, ...more) => environment.until(kind, { ...within(kind, namespace), ...at }, ...more),
+  untilGone: (kind, at, ...more) =>
+    environment.untilGone(kind, { ...within(kind, namespace), ...at }, ...more),
+  list: (kind, of = namespace) => environment.list(kind, of),
 });
 
 const within = ({ scope }: Kind, namespace: string) => (scope === "Namespaced" ? { namespace } : {});

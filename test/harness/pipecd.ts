@@ -50,7 +50,7 @@ export interface PipecdOptions extends Omit<PodsOptions, "client"> {
 
 /** The environment. */
 export interface Pipecd extends Omit<TestObjects, "close"> {
-  readonly kit: TestEnvironment;
+  readonly environment: TestEnvironment;
   readonly pods: PipecdPods;
   readonly workers: readonly Replica[];
   /** The environment variables of workers. */
@@ -78,7 +78,7 @@ export const sample = (profile: "l0" | "c" | "v1"): readonly SampleObject[] =>
   ).map((document) => document.toJS());
 
 /** PipeCD in the local cluster. */
-export type LocalPipecd = Pipecd & { readonly kit: LocalTestEnvironment };
+export type LocalPipecd = Pipecd & { readonly environment: LocalTestEnvironment };
 
 /** Starts everything. */
 export async function startPipecd({
@@ -86,25 +86,25 @@ export async function startPipecd({
   env = {},
   ...options
 }: PipecdOptions = {}): Promise<LocalPipecd> {
-  const kit = await startLocalTestEnvironment();
-  const { client } = kit;
+  const environment = await startLocalTestEnvironment();
+  const { client } = environment;
   const pods = await startPipecdPods({ client, ...options });
   const workers: Replica[] = [];
-  const objects = await openTestObjects(kit, ours, workers);
+  const objects = await openTestObjects(environment, ours, workers);
   const names = ours.map(({ name }) => name);
   if (count === "one each") await createNamespace(client, platformNamespace);
   const accounts =
-    count === "one each" ? await openAccounts(kit, ours, platformNamespace) : administrators(client);
-  const bridge = await kit.bridge("bridge-1", { env: { ...(await accounts.env("bridge")), ...env } });
+    count === "one each" ? await openAccounts(environment, ours, platformNamespace) : administrators(client);
+  const bridge = await environment.bridge("bridge-1", { env: { ...(await accounts.env("bridge")), ...env } });
   const workerEnv = {
     DENREI_PIPECD_WEB_ADDRESS: pods.web,
     DENREI_PIPECD_API_ADDRESS: pods.api,
     ...env,
   };
-  workers.push(...(await startWorkers(kit, accounts, { functions: names, count, env: workerEnv })));
+  workers.push(...(await startWorkers(environment, accounts, { functions: names, count, env: workerEnv })));
   return {
     ...objects,
-    kit,
+    environment,
     pods,
     workers,
     env: workerEnv,
@@ -130,7 +130,7 @@ export async function startPipecd({
       try {
         await accounts.assertEnough();
       } finally {
-        await kit.stop();
+        await environment.stop();
       }
     },
   };

@@ -16,7 +16,8 @@ let stack: Stack;
 
 const any = (kind: unknown) => kind as Kind;
 const at = (kind: Kind, name: string) => (kind.scope === "Cluster" ? { name } : stack.at(name));
-const get = (kind: Kind, name: string): Promise<Stored> => pipecd.kit.client.get(kind, at(kind, name));
+const get = (kind: Kind, name: string): Promise<Stored> =>
+  pipecd.environment.client.get(kind, at(kind, name));
 
 /** The content of an object without the fields that change by themselves. */
 function contentOf(object: Stored): unknown {
@@ -176,8 +177,8 @@ export function repairTests(which: "one of each" | "the others"): void {
       // Nothing else may trigger the reconcile that restores it.
       await pipecd.untilQuiet();
       const before = await get(kind, name);
-      await pipecd.kit.client.delete(kind, at(kind, name), {});
-      const after = await pipecd.kit.until(
+      await pipecd.environment.client.delete(kind, at(kind, name), {});
+      const after = await pipecd.environment.until(
         kind,
         at(kind, name),
         ({ metadata }) => metadata.uid !== before.metadata.uid,
@@ -191,7 +192,7 @@ export function repairTests(which: "one of each" | "the others"): void {
     "reverts a change of the $what of the $text",
     async ({ kind, name, patch, seen }) => {
       await pipecd.untilQuiet();
-      const { client, until } = pipecd.kit;
+      const { client, until } = pipecd.environment;
       const wanted = JSON.stringify(seen(await get(kind, name)));
       const edited = await client.mergePatch(kind, at(kind, name), patch, { fieldManager: "kubectl-edit" });
       expect(JSON.stringify(seen(edited))).not.toBe(wanted);

@@ -105,15 +105,15 @@ export async function startStack(
 
 /** Helpers for a namespace, whatever it contains. */
 export function stackIn(pipecd: Pipecd, namespace: string): Stack {
-  const { kit, pods } = pipecd;
-  const { client } = kit;
+  const { environment, pods } = pipecd;
+  const { client } = environment;
   const at = (name: string) => ({ namespace, name });
   const stack: Stack = {
     namespace,
     at,
     server: () => pods.plane(namespace),
     get: (kind, name) => client.get(kind, at(name)),
-    list: (kind) => kit.list(kind, namespace),
+    list: (kind) => environment.list(kind, namespace),
     async create(kind, { metadata, ...object }) {
       await pipecd.create(kind, { ...object, metadata: { ...metadata, namespace } });
     },
@@ -123,10 +123,10 @@ export function stackIn(pipecd: Pipecd, namespace: string): Stack {
     edit: (kind, name, spec) => stack.patch(kind, name, { spec }),
     delete: (kind, name, propagation) =>
       client.delete(kind, at(name), propagation === undefined ? {} : { propagation }),
-    until: (kind, name, condition) => kit.until(kind, at(name), condition, deadlineMillis),
-    untilGone: (kind, name) => kit.untilGone(kind, at(name), deadlineMillis),
+    until: (kind, name, condition) => environment.until(kind, at(name), condition, deadlineMillis),
+    untilGone: (kind, name) => environment.untilGone(kind, at(name), deadlineMillis),
     async ready(kind, name, condition = () => true) {
-      const found = await kit.until(
+      const found = await environment.until(
         kind,
         at(name),
         (object) =>
@@ -251,7 +251,7 @@ export const isPiped = ({ metadata }: KubeObject): boolean => metadata.labels?.[
 
 /** Every version of an object that was stored after `from`, up to `to`. */
 export async function versionsBetween(
-  { kit }: Pick<Pipecd, "kit">,
+  { environment }: Pick<Pipecd, "environment">,
   kind: Kind,
   { metadata: { resourceVersion } }: Stored<KubeObject>,
   to: Stored<KubeObject>,
@@ -260,7 +260,11 @@ export async function versionsBetween(
   const versions: Stored<KubeObject>[] = [];
   const path = resourcePath(kind, namespace);
   const signal = AbortSignal.timeout(deadlineMillis);
-  for await (const { object } of await kit.client.watch({ path, query: { resourceVersion }, signal })) {
+  for await (const { object } of await environment.client.watch({
+    path,
+    query: { resourceVersion },
+    signal,
+  })) {
     if (object.metadata.name === name) versions.push(object as Stored<KubeObject>);
     if (object.metadata.resourceVersion === to.metadata.resourceVersion) return versions;
   }

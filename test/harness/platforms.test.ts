@@ -24,19 +24,19 @@ const banner = { name: "banners.test.denrei.dev" };
 
 test("a kit in an existing cluster brings its bus and CRDs, and leaves the cluster unchanged otherwise", async () => {
   vi.stubEnv(clusterVariable, cluster.kubeconfigPath);
-  const kit = await startTestEnvironment({ crds: [crdOf(Banner)] });
+  const environment = await startTestEnvironment({ crds: [crdOf(Banner)] });
   try {
-    expect(kit.origin).toBe("existing");
-    expect(kit.platform.kubeconfigPath).toBe(cluster.kubeconfigPath);
-    expect(kit.platform.directory).not.toBe(cluster.directory);
-    expect(kit.platform.nats.url).not.toBe(cluster.nats.url);
-    await kit.bridge("bridge-1");
-    const worker = await kit.worker("worker-1", ["hikawa"]);
+    expect(environment.origin).toBe("existing");
+    expect(environment.platform.kubeconfigPath).toBe(cluster.kubeconfigPath);
+    expect(environment.platform.directory).not.toBe(cluster.directory);
+    expect(environment.platform.nats.url).not.toBe(cluster.nats.url);
+    await environment.bridge("bridge-1");
+    const worker = await environment.worker("worker-1", ["hikawa"]);
     expect(await worker.probe("/readyz")).toMatchObject({ status: 200 });
   } finally {
-    await kit.stop();
+    await environment.stop();
   }
-  expect(kit.platform.nats.pid).toBeUndefined();
+  expect(environment.platform.nats.pid).toBeUndefined();
   expect((await local.client.get(CustomResourceDefinition, banner)).metadata.name).toBe(banner.name);
 });
 
@@ -54,17 +54,19 @@ test("names a kubeconfig that does not exist", async () => {
 
 test("without the variable, a kit has its own cluster, with nodes on request", async () => {
   vi.stubEnv(clusterVariable, undefined);
-  const kit = await startOwnTestEnvironment({ nodes: 1, crds: [] });
+  const environment = await startOwnTestEnvironment({ nodes: 1, crds: [] });
   try {
-    expect(kit.origin).toBe("local");
-    expect(kit.client.connection.server).not.toBe(local.client.connection.server);
-    const nodes = await kit.client.request<{ items: { metadata: object }[] }>({
+    expect(environment.origin).toBe("local");
+    expect(environment.client.connection.server).not.toBe(local.client.connection.server);
+    const nodes = await environment.client.request<{ items: { metadata: object }[] }>({
       method: "GET",
       path: "/api/v1/nodes",
     });
     expect(nodes.items.map(({ metadata }) => metadata)).toMatchObject([{ name: "node-1" }]);
-    await expect(kit.client.get(CustomResourceDefinition, banner)).rejects.toMatchObject({ status: 404 });
+    await expect(environment.client.get(CustomResourceDefinition, banner)).rejects.toMatchObject({
+      status: 404,
+    });
   } finally {
-    await kit.stop();
+    await environment.stop();
   }
 });

@@ -1,4 +1,4 @@
-/** The environment of a kit: its own bus, and a cluster that is shared, its own, or named by the environment variable. */
+/** Where the parts of a test run: its own bus, and a cluster that is shared, its own, or named by the environment variable. */
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { loadKubeconfig } from "../../bus/kube/kubeconfig.ts";
@@ -69,8 +69,8 @@ export async function ownPlatform({ issuer, ...options }: OwnPlatformOptions): P
     controllerManager: options.controllerManager ?? "omit",
     roles: testRoles(),
     ...(issuer && {
-      async identities(ground) {
-        site = await issuerSite(ground);
+      async identities(environment) {
+        site = await issuerSite(environment);
         return { url: site.url, audiences: [clientId], ...issuer };
       },
     }),
@@ -79,7 +79,7 @@ export async function ownPlatform({ issuer, ...options }: OwnPlatformOptions): P
 }
 
 /**
- * Starts a bus for this test, next to the control plane that the test files of a process share. Returns undefined while another kit has it.
+ * Starts a bus for this test, next to the control plane that the test files of a process share. Returns undefined while another environment has it.
  * Throws when the environment names a cluster.
  */
 export async function localPlatform(): Promise<ClusterPlatform | undefined> {

@@ -39,10 +39,10 @@ export interface Previews {
 
 /** Helpers for pipelines. */
 export function previewsOn(paas: Paas): Previews {
-  const { kit, github } = paas;
+  const { environment, github } = paas;
   const none = { commitStatus: false, comment: false };
   const until: Previews["until"] = (name, condition, deadlineMillis = 90_000) =>
-    kit.until(AppPipeline, { name }, condition, deadlineMillis);
+    environment.until(AppPipeline, { name }, condition, deadlineMillis);
 
   return {
     until,
@@ -64,7 +64,7 @@ export function previewsOn(paas: Paas): Previews {
     async numbers(name) {
       const [applications, remoteSyncs] = await Promise.all(
         ([Application, RemoteSync] as readonly Kind[]).map(async (kind) =>
-          (await kit.list(kind))
+          (await environment.list(kind))
             .filter(({ metadata }) => metadata.labels?.["modoki.tsuzu.dev/app-pipeline"] === name)
             .map(({ metadata }) => Number(metadata.labels?.["modoki.tsuzu.dev/pull-request-id"]))
             .sort((a, b) => a - b),
@@ -93,7 +93,8 @@ export const previewAt = (name: string, number: number) => ({
 /** Resolves when the previews with these numbers have no objects anymore. */
 export async function untilNoObjects(paas: Paas, name: string, ...numbers: readonly number[]): Promise<void> {
   for (const number of numbers)
-    for (const kind of [Application, RemoteSync]) await paas.kit.untilGone(kind, previewAt(name, number));
+    for (const kind of [Application, RemoteSync])
+      await paas.environment.untilGone(kind, previewAt(name, number));
   expect((await previewsOn(paas).numbers(name)).applications).not.toEqual(
     expect.arrayContaining([...numbers]),
   );

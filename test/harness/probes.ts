@@ -7,7 +7,7 @@ import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import { Probe } from "../fixtures/functions/probe.ts";
 import { startTestEnvironment } from "./environment.ts";
 
-export const patience = { timeout: 60_000, interval: 20 };
+export const polling = { timeout: 60_000, interval: 20 };
 export const probeScope = { fn: "probe", cluster: "default" };
 /** The object name of a probe. */
 export const at = (name: string) => ({ namespace: "default", name });
@@ -24,11 +24,11 @@ export type Probes = Awaited<ReturnType<typeof startProbes>>;
  * a worker that is paused for a moment keeps its tickets.
  */
 export async function startProbes(paths: readonly string[], kinds: readonly Kind[], ackWaitSeconds = 3) {
-  const kit = await startTestEnvironment({ crds: kinds.map((kind) => crdOf(kind)) });
-  const bus: Bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
+  const environment = await startTestEnvironment({ crds: kinds.map((kind) => crdOf(kind)) });
+  const bus: Bus = await connectBus({ url: environment.platform.natsUrl, name: "test" });
   const env = { DENREI_ACK_WAIT_SECONDS: String(ackWaitSeconds) };
-  const bridge = await kit.bridge("bridge-1", { args: paths, env });
-  const start = (name: string) => kit.worker(name, paths, { env });
+  const bridge = await environment.bridge("bridge-1", { args: paths, env });
+  const start = (name: string) => environment.worker(name, paths, { env });
   const [first, second] = await Promise.all([start("worker-1"), start("worker-2")]);
   const workers = [first, second];
 
@@ -41,7 +41,7 @@ export async function startProbes(paths: readonly string[], kinds: readonly Kind
   /** Starts of the function for a probe. */
   const runs = (name: string) => said(name, "probing");
   return {
-    kit,
+    environment,
     bus,
     bridge,
     first,
@@ -50,18 +50,18 @@ export async function startProbes(paths: readonly string[], kinds: readonly Kind
     said,
     runs,
     untilRuns: (name: string, count: number) =>
-      vi.waitFor(() => expect(runs(name).length).toBeGreaterThanOrEqual(count), patience),
+      vi.waitFor(() => expect(runs(name).length).toBeGreaterThanOrEqual(count), polling),
     create: (name: string, spec: Probe["spec"]) =>
-      kit.client.create(
+      environment.client.create(
         Probe,
         { apiVersion: "test.denrei.dev/v1", kind: "Probe", metadata: at(name), spec },
         { fieldManager: "test" },
       ),
     change: (name: string, spec: Partial<Probe["spec"]>) =>
-      kit.client.mergePatch(Probe, at(name), { spec }, { fieldManager: "test" }),
+      environment.client.mergePatch(Probe, at(name), { spec }, { fieldManager: "test" }),
     async stop() {
       await bus.nc.close();
-      await kit.stop();
+      await environment.stop();
     },
   };
 }

@@ -51,8 +51,8 @@ export interface RemoteSyncs {
 
 /** Helpers for RemoteSyncs. */
 export function remoteSyncs(paas: Paas): RemoteSyncs {
-  const { kit, github, namespace } = paas;
-  const { client } = kit;
+  const { environment, github, namespace } = paas;
+  const { client } = environment;
   const at = (name: string) => ({ namespace, name });
   let seen = 0;
 
@@ -74,17 +74,17 @@ export function remoteSyncs(paas: Paas): RemoteSyncs {
     },
     get: (name) => client.get(RemoteSync, at(name)),
     ready: (name, revision) =>
-      kit.until(
+      environment.until(
         RemoteSync,
         { name },
         (sync) =>
           has("Ready", "True")(sync) && (revision === undefined || sync.status?.revision === revision),
       ),
     until: (name, reason, type = "Ready", status = "False") =>
-      kit.until(RemoteSync, { name }, has(type, status, reason)),
+      environment.until(RemoteSync, { name }, has(type, status, reason)),
     application: (name) => client.get(Application, at(name)),
     async rolledOut(name) {
-      await kit.until(
+      await environment.until(
         Application,
         { name },
         (found) =>
@@ -92,11 +92,11 @@ export function remoteSyncs(paas: Paas): RemoteSyncs {
       );
     },
     async allRolledOut() {
-      for (const { metadata } of await kit.list(Application)) await syncs.rolledOut(metadata.name);
+      for (const { metadata } of await environment.list(Application)) await syncs.rolledOut(metadata.name);
     },
-    image: async (name) => (await kit.list(Image)).find((image) => isOf(name, image)),
+    image: async (name) => (await environment.list(Image)).find((image) => isOf(name, image)),
     async builds(name) {
-      const found = (await kit.list(Build)).filter((build) => isOf(name, build));
+      const found = (await environment.list(Build)).filter((build) => isOf(name, build));
       return found.sort((a, b) => numberOf(a) - numberOf(b));
     },
     async steer(name, annotations) {
@@ -104,7 +104,7 @@ export function remoteSyncs(paas: Paas): RemoteSyncs {
       if (image === undefined) throw new Error(`${name} has no Image to steer`);
       await paas.patch(Image, image.metadata.name, { metadata: { annotations } });
       // The next change may concern a builder or a Build, whose event can arrive before that of the Image.
-      if (kit.origin === "local") await paas.kpack.caughtUp();
+      if (environment.origin === "local") await paas.kpack.caughtUp();
     },
     async rebuild({ metadata: { name } }) {
       await paas.patch(Build, name, { metadata: { annotations: { [kpack.rebuild]: "test" } } });

@@ -18,10 +18,10 @@ export interface Records {
 
 /** Reads and writes records with the dashboard's own keys. */
 export async function openRecords({
-  kit,
+  platform,
   keysPath,
-}: Pick<DashboardEnvironment, "kit" | "keysPath">): Promise<Records> {
-  const bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
+}: Pick<DashboardEnvironment, "platform" | "keysPath">): Promise<Records> {
+  const bus = await connectBus({ url: platform.natsUrl, name: "test" });
 
   async function open(cookie = "") {
     const keys = await readKeys(keysPath);

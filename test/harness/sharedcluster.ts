@@ -72,8 +72,8 @@ async function startShared(): Promise<SharedCluster> {
     nodes: 1,
     audited: true,
     ownersProtected: true,
-    async identities(ground) {
-      site = await issuerSite(ground);
+    async identities(environment) {
+      site = await issuerSite(environment);
       return { url: site.url, audiences: [clientId] };
     },
     async prepare(path) {

@@ -17,11 +17,14 @@ export const isFinished = ({ status }: Stored<Hikawa>): boolean => status?.kiyos
 const number = (name: string): number => Number(/-zundoko-(\d+)$/.exec(name)?.[1]);
 
 /** Asserts the acceptance list for every named Hikawa: order, no gap, no duplicate, one Kiyoshi, all owned. */
-export async function expectFinishedSongs(kit: Pick<Ket, "list">, names: readonly string[]): Promise<void> {
+export async function expectFinishedSongs(
+  environment: Pick<Ket, "list">,
+  names: readonly string[],
+): Promise<void> {
   const [hikawas, zundokos, kiyoshis] = await Promise.all([
-    kit.list(Hikawa),
-    kit.list(Zundoko),
-    kit.list(Kiyoshi),
+    environment.list(Hikawa),
+    environment.list(Zundoko),
+    environment.list(Kiyoshi),
   ]);
   for (const name of names) {
     const found = hikawas.find(({ metadata }) => metadata.name === name);

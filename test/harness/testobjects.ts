@@ -52,7 +52,7 @@ export interface Change {
   readonly headers: MsgHdrs;
 }
 
-/** Options of a world. */
+/** Options of the helpers. */
 export interface TestObjectsOptions {
   /** The default namespace; `default` unless given. */
   readonly namespace?: string;
@@ -85,7 +85,7 @@ export interface TestObjects {
   close(): Promise<void>;
 }
 
-/** Opens the world of a kit whose workers run these functions. */
+/** Opens the helpers for an environment whose workers run these functions. */
 export async function openTestObjects(
   {
     client,

@@ -9,8 +9,8 @@ import type { TestObjects } from "./testobjects.ts";
 type At = Pick<TestObjects, "bus">;
 
 /** The milliseconds until the delayed request of an object is due. Waits up to a minute for a worker to store one. */
-export async function timerLeft(world: At, fn: string, at: ObjectName): Promise<number> {
-  const { request } = await stored(world, fn, at);
+export async function timerLeft(objects: At, fn: string, at: ObjectName): Promise<number> {
+  const { request } = await stored(objects, fn, at);
   return (request.since ?? 0) - Date.now();
 }
 
@@ -18,25 +18,25 @@ export async function timerLeft(world: At, fn: string, at: ObjectName): Promise<
  * Fires the delayed request of an object now, by the schedule that a worker has stored, and resolves with the milliseconds that were left.
  * Waits up to a minute for a worker to store one. For delays of 5 s and more: for a shorter one, the worker also keeps its own timer.
  */
-export async function fireTimer(world: At, fn: string, at: ObjectName): Promise<number> {
-  const { request } = await stored(world, fn, at);
+export async function fireTimer(objects: At, fn: string, at: ObjectName): Promise<number> {
+  const { request } = await stored(objects, fn, at);
   const { since = 0 } = request;
-  return since - (await fire(world, fn, at, request));
+  return since - (await fire(objects, fn, at, request));
 }
 
 /**
  * The delay in milliseconds with which a worker stored the delayed request, in steps of 100: a worker knows the clock of the bus to
  * within half a round trip. Waits up to a minute for a worker to store one.
  */
-export async function storedDelay(world: At, fn: string, at: ObjectName): Promise<number> {
-  const { request, time } = await stored(world, fn, at);
+export async function storedDelay(objects: At, fn: string, at: ObjectName): Promise<number> {
+  const { request, time } = await stored(objects, fn, at);
   return Math.floor(((request.since ?? 0) - time) / 100) * 100;
 }
 
 /** Fires the delayed request of an object now, if one is stored. */
-export async function hastenTimer(world: At, fn: string, at: ObjectName): Promise<void> {
-  const found = await find(world, fn, at);
-  if (found !== undefined) await fire(world, fn, at, found.request);
+export async function hastenTimer(objects: At, fn: string, at: ObjectName): Promise<void> {
+  const found = await find(objects, fn, at);
+  if (found !== undefined) await fire(objects, fn, at, found.request);
 }
 
 /**
@@ -44,14 +44,14 @@ export async function hastenTimer(world: At, fn: string, at: ObjectName): Promis
  * also pass by themselves in between. Resolves with the delay that the worker has stored.
  */
 export async function changeBeforeTimer(
-  world: At,
+  objects: At,
   fn: string,
   at: ObjectName,
   change: () => Promise<unknown>,
 ): Promise<number> {
-  const delay = await storedDelay(world, fn, at);
+  const delay = await storedDelay(objects, fn, at);
   await change();
-  await hastenTimer(world, fn, at);
+  await hastenTimer(objects, fn, at);
   return delay;
 }
 
@@ -82,11 +82,11 @@ async function find({ bus }: At, fn: string, at: ObjectName): Promise<Delayed | 
     : { request: parseRequest(message.string()), time: message.time.getTime() };
 }
 
-function stored(world: At, fn: string, at: ObjectName): Promise<Delayed> {
+function stored(objects: At, fn: string, at: ObjectName): Promise<Delayed> {
   return poll(
     `a delayed request of ${fn} for ${at.name}`,
     async () => {
-      const found = await find(world, fn, at);
+      const found = await find(objects, fn, at);
       if (found === undefined) throw new Error("none is stored");
       // A schedule that a test has fired stays until the server has published it. It is not the next one.
       if ((found.request.since ?? 0) <= found.time) throw new Error("the stored request is already due");

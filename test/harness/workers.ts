@@ -16,13 +16,13 @@ export interface WorkersOptions {
 
 /** Starts the workers; resolves when all are ready. */
 export const startWorkers = (
-  kit: TestEnvironment,
+  environment: TestEnvironment,
   accounts: Accounts,
   { functions, count, env }: WorkersOptions,
 ): Promise<Replica[]> =>
   Promise.all(
     groupsOf(functions, count).map(async (group, at) =>
-      kit.worker(`worker-${at + 1}`, group, { env: { ...(await accounts.env(group)), ...env } }),
+      environment.worker(`worker-${at + 1}`, group, { env: { ...(await accounts.env(group)), ...env } }),
     ),
   );
 

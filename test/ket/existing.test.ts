@@ -13,16 +13,20 @@ import { startKet } from "./index.ts";
 const fixture = (name: string) => new URL(`../fixtures/functions/${name}.ts`, import.meta.url);
 const fixtures = fileURLToPath(new URL("../fixtures/cases/probe", import.meta.url));
 
-let kit: LocalTestEnvironment;
+let environment: LocalTestEnvironment;
 let client: KubeClient;
 beforeAll(async () => {
-  kit = await startLocalTestEnvironment();
-  client = kit.client;
+  environment = await startLocalTestEnvironment();
+  client = environment.client;
 });
-afterAll(() => kit?.stop());
+afterAll(() => environment?.stop());
 
 const theirs = () =>
-  ({ cluster: "existing", kubeconfig: kit.platform.kubeconfigPath, allowContexts: ["denrei"] }) as const;
+  ({
+    cluster: "existing",
+    kubeconfig: environment.platform.kubeconfigPath,
+    allowContexts: ["denrei"],
+  }) as const;
 
 test("two runs in one cluster see only their own objects, and delete them at the end", async () => {
   const options = {

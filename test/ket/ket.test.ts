@@ -157,10 +157,10 @@ test("applies and deletes the objects of files in their order", async () => {
   const applied = await ket.kubectl.applyFile(one);
   expect(applied.map(({ metadata }) => metadata.name)).toEqual(["filed-1", "filed-2"]);
   // Existing objects are recreated, and missing ones created.
-  const anew = await ket.kubectl.applyAllManifests([other, one]);
-  expect(anew.map(({ metadata }) => metadata.name)).toEqual(["filed-3", "filed-1", "filed-2"]);
+  const recreated = await ket.kubectl.applyAllManifests([other, one]);
+  expect(recreated.map(({ metadata }) => metadata.name)).toEqual(["filed-3", "filed-1", "filed-2"]);
   const uids = applied.map(({ metadata }) => metadata.uid);
-  expect(anew.filter(({ metadata }) => uids.includes(metadata.uid))).toEqual([]);
+  expect(recreated.filter(({ metadata }) => uids.includes(metadata.uid))).toEqual([]);
   await ket.kubectl.deleteFile(one);
   expect(await named("filed-")).toEqual(["filed-3"]);
   await ket.kubectl.deleteFile(other);
@@ -223,14 +223,16 @@ test("reports whether a request is delayed or owned by a worker", async () => {
     await log?.until(
       (line) => line.includes(`"${ket.namespace}/${metadata.name}"`) && line.includes('"probing"'),
     );
-  const told = (name: string) =>
+  const errorOf = (name: string) =>
     ket.waitFor({ ...named, name }, { status: { value: 1 } }, 100).catch((error: Error) => error.message);
   // A logged reconcile ends a moment later, and a hanging one restarts after its timeout.
-  const patience = { timeout: 60_000 };
+  const polling = { timeout: 60_000 };
   await expect
-    .poll(() => told("later"), patience)
+    .poll(() => errorOf("later"), polling)
     .toContain(`probe ${ket.namespace}/later: delayed (until 20`);
-  await expect.poll(() => told("hang"), patience).toContain(`probe ${ket.namespace}/hang: owned by a worker`);
+  await expect
+    .poll(() => errorOf("hang"), polling)
+    .toContain(`probe ${ket.namespace}/hang: owned by a worker`);
   await kubectl.apply({ ...named, metadata: { name: "hang" }, spec: { mode: "ok" } });
   await kubectl.delete(...probes);
 });

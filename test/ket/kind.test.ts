@@ -28,15 +28,15 @@ import { startKet } from "./index.ts";
 
 const kubectl = (await programs("kubectl")).kubectl.path;
 
-let kit: LocalTestEnvironment;
+let environment: LocalTestEnvironment;
 beforeAll(async () => {
-  kit = await startLocalTestEnvironment();
+  environment = await startLocalTestEnvironment();
 });
-afterAll(() => kit?.stop());
+afterAll(() => environment?.stop());
 
 let machine: Machine;
 beforeEach(async () => {
-  machine = await simulatedMachine({ kubeconfig: kit.platform.kubeconfigPath, kubectl });
+  machine = await simulatedMachine({ kubeconfig: environment.platform.kubeconfigPath, kubectl });
   for (const [name, value] of Object.entries(machine.env)) vi.stubEnv(name, value);
 });
 afterEach(async () => {
@@ -44,7 +44,7 @@ afterEach(async () => {
   await machine.remove();
 });
 
-const patience = { timeout: 90_000, interval: 100 };
+const polling = { timeout: 90_000, interval: 100 };
 const other = (cluster: string) => ({ id: "e".repeat(64), cluster, mounts: [], image: "", labels: {} });
 const probe = () => ({
   functions: [new URL("../fixtures/functions/probe.ts", import.meta.url)],
@@ -178,7 +178,7 @@ describe("after the process of a run was killed", () => {
     await lines.until((line) => line.startsWith("ready in "), 200_000);
     expect(await machine.containers()).toHaveLength(2);
     killed.kill("SIGKILL");
-    await expect.poll(() => machine.containers(), patience).toEqual([other("theirs")]);
+    await expect.poll(() => machine.containers(), polling).toEqual([other("theirs")]);
   });
 
   test("keeps a cluster of its name that another process has created by then", async () => {
@@ -188,7 +188,7 @@ describe("after the process of a run was killed", () => {
     killed.kill("SIGKILL");
     await machine.add(other(name));
     const looks = () => machine.calls("docker").filter(([command]) => command === "ps").length;
-    await expect.poll(looks, patience).toBeGreaterThan(10);
+    await expect.poll(looks, polling).toBeGreaterThan(10);
     expect(await machine.containers()).toEqual([other(name)]);
   });
 
@@ -199,7 +199,7 @@ describe("after the process of a run was killed", () => {
       const { process: killed } = run();
       await expect.poll(() => machine.containers(), { timeout: 200_000 }).toHaveLength(1);
       killed.kill(signal);
-      await expect.poll(() => machine.containers(), patience).toEqual([]);
+      await expect.poll(() => machine.containers(), polling).toEqual([]);
     },
   );
 });

@@ -8,7 +8,7 @@ await programs(...platformPrograms);
 
 const program = fileURLToPath(new URL("../fixtures/ketrun.ts", import.meta.url));
 const command = [process.execPath, program] as const;
-const patience = { timeout: 60_000 };
+const polling = { timeout: 60_000 };
 
 test("Ctrl-C leaves no process and no folder", async () => {
   const { env, runs, processes } = place();
@@ -32,5 +32,5 @@ test("a failed start reports why, and leaves nothing", async () => {
   expect(stderr).toContain("DENREI_ACK_WAIT_SECONDS: expected a whole number from 3 to 600");
   expect(code).toBe(1);
   expect(runs()).toEqual([]);
-  await expect.poll(processes, patience).toEqual([]);
+  await expect.poll(processes, polling).toEqual([]);
 });

@@ -20,14 +20,17 @@ const secrets = platformSecrets();
 const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "denrei" } };
 
 let folder: string;
-let kit: LocalTestEnvironment;
+let environment: LocalTestEnvironment;
 let machine: Machine;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "ket-real-skaffold-"));
-  kit = await startLocalTestEnvironment();
-  const bus = await startTlsBus(kit.platform, secrets.filter(({ type }) => type) as unknown as Secret[]);
+  environment = await startLocalTestEnvironment();
+  const bus = await startTlsBus(
+    environment.platform,
+    secrets.filter(({ type }) => type) as unknown as Secret[],
+  );
   machine = await simulatedMachine({
-    kubeconfig: kit.platform.kubeconfigPath,
+    kubeconfig: environment.platform.kubeconfigPath,
     kubectl: kubectl.path,
     forwards: { "denrei service/nats 4222": Number(new URL(bus.url).port) },
   });
@@ -37,7 +40,7 @@ beforeAll(async () => {
 afterAll(async () => {
   vi.unstubAllEnvs();
   await machine?.remove();
-  await kit?.stop();
+  await environment?.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -71,11 +74,11 @@ const deployment = (image: string) => ({
 test("deploys to the run's cluster instead of the one in skaffold's configuration, and labels what it deploys", async () => {
   const ket = await startKet(await deploying(deployment("denrei:1")));
   try {
-    const { metadata } = await kit.client.get(Deployment, { namespace: "denrei", name: "worker" });
+    const { metadata } = await environment.client.get(Deployment, { namespace: "denrei", name: "worker" });
     const label = { "test.denrei.dev/ket-run": ket.kind?.name.replace("ket-", "") };
     expect(metadata.labels).toMatchObject(label);
     const selected = { labelSelector: Object.entries(label).join().replace(",", "=") };
-    expect((await kit.client.list(Pod, "denrei", selected)).items).toHaveLength(1);
+    expect((await environment.client.list(Pod, "denrei", selected)).items).toHaveLength(1);
   } finally {
     await ket.stop();
   }

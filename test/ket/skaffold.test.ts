@@ -26,20 +26,20 @@ const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "denr
 const fixtures = fileURLToPath(new URL("../fixtures/cases/zundoko", import.meta.url));
 
 let folder: string;
-let kit: LocalTestEnvironment;
+let environment: LocalTestEnvironment;
 let bus: TlsBus;
 let busPort: number;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "ket-skaffold-"));
-  kit = await startLocalTestEnvironment();
-  bus = await startTlsBus(kit.platform, secrets.filter(({ type }) => type) as unknown as Secret[]);
+  environment = await startLocalTestEnvironment();
+  bus = await startTlsBus(environment.platform, secrets.filter(({ type }) => type) as unknown as Secret[]);
   busPort = Number(new URL(bus.url).port);
-  await kit.bridge("bridge-1", { env: bus.env("denrei-bridge-tls") });
+  await environment.bridge("bridge-1", { env: bus.env("denrei-bridge-tls") });
   const env = {
     DENREI_ZUNDOKO_WORDS: "Doko,Zun,Zun,Doko,Zun,Zun,Zun,Zun,Doko",
     ...bus.env("denrei-hikawa-tls"),
   };
-  await kit.worker("worker-1", ["hikawa"], { env });
+  await environment.worker("worker-1", ["hikawa"], { env });
   const deployment = {
     apiVersion: "apps/v1",
     kind: "Deployment",
@@ -63,14 +63,14 @@ beforeAll(async () => {
   await writeFile(join(folder, "skaffold.yaml"), JSON.stringify(config));
 });
 afterAll(async () => {
-  await kit?.stop();
+  await environment?.stop();
   await rm(folder, { recursive: true, force: true });
 });
 
 let machine: Machine;
 beforeEach(async () => {
   machine = await simulatedMachine({
-    kubeconfig: kit.platform.kubeconfigPath,
+    kubeconfig: environment.platform.kubeconfigPath,
     kubectl,
     forwards: { "denrei service/nats 4222": busPort },
   });
@@ -104,7 +104,10 @@ test("are deployed with the run's kubeconfig and context, and run a case", async
   expect([args[0], option("--filename"), option("--kubeconfig"), option("--kube-context")]).toEqual([
     ...["run", join(folder, "skaffold.yaml"), ket.kubeconfigPath, context],
   ]);
-  const { metadata } = await kit.client.get(Deployment, { namespace: "denrei", name: "denrei-hikawa" });
+  const { metadata } = await environment.client.get(Deployment, {
+    namespace: "denrei",
+    name: "denrei-hikawa",
+  });
   expect(metadata.labels).toEqual({ "test.denrei.dev/ket-run": name.replace("ket-", "") });
   expect(ket.workers).toEqual([]);
   expect(ket.nats.identity.user).toBe("denrei-operator");
@@ -114,9 +117,9 @@ test("are deployed with the run's kubeconfig and context, and run a case", async
 test("report a failed case with the log of their pods and the state of the queue", async () => {
   const ket = await running();
   const line = JSON.stringify({ level: "warn", msg: "heard", key: `${ket.namespace}/hikawa-sample` });
-  await writeFile(kit.platform.podLogsPath ?? "", podLogLine(line));
-  onTestFinished(() => writeFile(kit.platform.podLogsPath ?? "", ""));
-  await kit.until(Deployment, { namespace: "denrei", name: "denrei-hikawa" }, isRolledOut);
+  await writeFile(environment.platform.podLogsPath ?? "", podLogLine(line));
+  onTestFinished(() => writeFile(environment.platform.podLogsPath ?? "", ""));
+  await environment.until(Deployment, { namespace: "denrei", name: "denrei-hikawa" }, isRolledOut);
   const failing = ket.apply("sample", () => {
     throw new Error("fails in the callback");
   });

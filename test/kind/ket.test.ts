@@ -12,7 +12,7 @@ import { type Ket, platformSecrets, startKet } from "../ket/index.ts";
 
 const { kind } = await obtainBinaries(["kind"]);
 
-const patience = { timeout: 120_000, interval: 1000 };
+const polling = { timeout: 120_000, interval: 1000 };
 const cases = fileURLToPath(new URL("../fixtures/cases/zundoko", import.meta.url));
 const clusters = async () => {
   const { stdout } = await promisify(execFile)(kind.path, ["get", "clusters"]);
@@ -43,7 +43,7 @@ describe("functions outside a cluster of kind", () => {
     const name = line.replace("ready in ", "");
     expect(await clusters()).toContain(name);
     killed.kill("SIGKILL");
-    await expect.poll(clusters, patience).not.toContain(name);
+    await expect.poll(clusters, polling).not.toContain(name);
   });
 });
 

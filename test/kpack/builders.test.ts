@@ -98,7 +98,7 @@ describe.concurrent("a builder that", () => {
     await ns.image("web", { spec: spec("breaking") });
     await ns.untilReady("web", "True/UpToDate");
     await environment.kpack.builder("breaking", "broken");
-    const image = await environment.kit.until(
+    const image = await environment.until(
       Image,
       { namespace: ns.namespace, name: "web" },
       (one) =>
@@ -115,7 +115,7 @@ describe.concurrent("a builder that", () => {
     await environment.kpack.builder("going", "ready");
     await ns.image("web", { spec: spec("going"), annotations: { "sim.kpk/hold-step": "export" } });
     const pod = { namespace: ns.namespace, name: "web-build-1-build-pod" };
-    await environment.kit.until(Pod, pod, ({ status }) =>
+    await environment.until(Pod, pod, ({ status }) =>
       Boolean(status?.initContainerStatuses?.at(-1)?.state.running),
     );
     const seen = await record(environment.client, ns.namespace);

@@ -25,14 +25,14 @@ describe.concurrent("a deleted Image", () => {
     await image("web");
     await untilReady("web", "True/UpToDate");
     await patch("web", { metadata: { annotations: held }, ...revised(r2) });
-    await environment.kit.until(Pod, at(namespace, "web-build-2-build-pod"), isRunning("detect"));
+    await environment.until(Pod, at(namespace, "web-build-2-build-pod"), isRunning("detect"));
     await environment.client.delete(Image, at(namespace, "web"), {});
     for (const number of [1, 2]) {
-      await environment.kit.untilGone(Pod, at(namespace, `web-build-${number}-build-pod`));
-      await environment.kit.untilGone(Build, at(namespace, `web-build-${number}`));
+      await environment.untilGone(Pod, at(namespace, `web-build-${number}-build-pod`));
+      await environment.untilGone(Build, at(namespace, `web-build-${number}`));
     }
-    await environment.kit.untilGone(SourceResolver, at(namespace, "web-source"));
-    await environment.kit.untilGone(Image, at(namespace, "web"));
+    await environment.untilGone(SourceResolver, at(namespace, "web-source"));
+    await environment.untilGone(Image, at(namespace, "web"));
   });
 
   test("that is recreated is built from number 1 to another digest", async () => {
@@ -40,8 +40,8 @@ describe.concurrent("a deleted Image", () => {
     await ns.image("web");
     const before = await ns.untilReady("web", "True/UpToDate");
     await environment.client.delete(Image, at("anew", "web"), {});
-    await environment.kit.untilGone(Build, at("anew", "web-build-1"));
-    await environment.kit.untilGone(SourceResolver, at("anew", "web-source"));
+    await environment.untilGone(Build, at("anew", "web-build-1"));
+    await environment.untilGone(SourceResolver, at("anew", "web-source"));
     // Otherwise kpack would use the old Build of that name.
     await environment.kpack.caughtUp();
     await ns.image("web");
@@ -59,10 +59,10 @@ describe.concurrent("a deleted Image", () => {
     await ns.untilBuilt("web", 2);
     await ns.untilReady("web", "True/UpToDate");
     await environment.client.delete(Image, at(namespace, "web"), { propagation: "Orphan" });
-    await environment.kit.untilGone(Image, at(namespace, "web"));
+    await environment.untilGone(Image, at(namespace, "web"));
     const seen = await record(environment.client, namespace);
     await ns.image("web", { revision: "3".repeat(40) });
-    await environment.kit.until(
+    await environment.until(
       SourceResolver,
       at(namespace, "web-source"),
       ({ metadata, status }) => metadata.generation === 3 && status?.observedGeneration === 3,
@@ -105,9 +105,9 @@ describe.concurrent("a deleted Build", () => {
     await ns.untilReady("web", "True/UpToDate");
     await ns.patch("web", { metadata: { annotations: held }, ...revised(r2) });
     const pod = at(ns.namespace, "web-build-2-build-pod");
-    const first = await environment.kit.until(Pod, pod, isRunning("detect"));
+    const first = await environment.until(Pod, pod, isRunning("detect"));
     await environment.client.delete(Build, at(ns.namespace, "web-build-2"), {});
-    await environment.kit.until(
+    await environment.until(
       Pod,
       pod,
       (one) => one.metadata.uid !== first.metadata.uid && isRunning("detect")(one),
@@ -133,9 +133,9 @@ describe.concurrent("a deleted Build", () => {
 test.concurrent("a namespace goes with all that is in it", async () => {
   const ns = await environment.createNamespace("doomed");
   await ns.image("web", { annotations: held });
-  await environment.kit.until(Pod, at("doomed", "web-build-1-build-pod"), isRunning("detect"));
+  await environment.until(Pod, at("doomed", "web-build-1-build-pod"), isRunning("detect"));
   await environment.client.delete(Namespace, { name: "doomed" }, {});
-  await environment.kit.untilGone(Namespace, { name: "doomed" });
+  await environment.untilGone(Namespace, { name: "doomed" });
 });
 
 describe.concurrent("a write that changes nothing", () => {

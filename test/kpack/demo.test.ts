@@ -12,11 +12,11 @@ const program = fileURLToPath(new URL("../../deploy/simulators/kpack/main.ts", i
 const readyMillis = 60_000;
 const graceMillis = 20_000;
 
-let kit: TestEnvironment;
+let environment: TestEnvironment;
 beforeAll(async () => {
-  kit = await startTestEnvironment();
+  environment = await startTestEnvironment();
 });
-afterAll(() => kit?.stop());
+afterAll(() => environment?.stop());
 
 const webhookKinds = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"].map((kind) =>
   externalKind({
@@ -28,16 +28,18 @@ const webhookKinds = ["MutatingWebhookConfiguration", "ValidatingWebhookConfigur
   }),
 );
 const registered = async () =>
-  (await Promise.all(webhookKinds.map(async (kind) => (await kit.client.list(kind)).items.length))).join();
+  (
+    await Promise.all(webhookKinds.map(async (kind) => (await environment.client.list(kind)).items.length))
+  ).join();
 
 test("reports a ready builder, also after SIGKILL and a restart, and removes its webhooks at the end", async () => {
   const out = new Lines();
   let life = 0;
-  const child = await kit.platform.spawn({
+  const child = await environment.platform.spawn({
     name: "kpack",
     command: process.execPath,
     args: [program, "--step-millis", "5"],
-    env: { KUBECONFIG: kit.platform.kubeconfigPath, NODE_NO_WARNINGS: "1", VITEST: undefined },
+    env: { KUBECONFIG: environment.platform.kubeconfigPath, NODE_NO_WARNINGS: "1", VITEST: undefined },
     onLine: (line) => out.push(line),
     ready: () => out.until((line) => line.startsWith("{"), readyMillis, life),
     readyMillis,
@@ -47,13 +49,13 @@ test("reports a ready builder, also after SIGKILL and a restart, and removes its
     builder: { kind: "ClusterBuilder", name: "default" },
   });
   await child.stop("SIGKILL");
-  await kit.client.create(ServiceAccount, accountIn("default", account), manager);
+  await environment.client.create(ServiceAccount, accountIn("default", account), manager);
   const image = imageIn("default", "web");
-  await expect(kit.client.create(Image, image, manager)).rejects.toThrow("failed calling webhook");
+  await expect(environment.client.create(Image, image, manager)).rejects.toThrow("failed calling webhook");
   life = out.all.length;
   await child.start();
-  await kit.client.create(Image, image, manager);
-  await kit.until(Image, { name: "web" }, (image) => conditionOf(image, "Ready")?.status === "True");
+  await environment.client.create(Image, image, manager);
+  await environment.until(Image, { name: "web" }, (image) => conditionOf(image, "Ready")?.status === "True");
   expect(await registered()).toBe("1,1");
   const exited = child.exited();
   await child.stop("SIGTERM");

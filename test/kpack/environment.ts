@@ -1,5 +1,5 @@
 /** Environment of the kpack simulator's tests: a control plane, the simulator, and namespaces with a ServiceAccount. */
-import type { KubeClient, ObjectName } from "../../bus/kube/client.ts";
+import type { ObjectName } from "../../bus/kube/client.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { buildNumber } from "../../deploy/simulators/kpack/builds.ts";
 import { Build, Image, type ImageSpec, ServiceAccount } from "../../deploy/simulators/kpack/kinds.ts";
@@ -56,9 +56,7 @@ export interface ImageOptions {
 }
 
 /** The environment. */
-export interface Environment {
-  readonly kit: LocalTestEnvironment;
-  readonly client: KubeClient;
+export interface Environment extends LocalTestEnvironment {
   readonly kpack: Kpack;
   /** The simulator's log of failed reconciles. */
   readonly failures: Lines;
@@ -78,36 +76,35 @@ export const startEnvironment = async (options: EnvironmentOptions = {}): Promis
 
 /** An environment with its own control plane, which a test can stop. */
 export interface OwnEnvironment extends Environment {
-  readonly kit: OwnTestEnvironment;
+  readonly platform: OwnTestEnvironment["platform"];
 }
 
 /** Starts an environment with its own control plane. */
 export async function startOwnEnvironment(): Promise<OwnEnvironment> {
-  const kit = await startOwnTestEnvironment({ crds: [] });
-  return { ...(await environmentOn(kit)), kit };
+  const environment = await startOwnTestEnvironment({ crds: [] });
+  return { ...(await environmentOn(environment)), platform: environment.platform };
 }
 
 async function environmentOn(
-  kit: LocalTestEnvironment,
+  environment: LocalTestEnvironment,
   { steps = "each" }: EnvironmentOptions = {},
 ): Promise<Environment> {
-  const { client } = kit;
+  const { client } = environment;
   const failures = new Lines();
   const kpack = await startKpack({ client, stepMillis, steps, log: (line) => failures.push(line) });
   await kpack.builder("default", "ready");
   return {
-    kit,
-    client,
+    ...environment,
     kpack,
     failures,
     async createNamespace(namespace) {
       await createNamespace(client, namespace);
       await client.create(ServiceAccount, accountIn(namespace, account), manager);
-      return namespaceIn(kit, namespace);
+      return namespaceIn(environment, namespace);
     },
     async stop() {
       await kpack.stop();
-      await kit.stop();
+      await environment.stop();
     },
   };
 }
@@ -142,8 +139,8 @@ export const imageIn = (
 /** A merge patch that sets the revision. */
 export const revised = (revision: string): object => ({ spec: { source: { git: { revision } } } });
 
-function namespaceIn(kit: LocalTestEnvironment, namespace: string): TestNamespace {
-  const { client } = kit;
+function namespaceIn(environment: LocalTestEnvironment, namespace: string): TestNamespace {
+  const { client } = environment;
   const at = (name: string): ObjectName => ({ namespace, name });
 
   async function builds(image: string): Promise<Stored<Build>[]> {
@@ -157,14 +154,14 @@ function namespaceIn(kit: LocalTestEnvironment, namespace: string): TestNamespac
     image: (name, more) => client.create(Image, imageIn(namespace, name, more), manager),
     patch: (name, patch) => client.mergePatch(Image, at(name), patch, manager),
     untilReady: (name, ready) =>
-      kit.until(Image, at(name), (image) => {
+      environment.until(Image, at(name), (image) => {
         const { status, reason } = conditionOf(image, "Ready") ?? {};
         return (
           `${status}/${reason}` === ready && image.status?.observedGeneration === image.metadata.generation
         );
       }),
     untilBuilt: (image, number) =>
-      kit.until(Build, at(`${image}-build-${number}`), (build) =>
+      environment.until(Build, at(`${image}-build-${number}`), (build) =>
         ["True", "False"].includes(conditionOf(build, "Succeeded")?.status ?? ""),
       ),
     builds,

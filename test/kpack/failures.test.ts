@@ -78,7 +78,7 @@ describe.concurrent("a failing step", () => {
     await ns.image("web", { annotations: { "sim.kpk/fail-step": "prepare" } });
     await ns.untilReady("web", "False/BuildFailed");
     await ns.patch("web", { metadata: { labels: { poked: "yes" } } });
-    await environment.kit.until(
+    await environment.until(
       SourceResolver,
       { namespace: "once", name: "web-source" },
       ({ metadata }) => metadata.labels?.poked === "yes",
@@ -117,12 +117,12 @@ describe.concurrent("an endless Build", () => {
     const ns = await environment.createNamespace("unreadable");
     await ns.image("web", { annotations: { "sim.kpk/bad-metadata": "1", ...eachStep } });
     const pod = { namespace: ns.namespace, name: "web-build-1-build-pod" };
-    await environment.kit.until(Pod, pod, ({ status }) => status?.phase === "Succeeded");
+    await environment.until(Pod, pod, ({ status }) => status?.phase === "Succeeded");
     // Each label causes a reconcile; none of them ends the Build.
     const at = { namespace: ns.namespace, name: "web-build-1" };
     for (const value of ["1", "2"])
       await environment.client.mergePatch(BuildKind, at, { metadata: { labels: { value } } }, manager);
-    const build = await environment.kit.until(
+    const build = await environment.until(
       BuildKind,
       at,
       ({ status }) =>
@@ -137,11 +137,11 @@ describe.concurrent("an endless Build", () => {
     const ns = await environment.createNamespace("podless");
     await ns.image("web", { annotations: { "sim.kpk/hold-step": "analyze" } });
     const pod = { namespace: ns.namespace, name: "web-build-1-build-pod" };
-    const first = await environment.kit.until(Pod, pod, ({ status }) =>
+    const first = await environment.until(Pod, pod, ({ status }) =>
       Boolean(status?.initContainerStatuses?.some(({ name, state }) => name === "analyze" && state.running)),
     );
     await environment.client.delete(Pod, pod, {});
-    const second = await environment.kit.until(
+    const second = await environment.until(
       Pod,
       pod,
       ({ metadata, status }) =>
@@ -259,7 +259,7 @@ test.concurrent("keeps a limited number of failed and of successful Builds", asy
   }
   const pods = { namespace: ns.namespace };
   for (const number of [1, 2, 4])
-    await environment.kit.untilGone(Pod, { ...pods, name: `web-build-${number}-build-pod` });
+    await environment.untilGone(Pod, { ...pods, name: `web-build-${number}-build-pod` });
   expect((await ns.builds("web")).map(({ metadata }) => metadata.name)).toEqual([
     "web-build-3",
     "web-build-5",

@@ -56,7 +56,7 @@ test("follows the log of a running step until it ends, and rejects that of a wai
   const ns = await environment.createNamespace("following");
   await ns.image("web", { annotations: { "sim.kpk/hold-step": "detect" } });
   const pod = { namespace: ns.namespace, name: "web-build-1-build-pod" };
-  await environment.kit.until(Pod, pod, isRunning("detect"));
+  await environment.until(Pod, pod, isRunning("detect"));
   const waiting = await read("following", pod.name, "restore");
   expect([waiting.status, waiting.lines.join()]).toEqual([
     400,

@@ -16,8 +16,8 @@ test("a Build continues after the API server was killed and restarted", async ()
   const ns = await environment.createNamespace("outage");
   await ns.image("web", { annotations: { "sim.kpk/hold-step": "restore" } });
   const pod = { namespace: ns.namespace, name: "web-build-1-build-pod" };
-  await environment.kit.until(Pod, pod, isRunning("restore"));
-  const { apiserver } = environment.kit.platform;
+  await environment.until(Pod, pod, isRunning("restore"));
+  const { apiserver } = environment.platform;
   await apiserver.stop("SIGKILL");
   await apiserver.start();
   const free = { metadata: { annotations: { "sim.kpk/hold-step": null } } };

@@ -28,7 +28,7 @@ test("a new instance continues a running Build and handles changes made in betwe
   const ns = await environment.createNamespace("restart");
   await ns.image("web", { annotations: { "sim.kpk/hold-step": "restore" } });
   const pod = { namespace: ns.namespace, name: "web-build-1-build-pod" };
-  await environment.kit.until(Pod, pod, isRunning("restore"));
+  await environment.until(Pod, pod, isRunning("restore"));
   await environment.kpack.stop();
   // No webhook validates this write.
   await ns.patch("web", { metadata: { annotations: { "sim.kpk/hold-step": null } }, ...revised(r2) });
@@ -143,7 +143,7 @@ describe("with the order image-first", () => {
     const seen = await record(environment.client, ns.namespace);
     await ns.image("web", { annotations: { "sim.kpk/hold-step": "build" } });
     const pod = { namespace: ns.namespace, name: "web-build-1-build-pod" };
-    await environment.kit.until(Pod, pod, ({ status }) =>
+    await environment.until(Pod, pod, ({ status }) =>
       Boolean(status?.initContainerStatuses?.[4]?.state.running),
     );
     const free = { metadata: { annotations: { "sim.kpk/hold-step": null } } };

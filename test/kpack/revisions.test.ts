@@ -78,7 +78,7 @@ test.concurrent("revisions that come while a Build runs become one Build, of the
   const hold = { metadata: { annotations: { "sim.kpk/hold-step": "detect" } } };
   await ns.patch("web", { ...hold, ...revised(r2) });
   const pod = { namespace: ns.namespace, name: "web-build-2-build-pod" };
-  await environment.kit.until(Pod, pod, isRunning("detect"));
+  await environment.until(Pod, pod, isRunning("detect"));
   const seen = await record(environment.client, ns.namespace);
   await ns.patch("web", { metadata: { annotations: { "sim.kpk/hold-step": null } }, ...revised(r3) });
   await ns.patch("web", revised(r4));
@@ -241,7 +241,7 @@ describe.concurrent("image.kpack.io/additionalBuildNeeded", () => {
     const ns = await environment.createNamespace("trigger-running");
     await ns.image("web", { annotations: { "sim.kpk/hold-step": "build" } });
     const pod = { namespace: ns.namespace, name: "web-build-1-build-pod" };
-    await environment.kit.until(Pod, pod, isRunning("build"));
+    await environment.until(Pod, pod, isRunning("build"));
     await annotate(ns, 1);
     await ns.patch("web", { metadata: { annotations: { "sim.kpk/hold-step": null } } });
     await environment.kpack.caughtUp();

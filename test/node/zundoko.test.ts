@@ -25,15 +25,15 @@ const namespace = "denrei";
 const patience = 240_000;
 
 let deployed: Deployed;
-let kit: TestEnvironment;
+let environment: TestEnvironment;
 
 beforeAll(async () => {
   deployed = await deploy((line) => console.log(line));
   process.env[clusterVariable] = deployed.cluster.kubeconfigPath;
-  kit = await startTestEnvironment({ crds: [] });
+  environment = await startTestEnvironment({ crds: [] });
 }, 600_000);
 afterAll(async () => {
-  await kit?.stop();
+  await environment?.stop();
   await deployed?.stop();
 });
 
@@ -44,31 +44,33 @@ async function untilAllAreReady(): Promise<void> {
   expect(workloads.length).toBeGreaterThan(3);
   for (const { kind, metadata } of workloads) {
     const type = kind === "Deployment" ? Deployment : StatefulSet;
-    await kit.until(type, { namespace, name: metadata.name }, isReady, patience);
+    await environment.until(type, { namespace, name: metadata.name }, isReady, patience);
   }
 }
 
 const podsOf = async (component: string): Promise<Stored<PodObject>[]> => {
-  const { items } = await kit.client.list(Pod, namespace);
+  const { items } = await environment.client.list(Pod, namespace);
   return items.filter(({ metadata }) => metadata.labels?.["app.kubernetes.io/component"] === component);
 };
 
 /** Kills a pod without a graceful stop, like a lost node. */
 async function killPod({ metadata }: Stored<PodObject>): Promise<void> {
   const path = resourcePath(Pod, namespace, metadata.name);
-  await kit.client.request({ method: "DELETE", path, query: { gracePeriodSeconds: 0 } });
+  await environment.client.request({ method: "DELETE", path, query: { gracePeriodSeconds: 0 } });
 }
 
 /** Creates Hikawas and resolves when all of them have finished. */
 async function sing(names: readonly string[]): Promise<void> {
-  for (const name of names) await kit.client.create(Hikawa, hikawa(name, 0), { fieldManager: "test" });
-  for (const name of names) await kit.until(Hikawa, { namespace: "default", name }, isFinished, patience);
+  for (const name of names)
+    await environment.client.create(Hikawa, hikawa(name, 0), { fieldManager: "test" });
+  for (const name of names)
+    await environment.until(Hikawa, { namespace: "default", name }, isFinished, patience);
 }
 
 test("all workloads of the overlay become ready", untilAllAreReady);
 
 test("pods meet the restricted standard, each with its own service account", async () => {
-  const pods = (await kit.client.list(Pod, namespace)).items;
+  const pods = (await environment.client.list(Pod, namespace)).items;
   const accounts = pods.map(({ spec }) => spec.serviceAccountName).filter((name) => name !== "default");
   expect(new Set(accounts).size).toBeGreaterThan(3);
   for (const { spec } of pods)
@@ -79,12 +81,12 @@ test("pods meet the restricted standard, each with its own service account", asy
 
 test("a Hikawa sings until Kiyoshi", async () => {
   await sing(["alone"]);
-  await expectFinishedSongs(kit, ["alone"]);
+  await expectFinishedSongs(environment, ["alone"]);
 });
 
 describe("every song ends correctly", () => {
   test("while pods of workers and of the bridge are killed", async () => {
-    await kit.client.mergePatch(
+    await environment.client.mergePatch(
       Deployment,
       { namespace, name: "denrei-hikawa" },
       { spec: { replicas: 3 } },
@@ -111,18 +113,22 @@ describe("every song ends correctly", () => {
     }
     await ended;
     expect(killed.size).toBeGreaterThan(2);
-    await expectFinishedSongs(kit, names);
+    await expectFinishedSongs(environment, names);
   });
 
   test("while the pod of the bus is killed", async () => {
     const names = Array.from({ length: 20 }, (_, i) => `cut-off-${i}`);
     const ended = sing(names);
-    await kit.until(Hikawa, { namespace: "default", name: names[0] as string }, ({ status }) => !!status);
+    await environment.until(
+      Hikawa,
+      { namespace: "default", name: names[0] as string },
+      ({ status }) => !!status,
+    );
     const [nats] = await podsOf("bus");
     expect(nats).toBeDefined();
     await killPod(nats as Stored<PodObject>);
     await ended;
-    await expectFinishedSongs(kit, names);
+    await expectFinishedSongs(environment, names);
   });
 });
 

@@ -12,7 +12,7 @@ import { startReplica, startTestEnvironment, type TestEnvironment } from "../har
 import { exported } from "./exporter.ts";
 import { metricsIn, servedIn } from "./expressions.ts";
 
-let kit: TestEnvironment;
+let environment: TestEnvironment;
 let texts: string[];
 let served: string[];
 const text = readFileSync(fileURLToPath(new URL("../../docs/operations.md", import.meta.url)), "utf8");
@@ -40,18 +40,20 @@ async function keys(directory: string): Promise<string> {
 }
 
 beforeAll(async () => {
-  kit = await startTestEnvironment();
+  environment = await startTestEnvironment();
   const replicas = await Promise.all([
-    kit.bridge("bridge-1"),
+    environment.bridge("bridge-1"),
     // With a collector configured, a process has metrics of its exports. The port is closed.
-    kit.worker("worker-1", ["hikawa"], { env: { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" } }),
-    kit.gateway("gateway-1"),
-    startReplica(kit.platform, "dashboard-1", ["dashboard"], {
+    environment.worker("worker-1", ["hikawa"], {
+      env: { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" },
+    }),
+    environment.gateway("gateway-1"),
+    startReplica(environment.platform, "dashboard-1", ["dashboard"], {
       env: {
-        KUBECONFIG: kit.platform.kubeconfigPath,
-        NATS_URL: kit.platform.natsUrlFor("dashboard"),
+        KUBECONFIG: environment.platform.kubeconfigPath,
+        NATS_URL: environment.platform.natsUrlFor("dashboard"),
         DENREI_DASHBOARD_ADDRESS: "127.0.0.1:0",
-        DENREI_DASHBOARD_KEYS: await keys(kit.platform.directory),
+        DENREI_DASHBOARD_KEYS: await keys(environment.platform.directory),
         // The dashboard contacts the issuer only at a login.
         DENREI_OIDC_ISSUER: "https://login.example.com",
         DENREI_OIDC_CLIENT_ID: "denrei-dashboard",
@@ -61,7 +63,7 @@ beforeAll(async () => {
   texts = await Promise.all(replicas.map(async (replica) => (await replica.probe("/metrics")).text));
   served = [...new Set(texts.flatMap(servedIn))];
 });
-afterAll(() => kit?.stop());
+afterAll(() => environment?.stop());
 
 test("rules use only metrics of processes, of other rules, or of the NATS exporter", () => {
   const known = new Set([...served, ...Object.keys(recordings), ...exported]);

@@ -29,14 +29,14 @@ const words = { DENREI_ZUNDOKO_WORDS: "Doko,Zun,Zun,Zun,Zun,Doko" };
 /** An object that always fails: the names of its children would be too long. */
 const hopeless = "long".padEnd(250, "g");
 const polling = { timeout: 90_000, interval: 200 };
-let kit: LocalTestEnvironment;
+let environment: LocalTestEnvironment;
 let admin: Bus;
 let bridge: Replica;
 let worker: Replica;
 let gateway: GatewayReplica;
 let backups: string;
 
-const as = (role: string) => ({ NATS_URL: kit.platform.natsUrlFor(role) });
+const as = (role: string) => ({ NATS_URL: environment.platform.natsUrlFor(role) });
 const { letters, deliveries } = operator(() => as("operator"));
 
 /** Runs the NATS command line as in docs/operations.md. */
@@ -46,8 +46,9 @@ const natsAs = (role: string, ...args: string[]) =>
   });
 
 const sing = (name: string, intervalMillis = 0) =>
-  kit.client.create(Hikawa, hikawa(name, intervalMillis), { fieldManager: "test" });
-const finished = (name: string) => kit.until(Hikawa, { namespace: "default", name }, isFinished, 90_000);
+  environment.client.create(Hikawa, hikawa(name, intervalMillis), { fieldManager: "test" });
+const finished = (name: string) =>
+  environment.until(Hikawa, { namespace: "default", name }, isFinished, 90_000);
 
 /**
  * Waits until all songs and all work have ended. An earlier song looks incomplete until the bridge has published all of its words
@@ -55,26 +56,26 @@ const finished = (name: string) => kit.until(Hikawa, { namespace: "default", nam
  */
 async function allFinished(names: readonly string[]): Promise<void> {
   await Promise.all(names.map(finished));
-  await untilQuiet({ bus: admin, client: kit.client, functions: [hikawaFunction] });
-  await expectFinishedSongs(kit, names);
+  await untilQuiet({ bus: admin, client: environment.client, functions: [hikawaFunction] });
+  await expectFinishedSongs(environment, names);
 }
 
 /** Kills the server and starts it again without data. */
 async function loseTheBus(): Promise<void> {
-  await kit.platform.nats.stop("SIGKILL");
-  await rm(join(kit.platform.directory, "nats"), { recursive: true });
-  await kit.platform.nats.start();
+  await environment.platform.nats.stop("SIGKILL");
+  await rm(join(environment.platform.directory, "nats"), { recursive: true });
+  await environment.platform.nats.start();
 }
 
 beforeAll(async () => {
-  kit = await startLocalTestEnvironment();
-  admin = await connectBus({ url: kit.platform.natsUrl, name: "test" });
-  backups = join(kit.platform.directory, "backups");
+  environment = await startLocalTestEnvironment();
+  admin = await connectBus({ url: environment.platform.natsUrl, name: "test" });
+  backups = join(environment.platform.directory, "backups");
   await mkdir(backups);
   [bridge, worker, gateway] = await Promise.all([
-    kit.bridge("bridge-1"),
-    kit.worker("worker-1", ["hikawa"], { env: words }),
-    kit.gateway("gateway-1"),
+    environment.bridge("bridge-1"),
+    environment.worker("worker-1", ["hikawa"], { env: words }),
+    environment.gateway("gateway-1"),
   ]);
   await sing("before");
   await finished("before");
@@ -82,14 +83,14 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await admin?.nc.close();
-  await kit?.stop();
+  await environment?.stop();
 });
 
 describe("a bus that restarts empty", () => {
   test("is filled again while all processes keep running, and new and unfinished work completes", async () => {
     await expect.poll(letters, polling).toEqual([hopeless]);
     await sing("half-done", 3000);
-    await kit.until(Hikawa, { namespace: "default", name: "half-done" }, ({ status }) =>
+    await environment.until(Hikawa, { namespace: "default", name: "half-done" }, ({ status }) =>
       Boolean(status?.numZundokosSaid),
     );
     await loseTheBus();

@@ -11,7 +11,7 @@ import { type Secret, secretWith, startTlsBus, type TlsBus, type TlsServer } fro
 const words = { DENREI_ZUNDOKO_WORDS: "Doko,Zun,Zun,Zun,Zun,Doko" };
 const [former, next] = [createCertificateAuthority("former"), createCertificateAuthority("next")];
 const both = former.cert + next.cert;
-let kit: TestEnvironment;
+let environment: TestEnvironment;
 let bus: TlsBus;
 let replicas: Replica[];
 
@@ -48,18 +48,19 @@ async function connects(): Promise<boolean> {
   }
 }
 
-const sing = (name: string) => kit.client.create(Hikawa, hikawa(name, 300), { fieldManager: "test" });
-const finished = (name: string) => kit.until(Hikawa, { namespace: "default", name }, isFinished, 90_000);
+const sing = (name: string) => environment.client.create(Hikawa, hikawa(name, 300), { fieldManager: "test" });
+const finished = (name: string) =>
+  environment.until(Hikawa, { namespace: "default", name }, isFinished, 90_000);
 
 beforeAll(async () => {
-  kit = await startTestEnvironment();
-  bus = await startTlsBus(kit.platform, secretsOf(former, former.cert));
+  environment = await startTestEnvironment();
+  bus = await startTlsBus(environment.platform, secretsOf(former, former.cert));
   replicas = await Promise.all([
-    kit.bridge("bridge-1", { env: bus.env("denrei-bridge-tls") }),
-    kit.worker("worker-1", ["hikawa"], { env: { ...words, ...bus.env("denrei-hikawa-tls") } }),
+    environment.bridge("bridge-1", { env: bus.env("denrei-bridge-tls") }),
+    environment.worker("worker-1", ["hikawa"], { env: { ...words, ...bus.env("denrei-hikawa-tls") } }),
   ]);
 });
-afterAll(() => kit?.stop());
+afterAll(() => environment?.stop());
 
 test("first both authorities are trusted, then the certificates are replaced, then the former authority is removed", async () => {
   await sing("meanwhile");
@@ -67,7 +68,7 @@ test("first both authorities are trusted, then the certificates are replaced, th
   expect(await connects()).toBe(true);
   await rotate(secretsOf(next, both));
   expect(await connects()).toBe(true);
-  const second = await kit.worker("worker-2", ["hikawa"], {
+  const second = await environment.worker("worker-2", ["hikawa"], {
     env: { ...words, ...bus.env("denrei-hikawa-tls") },
   });
   await rotate(secretsOf(next, next.cert));
@@ -77,7 +78,7 @@ test("first both authorities are trusted, then the certificates are replaced, th
 
   await sing("afterwards");
   await Promise.all(["meanwhile", "afterwards"].map(finished));
-  await expectFinishedSongs(kit, ["meanwhile", "afterwards"]);
+  await expectFinishedSongs(environment, ["meanwhile", "afterwards"]);
   for (const replica of [...replicas, second]) {
     expect((await replica.probe("/readyz")).status).toBe(200);
     expect(replica.log.all.filter((line) => line.includes("connection to the bus lost"))).toEqual([]);
@@ -85,36 +86,36 @@ test("first both authorities are trusted, then the certificates are replaced, th
 });
 
 /** The expiry time of a certificate in a process's metrics, in seconds since the epoch. Absent while the server is slow. */
-async function toldOf(certificate: string): Promise<number> {
+async function expiryOf(certificate: string): Promise<number> {
   const sample = new RegExp(
     `^denrei_certificate_expires_seconds\\{certificate="${certificate}"\\} (\\S+)$`,
     "m",
   );
-  let told: string | undefined;
+  let expiry: string | undefined;
   const look = async () => {
-    told = sample.exec((await replicas[1]?.probe("/metrics"))?.text ?? "")?.[1];
-    return told;
+    expiry = sample.exec((await replicas[1]?.probe("/metrics"))?.text ?? "")?.[1];
+    return expiry;
   };
   await expect.poll(look).toBeDefined();
-  return Number(told);
+  return Number(expiry);
 }
 
 const soon = { to: new Date(Date.now() + 3 * 86_400_000) };
 
 test("a process reports when the server's current certificate expires, not the one in its file", async () => {
-  const before = await toldOf("server");
+  const before = await expiryOf("server");
   expect(before).toBeGreaterThan(soon.to.getTime() / 1000);
   const expiring = secretWith("nats-tls", next.cert, next.server(["localhost", "127.0.0.1"], soon));
   await bus.mount(expiring);
-  expect(await toldOf("server")).toBe(before);
+  expect(await expiryOf("server")).toBe(before);
   await rotate([expiring]);
-  expect(await toldOf("server")).toBe(Math.floor(soon.to.getTime() / 1000));
+  expect(await expiryOf("server")).toBe(Math.floor(soon.to.getTime() / 1000));
 });
 
 test("a process reports when its own certificate expires, from the current file", async () => {
-  const told = () => toldOf("user");
-  const before = await told();
+  const expiry = () => expiryOf("user");
+  const before = await expiry();
   expect(before).toBeGreaterThan(Date.now() / 1000);
   await bus.mount(secretWith("denrei-hikawa-tls", next.cert, next.client({ user: "denrei-hikawa" }, soon)));
-  expect(await told()).toBeLessThan(before);
+  expect(await expiry()).toBeLessThan(before);
 });

@@ -22,7 +22,7 @@ const write: Written = {
   ...{ group: "", kind: "Word", namespace: "default", name: "song-1" },
   ...{ uid, resourceVersion: version },
 };
-const patience = { timeout: 30_000, interval: 5 };
+const polling = { timeout: 30_000, interval: 5 };
 let local: LocalBus;
 
 beforeAll(async () => {
@@ -47,7 +47,7 @@ async function unreadableTo(echoes: Echoes): Promise<void> {
   nc.publish(echoSubject(scope), JSON.stringify({ wrote: [["default/song", uid, version, owned]] }));
   const marker = { ...key, name: "marker" };
   former.announce(marker, write, owned);
-  await expect.poll(() => echoes.has(marker, uid, version), patience).toBe(true);
+  await expect.poll(() => echoes.has(marker, uid, version), polling).toBe(true);
 }
 
 // Fake time: announcements expire only when a test advances it.
@@ -55,12 +55,12 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));
 afterEach(() => void vi.useRealTimers());
 
 const replicas = () => Promise.all([replica("writer"), replica("other")]);
-const untilTold = (echoes: Echoes) => expect.poll(() => echoes.written(key), patience).toEqual([write]);
+const untilAnnounced = (echoes: Echoes) => expect.poll(() => echoes.written(key), polling).toEqual([write]);
 
 test("all replicas treat the event of an announced write as an echo, but not a later version", async () => {
   const [writer, other] = await replicas();
   writer.announce(key, write, owned);
-  await untilTold(other);
+  await untilAnnounced(other);
   for (const echoes of [writer, other])
     expect(["19", version, "21"].map((one) => echoes.has(key, uid, one))).toEqual([true, true, false]);
 });
@@ -68,7 +68,7 @@ test("all replicas treat the event of an announced write as an echo, but not a l
 test("a version announced without ownership must be read, but is not an echo", async () => {
   const [writer, other] = await replicas();
   writer.announce(key, write, 0);
-  await untilTold(other);
+  await untilAnnounced(other);
   for (const echoes of [writer, other]) {
     expect(echoes.written(key)).toEqual([write]);
     expect(echoes.has(key, uid, version)).toBe(false);
@@ -78,10 +78,10 @@ test("a version announced without ownership must be read, but is not an echo", a
 test("after a pause a replica keeps its own announcements as valid, and no others", async () => {
   const [writer, other] = await replicas();
   writer.announce(key, write, owned);
-  await untilTold(other);
+  await untilAnnounced(other);
   // A replica also receives its own announcements; this later one shows that it has.
   other.announce(key, { ...write, uid: "other", resourceVersion: "1" }, owned);
-  await expect.poll(() => writer.has(key, "other", "1"), patience).toBe(true);
+  await expect.poll(() => writer.has(key, "other", "1"), polling).toBe(true);
   for (const echoes of [writer, other]) echoes.forget("paused");
   expect([writer, other].map((echoes) => echoes.has(key, uid, version))).toEqual([true, false]);
 });
@@ -89,7 +89,7 @@ test("after a pause a replica keeps its own announcements as valid, and no other
 test("after a lost connection a replica has no echoes, but still reads the announced versions", async () => {
   const [writer, other] = await replicas();
   writer.announce(key, write, owned);
-  await untilTold(other);
+  await untilAnnounced(other);
   for (const echoes of [writer, other]) {
     echoes.forget("disconnected");
     expect(echoes.has(key, uid, version)).toBe(false);
@@ -102,7 +102,7 @@ test("a write for one key is not an echo for another key", async () => {
   const another = { ...key, name: "another" };
   writer.announce(key, write, owned);
   writer.announce(another, { ...write, resourceVersion: "22" }, owned);
-  await expect.poll(() => other.has(another, uid, "22"), patience).toBe(true);
+  await expect.poll(() => other.has(another, uid, "22"), polling).toBe(true);
   for (const echoes of [writer, other]) {
     expect(echoes.has(key, uid, version)).toBe(true);
     expect(echoes.has(key, uid, "22")).toBe(false);
@@ -120,11 +120,11 @@ describe("a replica that begins a reconcile retracts announcements that it may h
     vi.advanceTimersByTime(afterMillis);
     await prepare(third);
     writer.announce(key, write, owned);
-    await untilTold(third);
+    await untilAnnounced(third);
     third.begin(key);
     // This message arrives after the retraction.
     third.announce(key, { ...write, uid: "next" }, owned);
-    await expect.poll(() => writer.has(key, "next", version), patience).toBe(true);
+    await expect.poll(() => writer.has(key, "next", version), polling).toBe(true);
     expect(third.has(key, uid, version)).toBe(writer.has(key, uid, version));
     return writer.has(key, uid, version);
   }
@@ -151,8 +151,8 @@ describe("a replica that begins a reconcile retracts announcements that it may h
 test("retracted writes are no longer echoes for any replica", async () => {
   const [writer, other] = await replicas();
   writer.announce(key, write, owned);
-  await untilTold(other);
+  await untilAnnounced(other);
   writer.retract(key);
-  await expect.poll(() => other.has(key, uid, version), patience).toBe(false);
+  await expect.poll(() => other.has(key, uid, version), polling).toBe(false);
   expect(writer.has(key, uid, version)).toBe(false);
 });

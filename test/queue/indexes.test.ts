@@ -15,7 +15,7 @@ import {
   found,
   keyOf,
   lastSequence,
-  patience,
+  polling,
   publisher,
   remove,
   replica,
@@ -129,11 +129,11 @@ test("does not find a deleted object, and a lookup removes its entry", async () 
     subjects.entry({ fn: "deleted", cluster }, "value", value, { namespace: "default", name });
   const of = async (value: string) =>
     (await entries("deleted")).filter((subject) => subject.includes(`.value.${value}.`));
-  await expect.poll(() => of("red"), patience).toEqual([left("red", "stays")]);
+  await expect.poll(() => of("red"), polling).toEqual([left("red", "stays")]);
   // This value was not looked up yet.
   expect(await of("round")).toEqual([left("round", "gone")]);
   expect(await found(one, "round")).toEqual([]);
-  await expect.poll(() => of("round"), patience).toEqual([]);
+  await expect.poll(() => of("round"), polling).toEqual([]);
 });
 
 test("finds a recreated object, even in a process that indexed the old one", async () => {

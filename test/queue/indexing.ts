@@ -23,7 +23,7 @@ export type Thing = Stored<KubeObject<{ values: string[]; other?: string }>>;
 /** The cluster of the objects. */
 export const cluster = "test";
 /** Time limit for changes on the bus. */
-export const patience = { timeout: 30_000, interval: 50 };
+export const polling = { timeout: 30_000, interval: 50 };
 
 /** The bus and publisher of one test file. */
 export let bus: Bus;

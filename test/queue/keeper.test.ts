@@ -9,7 +9,7 @@ import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
 
 /** Longer than any pause of this machine. */
 const ackWaitMillis = 60_000;
-const patience = { timeout: 30_000, interval: 20 };
+const polling = { timeout: 30_000, interval: 20 };
 let local: LocalBus;
 beforeAll(async () => {
   local = await startLocalBus();
@@ -65,20 +65,20 @@ test("without its keeper a worker loses its tickets with its own connection, and
   // While the keeper lives, only its connection matters.
   const first = await take();
   await reconnect();
-  await expect.poll(() => stale, patience).toContain("paused");
+  await expect.poll(() => stale, polling).toContain("paused");
   first.assertOwned();
   expect(broken()).toBe(0);
 
   // An invalid command makes the thread throw.
   thread?.postMessage(null);
-  await expect.poll(() => ends, patience).toEqual([expect.any(TypeError)]);
+  await expect.poll(() => ends, polling).toEqual([expect.any(TypeError)]);
   expect(() => first.assertOwned()).toThrow("the connection to the bus broke");
   expect(broken()).toBe(1);
 
   const second = await take();
   second.assertOwned();
   await reconnect();
-  await expect.poll(() => second.lost.aborted, patience).toBe(true);
+  await expect.poll(() => second.lost.aborted, polling).toBe(true);
   expect(second.lost.reason.message).toContain("the connection to the bus broke");
   expect(broken()).toBe(2);
   expect(ends).toHaveLength(1);

@@ -12,7 +12,7 @@ import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
 import { random } from "../harness/random.ts";
 
 const scope = { fn: "marked", cluster: "local" };
-const patience = { timeout: 30_000, interval: 50 };
+const polling = { timeout: 30_000, interval: 50 };
 let local: LocalBus;
 let bus: Bus;
 let queue: TicketQueue;
@@ -69,7 +69,7 @@ test("a mark that is stored while an older one of its object fires still fires",
       await queue.request(key, changeTo(2));
     }),
   );
-  await expect.poll(() => subjects("marks.at.>"), patience).toEqual([]);
+  await expect.poll(() => subjects("marks.at.>"), polling).toEqual([]);
   const fired = await lastValuesOf(bus, timersStream(scope.fn))("marks.due.>");
   const second = fired.filter((value) => versionOf(parseRequest(value.string())) === "2");
   const firedKeys = new Set(second.map(({ subject }) => keyText(parseKeySubject(subject).key)));

@@ -12,7 +12,7 @@ import { Probe } from "../fixtures/functions/probe.ts";
 import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
 
 const maxCrashes = 3;
-const patience = { timeout: 30_000, interval: 20 };
+const polling = { timeout: 30_000, interval: 20 };
 let local: LocalBus;
 let bus: Bus;
 beforeAll(async () => {
@@ -88,49 +88,49 @@ test("a hanging job lets the next one start, and loses its record before that", 
   const { records, began, end, take, thaw } = quarantineOf("gives-way", "next");
   const hanging = take("hangs");
   const next = take("next");
-  await expect.poll(() => began, patience).toEqual(["hangs", "next"]);
+  await expect.poll(() => began, polling).toEqual(["hangs", "next"]);
   expect(await recorded(records, "next")).toBe(1);
   expect(await recorded(records, "hangs")).toBe(0);
   thaw();
   end("hangs");
   end("next");
   await Promise.all([hanging, next]);
-  await expect.poll(() => recorded(records, "next"), patience).toBe(0);
+  await expect.poll(() => recorded(records, "next"), polling).toBe(0);
 });
 
 test("all running jobs have a record again once no other job waits", async () => {
   const { records, began, end, take, thaw } = quarantineOf("together", "fourth");
   const all = ["first", "second", "third"].map((name) => take(name));
-  await expect.poll(() => began, patience).toEqual(["first", "second", "third"]);
-  for (const name of began) await expect.poll(() => recorded(records, name), patience).toBe(1);
+  await expect.poll(() => began, polling).toEqual(["first", "second", "third"]);
+  for (const name of began) await expect.poll(() => recorded(records, name), polling).toBe(1);
   // Now only the newcomer has a record.
   const fourth = take("fourth");
-  await expect.poll(() => began.length, patience).toBe(4);
+  await expect.poll(() => began.length, polling).toBe(4);
   for (const name of ["first", "second", "third"]) expect(await recorded(records, name)).toBe(0);
   thaw();
   for (const name of began) end(name);
   await Promise.all([...all, fourth]);
-  for (const name of began) await expect.poll(() => recorded(records, name), patience).toBe(0);
+  for (const name of began) await expect.poll(() => recorded(records, name), polling).toBe(0);
 });
 
 test("a job at its last chance runs alone, and its records are cleared when it ends", async () => {
   const { records, began, end, take } = quarantineOf("last-chance");
   await crashedOver(records, "last", maxCrashes - 1);
   const last = take("last");
-  await expect.poll(() => began, patience).toEqual(["last"]);
+  await expect.poll(() => began, polling).toEqual(["last"]);
   const others = Array.from({ length: 3 }, (_, i) => take(`other-${i}`));
   const ended = last.then(() => began.push("last ended"));
   expect(await recorded(records, "last")).toBe(maxCrashes);
   // Wait as long as two jobs take their turns.
   const { take: besides, began: beganBesides, end: endBesides } = quarantineOf("besides");
   const yardstick = ["a", "b", "c"].map((name) => besides(name));
-  await expect.poll(() => beganBesides, patience).toEqual(["a", "b", "c"]);
+  await expect.poll(() => beganBesides, polling).toEqual(["a", "b", "c"]);
   expect(began).toEqual(["last"]);
   end("last");
   await ended;
-  await expect.poll(() => began, patience).toHaveLength(5);
+  await expect.poll(() => began, polling).toHaveLength(5);
   expect(began.indexOf("last ended")).toBe(1);
-  await expect.poll(() => recorded(records, "last"), patience).toBe(0);
+  await expect.poll(() => recorded(records, "last"), polling).toBe(0);
   for (const name of began) end(name);
   for (const name of beganBesides) endBesides(name);
   await Promise.all([...others, ...yardstick]);
@@ -142,18 +142,18 @@ test("a job over the crash limit is given up without running", async () => {
   await take("kills");
   expect(began).toEqual([]);
   expect(givenUp).toEqual(["kills"]);
-  await expect.poll(() => recorded(records, "kills"), patience).toBe(0);
+  await expect.poll(() => recorded(records, "kills"), polling).toBe(0);
 });
 
 test("a job that writes something before each crash has three times the crash limit", async () => {
   const { records, began, givenUp, end, take } = quarantineOf("gets-on");
   await crashedOver(records, "gets-on", maxCrashes * 3 - 1, true);
   const run = take("gets-on", Promise.resolve());
-  await expect.poll(() => began, patience).toEqual(["gets-on"]);
+  await expect.poll(() => began, polling).toEqual(["gets-on"]);
   expect(givenUp).toEqual([]);
   end("gets-on");
   await run;
-  await expect.poll(() => recorded(records, "gets-on"), patience).toBe(0);
+  await expect.poll(() => recorded(records, "gets-on"), polling).toBe(0);
   await crashedOver(records, "gets-on", maxCrashes * 3, true);
   await take("gets-on");
   expect(givenUp).toEqual(["gets-on"]);
@@ -163,7 +163,7 @@ test("records the first write of a running job", async () => {
   const { records, began, end, take } = quarantineOf("writes");
   const wrote = Promise.withResolvers<void>();
   const run = take("writes", wrote.promise);
-  await expect.poll(() => began, patience).toEqual(["writes"]);
+  await expect.poll(() => began, polling).toEqual(["writes"]);
   const deaths = async () => {
     const start = await records.add(at("writes"));
     await records.remove(at("writes"), start);
@@ -171,7 +171,7 @@ test("records the first write of a running job", async () => {
   };
   expect(await deaths()).toEqual({ all: 1, withoutWrite: 1 });
   wrote.resolve();
-  await expect.poll(deaths, patience).toEqual({ all: 1, withoutWrite: 0 });
+  await expect.poll(deaths, polling).toEqual({ all: 1, withoutWrite: 0 });
   end("writes");
   await run;
 });

@@ -35,18 +35,18 @@ const errands = defineFunction({
   },
 });
 
-let kit: TestEnvironment;
+let environment: TestEnvironment;
 let bus: Bus;
 let publisher: Publisher;
 const workers: Worker[] = [];
 const busOptions = { replicas: 1, ackWaitMillis: 10_000 };
 const scope = { fn: errands.name, cluster: "test" };
-const patience = { timeout: 60_000, interval: 50 };
+const polling = { timeout: 60_000, interval: 50 };
 
 const listed = async (name: string) =>
   (await listRequests(bus, scope)).filter(({ key }) => key.name === name);
 const stalledReason = async (name: string) =>
-  (await kit.client.get(Errand, { namespace: "default", name })).status?.conditions?.find(
+  (await environment.client.get(Errand, { namespace: "default", name })).status?.conditions?.find(
     ({ type }) => type === "Stalled",
   )?.reason;
 
@@ -54,7 +54,7 @@ async function startReplica(): Promise<Worker> {
   const worker = await startTestWorker({
     bus,
     busOptions,
-    client: kit.client,
+    client: environment.client,
     replica: `replica-${workers.length + 1}`,
     functions: [errands],
   });
@@ -69,28 +69,28 @@ async function createBlocked(name: string): Promise<void> {
     metadata: { namespace: "default", name },
     spec: { blocked: true },
   };
-  const created = await kit.client.create(Errand, errand, { fieldManager: "test" });
+  const created = await environment.client.create(Errand, errand, { fieldManager: "test" });
   await publisher.publish("added", created, "watch");
-  await expect.poll(() => listed(name), patience).toMatchObject([{ state: "retrying" }]);
-  await expect.poll(() => stalledReason(name), patience).toBe("ShopClosed");
+  await expect.poll(() => listed(name), polling).toMatchObject([{ state: "retrying" }]);
+  await expect.poll(() => stalledReason(name), polling).toBe("ShopClosed");
 }
 
 /** Unblocks the errand, publishes the change, and resolves when the errand is reconciled. */
 async function unblock(name: string): Promise<void> {
   const at = { namespace: "default", name };
-  const changed = await kit.client.mergePatch(
+  const changed = await environment.client.mergePatch(
     Errand,
     at,
     { spec: { blocked: false } },
     { fieldManager: "test" },
   );
   await publisher.publish("modified", changed, "watch");
-  await expect.poll(() => stalledReason(name), patience).toBeUndefined();
+  await expect.poll(() => stalledReason(name), polling).toBeUndefined();
 }
 
 beforeAll(async () => {
-  kit = await startTestEnvironment({ crds: [crdOf(Errand)] });
-  bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
+  environment = await startTestEnvironment({ crds: [crdOf(Errand)] });
+  bus = await connectBus({ url: environment.platform.natsUrl, name: "test" });
   await ensureTopology(bus, busOptions);
   await startReplica();
   publisher = await publisherOf(bus, Errand);
@@ -98,7 +98,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all(workers.map((worker) => worker.stop()));
   await bus?.nc.close();
-  await kit?.stop();
+  await environment?.stop();
 });
 
 test("lists a retry with its reason and due time", async () => {
@@ -108,7 +108,7 @@ test("lists a retry with its reason and due time", async () => {
   expect(request?.dueAt).toBeGreaterThan((request?.storedAt ?? 0) + 500_000);
   expect(await functionStatus(bus, errands, scope.cluster)).toMatchObject({ delayed: 1, retrying: 1 });
   await unblock("listed");
-  await expect.poll(() => listed("listed"), patience).toEqual([]);
+  await expect.poll(() => listed("listed"), polling).toEqual([]);
 });
 
 test("drops a retry set by another replica when the object is reconciled", async () => {
@@ -116,15 +116,15 @@ test("drops a retry set by another replica when the object is reconciled", async
   await workers.pop()?.stop();
   await startReplica();
   await unblock("elsewhere");
-  await expect.poll(() => listed("elsewhere"), patience).toEqual([]);
+  await expect.poll(() => listed("elsewhere"), polling).toEqual([]);
 });
 
 test("drops a retry when the object is deleted", async () => {
   await createBlocked("deleted");
-  await kit.client.delete(Errand, { namespace: "default", name: "deleted" }, {});
-  const { metadata } = await kit.client.list(Errand, "default", {});
+  await environment.client.delete(Errand, { namespace: "default", name: "deleted" }, {});
+  const { metadata } = await environment.client.list(Errand, "default", {});
   await publisher.vanished("default/deleted", metadata.resourceVersion);
-  await expect.poll(() => listed("deleted"), patience).toEqual([]);
+  await expect.poll(() => listed("deleted"), polling).toEqual([]);
 });
 
 test("keeps the retry of a replay when an event reconciles the object", async () => {
@@ -132,10 +132,10 @@ test("keeps the retry of a replay when an event reconciles the object", async ()
   const key = { namespace: "default", name: "replayed" };
   const queue = ticketQueue(bus, scope, { replica: "test" });
   await queue.request(key, newRequest({ type: "replay" }));
-  await expect.poll(() => listed("replayed"), patience).toMatchObject([{ cause: { type: "replay" } }]);
+  await expect.poll(() => listed("replayed"), polling).toMatchObject([{ cause: { type: "replay" } }]);
   await unblock("replayed");
   // The only entry: the worker has handled the event and acknowledged its ticket.
   await expect
-    .poll(() => listed("replayed"), patience)
+    .poll(() => listed("replayed"), polling)
     .toMatchObject([{ state: "retrying", cause: { type: "replay" } }]);
 });

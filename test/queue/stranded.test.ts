@@ -22,7 +22,7 @@ import { ensureTopology } from "../../bus/topology.ts";
 import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
 
 const cluster = "local";
-const patience = { timeout: 60_000, interval: 50 };
+const polling = { timeout: 60_000, interval: 50 };
 let local: LocalBus;
 let bus: Bus;
 beforeAll(async () => {
@@ -107,7 +107,7 @@ test("requests each stranded timer exactly once, and keeps those that are not du
   }
   const due = keys.filter((_, at) => at % 2 === 1);
   const { found, errors } = await searching(queue, () =>
-    expect.poll(async () => [...(await requested(queue)).keys()], patience).toHaveLength(due.length),
+    expect.poll(async () => [...(await requested(queue)).keys()], polling).toHaveLength(due.length),
   );
   delayed.stop();
   const waiting = keys.filter((_, at) => at % 2 === 0);
@@ -124,7 +124,7 @@ test("ignores messages that the bus delivers late", async () => {
   const { found } = await searching(queue, async () => {
     for (let round = 0; round < 10; round++) {
       await queue.request(key, newRequest({ type: "webhook", event: "push", delivery: `number-${round}` }));
-      await expect.poll(() => left(queue), patience).toEqual([]);
+      await expect.poll(() => left(queue), polling).toEqual([]);
     }
   });
   expect(found).toEqual([]);
@@ -137,7 +137,7 @@ async function leaveBehind(stream: string, name: string, next: string): Promise<
   const consumer = await bus.js.consumers.get(stream, name);
   for await (const _ of await consumer.fetch({ max_messages: state.messages }));
   const info = () => bus.jsm.consumers.info(stream, name);
-  await expect.poll(async () => (await info()).num_ack_pending, patience).toBe(0);
+  await expect.poll(async () => (await info()).num_ack_pending, polling).toBe(0);
   await bus.jsm.consumers.update(stream, name, { max_deliver: -1, ack_wait: 3000 * 1e6 });
   // Acknowledging the next message raises the floor above all of them.
   await publishUntilAnswered(bus, next, JSON.stringify(newRequest({ type: "replay" })));
@@ -170,16 +170,16 @@ test("requests acknowledged tickets and due messages that came back, and unblock
   });
   const { found } = await searching(queue, () =>
     expect
-      .poll(async () => (await bus.jsm.streams.info(workStream("back"))).state.first_seq, patience)
+      .poll(async () => (await bus.jsm.streams.info(workStream("back"))).state.first_seq, polling)
       .toBeGreaterThan(before.state.last_seq),
   );
   const names = [...keys, due, held].map(keyText);
   const tickets = async () => [...(await requested(queue)).keys()].sort();
-  await expect.poll(tickets, patience).toEqual(names.toSorted());
+  await expect.poll(tickets, polling).toEqual(names.toSorted());
   stopping.abort();
   await relay.stop();
-  const told = found.map((subject) => keyText(parseKeySubject(subject).key));
-  expect(new Set(told)).toEqual(new Set(names.filter((name) => name !== keyText(held))));
+  const strandedKeys = found.map((subject) => keyText(parseKeySubject(subject).key));
+  expect(new Set(strandedKeys)).toEqual(new Set(names.filter((name) => name !== keyText(held))));
 });
 
 test("a sweep that came back after it was done is taken away, and requests nothing", async () => {
@@ -189,7 +189,7 @@ test("a sweep that came back after it was done is taken away, and requests nothi
   await leaveBehind(timersStream("swept"), consumers.relay(scope), work.timerDue(scope, named("next")));
   const due = async () => (await lastValuesOf(bus, timersStream("swept"))(work.due(scope))).length;
   expect(await due()).toBe(1);
-  const { found, errors } = await searching(queue, () => expect.poll(due, patience).toBe(0));
+  const { found, errors } = await searching(queue, () => expect.poll(due, polling).toBe(0));
   expect([found, errors]).toEqual([[], []]);
   expect(await requested(queue)).toEqual(new Map());
 });
@@ -199,7 +199,7 @@ test("requests unreadable messages, and reports and deletes those that name no o
   const mark = { object: "uid", replica: "somebody", version: "1" };
   await publishUntilAnswered(bus, work.mark(queue.scope, named("object"), mark), "no request");
   await publishUntilAnswered(bus, `marks.at.unreadable.${cluster}.nobody`, "{}");
-  const { errors } = await searching(queue, () => expect.poll(() => left(queue), patience).toEqual([]));
+  const { errors } = await searching(queue, () => expect.poll(() => left(queue), polling).toEqual([]));
   expect(await requested(queue)).toEqual(new Map([["default/object", "replay"]]));
   expect(errors.map(String)).toEqual([expect.stringContaining("marks.at.unreadable.local.nobody")]);
 });
@@ -213,7 +213,7 @@ test("a read of more than a bus tells at once has all of every filter", async ()
   );
   for (const subject of subjects) bus.nc.publish(subject, "");
   const stored = async () => (await bus.jsm.streams.info(workStream("many"))).state.messages;
-  await expect.poll(stored, patience).toBe(subjects.length);
+  await expect.poll(stored, polling).toBe(subjects.length);
   const filters = ["a", "b"].map((namespace) => `work.many.${cluster}.${namespace}.*`);
   const read = await lastValuesOf(bus, workStream("many"))(...filters);
   expect(read.map(({ subject }) => subject).sort()).toEqual(subjects.sort());

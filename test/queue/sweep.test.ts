@@ -8,7 +8,7 @@ import { newRequest } from "../../bus/queue/request.ts";
 import { kindSubjects, streams, sweeps, timersStream, work, workStream } from "../../bus/subjects.ts";
 import { cluster, keys, names, type Sweeping, startSweeping, Thing } from "./sweeping.ts";
 
-const patience = { timeout: 60_000, interval: 50 };
+const polling = { timeout: 60_000, interval: 50 };
 let sweeping: Sweeping;
 beforeAll(async () => {
   sweeping = await startSweeping();
@@ -24,7 +24,7 @@ test("requests every object of the kind repeatedly without any event", async () 
   const { start, take } = await sweeping.of("again");
   const { requested, errors } = start({ everyMillis: 300, relay: true });
   const taken = take();
-  await expect.poll(() => fewest(taken), patience).toBeGreaterThanOrEqual(3);
+  await expect.poll(() => fewest(taken), polling).toBeGreaterThanOrEqual(3);
   expect([...requested.keys()].sort()).toEqual(keys);
   expect([...taken.keys()].sort()).toEqual(names.toSorted());
   expect(errors).toEqual([]);
@@ -35,7 +35,7 @@ test("leaves no mark for an owned object", async () => {
   const { scope, start, inStream } = await sweeping.of("owned");
   const { swept } = start({ everyMillis: 300, relay: true });
   // No worker takes the tickets: after the first sweep all of them exist.
-  await expect.poll(() => swept.length, patience).toBeGreaterThanOrEqual(3);
+  await expect.poll(() => swept.length, polling).toBeGreaterThanOrEqual(3);
   const { state } = await bus.jsm.streams.info(workStream(scope.fn));
   expect([state.messages, state.last_seq]).toEqual([names.length, names.length]);
   expect(Object.keys(await inStream()).filter((subject) => subject.startsWith("marks."))).toEqual([]);
@@ -53,7 +53,7 @@ test("replicas share one schedule, and one replica runs each sweep", async () =>
   });
   const processes = [1, 2, 3].map(() => start({ everyMillis, relay: true }));
   const swept = () => processes.flatMap((process) => process.swept);
-  await expect.poll(() => swept().length, { ...patience, timeout: 60_000 }).toBeGreaterThanOrEqual(8);
+  await expect.poll(() => swept().length, { ...polling, timeout: 60_000 }).toBeGreaterThanOrEqual(8);
   await Promise.all(processes.map((process) => process.stop()));
   watching.unsubscribe();
   const due = processes.flatMap((process) => [...process.due]);
@@ -75,7 +75,7 @@ test("replicas that start at the same time set one schedule", async () => {
   const { bus } = sweeping;
   const { scope, start, inStream } = await sweeping.of("at-once");
   const processes = Array.from({ length: 8 }, () => start({ everyMillis: 600_000 }));
-  await expect.poll(inStream, patience).toEqual({ [sweeps.at(scope)]: 1 });
+  await expect.poll(inStream, polling).toEqual({ [sweeps.at(scope)]: 1 });
   await Promise.all(processes.map(({ stop }) => stop()));
   const { state } = await bus.jsm.streams.info(timersStream(scope.fn));
   expect([state.messages, state.last_seq]).toEqual([1, 1]);
@@ -98,7 +98,7 @@ test("a replica that starts later does not change the schedule", async () => {
   };
   for (const _ of [1, 2]) start({ everyMillis, direct: { getMessage } });
   // By then, a replica that sets it again would have sent the message.
-  await expect.poll(() => reads, patience).toBe(2);
+  await expect.poll(() => reads, polling).toBe(2);
   expect((await schedule())?.seq).toBe(set);
 });
 
@@ -106,10 +106,10 @@ test("sets a deleted schedule again", async () => {
   const { bus } = sweeping;
   const { scope, start, schedule } = await sweeping.of("deleted");
   start({ everyMillis: 1000 });
-  await expect.poll(schedule, patience).toBeDefined();
+  await expect.poll(schedule, polling).toBeDefined();
   const before = (await bus.jsm.streams.info(timersStream(scope.fn))).state.last_seq;
   await bus.jsm.streams.purge(timersStream(scope.fn), { filter: sweeps.at(scope) });
-  await expect.poll(async () => (await schedule())?.seq, patience).toBeGreaterThan(before);
+  await expect.poll(async () => (await schedule())?.seq, polling).toBeGreaterThan(before);
 });
 
 test("replaces a message that is not a schedule", async () => {
@@ -117,8 +117,8 @@ test("replaces a message that is not a schedule", async () => {
   const { scope, start, schedule } = await sweeping.of("garbage");
   const garbage = await publishUntilAnswered(bus, sweeps.at(scope), "garbage");
   const { swept } = start({ everyMillis: 300, relay: true });
-  await expect.poll(() => swept.length, patience).toBeGreaterThanOrEqual(2);
-  await expect.poll(async () => (await schedule())?.seq, patience).toBeGreaterThan(garbage);
+  await expect.poll(() => swept.length, polling).toBeGreaterThanOrEqual(2);
+  await expect.poll(async () => (await schedule())?.seq, polling).toBeGreaterThan(garbage);
 });
 
 test("replaces a schedule from a version with a longer interval", async () => {
@@ -127,7 +127,7 @@ test("replaces a schedule from a version with a longer interval", async () => {
   const at = new Date(Date.now() + 3_600_000);
   await publishUntilAnswered(bus, sweeps.at(scope), "", { schedule: { at, target: sweeps.due(scope) } });
   const { swept } = start({ everyMillis: 300, relay: true });
-  await expect.poll(() => swept.length, patience).toBeGreaterThanOrEqual(2);
+  await expect.poll(() => swept.length, polling).toBeGreaterThanOrEqual(2);
 });
 
 test("replaces a schedule from a version with another target subject", async () => {
@@ -138,7 +138,7 @@ test("replaces a schedule from a version with another target subject", async () 
   await publishUntilAnswered(bus, sweeps.at(scope), "", { schedule: { at, target } });
   start({ everyMillis: 600_000 });
   const planned = async () => (await schedule())?.header.get("Nats-Schedule-Target");
-  await expect.poll(planned, patience).toBe(sweeps.due(scope));
+  await expect.poll(planned, polling).toBe(sweeps.due(scope));
 });
 
 test("sets a stranded schedule again", async () => {
@@ -157,11 +157,11 @@ test("sets a stranded schedule again", async () => {
     // The due message is too large for its stream, and the bus does not retry.
     await bus.jsm.streams.update(stream, { max_msg_size: 1 });
   }
-  await expect.poll(async () => Date.now() - (await dueAt()), patience).toBeGreaterThan(1000);
+  await expect.poll(async () => Date.now() - (await dueAt()), polling).toBeGreaterThan(1000);
   await bus.jsm.streams.update(stream, { max_msg_size: -1 });
   expect((await schedule())?.seq).toBe(stuck);
   const { swept } = start({ everyMillis: 300, relay: true });
-  await expect.poll(() => swept.length, patience).toBeGreaterThanOrEqual(2);
+  await expect.poll(() => swept.length, polling).toBeGreaterThanOrEqual(2);
 });
 
 test("sets the next schedule before the work of a sweep starts", async () => {
@@ -176,7 +176,7 @@ test("sets the next schedule before the work of a sweep starts", async () => {
       throw new Error("the bus is full");
     },
   });
-  await expect.poll(schedule, patience).toBeDefined();
+  await expect.poll(schedule, polling).toBeDefined();
   await bus.jsm.streams.purge(timersStream(scope.fn));
   await expect(sweep.due(unanswered)).rejects.toThrow("the bus is full");
   expect(new Set(seen)).toEqual(new Set([true]));
@@ -212,7 +212,7 @@ test("a stopped process hands its sweep back, and another one runs it", async ()
   expect(stuck.swept).toEqual(["stopped"]);
   expect(stuck.errors).toEqual([]);
   const other = start({ everyMillis: 600_000, relay: true });
-  await expect.poll(() => other.swept, patience).toEqual(["swept"]);
+  await expect.poll(() => other.swept, polling).toEqual(["swept"]);
   expect([...other.requested.keys()].sort()).toEqual(keys);
 });
 
@@ -227,7 +227,7 @@ test("a stopped process does not start a sweep", async () => {
 test("stopping does not wait for the interval", async () => {
   const { start, schedule } = await sweeping.of("quick");
   const { sweep, stop } = start({ everyMillis: 600_000 });
-  await expect.poll(schedule, patience).toBeDefined();
+  await expect.poll(schedule, polling).toBeDefined();
   await stop();
   await expect(sweep.ended).resolves.toBeUndefined();
 });
@@ -249,7 +249,7 @@ test("a function without a sweep acknowledges a leftover schedule, and still rel
   await fire();
   const key = { namespace: "default", name: "due" };
   await publishUntilAnswered(bus, work.timerDue(scope, key), JSON.stringify(newRequest({ type: "timer" })));
-  await expect.poll(inStream, patience).toEqual({});
+  await expect.poll(inStream, polling).toEqual({});
   const { state } = await bus.jsm.streams.info(workStream(scope.fn), { subjects_filter: ">" });
   expect(state.subjects).toEqual({ [work.ticket(scope, key)]: 1 });
   expect(errors).toEqual([]);
@@ -262,7 +262,7 @@ test("reports a bus that does not answer, and retries", async () => {
   const getMessage = (...args: Parameters<typeof bus.jsm.direct.getMessage>) =>
     ++asked <= 2 ? Promise.reject(new Error(`no answer ${asked}`)) : bus.jsm.direct.getMessage(...args);
   const { errors } = start({ everyMillis: 100, direct: { getMessage } });
-  await expect.poll(() => asked, patience).toBeGreaterThan(2);
+  await expect.poll(() => asked, polling).toBeGreaterThan(2);
   expect(errors).toEqual([new Error("no answer 1"), new Error("no answer 2")]);
 });
 

@@ -24,10 +24,10 @@ function kindOf({ apiVersion, kind }: KubeObject): Kind {
   return externalKind({ group, version, kind, plural: plurals[kind] ?? "", scope });
 }
 
-let kit: LocalTestEnvironment;
+let environment: LocalTestEnvironment;
 const opened: KubeConnection[] = [];
 const create = (object: unknown) =>
-  kit.client.create(kindOf(object as KubeObject), object as KubeObject, manager);
+  environment.client.create(kindOf(object as KubeObject), object as KubeObject, manager);
 const rbac = "rbac.authorization.k8s.io/v1";
 const role = (name: string, resource: string, verbs: string[], resourceNames?: string[]) =>
   create({
@@ -46,7 +46,9 @@ const bind = (name: string, user: string) =>
   });
 
 async function as(user: string): Promise<KubeClient> {
-  const connection = await openConnection(loadKubeconfig({ path: await kit.platform.kubeconfigFor(user) }));
+  const connection = await openConnection(
+    loadKubeconfig({ path: await environment.platform.kubeconfigFor(user) }),
+  );
   opened.push(connection);
   return kubeClient(connection);
 }
@@ -59,7 +61,7 @@ const installation = (name: string, kind: "GitHubApp" | "ClusterGitHubApp", app:
 });
 
 beforeAll(async () => {
-  kit = await startLocalTestEnvironment();
+  environment = await startLocalTestEnvironment();
   const documents = parseAllDocuments(await readFile(policyFile, "utf8")).map((one) => one.toJS());
   await role("writer", "installations", ["create", "get", "update", "patch"]);
   await role("use-main", "clustergithubapps", ["use"], ["main"]);
@@ -85,7 +87,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const connection of opened) await connection.close();
-  await kit?.stop();
+  await environment?.stop();
 });
 
 test("a user who may use an App may create an Installation of it", async () => {

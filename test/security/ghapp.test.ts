@@ -24,13 +24,15 @@ let ghapps: GhApps;
 beforeAll(async () => {
   const installations = [{ account: "acme" }, { account: "acme" }];
   ghapps = await startGhApps({ workers: "one each", apps: [{ webhookSecret: hookSecret, installations }] });
-  const gateway = await ghapps.kit.gateway("gateway-1", { env: await ghapps.accounts.env("gateway") });
+  const gateway = await ghapps.environment.gateway("gateway-1", {
+    env: await ghapps.accounts.env("gateway"),
+  });
   ghapps.github.deliverTo([gateway.hookUrl()]);
   for (const namespace of ["default", platformNamespace]) await ghapps.keySecret(namespace);
 });
 afterAll(() => ghapps?.stop());
 
-const ready = (name: string) => ghapps.kit.until(Installation, at(name), has("Ready", "True"));
+const ready = (name: string) => ghapps.environment.until(Installation, at(name), has("Ready", "True"));
 
 /** Waits until the Secret has a different token. */
 async function untilRenewed(name: string, token: string | undefined): Promise<void> {
@@ -42,26 +44,26 @@ async function untilRenewed(name: string, token: string | undefined): Promise<vo
 }
 
 test("where Secrets may not be read, the condition names the command that grants it", async () => {
-  const { kit } = ghapps;
-  await createNamespace(kit.client, closed);
+  const { environment } = ghapps;
+  await createNamespace(environment.client, closed);
   await ghapps.keySecret(closed);
   await ghapps.app("app", {}, closed);
   const denied = has("Ready", "False", "SecretAccessDenied");
-  const app = await kit.until(GitHubApp, { namespace: closed, name: "app" }, denied);
+  const app = await environment.until(GitHubApp, { namespace: closed, name: "app" }, denied);
   await ghapps.installation("own", {}, closed);
-  const installation = await kit.until(Installation, { namespace: closed, name: "own" }, denied);
+  const installation = await environment.until(Installation, { namespace: closed, name: "own" }, denied);
   for (const object of [app, installation])
     expect(conditionOf(object)?.message).toContain(`denrei opt-in ${closed}`);
   expect(ghapps.mints()).toEqual([]);
 });
 
 test("the permissions suffice for the whole life of the objects", async () => {
-  const { kit, github } = ghapps;
+  const { environment, github } = ghapps;
   const [first = 0, second = 0] = github.apps[0]?.installations.map(({ id }) => id) ?? [];
   await ghapps.app("app");
   await ghapps.clusterApp("main", { allowed: [{ namespaces: ["default"] }] });
-  await kit.until(GitHubApp, at("app"), has("WebhooksDelivered", "True"));
-  await kit.until(ClusterGitHubApp, { name: "main" }, has("WebhooksDelivered", "True"));
+  await environment.until(GitHubApp, at("app"), has("WebhooksDelivered", "True"));
+  await environment.until(ClusterGitHubApp, { name: "main" }, has("WebhooksDelivered", "True"));
   const appRef = { kind: "ClusterGitHubApp" as const, name: "main" };
   await ghapps.installation("own", { installationID: first });
   await ghapps.installation("shared", { installationID: second, appRef });
@@ -71,7 +73,7 @@ test("the permissions suffice for the whole life of the objects", async () => {
   }
 
   const before = await ghapps.token("own");
-  await kit.client.delete(TokenSecret, at("own"), {});
+  await environment.client.delete(TokenSecret, at("own"), {});
   await untilRenewed("own", before);
   const made = await ghapps.token("own");
   await ghapps.patch(Installation, "own", { spec: { template: { metadata: { labels: { team: "a" } } } } });
@@ -86,26 +88,27 @@ test("the permissions suffice for the whole life of the objects", async () => {
     "installation",
     examplePayload("installation", { action: "deleted", installation: first }),
   );
-  await kit.until(Installation, at("own"), has("Ready", "False", "NotFound"));
+  await environment.until(Installation, at("own"), has("Ready", "False", "NotFound"));
   gone.remove();
   await ghapps.touch(Installation, "own");
   await ready("own");
 
   const shared = await ghapps.token("shared");
   await ghapps.patch(ClusterGitHubApp, { name: "main" }, { spec: { allowed: [] } });
-  await kit.untilGone(TokenSecret, at("shared"));
+  await environment.untilGone(TokenSecret, at("shared"));
   await expect.poll(() => ghapps.use(shared, "GET /repos/acme/web"), { timeout }).toBe(401);
 
   // An invalid key, which they report in an Event as well.
   await ghapps.patch(TokenSecret, at("gh-app-key"), { data: { "private-key.pem": "bm9uZQ==" } });
-  await kit.until(GitHubApp, at("app"), has("Ready", "False"));
+  await environment.until(GitHubApp, at("app"), has("Ready", "False"));
   await ghapps.patch(TokenSecret, { namespace: platformNamespace, name: "gh-app-key" }, { data: null });
-  await kit.until(ClusterGitHubApp, { name: "main" }, has("Ready", "False"));
+  await environment.until(ClusterGitHubApp, { name: "main" }, has("Ready", "False"));
 
   for (const kind of [Installation, GitHubApp, ClusterGitHubApp] as readonly Kind[]) {
-    for (const { metadata } of (await kit.client.list(kind)).items)
-      await kit.client.delete(kind, metadata, {});
-    for (const { metadata } of (await kit.client.list(kind)).items) await kit.untilGone(kind, metadata);
+    for (const { metadata } of (await environment.client.list(kind)).items)
+      await environment.client.delete(kind, metadata, {});
+    for (const { metadata } of (await environment.client.list(kind)).items)
+      await environment.untilGone(kind, metadata);
   }
   await ghapps.untilQuiet();
   await Promise.all(ghapps.workers.map((worker) => worker.stop()));

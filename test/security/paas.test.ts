@@ -28,7 +28,7 @@ beforeAll(async () => {
   const names = [...ours.map(({ name }) => name), "clustergithubapp", "installation"];
   paas = await startPaas({ gateways: 1, workers: "one each", functions: names });
   const signal = AbortSignal.timeout(60_000);
-  await installCrds(paas.kit.client, await gatewayCrds(), { fieldManager: "test", signal });
+  await installCrds(paas.environment.client, await gatewayCrds(), { fieldManager: "test", signal });
 });
 afterAll(() => paas?.stop());
 
@@ -59,40 +59,40 @@ export default ({ app }) => {
 const other = `export default ({ app }) => [{ apiVersion: "v1", kind: "ConfigMap", metadata: { name: app.metadata.name + "-only" } }];`;
 
 test("an Application creates objects of each kind, changes them, and deletes each", async () => {
-  const { kit } = paas;
+  const { environment } = paas;
   const at = { namespace: "default", name: "all" };
   // A default backend serves every host.
   const config = { "config.yaml": "hosts: { allowed: { default: ['*'] } }" };
   await paas.site({ ...config, "chart.js": chart("one") });
   await paas.application("all");
   const part = (label: string) => (found: Stored) => found.metadata.labels?.part === label;
-  for (const kind of childKinds) await kit.until(kind, at, part("one"));
+  for (const kind of childKinds) await environment.until(kind, at, part("one"));
   await paas.site({ ...config, "chart.js": chart("two") });
-  for (const kind of childKinds) await kit.until(kind, at, part("two"));
+  for (const kind of childKinds) await environment.until(kind, at, part("two"));
   await paas.site({ ...config, "chart.js": other });
-  for (const kind of childKinds) await kit.untilGone(kind, at);
-  await kit.until(Application, at, has("Ready", "True"));
-  await kit.client.delete(Application, at, {});
-  await kit.untilGone(Application, at);
+  for (const kind of childKinds) await environment.untilGone(kind, at);
+  await environment.until(Application, at, has("Ready", "True"));
+  await environment.client.delete(Application, at, {});
+  await environment.untilGone(Application, at);
   await paas.site({});
 });
 
 test("previews are created, reported, rebuilt, and deleted, and so is their pipeline", async () => {
-  const { kit, github } = paas;
+  const { environment, github } = paas;
   const previews = previewsOn(paas);
-  const told = githubReports(paas, "web");
+  const reports = githubReports(paas, "web");
   await previews.create("web", { report: { deployment: true } });
   const pull = await previews.open("web", { branch: "change" });
   await previews.phases("web", { [pull.number]: "Ready" });
   await expect
-    .poll(async () => (await told.comments(pull.number))[0]?.body, polling)
+    .poll(async () => (await reports.comments(pull.number))[0]?.body, polling)
     .toMatch(/State \| Ready/);
   const { name } = previewAt("web", pull.number);
   // They are desired again.
   for (const kind of [Application, RemoteSync] as readonly Kind[])
     await paas.patch(kind, name, { metadata: { labels: { "modoki.tsuzu.dev/app-pipeline": "other" } } });
   for (const kind of [Application, RemoteSync] as readonly Kind[])
-    await kit.until(
+    await environment.until(
       kind,
       { name },
       ({ metadata }) => metadata.labels?.["modoki.tsuzu.dev/app-pipeline"] === "web",
@@ -101,25 +101,25 @@ test("previews are created, reported, rebuilt, and deleted, and so is their pipe
   await github.closePullRequest(pull);
   await untilNoObjects(paas, "web", pull.number);
   await expect
-    .poll(async () => (await told.comments(pull.number))[0]?.body, polling)
+    .poll(async () => (await reports.comments(pull.number))[0]?.body, polling)
     .toContain("was deleted: the pull request is closed");
   const last = await previews.open("web", { branch: "last" });
   await previews.phases("web", { [last.number]: "Ready" });
   // Wait until GitHub has received the reports; otherwise there is nothing to withdraw.
-  await expect.poll(() => told.deployments(last.number), polling).toEqual([[last.headSha, "success"]]);
+  await expect.poll(() => reports.deployments(last.number), polling).toEqual([[last.headSha, "success"]]);
   await expect
-    .poll(async () => (await told.comments(last.number))[0]?.body, polling)
+    .poll(async () => (await reports.comments(last.number))[0]?.body, polling)
     .toMatch(/State \| Ready/);
-  await kit.client.delete(AppPipeline, { namespace: "default", name: "web" }, {});
-  await kit.untilGone(AppPipeline, { name: "web" });
+  await environment.client.delete(AppPipeline, { namespace: "default", name: "web" }, {});
+  await environment.untilGone(AppPipeline, { name: "web" });
   await untilNoObjects(paas, "web", last.number);
-  expect((await told.comments(last.number)).map(({ body }) => /was deleted/.test(body))).toEqual([true]);
-  expect(await told.deployments(last.number)).toEqual([[last.headSha, "inactive"]]);
-  expect((await told.statuses(last.headSha))[0]?.state).toBe("success");
+  expect((await reports.comments(last.number)).map(({ body }) => /was deleted/.test(body))).toEqual([true]);
+  expect(await reports.deployments(last.number)).toEqual([[last.headSha, "inactive"]]);
+  expect((await reports.statuses(last.headSha))[0]?.state).toBe("success");
 });
 
 test("a branch is built, its failure is reported, it moves to another image, and everything is deleted", async () => {
-  const { kit } = paas;
+  const { environment } = paas;
   const syncs = remoteSyncs(paas);
   await syncs.start("branch");
   await syncs.steer("branch", { [failStep]: "export" });
@@ -128,20 +128,20 @@ test("a branch is built, its failure is reported, it moves to another image, and
   expect(status?.lastFailure?.log).toContain("export");
 
   const at = { namespace: "default", name: "modoki-branch" };
-  const { uid } = (await kit.client.get(Image, at)).metadata;
+  const { uid } = (await environment.client.get(Image, at)).metadata;
   await paas.patch(RemoteSync, "branch", { spec: { image: { name: `${registry}/acme/other` } } });
-  await kit.until(Image, at, (image) => image.metadata.uid !== uid);
+  await environment.until(Image, at, (image) => image.metadata.uid !== uid);
   await syncs.ready("branch");
   const account = { namespace: "default", name: "modoki-branch-builder" };
   await paas.patch(ServiceAccount, account, { secrets: null });
-  await kit.until(ServiceAccount, account, ({ secrets: listed = [] }) => listed.length > 0);
+  await environment.until(ServiceAccount, account, ({ secrets: listed = [] }) => listed.length > 0);
 
   for (const kind of [RemoteSync, Application] as readonly Kind[]) {
-    await kit.client.delete(kind, { namespace: "default", name: "branch" }, {});
-    await kit.untilGone(kind, { name: "branch" });
+    await environment.client.delete(kind, { namespace: "default", name: "branch" }, {});
+    await environment.untilGone(kind, { name: "branch" });
   }
-  await kit.untilGone(Image, at);
-  await kit.untilGone(ServiceAccount, account);
+  await environment.untilGone(Image, at);
+  await environment.untilGone(ServiceAccount, account);
 });
 
 /** Tokens issued with exactly these permissions, plus metadata, which every token may read. */
@@ -153,7 +153,7 @@ const tokensFor = (...wanted: readonly string[]): readonly string[] =>
   });
 
 test("the token for builds reads one repository, and tokens for the API are in no Secret", async () => {
-  const { kit, github } = paas;
+  const { environment, github } = paas;
   const [app] = github.apps;
   const [installation] = app?.installations ?? [];
   const privateKeySecretRef = { name: "gh-app-key", key: "private-key.pem" };
@@ -183,9 +183,9 @@ test("the token for builds reads one repository, and tokens for the API are in n
       template: { metadata: { annotations: { "kpack.io/git": github.url } } },
     },
   });
-  await kit.until(Installation, { name: "clone" }, has("Ready", "True"));
+  await environment.until(Installation, { name: "clone" }, has("Ready", "True"));
   const previews = previewsOn(paas);
-  const told = githubReports(paas, "api");
+  const reports = githubReports(paas, "api");
   await previews.create("api", {
     base: { github: { owner: "acme", repo: "api", secretName: "clone" } },
     report: {},
@@ -193,11 +193,11 @@ test("the token for builds reads one repository, and tokens for the API are in n
   const pull = await previews.open("api", { branch: "change" });
   await previews.phases("api", { [pull.number]: "Ready" });
   await expect
-    .poll(async () => (await told.comments(pull.number))[0]?.body, polling)
+    .poll(async () => (await reports.comments(pull.number))[0]?.body, polling)
     .toMatch(/State \| Ready/);
-  await expect.poll(async () => (await told.statuses(pull.headSha))[0]?.state, polling).toBe("success");
+  await expect.poll(async () => (await reports.statuses(pull.headSha))[0]?.state, polling).toBe("success");
 
-  const { items } = await kit.client.list(Secret);
+  const { items } = await environment.client.list(Secret);
   const stored = JSON.stringify(items.map((secret) => [secret, texts(secret)]));
   const clone = items.find(({ metadata }) => metadata.name === "clone");
   expect(tokensFor("contents:read")).toContain(texts(clone).password);
@@ -210,10 +210,10 @@ test("the token for builds reads one repository, and tokens for the API are in n
   const asked = github.requests().filter(({ path, body }) => /\/access_tokens$/.test(path) && body !== "");
   expect(new Set(asked.map(({ body }) => JSON.parse(body).repositories?.join()))).toEqual(new Set(["api"]));
   const account = { namespace: "default", name: `modoki-${previewAt("api", pull.number).name}-builder` };
-  const { secrets: listed } = await kit.client.get(ServiceAccount, account);
+  const { secrets: listed } = await environment.client.get(ServiceAccount, account);
   expect(listed?.map(({ name }) => name)).toEqual(["clone", "regcred"]);
-  await kit.client.delete(AppPipeline, { namespace: "default", name: "api" }, {});
-  await kit.untilGone(AppPipeline, { name: "api" });
+  await environment.client.delete(AppPipeline, { namespace: "default", name: "api" }, {});
+  await environment.untilGone(AppPipeline, { name: "api" });
   await untilNoObjects(paas, "api", pull.number);
 });
 

@@ -19,13 +19,13 @@ const at = (name: string) => ({ namespace, name });
 let pipecd: LocalPipecd;
 beforeAll(async () => {
   pipecd = await startPipecd({ workers: 0 });
-  const { kit, env } = pipecd;
-  await createNamespace(kit.client, platform);
-  await grant(kit.client, roleManifests({ functions: ours, bridge: ours, namespace: platform }));
+  const { environment, env } = pipecd;
+  await createNamespace(environment.client, platform);
+  await grant(environment.client, roleManifests({ functions: ours, bridge: ours, namespace: platform }));
   await Promise.all(
     ours.map(async ({ name }) => {
-      const KUBECONFIG = await kit.platform.kubeconfigFor(accountUser(`denrei-${name}`));
-      await kit.worker(name, [name], { env: { ...env, KUBECONFIG } });
+      const KUBECONFIG = await environment.platform.kubeconfigFor(accountUser(`denrei-${name}`));
+      await environment.worker(name, [name], { env: { ...env, KUBECONFIG } });
     }),
   );
 });
@@ -37,7 +37,7 @@ test("where Secrets may not be read, the condition names the command that grants
     ...object,
     ...(object.kind === "ControlPlane" && { spec: { ...object.spec, bootstrapAPIKeys: true } }),
   }));
-  const plane = await pipecd.kit.until(
+  const plane = await pipecd.environment.until(
     ControlPlane,
     at("controlplane-sample"),
     has("Ready", "False", "SecretAccessDenied"),
@@ -46,17 +46,18 @@ test("where Secrets may not be read, the condition names the command that grants
 });
 
 test("the permissions suffice for the whole life of the objects", async () => {
-  const { kit } = pipecd;
-  await grant(kit.client, optInManifests(ours, [namespace], platform));
+  const { environment } = pipecd;
+  await grant(environment.client, optInManifests(ours, [namespace], platform));
   for (const kind of stackKinds)
-    for (const { metadata } of await kit.list(kind, namespace)) await pipecd.touch(kind, at(metadata.name));
+    for (const { metadata } of await environment.list(kind, namespace))
+      await pipecd.touch(kind, at(metadata.name));
   // The sample has only one of the two stores.
   await pipecd.apply("l0", namespace, (object) => (object.kind === Mongo.kind ? object : undefined));
-  await kit.until(Mongo, at("mongo-sample"), has("Ready", "True"));
-  await kit.until(Application, at("application-sample"), has("Ready", "True"));
-  await kit.until(ControlPlane, at("controlplane-sample"), has("APIKeysReady", "True"));
+  await environment.until(Mongo, at("mongo-sample"), has("Ready", "True"));
+  await environment.until(Application, at("application-sample"), has("Ready", "True"));
+  await environment.until(ControlPlane, at("controlplane-sample"), has("APIKeysReady", "True"));
   const event = { name: "image", projectID: "quickstart", insecure: true, source: { data: "v1" } };
-  await kit.client.create(
+  await environment.client.create(
     EventRegistration,
     {
       ...{ apiVersion: apiVersionOf(EventRegistration), kind: EventRegistration.kind },
@@ -64,19 +65,20 @@ test("the permissions suffice for the whole life of the objects", async () => {
     },
     { fieldManager: "test" },
   );
-  await kit.until(EventRegistration, at("image"), has("Registered", "True"));
-  await kit.client.delete(EventRegistration, at("image"), {});
+  await environment.until(EventRegistration, at("image"), has("Registered", "True"));
+  await environment.client.delete(EventRegistration, at("image"), {});
   // Delete the control plane last: the other objects call its server during their deletion.
   for (const kind of stackKinds.toReversed() as readonly Kind[])
-    for (const { metadata } of await kit.list(kind, namespace))
-      await kit.client.delete(kind, at(metadata.name), {});
+    for (const { metadata } of await environment.list(kind, namespace))
+      await environment.client.delete(kind, at(metadata.name), {});
   for (const kind of stackKinds as readonly Kind[])
-    for (const { metadata } of await kit.list(kind, namespace)) await kit.untilGone(kind, at(metadata.name));
-  const roles = (await kit.client.list(ClusterRole)).items.map(({ metadata }) => metadata.name);
+    for (const { metadata } of await environment.list(kind, namespace))
+      await environment.untilGone(kind, at(metadata.name));
+  const roles = (await environment.client.list(ClusterRole)).items.map(({ metadata }) => metadata.name);
   expect(roles.filter((name) => name.includes(`:${namespace}:`))).toEqual([]);
   const calls = pipecd.pods.plane(namespace).calls.map(({ method }) => method);
   expect(calls).toEqual(expect.arrayContaining(["DisablePiped", "DeleteApplication"]));
-  const asked = await auditedRequests(kit.platform);
+  const asked = await auditedRequests(environment.platform);
   const writers = asked.filter(({ right }) => /^(create|patch) /.test(right)).map(({ user }) => user);
   expect(new Set(writers)).toEqual(new Set(ours.map((fn) => accountUser(workloadName(fn)))));
   // They were denied Secrets until the namespace was opted in.

@@ -18,14 +18,14 @@ let syncs: RemoteSyncs;
 beforeAll(async () => {
   paas = await startPaas({ gateways: 1, workers: 0, rights: "none" });
   syncs = remoteSyncs(paas);
-  await grant(paas.kit.client, roleManifests({ functions: ours, bridge: ours, namespace }));
-  const { kubeconfigFor } = paas.kit.platform as LocalPlatform;
+  await grant(paas.environment.client, roleManifests({ functions: ours, bridge: ours, namespace }));
+  const { kubeconfigFor } = paas.environment.platform as LocalPlatform;
   const env = {
     KUBECONFIG: await kubeconfigFor(accountUser(`denrei-${fn}`)),
     CONTROLLER_NAMESPACE: namespace,
     [allowedUrlsVariable]: paas.github.url,
   };
-  await paas.kit.worker("worker-1", [fn], { env });
+  await paas.environment.worker("worker-1", [fn], { env });
 });
 afterAll(() => paas?.stop());
 
@@ -36,7 +36,7 @@ test("outside opted-in namespaces the condition names the opt-in command, and th
   const { status } = await syncs.until("web", "SecretAccessDenied");
   expect(status?.message).toContain("denrei opt-in default");
   expect(syncs.asked()).toEqual([]);
-  await grant(paas.kit.client, optInManifests(ours, ["default"], namespace));
+  await grant(paas.environment.client, optInManifests(ours, ["default"], namespace));
   // As a bridge does once it may watch them.
   await paas.touch(Secret, secrets.git);
   const ready = await syncs.ready("web");
@@ -53,9 +53,9 @@ test("the permissions suffice to read the log of a failed build and to replace o
   await syncs.steer("rights", { "sim.kpk/fail-step": null });
 
   const at = { namespace: "default", name: secrets.registry };
-  const { data, type, metadata } = await paas.kit.client.get(Secret, at);
+  const { data, type, metadata } = await paas.environment.client.get(Secret, at);
   const last = (await syncs.builds("rights")).at(-1);
-  await paas.kit.client.delete(Secret, at, {});
+  await paas.environment.client.delete(Secret, at, {});
   if (last) await syncs.rebuild(last);
   await syncs.until("rights", "SecretNotFound");
   await paas.create(Secret, { metadata: { ...at, annotations: metadata.annotations ?? {} }, data, type });

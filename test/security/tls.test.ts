@@ -22,7 +22,7 @@ const roles = [
   ...functions.map(({ name }) => name),
 ];
 const words = { DENREI_ZUNDOKO_WORDS: "Doko,Zun,Zun,Zun,Zun,Doko" };
-let kit: TestEnvironment;
+let environment: TestEnvironment;
 let tls: TlsBus;
 let secrets: Secret[];
 
@@ -34,10 +34,10 @@ async function certificates(...args: string[]): Promise<Secret[]> {
 
 beforeAll(async () => {
   secrets = await certificates();
-  kit = await startTestEnvironment();
-  tls = await startTlsBus(kit.platform, secrets);
+  environment = await startTestEnvironment();
+  tls = await startTlsBus(environment.platform, secrets);
 });
-afterAll(() => kit?.stop());
+afterAll(() => environment?.stop());
 
 /** Connects with a mounted Secret until the test ends. */
 async function connected(secret: string): Promise<Bus> {
@@ -79,13 +79,13 @@ describe("denrei certificates", () => {
 
 describe("with the certificate of a role", () => {
   test("bridge and worker work with their roles' permissions", async () => {
-    await kit.bridge("bridge-1", { env: tls.env("denrei-bridge-tls") });
-    const worker = await kit.worker("worker-1", ["hikawa"], {
+    await environment.bridge("bridge-1", { env: tls.env("denrei-bridge-tls") });
+    const worker = await environment.worker("worker-1", ["hikawa"], {
       env: { ...words, ...tls.env("denrei-hikawa-tls") },
     });
-    await kit.client.create(Hikawa, hikawa("over-tls", 0), { fieldManager: "test" });
-    await kit.until(Hikawa, { namespace: "default", name: "over-tls" }, isFinished);
-    await expectFinishedSongs(kit, ["over-tls"]);
+    await environment.client.create(Hikawa, hikawa("over-tls", 0), { fieldManager: "test" });
+    await environment.until(Hikawa, { namespace: "default", name: "over-tls" }, isFinished);
+    await expectFinishedSongs(environment, ["over-tls"]);
     expect(worker.log.all.filter((line) => line.includes("ermission"))).toEqual([]);
     const status = () => runHere(["status"], { env: tls.env("denrei-operator-tls") });
     // The last events of the song may not have arrived yet.
@@ -161,7 +161,7 @@ describe("an error with instructions is returned to a client", () => {
   });
 
   test("that expects TLS from a server without it", async () => {
-    const NATS_URL = kit.platform.natsUrl.replace("nats://", "tls://");
+    const NATS_URL = environment.platform.natsUrl.replace("nats://", "tls://");
     expect(await stderrOf({ NATS_URL })).toMatch(
       /^denrei: expected a NATS server at tls:.*does not support 'tls'/,
     );

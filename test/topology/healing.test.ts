@@ -30,7 +30,7 @@ const everyConsumer = functionConsumers(interest, options).map(
   ([stream, { durable_name: name = "" }]) => [stream, name] as const,
 );
 
-let kit: LocalTestEnvironment;
+let environment: LocalTestEnvironment;
 let bus: Bus;
 let bridge: Replica;
 let worker: Replica;
@@ -39,23 +39,23 @@ let songs = 0;
 const polling = { timeout: 120_000 };
 
 beforeAll(async () => {
-  kit = await startLocalTestEnvironment();
-  bus = await connectBus({ url: kit.platform.natsUrl, name: "test" });
-  bridge = await kit.bridge("bridge-1");
-  worker = await kit.worker("worker-1", ["hikawa"], {
+  environment = await startLocalTestEnvironment();
+  bus = await connectBus({ url: environment.platform.natsUrl, name: "test" });
+  bridge = await environment.bridge("bridge-1");
+  worker = await environment.worker("worker-1", ["hikawa"], {
     env: { [wordsVariable]: "Doko,Zun,Zun,Zun,Zun,Doko" },
   });
 });
 afterAll(async () => {
   await bus?.nc.close();
-  await kit?.stop();
+  await environment?.stop();
 });
 
 /** Creates a Hikawa and waits for the end of its song. */
 async function sing(): Promise<string> {
   const name = `song-${++songs}`;
-  await kit.client.create(Hikawa, hikawa(name, 0), { fieldManager: "test" });
-  await kit.until(Hikawa, { name }, isFinished, polling.timeout);
+  await environment.client.create(Hikawa, hikawa(name, 0), { fieldManager: "test" });
+  await environment.until(Hikawa, { name }, isFinished, polling.timeout);
   return name;
 }
 
@@ -64,8 +64,8 @@ test.each(everyStream)("the stream %s is created again, and its content is recov
   await bus.jsm.streams.delete(stream);
   await sing();
   // Changes of older objects are reconciled, too.
-  await kit.client.delete(Hikawa, { namespace: "default", name }, {});
-  await kit.untilGone(Hikawa, { name });
+  await environment.client.delete(Hikawa, { namespace: "default", name }, {});
+  await environment.untilGone(Hikawa, { name });
   await expect.poll(() => bus.jsm.streams.info(stream).then(({ config }) => config.name)).toBe(stream);
 });
 
@@ -90,7 +90,9 @@ test("purged objects are published again, even when others have changed since", 
   const other = await sing();
   await bus.jsm.streams.purge(streams.objects);
   const patch = { metadata: { labels: { changed: "behind-the-purge" } } };
-  await kit.client.mergePatch(Hikawa, { namespace: "default", name: other }, patch, { fieldManager: "test" });
+  await environment.client.mergePatch(Hikawa, { namespace: "default", name: other }, patch, {
+    fieldManager: "test",
+  });
   const filter = { subjects_filter: objectByName("default", Hikawa, { namespace: "default", name }) };
   const found = async () => (await bus.jsm.streams.info(streams.objects, filter)).state.subjects;
   await expect.poll(found, polling).toBeDefined();

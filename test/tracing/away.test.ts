@@ -21,12 +21,12 @@ const planters = fileURLToPath(new URL("../fixtures/functions/planters.ts", impo
 const deadline = { timeout: 60_000, interval: 50 };
 const unset = Object.fromEntries(tracingVariables.map((name) => [name, undefined]));
 
-let kit: TestEnvironment;
+let environment: TestEnvironment;
 beforeAll(async () => {
-  kit = await startTestEnvironment({ crds: [crdOf(Planter)] });
-  await kit.bridge("bridge-1", { args: [planters], env: unset });
+  environment = await startTestEnvironment({ crds: [crdOf(Planter)] });
+  await environment.bridge("bridge-1", { args: [planters], env: unset });
 });
-afterAll(() => kit?.stop());
+afterAll(() => environment?.stop());
 
 let collector: Collector;
 beforeEach(async () => {
@@ -40,7 +40,7 @@ const worker = (
   env: Readonly<Record<string, string>>,
   options: Pick<ReplicaOptions, "packages"> = {},
 ): Promise<Replica> =>
-  kit.worker(`worker-${++workers}`, [planters], { ...options, env: { ...unset, ...env } });
+  environment.worker(`worker-${++workers}`, [planters], { ...options, env: { ...unset, ...env } });
 
 let planted = 0;
 /** Creates this many objects and waits until they are reconciled. */
@@ -49,12 +49,12 @@ async function reconcileSome(count: number): Promise<void> {
   const kind = { apiVersion: "test.denrei.dev/v1", kind: "Planter", spec: {} };
   const manager = { fieldManager: "kubectl" };
   for (const name of names)
-    await kit.client.create(
+    await environment.client.create(
       Planter,
       { ...kind, metadata: { namespace: "default", name } } as Planter,
       manager,
     );
-  await Promise.all(names.map((name) => kit.until(Planter, { name }, has("Ready", "True"))));
+  await Promise.all(names.map((name) => environment.until(Planter, { name }, has("Ready", "True"))));
 }
 
 /** Sends SIGTERM, and expects a regular end in time. */

@@ -24,28 +24,28 @@ const [planters, branches, gardeners] = ["planters", "branches", "gardeners"].ma
 const deadline = { timeout: 60_000, interval: 50 };
 
 let collector: Collector;
-let kit: TestEnvironment;
+let environment: TestEnvironment;
 let gateway: GatewayReplica;
 let planting: Replica;
 let gardening: Replica;
 beforeAll(async () => {
   collector = await startCollector();
-  kit = await startTestEnvironment({ crds: [crdOf(Planter), crdOf(Branch)] });
+  environment = await startTestEnvironment({ crds: [crdOf(Planter), crdOf(Branch)] });
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: "20" };
   [, planting, gateway, gardening] = await Promise.all([
-    kit.bridge("bridge-1", { args: [planters, branches, gardeners], env }),
-    kit.worker("worker-1", [planters, branches], { env }),
-    kit.gateway("gateway-1", { env }),
-    kit.worker("worker-2", [gardeners], { env }),
+    environment.bridge("bridge-1", { args: [planters, branches, gardeners], env }),
+    environment.worker("worker-1", [planters, branches], { env }),
+    environment.gateway("gateway-1", { env }),
+    environment.worker("worker-2", [gardeners], { env }),
   ]);
 });
 afterAll(async () => {
-  await kit?.stop();
+  await environment?.stop();
   await collector?.stop();
 });
 
 const planter = (name: string, spec: Planter["spec"]) =>
-  kit.client.create(
+  environment.client.create(
     Planter,
     { apiVersion: "test.denrei.dev/v1", kind: "Planter", metadata: { namespace: "default", name }, spec },
     { fieldManager: "kubectl" },
@@ -155,7 +155,7 @@ test("one create is one trace: published, routed, reconciled, written", async ()
 
 test("the trace of a write links to the reconcile that wrote it, in any process", async () => {
   const written = await planterInTurn("moss");
-  const { metadata } = await kit.client.get(Planter, { namespace: "default", name: "moss" });
+  const { metadata } = await environment.client.get(Planter, { namespace: "default", name: "moss" });
   const version = {
     "denrei.object.name": "moss",
     "denrei.object.resource_version": metadata.resourceVersion,
@@ -177,7 +177,7 @@ test("the trace of a write links to the reconcile that wrote it, in any process"
 });
 
 test("a signed webhook joins its sender's trace, which ends in the reconcile, without other spans", async () => {
-  await kit.client.create(
+  await environment.client.create(
     Branch,
     {
       apiVersion: "test.denrei.dev/v1",
