@@ -39,7 +39,7 @@ export async function measureList(
   await buildPage();
   const scene = await startDashboardEnvironment();
   try {
-    const { client } = scene.kit;
+    const { client } = scene;
     const names = Array.from({ length: applications }, (_, at) => `app-${at}`);
     const conditions = [
       {

@@ -45,7 +45,7 @@ const notesPerCohort = 12;
 
 /** Creates, changes, moves, deletes, and re-creates shelves and notes, one write after the other. */
 export function startShelving(bridged: Bridged, { next, signal }: Trial): Shelving {
-  const { client } = bridged.kit;
+  const { client } = bridged.environment;
   const writes: Deed[] = [];
   const stopping = new AbortController();
   /** The objects as in the last response. */
@@ -197,7 +197,7 @@ function differences({ shelves, notes, sightings }: Ending): { text: string; nam
 
 /** Waits until every shelf is reconciled in its current state and every deleted one is finalized; returns the differences. */
 export async function checkShelves(
-  { kit, history }: Bridged,
+  { environment: kit, history }: Bridged,
   folder: string,
   writes: readonly Deed[],
 ): Promise<{ checks: Check[]; sightings: readonly Sighting[] }> {

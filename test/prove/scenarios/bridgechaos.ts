@@ -50,7 +50,7 @@ export const bridgeChaos: Scenario = {
 
     const bridged = await startOwnBridged([Shelf]);
     defer(() => bridged.stop());
-    const { kit, history } = bridged;
+    const { environment: kit, history } = bridged;
     const { apiserver, etcd, directory, kubeconfigPath } = kit.platform;
     const journals = join(directory, "sightings");
     await mkdir(journals);

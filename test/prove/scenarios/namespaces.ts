@@ -41,11 +41,11 @@ export const namespaces: Scenario = {
     const spaces = Array.from({ length: size }, (_, at) => `team-${String(at + 1).padStart(4, "0")}`);
     const stage = { trial, bridged, spaces };
     await inEach(stage, async (namespace) => {
-      await createNamespace(bridged.kit.client, namespace);
+      await createNamespace(bridged.environment.client, namespace);
       await createSecret(bridged, namespace);
-      await optIn(bridged.kit.client, namespace);
+      await optIn(bridged.environment.client, namespace);
     });
-    const env = { ...profilerEnv(bridged.kit.platform.directory), DENREI_LOG_LEVEL: "info" };
+    const env = { ...profilerEnv(bridged.environment.platform.directory), DENREI_LOG_LEVEL: "info" };
     const begun = performance.now();
     const bridge = await bridged.bridge("bridge-1", { env });
     await watched(stage, bridge);
@@ -53,7 +53,7 @@ export const namespaces: Scenario = {
     trial.say(`all ${figure(size)} namespaces are watched after ${figure(startSeconds)} s`);
 
     const writes = await writesPerSecond(stage, trial.scaled(quietMillis, 3000));
-    const memory = await footprintOf(bridge, bridged.kit.platform.directory, 5000, trial.signal);
+    const memory = await footprintOf(bridge, bridged.environment.platform.directory, 5000, trial.signal);
     trial.say(`${figure(writes)} writes per second, ${figure(memory.collected)} MB`);
     const changeSeconds = await changeEach(stage, "first");
 
@@ -88,7 +88,7 @@ export const namespaces: Scenario = {
 
 const secretOf = (namespace: string) => ({ namespace, name: "token" });
 
-const createSecret = ({ kit }: OwnBridged, namespace: string) =>
+const createSecret = ({ environment: kit }: OwnBridged, namespace: string) =>
   kit.client.create(
     Secret,
     { apiVersion: "v1", kind: "Secret", metadata: secretOf(namespace) } as KubeObject,
@@ -133,7 +133,7 @@ async function writesPerSecond({ trial, bridged }: Stage, millis: number): Promi
 
 /** Changes the Secret of every namespace; resolves with the seconds until the last change was published. */
 async function changeEach(stage: Stage, value: string): Promise<number> {
-  const { kit, history } = stage.bridged;
+  const { environment: kit, history } = stage.bridged;
   const before = history.of(Secret as Kind).length;
   const begun = performance.now();
   await inEach(stage, (namespace) =>

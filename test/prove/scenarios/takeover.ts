@@ -149,7 +149,10 @@ export const takeover: Scenario = {
     const agreed: Check = {
       what: "objects on the bus match the API server",
       limit: "all of them",
-      found: trouble === undefined ? `${figure((await bridged.kit.list(Note)).length)} notes` : "they differ",
+      found:
+        trouble === undefined
+          ? `${figure((await bridged.environment.list(Note)).length)} notes`
+          : "they differ",
       holds: trouble === undefined,
       ...(trouble !== undefined && { history: [trouble, ...story] }),
     };
