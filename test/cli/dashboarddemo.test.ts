@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { platformPrograms, programs } from "../harness/programs.ts";
-import { place, root, run } from "./program.ts";
+import { root, run, testFolder } from "./program.ts";
 
 await programs(...platformPrograms);
 
@@ -14,9 +14,9 @@ const longestMillis = 580_000;
 /** All screens of dashboard/web/src/screens.ts, with their parts. */
 const screens = [
   ...["applications", "builds", "previews", "github", "pipecd", "zundoko", "bus"],
-  ...["applications", "builds", "previews", "github", "zundoko"].map((place) => `${place}-new`),
+  ...["applications", "builds", "previews", "github", "zundoko"].map((screen) => `${screen}-new`),
   ...["", "-logs", "-history", "-settings"].map((part) => `applications-object${part}`),
-  ...["builds", "previews"].flatMap((place) => ["", "-settings"].map((part) => `${place}-object${part}`)),
+  ...["builds", "previews"].flatMap((screen) => ["", "-settings"].map((part) => `${screen}-object${part}`)),
   ...["github-object", "pipecd-controlplanes-object", "zundoko-object"],
   ...["bus-deadletters", "bus-deadletters-hikawa-object", "bus-history", "bus-history-found"],
 ];
@@ -26,7 +26,7 @@ const png = Buffer.from([0x89, 0x50, 0x4e, 0x47]);
 test("alice may change what bob may only read, every screen has pictures, and the demo ends", {
   timeout: 600_000,
 }, async () => {
-  const here = place();
+  const here = testFolder();
   const folder = await mkdtemp(join(tmpdir(), "test-screens-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const { code, signal, stdout, stderr } = await run([folder], {

@@ -1,13 +1,13 @@
 /** `denrei demo` on two local platforms at once, and with an output that closes. */
 import { expect, test } from "vitest";
 import { platformPrograms, programs } from "../harness/programs.ts";
-import { place, run, start } from "./program.ts";
+import { run, start, testFolder } from "./program.ts";
 import { said, song, words } from "./song.ts";
 
 await programs(...platformPrograms);
 
 test("two instances do not affect each other, and leave nothing behind", async () => {
-  const both = [place(), place()];
+  const both = [testFolder(), testFolder()];
   const ended = await Promise.all(
     both.map(({ env }) => run(["demo", "--workers", "2"], { env: { ...env, ...song } })),
   );
@@ -21,7 +21,7 @@ test("two instances do not affect each other, and leave nothing behind", async (
 });
 
 test("ends when the output is closed: denrei demo | head", async () => {
-  const here = place();
+  const here = testFolder();
   const demo = start(["demo", "--workers", "1"], { env: here.env });
   // A random song lasts half a minute.
   await demo.lines.until((line) => line.includes("hikawa-sample-zundoko-002"));

@@ -1,7 +1,7 @@
 /** `denrei demo` on a local platform. */
 import { expect, test } from "vitest";
 import { platformPrograms, programs } from "../harness/programs.ts";
-import { place, run } from "./program.ts";
+import { run, testFolder } from "./program.ts";
 import { said, song, words } from "./song.ts";
 
 await programs(...platformPrograms);
@@ -11,7 +11,7 @@ const table = (stdout: string, kinds: string): string[] =>
   stdout.split(`$ kubectl get ${kinds}\n`)[1]?.split("\n\n")[0]?.trimEnd().split("\n") ?? [];
 
 test("prints the whole song, and leaves nothing behind", async () => {
-  const here = place();
+  const here = testFolder();
   const { code, signal, stdout, stderr } = await run(["demo", "--workers", "2"], {
     env: { ...here.env, ...song },
   });

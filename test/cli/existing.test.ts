@@ -7,7 +7,7 @@ import { redacted } from "../../bus/values/redact.ts";
 import { Hikawa, Kiyoshi, Zundoko } from "../../functions/zundoko/kinds.ts";
 import { startTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
 import { hikawa } from "../harness/song.ts";
-import { type Environment, place, run, start } from "./program.ts";
+import { type Environment, run, start, testFolder } from "./program.ts";
 import { said, song, words } from "./song.ts";
 import { expectNothingLeft, pidOf, polling, printed } from "./up.ts";
 
@@ -27,7 +27,7 @@ afterAll(() => environment?.stop());
 
 describe("the demo", () => {
   test("keeps existing objects, and deletes its own", async () => {
-    const here = place();
+    const here = testFolder();
     const { code, stdout, stderr } = await run(["demo", "--workers", "2"], {
       env: { ...here.env, ...env() },
     });
@@ -49,7 +49,7 @@ describe("the demo", () => {
     ["Ctrl-C", 130],
     ["closing its output, as `denrei demo | head` does,", 0],
   ] as const)("%s in the middle of a song ends it and deletes its objects", async ([end, exitCode]) => {
-    const here = place();
+    const here = testFolder();
     const slow = { DENREI_ZUNDOKO_WORDS: "Doko" };
     const demo = start(["demo", "--workers", "1"], { env: { ...here.env, ...env(), ...slow } });
     const line = await printed(demo, /-zundoko-002$/);
@@ -74,7 +74,7 @@ describe("the demo", () => {
   });
 
   test("github prints each step with its replica; when its simulator exits, it fails and deletes its namespace", async () => {
-    const here = place();
+    const here = testFolder();
     const program = "deploy/simulators/github/main.ts";
     const running = start(["demo", "github"], {
       env: { ...here.env, ...env() },
@@ -112,7 +112,7 @@ describe("the demo", () => {
 });
 
 test("up prints how to get a dashboard, and a second Ctrl-C does not wait for a worker that hangs", async () => {
-  const here = place();
+  const here = testFolder();
   const running = start(["up", "--workers", "1"], { env: { ...here.env, ...env() } });
   expect(await printed(running, "No dashboard: ")).toBe(
     "No dashboard: set DENREI_OIDC_ISSUER and DENREI_OIDC_CLIENT_ID to an issuer that your API server trusts (docs/dashboard.md).",

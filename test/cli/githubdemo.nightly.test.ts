@@ -4,11 +4,11 @@ import { optInLabel } from "../../bus/kube/domain.ts";
 import { Namespace } from "../../bus/kube/kind.ts";
 import { startTestEnvironment, type TestEnvironment } from "../harness/environment.ts";
 import { args, expectNoSecrets, expectSteps, program } from "./githubsteps.ts";
-import { type Environment, place, run, start } from "./program.ts";
+import { type Environment, run, start, testFolder } from "./program.ts";
 import { pidOf, polling, printed } from "./up.ts";
 
 test("restarts a gateway at the same address, and leaves nothing behind after Ctrl-C", async () => {
-  const here = place();
+  const here = testFolder();
   const running = start([...args, "--workers", "1"], { env: here.env });
   await printed(running, "stored on the bus");
   expect(here.processes().filter((line) => line.includes("denrei.js gateway"))).toHaveLength(2);
@@ -30,7 +30,7 @@ test("restarts a gateway at the same address, and leaves nothing behind after Ct
 });
 
 test("fails when the GitHub simulator exits", async () => {
-  const here = place();
+  const here = testFolder();
   const running = start([...args, "--workers", "1"], { env: here.env });
   await printed(running, "stored on the bus");
   process.kill(pidOf(here, `${program} --deliver-to`), "SIGKILL");
@@ -55,7 +55,7 @@ describe("in an existing cluster", () => {
   const namespaces = async () => (await environment.client.list(Namespace)).items;
 
   test("uses its own namespace, and deletes it at the end", async () => {
-    const here = place();
+    const here = testFolder();
     const ended = await run(args, { env: { ...here.env, ...env() } });
     const { code, stdout, stderr } = ended;
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -72,7 +72,7 @@ describe("in an existing cluster", () => {
   });
 
   test("ends and deletes its namespace when the output is closed", async () => {
-    const here = place();
+    const here = testFolder();
     const running = start(args, { env: { ...here.env, ...env() } });
     await printed(running, "got a token");
     const demoNamespaces = async () =>

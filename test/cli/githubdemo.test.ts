@@ -2,12 +2,12 @@
 import { expect, test } from "vitest";
 import { platformPrograms, programs } from "../harness/programs.ts";
 import { args, expectNoSecrets, expectSteps, stepLines } from "./githubsteps.ts";
-import { place, run } from "./program.ts";
+import { run, testFolder } from "./program.ts";
 
 await programs(...platformPrograms);
 
 test("prints each step with the replica that did it, and leaves nothing behind", async () => {
-  const here = place();
+  const here = testFolder();
   const ended = await run(args, { env: here.env });
   const { code, signal, stdout, stderr } = ended;
   expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: "" });

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type Environment, type Place, place, run, start } from "./program.ts";
+import { type Environment, run, start, type TestFolder, testFolder } from "./program.ts";
 
 const launcher = fileURLToPath(new URL("../../deploy/cli/denrei.js", import.meta.url));
 
@@ -31,7 +31,7 @@ describe.skipIf(olderNode === undefined)(`an older Node (${olderNode})`, () => {
   const command = [olderNode as string, launcher] as const;
 
   test("runs the program through a link of npm", async () => {
-    const { folder } = place();
+    const { folder } = testFolder();
     const link = join(folder, "denrei");
     symlinkSync(launcher, link);
     const env = { PATH: `${dirname(olderNode as string)}${delimiter}${process.env.PATH}` };
@@ -46,7 +46,7 @@ describe.skipIf(olderNode === undefined)(`an older Node (${olderNode})`, () => {
   });
 
   /** A worker that waits for an API server which never answers, and the PID of its real process. */
-  async function waiting(here: Place) {
+  async function waiting(here: TestFolder) {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void server.close());
@@ -78,7 +78,7 @@ describe.skipIf(olderNode === undefined)(`an older Node (${olderNode})`, () => {
     ["SIGTERM", 0],
     ["SIGINT", 130],
   ] as const)("forwards %s and exits with the code of the program, %i", async ([signal, code]) => {
-    const here = place();
+    const here = testFolder();
     const { worker } = await waiting(here);
     worker.process.kill(signal);
     expect(await worker.ended).toMatchObject({ code, signal: null });
@@ -87,13 +87,13 @@ describe.skipIf(olderNode === undefined)(`an older Node (${olderNode})`, () => {
   });
 
   test("ends with the signal that ended the program", async () => {
-    const { worker, pid } = await waiting(place());
+    const { worker, pid } = await waiting(testFolder());
     process.kill(pid, "SIGKILL");
     expect(await worker.ended).toMatchObject({ code: null, signal: "SIGKILL" });
   });
 
   test("stops the program when it is killed", async () => {
-    const here = place();
+    const here = testFolder();
     const { worker } = await waiting(here);
     worker.process.kill("SIGKILL");
     // The output closes only after the program has exited.

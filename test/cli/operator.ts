@@ -12,10 +12,10 @@ export interface OperatorCommands {
   readonly json: (...args: string[]) => Promise<any>;
 }
 
-/** Runs commands as the operator's user of this bus. */
-export function operatorCommands(natsUrl: () => string): OperatorCommands {
+/** Runs commands as the operator's user of this bus, or the subcommands of one. */
+export function operatorCommands(natsUrl: () => string, ...command: readonly string[]): OperatorCommands {
   const env = () => ({ NATS_URL: natsUrl() });
-  const ask = (...args: string[]) => runHere(args, { env: env() });
+  const ask = (...args: string[]) => runHere([...command, ...args], { env: env() });
   async function output(...args: string[]): Promise<string> {
     const { code, stdout, stderr } = await ask(...args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });

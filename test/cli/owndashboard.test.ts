@@ -11,7 +11,7 @@ import { type LocalTestEnvironment, startLocalTestEnvironment } from "../harness
 import { people } from "../harness/people.ts";
 import { grant } from "../harness/rights.ts";
 import { logIn } from "../harness/visitor.ts";
-import { type Environment, place, run, start } from "./program.ts";
+import { type Environment, run, start, testFolder } from "./program.ts";
 import { song } from "./song.ts";
 import { polling, printed } from "./up.ts";
 
@@ -61,7 +61,7 @@ test.for([
   ["up", ["up", "--workers", "1"]],
   ["dev", ["dev", "hikawa", "--dashboard"]],
 ] as const)("%s: users log in at the existing issuer, with their existing permissions", async ([, args]) => {
-  const here = place();
+  const here = testFolder();
   const running = start(args, {
     env: { ...here.env, ...env },
   });
@@ -86,7 +86,7 @@ test.for([
 });
 
 test("reports an invalid address, and leaves nothing behind", async () => {
-  const here = place();
+  const here = testFolder();
   const { code, stderr } = await run(["up", "--workers", "1"], {
     env: { ...here.env, ...env, DENREI_DASHBOARD_ADDRESS: "nowhere" },
   });

@@ -1,7 +1,7 @@
 /** `denrei demo paas` on a local platform. */
 import { expect, test } from "vitest";
 import { platformPrograms, programs } from "../harness/programs.ts";
-import { place, run } from "./program.ts";
+import { run, testFolder } from "./program.ts";
 
 await programs(...platformPrograms);
 
@@ -24,7 +24,7 @@ const names = (stdout: string, kind: string): string[] =>
     .map((row) => row.split(/ {2,}/)[0] ?? "");
 
 test("prints previews, a new commit, and a closed pull request, each step with its replica", async () => {
-  const here = place();
+  const here = testFolder();
   const { code, signal, stdout, stderr } = await run(args, { env: here.env });
   expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: "" });
   const steps = stepsIn(stdout);

@@ -1,7 +1,7 @@
 /** `denrei demo pipecd` on a local platform. */
 import { expect, test } from "vitest";
 import { platformPrograms, programs } from "../harness/programs.ts";
-import { place, run } from "./program.ts";
+import { run, testFolder } from "./program.ts";
 
 await programs(...platformPrograms);
 
@@ -149,7 +149,7 @@ function expectDeletion(steps: Steps, ids: RegisteredIds): void {
 }
 
 test("starts and registers everything, deploys new images, and deletes everything in order", async () => {
-  const here = place();
+  const here = testFolder();
   const { code, signal, stdout, stderr } = await run(args, { env: here.env });
   expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: "" });
   const steps = new Steps(stdout);

@@ -104,7 +104,7 @@ function begin(
 }
 
 /** A temporary folder for one test, which also identifies the processes that its commands start. */
-export interface Place {
+export interface TestFolder {
   readonly folder: string;
   readonly env: Environment;
   /** Remaining folders of runs. */
@@ -113,8 +113,8 @@ export interface Place {
   processes(): string[];
 }
 
-/** Creates a place, which is removed after the test. */
-export function place(): Place {
+/** Creates a folder, which is removed after the test. */
+export function testFolder(): TestFolder {
   const folder = mkdtempSync(join(tmpdir(), "test-cli-"));
   const processes = () => processesIn(folder);
   onTestFinished(async () => {

@@ -41,7 +41,7 @@ describe.concurrent("the bus", () => {
       const { url: server } = await apiServer(403);
       const process = await waiting(command, context, { NATS_URL: url, KUBECONFIG: kubeconfig(server) });
       const reason = `the bus is not reachable: expected a NATS server at ${url}, but connection refused`;
-      expect(await process.said("the bus is not reachable")).toContain(reason);
+      expect(await process.logged("the bus is not reachable")).toContain(reason);
       expect(await process.probe("/readyz")).toMatchObject({
         status: 503,
         text: expect.stringContaining(reason),
@@ -63,7 +63,7 @@ describe.concurrent("the bus", () => {
       KUBECONFIG: kubeconfig(server),
     });
     const reason = `the bus is not reachable: the NATS server at ${plainUrl} answers, but JetStream does not`;
-    expect(await worker.said("the bus is not reachable")).toContain(reason);
+    expect(await worker.logged("the bus is not reachable")).toContain(reason);
     expect(await worker.probe("/readyz")).toMatchObject({
       status: 503,
       text: expect.stringContaining(reason),
@@ -73,7 +73,7 @@ describe.concurrent("the bus", () => {
 });
 
 describe("the bus of an operator's command", () => {
-  const outputOf = (args: string, env?: Record<string, string>) => failure(args, env, runHere);
+  const failureOf = (args: string, env?: Record<string, string>) => failure(args, env, runHere);
   const commands = [
     "status",
     "deadletters list",
@@ -83,15 +83,15 @@ describe("the bus of an operator's command", () => {
 
   test.for(commands)("not listening: %s", async (command) => {
     const url = `nats://127.0.0.1:${await freePort()}`;
-    const said = await outputOf(`${command} --nats-url ${url}`);
-    expect(said).toContain(`denrei: expected a NATS server at ${url}, but connection refused`);
-    expect(said).toContain("set --nats-url or NATS_URL to a running one");
+    const message = await failureOf(`${command} --nats-url ${url}`);
+    expect(message).toContain(`denrei: expected a NATS server at ${url}, but connection refused`);
+    expect(message).toContain("set --nats-url or NATS_URL to a running one");
   });
 
   test("without JetStream", async () => {
-    const said = await outputOf("status", { NATS_URL: plainUrl });
-    expect(said).toContain(`the NATS server at ${plainUrl} answers, but JetStream does not`);
-    expect(said).toContain("nats-server -js");
+    const message = await failureOf("status", { NATS_URL: plainUrl });
+    expect(message).toContain(`the NATS server at ${plainUrl} answers, but JetStream does not`);
+    expect(message).toContain("nats-server -js");
   });
 
   test.for([
@@ -103,11 +103,11 @@ describe("the bus of an operator's command", () => {
     const { code, stdout } = await runHere(["status"], { env: { NATS_URL: `nats://${who}@${host}` } });
     expect(stdout).toContain("has used this bus");
     expect(code).toBe(0);
-    const said = await outputOf("status", { NATS_URL: `nats://not-${who}@${host}` });
-    expect(said).toMatch(
+    const message = await failureOf("status", { NATS_URL: `nats://not-${who}@${host}` });
+    expect(message).toMatch(
       /expected a NATS server at nats:\/\/\*\*\*@127.0.0.1:\d+, but authorization violation/i,
     );
-    expect(said).not.toContain("hunter");
+    expect(message).not.toContain("hunter");
   });
 
   test("reports an authorization timeout as overload, not as wrong credentials", async () => {
@@ -119,15 +119,17 @@ describe("the bus of an operator's command", () => {
       socket.end("-ERR 'Authentication Timeout'\r\n");
     });
     const { port } = await listening(tooSlow);
-    const said = await outputOf("status", { NATS_URL: `nats://user:pass@127.0.0.1:${port}` });
-    expect(said).toMatch(/but Authentication Timeout.*overloaded/);
-    expect(said).not.toContain("credentials: check them");
+    const message = await failureOf("status", { NATS_URL: `nats://user:pass@127.0.0.1:${port}` });
+    expect(message).toMatch(/but Authentication Timeout.*overloaded/);
+    expect(message).not.toContain("credentials: check them");
   });
 
   test("does not show a password in the address", async () => {
-    const said = await outputOf("status", { NATS_URL: `nats://user:hunter2@127.0.0.1:${await freePort()}` });
-    expect(said).toContain("nats://***@127.0.0.1:");
-    expect(said).not.toContain("hunter2");
+    const message = await failureOf("status", {
+      NATS_URL: `nats://user:hunter2@127.0.0.1:${await freePort()}`,
+    });
+    expect(message).toContain("nats://***@127.0.0.1:");
+    expect(message).not.toContain("hunter2");
   });
 
   test("the flag takes precedence over the variable", async () => {
@@ -165,11 +167,11 @@ describe.concurrent("the API server", () => {
 
   test.for(commands)("not listening: %s", async (command) => {
     const server = `https://127.0.0.1:${await freePort()}`;
-    const said = await ask(command, kubeconfig(server));
-    expect(said).toContain(
+    const message = await ask(command, kubeconfig(server));
+    expect(message).toContain(
       `denrei: expected a Kubernetes API server at ${server} (context "test"), but connect ECONNREFUSED`,
     );
-    expect(said).toContain("Check that it is running and is the cluster you mean;");
+    expect(message).toContain("Check that it is running and is the cluster you mean;");
   });
 
   test.for(permanent)(
@@ -179,7 +181,7 @@ describe.concurrent("the API server", () => {
       const server = `https://127.0.0.1:${port}`;
       const process = await wait(command, context, kubeconfig(server));
       const reason = `expected a Kubernetes API server at ${server} (context "test"), but connect ECONNREFUSED`;
-      expect(await process.said("the API server is not reachable")).toContain(reason);
+      expect(await process.logged("the API server is not reachable")).toContain(reason);
       expect(await process.probe("/readyz")).toMatchObject({
         status: 503,
         text: expect.stringContaining(`the API server is not reachable: ${reason}`),
@@ -194,9 +196,9 @@ describe.concurrent("the API server", () => {
 
   test("with a certificate of another server: demo", async () => {
     const { url, asked } = await apiServer(200);
-    const said = await ask("demo", kubeconfig(url, { ca: createCertificateAuthority().cert }));
-    expect(said).toContain("its certificate is not trusted");
-    expect(said).toContain("certificate-authority-data");
+    const message = await ask("demo", kubeconfig(url, { ca: createCertificateAuthority().cert }));
+    expect(message).toContain("its certificate is not trusted");
+    expect(message).toContain("certificate-authority-data");
     expect(asked).toEqual([]);
   });
 
@@ -204,7 +206,9 @@ describe.concurrent("the API server", () => {
     const { url, asked } = await apiServer(403);
     const path = kubeconfig(url, { ca: createCertificateAuthority().cert });
     const process = await wait("bridge", context, path);
-    expect(await process.said("the API server is not reachable")).toContain("its certificate is not trusted");
+    expect(await process.logged("the API server is not reachable")).toContain(
+      "its certificate is not trusted",
+    );
     expect(asked).toEqual([]);
     writeFileSync(path, readFileSync(kubeconfig(url)));
     await process.lines.until((line) => /"msg":"(bridge|worker) ready"/.test(line), sayMillis);
@@ -220,7 +224,7 @@ describe.concurrent("the API server", () => {
     const { url, asked } = await apiServer(200, { validity: { from: new Date(0), to: new Date(1e12) } });
     const process = await wait("worker hikawa", context, kubeconfig(url));
     const reason = "its certificate has expired (CERT_HAS_EXPIRED). Renew the API server's certificate";
-    expect(await process.said("the API server is not reachable")).toContain(reason);
+    expect(await process.logged("the API server is not reachable")).toContain(reason);
     expect(await process.probe("/readyz")).toMatchObject({
       status: 503,
       text: expect.stringContaining(reason),
@@ -232,9 +236,9 @@ describe.concurrent("the API server", () => {
   test("that does not know the user", async (context) => {
     const { url, asked } = await apiServer(401);
     const worker = await wait("worker hikawa", context, kubeconfig(url));
-    const said = await worker.said("the API server is not reachable");
-    expect(said).toContain("GET /version was answered 401");
-    expect(said).toContain("Check the user of the kubeconfig's current context");
+    const message = await worker.logged("the API server is not reachable");
+    expect(message).toContain("GET /version was answered 401");
+    expect(message).toContain("Check the user of the kubeconfig's current context");
     expect(new Set(asked)).toEqual(new Set(["GET /version"]));
     await worker.stop();
   });
@@ -251,11 +255,11 @@ describe.concurrent("a process", () => {
   test("whose --http-address is in use", async () => {
     const [{ url }, { port }] = await Promise.all([apiServer(403), listening(createServer())]);
     const env = { KUBECONFIG: kubeconfig(url), NATS_URL: bus.natsUrl };
-    const said = await failure(`worker hikawa --http-address 127.0.0.1:${port}`, env);
-    expect(said).toContain(
+    const message = await failure(`worker hikawa --http-address 127.0.0.1:${port}`, env);
+    expect(message).toContain(
       `denrei: expected to serve probes and metrics on 127.0.0.1:${port}, but listen EADDRINUSE`,
     );
-    expect(said).toContain("Set --http-address to a free one");
+    expect(message).toContain("Set --http-address to a free one");
   });
 });
 

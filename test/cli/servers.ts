@@ -151,7 +151,7 @@ export async function waiting(
       return { status: answer.status, text: await answer.text() };
     },
     /** The message of the first logged error with these words. */
-    async said(words: string): Promise<string> {
+    async logged(words: string): Promise<string> {
       const line = await running.lines.until(
         (text) => text.includes('"level":"error"') && text.includes(words),
         sayMillis,

@@ -1,10 +1,10 @@
 /** `denrei up` without a dashboard, and disorderly exits: `kill -9` and a second Ctrl-C. */
 import { expect, test } from "vitest";
-import { place } from "./program.ts";
+import { testFolder } from "./program.ts";
 import { expectNothingLeft, pidOf, polling, printed, up } from "./up.ts";
 
 test("Ctrl-C right after the start leaves nothing behind", async () => {
-  const here = place();
+  const here = testFolder();
   const running = up(here);
   await printed(running, "1 worker, 1 bridge");
   running.process.kill("SIGINT");
@@ -16,7 +16,7 @@ test("Ctrl-C right after the start leaves nothing behind", async () => {
 });
 
 test("kill -9 leaves nothing behind, and does not affect a second instance", async () => {
-  const here = place();
+  const here = testFolder();
   const first = up(here);
   await printed(first, "hikawa-sample-zundoko-001");
   first.process.kill("SIGKILL");
@@ -32,7 +32,7 @@ test("kill -9 leaves nothing behind, and does not affect a second instance", asy
 });
 
 test("a second Ctrl-C does not wait for a process that hangs", async () => {
-  const here = place();
+  const here = testFolder();
   const running = up(here);
   await printed(running, "hikawa-sample-zundoko-001");
   process.kill(pidOf(here, "denrei.js worker"), "SIGSTOP");
@@ -45,7 +45,7 @@ test("a second Ctrl-C does not wait for a process that hangs", async () => {
 });
 
 test("--no-dashboard starts neither a dashboard nor a login", async () => {
-  const here = place();
+  const here = testFolder();
   const running = up(here, 1, ["--no-dashboard"]);
   await printed(running, "Hikawa sings on 1 replica:");
   expect(running.lines.all.filter((line) => /dashboard/i.test(line))).toEqual([]);

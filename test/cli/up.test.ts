@@ -8,7 +8,7 @@ import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import { hikawa } from "../harness/song.ts";
 import { logIn } from "../harness/visitor.ts";
 import { runHere } from "./here.ts";
-import { place } from "./program.ts";
+import { testFolder } from "./program.ts";
 import { guided, pidOf, printed, up } from "./up.ts";
 
 const deployments = "/api/kubernetes/apis/apps/v1/namespaces/default/deployments";
@@ -23,7 +23,7 @@ async function takeUsualPort(): Promise<void> {
 }
 
 test("the commands of its guide work, processes are restarted, and Ctrl-C stops everything", async () => {
-  const here = place();
+  const here = testFolder();
   await takeUsualPort();
   const running = up(here, 2);
   const { url, alice, bob } = await guided(running);
@@ -80,7 +80,7 @@ test("the commands of its guide work, processes are restarted, and Ctrl-C stops 
 test.for(["Starting a local platform:", "  etcd  "])(
   "Ctrl-C during the start, at %o, leaves nothing behind",
   async (moment) => {
-    const here = place();
+    const here = testFolder();
     const running = up(here);
     await printed(running, moment);
     running.process.kill("SIGINT");

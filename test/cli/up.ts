@@ -1,7 +1,7 @@
 /** Starts `denrei up` and reads its output. */
 import { expect } from "vitest";
 import { platformPrograms, programs } from "../harness/programs.ts";
-import { type Place, type Running, start } from "./program.ts";
+import { type Running, start, type TestFolder } from "./program.ts";
 import { song } from "./song.ts";
 
 await programs(...platformPrograms);
@@ -10,7 +10,7 @@ await programs(...platformPrograms);
 export const polling = { timeout: 30_000, interval: 100 };
 
 /** Starts `denrei up` with a short song. */
-export const up = ({ env }: Place, workers = 1, flags: readonly string[] = []): Running =>
+export const up = ({ env }: TestFolder, workers = 1, flags: readonly string[] = []): Running =>
   start(["up", "--workers", String(workers), ...flags], {
     env: { ...env, ...song },
   });
@@ -36,7 +36,7 @@ export const printed = (running: Running, text: string | RegExp): Promise<string
   );
 
 /** The process whose command line contains the text. */
-export const pidOf = (here: Place, part: string): number =>
+export const pidOf = (here: TestFolder, part: string): number =>
   Number(
     here
       .processes()
@@ -45,7 +45,7 @@ export const pidOf = (here: Place, part: string): number =>
   );
 
 /** After a disorderly exit, the reaper cleans up, which takes a moment. */
-export async function expectNothingLeft(here: Place): Promise<void> {
+export async function expectNothingLeft(here: TestFolder): Promise<void> {
   await expect.poll(here.processes, polling).toEqual([]);
   await expect.poll(here.runs, polling).toEqual([]);
 }

@@ -7,7 +7,7 @@ import { ensureTopology } from "../../bus/topology.ts";
 import { storeDelivery } from "../../bus/webhooks/deliveries.ts";
 import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
 import { example, type Payload, push } from "../harness/webhooks.ts";
-import { runHere } from "./here.ts";
+import { operatorCommands } from "./operator.ts";
 import { run } from "./program.ts";
 
 let local: LocalBus;
@@ -16,14 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => local?.stop());
 
-const env = () => ({ NATS_URL: local.natsUrlFor("operator") });
-const ask = (...args: string[]) => runHere(["webhooks", ...args], { env: env() });
-async function said(...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await ask(...args);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  return stdout;
-}
-const json = async (...args: string[]) => JSON.parse(await said(...args, "--json"));
+const { env, ask, output, json } = operatorCommands(() => local.natsUrlFor("operator"), "webhooks");
 
 async function store(
   event: WebhookEventName,
@@ -39,12 +32,12 @@ const stored = async (): Promise<number> =>
   (await local.bus.jsm.streams.info(streams.webhooks)).state.messages;
 
 test("a bus that no gateway has used yet has none", async () => {
-  expect(await said("list")).toBe("No webhooks.\n");
+  expect(await output("list")).toBe("No webhooks.\n");
   expect(await json("list")).toEqual([]);
   // A real process exits too.
   const ended = await run(["webhooks", "list"], { env: env() });
   expect(ended).toMatchObject({ code: 0, stdout: "No webhooks.\n", stderr: "" });
-  expect(await said("replay", "--since", "1h")).toBe("No webhooks.\n");
+  expect(await output("replay", "--since", "1h")).toBe("No webhooks.\n");
 });
 
 test("list shows webhooks newest first, filtered and limited", async () => {
@@ -55,7 +48,7 @@ test("list shows webhooks newest first, filtered and limited", async () => {
   const stored = Date.now();
   await expect.poll(() => Date.now(), { interval: 1 }).toBeGreaterThan(stored + 1);
   await store("installation", "third");
-  const text = await said("list");
+  const text = await output("list");
   expect(text.split("\n")[0]).toMatch(/^DELIVERY +EVENT +REPOSITORY +SUBJECT +AGE$/);
   expect(text).toMatch(/^first +push +acme\/web +refs\/heads\/main +\d+s$/m);
   expect(text).toMatch(/^third +installation\.\w+ +octocat +\d+ +\d+s$/m);
@@ -69,11 +62,13 @@ test("list shows webhooks newest first, filtered and limited", async () => {
   expect(await ids("--until", "1h")).toEqual([]);
   const [{ time }] = await json("list", "--event", "pull_request");
   expect(await ids("--since", new Date(Date.parse(time) + 1).toISOString())).toEqual(["third"]);
-  expect(await said("list", "--limit", "1")).toContain("Older webhooks are not shown. Raise --limit (now 1)");
+  expect(await output("list", "--limit", "1")).toContain(
+    "Older webhooks are not shown. Raise --limit (now 1)",
+  );
 });
 
 test("show prints the stored payload, or reports a missing webhook", async () => {
-  const text = await said("show", "first");
+  const text = await output("show", "first");
   expect(text).toMatch(/^type: +com\.github\.push$/m);
   expect(text).toContain('"ref": "refs/heads/main"');
   expect((await json("show", "first")).data.repository.full_name).toBe("Acme/Web");
@@ -84,16 +79,16 @@ test("show prints the stored payload, or reports a missing webhook", async () =>
 
 test("replay publishes the given webhooks, or those in a range, once each", async () => {
   const before = await stored();
-  expect(await said("replay", "first", "second")).toMatch(
+  expect(await output("replay", "first", "second")).toMatch(
     /^Published again: first \(push in acme\/web\)\nPublished again: second \(pull_request\.\w+ in .*\)\n$/,
   );
   expect(await stored()).toBe(before + 2);
-  expect(await said("show", "first")).toMatch(/^stored: +2 times$/m);
-  expect(await said("replay", "--repository", "acme/web", "--dry-run")).toBe(
+  expect(await output("show", "first")).toMatch(/^stored: +2 times$/m);
+  expect(await output("replay", "--repository", "acme/web", "--dry-run")).toBe(
     "Would be published again: first (push in acme/web)\n",
   );
   expect(await stored()).toBe(before + 2);
-  await said("replay", "--repository", "acme/web", "--since", "1h");
+  await output("replay", "--repository", "acme/web", "--since", "1h");
   expect(await stored()).toBe(before + 3);
   const last = await local.bus.jsm.streams.getMessage(streams.webhooks, { seq: before + 3 });
   expect(last?.header.get("ce-id")).toBe("first");

@@ -1,6 +1,6 @@
 /** `denrei dev`: the CRDs on its API server follow the running code. */
 import { expect, test } from "vitest";
-import { place } from "../cli/program.ts";
+import { testFolder } from "../cli/program.ts";
 import { project, startDev } from "./project.ts";
 import { source } from "./stonecode.ts";
 import { firstMark, put, specFields, untilMarked } from "./stones.ts";
@@ -8,7 +8,7 @@ import { firstMark, put, specFields, untilMarked } from "./stones.ts";
 const pebble = "stones/pebble.ts";
 
 test("updates the CRD for a renamed field, a removed field, and a field of code that did not start", async () => {
-  const here = place();
+  const here = testFolder();
   const mine = project(here);
   mine.save(pebble, source({ spec: "colour: z.string().optional()," }));
   const { client, printed, running } = await startDev(mine, []);

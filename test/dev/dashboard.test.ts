@@ -1,7 +1,7 @@
 /** `denrei dev --dashboard` */
 import { expect, test } from "vitest";
 import { connectGitHub } from "../../deploy/cli/demo/visitor.ts";
-import { place, run, start } from "../cli/program.ts";
+import { run, start, testFolder } from "../cli/program.ts";
 import { pidOf, printed } from "../cli/up.ts";
 import { platformPrograms, programs } from "../harness/programs.ts";
 import { logIn } from "../harness/visitor.ts";
@@ -17,7 +17,7 @@ const hikawa = {
 };
 
 test("shows users what a function did and the simulated GitHub, also after a restart", async () => {
-  const here = place();
+  const here = testFolder();
   const args = ["dev", "hikawa", "--dashboard", "--simulate", "github"];
   const running = start(args, { env: here.env });
   const url = /(http:\S+)$/.exec(await printed(running, "The dashboard is at "))?.[1] ?? "";

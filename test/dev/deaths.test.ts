@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type Place, place } from "../cli/program.ts";
+import { type TestFolder, testFolder } from "../cli/program.ts";
 import { project, startDevThere } from "./project.ts";
 import { source } from "./stonecode.ts";
 import { firstMark, put, untilMarked } from "./stones.ts";
@@ -11,17 +11,17 @@ const pebble = "stones/pebble.ts";
 const pollOptions = { timeout: 60_000, interval: 50 };
 
 /** The suffix of replica names, which makes them unique on a shared bus. */
-const suffixIn = (here: Place): string => (here.runs()[0] ?? "").replace(/^denrei/, "");
+const suffixIn = (here: TestFolder): string => (here.runs()[0] ?? "").replace(/^denrei/, "");
 
 /** Kills the only process of a role. */
-async function killOnly(here: Place, role: "worker" | "bridge"): Promise<void> {
+async function killOnly(here: TestFolder, role: "worker" | "bridge"): Promise<void> {
   const found = () => here.processes().filter((line) => line.includes(`/replica.ts ${role} all`));
   await expect.poll(found, pollOptions).toHaveLength(1);
   process.kill(Number.parseInt(found()[0] ?? "", 10), "SIGKILL");
 }
 
 test("restarts a killed worker or bridge with the saved code", async () => {
-  const here = place();
+  const here = testFolder();
   const mine = project(here);
   const { client, printed, running } = await startDevThere(mine);
   const suffix = suffixIn(here);
@@ -55,7 +55,7 @@ test("restarts a killed worker or bridge with the saved code", async () => {
 });
 
 test("keeps the old code when a worker of the new code exits while others still start", async () => {
-  const here = place();
+  const here = testFolder();
   const mine = project(here);
   const { client, printed, running } = await startDevThere(mine, ["--workers", "2"]);
   const suffix = suffixIn(here);

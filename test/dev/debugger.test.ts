@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { connectBus } from "../../bus/nats/connect.ts";
 import { consumers, workStream } from "../../bus/subjects.ts";
 import { freePort } from "../../deploy/local/index.ts";
-import { place } from "../cli/program.ts";
+import { testFolder } from "../cli/program.ts";
 import { attach } from "./inspected.ts";
 import { project, startDevThere } from "./project.ts";
 import { firstLine, source } from "./stonecode.ts";
@@ -17,7 +17,7 @@ const limits = { DENREI_ACK_WAIT_SECONDS: "5" };
 const quick = { timeoutMillis: 5_000 };
 
 test("a reconcile that is paused longer than all time limits completes as usual", async () => {
-  const here = place();
+  const here = testFolder();
   const mine = project(here);
   mine.save(file, source(quick));
   const inspectorPort = await freePort();

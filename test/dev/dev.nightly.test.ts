@@ -1,13 +1,13 @@
 /** `denrei dev` (npm run dev): many saves, and two instances at the same time. */
 import { expect, test } from "vitest";
-import { place } from "../cli/program.ts";
+import { testFolder } from "../cli/program.ts";
 import { project, startDev } from "./project.ts";
 import { saveAgainAndAgain } from "./saving.ts";
 import { stoneKind } from "./stonecode.ts";
 import { firstMark, put } from "./stones.ts";
 
 test("loses no request during many saves, and is isolated from a second instance", async () => {
-  const here = place();
+  const here = testFolder();
   const mine = project(here);
   const { client, printed, running } = await startDev(mine, ["pebble"]);
   const last = await saveAgainAndAgain({ client, printed, running }, mine, 20);

@@ -2,7 +2,7 @@
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { place } from "../cli/program.ts";
+import { testFolder } from "../cli/program.ts";
 import { project, startDev, startDevThere } from "./project.ts";
 import { saveAgainAndAgain } from "./saving.ts";
 import { source } from "./stonecode.ts";
@@ -11,7 +11,7 @@ import { firstMark, put, untilMarked } from "./stones.ts";
 const pebble = "stones/pebble.ts";
 
 test("new code reconciles new and existing objects; broken code does not replace running code", async () => {
-  const here = place();
+  const here = testFolder();
   const { save, saveCatalog, ...rest } = project(here);
   const { client, printed, running } = await startDev({ save, saveCatalog, ...rest }, []);
   await put(client, "first");
@@ -71,7 +71,7 @@ test("new code reconciles new and existing objects; broken code does not replace
 });
 
 test("loses no request during repeated saves", async () => {
-  const here = place();
+  const here = testFolder();
   const mine = project(here);
   const { client, printed, running } = await startDevThere(mine, ["pebble"]);
   await saveAgainAndAgain({ client, printed, running }, mine, 7);

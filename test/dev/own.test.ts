@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { installCrds } from "../../bus/kube/install.ts";
 import { Secret } from "../../bus/kube/kind.ts";
 import type { KubeObject } from "../../bus/kube/object.ts";
-import { place } from "../cli/program.ts";
+import { testFolder } from "../cli/program.ts";
 import { createNamespace, optIn } from "../harness/namespaces.ts";
 import { project, startDevThere } from "./project.ts";
 import { source } from "./stonecode.ts";
@@ -29,7 +29,7 @@ export default defineFunction({
 `;
 
 test("saves affect only the selected namespaces, and remove nothing from a CRD", async () => {
-  const here = place();
+  const here = testFolder();
   const mine = project(here);
   const colourful = { spec: "colour: z.string().optional()," };
   mine.save(pebble, source(colourful));
@@ -71,7 +71,7 @@ test("saves affect only the selected namespaces, and remove nothing from a CRD",
 });
 
 test("new code reconciles only the Secrets of opted-in namespaces", async () => {
-  const here = place();
+  const here = testFolder();
   const mine = project(here);
   mine.save(file, tally(1));
   mine.saveCatalog({ tally: file });

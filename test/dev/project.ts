@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { type KubeClient, kubeClient } from "../../bus/kube/client.ts";
 import { loadKubeconfig, openConnection } from "../../bus/kube/connection.ts";
-import { type Place, type Running, start } from "../cli/program.ts";
+import { type Running, start, type TestFolder } from "../cli/program.ts";
 import { startLocalTestEnvironment } from "../harness/environment.ts";
 import { platformPrograms, programs } from "../harness/programs.ts";
 import { quickly } from "../harness/start/quick.ts";
@@ -18,7 +18,7 @@ export interface Project extends StoneCode {
 }
 
 /** Creates a project with the function `pebble`. */
-export function project(here: Place): Project {
+export function project(here: TestFolder): Project {
   const code = makeStoneCode(join(here.folder, "project"));
   const { folder } = code;
   return {

@@ -8,7 +8,7 @@ import { externalKind } from "../../bus/kube/kind.ts";
 import type { Condition, KubeObject } from "../../bus/kube/object.ts";
 import { Node } from "../../deploy/local/nodes.ts";
 import { Installation } from "../../functions/ghapp/kinds.ts";
-import { place, run } from "../cli/program.ts";
+import { run, testFolder } from "../cli/program.ts";
 import { hookOf, post, push } from "../harness/webhooks.ts";
 import { openKubectl } from "../ket/kubectl.ts";
 import { project, startDev } from "./project.ts";
@@ -30,7 +30,7 @@ const marking = (code: number): string =>
   source({ mark: `${code} " + process.env.DENREI_PIPECD_WEB_ADDRESS + "` });
 
 test("what the guide prints works, and no webhook is lost while code is saved or when the gateway dies", async () => {
-  const here = place();
+  const here = testFolder();
   const mine = project(here);
   mine.addFunctions("ghapp");
   // The PipeCD simulator needs the functions that it is written for.
@@ -110,7 +110,7 @@ test("what the guide prints works, and no webhook is lost while code is saved or
 });
 
 test("refuses a gateway port that is taken, and starts nothing", async () => {
-  const here = place();
+  const here = testFolder();
   const server = createServer().listen({ port: 0, host: "127.0.0.1" });
   onTestFinished(() => void server.close());
   await once(server, "listening");

@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { place, start } from "../cli/program.ts";
+import { start, testFolder } from "../cli/program.ts";
 import { printed } from "../cli/up.ts";
 import { platformPrograms, programs } from "../harness/programs.ts";
 import { project } from "./project.ts";
@@ -14,7 +14,7 @@ const { kubectl } = await programs("kubectl", ...platformPrograms);
 const pollOptions = { timeout: 180_000, interval: 50 };
 
 test("all functions start without a gateway, and kubectl lists the kinds of the printed line", async () => {
-  const here = place();
+  const here = testFolder();
   const running = start(["dev"], { env: here.env });
   const [, kubeconfig = ""] = /KUBECONFIG=(\S+)/.exec(await printed(running, "export KUBECONFIG=")) ?? [];
   const line = await printed(running, "    kubectl get ");
@@ -26,7 +26,7 @@ test("all functions start without a gateway, and kubectl lists the kinds of the 
 });
 
 test("a stop signal ends it while code starts", async () => {
-  const here = place();
+  const here = testFolder();
   const mine = project(here);
   const never = "await new Promise(() => setInterval(() => undefined, 1000));\n";
   mine.save("stones/pebble.ts", `${source()}${never}`);

@@ -33,7 +33,7 @@ describe.concurrent("a function among healthy ones", () => {
       reason: "Retrying",
       message: "the spec asks for an exception",
     });
-    const failures = probes.said("throws", "reconcile failed");
+    const failures = probes.logged("throws", "reconcile failed");
     expect(failures.map(({ failed }) => failed)).toEqual(failures.map((_, i) => i + 1));
     await probes.change("throws", { mode: "ok" });
     await probes.environment.until(Probe, at("throws"), (probe) => isReady(probe) && !isStalled(probe));
@@ -94,7 +94,7 @@ describe.concurrent("a function among healthy ones", () => {
   test("that hangs is aborted at its time limit without delaying other objects", async ({ expect }) => {
     await probes.create("hangs", { mode: "hang" });
     await probes.untilRuns("hangs", 1);
-    const failures = () => probes.said("hangs", "reconcile failed").length;
+    const failures = () => probes.logged("hangs", "reconcile failed").length;
     let before: number;
     let round = 0;
     // Repeat until all were served while one object hangs: a slow machine may need longer than one time limit.

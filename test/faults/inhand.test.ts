@@ -91,7 +91,7 @@ test("quarantines an object that blocks the event loop after three crashes, and 
     const queue = ticketQueue(probes.bus, probeScope, { replica: "test" });
     await queue.request(at("blocks"), newRequest({ type: "timer" }));
     await expect
-      .poll(() => probes.said("blocks", "skipped: this generation crashed its workers").length, polling)
+      .poll(() => probes.logged("blocks", "skipped: this generation crashed its workers").length, polling)
       .toBeGreaterThanOrEqual(1);
     expect(probes.runs("blocks")).toHaveLength(starts);
   } finally {
@@ -133,7 +133,7 @@ test("a hanging object does not delay what a dead worker had in flight", async (
   for (const name of others) await probes.create(name, { mode: "slow", millis: 1000 });
   for (const name of others) await probes.untilRuns(name, 1);
   await first.kill();
-  const failures = () => probes.said("hangs-first", "reconcile failed").length;
+  const failures = () => probes.logged("hangs-first", "reconcile failed").length;
   const before = failures();
   await first.start();
   for (const name of ["hangs-first", ...others]) await probes.untilRuns(name, 2);
@@ -155,7 +155,7 @@ test("a quarantined object is skipped until it is replayed, even if the replay s
     observedGeneration: metadata.generation,
     lastTransitionTime: new Date().toISOString(),
   };
-  const leftAlone = () => probes.said("left-alone", "skipped: this generation crashed its workers").length;
+  const leftAlone = () => probes.logged("left-alone", "skipped: this generation crashed its workers").length;
   const status = { conditions: [crashed] };
   await probes.environment.client.mergePatch(
     Probe,
@@ -227,18 +227,18 @@ test("an orderly stop hands a reconcile longer than the grace period back to ano
     { apiVersion, kind: "Branch", metadata, spec },
     { fieldManager: "test" },
   );
-  const said = ({ log }: Replica) =>
+  const messages = ({ log }: Replica) =>
     log
       .records()
       .filter(({ key }) => key === "default/handed-over")
       .map(({ msg, attempt }) => `${msg}, attempt ${attempt}`);
-  await expect.poll(() => said(first), polling).toEqual(["looking at the branch, attempt 0"]);
+  await expect.poll(() => messages(first), polling).toEqual(["looking at the branch, attempt 0"]);
   const stopped = first.stop("SIGTERM");
   await second.start();
   await stopped;
-  expect(said(first).at(-1)).toBe("handed back: the worker is shutting down, attempt 0");
+  expect(messages(first).at(-1)).toBe("handed back: the worker is shutting down, attempt 0");
   expect(first.log.all.at(-1)).toContain('"msg":"stopped"');
-  await expect.poll(() => said(second), polling).toEqual(["looking at the branch, attempt 0"]);
+  await expect.poll(() => messages(second), polling).toEqual(["looking at the branch, attempt 0"]);
   await probes.environment.client.delete(Branch, metadata, {});
   await first.start();
 });

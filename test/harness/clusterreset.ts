@@ -108,11 +108,11 @@ function clear(
   isNew: (one: Found) => boolean,
   removeNew: (client: KubeClient, added: readonly Found[], kept: readonly Found[]) => Promise<void>,
 ): Promise<void> {
-  const wanted = new Set(objects.map(({ resource }) => resourceKey(resource)));
+  const keys = new Set(objects.map(({ resource }) => resourceKey(resource)));
   return poll(
     "some objects to be gone",
     async () => {
-      const found = await listAll(client, (resource) => wanted.has(resourceKey(resource)));
+      const found = await listAll(client, (resource) => keys.has(resourceKey(resource)));
       const { added = [], kept = [] } = Object.groupBy(found, (one) => (isNew(one) ? "added" : "kept"));
       if (added.length === 0) return;
       await removeNew(client, added, kept);
@@ -150,9 +150,9 @@ const resourceKey = ({ root, plural }: Resource): string => `${root}/${plural}`;
 /** Lists every object, or those of some resources. */
 async function listAll(
   client: KubeClient,
-  wanted: (resource: Resource) => boolean = () => true,
+  isIncluded: (resource: Resource) => boolean = () => true,
 ): Promise<Found[]> {
-  const resources = (await discover(client)).filter(wanted);
+  const resources = (await discover(client)).filter(isIncluded);
   const lists = await Promise.all(
     resources.map(async (resource) => {
       const { root, plural, namespaced } = resource;

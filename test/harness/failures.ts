@@ -7,9 +7,9 @@ const maxLength = 4000;
 export default class Failures implements Reporter {
   onTestCaseResult(test: TestCase): void {
     for (const { message, stack } of test.result().errors ?? []) {
-      const place = stack?.split("\n").find((line) => line.includes(test.module.moduleId)) ?? "";
+      const frame = stack?.split("\n").find((line) => line.includes(test.module.moduleId)) ?? "";
       process.stdout.write(
-        `\n✗ ${test.module.relativeModuleId} > ${test.fullName}\n${message.slice(0, maxLength)}\n${place}\n`,
+        `\n✗ ${test.module.relativeModuleId} > ${test.fullName}\n${message.slice(0, maxLength)}\n${frame}\n`,
       );
     }
   }

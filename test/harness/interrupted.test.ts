@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { place, root, start } from "../cli/program.ts";
+import { root, start, testFolder } from "../cli/program.ts";
 // Installs the browser outside the test's time limit.
 import "./chromium.ts";
 import { platformPrograms, programs } from "./programs.ts";
@@ -18,7 +18,7 @@ test.for([
   ["SIGINT", "leaves nothing after Ctrl-C, which reaches all processes"],
   ["SIGKILL", "leaves nothing after the first process is killed"],
 ] as const)("%s: %s", async ([signal]) => {
-  const here = place();
+  const here = testFolder();
   const run = start(["run", "--config", config], { command: [process.execPath, vitest], env: here.env });
   await run.lines.until((line) => line.includes("everything is started"), 200_000);
   const started = here.processes();

@@ -193,10 +193,10 @@ export function repairTests(which: "one of each" | "the others"): void {
     async ({ kind, name, patch, seen }) => {
       await pipecd.untilQuiet();
       const { client, until } = pipecd.environment;
-      const wanted = JSON.stringify(seen(await get(kind, name)));
+      const original = JSON.stringify(seen(await get(kind, name)));
       const edited = await client.mergePatch(kind, at(kind, name), patch, { fieldManager: "kubectl-edit" });
-      expect(JSON.stringify(seen(edited))).not.toBe(wanted);
-      const after = await until(kind, at(kind, name), (object) => JSON.stringify(seen(object)) === wanted);
+      expect(JSON.stringify(seen(edited))).not.toBe(original);
+      const after = await until(kind, at(kind, name), (object) => JSON.stringify(seen(object)) === original);
       expect(after.metadata.uid).toBe(edited.metadata.uid);
       await allIsWell();
     },

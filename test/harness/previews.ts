@@ -56,8 +56,8 @@ export function previewsOn(paas: Paas): Previews {
       const repository = `acme/${name}`;
       return { repository, ...(await github.openPullRequest({ repository, ...pull })) };
     },
-    async phases(name, wanted) {
-      const text = JSON.stringify(wanted);
+    async phases(name, expected) {
+      const text = JSON.stringify(expected);
       const { status } = await until(name, (pipeline) => JSON.stringify(phasesOf(pipeline)) === text);
       return status?.previews ?? [];
     },

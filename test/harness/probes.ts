@@ -33,13 +33,13 @@ export async function startProbes(paths: readonly string[], kinds: readonly Kind
   const workers = [first, second];
 
   /** Log records about a probe, of all workers since their first start. */
-  const said = (name: string, msg: string) =>
+  const logged = (name: string, msg: string) =>
     workers
       .flatMap(({ log }) => log.records())
       .filter((record) => record.msg === msg && record.key === `default/${name}`)
       .sort((a, b) => String(a.time).localeCompare(String(b.time)));
   /** Starts of the function for a probe. */
-  const runs = (name: string) => said(name, "probing");
+  const runs = (name: string) => logged(name, "probing");
   return {
     environment,
     bus,
@@ -47,7 +47,7 @@ export async function startProbes(paths: readonly string[], kinds: readonly Kind
     first,
     second,
     workers,
-    said,
+    logged,
     runs,
     untilRuns: (name: string, count: number) =>
       vi.waitFor(() => expect(runs(name).length).toBeGreaterThanOrEqual(count), polling),

@@ -22,7 +22,7 @@ export interface Forward {
 
 /** Options of a forwarded port. */
 export interface ForwardOptions extends Required<Pick<ForwardTarget, "resource" | "port">> {
-  readonly place: LocalProcesses;
+  readonly processes: LocalProcesses;
   readonly kubectl: string;
   readonly kubeconfigPath: string;
   readonly context: string;
@@ -35,9 +35,9 @@ const retryMillis = 200;
 
 /** Forwards a port. Resolves when it accepts connections; throws with the last output of kubectl otherwise. */
 export async function forward(options: ForwardOptions): Promise<Forward> {
-  const { place, kubectl, kubeconfigPath, context, namespace, resource, port: remote, signal } = options;
+  const { processes, kubectl, kubeconfigPath, context, namespace, resource, port: remote, signal } = options;
   const port = await freePort();
-  const child = place.prepare({
+  const child = processes.prepare({
     name: `port-forward-${port}`,
     command: kubectl,
     args: [

@@ -11,8 +11,8 @@ export const argumentOf = (one: string | URL): string => {
 };
 
 /** Loads functions. Throws, with the expectation, when a module has none. */
-export async function loadFunctions(wanted: readonly (string | URL)[]): Promise<ReconcileFunction[]> {
-  return Promise.all(wanted.map((one) => load(argumentOf(one))));
+export async function loadFunctions(names: readonly (string | URL)[]): Promise<ReconcileFunction[]> {
+  return Promise.all(names.map((one) => load(argumentOf(one))));
 }
 
 async function load(name: string): Promise<ReconcileFunction> {

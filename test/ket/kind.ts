@@ -45,16 +45,16 @@ export async function kindEnvironment(options: KetEnvironmentOptions): Promise<K
   const beside = plan.skaffold
     ? undefined
     : await startLocalNats({ roles: busRoles(options.interests, "default") });
-  const place = beside ?? (await startLocalProcesses());
-  starting.defer(() => place.stop());
-  const kubeconfigPath = await createCluster(plan, programs.kind, place, starting);
+  const processes = beside ?? (await startLocalProcesses());
+  starting.defer(() => processes.stop());
+  const kubeconfigPath = await createCluster(plan, programs.kind, processes, starting);
   const client = await connectCluster({ path: kubeconfigPath });
   starting.defer(() => client.connection.close());
   await install(client, options.crds);
   const ending = new AbortController();
   starting.defer(() => ending.abort());
   const { kubectl } = programs;
-  const cluster = openCluster({ plan, place, kubectl, kubeconfigPath, signal: ending.signal });
+  const cluster = openCluster({ plan, processes, kubectl, kubeconfigPath, signal: ending.signal });
   const environment = { kubeconfigPath, owned: "all", kind: cluster } as const;
   if (plan.skaffold === undefined) {
     const closing = starting.move();
@@ -62,8 +62,8 @@ export async function kindEnvironment(options: KetEnvironmentOptions): Promise<K
   }
   const { id, skaffold: deployed } = plan;
   const { context } = cluster;
-  await deploy({ plan: deployed, id, place, client, kubeconfigPath, context, programs });
-  const bus = await deployedBus({ plan: deployed, client, place }, cluster.forward);
+  await deploy({ plan: deployed, id, processes, client, kubeconfigPath, context, programs });
+  const bus = await deployedBus({ plan: deployed, client, processes }, cluster.forward);
   const closing = starting.move();
   return {
     ...environment,
@@ -86,12 +86,12 @@ async function obtainPrograms({ kindVersion, skaffold }: KindPlan) {
 async function createCluster(
   plan: KindPlan,
   kind: string,
-  place: LocalProcesses,
+  processes: LocalProcesses,
   starting: AsyncDisposableStack,
 ): Promise<string> {
   const { name, image, id } = plan;
   await expectNone(kind, name);
-  const { directory } = place;
+  const { directory } = processes;
   const kept: Kept = { name, mark: `/etc/denrei/ket/${id}`, directory };
   const [configuration, kubeconfigPath] = [join(directory, "kind.yaml"), join(directory, "kubeconfig")];
   const hostPath = join(directory, "mark");
@@ -99,7 +99,7 @@ async function createCluster(
   await writeFile(configuration, configurationOf(plan, { hostPath, containerPath: kept.mark }));
   const keeper = keep(kept);
   starting.defer(() => dismiss(keeper, kept));
-  const child = place.prepare({
+  const child = processes.prepare({
     name: "kind",
     command: kind,
     args: [
@@ -170,7 +170,7 @@ async function expectNone(kind: string, name: string): Promise<void> {
 
 function openCluster(options: {
   readonly plan: KindPlan;
-  readonly place: LocalProcesses;
+  readonly processes: LocalProcesses;
   readonly kubectl: string;
   readonly kubeconfigPath: string;
   readonly signal: AbortSignal;

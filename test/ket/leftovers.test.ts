@@ -1,7 +1,7 @@
 /** An interrupted run and a failed start leave nothing behind. */
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { place, start } from "../cli/program.ts";
+import { start, testFolder } from "../cli/program.ts";
 import { platformPrograms, programs } from "../harness/programs.ts";
 
 await programs(...platformPrograms);
@@ -11,7 +11,7 @@ const command = [process.execPath, program] as const;
 const polling = { timeout: 60_000 };
 
 test("Ctrl-C leaves no process and no folder", async () => {
-  const { env, runs, processes } = place();
+  const { env, runs, processes } = testFolder();
   const run = start([], { command: [...command], env });
   await run.lines.until((line) => line.startsWith("ready in ket-"), 100_000);
   expect(runs()).toHaveLength(1);
@@ -23,7 +23,7 @@ test("Ctrl-C leaves no process and no folder", async () => {
 });
 
 test("a failed start reports why, and leaves nothing", async () => {
-  const { env, runs, processes } = place();
+  const { env, runs, processes } = testFolder();
   const run = start([], {
     command: [...command],
     env: { ...env, KETRUN_ACK_WAIT: "1" },

@@ -21,13 +21,14 @@ const shown = (value: unknown): string => {
   return text.length > 300 ? `${text.slice(0, 300)}…` : text;
 };
 
-const operators: Readonly<Record<string, (wanted: unknown, found: unknown) => string | undefined>> = {
+const operators: Readonly<Record<string, (expected: unknown, found: unknown) => string | undefined>> = {
   $absent: (_, found) => (found === undefined ? undefined : "nothing"),
-  $exactly: (wanted, found) => (isDeepStrictEqual(wanted, found) ? undefined : `exactly ${shown(wanted)}`),
-  $matches: (wanted, found) =>
-    typeof found === "string" && new RegExp(String(wanted), "u").test(found)
+  $exactly: (expected, found) =>
+    isDeepStrictEqual(expected, found) ? undefined : `exactly ${shown(expected)}`,
+  $matches: (expected, found) =>
+    typeof found === "string" && new RegExp(String(expected), "u").test(found)
       ? undefined
-      : `text that matches /${wanted}/`,
+      : `text that matches /${expected}/`,
 };
 
 /** Operator and operand, if the expectation is an operation. */

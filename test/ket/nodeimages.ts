@@ -43,11 +43,11 @@ export function nodeImage(kind: string, kubernetes: string | undefined): string 
     throw new KetOptionError(
       `kindVersion: no node images are recorded for kind ${kind}. Recorded are those for kind ${Object.keys(images).join(", ")}.`,
     );
-  const wanted = kubernetes ?? Object.keys(ofKind)[0] ?? "";
-  const digest = ofKind[wanted];
+  const version = kubernetes ?? Object.keys(ofKind)[0] ?? "";
+  const digest = ofKind[version];
   if (digest === undefined)
     throw new KetOptionError(
-      `kubernetesVersion: kind ${kind} has no node image of Kubernetes ${wanted}. It has ${Object.keys(ofKind).join(", ")}.`,
+      `kubernetesVersion: kind ${kind} has no node image of Kubernetes ${version}. It has ${Object.keys(ofKind).join(", ")}.`,
     );
-  return `kindest/node:v${wanted}@sha256:${digest}`;
+  return `kindest/node:v${version}@sha256:${digest}`;
 }

@@ -24,7 +24,7 @@ export interface DeployOptions {
   readonly plan: SkaffoldPlan;
   /** The run's ID. */
   readonly id: string;
-  readonly place: LocalProcesses;
+  readonly processes: LocalProcesses;
   readonly client: KubeClient;
   readonly kubeconfigPath: string;
   readonly context: string;
@@ -56,15 +56,15 @@ const noSettings = (): Record<string, undefined> =>
 async function skaffoldRun({
   plan,
   id,
-  place,
+  processes,
   kubeconfigPath,
   context,
   programs,
 }: DeployOptions): Promise<void> {
   const { deadlineMillis = defaultDeadline } = plan;
-  const own = join(place.directory, "skaffold");
+  const own = join(processes.directory, "skaffold");
   await mkdir(own);
-  const child = place.prepare({
+  const child = processes.prepare({
     name: "skaffold",
     command: programs.skaffold,
     args: [
@@ -98,7 +98,7 @@ async function skaffoldRun({
 
 /** Connects to the deployed bus through a forwarded port, as the user of the certificate in the Secret. */
 export async function deployedBus(
-  { plan, client, place }: Pick<DeployOptions, "plan" | "client" | "place">,
+  { plan, client, processes }: Pick<DeployOptions, "plan" | "client" | "processes">,
   forwarded: (target: ForwardTarget) => Promise<Forward>,
 ): Promise<Omit<BusAddress, "name">> {
   const {
@@ -114,7 +114,7 @@ export async function deployedBus(
         "skaffold.before (npx denrei certificates), or name another one with skaffold.bus.",
     );
   });
-  const folder = join(place.directory, "bus");
+  const folder = join(processes.directory, "bus");
   await mkdir(folder);
   const file = async (name: string): Promise<string> => {
     const path = join(folder, name);

@@ -39,7 +39,7 @@ until rm -rf "$0" 2>/dev/null || [ "$left" -eq 0 ]; do sleep 0.1; left=$((left -
 export default async function setup(): Promise<() => Promise<void>> {
   // The compile cache is shared between runs, so it stays outside the folder.
   Object.assign(process.env, compiledBefore);
-  const folder = await mkdtemp(join(await place(), "test-denrei-"));
+  const folder = await mkdtemp(join(await roomyFolder(), "test-denrei-"));
   // The image runs as another user, who needs access to files in here.
   await chmod(folder, 0o711);
   const removing = spawn("/bin/sh", ["-c", remover, folder], {
@@ -58,7 +58,7 @@ export default async function setup(): Promise<() => Promise<void>> {
   };
 }
 
-async function place(): Promise<string> {
+async function roomyFolder(): Promise<string> {
   if (process.env.TMPDIR !== undefined) return tmpdir();
   const free = await statfs(memory).then(
     ({ bavail, bsize }) => bavail * bsize,
