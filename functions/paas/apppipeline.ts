@@ -12,7 +12,7 @@ import { blockedByRefusal } from "../../bus/worker/refusal.ts";
 import { apiTokenPermissions } from "../ghapp/apitoken.ts";
 import { previewEvents } from "./apppipeline/events.ts";
 import { list } from "./apppipeline/listing.ts";
-import { type HostPattern, previewName } from "./apppipeline/names.ts";
+import { previewName } from "./apppipeline/names.ts";
 import { previewObjects } from "./apppipeline/objects.ts";
 import { previewOf } from "./apppipeline/preview.ts";
 import { endsOf, type Selected, selected } from "./apppipeline/select.ts";
@@ -21,6 +21,7 @@ import { repositoryIndex, tokenIndexes, tokenWatches } from "./apppipeline/watch
 import { findAll, keysOfMove, keysOfWebhook } from "./identity.ts";
 import { Application, AppPipeline, type Preview, RemoteSync } from "./kinds.ts";
 import { retryMillis } from "./retry.ts";
+import type { HostPattern } from "./site/config.ts";
 import { siteOf } from "./site/site.ts";
 
 type Pipeline = Stored<AppPipeline>;

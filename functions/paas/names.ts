@@ -36,3 +36,8 @@ export const kpack = {
   /** Annotation on the newest Build of an Image: kpack creates another one when that Build has ended. */
   rebuild: "image.kpack.io/additionalBuildNeeded",
 } as const;
+
+/** Name of the ConfigMap with the site's settings, in the platform's namespace. */
+export const siteName = "modoki";
+/** Keys of that ConfigMap: the settings, and a chart in either language. */
+export const siteKeys = { config: "config.yaml", typescript: "chart.ts", javascript: "chart.js" } as const;

@@ -1,6 +1,7 @@
 /** Names and hosts of previews. Pure. */
 import { digestOf } from "../../../bus/values/digest.ts";
 import { shorten } from "../shorten.ts";
+import type { HostPattern } from "../site/config.ts";
 
 const longestLabel = 63;
 
@@ -9,13 +10,6 @@ export function previewName(pipeline: string, number: number): string {
   const ending = `-pr-${number}`;
   return `${shorten(`modoki-pipeline-${pipeline}`, longestLabel - ending.length)}${ending}`;
 }
-
-/**
- * Patterns of previews' hosts: `pr-<number>-<pipeline>-<digest>`, unique to the pipeline, or that of modoki-operator,
- * `<namespace>-<pipeline>-pr-<number>`, which two pipelines can share.
- */
-export const hostPatterns = ["unique", "modoki-operator"] as const;
-export type HostPattern = (typeof hostPatterns)[number];
 
 /** Host of a preview. Where modoki-operator's pattern exceeds the 63 characters of a label, the host is a unique one. */
 export function previewHost(

@@ -5,7 +5,8 @@ import type { Application } from "../kinds/application.ts";
 import type { AppPipeline } from "../kinds/apppipeline.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { annotations, labels } from "../names.ts";
-import { type HostPattern, previewHost, previewName } from "./names.ts";
+import type { HostPattern } from "../site/config.ts";
+import { previewHost, previewName } from "./names.ts";
 import type { Candidate } from "./select.ts";
 import { filledTemplate } from "./variables.ts";
 

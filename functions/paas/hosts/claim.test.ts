@@ -6,10 +6,10 @@ import type { Context } from "../../../bus/worker/function.ts";
 import type { Application } from "../kinds/application.ts";
 import type { HostClaim } from "../kinds/hostclaim.ts";
 import { labels } from "../names.ts";
-import type { HostsConfig } from "../site/config.ts";
 import { claimHosts, releaseHosts } from "./claim.ts";
 import { hostIndex } from "./desired.ts";
 import { claimName } from "./names.ts";
+import type { HostsConfig } from "./policy.ts";
 
 type App = Stored<Application>;
 const host = "shop.example.com";

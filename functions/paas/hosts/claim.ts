@@ -9,9 +9,17 @@ import type { Context } from "../../../bus/worker/function.ts";
 import { Application } from "../kinds/application.ts";
 import { HostClaim } from "../kinds/hostclaim.ts";
 import { retryMillis } from "../retry.ts";
-import type { HostsConfig } from "../site/config.ts";
 import { claimName, wildcardsOver } from "./names.ts";
-import { barred, isAllowed, isBefore, isHolder, permissionHint, type Refusal, serves } from "./policy.ts";
+import {
+  barred,
+  type HostsConfig,
+  isAllowed,
+  isBefore,
+  isHolder,
+  permissionHint,
+  type Refusal,
+  serves,
+} from "./policy.ts";
 import { type ServedHost, servedHosts } from "./servedroutes.ts";
 
 type App = Stored<Application>;

@@ -1,7 +1,7 @@
 /** Host names: canonical form, wildcards, and names of claims. Pure. */
 import { domainToASCII } from "node:url";
 import { digestOf } from "../../../bus/values/digest.ts";
-import { hostPattern } from "./pattern.ts";
+import { hostPattern } from "../kinds/hostpattern.ts";
 
 /** All hosts: the host of a route that names none. */
 export const anyHost = "*";

@@ -1,12 +1,26 @@
 /** Rules for hosts: permissions of the site, and precedence among Applications that share a host. Pure. */
+import { z } from "zod";
 import type { Stored } from "../../../bus/kube/object.ts";
 import { platformNamespace } from "../../../bus/process/namespace.ts";
 import type { Application } from "../kinds/application.ts";
-import { labels } from "../names.ts";
-import { type HostsConfig, siteName } from "../site/config.ts";
+import { labels, siteName } from "../names.ts";
 import { canonicalHost, coversHost, isHost, isWildcard } from "./names.ts";
 
 type App = Stored<Application>;
+
+const expectedHost = "expected a host such as web.example.com, *.example.com for all hosts of a domain, or *";
+const hostSchema = z.string().transform(canonicalHost).refine(isHost, expectedHost);
+
+/** The site's settings for hosts. */
+export const hostsSchema = z.strictObject({
+  /** Hosts that only the namespaces in `allowed` may use, such as those of the platform. */
+  reserved: z.array(hostSchema).default([]),
+  /** Hosts that need a permission in addition to the first claim, by the namespaces that have it. */
+  allowed: z.record(z.string().min(1), z.array(hostSchema)).default({}),
+});
+
+/** Hosts that need a permission, and the namespaces that have one. */
+export type HostsConfig = z.output<typeof hostsSchema>;
 
 /** Why an Application may not have a host. */
 export interface Refusal {

@@ -2,7 +2,6 @@
 import { z } from "zod";
 import { listMap } from "../../../bus/kube/crd.ts";
 import { defineKind, type ObjectOf } from "../../../bus/kube/kind.ts";
-import { hostPattern } from "../hosts/pattern.ts";
 import { group, version } from "../names.ts";
 import {
   age,
@@ -16,6 +15,7 @@ import {
   shortName,
   time,
 } from "./fields.ts";
+import { hostPattern } from "./hostpattern.ts";
 
 /** Workload settings of an Application, and of the template of an AppPipeline. */
 export const runtime = {

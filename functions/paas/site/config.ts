@@ -4,23 +4,19 @@
  */
 import { parse } from "yaml";
 import { z } from "zod";
-import { hostPatterns } from "../apppipeline/names.ts";
 import { siteSchema } from "../charts/site.ts";
-import { canonicalHost, isHost } from "../hosts/names.ts";
+import { hostsSchema } from "../hosts/policy.ts";
 import { builder } from "../kinds/fields.ts";
 import { listedKinds } from "./kinds.ts";
 
-export { siteKeys, siteName } from "./names.ts";
+export { siteKeys, siteName } from "../names.ts";
 
-const expectedHost = "expected a host such as web.example.com, *.example.com for all hosts of a domain, or *";
-const host = z.string().transform(canonicalHost).refine(isHost, expectedHost);
-
-const hostsSchema = z.strictObject({
-  /** Hosts of the platform, and others that no Application may have unless its namespace is allowed to. */
-  reserved: z.array(host).default([]),
-  /** By namespace: hosts that need a permission, not only the first claim. */
-  allowed: z.record(z.string().min(1), z.array(host)).default({}),
-});
+/**
+ * Patterns of previews' hosts. `unique` is `pr-<number>-<pipeline>-<digest>`. `modoki-operator` is
+ * `<namespace>-<pipeline>-pr-<number>`, which two pipelines can share.
+ */
+const hostPatterns = ["unique", "modoki-operator"] as const;
+export type HostPattern = (typeof hostPatterns)[number];
 
 const githubUrl = z.url({ protocol: /^https?$/ });
 
@@ -43,9 +39,6 @@ const configSchema = z.strictObject({
 
 /** The settings of a site. */
 export type Config = z.output<typeof configSchema>;
-
-/** Hosts that need a permission, and the namespaces that have one. */
-export type HostsConfig = Config["hosts"];
 
 /** The settings are invalid. */
 export class SiteConfigError extends Error {

@@ -5,7 +5,7 @@ import { externalKind, type Kind, kindText } from "../../../bus/kube/kind.ts";
 import type { ListedKinds } from "../../../bus/kube/listedkinds.ts";
 import { childKinds } from "../charts/kinds.ts";
 import { refusedKind } from "../charts/refusedkinds.ts";
-import { siteKeys, siteName } from "./names.ts";
+import { siteKeys, siteName } from "../names.ts";
 
 /** Prints the roles for listed kinds. */
 export const rightsCommand = "denrei chart rbac";
