@@ -59,7 +59,7 @@ test("a logout takes effect on all replicas, at the issuer, and for open streams
   const cookie = cookieOf(user);
   const { refreshToken } = (await records.of(cookie)).session;
   await user.ask("/auth/login");
-  // Its token ends soon. dashboard/server/kubernetes/eventstream.test.ts covers a token with time left.
+  // Its token ends soon. dashboard/server/eventstream.test.ts covers a token with time left.
   await records.change(cookie, { expiresAt: Date.now() + 15_000 });
   const stream = await openStream(user, second.url);
   expect(await streams()).toBe(1);

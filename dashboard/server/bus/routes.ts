@@ -7,7 +7,7 @@ import { ApiError } from "../../../bus/kube/errors.ts";
 import type { BusRights, DeadLetterList, LivePast, Replayed } from "../../api/bus.ts";
 import type { Env, Parts } from "../env.ts";
 import { errorBody } from "../errorbody.ts";
-import { type EventStream, eventStream } from "../kubernetes/eventstream.ts";
+import { type EventStream, eventStream } from "../eventstream.ts";
 import { concurrencyLimiter } from "../limiter.ts";
 import { limitConcurrency } from "../requestlimit.ts";
 import { namespaceIn } from "./apivalues.ts";

@@ -7,16 +7,10 @@
  */
 import { z } from "zod";
 import { GitHubError } from "../../../bus/github/errors.ts";
-import { Installation } from "../../../functions/ghapp/kinds.ts";
 import type { Session } from "../auth/sessions.ts";
 import { errorBody } from "../errorbody.ts";
-import type { Target } from "../kubernetes/allowlist.ts";
 import type { GitHubClient, VisibleInstallation, VisibleRepository } from "./client.ts";
 import { notConnected, notSetUp } from "./errorresponses.ts";
-
-/** Whether the request is for an Installation. */
-export const isInstallation = ({ group, resource }: Target): boolean =>
-  group === Installation.group && resource === Installation.plural;
 
 /** The fields that the check reads. Lenient, because the API server validates the object. */
 const installationSchema = z.object({

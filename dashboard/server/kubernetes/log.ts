@@ -11,9 +11,9 @@ import { Hono } from "hono";
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
 import type { Env, Parts } from "../env.ts";
 import { errorBody } from "../errorbody.ts";
+import { type EventStream, eventStream } from "../eventstream.ts";
 import { checkRequest } from "./allowlist.ts";
 import { backoff } from "./backoff.ts";
-import { type EventStream, eventStream } from "./eventstream.ts";
 import {
   type LogPosition,
   linesAfter,

@@ -2,9 +2,9 @@
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { Dispatcher } from "undici";
+import { Installation } from "../../../functions/ghapp/kinds.ts";
 import type { Env, Parts } from "../env.ts";
 import { errorBody } from "../errorbody.ts";
-import { isInstallation } from "../github/installationaccess.ts";
 import { checkInstallationWrite } from "../github/installationwrites.ts";
 import { concurrencyLimiter } from "../limiter.ts";
 import { limitConcurrency } from "../requestlimit.ts";
@@ -122,6 +122,9 @@ async function forward(c: Context<Env>, parts: ProxyParts, request: AllowedReque
   c.header("content-type", type.startsWith("application/json") ? type : "text/plain; charset=utf-8");
   return c.body(toStream(response.body), response.statusCode as 200);
 }
+
+const isInstallation = ({ group, resource }: Target): boolean =>
+  group === Installation.group && resource === Installation.plural;
 
 /** Checks a write of an Installation; other requests pass. */
 async function checkedWriteOf(c: Context<Env>, parts: ProxyParts, request: AllowedRequest) {

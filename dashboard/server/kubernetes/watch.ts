@@ -12,9 +12,9 @@ import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
 import { watchEvents } from "../../../bus/kube/watchstream.ts";
 import type { Env, Parts } from "../env.ts";
 import { errorBody } from "../errorbody.ts";
+import { type EventStream, eventStream } from "../eventstream.ts";
 import { checkRequest } from "./allowlist.ts";
 import { backoff } from "./backoff.ts";
-import { type EventStream, eventStream } from "./eventstream.ts";
 import { pageErrorOf, rejectedError, requestJson } from "./responses.ts";
 
 /** More than any page needs. */

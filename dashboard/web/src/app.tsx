@@ -1,8 +1,8 @@
 /** The root component: login state and routing. */
 import { ErrorBoundary, LocationProvider, Route, Router } from "preact-iso";
 import { session } from "./api/session.ts";
+import { Frame } from "./frame.tsx";
 import { screens } from "./screens.ts";
-import { Frame } from "./ui/frame.tsx";
 import { SessionEnded, Unreachable, Welcome } from "./ui/login.tsx";
 import { Notices, notify } from "./ui/notices.tsx";
 import { Home, NotFound } from "./ui/states.tsx";

@@ -16,8 +16,6 @@ import {
   type StoreKind,
   type StoreName,
 } from "../../../../functions/pipecd/stores/usedstores.ts";
-import { remoteSyncs } from "../api/resource.ts";
-import { objectAddress } from "../bus/addresses.ts";
 import { Age } from "../ui/age.tsx";
 import type { Fact } from "../ui/facts.tsx";
 import { environments, minios, mongoes, mysqls, pipeds } from "./resources.ts";
@@ -83,7 +81,7 @@ const ofApplication = (application: Application): readonly Fact[] => [
 const ofEventRegistration = ({ spec, status, metadata }: EventRegistration): readonly Fact[] => {
   const { remoteSync } = spec.source;
   const { namespace = "" } = metadata;
-  const address = remoteSync && objectAddress({ ...remoteSyncs, namespace, name: remoteSync.name });
+  const address = remoteSync && `/builds/${namespace}/${remoteSync.name}`;
   const registered = status?.registered;
   return [
     ["At PipeCD", spec.name],

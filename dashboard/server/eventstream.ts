@@ -4,10 +4,10 @@
  */
 import type { Context } from "hono";
 import { streamSSE } from "hono/streaming";
-import { lifetime, nextSession } from "../auth/lifetime.ts";
-import type { OpenSession } from "../auth/sessions.ts";
-import type { Env, Parts } from "../env.ts";
-import { tooManyRequests } from "../requestlimit.ts";
+import { lifetime, nextSession } from "./auth/lifetime.ts";
+import type { OpenSession } from "./auth/sessions.ts";
+import type { Env, Parts } from "./env.ts";
+import { tooManyRequests } from "./requestlimit.ts";
 
 /** A client that does not read for this long is disconnected. Milliseconds. */
 const writeTimeoutMillis = 60_000;

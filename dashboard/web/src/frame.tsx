@@ -2,12 +2,12 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import { logOut, RequestError, session } from "../api/session.ts";
-import icon from "../icon.svg";
-import { screens } from "../screens.ts";
-import { NamespacePicker } from "./namespace.tsx";
-import { notify, withLead } from "./notices.tsx";
-import { ThemePicker } from "./theme.tsx";
+import { logOut, RequestError, session } from "./api/session.ts";
+import icon from "./icon.svg";
+import { screens } from "./screens.ts";
+import { NamespacePicker } from "./ui/namespace.tsx";
+import { notify, withLead } from "./ui/notices.tsx";
+import { ThemePicker } from "./ui/theme.tsx";
 
 export function Frame({ children }: { children: ComponentChildren }) {
   const { path } = useLocation();

@@ -4,12 +4,12 @@ import { Hono } from "hono";
 import pino from "pino";
 import { Registry } from "prom-client";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { heartbeatMillis } from "../auth/lifetime.ts";
-import type { OpenSession, Sessions } from "../auth/sessions.ts";
-import type { Env } from "../env.ts";
-import { type ConcurrencyLimiter, concurrencyLimiter } from "../limiter.ts";
-import { dashboardMetrics } from "../metrics.ts";
+import { heartbeatMillis } from "./auth/lifetime.ts";
+import type { OpenSession, Sessions } from "./auth/sessions.ts";
+import type { Env } from "./env.ts";
 import { type AfterRun, type EventStream, eventStream } from "./eventstream.ts";
+import { type ConcurrencyLimiter, concurrencyLimiter } from "./limiter.ts";
+import { dashboardMetrics } from "./metrics.ts";
 
 /** The stored session. Undefined unless a test sets it, so that no next token is available. */
 let known: OpenSession | undefined;
