@@ -1,13 +1,8 @@
 /** `denrei crds`, `denrei rbac`, `denrei opt-in`, `denrei certificates` and `denrei users` */
 import { optInLabel } from "../../bus/kube/domain.ts";
 import { functions } from "../../functions/index.ts";
+import { authorizationText, certificateUsers, clusterRoles, inOneAccount } from "../authorization.ts";
 import { AbsentError } from "../environment/errors.ts";
-import {
-  authorizationText,
-  certificateUsers,
-  clusterRoles,
-  inOneAccount,
-} from "../generate/authorization.ts";
 import { certificateManifests } from "../generate/certificates.ts";
 import { crdManifests } from "../generate/crds.ts";
 import { accountManifest, gatewayName, optInManifests, roleManifests } from "../generate/rbac.ts";

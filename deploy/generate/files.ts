@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { crdOf } from "../../bus/kube/crd.ts";
 import type { Kind } from "../../bus/kube/kind.ts";
 import { definedKinds, type ReconcileFunction } from "../../bus/worker/function.ts";
-import { authorizationText, certificateUsers, clusterRoles, inOneAccount } from "./authorization.ts";
+import { authorizationText, certificateUsers, clusterRoles, inOneAccount } from "../authorization.ts";
 import { horizontalAutoscaler, scaledObject } from "./autoscaling.ts";
 import { dashboardManifests } from "./dashboard.ts";
 import { dashboard } from "./monitoring/dashboard.ts";

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { userOf } from "../../bus/nats/identity.ts";
 import { busRoles, type Role } from "../../bus/permissions.ts";
 import { interestsOf } from "../../bus/worker/function.ts";
-import type { NatsUser } from "../generate/authorization.ts";
+import type { NatsUser } from "../authorization.ts";
 
 /** Has all rights. For the process that started the platform. */
 export const adminRole: Role = { name: "admin", permissions: undefined, account: "bus" };

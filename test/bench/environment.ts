@@ -6,8 +6,8 @@ import { installCrds } from "../../bus/kube/install.ts";
 import { externalKind } from "../../bus/kube/kind.ts";
 import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import type { Role } from "../../bus/permissions.ts";
+import { inOneAccount } from "../../deploy/authorization.ts";
 import { progressDisplay } from "../../deploy/environment/progress.ts";
-import { inOneAccount } from "../../deploy/generate/authorization.ts";
 import { crdManifests } from "../../deploy/generate/crds.ts";
 import {
   describeExit,

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { processSettings, readSettings, type SettingName } from "../../bus/config/config.ts";
 import { loadKubeconfig } from "../../bus/kube/kubeconfig.ts";
-import { clusterRoles } from "../../deploy/generate/authorization.ts";
+import { clusterRoles } from "../../deploy/authorization.ts";
 import { certificateManifests } from "../../deploy/generate/certificates.ts";
 import { authorizationFile } from "../../deploy/generate/files.ts";
 import { withoutHashes } from "../../deploy/helm/sources.ts";

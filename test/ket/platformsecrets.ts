@@ -1,5 +1,5 @@
 /** The Secrets that the manifests of `deploy/kubernetes` mount. */
-import { clusterRoles } from "../../deploy/generate/authorization.ts";
+import { clusterRoles } from "../../deploy/authorization.ts";
 import { certificateManifests } from "../../deploy/generate/certificates.ts";
 import { functions } from "../../functions/index.ts";
 import type { Manifest } from "./manifest.ts";

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Role } from "../../bus/permissions.ts";
-import { authorizationText } from "../../deploy/generate/authorization.ts";
+import { authorizationText } from "../../deploy/authorization.ts";
 import {
   type Child,
   type LocalProcesses,

@@ -8,7 +8,7 @@ import { ticketQueue } from "../../bus/queue/queue.ts";
 import { newRequest } from "../../bus/queue/request.ts";
 import { consumers, parseKeySubject, workStream } from "../../bus/subjects.ts";
 import { ensureTopology } from "../../bus/topology.ts";
-import { inOneAccount } from "../../deploy/generate/authorization.ts";
+import { inOneAccount } from "../../deploy/authorization.ts";
 import { cluster, interests, mine, openParties, options } from "./parties.ts";
 
 test("requests made before the move are reconciled after it", async () => {

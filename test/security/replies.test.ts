@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { busRoles } from "../../bus/permissions.ts";
 import { streams, work } from "../../bus/subjects.ts";
 import { ensureTopology } from "../../bus/topology.ts";
-import { inOneAccount, maxConnections } from "../../deploy/generate/authorization.ts";
+import { inOneAccount, maxConnections } from "../../deploy/authorization.ts";
 import {
   cluster,
   interests,

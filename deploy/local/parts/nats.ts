@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
 import { z } from "zod";
-import { authorizationText, type NatsUser } from "../../generate/authorization.ts";
+import { authorizationText, type NatsUser } from "../../authorization.ts";
 import type { Child } from "../run/child.ts";
 import type { Run } from "../run/run.ts";
 import type { PartOptions } from "./part.ts";

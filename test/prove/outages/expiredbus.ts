@@ -1,5 +1,5 @@
 /** Expired certificates of the bus, its users' and its own. Each takes effect at the next connection. */
-import { authorizationText, certificateUsers } from "../../../deploy/generate/authorization.ts";
+import { authorizationText, certificateUsers } from "../../../deploy/authorization.ts";
 import { createCertificateAuthority, type KeyPair } from "../../../deploy/local/pki.ts";
 import { Probe } from "../../fixtures/functions/probe.ts";
 import type { Replica, TestEnvironment } from "../../harness/environment.ts";

@@ -5,9 +5,9 @@
  * chooses it, so a message that a role has stored is never published to a subject that the role may not publish to.
  * https://docs.nats.io/running-a-nats-service/configuration/securing_nats/accounts
  */
-import { busAccount, userOf } from "../../bus/nats/identity.ts";
-import { busRoles, isLocal, type Permissions, type Role } from "../../bus/permissions.ts";
-import { interestsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
+import { busAccount, userOf } from "../bus/nats/identity.ts";
+import { busRoles, isLocal, type Permissions, type Role } from "../bus/permissions.ts";
+import { interestsOf, type ReconcileFunction } from "../bus/worker/function.ts";
 
 /** A user of a NATS server. */
 export interface NatsUser extends Role {
