@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import { BlockedError } from "../worker/errors.ts";
-import { blockedBy, patience, withGitHub } from "./blocked.ts";
+import { blockedBy, retryMillis, withGitHub } from "./blocked.ts";
 import { GitHubError, GitHubRateLimitedError, GitHubRefusedError, GitHubUnreachableError } from "./errors.ts";
 
 test.each([
-  ["KeyRejected", new GitHubRefusedError("no", 401), patience],
-  ["Forbidden", new GitHubRefusedError("no", 403), patience],
-  ["NotFound", new GitHubRefusedError("no", 404), patience],
-  ["Refused", new GitHubRefusedError("no", 422), patience],
-  ["GitHubFailed", new GitHubRefusedError("no", 418), patience],
-  ["GitHubFailed", new GitHubError("no", 200), patience],
+  ["KeyRejected", new GitHubRefusedError("no", 401), retryMillis],
+  ["Forbidden", new GitHubRefusedError("no", 403), retryMillis],
+  ["NotFound", new GitHubRefusedError("no", 404), retryMillis],
+  ["Refused", new GitHubRefusedError("no", 422), retryMillis],
+  ["GitHubFailed", new GitHubRefusedError("no", 418), retryMillis],
+  ["GitHubFailed", new GitHubError("no", 200), retryMillis],
   ["GitHubUnreachable", new GitHubUnreachableError("no", 502), 30_000],
   ["GitHubUnreachable", new GitHubUnreachableError("no"), 30_000],
   ["RateLimited", new GitHubRateLimitedError("no", 429, 90_000), 90_000],

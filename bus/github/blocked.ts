@@ -12,7 +12,7 @@ const minutes = (n: number): number => n * 60_000;
 export type Credential = "Key" | "Token";
 
 /** Milliseconds. A user has to change something, and most changes enqueue the object; the retry covers the others. */
-export const patience = minutes(5);
+export const retryMillis = minutes(5);
 /** GitHub recovers without a change. */
 const unreachableMillis = 30_000;
 
@@ -37,7 +37,7 @@ export function blockedBy(error: GitHubError, credential: Credential): BlockedEr
     return new BlockedError("RateLimited", message, error.retryAfterMillis, options);
   if (error instanceof GitHubUnreachableError)
     return new BlockedError("GitHubUnreachable", message, unreachableMillis, options);
-  return new BlockedError(reasonOf(error, credential), message, patience, options);
+  return new BlockedError(reasonOf(error, credential), message, retryMillis, options);
 }
 
 function reasonOf(error: GitHubError, credential: Credential): string {

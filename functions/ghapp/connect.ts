@@ -1,6 +1,6 @@
 /** Authenticates as an App. Its key is read for each use, and never kept. */
 import { type GitHubAppClient, githubApp } from "../../bus/github/app.ts";
-import { patience, urlReason } from "../../bus/github/blocked.ts";
+import { retryMillis, urlReason } from "../../bus/github/blocked.ts";
 import { type AppKey, PrivateKeyError, parsePrivateKey } from "../../bus/github/key.ts";
 import { rateLimits } from "../../bus/github/limits.ts";
 import { GitHubUrlError } from "../../bus/github/url.ts";
@@ -34,20 +34,20 @@ export async function keyOf(app: App, ctx: Context): Promise<AppKey> {
   const { key } = app.spec.privateKeySecretRef;
   const secret = await ctx.live.get(TokenSecret, at.name, at.namespace).catch((error: unknown) => {
     const problem = `the API server refused to read the Secret ${at.name} in ${at.namespace}`;
-    throw blockedBySecretAccess(error, problem, at.namespace, patience);
+    throw blockedBySecretAccess(error, problem, at.namespace, retryMillis);
   });
   if (secret === undefined)
     throw new BlockedError(
       "KeySecretNotFound",
       `found no Secret ${at.name} in ${at.namespace} with the App's private key`,
-      patience,
+      retryMillis,
     );
   const encoded = ownValue(secret.data, key);
   if (encoded === undefined)
     throw new BlockedError(
       "KeyNotFound",
       `the Secret ${at.name} in ${at.namespace} has no value under the key ${key}`,
-      patience,
+      retryMillis,
     );
   try {
     return parsePrivateKey(Buffer.from(encoded, "base64").toString());
@@ -56,7 +56,7 @@ export async function keyOf(app: App, ctx: Context): Promise<AppKey> {
     throw new BlockedError(
       "KeyInvalid",
       `${key} in the Secret ${at.name} in ${at.namespace}: ${error.message}`,
-      patience,
+      retryMillis,
     );
   }
 }
@@ -73,6 +73,6 @@ export function clientOf({ spec }: App, key: AppKey): GitHubAppClient {
     });
   } catch (error) {
     if (!(error instanceof GitHubUrlError)) throw error;
-    throw new BlockedError(urlReason(error), `spec.url: ${error.message}`, patience, { cause: error });
+    throw new BlockedError(urlReason(error), `spec.url: ${error.message}`, retryMillis, { cause: error });
   }
 }

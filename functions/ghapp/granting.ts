@@ -1,5 +1,5 @@
 /** Finds the App of an Installation, and checks that it allows the Installation. */
-import { patience } from "../../bus/github/blocked.ts";
+import { retryMillis } from "../../bus/github/blocked.ts";
 import { type Kind, Namespace } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
@@ -23,7 +23,7 @@ export async function appOf(
   throw new BlockedError(
     "AppNotFound",
     `found no ${kind} ${name}${kind === "GitHubApp" ? ` in ${metadata.namespace}` : ""}`,
-    patience,
+    retryMillis,
   );
 }
 

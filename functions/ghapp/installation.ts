@@ -7,7 +7,7 @@
  * token.
  */
 
-import { blockedBy, patience } from "../../bus/github/blocked.ts";
+import { blockedBy, retryMillis } from "../../bus/github/blocked.ts";
 import { GitHubError, GitHubRefusedError } from "../../bus/github/errors.ts";
 import { Namespace, Secret } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
@@ -38,7 +38,7 @@ import { isRefusal, readSecret, writeSecret } from "./writesecret.ts";
 /** Interval at which all Installations are checked, in case a timer was lost. */
 const sweepMillis = minutes(5);
 /** Retry interval of a failed refresh while the token is still valid. */
-const retryMillis = minutes(1);
+const refreshRetryMillis = minutes(1);
 
 const appText = (kind: string, namespace: string, name: string): string =>
   kind === "GitHubApp" ? `${namespace}/${name}` : name;
@@ -134,7 +134,9 @@ async function ensureToken(installation: Stored<Installation>, ctx: Context): Pr
     ctx.event("Warning", "TokenNotRefreshed", blocked.message);
     const refresh = (renews ? dueSince(installation) : undefined) ?? token.refresh;
     await reportReady(installation, { ...token, refresh }, ctx);
-    return { requeueAfter: Math.min(Math.max(retryMillis, blocked.retryAfterMillis), token.expires - now) };
+    return {
+      requeueAfter: Math.min(Math.max(refreshRetryMillis, blocked.retryAfterMillis), token.expires - now),
+    };
   }
 }
 
@@ -208,6 +210,6 @@ async function secretOf(
   throw new BlockedError(
     "NameTaken",
     `the Secret ${name} does not belong to this Installation, and is never overwritten. Delete it, or create the Installation under another name.`,
-    patience,
+    retryMillis,
   );
 }

@@ -1,6 +1,6 @@
 /** Mints tokens, and checks that they do not exceed what the App allows. */
 import type { GitHubAppClient, InstallationToken } from "../../bus/github/app.ts";
-import { patience } from "../../bus/github/blocked.ts";
+import { retryMillis } from "../../bus/github/blocked.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import type { Context } from "../../bus/worker/function.ts";
@@ -82,7 +82,7 @@ export const notAllowed = ({ kind, metadata }: App, refusal: string): BlockedErr
   new BlockedError(
     reason,
     `the ${kind} ${metadata.name} does not allow this Installation: ${refusal}. The owner of the App can allow it in spec.allowed.`,
-    patience,
+    retryMillis,
   );
 
 export const isNotAllowed = (error: unknown): boolean =>

@@ -1,5 +1,5 @@
 /** Reads and writes the Secret of an Installation. */
-import { patience } from "../../bus/github/blocked.ts";
+import { retryMillis } from "../../bus/github/blocked.ts";
 import { ApiError } from "../../bus/kube/errors.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { controllerReference } from "../../bus/kube/object.ts";
@@ -50,7 +50,7 @@ async function inNamespace<T>({ metadata }: Stored<Installation>, use: () => Pro
   } catch (error) {
     throw blockedByRefusal(error, (reason, message) => ({
       ...explain(metadata, reason, message),
-      retryAfterMillis: patience,
+      retryAfterMillis: retryMillis,
     }));
   }
 }
