@@ -1,4 +1,4 @@
-/** Application: registered at the control plane once its piped has reported the application's repository. */
+/** Application: registered with the control plane once its piped has reported the application's repository. */
 import { isDeepStrictEqual } from "node:util";
 import type { ConditionUpdate } from "../../bus/kube/conditions.ts";
 import type { Stored } from "../../bus/kube/object.ts";

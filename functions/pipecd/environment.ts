@@ -1,4 +1,4 @@
-/** Environment: registered at the control plane up to v0.9.0, and a label of applications from v0.37.1. */
+/** Environment: registered with the control plane up to v0.9.0, and a label of applications from v0.37.1. */
 import { isDeepStrictEqual } from "node:util";
 import type { Stored } from "../../bus/kube/object.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
@@ -113,7 +113,7 @@ async function idOf(environments: Environments, { spec, status }: Env, ctx: Cont
   if (first === undefined) {
     ctx.assertOwned();
     await environments.add({ name: spec.name, description: spec.description });
-    ctx.event("Normal", "Registered", `registered the environment ${spec.name} at PipeCD`);
+    ctx.event("Normal", "Registered", `registered the environment ${spec.name} with PipeCD`);
     found = await find();
   }
   const [id, ...others] = found.map(({ id }) => id);

@@ -1,4 +1,4 @@
-/** EventRegistration: registers an event at PipeCD for each new value, and reports how an agent handled it. */
+/** EventRegistration: registers an event with PipeCD for each new value, and reports how an agent handled it. */
 import type { Stored } from "../../bus/kube/object.ts";
 import { type Context, defineFunction, type Result } from "../../bus/worker/function.ts";
 import { RemoteSync } from "../paas/kinds/remotesync.ts";

@@ -5,7 +5,7 @@ export const minute = 60_000;
 /** Retry interval of an object that waits for the user. A change triggers a reconcile; the retry covers changes without events. */
 export const retryMillis = 5 * minute;
 
-/** Poll interval for the state at PipeCD, which reports no changes. */
+/** Poll interval for the state in PipeCD, which reports no changes. */
 export const syncMillis = 8 * minute;
 
 /** Sweep interval of objects whose children are all in Kubernetes. */

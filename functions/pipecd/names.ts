@@ -52,7 +52,7 @@ export const annotations = {
   apiKeyDigests: `${group}/api-key-digests`,
   /** On a Secret with a new key, with the value `revoke`, until PipeCD has disabled the older keys. */
   olderKeys: `${group}/older-keys`,
-  /** Set to `true` on an object that is being deleted to skip its deregistration at PipeCD. */
+  /** Set to `true` on an object that is being deleted to skip its deregistration from PipeCD. */
   skipCleanup: `${group}/skip-cleanup`,
 } as const;
 

@@ -1,4 +1,4 @@
-/** Piped: an agent of PipeCD. Registers it at the control plane, stores its key, and runs it. */
+/** Piped: an agent of PipeCD. Registers it with the control plane, stores its key, and runs it. */
 import { ConfigMap, Secret } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 import { ClusterRole, ClusterRoleBinding } from "../../bus/kube/rbac.ts";

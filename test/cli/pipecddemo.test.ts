@@ -85,8 +85,8 @@ function expectStart(steps: Steps): RegisteredIds {
       steps.ran(`controlplane-sample-${part}`),
       steps.ready("ControlPlane controlplane-sample"),
     );
-  const piped = steps.one(worker, `registered the piped test-piped at PipeCD as ${id}`);
-  const application = steps.one(worker, `registered the application test-application at PipeCD as ${id}`);
+  const piped = steps.one(worker, `registered the piped test-piped with PipeCD as ${id}`);
+  const application = steps.one(worker, `registered the application test-application with PipeCD as ${id}`);
   expectAscending(server, piped, application, steps.ready("Application application-sample"));
   expectAscending(piped, steps.ran("piped-sample"), steps.ready("Piped piped-sample"));
   for (const object of ["Minio minio-sample", "Mysql mysql-sample", "Environment environment-sample"])

@@ -254,7 +254,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     expect(stack.changes()).toEqual(["DisablePiped"]);
   });
 
-  test("does not delete at PipeCD what was already deleted there", async ({ expect }) => {
+  test("does not delete in PipeCD what was already deleted there", async ({ expect }) => {
     const stack = await up("forgotten");
     const { data } = await pipecd.environment.client.get(Secret, stack.at("pipecd"));
     const { applications, pipeds } = pipecdClient({

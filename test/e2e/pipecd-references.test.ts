@@ -89,7 +89,7 @@ test.each(wrongs)(
 // With fewer, two may not collide: with three twins, one of two runs without locking passed.
 const twins = ["twin-1", "twin-2", "twin-3", "twin-4", "twin-5"];
 
-test("registers two Pipeds of one name at PipeCD separately, whether created one after the other or at once", async () => {
+test("registers two Pipeds of one name with PipeCD separately, whether created one after the other or at once", async () => {
   const { spec, status } = await c.get(Piped, names.piped);
   const key = await keyOf(c);
   await Promise.all(twins.map((name) => c.create(any(Piped), { kind: "Piped", metadata: { name }, spec })));
@@ -132,7 +132,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     expect(stack.calls("RegisterPiped", "AddApplication")).toHaveLength(2);
   });
 
-  test("adopts none of several pipeds of its name at PipeCD, until exactly one is left", async ({
+  test("adopts none of several pipeds of its name in PipeCD, until exactly one is left", async ({
     expect,
   }) => {
     const stack = await emptyStack(pipecd, "references-ambiguous");

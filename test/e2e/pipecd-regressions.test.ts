@@ -139,7 +139,7 @@ test("loses no key with the process that holds it: restarted workers continue (5
   expect(enabledPipeds(one)).toMatchObject([{ description: "after the workers", keys: 1 }]);
 });
 
-test("sets finalizers before it creates anything at PipeCD, and ignores those of others (7, 8, 22)", async () => {
+test("sets finalizers before it creates anything in PipeCD, and ignores those of others (7, 8, 22)", async () => {
   const stack = await emptyStack(pipecd, "finalizers");
   const theirs = "example.com/theirs";
   const isLate = ({ kind }: { readonly kind: string }) => ["Piped", "Application"].includes(kind);

@@ -25,7 +25,7 @@ afterAll(() => pipecd?.stop());
 const any = (kind: unknown) => kind as Kind;
 const application = (stack: Stack) => stack.get(Application, names.application);
 const registered = async (stack: Stack) => conditionOf(await application(stack), "Registered");
-/** Calls that end something at PipeCD. */
+/** Calls that end something in PipeCD. */
 const ended = (stack: Stack) => stack.calls("DeleteApplication", "DisableApplication", "DisablePiped");
 
 describe.concurrent("in namespaces of their own", sideBySide, () => {

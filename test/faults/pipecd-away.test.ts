@@ -246,7 +246,7 @@ describe.concurrent("in separate namespaces", sideBySide, () => {
     }
   });
 
-  test("everything at PipeCD is created once, though each response is lost", async ({ expect }) => {
+  test("everything in PipeCD is created once, though each response is lost", async ({ expect }) => {
     const { stack, rest } = await planeOnly("l0", "lost-answers");
     const server = stack.server();
     const methods = ["RegisterPiped", "AddApplication", "AddEnvironment"];

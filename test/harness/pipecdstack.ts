@@ -222,14 +222,14 @@ export async function codeFor(
   }
 }
 
-/** Enabled pipeds at PipeCD. */
+/** Enabled pipeds in PipeCD. */
 export const enabledPipeds = (stack: Stack) =>
   stack
     .server()
     .pipeds()
     .filter(({ disabled }) => !disabled);
 
-/** Applications at PipeCD that are neither disabled nor deleted. */
+/** Applications in PipeCD that are neither disabled nor deleted. */
 export const enabledApplications = (stack: Stack) =>
   stack
     .server()

@@ -1,4 +1,4 @@
-/** Images of the PaaS at PipeCD: each leads to an event, a commit of the agent, and a deployment. */
+/** Images of the PaaS in PipeCD: each leads to an event, a commit of the agent, and a deployment. */
 import { readFile } from "node:fs/promises";
 import { parse } from "yaml";
 import { type Kind, Secret } from "../../../bus/kube/kind.ts";

@@ -43,7 +43,7 @@ export async function unlessNotFound<T>(call: Promise<T>): Promise<T | undefined
 }
 
 const soon: Bounds = { least: 2_000, most: minute };
-/** The user has to change something at PipeCD, which reports no changes. */
+/** The user has to change something in PipeCD, which reports no changes. */
 const late: Bounds = { least: minute, most: 10 * minute };
 
 const whatIsTaken =

@@ -22,7 +22,7 @@ export function webServiceC(options: ClientOptions): PipecdClient & {
     );
   const service = serviceAs();
   const context = { signal };
-  const endOldKeys = async (pipedId: string): Promise<void> => {
+  const disableOldKeys = async (pipedId: string): Promise<void> => {
     await wrapCall("DeleteOldPipedKeys", service.deleteOldPipedKeys({ pipedId }, context));
   };
 
@@ -42,14 +42,14 @@ export function webServiceC(options: ClientOptions): PipecdClient & {
       },
       async newKey(id, keyID) {
         // PipeCD rejects a third key.
-        await endOldKeys(id);
+        await disableOldKeys(id);
         const { key } = await wrapCall(
           "RecreatePipedKey",
           serviceAs(keyID).recreatePipedKey({ id }, context),
         );
         return key;
       },
-      endOldKeys,
+      disableOldKeys,
     },
     applications: {
       ...applicationsOf(service, context),

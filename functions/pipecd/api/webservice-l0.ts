@@ -49,7 +49,7 @@ export function webServiceL0({ web, signal, ...who }: ClientOptions): PipecdClie
           ({ key } = await wrapCall("RecreatePipedKey", creator.recreatePipedKey({ id }, context)));
         return key;
       },
-      endOldKeys: undefined,
+      disableOldKeys: undefined,
       async enable(pipedId) {
         await wrapCall("EnablePiped", service.enablePiped({ pipedId }, context));
       },

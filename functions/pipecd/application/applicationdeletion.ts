@@ -1,4 +1,4 @@
-/** Finalizes an Application: deletes it at PipeCD. */
+/** Finalizes an Application: deletes it in PipeCD. */
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Context, Result } from "../../../bus/worker/function.ts";
 import { Application } from "../kinds.ts";

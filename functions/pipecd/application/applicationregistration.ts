@@ -1,5 +1,5 @@
 /**
- * Registers an application at PipeCD. A piped overwrites its name, description, and labels with those in the repository, so its
+ * Registers an application with PipeCD. A piped overwrites its name, description, and labels with those in the repository, so its
  * place identifies it. PipeCD accepts duplicates, so a reconcile searches before it registers. A replacement is registered first;
  * the former application is deleted when the status has the new one.
  */
@@ -86,7 +86,7 @@ async function add(
     description,
     labels,
   });
-  ctx.event("Normal", "Registered", `registered the application ${place.name} at PipeCD as ${id}`);
+  ctx.event("Normal", "Registered", `registered the application ${place.name} with PipeCD as ${id}`);
   return id;
 }
 
@@ -150,7 +150,7 @@ async function unownedRecord(
   if (same.length <= 1) return same[0];
   throw new BlockedError(
     "Ambiguous",
-    `expected one application at ${place.repository}/${place.path} of its piped, found ${same.length}: ${same.map(({ id }) => id).join(", ")}. Delete the others at PipeCD.`,
+    `expected one application at ${place.repository}/${place.path} of its piped, found ${same.length}: ${same.map(({ id }) => id).join(", ")}. Delete the others in PipeCD.`,
     retryMillis,
   );
 }
@@ -165,7 +165,7 @@ const byPlugin = ({ deployTargets }: Pick<Place, "deployTargets">): { deployTarg
     ? {}
     : { deployTargets: Object.fromEntries(deployTargets.map(({ plugin, names }) => [plugin, names])) };
 
-/** Reverts changes made at PipeCD, and enables the application if it was disabled. */
+/** Reverts changes made in PipeCD, and enables the application if it was disabled. */
 async function refresh(
   record: ApplicationRecord,
   { pipedID, provider, configFilename, deployTargets }: Place,
@@ -175,7 +175,7 @@ async function refresh(
   if (record.disabled) {
     ctx.assertOwned();
     await applications.enable(record.id);
-    ctx.event("Normal", "Enabled", `enabled the application ${record.id}, which was disabled at PipeCD`);
+    ctx.event("Normal", "Enabled", `enabled the application ${record.id}, which was disabled in PipeCD`);
   }
   const isSame =
     record.pipedID === pipedID &&
@@ -193,7 +193,7 @@ async function refresh(
   ctx.event("Normal", "Updated", `PipeCD has changed the application ${record.id}`);
 }
 
-/** Waits for the repository. A piped reports all of them at startup; they arrive at PipeCD about a second later. */
+/** Waits for the repository. A piped reports all of them at startup; they arrive in PipeCD about a second later. */
 async function checkRepository(
   { status }: App,
   { pipedID, repository }: Place,

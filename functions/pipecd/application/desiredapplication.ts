@@ -1,4 +1,4 @@
-/** The desired registration of an application at PipeCD. */
+/** The desired registration of an application in PipeCD. */
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { since } from "../api/errors.ts";

@@ -1,4 +1,4 @@
-/** Replaced applications at PipeCD. The status lists them until PipeCD has deleted them. */
+/** Replaced applications in PipeCD. The status lists them until PipeCD has deleted them. */
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { unlessNotFound } from "../api/errors.ts";

@@ -1,4 +1,4 @@
-/** Places of applications at PipeCD, which identify them. Pure. */
+/** Places of applications in PipeCD, which identify them. Pure. */
 import { posix } from "node:path";
 import type { ApplicationRecord } from "../api/model.ts";
 import type { PipecdClient } from "../api/services.ts";
@@ -10,7 +10,7 @@ export type Place = Desired["registered"];
 type Status = NonNullable<Application["status"]>;
 /** A place as the status stores it. */
 export type StoredPlace = NonNullable<Status["registered"]>;
-/** An application at PipeCD that another one has replaced. */
+/** An application in PipeCD that another one has replaced. */
 export type Former = NonNullable<Status["former"]>[number];
 
 /** One configuration file of one agent. */
@@ -50,7 +50,7 @@ export function canUpdateTo(
   return (["name", "environmentID", "pipedID", "configFilename", "provider"] as const).every(stays);
 }
 
-/** All applications at PipeCD that belong to an object. */
+/** All applications in PipeCD that belong to an object. */
 export const idsOf = ({ status }: Pick<Application, "status">): readonly (string | undefined)[] => [
   status?.applicationID,
   ...(status?.former ?? []).map(({ applicationID }) => applicationID),

@@ -18,7 +18,7 @@ const at = "spec.config";
 const olderInterval = "60s";
 
 /**
- * The content of `piped-config.yaml`, for the agent with the id `pipedID` at PipeCD. Throws a `ConfigError` for fields that the
+ * The content of `piped-config.yaml`, for the agent with the id `pipedID` in PipeCD. Throws a `ConfigError` for fields that the
  * agent's version does not support.
  */
 export function pipedConfig(

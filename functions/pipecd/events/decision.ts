@@ -23,7 +23,7 @@ export interface Known {
 export interface Decision {
   /** The last event, with its current state. */
   readonly registered: Registered | undefined;
-  /** Whether it is the known event, another one, or missing at PipeCD. */
+  /** Whether it is the known event, another one, or missing in PipeCD. */
   readonly found: "same" | "adopted" | "lost";
   /** Whether to register an event for the value. */
   readonly isDue: boolean;

@@ -53,22 +53,22 @@ const registered = z.object({
   deployTargets: z.array(z.object({ plugin: text, names: z.array(text) })).optional(),
 });
 
-/** An application at PipeCD. */
+/** An application in PipeCD. */
 export const Application = defineKind({
   group,
   version,
   kind: "Application",
-  description: "An application at PipeCD: a folder of a repository that an agent deploys.",
+  description: "An application in PipeCD: a folder of a repository that an agent deploys.",
   shortNames: ["papp"],
   categories: [category],
   spec: z
     .object({
-      name: nonEmpty.max(50).describe("Its name at PipeCD."),
-      description: text.optional().describe("Its description at PipeCD. From PipeCD v0.37.1."),
+      name: nonEmpty.max(50).describe("Its name in PipeCD."),
+      description: text.optional().describe("Its description in PipeCD. From PipeCD v0.37.1."),
       labels: z
         .record(z.string(), z.string())
         .optional()
-        .describe("Its labels at PipeCD. From PipeCD v0.37.1."),
+        .describe("Its labels in PipeCD. From PipeCD v0.37.1."),
       projectID,
       kind: z
         .string()
@@ -113,16 +113,16 @@ export const Application = defineKind({
       cel({ rule: "!(has(self.cloudProvider) && has(self.platformProvider))", message: providerMessage }),
     ),
   status: z.object({
-    applicationID: text.optional().describe("Its id at PipeCD."),
-    pipedID: text.optional().describe("Id at PipeCD of the agent that deploys it."),
-    registered: registered.optional().describe("The last registration at PipeCD."),
+    applicationID: text.optional().describe("Its id in PipeCD."),
+    pipedID: text.optional().describe("Id in PipeCD of the agent that deploys it."),
+    registered: registered.optional().describe("The last registration with PipeCD."),
     registering: registered
       .optional()
       .describe("The registration in progress. No other Application registers at this place."),
     former: z
       .array(z.object({ applicationID: text, registered }))
       .optional()
-      .describe("Replaced applications at PipeCD, until they are deleted there."),
+      .describe("Replaced applications in PipeCD, until they are deleted there."),
     ...synced,
     observedGeneration,
     conditions: conditions("Ready: PipeCD has the current spec."),

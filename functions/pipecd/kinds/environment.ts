@@ -1,4 +1,4 @@
-/** Environment: groups Applications at PipeCD. */
+/** Environment: groups Applications in PipeCD. */
 import { z } from "zod";
 import { defineKind, type ObjectOf } from "../../../bus/kube/kind.ts";
 import { category, group, version } from "../names.ts";
@@ -15,27 +15,27 @@ import {
   text,
 } from "./fields.ts";
 
-/** An environment at PipeCD; from v0.37.1 a label of applications. */
+/** An environment in PipeCD; from v0.37.1 a label of applications. */
 export const Environment = defineKind({
   group,
   version,
   kind: "Environment",
-  description: "An environment at PipeCD. From v0.37.1, the label env of applications replaces environments.",
+  description: "An environment in PipeCD. From v0.37.1, the label env of applications replaces environments.",
   shortNames: ["penv"],
   categories: [category],
   spec: z.object({
-    name: nonEmpty.max(100).describe("Its name at PipeCD."),
-    description: text.describe("Its description at PipeCD, which is set only at creation."),
+    name: nonEmpty.max(100).describe("Its name in PipeCD."),
+    description: text.describe("Its description in PipeCD, which is set only at creation."),
     projectID,
     insecure,
     controlPlaneRef: controlPlaneRef.optional(),
   }),
   status: z.object({
-    environmentID: text.optional().describe("Its id at PipeCD."),
+    environmentID: text.optional().describe("Its id in PipeCD."),
     registered: z
       .object({ name: text, projectID: text })
       .optional()
-      .describe("The last registration at PipeCD."),
+      .describe("The last registration with PipeCD."),
     ...synced,
     observedGeneration,
     conditions: conditions("Ready: PipeCD has it, or has no environments."),

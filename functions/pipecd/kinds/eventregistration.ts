@@ -1,4 +1,4 @@
-/** EventRegistration: registers an event at PipeCD for each new value, which event watchers of agents handle. */
+/** EventRegistration: registers an event with PipeCD for each new value, which event watchers of agents handle. */
 import { z } from "zod";
 import { defineKind, type ObjectOf } from "../../../bus/kube/kind.ts";
 import { category, group, version } from "../names.ts";
@@ -18,7 +18,7 @@ import {
   time,
 } from "./fields.ts";
 
-/** States of an event at PipeCD. */
+/** States of an event in PipeCD. */
 const eventStates = ["NotHandled", "Succeeded", "Failed", "Outdated"] as const;
 export type EventState = (typeof eventStates)[number];
 
@@ -31,13 +31,13 @@ const identity = {
   digest: text.describe("A digest of the data."),
 };
 
-/** Registers an event at PipeCD for each new value. */
+/** Registers an event with PipeCD for each new value. */
 export const EventRegistration = defineKind({
   group,
   version,
   kind: "EventRegistration",
   description:
-    "Registers an event at PipeCD for each new value: the image that a RemoteSync has built, or text. The event watcher of an agent can commit and deploy the value.",
+    "Registers an event with PipeCD for each new value: the image that a RemoteSync has built, or text. The event watcher of an agent can commit and deploy the value.",
   shortNames: ["pevent"],
   categories: [category],
   spec: z.object({
@@ -80,9 +80,9 @@ export const EventRegistration = defineKind({
       .object({
         ...identity,
         data: text.describe("Its data. Anything that looks like a credential is redacted."),
-        eventID: text.describe("Its id at PipeCD."),
+        eventID: text.describe("Its id in PipeCD."),
         time: time.describe("When it was registered."),
-        state: z.enum(eventStates).describe("State of the event at PipeCD."),
+        state: z.enum(eventStates).describe("State of the event in PipeCD."),
         description: text.describe("PipeCD's description of the state."),
       })
       .optional()

@@ -138,7 +138,7 @@ export const secretSource = z.object({
 const named = (what: string) =>
   z.object({
     objectName: objectName.describe(`metadata.name of the ${what}, in this namespace.`),
-    name: nonEmpty.describe(`Its name at PipeCD: the spec.name of the ${what}.`),
+    name: nonEmpty.describe(`Its name in PipeCD: the spec.name of the ${what}.`),
   });
 export const environmentRef = named("Environment");
 export const pipedRef = named("Piped");
@@ -160,7 +160,7 @@ export const apiKeySecretRef = z
   .describe("An API key of the project, used instead of the control plane's own. From PipeCD v0.44.0.");
 
 export const version = nonEmpty.max(128);
-export const projectID = nonEmpty.max(100).describe("The project at PipeCD.");
+export const projectID = nonEmpty.max(100).describe("The project in PipeCD.");
 export const insecure = z
   .boolean()
   .optional()

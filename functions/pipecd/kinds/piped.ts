@@ -28,7 +28,7 @@ export const Piped = defineKind({
   group,
   version: apiVersion,
   kind: "Piped",
-  description: "An agent of PipeCD, registered at the control plane and running in a pod.",
+  description: "An agent of PipeCD, registered with the control plane and running in a pod.",
   // The agent has all permissions in the cluster, and so does anyone who can use its ServiceAccount.
   writers: "cluster-admin",
   shortNames: ["ppd"],
@@ -38,8 +38,8 @@ export const Piped = defineKind({
     version: version.describe(
       "Version of PipeCD: v0.8.0 to v0.9.0, or v0.37.1 and later; PipeCD v1 from v1.0.0-rc4.",
     ),
-    name: nonEmpty.max(100).describe("Its name at PipeCD."),
-    description: text.describe("Its description at PipeCD."),
+    name: nonEmpty.max(100).describe("Its name in PipeCD."),
+    description: text.describe("Its description in PipeCD."),
     projectID,
     environmentRef: environmentRef
       .optional()
@@ -54,8 +54,8 @@ export const Piped = defineKind({
     config: pipedConfig.describe("The agent's own configuration."),
   }),
   status: z.object({
-    pipedID: text.optional().describe("Its id at PipeCD."),
-    environmentID: text.optional().describe("Ids of its environments at PipeCD, separated by commas."),
+    pipedID: text.optional().describe("Its id in PipeCD."),
+    environmentID: text.optional().describe("Ids of its environments in PipeCD, separated by commas."),
     registered: z
       .object({
         name: text,
@@ -64,7 +64,7 @@ export const Piped = defineKind({
         environmentID: text.optional(),
       })
       .optional()
-      .describe("The last registration at PipeCD."),
+      .describe("The last registration with PipeCD."),
     registering: z
       .object({ name: text, projectID: text, keyID: text })
       .optional()
@@ -72,7 +72,7 @@ export const Piped = defineKind({
     former: z
       .array(z.object({ pipedID: text, projectID: text }))
       .optional()
-      .describe("Replaced agents at PipeCD, until they are disabled there."),
+      .describe("Replaced agents in PipeCD, until they are disabled there."),
     availableReplicas: count.optional().describe("Number of available pods."),
     connection: z
       .enum(["ONLINE", "OFFLINE", "UNKNOWN"])

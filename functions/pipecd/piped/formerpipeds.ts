@@ -1,4 +1,4 @@
-/** Replaced pipeds at PipeCD. The status lists them until PipeCD has disabled them. */
+/** Replaced pipeds in PipeCD. The status lists them until PipeCD has disabled them. */
 import type { Stored } from "../../../bus/kube/object.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import type { PipecdClient } from "../api/services.ts";
@@ -7,7 +7,7 @@ import { type ControlPlane, Piped } from "../kinds.ts";
 import { openServer } from "../server/openserver.ts";
 import { callerFor, type RetireResult, retireAll, writeRetired } from "../server/replacedregistrations.ts";
 
-/** Id and project of a piped at PipeCD. */
+/** Id and project of a piped in PipeCD. */
 export type Former = NonNullable<NonNullable<Piped["status"]>["former"]>[number];
 
 /** The pipeds that `id` replaces: those in the status, and `more`. */
@@ -22,7 +22,7 @@ export function formerOf(
   return [...found.values()];
 }
 
-/** All pipeds at PipeCD that belong to an object. */
+/** All pipeds in PipeCD that belong to an object. */
 export const idsOf = ({ status }: Pick<Piped, "status">): readonly (string | undefined)[] => [
   status?.pipedID,
   ...(status?.former ?? []).map(({ pipedID }) => pipedID),

@@ -1,4 +1,4 @@
-/** Finalizes a Piped: stops its pod, disables it at PipeCD, and deletes its cluster-scoped objects. */
+/** Finalizes a Piped: stops its pod, disables it in PipeCD, and deletes its cluster-scoped objects. */
 import { isMarkedBy } from "../../../bus/kube/clusterchild.ts";
 import { isForbidden } from "../../../bus/kube/errors.ts";
 import { Secret } from "../../../bus/kube/kind.ts";
@@ -49,7 +49,7 @@ export async function finalizePiped(piped: Stored<Piped>, ctx: Context): Promise
   return undefined;
 }
 
-/** Pipeds at PipeCD that belong to this object, from its status and its Secret. */
+/** Pipeds in PipeCD that belong to this object, from its status and its Secret. */
 async function knownOf(piped: Stored<Piped>, { live }: Context): Promise<readonly Former[]> {
   const { metadata, spec, status } = piped;
   const secret = await live.get(Secret, metadata.name).catch((error: unknown) => {

@@ -1,5 +1,5 @@
 /**
- * Registers a piped at PipeCD exactly once, and stores its key.
+ * Registers a piped with PipeCD exactly once, and stores its key.
  *
  * Each registration call creates another piped and returns its key only once. If a worker dies before it has written the Secret,
  * the next attempt finds the piped by its name and requests a new key.
@@ -105,9 +105,9 @@ async function endOlderKeys(
   ctx: Context,
 ): Promise<Stored<SecretObject>> {
   if (!hasOlderKeys(secret)) return secret;
-  if (keyIDs.length > 1 && pipeds.endOldKeys) {
+  if (keyIDs.length > 1 && pipeds.disableOldKeys) {
     ctx.assertOwned();
-    await pipeds.endOldKeys(id);
+    await pipeds.disableOldKeys(id);
     ctx.event("Normal", "KeysRevoked", `PipeCD has disabled the older keys of the piped ${id}`);
   }
   return withoutOlderKeys(secret, ctx);
@@ -148,7 +148,7 @@ async function recordLoss(
   ]);
 }
 
-/** Reverts changes made at PipeCD, and enables the piped if it was disabled. */
+/** Reverts changes made in PipeCD, and enables the piped if it was disabled. */
 async function refresh(
   { id, disabled, ...record }: PipedRecord,
   { name, description }: Desired,
@@ -158,16 +158,16 @@ async function refresh(
   if (disabled) {
     ctx.assertOwned();
     await pipeds.enable(id);
-    ctx.event("Normal", "Enabled", `enabled the piped ${id}, which was disabled at PipeCD`);
+    ctx.event("Normal", "Enabled", `enabled the piped ${id}, which was disabled in PipeCD`);
   }
   if (pipeds.update === undefined || (record.name === name && record.description === description)) return;
   ctx.assertOwned();
   await pipeds.update(id, { name, description });
-  ctx.event("Normal", "Updated", `updated the piped ${id} (${name}) at PipeCD`);
+  ctx.event("Normal", "Updated", `updated the piped ${id} (${name}) in PipeCD`);
 }
 
 /**
- * A piped at PipeCD whose key is lost and that this object can adopt: the only one of that name that belongs to no other object.
+ * A piped in PipeCD whose key is lost and that this object can adopt: the only one of that name that belongs to no other object.
  * Throws a `BlockedError` if there are several.
  */
 async function adoptableRecord(
@@ -188,7 +188,7 @@ async function adoptableRecord(
   if (same.length <= 1) return same[0];
   throw new BlockedError(
     "Ambiguous",
-    `expected one piped ${name} at PipeCD, found ${same.length}: ${same.map(({ id }) => id).join(", ")}. Disable the others, or change spec.name.`,
+    `expected one piped ${name} in PipeCD, found ${same.length}: ${same.map(({ id }) => id).join(", ")}. Disable the others, or change spec.name.`,
     retryMillis,
   );
 }
@@ -205,7 +205,7 @@ async function adopt(
   const keyID = newKeyID();
   const key = await client.pipeds.newKey(id, keyID);
   ctx.event("Normal", "Adopted", `adopted the piped ${id}, which PipeCD already had, with a new key`);
-  const hasOlder = client.pipeds.endOldKeys !== undefined;
+  const hasOlder = client.pipeds.disableOldKeys !== undefined;
   return { id, projectID: desired.projectID, key, keyID, hasOlder };
 }
 
@@ -218,7 +218,7 @@ async function add(
   ctx.assertOwned();
   const environmentIDs = environmentID === undefined ? [] : [environmentID];
   const issued = await pipeds.register({ name, description, environmentIDs, keyID });
-  ctx.event("Normal", "Registered", `registered the piped ${name} at PipeCD as ${issued.id}`);
+  ctx.event("Normal", "Registered", `registered the piped ${name} with PipeCD as ${issued.id}`);
   return { ...issued, projectID, hasOlder: false };
 }
 

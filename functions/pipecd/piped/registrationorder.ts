@@ -1,5 +1,5 @@
 /**
- * Several Pipeds may have the same name at PipeCD, which does not record the owner of a piped. So they register one after the other:
+ * Several Pipeds may have the same name in PipeCD, which does not record the owner of a piped. So they register one after the other:
  * each announces its registration, and of those that see each other's announcement the oldest goes first.
  */
 import type { Stored } from "../../../bus/kube/object.ts";

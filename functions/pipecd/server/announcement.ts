@@ -1,6 +1,6 @@
 /**
  * Announces a registration before the call. If the worker dies during the call, the next owner finds the announcement and checks
- * at PipeCD whether the registration exists, also when the object is being deleted.
+ * in PipeCD whether the registration exists, also when the object is being deleted.
  */
 import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import type { Condition, KubeObject } from "../../../bus/kube/object.ts";
@@ -8,7 +8,7 @@ import { ready } from "./dependent.ts";
 
 /** Conditions from before the call until its outcome is in the status. `current` describes the live registration. */
 export function announcement(current: string | undefined): readonly ConditionUpdate[] {
-  const message = `registering at PipeCD${current === undefined ? "" : `: until then, ${current}`}`;
+  const message = `registering with PipeCD${current === undefined ? "" : `: until then, ${current}`}`;
   return [
     { type: "Registered", status: "Unknown", reason: "Registering", message },
     ready("False", "Registering", message),

@@ -16,7 +16,7 @@ import { annotations } from "../names.ts";
 import { isSyncDue, syncedStatus, untilSync } from "./dependent.ts";
 import { openServer } from "./openserver.ts";
 
-/** Name of the keys at PipeCD. */
+/** Name of the keys in PipeCD. */
 const keyName = "denrei";
 const conditionType = "APIKeysReady";
 

@@ -1,5 +1,5 @@
 /**
- * Deregisters a deleted object at its control plane. If the control plane is gone or will not come back, the object is released
+ * Deregisters a deleted object with its control plane. If the control plane is gone or will not come back, the object is released
  * without it, so that no deletion hangs forever.
  */
 import type { Kind } from "../../../bus/kube/kind.ts";

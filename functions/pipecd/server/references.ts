@@ -1,4 +1,4 @@
-/** References to other objects, by object name and by the name registered at PipeCD. */
+/** References to other objects, by object name and by the name registered with PipeCD. */
 import type { Kind } from "../../../bus/kube/kind.ts";
 import type { Condition, KubeObject, Stored } from "../../../bus/kube/object.ts";
 import type { Context } from "../../../bus/worker/function.ts";
@@ -16,7 +16,7 @@ type Referenced = KubeObject<
 >;
 
 /**
- * The referenced object of the same project, if it is ready. With `isSettled`, being registered at PipeCD is enough. Throws a
+ * The referenced object of the same project, if it is ready. With `isSettled`, being registered with PipeCD is enough. Throws a
  * {@link WaitingError} otherwise: a change of the object triggers a reconcile.
  */
 export async function referenced<T extends Referenced>(

@@ -70,7 +70,7 @@ describe.each(["C", "L0"] as const)("the client of profile %s", (profile) => {
     const latestID = randomUUID();
     const latest = await pipeds.newKey(id, latestID);
     expect((await find())?.keyIDs[0]).toBe(latestID);
-    await pipeds.endOldKeys?.(id);
+    await pipeds.disableOldKeys?.(id);
     expect(new Set((await find())?.keyIDs)).toEqual(new Set([latestID]));
     // A server uses its cached piped until it receives an unknown key.
     await report(id, latest);

@@ -53,7 +53,7 @@ const ofStore = ({ spec, status }: Minio | Mongo | Mysql): readonly Fact[] => [
 const ofPiped = (piped: Piped): readonly Fact[] => [
   ["Connection", <Connection key="connection" of={piped} />],
   ["Version", piped.spec.version],
-  ["At PipeCD", piped.spec.name],
+  ["Name in PipeCD", piped.spec.name],
   ["Project", piped.spec.projectID],
   ["ID", piped.status?.pipedID],
   ["Environment", link(piped, environments, piped.spec.environmentRef?.objectName)],
@@ -61,14 +61,14 @@ const ofPiped = (piped: Piped): readonly Fact[] => [
 ];
 
 const ofEnvironment = ({ spec, status }: Environment): readonly Fact[] => [
-  ["At PipeCD", spec.name],
+  ["Name in PipeCD", spec.name],
   ["Description", spec.description],
   ["Project", spec.projectID],
   ["ID", status?.environmentID],
 ];
 
 const ofApplication = (application: Application): readonly Fact[] => [
-  ["At PipeCD", application.spec.name],
+  ["Name in PipeCD", application.spec.name],
   ["Project", application.spec.projectID],
   ["ID", application.status?.applicationID],
   ["Kind", application.spec.kind],
@@ -84,7 +84,7 @@ const ofEventRegistration = ({ spec, status, metadata }: EventRegistration): rea
   const address = remoteSync && `/builds/${namespace}/${remoteSync.name}`;
   const registered = status?.registered;
   return [
-    ["At PipeCD", spec.name],
+    ["Name in PipeCD", spec.name],
     [
       "Labels",
       Object.entries(spec.labels ?? {})

@@ -34,17 +34,17 @@ const pipedColumns: readonly Column<Stored<Piped>>[] = [
   ["Connection", (piped) => <Connection of={piped} />],
 ];
 const environmentColumns: readonly Column<Stored<Environment>>[] = [
-  ["At PipeCD", ({ spec }) => spec.name],
+  ["Name in PipeCD", ({ spec }) => spec.name],
   ["Project", ({ spec }) => spec.projectID],
 ];
 const applicationColumns: readonly Column<Stored<Application>>[] = [
-  ["At PipeCD", ({ spec }) => spec.name],
+  ["Name in PipeCD", ({ spec }) => spec.name],
   ["Kind", ({ spec }) => spec.kind],
   ["Piped", ({ spec }) => spec.pipedRef.objectName],
   ["Path", ({ spec }) => <code class="cut">{`${spec.repository}: ${spec.path}`}</code>],
 ];
 const registrationColumns: readonly Column<Stored<EventRegistration>>[] = [
-  ["At PipeCD", ({ spec }) => spec.name],
+  ["Name in PipeCD", ({ spec }) => spec.name],
   ["Project", ({ spec }) => spec.projectID],
   ["Source", ({ spec }) => sourceOf(spec)],
   ["Event", ({ status }) => <EventState of={status} />],
