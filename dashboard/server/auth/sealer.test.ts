@@ -31,11 +31,11 @@ test("data for one purpose cannot be opened for another", async () => {
 test("detects a change of any character", async () => {
   const { seal, open } = sealer(() => [a], cookie);
   const sealed = await seal(JSON.stringify({ id: "of a session" }));
-  const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.+/=% é\0";
+  const characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.+/=% é\0";
   await fc.assert(
     fc.asyncProperty(
       fc.nat({ max: sealed.length - 1 }),
-      fc.constantFrom(...letters),
+      fc.constantFrom(...characters),
       fc.constantFrom("replace", "insert", "cut"),
       async (at, letter, how) => {
         fc.pre(how !== "replace" || sealed[at] !== letter);
@@ -53,8 +53,8 @@ test("detects a change of the unused bits of a part's last character", async () 
   const sealed = await seal("text");
   // 16 bytes in 22 characters: the last four bits are unused.
   const [last = ""] = sealed.slice(-1);
-  const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-  const other = letters[letters.indexOf(last) ^ 1];
+  const characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  const other = characters[characters.indexOf(last) ^ 1];
   expect(Buffer.from(`${sealed.slice(0, -1)}${other}`.split(".")[4] ?? "", "base64url")).toEqual(
     Buffer.from(sealed.split(".")[4] ?? "", "base64url"),
   );

@@ -71,9 +71,9 @@ export async function replayDeadLetter(
   key: ObjectKey,
 ): Promise<void> {
   const { bus, cluster } = context;
-  const letters = deadLettersOf(context, fn, key);
-  if ((await letters.get(key)) === undefined) throw notFound(fn, key);
-  await letters.replay(ticketQueue(bus, { fn, cluster }, { replica: "denrei-dashboard" }), key);
+  const stored = deadLettersOf(context, fn, key);
+  if ((await stored.get(key)) === undefined) throw notFound(fn, key);
+  await stored.replay(ticketQueue(bus, { fn, cluster }, { replica: "denrei-dashboard" }), key);
 }
 
 /** Accepts only known functions, because the name becomes part of a subject. */

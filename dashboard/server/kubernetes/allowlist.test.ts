@@ -222,16 +222,16 @@ test("a Build can be rebuilt, but not changed otherwise", () => {
   fc.assert(
     fc.property(fc.oneof(texts, fc.jsonValue()), more, more, more, (value, annotations, metadata, beside) => {
       const others = [annotations, metadata, beside];
-      const wanted = { metadata: { annotations: { [kpack.rebuild]: value } } };
+      const desired = { metadata: { annotations: { [kpack.rebuild]: value } } };
       // Through JSON, which can contain a key that no literal can.
       const body = JSON.parse(
         JSON.stringify({
           ...beside,
-          metadata: { ...metadata, annotations: { ...annotations, ...wanted.metadata.annotations } },
+          metadata: { ...metadata, annotations: { ...annotations, ...desired.metadata.annotations } },
         }),
       );
       const taken = rebuild.safeParse(body);
-      if (taken.success) expect(taken.data).toEqual(wanted);
+      if (taken.success) expect(taken.data).toEqual(desired);
       const isBare = others.every((one) => Object.keys(one).length === 0);
       const isTime = typeof value === "string" && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value);
       expect(taken.success).toBe(isBare && isTime);

@@ -59,7 +59,7 @@ interface StepState {
   readonly tone: Tone;
   readonly word: string;
   /** When its log is shown. */
-  readonly opens: "by itself" | "when asked" | "never";
+  readonly opens: "automatically" | "when asked" | "never";
 }
 
 const hasFailed = ({ state }: ContainerStatus): boolean => (state?.terminated?.exitCode ?? 0) !== 0;
@@ -69,9 +69,9 @@ function stateOf({ state }: ContainerStatus, isOver: boolean): StepState {
     const { exitCode } = state.terminated;
     return exitCode === 0
       ? { tone: "good", word: "Done", opens: "when asked" }
-      : { tone: "bad", word: `Failed with exit code ${exitCode}`, opens: "by itself" };
+      : { tone: "bad", word: `Failed with exit code ${exitCode}`, opens: "automatically" };
   }
-  if (state?.running) return { tone: "busy", word: "Running", opens: "by itself" };
+  if (state?.running) return { tone: "busy", word: "Running", opens: "automatically" };
   return { tone: "off", word: isOver ? "Not run" : "Waiting", opens: "never" };
 }
 
@@ -86,7 +86,7 @@ function Step({
 }) {
   const id = useId();
   const [chosen, setChosen] = useState<"open" | "closed">();
-  const isOpen = opens !== "never" && (chosen ?? (opens === "by itself" ? "open" : "closed")) === "open";
+  const isOpen = opens !== "never" && (chosen ?? (opens === "automatically" ? "open" : "closed")) === "open";
   const { startedAt, finishedAt } = state?.terminated ?? { startedAt: state?.running?.startedAt };
   return (
     <li>

@@ -60,7 +60,7 @@ export function GitHubList() {
 const appColumns: readonly Column<Stored<GitHubApp | ClusterGitHubApp>>[] = [
   healthColumn,
   ["App ID", ({ spec }) => <code>{spec.appID}</code>],
-  ["At GitHub", ({ spec, status }) => <OutLink to={appPage(spec, status?.slug)} />],
+  ["On GitHub", ({ spec, status }) => <OutLink to={appPage(spec, status?.slug)} />],
   ["Rules", ({ spec }) => (spec.allowed ? `${spec.allowed.length} in spec.allowed` : "none")],
   createdColumn,
 ];

@@ -39,7 +39,9 @@ export function DeadLetterScreen() {
         trail={[deadLettersAddress(), "Dead letters"]}
         status={!replayed && value && <Status tone="bad">{humanize(value.reason)}</Status>}
       >
-        {value && !replayed && <Replay letters={[value]} label="Replay" onDone={() => setReplayed(value)} />}
+        {value && !replayed && (
+          <Replay deadLetters={[value]} label="Replay" onDone={() => setReplayed(value)} />
+        )}
       </Head>
       {replayed && <ReplayResult of={replayed} onAgain={again} />}
       {replayed ? (

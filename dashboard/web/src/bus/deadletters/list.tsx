@@ -26,7 +26,7 @@ export function DeadLetters() {
       <Head title="Dead letters">
         {shown.length > 0 && (
           <Replay
-            letters={shown}
+            deadLetters={shown}
             label={shown.length === 1 ? "Replay the one shown" : `Replay all ${shown.length} shown`}
             onDone={result.reload}
           />

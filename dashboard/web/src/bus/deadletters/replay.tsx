@@ -9,18 +9,18 @@ import { plural } from "../numbers.ts";
 
 /** A button that replays dead letters after a confirmation. Disabled with a reason if the user may replay none of them. */
 export function Replay({
-  letters,
+  deadLetters,
   label,
   onDone,
 }: {
-  letters: readonly DeadLetterItem[];
+  deadLetters: readonly DeadLetterItem[];
   label: string;
   /** Called if at least one was replayed. */
   onDone: () => void;
 }) {
   const [isConfirming, setConfirming] = useState(false);
   const why = useId();
-  const allowed = letters.filter(({ mayReplay }) => mayReplay);
+  const allowed = deadLetters.filter(({ mayReplay }) => mayReplay);
   const isAllowed = allowed.length > 0;
   return (
     <div class="replay">
@@ -35,14 +35,14 @@ export function Replay({
       </button>
       {!isAllowed && (
         <p id={why} class="quiet small">
-          You cannot replay dead letters {namesOf(letters)}. You need the right to create{" "}
+          You cannot replay dead letters {namesOf(deadLetters)}. You need the right to create{" "}
           <code>deadletters/replay</code> there, which the role <code>edit</code> includes.
         </p>
       )}
       {isConfirming && (
         <Question
-          letters={allowed}
-          left={letters.length - allowed.length}
+          deadLetters={allowed}
+          left={deadLetters.length - allowed.length}
           onClose={() => setConfirming(false)}
           onDone={onDone}
         />
@@ -52,31 +52,32 @@ export function Replay({
 }
 
 /** The namespaces of dead letters: `in team-a and team-b`. */
-function namesOf(letters: readonly DeadLetterItem[]): string {
-  const names = [...new Set(letters.map(({ object }) => object.namespace || "the cluster"))].sort();
+function namesOf(deadLetters: readonly DeadLetterItem[]): string {
+  const names = [...new Set(deadLetters.map(({ object }) => object.namespace || "the cluster"))].sort();
   return `in ${new Intl.ListFormat("en-US").format(names)}`;
 }
 
 function Question({
-  letters,
+  deadLetters,
   left,
   onClose,
   onDone,
 }: {
-  letters: readonly DeadLetterItem[];
+  deadLetters: readonly DeadLetterItem[];
   /** Number of dead letters that the user may not replay. */
   left: number;
   onClose: () => void;
   onDone: () => void;
 }) {
   const [isSending, setSending] = useState(false);
-  const [only] = letters;
-  const what = letters.length === 1 && only ? only.object.name : plural(letters.length, "dead letter");
+  const [only] = deadLetters;
+  const what =
+    deadLetters.length === 1 && only ? only.object.name : plural(deadLetters.length, "dead letter");
 
   async function send(): Promise<void> {
     setSending(true);
-    const failures = await replay(letters);
-    const done = letters.length - failures.length;
+    const failures = await replay(deadLetters);
+    const done = deadLetters.length - failures.length;
     if (done > 0) {
       notify("good", `Requested ${done === 1 ? "the reconcile" : plural(done, "reconcile")}.`);
       onDone();
@@ -95,8 +96,8 @@ function Question({
         }}
       >
         <p>
-          {letters.length === 1 ? "The object is" : "The objects are"} reconciled again in the current state.
-          A reconcile that fails again becomes a dead letter again.{" "}
+          {deadLetters.length === 1 ? "The object is" : "The objects are"} reconciled again in the current
+          state. A reconcile that fails again becomes a dead letter again.{" "}
           {left > 0 && ` You cannot replay ${plural(left, "other")}.`}
         </p>
         <div class="actions">
@@ -113,9 +114,9 @@ function Question({
 }
 
 /** Replays one at a time, so that hundreds do not block other requests of the page. Resolves with the refusals. */
-async function replay(letters: readonly DeadLetterItem[]): Promise<readonly RequestError[]> {
+async function replay(deadLetters: readonly DeadLetterItem[]): Promise<readonly RequestError[]> {
   const failures: RequestError[] = [];
-  for (const { function: fn, object } of letters) {
+  for (const { function: fn, object } of deadLetters) {
     try {
       await request<Replayed>(`/api/bus${deadLetterPath(fn, object)}/replay`, { method: "POST" });
     } catch (error) {
