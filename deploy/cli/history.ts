@@ -67,12 +67,12 @@ function searchedFor(
 
 /** Finds a kind by its name or by the name of the function that reconciles it. */
 function kindNamed(name: string): { readonly group: string; readonly kind: string } {
-  const wanted = name.toLowerCase();
+  const lowerCase = name.toLowerCase();
   const known = functions.flatMap(kindsOf);
   const kind =
-    functions.find((fn) => fn.name === wanted)?.for ??
-    known.find(({ kind, group }) => wanted === (group === "" ? kind : `${kind}.${group}`).toLowerCase()) ??
-    known.find((one) => [one.kind.toLowerCase(), one.plural].includes(wanted));
+    functions.find((fn) => fn.name === lowerCase)?.for ??
+    known.find(({ kind, group }) => lowerCase === (group === "" ? kind : `${kind}.${group}`).toLowerCase()) ??
+    known.find((one) => [one.kind.toLowerCase(), one.plural].includes(lowerCase));
   if (kind === undefined)
     throw new UsageError(
       `unknown kind or function "${name}". Kinds: ${[...new Set(known.map((one) => one.kind))].sort().join(", ")}`,

@@ -73,11 +73,11 @@ export async function openEnvironment(options: EnvironmentOptions): Promise<Envi
 
 async function openExisting(
   cluster: ExistingCluster,
-  { dashboard: wanted, checkExisting }: EnvironmentOptions,
+  { dashboard: withDashboard, checkExisting }: EnvironmentOptions,
 ): Promise<Environment> {
   await checkExisting?.(cluster);
   const { kubeconfig, natsUrl } = cluster;
-  const dashboard = wanted ? existingDashboard() : undefined;
+  const dashboard = withDashboard ? existingDashboard() : undefined;
   const processes = await startLocalProcesses();
   return {
     origin: "existing",
@@ -98,14 +98,14 @@ async function openLocal({
   display,
   say,
   signal,
-  dashboard: wanted,
+  dashboard: withDashboard,
   local,
 }: EnvironmentOptions): Promise<Environment> {
   const notice = ignoredVariableNotice();
   if (notice !== undefined) say(notice);
   say("Starting a local platform:");
   let platform: LocalPlatform | undefined;
-  const dashboard = wanted ? await prepareDashboard({ say, signal }) : undefined;
+  const dashboard = withDashboard ? await prepareDashboard({ say, signal }) : undefined;
   platform = await startLocalPlatform({
     ...local,
     signal,

@@ -31,18 +31,18 @@ const times = async (root: string) =>
 
 test("builds a missing page, and rebuilds it only after a source changed", async () => {
   const root = await tree({ "dashboard/web/build.ts": program, [source]: "" });
-  let told = 0;
+  let builds = 0;
   const build = () =>
     builtPage({
       root,
       onBuild() {
-        told++;
+        builds++;
       },
     });
   expect(await build()).toBe(join(root, "dashboard/web/dist"));
-  expect([await times(root), told]).toEqual([1, 1]);
+  expect([await times(root), builds]).toEqual([1, 1]);
   await build();
-  expect([await times(root), told]).toEqual([1, 1]);
+  expect([await times(root), builds]).toEqual([1, 1]);
   const later = new Date(Date.now() + 60_000);
   await write(root, "bus/kube/object.test.ts", "");
   await utimes(join(root, "bus/kube/object.test.ts"), later, later);
@@ -51,7 +51,7 @@ test("builds a missing page, and rebuilds it only after a source changed", async
   // Saved while it is built: what was read may be older.
   await utimes(join(root, source), later, later);
   await build();
-  expect([await times(root), told]).toEqual([2, 2]);
+  expect([await times(root), builds]).toEqual([2, 2]);
 });
 
 test("builds once for concurrent callers", async () => {

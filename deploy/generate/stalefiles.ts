@@ -29,10 +29,10 @@ export async function staleFiles(root: string, desired: GeneratedFiles): Promise
 }
 
 /** Writes outdated files, removes those no longer generated, and returns both. */
-export async function writeFiles(root: string, wanted: GeneratedFiles): Promise<StaleFile[]> {
-  const stale = await staleFiles(root, wanted);
+export async function writeFiles(root: string, desired: GeneratedFiles): Promise<StaleFile[]> {
+  const stale = await staleFiles(root, desired);
   for (const { path } of stale) {
-    const text = wanted.get(path);
+    const text = desired.get(path);
     if (text === undefined) {
       await rm(join(root, path));
       continue;

@@ -66,9 +66,9 @@ async function applications(steps: PaasSteps, print: StepPrinter): Promise<void>
 }
 
 const isRunning =
-  (wanted: string) =>
+  (desired: string) =>
   (found: Application): boolean =>
-    isReady(found) && found.status?.currentImage === wanted;
+    isReady(found) && found.status?.currentImage === desired;
 
 async function songs(steps: PaasSteps, print: StepPrinter): Promise<void> {
   await create(steps, Hikawa, "hikawa", { spec: { intervalMillis: 2000 } });
