@@ -14,7 +14,7 @@ const resource = fc.record({
 const keyOf = ({ apiVersion, kind, name }: Pick<Resource, "apiVersion" | "kind" | "name">) =>
   [apiVersion.includes("/") ? apiVersion.split("/")[0] : "", kind, name].join("/");
 const resources = fc.uniqueArray(resource, { selector: keyOf });
-const wantedOf = (list: readonly Resource[]) =>
+const plannedOf = (list: readonly Resource[]) =>
   list.map(({ apiVersion, kind, name, namespace }) => ({
     apiVersion,
     kind,
@@ -25,10 +25,10 @@ const keys = (list: readonly Resource[]) => list.map(keyOf).sort();
 test("announces existing and desired objects, each once", () => {
   fc.assert(
     fc.property(resources, resources, (before, desired) => {
-      const list = withPlanned(before, wantedOf(desired));
+      const list = withPlanned(before, plannedOf(desired));
       expect(keys(list)).toEqual([...new Set([...keys(before), ...keys(desired)])].sort());
       expect(list.slice(0, before.length), "existing entries stay unchanged").toEqual(before);
-      expect(withPlanned(list, wantedOf(desired)), "it is announced once").toBe(list);
+      expect(withPlanned(list, plannedOf(desired)), "it is announced once").toBe(list);
     }),
   );
 });
@@ -36,7 +36,7 @@ test("announces existing and desired objects, each once", () => {
 test("splits announced objects into obsolete and desired ones, whatever the versions", () => {
   fc.assert(
     fc.property(resources, resources, (before, desired) => {
-      const gone = keys(obsolete(withPlanned(before, wantedOf(desired)), wantedOf(desired)));
+      const gone = keys(obsolete(withPlanned(before, plannedOf(desired)), plannedOf(desired)));
       expect(gone).toEqual(keys(before).filter((key) => !keys(desired).includes(key)));
     }),
   );

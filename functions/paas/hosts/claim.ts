@@ -11,11 +11,11 @@ import { HostClaim } from "../kinds/hostclaim.ts";
 import { retryMillis } from "../retry.ts";
 import { claimName, wildcardsOver } from "./names.ts";
 import {
-  barred,
   type HostsConfig,
   isAllowed,
   isBefore,
   isHolder,
+  notAllowed,
   permissionHint,
   type Refusal,
   serves,
@@ -47,7 +47,7 @@ export async function claimHosts(
   const others = () => (served ??= servedHosts(ctx));
   for (const host of hosts) {
     const refusal =
-      barred(config, ctx.key.namespace, host) ?? (await claimHost(app, host, { config, others }, ctx));
+      notAllowed(config, ctx.key.namespace, host) ?? (await claimHost(app, host, { config, others }, ctx));
     if (refusal === undefined) granted.push(host);
     else refusals.push(refusal);
   }
@@ -137,7 +137,7 @@ async function olderHolder(
   for (const { namespace, name } of await read.find("host", host)) {
     if (namespace === key.namespace && name === key.name) continue;
     const other = await read.get(Application, name, namespace);
-    if (other === undefined || !isHolder(other, host) || barred(config, namespace, host)) continue;
+    if (other === undefined || !isHolder(other, host) || notAllowed(config, namespace, host)) continue;
     if (!serves(app, host) || isBefore(other, app)) return other;
   }
   return undefined;

@@ -39,7 +39,7 @@ export const permissionHint = (namespace: string, host: string): string =>
   `an administrator can add ${JSON.stringify(host)} to hosts.allowed.${namespace} in the ConfigMap ${siteName} of ${platformNamespace}`;
 
 /** Why a namespace may not have a host, owned or not: wildcards and reserved hosts need a permission. */
-export function barred(config: HostsConfig, namespace: string, host: string): Refusal | undefined {
+export function notAllowed(config: HostsConfig, namespace: string, host: string): Refusal | undefined {
   const refusal = (message: string): Refusal => ({ host, reason: "HostNotAllowed", message });
   if (!isHost(host)) return refusal(`${JSON.stringify(host)} is not a host name`);
   if (isAllowed(config, namespace, host)) return undefined;

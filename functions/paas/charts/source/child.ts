@@ -10,7 +10,7 @@ import { ChartError } from "../chart.ts";
 
 /** Limits of a process. */
 export interface Limits {
-  /** Limit of the JavaScript heap. Buffers and Node itself may use {@link besideHeap} more. */
+  /** Limit of the JavaScript heap. Buffers and Node itself may use {@link nonHeapMegabytes} more. */
   readonly heapMegabytes: number;
   /** Maximum length of an answer. Characters. */
   readonly maxOutput: number;
@@ -32,7 +32,7 @@ export interface ChartProcess {
   end(): Promise<void>;
 }
 
-const besideHeap = 192;
+const nonHeapMegabytes = 192;
 /** Length of the kept output, for messages about a process that died. */
 const keptErrors = 4096;
 
@@ -116,7 +116,7 @@ class Child implements ChartProcess {
   async ask(question: object | undefined, deadlineMillis: number): Promise<unknown> {
     this.#ref();
     const late = setTimeout(() => this.#fail(timedOut(deadlineMillis)), deadlineMillis);
-    const unwatch = watchMemory(this.pid, this.#limits.heapMegabytes + besideHeap, () =>
+    const unwatch = watchMemory(this.pid, this.#limits.heapMegabytes + nonHeapMegabytes, () =>
       this.#fail(outOfMemory(this.#limits)),
     );
     try {
