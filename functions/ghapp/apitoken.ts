@@ -19,7 +19,7 @@ import { changeOf } from "./renewal.ts";
 export { Installation } from "./kinds.ts";
 export type { Access } from "./permissions.ts";
 
-/** A token for the API of one GitHub. */
+/** A token for the API of one GitHub server. */
 export interface ApiToken {
   readonly token: string;
   /** The web address of a GitHub Enterprise Server; undefined for github.com. */
@@ -44,7 +44,7 @@ const tokens = new Recent<{ readonly token: string; readonly expires: number }>(
   limit: 1000,
 });
 
-/** Whether functions use tokens of their own for GitHub's API, instead of the one in the Installation's Secret. */
+/** Whether functions mint their own tokens for GitHub's API instead of using the one in the Installation's Secret. */
 export const hasApiTokens = ({ spec }: Stored<Installation>): boolean => spec.apiPermissions !== undefined;
 
 /** A token of an Installation for which {@link hasApiTokens} is true. Throws a `BlockedError` when the App does not allow it, or GitHub refuses. */
@@ -56,7 +56,7 @@ export async function apiTokenOf(
   const app = await appOf(installation, ctx);
   const rules = await rulesOf(app, installation, ctx);
   if (typeof rules === "string") throw notAllowed(app, rules);
-  // A change of the rules, the spec, the access, or the installation needs another token.
+  // The token depends on the rules, the spec, the access, and the installation.
   const { uid } = installation.metadata;
   const id = digestOf(
     [uid, installation.spec, changeOf(installation), app.metadata.uid, app.spec, access],

@@ -1,4 +1,4 @@
-/** GitHubApp and ClusterGitHubApp: checks the App's key, and has GitHub redeliver webhooks that did not arrive. */
+/** GitHubApp and ClusterGitHubApp: checks the App's key, and requests redelivery of missed webhooks. */
 
 import type { GitHubAppClient } from "../../bus/github/app.ts";
 import { withGitHub } from "../../bus/github/blocked.ts";
@@ -15,7 +15,7 @@ import { backfill } from "./backfill.ts";
 import { clientOf, keyOf, keySecretOf } from "./connect.ts";
 import type { GitHubApp } from "./kinds.ts";
 
-/** Interval of checks for webhooks that did not arrive. */
+/** How often to check for missed webhooks. */
 const backfillMillis = minutes(5);
 /** The recorded time advances in steps, because each write of the status enqueues the App's Installations. */
 const checkedStepMillis = minutes(60);
@@ -81,7 +81,7 @@ function deliveredAs(missing: number, refused: number): ConditionUpdate {
   return { type, status: "True", reason: "Delivered", message: "" };
 }
 
-/** Has GitHub redeliver webhooks that did not arrive. A failure does not affect the App's readiness. */
+/** Requests redelivery of missed webhooks. A failure does not affect the App's readiness. */
 async function deliver(
   app: Stored<GitHubApp>,
   client: GitHubAppClient,

@@ -1,6 +1,6 @@
 /**
- * Redelivers webhooks that did not arrive. GitHub delivers each webhook once, and lists the attempts for three days. A redelivery has
- * to be requested. https://docs.github.com/en/webhooks/using-webhooks/handling-failed-webhook-deliveries
+ * Requests redelivery of missed webhooks. GitHub delivers each webhook once, lists the attempts for three days, and redelivers only
+ * on request. https://docs.github.com/en/webhooks/using-webhooks/handling-failed-webhook-deliveries
  */
 import type { GitHubAppClient, HookDelivery } from "../../bus/github/app.ts";
 import { GitHubRefusedError } from "../../bus/github/errors.ts";
@@ -39,7 +39,7 @@ export function backfillOf(attempts: readonly Attempt[], now: number): Backfill 
   let refused = 0;
   let until = now - graceMillis;
   for (const [, tries] of Map.groupBy(attempts, ({ guid }) => guid)) {
-    // Without its first attempt in the list, a webhook is too old.
+    // If the list lacks the first attempt, the webhook is too old.
     if (tries.some(arrived) || tries.every(({ redelivery }) => redelivery)) continue;
     const times = tries.map(({ deliveredAt }) => deliveredAt.getTime());
     const first = Math.min(...times);
@@ -63,7 +63,7 @@ export function backfillOf(attempts: readonly Attempt[], now: number): Backfill 
   return { again: again.slice(0, batchLimit), missing, refused, until };
 }
 
-/** Has GitHub redeliver webhooks that did not arrive since `checkedUntil`. Throws a `GitHubError`. */
+/** Requests redelivery of webhooks missed since `checkedUntil`. Throws a `GitHubError`. */
 export async function backfill(
   client: GitHubAppClient,
   {
@@ -84,7 +84,7 @@ export async function backfill(
       await client.redeliver(id, signal);
     } catch (error) {
       if (!(error instanceof GitHubRefusedError)) throw error;
-      // Continue with the others, because this one would come first at the next reconcile too.
+      // Continue with the others: the next reconcile would start with this one again.
       failure ??= error;
     }
   }

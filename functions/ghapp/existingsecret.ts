@@ -33,7 +33,7 @@ export function tokensIn({ data = {} }: Stored<SecretObject>): string[] {
 export const canBecome = (found: Stored<SecretObject>, desired: DesiredSecret): boolean =>
   found.immutable !== true && !desired.immutable && (found.type ?? "Opaque") === desired.type;
 
-/** The merge patch to the desired Secret. Labels and annotations of others stay. */
+/** The merge patch to the desired Secret. It keeps labels and annotations that others set. */
 export function patchTo(found: Stored<SecretObject>, desired: DesiredSecret): object {
   const before = templateNames(found);
   const gone = (names: readonly string[], now: object) =>
@@ -56,6 +56,6 @@ function templateNames({ metadata }: Stored): { labels: string[]; annotations: s
   }
 }
 
-/** Whether a Secret belongs to the Installation. Others are never written. In Secrets of ghapp-controller the owner is no controller. */
+/** Whether the Installation owns a Secret. Accepts owner references of ghapp-controller, which do not set `controller`. */
 export const isOf = (secret: Stored, owner: Stored): boolean =>
   secret.metadata.ownerReferences?.some(({ uid }) => uid === owner.metadata.uid) ?? false;

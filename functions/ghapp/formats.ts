@@ -5,7 +5,7 @@ export const formats = ["raw", "basic-auth", "dockerconfigjson"] as const;
 export type Format = (typeof formats)[number];
 
 /**
- * Types of Secrets that no Installation may make, because Kubernetes acts on them: it fills a Secret of type service-account-token
+ * Secret types that Installations may not create, because Kubernetes acts on them: it fills a Secret of type service-account-token
  * with the credentials of any account of the namespace, and accepts a bootstrap token as a login.
  */
 export const refusedTypes: readonly string[] = [

@@ -28,7 +28,7 @@ export async function appOf(
 }
 
 /**
- * The App's rules that allow the Installation, or a message why none does. Undefined for a GitHubApp without rules, which allows
+ * The App's rules that allow the Installation, or the reason why none does. Undefined for a GitHubApp without rules, which allows
  * every Installation in its namespace.
  */
 export async function rulesOf(
@@ -50,7 +50,7 @@ export async function rulesOf(
   });
 }
 
-/** Asks the API server when the bus does not know the namespace (yet): that is no reason to withdraw a token. */
+/** Asks the API server if the bus lacks the namespace, so that a namespace that is not published yet does not revoke a token. */
 const labelsOf = async (
   namespace: string,
   { read, live }: Context,

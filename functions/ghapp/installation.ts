@@ -123,7 +123,7 @@ async function ensureToken(installation: Stored<Installation>, ctx: Context): Pr
     ctx.event("Normal", "TokenIssued", `wrote a new token to the Secret ${metadata.name}`);
     return await reportReady(installation, issued, ctx, issued.repositories ?? null);
   } catch (error) {
-    // The reach of a token is only known after minting. If it is not allowed, the stored token is not allowed either.
+    // What a token can access is known only after minting. If that is not allowed, the stored token is not allowed either.
     if (isNotAllowed(error)) await withdraw(secret, app, ctx);
     if (!(error instanceof GitHubError)) throw error;
     const blocked = blockedBy(error, "Key");
@@ -145,7 +145,7 @@ async function reportReady(
   installation: Stored<Installation>,
   { expires, refresh }: { readonly expires: number; readonly refresh: number },
   ctx: Context,
-  /** Null removes the recorded ones. */
+  /** Null removes the recorded repositories. */
   repositories?: IssuedToken["repositories"] | null,
 ): Promise<Result> {
   const expiresAt = timeText(expires);

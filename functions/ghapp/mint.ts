@@ -62,7 +62,7 @@ export async function mint(options: MintOptions): Promise<IssuedToken> {
   };
 }
 
-/** The reach of a token. GitHub lists its repositories, unless it is for all of the account's. */
+/** What a token can access. GitHub lists its repositories unless it covers all of the account's. */
 async function reachOf(
   { repositories }: InstallationToken,
   { client, installation, ctx }: Pick<MintOptions, "client" | "installation" | "ctx">,

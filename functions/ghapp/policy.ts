@@ -60,7 +60,7 @@ function refusalOfRequest(rule: Rule, request: TokenRequest): Refusal {
   return permissions === undefined ? undefined : refusalOfPermissions(permissions, request.permissions);
 }
 
-/** The rules that allow a request, checked without a token, or a message why none does. */
+/** The rules that allow a request, checked without a token, or the reason why none does. */
 export function rulesFor(rules: readonly Rule[], request: TokenRequest): readonly Rule[] | string {
   if (rules.length === 0) return "it has no rules in spec.allowed, and allows no Installation";
   const refusals = rules.map((rule) => refusalOfRequest(rule, request));
@@ -69,15 +69,15 @@ export function rulesFor(rules: readonly Rule[], request: TokenRequest): readonl
 }
 
 /**
- * The reach of a token: repositories by full name, all of a user's or an organization's, or anything beyond, such as those of an
- * enterprise or of a deleted account.
+ * What a token can access: repositories by full name, all repositories of a user or an organization, or more than that, such as
+ * those of an enterprise or of a deleted account.
  */
 export type Reach =
   | { readonly repositories: readonly string[] }
   | { readonly allOf: string }
   | { readonly beyond: string };
 
-/** Why no rule allows a token with this reach; undefined when one does. */
+/** Why no rule allows a token with this access; undefined when one does. */
 export function refusalOfReach(rules: readonly Rule[], reach: Reach): Refusal {
   const refusals: string[] = [];
   for (const { repositories } of rules) {

@@ -33,7 +33,7 @@ export function newChange({ status }: Stored<Installation>, { causes, now }: Tri
 /** Identifies the last change; empty before the first one. */
 export const changeOf = ({ status }: Pick<Installation, "status">): string => status?.change?.at ?? "";
 
-/** Whether a token was minted before the last change, so that its reach is unknown. */
+/** Whether a token was minted before the last change, so that its access is unknown. */
 export const isRenewalDue = (installation: Stored<Installation>, { change }: StoredToken): boolean =>
   change !== changeOf(installation);
 

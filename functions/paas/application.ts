@@ -31,7 +31,7 @@ export default defineFunction({
   for: Application,
   owns: childKinds,
   ownsListed: siteKinds,
-  // A chart that hangs takes its full deadline, and renderings run one after the other.
+  // Renderings run one at a time, and a chart that hangs uses its full deadline.
   timeoutMillis: 150_000,
   // The site's chart runs in a child process of the worker.
   memoryMebibytes: 1024,
@@ -94,7 +94,7 @@ export default defineFunction({
 
 const reasonAndMessage = ({ reason, message }: BlockedError) => ({ reason, message });
 
-/** Runs `read`, and writes a `BlockedError` of it into the status: such an error stops the whole reconcile. */
+/** Runs `read`. If it throws a `BlockedError`, writes that into the status, because the error ends the reconcile. */
 async function reportingBlocked<T>(app: App, ctx: Context, read: () => Promise<T>): Promise<T> {
   try {
     return await read();

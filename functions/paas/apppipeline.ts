@@ -1,6 +1,6 @@
 /**
- * AppPipeline: an Application and a RemoteSync for each open pull request of a repository. It lists pull requests only when there
- * is a reason to. The status holds the last answer of GitHub, and previews follow it.
+ * AppPipeline: an Application and a RemoteSync for each open pull request of a repository. It lists pull requests only when they
+ * may have changed. The status holds GitHub's last answer, from which the previews follow.
  */
 
 import type { ConditionUpdate } from "../../bus/kube/conditions.ts";
@@ -144,7 +144,7 @@ function asBlocked(error: unknown): BlockedError {
 
 /**
  * Deletes the objects of previews that are no longer shown. The propagation is `Foreground`, so an object exists until its
- * dependents are deleted: when the pull request is reopened, the new preview meets none of them.
+ * dependents are deleted, and the preview of a reopened pull request never finds old ones.
  */
 async function deletePreviews(
   pipeline: Pipeline,

@@ -27,7 +27,7 @@ export interface NamedRepository {
 
 const textOf = ({ owner, repo }: NamedRepository): string => repositoryText(owner, repo);
 
-/** The repository that was found under this name before. What was found under another name does not count. */
+/** The repository that was found under this name before. Ignores one that was found under another name. */
 export const knownAs = (
   named: NamedRepository,
   before: KnownRepository | undefined,

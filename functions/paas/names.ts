@@ -1,4 +1,4 @@
-/** API group, labels, and annotations that tie objects together. */
+/** API group, labels, and annotations that link objects. */
 
 export const group = "modoki.tsuzu.dev";
 export const version = "v1alpha1";
@@ -10,7 +10,7 @@ export const labels = {
   remoteSync: `${group}/remote-sync`,
   /** On Applications and RemoteSyncs of a preview: the AppPipeline's name. */
   pipeline: `${group}/app-pipeline`,
-  /** On the same: the number of the pull request. */
+  /** On the same objects: the number of the pull request. */
   pullRequest: `${group}/pull-request-id`,
 } as const;
 

@@ -99,7 +99,7 @@ async function sayKiyoshi(hikawa: Stored<Hikawa>, ctx: Context): Promise<void> {
   });
 }
 
-/** Never less than the spec's number: a later step adds words that are missing, or not on the bus yet. */
+/** At least the number in the spec: words may still be missing, or not be on the bus yet. */
 const countOf = ({ spec }: Stored<Hikawa>, words: ReadonlyMap<number, Word>): number =>
   Math.max(spec.numZundokos ?? 0, lastNumber(words));
 
@@ -149,7 +149,7 @@ function childName(hikawa: Stored<Hikawa>, suffix: string): string {
   );
 }
 
-/** Falls back to the creation time without the annotation. That is cut to the second, so the second's end counts. */
+/** Without the annotation, uses the end of the second of the creation time, which has whole seconds. */
 function saidAt({ metadata }: Stored<Zundoko>): number {
   const exact = Date.parse(metadata.annotations?.[saidAtAnnotation] ?? "");
   if (!Number.isNaN(exact)) return exact;

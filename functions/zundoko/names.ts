@@ -5,7 +5,7 @@ export const version = "v1beta1";
 
 /** Time of a word with milliseconds: creation times only have seconds. RFC 3339. */
 export const saidAtAnnotation = `${group}/said-at`;
-/** Which replica said it. */
+/** Name of the replica that said the word. */
 export const saidByAnnotation = `${group}/said-by`;
 
 /** Suffix of a word's name, after the name of its Hikawa. */

@@ -1,6 +1,6 @@
 /**
  * Whether Gateways accept the routes of an Application. A route without a status counts as accepted: the cluster may have no
- * Gateway controller, or it has not come to the route yet. Pure.
+ * Gateway controller, or it has not processed the route yet. Pure.
  * https://gateway-api.sigs.k8s.io/reference/spec/#routeparentstatus
  */
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";

@@ -142,7 +142,7 @@ function lastListing(pipeline: Pipeline, before: ConditionUpdate, now: Date): Li
 
 const nextAtOf = ({ status }: Pipeline): number => Date.parse(status?.nextListingAt ?? "");
 
-/** Whether to ask GitHub. Changes of previews are no reason to. */
+/** Whether to ask GitHub. Changes of previews do not require it. */
 export function isDue(pipeline: Pipeline, now: Date, { causes }: Pick<Context, "causes">): boolean {
   const { metadata, status = {} } = pipeline;
   const nextAt = nextAtOf(pipeline);

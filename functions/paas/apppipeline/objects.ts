@@ -16,7 +16,7 @@ export interface PreviewObjects {
   readonly remoteSync: NewChild<RemoteSync>;
 }
 
-/** A fork's code gets no secrets and no ServiceAccount: it can send anything that it has anywhere. */
+/** A fork's code gets no secrets and no ServiceAccount, because it could send them anywhere. */
 function withoutSecrets(spec: NonNullable<AppPipeline["spec"]["applicationTemplate"]["spec"]>): typeof spec {
   const { env, envFrom, serviceAccount: _, ...rest } = spec;
   return {

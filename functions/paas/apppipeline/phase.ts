@@ -21,7 +21,7 @@ const isUpToDate = ({ metadata, status }: Application | RemoteSync): boolean =>
 const isAbout = ({ status }: RemoteSync, { approvedSHA, headSHA }: Candidate): boolean =>
   approvedSHA === undefined ? status?.headSHA === headSHA : status?.revision === approvedSHA;
 
-/** Reasons that resolve themselves. */
+/** Transient reasons: no user has to act. */
 const passing = ["GitHubUnreachable", "RateLimited"];
 
 /**

@@ -23,7 +23,7 @@ const filledValues = (values: Variables, variables: Variables): Variables =>
 
 /**
  * Replaces placeholders in arguments, attributes, annotations, and values of variables. The author of a pull request chooses the
- * branch name, so only the slug of it is available, which is harmless in all of these.
+ * branch name, so only its slug is available, which is safe in all of these places.
  */
 export function filledTemplate({ metadata, spec }: Template, candidate: Candidate, host: string): Template {
   const variables = variablesOf(candidate, host);

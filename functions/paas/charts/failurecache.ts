@@ -9,7 +9,7 @@ export interface FailureCache {
   add(key: string, error: ChartError): void;
 }
 
-/** Maximum number of failures. More at once are not caused by single applications. */
+/** Maximum number of failures. If there are more, the cause is not a single Application. */
 const most = 1000;
 
 /** Remembers each failure for `millis`, by a clock in milliseconds. */

@@ -1,13 +1,13 @@
-/** Decides when to ask GitHub. Changes of builds and applications are no reason to. Pure. */
+/** Decides when to ask GitHub. Changes of builds and Applications do not require it. Pure. */
 import type { Condition, Stored } from "../../../bus/kube/object.ts";
 import type { Cause } from "../../../bus/queue/request.ts";
 import type { RemoteSync } from "../kinds/remotesync.ts";
 import { annotations } from "../names.ts";
 import { sourceText } from "./source.ts";
 
-/** Reasons that resolve themselves. */
+/** Transient reasons: no user has to act. */
 export const transientReasons: ReadonlySet<string> = new Set(["GitHubUnreachable", "RateLimited"]);
-/** Reasons that GitHub answers whichever token is used. */
+/** Reasons that another token would not change. */
 const answers: ReadonlySet<string> = new Set(["MergeConflict", "PullRequestClosed"]);
 /** Reasons of a condition that did not come from GitHub. */
 const unasked: ReadonlySet<string> = new Set(["Waiting", "SiteConfigInvalid"]);

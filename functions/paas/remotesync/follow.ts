@@ -1,4 +1,4 @@
-/** First step of a RemoteSync: resolves the desired commit. GitHub is asked only when there is a reason to. */
+/** First step of a RemoteSync: resolves the desired commit. Asks GitHub only when the commit may have changed. */
 import type { Stored } from "../../../bus/kube/object.ts";
 import { BlockedError } from "../../../bus/worker/errors.ts";
 import type { Context } from "../../../bus/worker/function.ts";
@@ -112,7 +112,7 @@ function recordResolution(
   return { revision: known };
 }
 
-/** Records the error. One that resolves itself does not replace an earlier result. */
+/** Records the error. A transient one does not replace an earlier result. */
 function recordError(
   error: BlockedError,
   known: string | undefined,

@@ -11,7 +11,7 @@ const graceMillis = 30_000;
 
 /**
  * A message once kpack has not acted on the Image for a while. `image`: from the API server. The next event or sweep checks again:
- * a timer would also be a reason to ask GitHub.
+ * a timer would also cause a request to GitHub.
  */
 export function stalledText(
   sync: RemoteSync,

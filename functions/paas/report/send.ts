@@ -19,7 +19,7 @@ const longestDelayMillis = 60_000;
 export const delaysDeletion = (stopped: BlockedError, sinceMillis: number): boolean =>
   isTransient(stopped) && sinceMillis < longestDelayMillis;
 
-/** Whether the error resolves itself. Until then, no other request is sent. */
+/** Whether the error is transient. While it lasts, no other request is sent. */
 const isTransient = ({ reason }: BlockedError): boolean =>
   reason === "GitHubUnreachable" || reason === "RateLimited";
 

@@ -26,7 +26,7 @@ const sentences: Readonly<Record<Preview["phase"], string>> = {
   Waiting: "The preview is waiting for another one to end",
   NeedsApproval: "The preview is waiting for approval of this commit",
   Expired: "The preview expired, because there were no recent pushes",
-  // Resolving takes a moment. With its own sentence it would cost a call.
+  // Resolving takes a moment. A sentence of its own would cost an API call.
   Resolving: "The preview is being built",
   Building: "The preview is being built",
   Deploying: "The preview is being deployed",
@@ -74,7 +74,7 @@ export function deploymentStatusOf(preview: Preview): DeploymentStatus | undefin
 /** Limit of quoted text in a comment. Characters. */
 const longestText = 2000;
 
-/** Quotes foreign text as a code block, without Markdown and without credentials. */
+/** Quotes text as a code block, without Markdown and without credentials. */
 const quoted = (text: string): string =>
   `\n\n\`\`\`\n${redacted(text).slice(0, longestText).replaceAll("```", "'''")}\n\`\`\``;
 

@@ -54,7 +54,7 @@ export function run({
   function giveUp(why: unknown): void {
     reject(why);
     endGroup();
-    // A process that left the group can keep them open.
+    // A process that left the group can keep the streams open.
     child.stdout.destroy();
     child.stderr.destroy();
   }
