@@ -202,7 +202,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     ).toBeUndefined();
   });
 
-  test("completes deletions after a while when the datastore is gone and PipeCD failed until the deadline", async ({
+  test("completes deletions after a while when the datastore is gone and PipeCD did not recover before the deadline", async ({
     expect,
   }) => {
     const stack = await up("storeless");
@@ -219,7 +219,7 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
     await stack.gone(any(Application), names.application);
     await expect
       .poll(() => stack.skipped(names.application), { timeout: deadlineMillis })
-      .toEqual([expect.stringContaining("failed until the deadline")]);
+      .toEqual([expect.stringContaining("did not recover before the deadline")]);
   });
 
   test("deletions wait for an unavailable PipeCD that is expected back, unless configured otherwise", async ({

@@ -43,21 +43,21 @@ export async function unlessNotFound<T>(call: Promise<T>): Promise<T | undefined
 }
 
 const soon: Bounds = { least: 2_000, most: minute };
-/** The user has to change something in PipeCD, which reports no changes. */
+/** For errors that the user has to fix in PipeCD, which does not report changes. */
 const late: Bounds = { least: minute, most: 10 * minute };
 
-const whatIsTaken =
+const credentialHint =
   ". The project must be in the configuration of the ControlPlane. An API key must be enabled, READ_WRITE, and of this project.";
 
 /**
- * A server whose stores are unavailable answers Unauthenticated or PermissionDenied, so both are retried as soon as an internal
+ * A server whose stores are unavailable answers Unauthenticated or PermissionDenied, so both are retried as early as an internal
  * error.
  */
 const reasons: Readonly<Partial<Record<Code, readonly [reason: string, interval: Bounds, hint?: string]>>> = {
   ...Object.fromEntries(broken.map((code) => [code, ["ServerUnavailable", soon]])),
   [Code.DeadlineExceeded]: ["ServerUnavailable", soon],
-  [Code.Unauthenticated]: ["Unauthenticated", soon, whatIsTaken],
-  [Code.PermissionDenied]: ["PermissionDenied", soon, whatIsTaken],
+  [Code.Unauthenticated]: ["Unauthenticated", soon, credentialHint],
+  [Code.PermissionDenied]: ["PermissionDenied", soon, credentialHint],
   [Code.InvalidArgument]: ["InvalidArgument", late],
   [Code.NotFound]: ["NotFound", late],
   [Code.FailedPrecondition]: ["FailedPrecondition", late],

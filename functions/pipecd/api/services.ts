@@ -40,7 +40,7 @@ export interface Pipeds extends PipedWrites {
   list(options?: { readonly enabled?: true }): Promise<readonly PipedRecord[]>;
   /**
    * Creates a key that PipeCD lists under `keyID`. In the profile C the newest of the older keys stays valid until
-   * {@link disableOldKeys}; in v0.9.0 all older keys end.
+   * {@link disableOldKeys}; in v0.9.0 all older keys become invalid.
    */
   newKey(id: string, keyID: string): Promise<string>;
   /** Disables all keys except the newest. Undefined up to v0.9.0, where {@link newKey} does so. */

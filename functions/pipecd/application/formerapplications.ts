@@ -97,7 +97,7 @@ export async function end(
 }
 
 /**
- * Resolves a cycle of Applications that wait for each other's places: the oldest one ends its live application, so that the next one
+ * Resolves a cycle of Applications that wait for each other's places: the oldest one gives up its live application, so that the next one
  * can register there. Another Application is registered at its new place, so the checks before a registration have passed there.
  */
 export async function yieldPlace(

@@ -8,8 +8,8 @@ export type Dependent = KubeObject<{
 }>;
 
 /**
- * The oldest of a namespace. It is the only one that runs, because object names are fixed. Of two created in the same second, it
- * is the one that runs already.
+ * The oldest control plane of a namespace. Only that one runs, because object names are fixed. Of two created in the same second,
+ * it is the one that already runs.
  */
 export const oldest = (planes: readonly Stored<ControlPlane>[]): Stored<ControlPlane> | undefined =>
   planes.toSorted(

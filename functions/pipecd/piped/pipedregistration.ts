@@ -120,7 +120,7 @@ export function describeRegistration({ status }: Pick<Piped, "status">): string 
   return `PipeCD has the piped ${status.pipedID}${name === undefined ? "" : `, named ${name}, in the project ${projectID}`}`;
 }
 
-/** Adds a piped that only the Secret refers to to `former`, before the Secret is overwritten. */
+/** If only the Secret refers to a piped, adds that piped to `former` before the Secret is overwritten. */
 async function recordHeld(
   piped: Stored<Piped>,
   held: Former | undefined,

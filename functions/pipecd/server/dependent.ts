@@ -111,8 +111,8 @@ export function asBlocked({ conditions }: DependentStatus, error: unknown, now: 
 }
 
 /**
- * Runs a reconcile and reports a {@link WaitingError} in the status. `furtherConditions` are added further conditions after a
- * failure.
+ * Runs a reconcile and reports a {@link WaitingError} in the status. `furtherConditions` returns conditions to add
+ * after a failure.
  */
 export async function reconcileOrWait<T extends Dependent>(
   kind: Kind<T>,

@@ -43,7 +43,7 @@ export function deadlineMillis(env: Readonly<Record<string, string | undefined>>
 
 /**
  * Runs `deregisterAt`, which deregisters the object. Skips it with an Event when the annotation asks for it, the namespace is being
- * deleted, the control plane is gone or its server is being deleted, or it has not answered until the deadline and will probably
+ * deleted, the control plane is gone or its server is being deleted, or it has not answered by the deadline and will probably
  * not come back.
  */
 export async function deregister<T extends Dependent>(
@@ -69,7 +69,7 @@ export async function deregister<T extends Dependent>(
   } catch (error) {
     if (!(error instanceof PipecdError || error instanceof BlockedError)) throw error;
     if (isPastDeadline(object, ctx.now()) && (await isUnrecoverable(plane, ctx)))
-      return skip(`the control plane failed until the deadline: ${error.message}`);
+      return skip(`the control plane did not recover before the deadline: ${error.message}`);
     throw withSkipHint(object, error, ctx.now());
   }
 }
