@@ -20,15 +20,15 @@ export async function restart(
   { say, signal }: RestartOptions,
 ): Promise<void> {
   if (signal.aborted) return;
-  say(`${name} ${describeExit(exit)}; starting it again.`);
+  say(`${name} ${describeExit(exit)}; restarting it.`);
   for (let delay = firstDelayMillis; ; delay = Math.min(2 * delay, longestDelayMillis)) {
     try {
       await sleep(delay, undefined, { signal });
       await child()?.start(signal);
-      return say(`${name} was started again (pid ${child()?.pid}).`);
+      return say(`${name} restarted (pid ${child()?.pid}).`);
     } catch (error) {
       if (signal.aborted) return;
-      say(`${name} could not be started again, trying further: ${(error as Error).message}`);
+      say(`${name} failed to restart, retrying: ${(error as Error).message}`);
     }
   }
 }

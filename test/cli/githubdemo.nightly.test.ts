@@ -13,8 +13,8 @@ test("restarts a gateway at the same address, and leaves nothing behind after Ct
   await printed(running, "stored on the bus");
   expect(here.processes().filter((line) => line.includes("denrei.js gateway"))).toHaveLength(2);
   process.kill(pidOf(here, "denrei.js gateway"), "SIGKILL");
-  await printed(running, /^gateway-[12] was ended by SIGKILL; starting it again\.$/);
-  await printed(running, /^gateway-[12] was started again \(pid \d+\)/);
+  await printed(running, /^gateway-[12] was ended by SIGKILL; restarting it\.$/);
+  await printed(running, /^gateway-[12] restarted \(pid \d+\)/);
   const urls = /--deliver-to (\S+)/.exec(here.processes().join("\n"))?.[1]?.split(",") ?? [];
   const answers = await Promise.all(urls.map((url) => fetch(url)));
   expect(answers.map(({ status }) => status)).toEqual([405, 405]);

@@ -58,8 +58,8 @@ test("the commands of its guide work, processes are restarted, and Ctrl-C stops 
   process.kill(pidOf(here, "denrei.js dashboard"), "SIGKILL");
   process.kill(pidOf(here, "/nats-server --config"), "SIGKILL");
   for (const name of ["worker-1", "bridge-1", "dashboard-1", "nats-server"]) {
-    await printed(running, `${name} was ended by SIGKILL; starting it again.`);
-    await printed(running, new RegExp(`^${name} was started again \\(pid \\d+\\)`));
+    await printed(running, `${name} was ended by SIGKILL; restarting it.`);
+    await printed(running, new RegExp(`^${name} restarted \\(pid \\d+\\)`));
   }
   const connection = await openConnection(loadKubeconfig({ path: KUBECONFIG }));
   await kubeClient(connection).create(Hikawa, hikawa("another", 0), { fieldManager: "test" });

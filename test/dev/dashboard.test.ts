@@ -39,7 +39,7 @@ test("shows users what a function did and the simulated GitHub, also after a res
   await connectGitHub(alice, "octocat");
 
   process.kill(pidOf(here, "denrei.js dashboard"), "SIGKILL");
-  await printed(running, /^dashboard-1 was started again \(pid \d+\)/);
+  await printed(running, /^dashboard-1 restarted \(pid \d+\)/);
   expect((await alice.ask("/api/github")).json()).toMatchObject({ login: "octocat" });
 
   running.process.kill("SIGINT");

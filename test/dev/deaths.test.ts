@@ -30,7 +30,7 @@ test("restarts a killed worker or bridge with the saved code", async () => {
     ["bridge", `bridge-1${suffix}`],
   ] as const) {
     await killOnly(here, role);
-    await printed(new RegExp(` ${name} was ended by SIGKILL; starting it again$`));
+    await printed(new RegExp(` ${name} was ended by SIGKILL; restarting it$`));
     await put(client, role);
     expect(await firstMark(client, role)).toBe("1");
     await printed(`${name} is running again`);
@@ -40,7 +40,7 @@ test("restarts a killed worker or bridge with the saved code", async () => {
   mine.save(pebble, broken);
   await printed("Code 1 keeps running.");
   await killOnly(here, "worker");
-  await printed(`worker-1-code-1${suffix} was ended by SIGKILL; starting it again, with the saved code`);
+  await printed(`worker-1-code-1${suffix} was ended by SIGKILL; restarting it, with the saved code`);
   const line = broken.split("\n").indexOf("    const x = ;") + 1;
   const where = `functions/stones/pebble.ts:${line}`;
   await printed(`worker-1-code-1${suffix} does not start: ${where}. Retrying until the saved code starts.`);
@@ -83,7 +83,7 @@ if (replica === "worker-2-code-2${suffix}") while (!existsSync(${JSON.stringify(
   mine.save(pebble, source({ mark: "3" }));
   await printed("Code 2 runs");
   await untilMarked(client, "first", "3");
-  expect(running.lines.all.filter((line) => /starting it again|is running again/.test(line))).toEqual([]);
+  expect(running.lines.all.filter((line) => /restarting it|is running again/.test(line))).toEqual([]);
 
   running.process.kill("SIGINT");
   expect(await running.ended).toMatchObject({ code: 130, signal: null, stderr: "" });

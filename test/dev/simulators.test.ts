@@ -99,7 +99,7 @@ test("what the guide prints works, and no webhook is lost while code is saved or
   // The previous gateway first completes its requests.
   await expect.poll(gateways, pollOptions).toHaveLength(1);
   process.kill(Number.parseInt(gateways()[0] ?? "", 10), "SIGKILL");
-  await printed(`gateway-1-code-${saves + 1} was ended by SIGKILL; starting it again`);
+  await printed(`gateway-1-code-${saves + 1} was ended by SIGKILL; restarting it`);
   await printed(`gateway-1-code-${saves + 1} is running again`);
   expect(await deliver()).toBe(202);
 

@@ -185,7 +185,7 @@ export class Reloader {
     if (!this.#isCurrent(replica)) return;
     const { name } = replica.child;
     const withWhat = this.#isOutdated ? ", with the saved code" : "";
-    screen.print(`${name} ${describeExit(exit)}; starting it again${withWhat}`, "red");
+    screen.print(`${name} ${describeExit(exit)}; restarting it${withWhat}`, "red");
     screen.more(replica.output);
     for (let attempt = 0; this.#isCurrent(replica); attempt++) {
       await new Promise((resolve) => setTimeout(resolve, restartPauses[attempt] ?? 10_000));
