@@ -6,7 +6,7 @@ import { BlockedError } from "../../bus/worker/errors.ts";
 import type { Context } from "../../bus/worker/function.ts";
 import type { App } from "./connect.ts";
 import type { Installation } from "./kinds.ts";
-import { type Reach, type Rule, refusalOfReach } from "./policy.ts";
+import { type Rule, refusalOfAccess, type TokenAccess } from "./policy.ts";
 import { refreshTime } from "./refreshtime.ts";
 import { withNewNames } from "./renamedrepository.ts";
 import { changeOf } from "./renewal.ts";
@@ -45,7 +45,7 @@ export async function mint(options: MintOptions): Promise<IssuedToken> {
     .catch(async (error: unknown) => Promise.reject(await withNewNames(error, options)));
   if (rules !== undefined) {
     try {
-      const refusal = refusalOfReach(rules, await reachOf(made, { client, installation, ctx }));
+      const refusal = refusalOfAccess(rules, await accessOf(made, { client, installation, ctx }));
       if (refusal !== undefined) throw notAllowed(app, refusal);
     } catch (error) {
       await revoke(client, [made.token], ctx);
@@ -63,10 +63,10 @@ export async function mint(options: MintOptions): Promise<IssuedToken> {
 }
 
 /** What a token can access. GitHub lists its repositories unless it covers all of the account's. */
-async function reachOf(
+async function accessOf(
   { repositories }: InstallationToken,
   { client, installation, ctx }: Pick<MintOptions, "client" | "installation" | "ctx">,
-): Promise<Reach> {
+): Promise<TokenAccess> {
   if (repositories !== undefined) return { repositories: repositories.map(({ fullName }) => fullName) };
   const { account } = await client.installation(installation.spec.installationID, ctx.signal);
   if (account === undefined) return { beyond: "all of an account that GitHub does not name" };

@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { levels, type Reach, type Rule, refusalOfReach, rulesFor, type TokenRequest } from "./policy.ts";
+import {
+  levels,
+  type Rule,
+  refusalOfAccess,
+  rulesFor,
+  type TokenAccess,
+  type TokenRequest,
+} from "./policy.ts";
 
 type Level = (typeof levels)[number];
 
@@ -10,20 +17,23 @@ const request: TokenRequest = {
   installationID: 678,
   permissions: { contents: "read" },
 };
-const web: Reach = { repositories: ["acme/web"] };
+const web: TokenAccess = { repositories: ["acme/web"] };
 
-/** Why a request whose token has this reach is refused; undefined if it is allowed. */
-function verdict(rules: readonly Rule[], requested: TokenRequest, reach: Reach): string | undefined {
+/** Why a request whose token has this access is refused; undefined if it is allowed. */
+function verdict(rules: readonly Rule[], requested: TokenRequest, access: TokenAccess): string | undefined {
   const left = rulesFor(rules, requested);
-  return typeof left === "string" ? left : refusalOfReach(left, reach);
+  return typeof left === "string" ? left : refusalOfAccess(left, access);
 }
-const allows = (rules: readonly Rule[], requested: TokenRequest = request, reach: Reach = web): boolean =>
-  verdict(rules, requested, reach) === undefined;
+const allows = (
+  rules: readonly Rule[],
+  requested: TokenRequest = request,
+  access: TokenAccess = web,
+): boolean => verdict(rules, requested, access) === undefined;
 
 test("allows nothing without rules", () => {
   expect(rulesFor([], request)).toMatch(/no rules in spec\.allowed/);
-  expect(refusalOfReach([], web)).not.toBeUndefined();
-  expect(refusalOfReach([], { repositories: [] })).not.toBeUndefined();
+  expect(refusalOfAccess([], web)).not.toBeUndefined();
+  expect(refusalOfAccess([], { repositories: [] })).not.toBeUndefined();
 });
 
 test("allows everything by an empty rule", () => {
@@ -104,7 +114,7 @@ describe("permissions", () => {
 
 test("allows repositories beyond a user or an organization only by rules for all repositories", () => {
   // An enterprise and an organization can have the same name.
-  const enterprise: Reach = { beyond: "all of the enterprise acme" };
+  const enterprise: TokenAccess = { beyond: "all of the enterprise acme" };
   for (const repositories of [[], ["acme/*"], ["*/web"], ["acme*/*", "a*/*"]])
     expect(allows([{ repositories }], request, enterprise), repositories.join()).toBe(false);
   expect(verdict([{ repositories: ["acme/*"] }], request, enterprise)).toBe(
@@ -166,8 +176,8 @@ test("lists every rule in a refusal, with the reason", () => {
     "the permission contents: read exceeds none",
   ];
   for (const [at, why] of expected.entries()) expect(refusal).toContain(`rule ${at + 1}: ${why}`);
-  const reach = refusalOfReach([{ repositories: ["acme/api"] }, { repositories: ["other/*"] }], web);
-  expect(reach).toMatch(/acme\/web is not among acme\/api.*acme\/web is not among other\/\*/);
+  const access = refusalOfAccess([{ repositories: ["acme/api"] }, { repositories: ["other/*"] }], web);
+  expect(access).toMatch(/acme\/web is not among acme\/api.*acme\/web is not among other\/\*/);
 });
 
 describe("any rules", () => {
@@ -203,7 +213,7 @@ describe("any rules", () => {
     installationID: fc.constantFrom(1, 2),
     permissions: fc.option(permissions, { nil: undefined }),
   });
-  const reach: fc.Arbitrary<Reach> = fc.oneof(
+  const access: fc.Arbitrary<TokenAccess> = fc.oneof(
     fc.record({ repositories: some("acme/web", "acme/api", "other/web") }),
     fc.record({ allOf: fc.constantFrom("acme", "other") }),
   );
@@ -253,7 +263,7 @@ describe("any rules", () => {
       fc.property(
         fc.array(rule, { minLength: 1, maxLength: 3 }),
         requested,
-        reach,
+        access,
         fc.array(fc.tuple(fc.nat(2), widening), { maxLength: 3 }),
         fc.array(rule, { maxLength: 1 }),
         (rules, expected, token, widenings, more) => {
@@ -271,7 +281,7 @@ describe("any rules", () => {
 
   test("allow exactly what one of them alone allows", () => {
     fc.assert(
-      fc.property(fc.array(rule, { maxLength: 4 }), requested, reach, (rules, expected, token) => {
+      fc.property(fc.array(rule, { maxLength: 4 }), requested, access, (rules, expected, token) => {
         expect(allows(rules, expected, token)).toBe(rules.some((one) => allows([one], expected, token)));
       }),
       { numRuns: 2000 },
@@ -283,7 +293,7 @@ describe("any rules", () => {
       fc.property(
         fc.array(rule, { maxLength: 3 }),
         requested,
-        reach,
+        access,
         fc.nat(2),
         (rules, expected, token, at) => {
           if (!allows(rules, expected, token)) return;

@@ -72,24 +72,24 @@ export function rulesFor(rules: readonly Rule[], request: TokenRequest): readonl
  * What a token can access: repositories by full name, all repositories of a user or an organization, or more than that, such as
  * those of an enterprise or of a deleted account.
  */
-export type Reach =
+export type TokenAccess =
   | { readonly repositories: readonly string[] }
   | { readonly allOf: string }
   | { readonly beyond: string };
 
 /** Why no rule allows a token with this access; undefined when one does. */
-export function refusalOfReach(rules: readonly Rule[], reach: Reach): Refusal {
+export function refusalOfAccess(rules: readonly Rule[], access: TokenAccess): Refusal {
   const refusals: string[] = [];
   for (const { repositories } of rules) {
     if (repositories === undefined) return undefined;
-    if ("beyond" in reach) {
+    if ("beyond" in access) {
       // An enterprise and an organization can have the same name, so only a rule for all repositories allows it.
       if (repositories.includes("*/*")) return undefined;
-      refusals.push(`${reach.beyond} exceeds ${repositories.join(", ")}`);
+      refusals.push(`${access.beyond} exceeds ${repositories.join(", ")}`);
       continue;
     }
-    const names = "allOf" in reach ? [`${reach.allOf}/*`] : reach.repositories;
-    // The reach of a whole account is written as a name with a star, which only a star in the glob matches.
+    const names = "allOf" in access ? [`${access.allOf}/*`] : access.repositories;
+    // A whole account is written as a name with a star, which only a star in the glob matches.
     const outside = names.filter((name) => !repositories.some((glob) => matchesGlob(glob, name)));
     if (outside.length === 0) return undefined;
     refusals.push(`${outside.slice(0, 5).join(", ")} is not among ${repositories.join(", ")}`);
