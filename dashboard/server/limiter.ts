@@ -1,4 +1,4 @@
-/** Limits what one user may use of this server at a time, over all sessions. */
+/** Limits how much of this server a user can occupy at a time, across all sessions. */
 
 /** Limits concurrent use per user. */
 export interface ConcurrencyLimiter {

@@ -19,7 +19,7 @@ export interface Tokens {
   readonly expiresAt: number;
 }
 
-/** The issuer. All methods throw an {@link UnavailableError} if it does not answer, or answers with an error of its own. */
+/** The issuer. All methods throw an {@link UnavailableError} if it does not answer, or fails itself. */
 export interface Issuer {
   /** Starts a login. Returns the URL to send the browser to. */
   begin(redirectUri: string): Promise<{ readonly url: URL; readonly login: PendingLogin }>;

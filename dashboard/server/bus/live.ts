@@ -1,4 +1,4 @@
-/** Counts the events and reconciles on the bus every second while the server runs, so that charts start with a past. */
+/** Counts events and reconciles on the bus every second, so that charts show the last minutes when a page opens. */
 import type { Subscription } from "@nats-io/transport-node";
 import { activitySchema } from "../../../bus/activity/record.ts";
 import { kindText } from "../../../bus/kube/kind.ts";

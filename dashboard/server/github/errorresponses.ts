@@ -26,6 +26,6 @@ export function errorResponse(c: Context, error: unknown): Response {
   if (error instanceof GitHubUnreachableError)
     return c.json(errorBody("GitHubUnavailable", "GitHub does not answer. Try again later."), 503);
   if (error.status === 404)
-    return c.json(errorBody("NotFound", "GitHub has no such object that you can see."), 404);
+    return c.json(errorBody("NotFound", "GitHub has no such object, or you cannot see it."), 404);
   return c.json(errorBody("GitHubFailed", `GitHub answered with status ${error.status}.`), 502);
 }

@@ -105,7 +105,7 @@ function FilterFields({ form }: { form: Form }) {
           ["", "When a label approves the commit (default)"],
           ["Approved", "When a label approves the commit"],
           ["Never", "Never"],
-          ["Always", "Always: unreviewed code of strangers runs"],
+          ["Always", "Always, which runs unreviewed code from strangers"],
         ]}
       />
       <TextField

@@ -97,7 +97,7 @@ function Question({
       >
         <p>
           {deadLetters.length === 1 ? "The object is" : "The objects are"} reconciled again in the current
-          state. A reconcile that fails again becomes a dead letter again.{" "}
+          state. If it fails again, it becomes a dead letter again.{" "}
           {left > 0 && ` You cannot replay ${plural(left, "other")}.`}
         </p>
         <div class="actions">

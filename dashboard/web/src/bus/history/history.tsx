@@ -116,7 +116,7 @@ function NoHistory({ search: { trace, kind, name } }: { search: HistorySearch })
   return (
     <div class="empty">
       <h2>No history of {trace === undefined ? `${kind} ${name}` : "this trace"}</h2>
-      <p>Nothing happened in the retention period, or the name is different.</p>
+      <p>There was no activity in the retention period, or the name is wrong.</p>
       <Retention />
     </div>
   );

@@ -32,7 +32,7 @@ function takeSaved(): SavedDraft | undefined {
   }
 }
 
-/** The draft of a form and its setter. A stored draft of another `base` is discarded: it would undo another user's change. */
+/** The draft of a form and its setter. A stored draft with another `base` is discarded, because it would undo another user's change. */
 export function useSavedDraft(initial: unknown, base: string): [unknown, (draft: unknown) => void] {
   const [kept] = useState(takeSaved);
   const back = kept?.base === base ? kept.draft : undefined;
