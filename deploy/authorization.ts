@@ -81,7 +81,7 @@ interface Direct {
   readonly subject: string;
 }
 
-/** The server does not forward as a stream what it received as a service, so these subjects bypass the account of the bus. */
+/** The server does not forward a message as a stream that it received as a service, so these subjects bypass the bus account. */
 function directsOf(from: NatsUser, to: NatsUser): Direct[] {
   if (from === to) return [];
   const shared = servicesOf(from).flatMap((published) =>

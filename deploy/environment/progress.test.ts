@@ -31,7 +31,7 @@ function terminal(columns = 80) {
   };
 }
 
-/** What is not a terminal. */
+/** An output that is not a terminal. */
 function file() {
   let text = "";
   return {
@@ -54,7 +54,7 @@ const etcd = { binary: "etcd", detail: "" } as const;
 const cached = { phase: "found", detail: "cache: /home/somebody/.cache/denrei/bin/nats-server" } as const;
 
 describe("on a terminal", () => {
-  test("a part has one line, which is replaced by what becomes of it", () => {
+  test("a part has one line, which is replaced as the part advances", () => {
     const out = terminal();
     const display = progressDisplay(out);
     display.show({ ...nats, ...cached });
@@ -68,7 +68,7 @@ describe("on a terminal", () => {
     expect(out.screen()).toEqual(["nats-server ready after 54 ms", "etcd ready after 3.1 s", ""]);
   });
 
-  test("a download moves, ten times a second at most", () => {
+  test("the line of a download changes ten times a second at most", () => {
     const out = terminal();
     const display = progressDisplay(out);
     const show = (bytes: number) => display.show({ ...nats, phase: "downloading", bytes, total: 10e6 });
@@ -82,7 +82,7 @@ describe("on a terminal", () => {
     expect(out.screen()).toEqual(["nats-server downloaded", ""]);
   });
 
-  test("what is too long for it is cut, so that no line is wrapped", () => {
+  test("cuts lines that would wrap", () => {
     const out = terminal(40);
     const display = progressDisplay(out);
     display.show({ ...nats, phase: "unavailable", detail: `official release: ${"x".repeat(100)}` });
@@ -90,7 +90,7 @@ describe("on a terminal", () => {
     expect(out.rows[0]).toMatch(/official re.*…$/);
   });
 
-  test("after something else was printed, nothing above it is touched", () => {
+  test("does not change lines above other output", () => {
     const out = terminal();
     const display = progressDisplay(out);
     display.show({ ...nats, phase: "starting" });
@@ -106,8 +106,8 @@ describe("on a terminal", () => {
   });
 });
 
-describe("elsewhere", () => {
-  test("only what became of a part is printed", () => {
+describe("without a terminal", () => {
+  test("prints only the results of a part", () => {
     const out = file();
     const display = progressDisplay(out);
     display.show({ ...nats, ...cached });
@@ -116,13 +116,13 @@ describe("elsewhere", () => {
     expect(out.lines()).toEqual(["nats-server found in the cache", "nats-server ready after 54 ms"]);
   });
 
-  test("a program that was chosen is named", () => {
+  test("names the path of a chosen program", () => {
     const out = file();
     progressDisplay(out).show({ ...nats, phase: "found", detail: "assets: /opt/bin/nats-server" });
     expect(out.lines()).toEqual(["nats-server found: /opt/bin/nats-server"]);
   });
 
-  test("a build says every ten seconds that it goes on", () => {
+  test("reports a running build every ten seconds", () => {
     const out = file();
     const display = progressDisplay(out);
     for (let elapsedSeconds = 0; elapsedSeconds < 25; elapsedSeconds++) {

@@ -57,7 +57,7 @@ export function progressDisplay(out: ProgressOutput): ProgressDisplay {
     line,
     show(step) {
       const { text, kind } = describe(step);
-      // Without a terminal the line would stay, and the beginning of a step is not worth one.
+      // Without a terminal, lines cannot be replaced, so the start of a step is not printed.
       if (out.isTTY || (step.phase !== "starting" && step.phase !== "verifying")) {
         line(step.binary, text, kind);
       }
@@ -96,7 +96,7 @@ function describe(step: PlatformProgress): { text: string; kind: LineKind } {
   }
 }
 
-/** Where a program was found on purpose is worth knowing; where it always is, is not. */
+/** Names the path only of a program that the user installed or chose. */
 function whereFound(detail: string): string {
   const [origin, ...path] = detail.split(": ");
   switch (origin) {

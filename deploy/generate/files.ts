@@ -85,20 +85,20 @@ export async function generatedFiles(
   );
   files.set(
     `${base}/gateway.yaml`,
-    generated("from what the gateway needs", [
+    generated("from deploy/generate/workloads.ts", [
       accountManifest(gatewayName, namespace),
       ...gatewayManifests(namespace),
     ]),
   );
   files.set(
     `${components}/dashboard/dashboard.yaml`,
-    generated("from what the dashboard needs", [
+    generated("from deploy/generate/dashboard.ts", [
       accountManifest(dashboardName, namespace),
       ...dashboardManifests(namespace),
     ]),
   );
   const scaledObjects = generated(
-    "from what wakes each function",
+    "from the consumers of all functions",
     functions.map((fn) => scaledObject(fn, { cluster, namespace })),
   );
   files.set(`${components}/keda/functions.yaml`, scaledObjects);

@@ -23,7 +23,7 @@ export const wholeValue = (value: string): TemplateField =>
     `${spaces(indent)}${key}: {{- toYaml ${value} | nindent ${indent + 2} }}`,
   ]);
 
-/** The same, or no field when the value is empty. */
+/** Like {@link wholeValue}, but renders no field when the value is empty. */
 export const wholeValueIfSet = (value: string): TemplateField => when(value, wholeValue(value));
 
 /** A field that is rendered only under a condition. */

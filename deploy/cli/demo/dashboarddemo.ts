@@ -35,7 +35,7 @@ const namespace = "denrei-demo";
 const whatToLookAt = ({ login }: SimulatedGitHub): readonly string[] => [
   "Applications: shop is ready and has run two images, greedy cannot start, and the others are previews of pull requests.",
   "The pipeline web creates the previews; PipeCD starts; a Hikawa sings; and one request is a dead letter.",
-  "Log in as both users, in two windows: the API server rejects for one of them what the other may do.",
+  "Log in as both users, in two windows: the API server rejects changes by one of them that the other may make.",
   `Create an Installation for the simulated GitHub: connect it, authorize as ${login}, and choose the GitHubApp app and ${repository}.`,
   "No pod runs and no image is built: kwok and the simulators report that they do.",
 ];

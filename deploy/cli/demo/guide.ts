@@ -25,9 +25,11 @@ export function guide({
   // Do not print the user's own settings: they may contain a password.
   const settings =
     kubeconfigPath === undefined
-      ? ["Everything runs. Open another terminal in this folder, with the same KUBECONFIG and NATS_URL."]
+      ? [
+          "Everything is running. Open another terminal in this folder, with the same KUBECONFIG and NATS_URL.",
+        ]
       : [
-          "Everything runs. In another terminal, in this folder, run",
+          "Everything is running. In another terminal, in this folder, run",
           `    export KUBECONFIG=${quoted(kubeconfigPath)} NATS_URL=${quoted(natsUrl)}`,
         ];
   const lines = [

@@ -1,4 +1,4 @@
-/** Log records of replicas, which tell a demo which replica did something. */
+/** Log records of replicas, from which a demo learns which replica acted. */
 
 /** A log record of a replica. */
 export interface LogRecord {

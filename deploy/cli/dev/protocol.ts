@@ -5,7 +5,7 @@ import type { Kind } from "../../../bus/kube/kind.ts";
 /** Variable with the digest of the installed CRDs: a worker with the same CRDs does not check them. */
 export const crdDigestVariable = "DENREI_DEV_CRDS";
 
-/** Variable; with the value `drop`, a worker may remove fields from CRDs, because nothing else uses the cluster. */
+/** Variable. With the value `drop`, a worker may remove fields from CRDs, because nothing else uses the cluster. */
 export const lostFieldsVariable = "DENREI_DEV_LOST_FIELDS";
 
 /** Signal for a worker after the old workers have stopped: request a reconcile of every object. */

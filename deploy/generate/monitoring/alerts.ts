@@ -185,7 +185,7 @@ export const alerts: readonly Alert[] = [
     name: "DenreiWebhooksNotStored",
     expr: `${increase('denrei_gateway_requests_total{outcome=~"not_stored|oversized|busy|failed"}', "10m", "")} > 0`,
     severity: "critical",
-    summary: "Webhooks were not stored. GitHub does not redeliver them by itself.",
+    summary: "Webhooks were not stored. GitHub does not redeliver them automatically.",
     runbook: "webhooks-are-not-stored",
   },
   {

@@ -60,7 +60,7 @@ state = "${folder}/state"
   address = "${socket}"
 [plugins."io.containerd.grpc.v1.cri"]
   sandbox_image = "${pauseImage}"
-  # A machine may not let its root lower the score that the kernel kills by.
+  # Some machines do not let root lower the out-of-memory score.
   restrict_oom_score_adj = true
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "${plugins}"

@@ -14,7 +14,7 @@ import { missingRequirements } from "./requirements.ts";
 const log = (line: string) => console.error(line);
 
 /**
- * Obtains all downloads, since the namespaces have no network, and runs the command inside. Returns the command's exit code,
+ * Downloads everything first, since the namespaces have no network, and runs the command inside. Returns the command's exit code,
  * or 1 with the reasons on standard error when the machine cannot run real pods.
  */
 export async function enter(command: readonly string[]): Promise<number> {
