@@ -36,7 +36,7 @@ export const apiTokenPermissions: readonly PolicyRule[] = [
 
 const hourMillis = 3_600_000;
 /** Minimum remaining lifetime of a token that is used. Milliseconds. */
-const leastLeftMillis = 300_000;
+const minRemainingMillis = 300_000;
 
 /** Tokens of this process. They are stored nowhere else. */
 const tokens = new Recent<{ readonly token: string; readonly expires: number }>({
@@ -65,7 +65,7 @@ export async function apiTokenOf(
   const url = app.spec.url || undefined;
   const reject = () => tokens.delete(id);
   const kept = tokens.get(id);
-  if (kept !== undefined && kept.expires - ctx.now() > leastLeftMillis)
+  if (kept !== undefined && kept.expires - ctx.now() > minRemainingMillis)
     return { token: kept.token, url, reject };
   const client = clientOf(app, await keyOf(app, ctx));
   const permissions = apiPermissionsOf(installation.spec, access);

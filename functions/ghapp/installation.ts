@@ -88,7 +88,7 @@ async function ensureToken(installation: Stored<Installation>, ctx: Context): Pr
   const secret = await secretOf(installation, ctx);
   const rules = await rulesOf(app, installation, ctx);
   if (typeof rules === "string") {
-    await withdraw(secret, app, ctx);
+    await deleteSecret(secret, app, ctx);
     throw notAllowed(app, rules);
   }
   const key = await keyOf(app, ctx);
@@ -124,7 +124,7 @@ async function ensureToken(installation: Stored<Installation>, ctx: Context): Pr
     return await reportReady(installation, issued, ctx, issued.repositories ?? null);
   } catch (error) {
     // What a token can access is known only after minting. If that is not allowed, the stored token is not allowed either.
-    if (isNotAllowed(error)) await withdraw(secret, app, ctx);
+    if (isNotAllowed(error)) await deleteSecret(secret, app, ctx);
     if (!(error instanceof GitHubError)) throw error;
     const blocked = blockedBy(error, "Key");
     // The installation has changed, and GitHub refuses a token for its new state.
@@ -181,7 +181,7 @@ async function reportNotReady(
 }
 
 /** Deletes the Secret of an Installation that is no longer allowed, even if the App has other problems, and revokes the tokens in it. */
-async function withdraw(secret: Stored<SecretObject> | undefined, app: App, ctx: Context): Promise<void> {
+async function deleteSecret(secret: Stored<SecretObject> | undefined, app: App, ctx: Context): Promise<void> {
   if (secret === undefined) return;
   await ctx.delete(TokenSecret, secret);
   ctx.event(

@@ -8,8 +8,8 @@ export interface Life {
 }
 
 /** Minimum time before a refresh. A request to refresh an hour before the end results in a refresh at two thirds of the hour. */
-const leastUse = minutes(20);
-const mostSpread = 30_000;
+const minUse = minutes(20);
+const maxSpread = 30_000;
 
 /**
  * The time of the refresh: `beforeMillis` before the end, but not within the first twenty minutes, and not in the last sixth of the
@@ -18,8 +18,8 @@ const mostSpread = 30_000;
  */
 export function refreshTime({ issued, expires }: Life, beforeMillis: number, random = Math.random): number {
   const life = Math.max(0, expires - issued);
-  const spread = Math.min(mostSpread, life / 60);
-  const desired = Math.max(expires - beforeMillis, issued + leastUse + spread);
+  const spread = Math.min(maxSpread, life / 60);
+  const desired = Math.max(expires - beforeMillis, issued + minUse + spread);
   const latest = issued + (life * 5) / 6;
   return Math.floor(Math.min(desired, latest) - random() * spread);
 }

@@ -18,7 +18,7 @@ interface Trigger {
 export type Change = NonNullable<NonNullable<Installation["status"]>["change"]>;
 
 /** Number of recorded webhooks, by which a retried reconcile recognizes them. */
-const mostDeliveries = 20;
+const maxDeliveries = 20;
 
 /** The change to record, when the cause is a webhook that is not recorded yet. */
 export function newChange({ status }: Stored<Installation>, { causes, now }: Trigger): Change | undefined {
@@ -27,7 +27,7 @@ export function newChange({ status }: Stored<Installation>, { causes, now }: Tri
   if (deliveries.every((delivery) => before?.deliveries.includes(delivery))) return undefined;
   // Always later than the previous change, even if a clock is behind.
   const at = Math.max(now(), before === undefined ? 0 : Date.parse(before.at) + 1);
-  return { at: new Date(at).toISOString(), deliveries: deliveries.slice(0, mostDeliveries) };
+  return { at: new Date(at).toISOString(), deliveries: deliveries.slice(0, maxDeliveries) };
 }
 
 /** Identifies the last change; empty before the first one. */

@@ -7,7 +7,7 @@ import { Deployment } from "../../bus/kube/workloads.ts";
 import { BlockedError } from "../../bus/worker/errors.ts";
 import { type Context, defineFunction } from "../../bus/worker/function.ts";
 import { applyAll, pruneAll } from "./application/apply.ts";
-import { deleteHosting, withdraw } from "./application/hosting.ts";
+import { deleteHostRoutes, removeRefusedHosts } from "./application/hosting.ts";
 import { obsolete, type Resource, resourceOf, withPlanned, withUids } from "./application/inventory.ts";
 import { withAdvice } from "./application/kindadvice.ts";
 import { objectsOf } from "./application/render.ts";
@@ -49,7 +49,7 @@ export default defineFunction({
     const { granted, refusals } = await claimHosts(listed, hosts.desired, site.config.hosts, ctx);
     const refused = new Set(refusals.map(({ host }) => host));
     if (failure) {
-      await withdraw(listed, refused, ctx);
+      await removeRefusedHosts(listed, refused, ctx);
       await writeStatus(
         listed,
         { problem: { step: "Rendered", ...reasonAndMessage(failure) }, granted },
@@ -61,7 +61,7 @@ export default defineFunction({
     const { children, refusal } = await applyAll(allowed, before, site.config.kinds, ctx);
     const { scheme } = site.config.site;
     if (refusal) {
-      await withdraw(listed, refused, ctx);
+      await removeRefusedHosts(listed, refused, ctx);
       const problem = { step: "Applied", ...reasonAndMessage(refusal) } as const;
       await writeStatus(listed, { resources: withUids(resources, children), problem, scheme, granted }, ctx);
       throw refusal;
@@ -86,7 +86,7 @@ export default defineFunction({
   },
   /** Deletes routes before the claims: the garbage collector may be slower than the next owner of a host. */
   async finalize(app, ctx) {
-    await deleteHosting(app, ctx);
+    await deleteHostRoutes(app, ctx);
     await releaseHosts(app, desiredHosts(app, [], "current and previous").desired, ctx);
     return undefined;
   },

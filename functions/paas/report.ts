@@ -191,7 +191,7 @@ function reportedAs(
   return { type, status: "True", reason: type, message: "" };
 }
 
-const mostConflicts = 10;
+const maxConflicts = 10;
 
 /**
  * Records the reports in the pipeline's status. Another function writes that status too, so a conflict is retried on the newest
@@ -224,7 +224,7 @@ async function recordReports(
       await ctx.status(AppPipeline, found, status, condition && [condition]);
       return conflicts === 0 ? "noted" : "changed meanwhile";
     } catch (error) {
-      if (!isConflict(error) || conflicts >= mostConflicts) throw error;
+      if (!isConflict(error) || conflicts >= maxConflicts) throw error;
       found = await ctx.live.get(AppPipeline, pipeline.metadata.name);
     }
   }

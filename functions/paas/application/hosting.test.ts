@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import type { Application } from "../kinds/application.ts";
-import { deleteHosting, withdraw } from "./hosting.ts";
+import { deleteHostRoutes, removeRefusedHosts } from "./hosting.ts";
 import { resourceOf } from "./inventory.ts";
 
 const metadata = { namespace: "team-a", name: "web", uid: "u", resourceVersion: "1" };
@@ -51,7 +51,7 @@ async function made(
 }
 
 const withdrawn = (there: readonly Stored[], ...hosts: string[]) =>
-  made(there, (app, ctx) => withdraw(app, new Set(hosts), ctx));
+  made(there, (app, ctx) => removeRefusedHosts(app, new Set(hosts), ctx));
 
 test("removes only the annotation of a Service with a refused host", async () => {
   const patch = { metadata: { annotations: { [dns]: null } } };
@@ -71,9 +71,9 @@ test("leaves objects without refused hosts, and those of other owners, alone", a
 });
 
 test("deletes all objects with hosts when the Application is deleted", async () => {
-  expect(await made([deployment, named, ingress], deleteHosting)).toEqual([
+  expect(await made([deployment, named, ingress], deleteHostRoutes)).toEqual([
     "delete Service",
     "delete Ingress",
   ]);
-  expect(await made([deployment, plain], deleteHosting)).toEqual([]);
+  expect(await made([deployment, plain], deleteHostRoutes)).toEqual([]);
 });

@@ -5,7 +5,7 @@ import { controllerOf, type Stored } from "../../../bus/kube/object.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { childKinds } from "../charts/kinds.ts";
 import { refusedKind } from "../charts/refusedkinds.ts";
-import { annotationsToDrop, hasOnlyNotedHosts, hostsOf, type Routed } from "../hosts/routes.ts";
+import { annotationsToDrop, hasHostsOnlyInAnnotations, hostsOf, type Routed } from "../hosts/routes.ts";
 import type { Application } from "../kinds/application.ts";
 import { kindOf, type Resource } from "./inventory.ts";
 
@@ -41,7 +41,7 @@ async function listedKind(
 }
 
 /** Like {@link ownObject}, but skips objects of listed kinds that the platform may not read, so that the others are still handled. */
-async function shownObject(app: App, resource: Resource, ctx: Context): Promise<OwnObject | undefined> {
+async function readableObject(app: App, resource: Resource, ctx: Context): Promise<OwnObject | undefined> {
   try {
     return await ownObject(app, resource, ctx);
   } catch (error) {
@@ -56,22 +56,26 @@ const routed = ({ kind, object }: OwnObject): Routed => ({ ...object, kind: kind
  * Removes routes for hosts that the Application may not have. An object with such hosts only in annotations, such as a Service,
  * stays without the annotations.
  */
-export async function withdraw(app: App, refused: ReadonlySet<string>, ctx: Context): Promise<void> {
+export async function removeRefusedHosts(
+  app: App,
+  refused: ReadonlySet<string>,
+  ctx: Context,
+): Promise<void> {
   if (refused.size === 0) return;
   for (const resource of app.status?.resources ?? []) {
-    const own = await shownObject(app, resource, ctx);
+    const own = await readableObject(app, resource, ctx);
     if (own === undefined || !hostsOf(routed(own)).some((host) => refused.has(host))) continue;
     const { kind, object } = own;
-    if (hasOnlyNotedHosts(routed(own)))
+    if (hasHostsOnlyInAnnotations(routed(own)))
       await ctx.patch(kind, object, { metadata: { annotations: annotationsToDrop(routed(own), refused) } });
     else await ctx.delete(kind, object);
   }
 }
 
 /** Deletes the objects of an Application that route hosts. */
-export async function deleteHosting(app: App, ctx: Context): Promise<void> {
+export async function deleteHostRoutes(app: App, ctx: Context): Promise<void> {
   for (const resource of app.status?.resources ?? []) {
-    const own = await shownObject(app, resource, ctx);
+    const own = await readableObject(app, resource, ctx);
     if (own && hostsOf(routed(own)).length > 0) await ctx.delete(own.kind, own.object);
   }
 }

@@ -33,7 +33,7 @@ export interface Listed {
 
 const type = "PullRequestsListed";
 const defaultPollMillis = 300_000;
-const leastPollMillis = 10_000;
+const minPollMillis = 10_000;
 
 /** Asks GitHub if that is due, else returns the last answer. */
 export async function list(pipeline: Pipeline, now: Date, ctx: Context): Promise<Listed> {
@@ -154,4 +154,4 @@ export function isDue(pipeline: Pipeline, now: Date, { causes }: Pick<Context, "
 }
 
 const pollMillis = ({ pollInterval }: AppPipeline["spec"]): number =>
-  pollInterval === undefined ? defaultPollMillis : Math.max(leastPollMillis, millisOf(pollInterval));
+  pollInterval === undefined ? defaultPollMillis : Math.max(minPollMillis, millisOf(pollInterval));

@@ -22,7 +22,7 @@ const isAbout = ({ status }: RemoteSync, { approvedSHA, headSHA }: Candidate): b
   approvedSHA === undefined ? status?.headSHA === headSHA : status?.revision === approvedSHA;
 
 /** Transient reasons: no user has to act. */
-const passing = ["GitHubUnreachable", "RateLimited"];
+const transientReasons = ["GitHubUnreachable", "RateLimited"];
 
 /**
  * The phase of a preview. Events of its objects can arrive in any order, so an outdated status is ignored. Undefined when the
@@ -37,7 +37,7 @@ export function phaseOf(
   const source = conditionOf(remoteSync, "SourceResolved");
   if (source?.reason === "PullRequestClosed") return undefined;
   // GitHub is temporarily unavailable, so this is not a failure of the commit.
-  if (source && passing.includes(source.reason)) return { phase: "Resolving" };
+  if (source && transientReasons.includes(source.reason)) return { phase: "Resolving" };
   if (source?.status === "False") return { phase: "Failed", message: source.message };
   if (source?.status !== "True" || !isAbout(remoteSync, candidate)) return { phase: "Resolving" };
   for (const type of ["Built", "Deployed"]) {

@@ -71,7 +71,7 @@ async function claimHost(app: App, host: string, known: Known, ctx: Context): Pr
       if (await isHeld(found, ctx)) return taken(host, ownerText(found));
       await ctx.delete(HostClaim, found);
     }
-    const refusal = await takenWithoutClaim(app, host, known, ctx);
+    const refusal = await refusalWithoutClaim(app, host, known, ctx);
     if (refusal) return refusal;
     if (await createClaim(app, host, ctx)) return undefined;
   }
@@ -101,7 +101,7 @@ async function isHeld({ spec }: Claim, ctx: Context): Promise<boolean> {
 }
 
 /** Finds the owner of an unclaimed host: a wildcard's owner, another system's route, or an Application older than claims. */
-async function takenWithoutClaim(
+async function refusalWithoutClaim(
   app: App,
   host: string,
   { config, others }: Known,

@@ -63,7 +63,7 @@ function hostsInSpec({ kind, spec }: Routed): string[] {
 }
 
 /** Whether an object has hosts only in annotations, so that it works without them. */
-export const hasOnlyNotedHosts = (object: Routed): boolean => hostsInSpec(object).length === 0;
+export const hasHostsOnlyInAnnotations = (object: Routed): boolean => hostsInSpec(object).length === 0;
 
 /** A patch that removes annotations with any of these hosts, along with other hosts in the same annotation. */
 export const annotationsToDrop = (
@@ -87,7 +87,11 @@ export function withoutHosts(object: ChildObject, refused: ReadonlySet<string>):
         ? routeWithout(object.spec as HTTPRouteSpec, isKept)
         : object.spec;
   if (spec === undefined && object.spec !== undefined) return undefined;
-  return { ...object, metadata: withoutNoted(object.metadata, isKept), ...(spec !== undefined && { spec }) };
+  return {
+    ...object,
+    metadata: withoutHostAnnotations(object.metadata, isKept),
+    ...(spec !== undefined && { spec }),
+  };
 }
 
 type IsKept = (host: string) => boolean;
@@ -118,7 +122,7 @@ function routeWithout(spec: HTTPRouteSpec, isKept: IsKept): HTTPRouteSpec | unde
   return hostnames.length === 0 ? undefined : { ...spec, hostnames };
 }
 
-function withoutNoted(metadata: ChildObject["metadata"], isKept: IsKept): ChildObject["metadata"] {
+function withoutHostAnnotations(metadata: ChildObject["metadata"], isKept: IsKept): ChildObject["metadata"] {
   const { annotations, ...rest } = metadata;
   if (annotations === undefined) return metadata;
   const kept = Object.entries(annotations).flatMap(([name, value]) => {

@@ -32,14 +32,14 @@ export interface ServedHost {
 }
 
 /** Whether a route belongs to an Application, whose hosts have claims. */
-export function isApplications(route: Stored): boolean {
+export function belongsToApplication(route: Stored): boolean {
   const controller = controllerOf(route);
   return controller?.kind === Application.kind && groupOf(controller.apiVersion) === Application.group;
 }
 
 /** The hosts of another system's route. A route for all hosts owns none of them. */
 export function servedBy(kind: string, route: Stored): ServedHost[] {
-  if (isApplications(route)) return [];
+  if (belongsToApplication(route)) return [];
   const { namespace = "", name, creationTimestamp = "" } = route.metadata;
   // Items of a list have no kind.
   return hostsOf({ ...route, kind })

@@ -14,7 +14,7 @@ import type { Progress } from "./status.ts";
 type Sync = Stored<RemoteSync>;
 
 /** kpack orders Builds by creation time, which has whole seconds. Milliseconds. */
-const apartMillis = 2000;
+const minGapMillis = 2000;
 const firstRetryMillis = 10_000;
 const longestRetryMillis = 600_000;
 const logLines = 50;
@@ -46,8 +46,8 @@ export async function retry(
 /** Milliseconds until a Build that was created `at` may be retried; 0 when it may. A clock that is behind must not delay it further. */
 export function pauseMillis(retries: number, at: number, now: number): number {
   const pause =
-    retries === 0 ? apartMillis : Math.min(longestRetryMillis, firstRetryMillis * 2 ** (retries - 1));
-  return Math.min(pause, Math.max(0, pause + apartMillis - (now - at)));
+    retries === 0 ? minGapMillis : Math.min(longestRetryMillis, firstRetryMillis * 2 ** (retries - 1));
+  return Math.min(pause, Math.max(0, pause + minGapMillis - (now - at)));
 }
 
 /**

@@ -10,11 +10,11 @@ import type { Outcome } from "./send.ts";
 const longestMillis = 86_400_000;
 
 /** Minimum size of a portion. After a crash a portion may be sent twice, so it is small. */
-const leastPieces = 20;
+const minPieces = 20;
 
 /** The next portion: all pieces of some pull requests, so that one round shows which of them are refused. */
 export function portionOf(pieces: readonly Piece[]): Piece[] {
-  const numbers = new Set(pieces.slice(0, leastPieces).map(({ notes }) => notes.number));
+  const numbers = new Set(pieces.slice(0, minPieces).map(({ notes }) => notes.number));
   return pieces.filter(({ notes }) => numbers.has(notes.number));
 }
 
@@ -62,11 +62,11 @@ export function dropDeleted(
   return { postponed, givenUp };
 }
 
-const mostNumbers = 20;
+const maxNumbers = 20;
 
 /** Pull requests, formatted for an Event. */
 export function numbersText(numbers: readonly number[]): string {
-  const shown = numbers.slice(0, mostNumbers).map((number) => `#${number}`);
+  const shown = numbers.slice(0, maxNumbers).map((number) => `#${number}`);
   const more = numbers.length - shown.length;
   return [...shown, ...(more > 0 ? [`${more} more`] : [])].join(", ");
 }

@@ -8,7 +8,7 @@ import { applicationRecord, kindOfL0, pipedRecord } from "./records-l0.ts";
 import type { ClientOptions, PipecdClient } from "./services.ts";
 
 /** Maximum number of keys of a piped. */
-const mostKeys = 3;
+const maxKeys = 3;
 
 export function webServiceL0({ web, signal, ...who }: ClientOptions): PipecdClient {
   const { profile, projectID, encryptionKey } = who;
@@ -45,7 +45,7 @@ export function webServiceL0({ web, signal, ...who }: ClientOptions): PipecdClie
         const creator = serviceAs(keyID);
         let key = "";
         // A fourth key replaces the oldest one, and there is no other way to end a key.
-        for (let made = 0; made < mostKeys; made++)
+        for (let made = 0; made < maxKeys; made++)
           ({ key } = await wrapCall("RecreatePipedKey", creator.recreatePipedKey({ id }, context)));
         return key;
       },

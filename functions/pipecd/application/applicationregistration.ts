@@ -13,7 +13,7 @@ import { retryMillis } from "../intervals.ts";
 import { Application } from "../kinds.ts";
 import type { Profile } from "../profile.ts";
 import { announcement } from "../server/announcement.ts";
-import { pacedWait, ready, WaitingError } from "../server/dependent.ts";
+import { ready, WaitingError, waitPollMillis } from "../server/dependent.ts";
 import type { Desired } from "./desiredapplication.ts";
 import {
   canUpdateTo,
@@ -209,6 +209,6 @@ async function checkRepository(
   throw new WaitingError(
     "RepositoryNotFound",
     `expected the piped to have a repository with the repoId ${repository}, found ${found}`,
-    pacedWait(status ?? {}, now, { after: pipedSince }),
+    waitPollMillis(status ?? {}, now, { after: pipedSince }),
   );
 }

@@ -8,7 +8,7 @@ import type { Stored } from "../../../bus/kube/object.ts";
 import type { Context } from "../../../bus/worker/function.ts";
 import { Application } from "../kinds.ts";
 import type { Profile } from "../profile.ts";
-import { pacedWait, WaitingError } from "../server/dependent.ts";
+import { WaitingError, waitPollMillis } from "../server/dependent.ts";
 import { configFilenameOf } from "./desiredapplication.ts";
 import { type FileLocation, isSameFile, type Place } from "./place.ts";
 
@@ -117,7 +117,7 @@ export async function waitForPlace(mine: App, place: Place, profile: Profile, ct
     await ctx.status(Application, mine, { registering: null } as object, [
       { type: "Registered", status: "False", reason: placeTaken, message: messageOf(other, place) },
     ]);
-  throw new WaitingError(placeTaken, messageOf(other, place), pacedWait(mine.status ?? {}, ctx.now()));
+  throw new WaitingError(placeTaken, messageOf(other, place), waitPollMillis(mine.status ?? {}, ctx.now()));
 }
 
 const messageOf = ({ metadata: { name } }: App, { repository, path, configFilename }: Place): string =>

@@ -12,7 +12,7 @@ import { accessDenied, bytesIn, findSecret } from "../kubernetes/secrets.ts";
 import { objectNames, secretKeys } from "../names.ts";
 
 /** The server rejects shorter keys. Bytes. */
-const leastBytes = 32;
+const minBytes = 32;
 
 const { encryptionKey } = secretKeys;
 
@@ -41,10 +41,10 @@ export async function ensureEncryptionKey(ctx: Context): Promise<Stored<SecretOb
 /** Throws a `BlockedError` for a Secret without a key that the server accepts. */
 function checkKey(secret: Stored<SecretObject>): void {
   const { length } = bytesIn(secret, encryptionKey);
-  if (length >= leastBytes) return;
+  if (length >= minBytes) return;
   throw new BlockedError(
     "EncryptionKeyInvalid",
-    `expected the Secret ${objectNames.secret} to have an ${encryptionKey} of at least ${leastBytes} bytes, found ${length}. Denrei never overwrites it, because the stored data is encrypted with it. Restore the correct key, or delete the Secret to create a new one.`,
+    `expected the Secret ${objectNames.secret} to have an ${encryptionKey} of at least ${minBytes} bytes, found ${length}. Denrei never overwrites it, because the stored data is encrypted with it. Restore the correct key, or delete the Secret to create a new one.`,
     retryMillis,
   );
 }

@@ -29,7 +29,7 @@ type Registration = Stored<EventRegistration>;
 /**
  * Minimum time between two events of a key. Agents compare creation times in whole seconds to find the newest event. Milliseconds.
  */
-const apartMillis = 2_000;
+const minGapMillis = 2_000;
 /** Expected clock skew between server and worker. Seconds. */
 const skewSeconds = 3_600;
 /** How far the search goes back without a known event. Agents ignore older events. Seconds. */
@@ -56,15 +56,15 @@ export async function ensureEvent(
   if (found === "adopted" && registered)
     ctx.event("Normal", "Adopted", `PipeCD has the event ${registered.eventID} for ${registered.data}`);
   if (!isDue || value.missing) return conclude(registration, registered, value, ctx);
-  const wait = registered ? Date.parse(registered.time) + apartMillis - ctx.now() : 0;
+  const wait = registered ? Date.parse(registered.time) + minGapMillis - ctx.now() : 0;
   if (wait > 0) {
     await writeEvent(registration, registered, ctx);
-    return { requeueAfter: Math.min(wait, apartMillis) };
+    return { requeueAfter: Math.min(wait, minGapMillis) };
   }
   if (events.register === undefined) throw missingApiKey(registration, plane);
   const isOwnKey = (await apiKeys.list()).some(({ id }) => id === events.apiKeyID);
   // A key of another project would register events where this function never finds them.
-  if (!isOwnKey) throw foreignApiKey(registration);
+  if (!isOwnKey) throw apiKeyMismatch(registration);
   return register(registration, { key, value, decision }, { register: events.register }, ctx);
 }
 
@@ -150,7 +150,7 @@ const announcement: ConditionUpdate = {
   message: "registering an event for the new value",
 };
 
-const foreignApiKey = ({ spec: { projectID } }: Registration): BlockedError =>
+const apiKeyMismatch = ({ spec: { projectID } }: Registration): BlockedError =>
   new BlockedError(
     "APIKeyMismatch",
     `the API key does not belong to the project ${projectID}. Put a key of that project into the Secret, or correct spec.projectID.`,

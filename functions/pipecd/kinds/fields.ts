@@ -71,23 +71,23 @@ export function atMostOne<Shape extends z.ZodRawShape>(
 const durationText =
   /^([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|ms|s|m|h)(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|ms|s|m|h))*$/;
 /** Below the maximum of Go's durations, which count nanoseconds in 64 bits. */
-const mostSeconds = 9_000_000_000;
+const maxSeconds = 9_000_000_000;
 
-const mostNanos = BigInt(mostSeconds) * 1_000_000_000n;
-const tooLong = `expected at most ${mostSeconds} seconds`;
+const maxNanos = BigInt(maxSeconds) * 1_000_000_000n;
+const tooLong = `expected at most ${maxSeconds} seconds`;
 const isShortEnough = (duration: number | string): boolean =>
-  typeof duration === "number" || (nanosIn(duration) ?? mostNanos + 1n) <= mostNanos;
+  typeof duration === "number" || (nanosIn(duration) ?? maxNanos + 1n) <= maxNanos;
 
 /** A duration: seconds, or text in Go's format. */
 export const duration = z
   .union([
-    z.int().min(0).max(mostSeconds),
+    z.int().min(0).max(maxSeconds),
     z.string().max(64).regex(durationText, "expected seconds, or a duration such as 90s, 5m, or 1h30m"),
   ])
   .refine(isShortEnough, tooLong)
   .meta(
     cel({
-      rule: `type(self) == int || duration(self) <= duration('${mostSeconds}s')`,
+      rule: `type(self) == int || duration(self) <= duration('${maxSeconds}s')`,
       message: tooLong,
     }),
   );

@@ -6,8 +6,8 @@ import { analysisProvider, kubernetesFields } from "./providers.ts";
 
 /** Ports that the agent itself listens on: `--admin-port` and `--plugin-service-port`. */
 const reservedPorts: readonly number[] = [9085, 9087];
-const mostPlugins = 32;
-const mostTargets = 64;
+const maxPlugins = 32;
+const maxTargets = 64;
 
 const nameMessage =
   "expected a name of letters, digits, hyphens, underscores, and dots that starts with a letter or digit, because the agent stores the plugin in a file of this name";
@@ -26,7 +26,7 @@ function targetsOf<Config extends z.ZodType>(config: Config, least: number) {
     labels: z.record(z.string(), z.string()).optional(),
     config,
   });
-  return z.array(target).min(least).max(mostTargets).meta(listMap("name"));
+  return z.array(target).min(least).max(maxTargets).meta(listMap("name"));
 }
 
 /** Plugins that deploy do not start without a deploy target. */
@@ -78,7 +78,7 @@ const ecs = deployment(
   }),
 );
 const analysis = z.object({
-  config: z.object({ analysisProviders: z.array(analysisProvider).max(mostTargets).optional() }).optional(),
+  config: z.object({ analysisProviders: z.array(analysisProvider).max(maxTargets).optional() }).optional(),
 });
 const stage = z.object({}).describe("A plugin without configuration and deploy targets.");
 const custom = z.object({
@@ -132,7 +132,7 @@ export type Plugin = z.infer<typeof plugin>;
 /** Schema of `spec.plugins`. */
 export const plugins = z
   .array(plugin)
-  .max(mostPlugins)
+  .max(maxPlugins)
   .refine(areUnique, "expected a unique name for each plugin")
   .refine((all) => isUnique(all.map(({ port }) => port)), portsMessage)
   .meta({

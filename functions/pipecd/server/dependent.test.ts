@@ -9,11 +9,11 @@ import {
   assertReady,
   type DependentStatus,
   isSyncDue,
-  pacedWait,
   reconcileOrWait,
   syncedStatus,
   untilSync,
   WaitingError,
+  waitPollMillis,
 } from "./dependent.ts";
 
 const readySince = "2026-01-01T00:00:00Z";
@@ -121,7 +121,7 @@ test.each([
   ["an hour", 60 * minute, minute],
 ])("after %s of waiting, polls again after the same time within limits", (_, lasted, expected) => {
   const began = lasted === undefined ? [] : [condition("False", new Date(asked - lasted).toISOString())];
-  expect(pacedWait({ conditions: began }, asked)).toBe(expected);
+  expect(waitPollMillis({ conditions: began }, asked)).toBe(expected);
 });
 
 describe("a reconcile", () => {
@@ -169,6 +169,6 @@ describe("a reconcile", () => {
 
 test("a new wait starts with a short interval, even right after a long wait", () => {
   const conditions = [condition("False", new Date(asked - 60 * minute).toISOString())];
-  expect(pacedWait({ conditions }, asked, { after: asked - 2_000 })).toBe(2_000);
-  expect(pacedWait({ conditions }, asked, { after: asked })).toBe(1_000);
+  expect(waitPollMillis({ conditions }, asked, { after: asked - 2_000 })).toBe(2_000);
+  expect(waitPollMillis({ conditions }, asked, { after: asked })).toBe(1_000);
 });

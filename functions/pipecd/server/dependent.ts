@@ -147,7 +147,7 @@ export async function reconcileOrWait<T extends Dependent>(
 }
 
 /** A poll interval that grows with the time spent waiting, counted from `after` at the earliest. Milliseconds. */
-export function pacedWait(
+export function waitPollMillis(
   { conditions }: DependentStatus,
   now: number,
   { after = 0 }: { readonly after?: number } = {},

@@ -15,7 +15,7 @@ const keptGlobals: readonly string[] = [
   ..."atob btoa clearImmediate clearInterval clearTimeout crypto global queueMicrotask".split(" "),
   ..."setImmediate setInterval setTimeout structuredClone".split(" "),
 ];
-const goneGlobals: readonly string[] = ["WebAssembly"];
+const removedGlobals: readonly string[] = ["WebAssembly"];
 
 /** Properties of `process` that Node itself needs at run time. */
 const keptOfProcess: readonly string[] = [
@@ -31,7 +31,7 @@ const keptOfProcess: readonly string[] = [
 /** Throws when a property cannot be removed. */
 export function seal(): void {
   const language: string[] = runInNewContext("Object.getOwnPropertyNames(globalThis)");
-  const kept = [...language.filter((name) => !goneGlobals.includes(name)), ...keptGlobals];
+  const kept = [...language.filter((name) => !removedGlobals.includes(name)), ...keptGlobals];
   for (const name of Object.getOwnPropertyNames(process)) {
     if (!keptOfProcess.includes(name)) remove(process, name);
   }
