@@ -69,18 +69,29 @@ export async function historyOf(context: HistoryContext, query: HistoryQuery): P
   };
 }
 
-async function timedEntries(context: HistoryContext, happening: TimelineEvent): Promise<TimedEntry[]> {
-  const { at, trace } = happening;
-  const entry = await entryOf(context, happening);
+async function timedEntries(context: HistoryContext, timelineEvent: TimelineEvent): Promise<TimedEntry[]> {
+  const { at, trace } = timelineEvent;
+  const entry = await entryOf(context, timelineEvent);
   return entry === undefined ? [] : [{ at, trace, entry }];
 }
 
-async function entryOf(context: HistoryContext, happening: TimelineEvent): Promise<HistoryEntry | undefined> {
-  const at = apiTime(happening.at);
-  switch (happening.type) {
+async function entryOf(
+  context: HistoryContext,
+  timelineEvent: TimelineEvent,
+): Promise<HistoryEntry | undefined> {
+  const at = apiTime(timelineEvent.at);
+  switch (timelineEvent.type) {
     case "webhook": {
-      const { event, type: eventType, delivery, owner, repository, subject, sequence } = happening.delivery;
-      const place = [owner, repository].filter(Boolean).join("/");
+      const {
+        event,
+        type: eventType,
+        delivery,
+        owner,
+        repository,
+        subject,
+        sequence,
+      } = timelineEvent.delivery;
+      const fullName = [owner, repository].filter(Boolean).join("/");
       return {
         type: "webhook",
         id: `webhook-${sequence}`,
@@ -88,12 +99,12 @@ async function entryOf(context: HistoryContext, happening: TimelineEvent): Promi
         event,
         eventType,
         delivery,
-        repository: place,
+        repository: fullName,
         subject,
       };
     }
     case "deadletter": {
-      const { fn, key, letter } = happening.letter;
+      const { fn, key, letter } = timelineEvent.letter;
       if (!(await context.mayListDeadLetters(key.namespace))) return undefined;
       const { reason, message, attempts } = letter;
       return {
@@ -103,7 +114,7 @@ async function entryOf(context: HistoryContext, happening: TimelineEvent): Promi
       };
     }
     case "reconcile": {
-      const { fn, key, sequence, record } = happening.activity;
+      const { fn, key, sequence, record } = timelineEvent.activity;
       const { replica, attempt, waitedMillis, tookMillis, outcome, moreCauses, moreWrites } = record;
       const { group, kind } = record;
       return {

@@ -32,7 +32,7 @@ const tokenSeconds = 3600;
 const repository = "acme/web";
 const namespace = "denrei-demo";
 
-const whatToLookAt = ({ login }: SimulatedGitHub): readonly string[] => [
+const instructions = ({ login }: SimulatedGitHub): readonly string[] => [
   "Applications: shop is ready and has run two images, greedy cannot start, and the others are previews of pull requests.",
   "The pipeline web creates the previews; PipeCD starts; a Hikawa sings; and one request is a dead letter.",
   "Log in as both users, in two windows: the API server rejects changes by one of them that the other may make.",
@@ -101,7 +101,7 @@ async function show(
   const { github, signal } = running;
   if (dashboard === undefined) throw new Error("the dashboard was not started");
   display.done();
-  say(["", ...guideToDashboard(dashboard, namespace), "", ...whatToLookAt(github), ""].join("\n"));
+  say(["", ...guideToDashboard(dashboard, namespace), "", ...instructions(github), ""].join("\n"));
   await inNamespace(environment, namespace, async () => {
     await grantRoles(client, dashboard.users, namespace);
     const steps = { environment, namespace, ...running };

@@ -98,7 +98,7 @@ export function createChild(directory: string, spec: ChildSpec): Child {
 
   function spawnProcess(): ChildLife {
     const launched = spec.launch
-      ? launchElsewhere(spec, spec.launch, logPath)
+      ? launchProcess(spec, spec.launch, logPath)
       : launch(directory, spec, logPath);
     const started: ChildLife = { ...launched, endExpected: true };
     void started.ended.then((exit) => {
@@ -160,7 +160,7 @@ function launch(directory: string, spec: ChildSpec, logPath: string): Launched {
   };
 }
 
-function launchElsewhere(
+function launchProcess(
   { onLine }: ChildSpec,
   begin: NonNullable<ChildSpec["launch"]>,
   logPath: string,

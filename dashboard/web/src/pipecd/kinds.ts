@@ -37,10 +37,10 @@ const resources: readonly Resource[] = stackIn({}).map(([resource]) => resource)
 export const resourceOf = (plural: string): Resource | undefined =>
   resources.find((resource) => resource.plural === plural);
 
-const storeGoes =
+const storeConsequence =
   "Its pod is deleted, and the data too unless it is in a volume claim. The deletion waits while a ControlPlane uses it.";
 
-const goesWithIt: Readonly<Record<string, string>> = {
+const consequences: Readonly<Record<string, string>> = {
   EventRegistration: "It registers no more events. PipeCD keeps the registered ones.",
   Application: "PipeCD deletes it too.",
   Piped:
@@ -48,10 +48,10 @@ const goesWithIt: Readonly<Record<string, string>> = {
   Environment: "The deletion waits while Pipeds or Applications use it.",
   ControlPlane:
     "Gateway, server, cache, and ops are deleted, and so is a generated Secret with the encryption key. The deletion waits while Applications, Pipeds, or Environments need it.",
-  Mysql: storeGoes,
-  Mongo: storeGoes,
-  Minio: storeGoes,
+  Mysql: storeConsequence,
+  Mongo: storeConsequence,
+  Minio: storeConsequence,
 };
 
 /** The consequence of deleting an object of a kind, for the confirmation. */
-export const consequenceOf = ({ kind }: Resource): string => goesWithIt[kind] ?? "";
+export const consequenceOf = ({ kind }: Resource): string => consequences[kind] ?? "";

@@ -17,7 +17,7 @@ const dashOf = (at: number): number[] => [...(dashes[at % maxLines] ?? [])];
 export type ChartSize = "large" | "small";
 
 /** The step under the pointer and its position on the screen, in pixels. */
-interface Pointed {
+interface PointerPosition {
   readonly index: number;
   readonly left: number;
   readonly top: number;
@@ -37,7 +37,7 @@ export function Chart({
   format: (value: number) => string;
 }) {
   const host = useRef<HTMLDivElement>(null);
-  const [pointed, setPointed] = useState<Pointed>();
+  const [pointed, setPointed] = useState<PointerPosition>();
   const plot = useRef<uPlot>(undefined);
   const names = series.lines.map(({ name }) => name).join("\n");
   // New data of the same lines does not recreate the chart.
@@ -71,7 +71,7 @@ function Tooltip({
   series: { times, lines },
   format,
 }: {
-  pointed: Pointed;
+  pointed: PointerPosition;
   series: Series;
   format: (value: number) => string;
 }) {
@@ -134,7 +134,7 @@ function optionsOf({
   size: ChartSize;
   format: (value: number) => string;
   element: HTMLElement;
-  onPoint: (pointed: Pointed | undefined) => void;
+  onPoint: (pointed: PointerPosition | undefined) => void;
 }): uPlot.Options {
   const color = (name: string) => () => getComputedStyle(element).getPropertyValue(name);
   const font = `12px ${getComputedStyle(element).fontFamily}`;
@@ -151,7 +151,7 @@ function optionsOf({
     legend: { show: false },
     // No selection or zoom: charts always show all of the last minutes.
     cursor: { y: false, drag: { x: false, y: false }, points: { show: size === "large" } },
-    hooks: { setCursor: [(drawn) => onPoint(pointedAt(drawn))] },
+    hooks: { setCursor: [(drawn) => onPoint(pointerAt(drawn))] },
     ...(size === "small" && { padding: [2, 0, 2, 0] as uPlot.Padding }),
     // Keeps a line of zeros at the bottom.
     scales: { y: { range: (_, __, most) => [0, Math.max(most * 1.05, Number.MIN_VALUE) || 1] } },
@@ -173,7 +173,7 @@ function optionsOf({
 }
 
 /** The step nearest to the pointer; undefined without a pointer. */
-function pointedAt({ cursor: { idx, left = -1 }, over }: uPlot): Pointed | undefined {
+function pointerAt({ cursor: { idx, left = -1 }, over }: uPlot): PointerPosition | undefined {
   if (left < 0 || typeof idx !== "number") return undefined;
   const place = over.getBoundingClientRect();
   return { index: idx, left: place.left + left, top: place.top };
