@@ -22,7 +22,6 @@ export interface Rule {
 /** The request of an Installation. */
 export interface TokenRequest {
   readonly namespace: string;
-  /** Labels of the namespace. */
   readonly labels: Readonly<Record<string, string>>;
   readonly installationID: number;
   readonly permissions: Readonly<Record<string, string>> | undefined;

@@ -83,7 +83,6 @@ export const contentDigest = ({
     data: mapped(data, (value) => Buffer.from(value, "base64").toString("base64")),
   });
 
-/** The values that a format adds. */
 function valuesOf(format: Format, spec: Spec, token: string): Record<string, string> {
   switch (format) {
     case "raw":

@@ -161,7 +161,6 @@ async function deletePreviews(
   }
 }
 
-/** The status of each preview. */
 async function previewStatuses(
   pipeline: Pipeline,
   previews: readonly Selected[],

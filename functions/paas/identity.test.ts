@@ -7,7 +7,6 @@ const web = { owner: "acme", repo: "web" };
 const site = { id: 1, fullName: "acme/site" };
 const known = identified(web, { id: 1, fullName: "acme/web" }, undefined);
 
-/** GitHub's webhook about the repository with the id 1. */
 const moved = (changes: WebhookPayload<"repository">["changes"]): WebhookPayload<"repository"> => ({
   action: "renamed",
   changes,

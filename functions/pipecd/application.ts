@@ -134,7 +134,6 @@ function writeStatus(
   const former = formerOf(application, applicationID);
   const { pipedID, repository, path } = registered;
   const message = `PipeCD has the application ${applicationID} at ${repository}/${path}`;
-  // In a merge patch, null removes a field.
   const status = {
     ...synced,
     ...{ applicationID, pipedID, registered: registeredPatch(application, registered), registering: null },

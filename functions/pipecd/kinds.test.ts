@@ -81,7 +81,6 @@ function withField(fields: Fields, path: string, value: unknown): Fields {
   return out;
 }
 
-/** The validation error of an object; undefined if it is valid. */
 function validationError(kind: Kind, spec: unknown): string | undefined {
   const object = {
     apiVersion: "pipecd.kanatakita.com/v1alpha1",

@@ -47,10 +47,8 @@ export interface StatusUpdate {
   readonly conditions: readonly ConditionUpdate[];
 }
 
-/** The image to run: the pinned one, if set. */
 const desiredImage = ({ spec }: Application): string => spec.pinnedImage ?? spec.image ?? "";
 
-/** The domains that the Application owns. */
 const ownDomains = ({ spec }: Application, granted: ReconcileResult["granted"]): string[] =>
   granted ? spec.domains.filter((domain) => granted.includes(domain)) : spec.domains;
 

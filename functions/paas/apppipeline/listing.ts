@@ -93,7 +93,6 @@ async function repositoryIn(
 /** Number of timelines that are read concurrently. */
 const batch = 10;
 
-/** Approvals of forks' commits, by pull request number. */
 async function approvalsOf(
   pulls: readonly PullRequest[],
   { spec, status }: Pipeline,

@@ -17,7 +17,6 @@ export interface PreviewState {
   readonly failure: { readonly message: string } | undefined;
   /** The previous status. */
   readonly before: Preview | undefined;
-  /** Pattern of its host. */
   readonly pattern: HostPattern;
 }
 

@@ -49,7 +49,6 @@ function matchesFilter(
   return baseBranches === undefined || baseBranches.some((glob) => matchesGlob(glob, base.ref));
 }
 
-/** The pull requests that pass the filter. */
 const selectedBy = (pulls: readonly PullRequest[], { filter = {} }: Spec): PullRequest[] =>
   pulls.filter(
     (pull) => matchesFilter(pull, filter) && (filter.forks !== "Never" || forkOf(pull) === undefined),

@@ -14,7 +14,6 @@ import { run } from "./process/run.ts";
 export interface ProcessOptions {
   readonly command: string;
   readonly args: readonly string[];
-  /** Working directory. */
   readonly directory: string;
   /** Default: a minute, as in modoki-operator. */
   readonly deadlineMillis?: number;

@@ -22,7 +22,6 @@ export interface ChildObject {
 
 /** Limits for the objects of a chart. */
 export interface Allowed {
-  /** The namespace of the Application. */
   readonly namespace: string;
   /** Default: {@link childKinds}. */
   readonly allowed?: readonly Kind[];

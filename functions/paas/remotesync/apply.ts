@@ -48,7 +48,6 @@ export async function applyImage(
   );
 }
 
-/** Deletes an Image that has to be replaced. */
 async function replaceImage(
   { metadata, status }: Sync,
   found: Stored<Image> | undefined,

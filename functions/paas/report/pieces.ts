@@ -32,7 +32,6 @@ export function piecesOf(
   ]);
 }
 
-/** The pieces of a preview. */
 function openPieces(
   subject: Subject,
   preview: Preview,

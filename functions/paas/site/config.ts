@@ -25,7 +25,6 @@ const configSchema = z.strictObject({
   hosts: hostsSchema.prefault({}),
   /** Kinds that charts may make in addition to the built-in ones. */
   kinds: listedKinds,
-  /** Pattern of previews' hosts. */
   previews: z.strictObject({ hosts: z.enum(hostPatterns).default("unique") }).prefault({}),
   builder: builder.default({ kind: "ClusterBuilder", name: "default" }),
   github: z

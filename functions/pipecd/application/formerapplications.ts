@@ -55,7 +55,6 @@ export async function recordInterrupted(
   const other = await openServer(plane, callerFor(application.spec, interrupted.projectID), ctx);
   const strays = await interruptedAt(application, interrupted, other, ctx);
   const found = strays.map((applicationID) => ({ applicationID, registered: interrupted }));
-  // In a merge patch, null removes a field.
   const patch = { registering: null, ...(found.length > 0 && { former: [...former, ...found] }) };
   return ctx.status(Application, application, patch as object);
 }
@@ -125,7 +124,6 @@ export async function yieldPlace(
       "GaveWay",
       `PipeCD has ${ending.toLowerCase()} the application ${applicationID}: ${message}`,
     );
-  // In a merge patch, null removes a field.
   return ctx.status(Application, application, { applicationID: null, registered: null } as object, [
     { type: "Registered", status: "False", reason: placeTaken, message },
   ]);

@@ -113,7 +113,6 @@ export async function waitForPlace(mine: App, place: Place, profile: Profile, ct
   const { registering } = mine.status ?? {};
   const keepsAnnouncement = claim === "announced" && ageOf(mine) < ageOf(other);
   if (registering !== undefined && isSameFile(registering, place) && !keepsAnnouncement)
-    // In a merge patch, null removes a field.
     await ctx.status(Application, mine, { registering: null } as object, [
       { type: "Registered", status: "False", reason: placeTaken, message: messageOf(other, place) },
     ]);

@@ -22,7 +22,6 @@ export interface Part {
   readonly command?: readonly string[];
   readonly args?: readonly string[];
   readonly ports: readonly Port[];
-  /** HTTP liveness and readiness probe. */
   readonly probe?: { readonly path: string; readonly port: string; readonly initialDelaySeconds?: number };
   /** Name of the port for a TCP readiness probe, for components without an HTTP probe. */
   readonly readyPort?: string;

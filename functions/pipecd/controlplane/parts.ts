@@ -11,9 +11,7 @@ import { type Part, type Port, partName } from "./partobjects.ts";
 export interface Blueprint {
   readonly plane: Pick<ControlPlane, "metadata" | "spec">;
   readonly profile: Profile;
-  /** PipeCD's configuration. */
   readonly config: string;
-  /** Envoy's configuration. */
   readonly envoy: string;
   /** Digest of the encryption key and the content of volumes. */
   readonly secrets: string;

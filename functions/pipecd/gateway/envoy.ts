@@ -6,7 +6,6 @@ import { firstOfC, type Profile } from "../profile.ts";
 
 /** Settings of the gateway. */
 export interface GatewayOptions {
-  /** Name of the server's Service. */
   readonly server: string;
   /** Whether the server speaks gRPC only over TLS. */
   readonly tls?: boolean;
@@ -114,7 +113,6 @@ const bootstrap = (admin: object, connectionManager: object, clusters: readonly 
   },
 });
 
-/** Configuration for Envoy's v2 API. */
 function envoyV2({ routes, clusters }: Plan, server: string): object {
   return bootstrap(
     { access_log_path: "/dev/stdout" },
@@ -154,7 +152,6 @@ const upstreamTLS = (server: string) => ({
   }),
 });
 
-/** Configuration for Envoy's v3 API. */
 function envoyV3({ routes, clusters }: Plan, { server, tls = false }: GatewayOptions): object {
   return bootstrap(
     {},

@@ -23,7 +23,6 @@ export const kubernetesFields = {
     .describe("Resources that the agent watches."),
 };
 
-/** Access to AWS. */
 const aws = {
   region: nonEmpty,
   credentialsFile: text.optional().describe(later),

@@ -71,7 +71,6 @@ function namesOf(mounts: readonly Mount[]): Names {
   };
 }
 
-/** The mounts of an object's pods. */
 type MountsOf<T> = (object: Stored & T) => readonly Mount[];
 
 /** Indexes `secret` and `configMap`, by the sources of an object's volumes. `more` are other Secrets that it refers to. */

@@ -46,7 +46,6 @@ export async function recordInterrupted(
     strays.map(({ id }) => ({ pipedID: id, projectID })),
     undefined,
   );
-  // In a merge patch, null removes a field.
   const patch = { registering: null, ...(former.length > 0 && { former }) };
   return ctx.status(Piped, piped, patch as object);
 }

@@ -93,7 +93,6 @@ export async function writeKey(
     const metadata = { name, annotations: known };
     return ctx.create(Secret, { ...content, type: "Opaque", spec: undefined, metadata });
   }
-  // In a merge patch, null removes an annotation.
   const former = { [annotations.pipedKeyID]: null, [annotations.olderKeys]: null };
   return ctx.patch(Secret, found, { metadata: { annotations: { ...former, ...known } }, ...content });
 }

@@ -32,7 +32,6 @@ export async function writeStatus(
     connection: registered.connection,
     availableReplicas: deployment?.status?.availableReplicas ?? 0,
     ...(synced !== undefined && syncedStatus(plane, synced)),
-    // In a merge patch, null removes a field.
     registering: null,
     former: former.length > 0 ? former : null,
   };

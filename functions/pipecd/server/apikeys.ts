@@ -64,7 +64,6 @@ async function disableFormerKey(
   const apiKeys = await keysOf(plane, projectID, ctx);
   for (const { id, name, disabled } of await apiKeys.list())
     if (name === keyName && !disabled) await disable(id, projectID, apiKeys, ctx);
-  // In a merge patch, null removes an entry.
   await ctx.patch(Secret, secret, { data: { [projectID]: null } } as object);
 }
 

@@ -61,7 +61,6 @@ export async function writeRetired<T extends Retiring>(
   const { conditions, former = [] } = (object.status ?? {}) as NonNullable<Retiring["status"]>;
   if (error === undefined) {
     if (former.length === 0 && !conditions?.some(({ type }) => type === conditionType)) return { object };
-    // In a merge patch, null removes a field.
     const status = { former: null, conditions: withoutConditions(conditions, conditionType) };
     return { object: await ctx.status(kind, object, status as object) };
   }

@@ -31,7 +31,6 @@ export interface StoreDefinition<T extends StoreObject> {
   readonly name: string;
   readonly kind: Kind<T>;
   readonly component: StoreKind;
-  /** Required keys of its Secret. */
   readonly secretKeys: readonly string[];
   /** The container of its pod. */
   program(store: Stored<T>): Program;

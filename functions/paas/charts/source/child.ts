@@ -38,7 +38,6 @@ const keptErrors = 4096;
 
 const main = fileURLToPath(new URL("./child/main.ts", import.meta.url));
 
-/** The folder of a package, as Node finds it. */
 function packageFolder(name: string): string {
   const path = createRequire(import.meta.url).resolve(name);
   const end = path.lastIndexOf(`node_modules/${name}/`) + `node_modules/${name}`.length;

@@ -27,7 +27,6 @@ const packages: Readonly<Record<string, string>> = {
 const pure: readonly string[] = ["assert", "buffer", "crypto", "path", "querystring", "url", "util"];
 /** Modules of Node that packages import. They are replaced by a module that throws when it is used. */
 const replaced: readonly string[] = ["child_process", "fs", "os"];
-/** Dependencies of cdk8s. */
 const dependencies: readonly string[] = ["fast-json-patch", "yaml"];
 /** From modoki-operator: the types of an Application, in a file next to the chart. */
 const typesOnly: readonly string[] = ["application"];
@@ -63,7 +62,6 @@ export function sealModules(): void {
 
 type Next = (specifier: string, context?: Partial<ResolveHookContext>) => ResolveFnOutput;
 
-/** An import to resolve. */
 interface Import {
   /** Address of the importing module. */
   readonly from: string;
