@@ -251,7 +251,6 @@ export interface ReconcileEntry {
   /** Start of the reconcile. */
   readonly at: string;
   readonly function: string;
-  /** The reconciled object. */
   readonly object: ObjectName;
   readonly replica: string;
   /** The first one triggered the reconcile. */

@@ -35,7 +35,6 @@ export interface Parts {
   readonly apiServer: ApiServer;
   /** Undefined if no GitHub App is configured. */
   readonly github: GitHubClient | undefined;
-  /** Limits the unfinished requests of a user. */
   readonly requests: ConcurrencyLimiter;
   /** Limits the open event streams of a user. */
   readonly streams: ConcurrencyLimiter;

@@ -5,7 +5,6 @@ import { gzipSync } from "node:zlib";
 import { Hono, type MiddlewareHandler } from "hono";
 import type { Parts } from "./env.ts";
 
-/** A file in memory. */
 interface PageFile {
   readonly type: string;
   readonly body: Uint8Array<ArrayBuffer>;

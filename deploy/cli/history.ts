@@ -65,7 +65,6 @@ function searchedFor(
   return { object: { ...kindNamed(what), ...parseKeyText(object) } };
 }
 
-/** Finds a kind by its name or by the name of the function that reconciles it. */
 function kindNamed(name: string): { readonly group: string; readonly kind: string } {
   const lowerCase = name.toLowerCase();
   const known = functions.flatMap(kindsOf);
@@ -89,7 +88,6 @@ const functionsOf = (searched: SearchTarget): string[] =>
 
 const time = (at: number): string => new Date(at).toISOString();
 
-/** The JSON of one entry. */
 function fields(entry: TimelineEvent): object {
   const { at, trace, type } = entry;
   const common = { type, time: time(at), ...(trace !== undefined && { trace }) };

@@ -10,7 +10,6 @@ const pruneSettings = ["kubeconfig", "context", ...connectionSettings] as const;
 
 const requestStates: readonly RequestState[] = ["pending", "in-flight", "retrying", "delayed"];
 
-/** Adds options that select webhooks. */
 const withRange = (command: Command): Command =>
   command
     .option("--since <time>", "Only webhooks since this age (2h) or time (RFC 3339)", (text) =>

@@ -27,7 +27,6 @@ import { type PruneOptions, printLeftovers, removeLeftovers } from "./prune.ts";
 /** Settings of `denrei prune`. */
 export type FunctionSettings = BusSettings & Settings<"kubeconfig" | "context">;
 
-/** Leftovers of a function on the bus. */
 interface BusLeftovers {
   readonly found: readonly Leftover[];
   readonly messages: readonly LeftMessages[];

@@ -45,7 +45,6 @@ async function eachDelivery(
   for await (const found of deliveries(bus, query)) each(found);
 }
 
-/** The JSON of a delivery. */
 const fields = ({ message: _message, data, ...rest }: StoredDelivery): object => ({
   ...rest,
   data: parsed(data),

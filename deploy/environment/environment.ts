@@ -48,7 +48,6 @@ export interface EnvironmentOptions {
   readonly display: ProgressDisplay;
   readonly say: (line: string) => void;
   readonly signal: AbortSignal;
-  /** Whether a dashboard will be started. */
   readonly dashboard: boolean;
   /** Checks an existing cluster before anything is started. */
   readonly checkExisting?: (cluster: ExistingCluster) => Promise<void>;

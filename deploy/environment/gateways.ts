@@ -19,7 +19,6 @@ const path = "/github";
 /** A hook with a new secret, and the settings of a gateway that serves it. */
 export interface MadeHook {
   readonly hook: Hook;
-  /** The file with the secret. */
   readonly secretPath: string;
   readonly env: Readonly<Record<string, string>>;
 }

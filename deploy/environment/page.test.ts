@@ -4,7 +4,6 @@ import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { builtPage } from "./page.ts";
 
-/** A folder with these files. */
 async function tree(files: Readonly<Record<string, string>>): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), "test-page-"));
   onTestFinished(() => rm(root, { recursive: true, force: true }));

@@ -6,7 +6,6 @@ export type LineKind = "moving" | "result";
 
 /** Shows the progress of a start. */
 export interface ProgressDisplay {
-  /** A step of the local platform. */
   show(step: PlatformProgress): void;
   /** Shows a subject and its state. */
   line(subject: string, text: string, kind: LineKind): void;

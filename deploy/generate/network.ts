@@ -12,7 +12,6 @@ type Manifest = Record<string, unknown>;
 /** Ports of a NATS server: for clients, other servers, monitoring, and Prometheus. */
 const natsPorts = { clients: 4222, peers: 6222, monitor: 8222, metrics: 7777 } as const;
 
-/** Namespaces of KEDA and Prometheus. */
 const namespaces = { keda: "keda", monitoring: "monitoring" } as const;
 
 /** Ports of OTLP over gRPC and over HTTP. */
@@ -113,7 +112,6 @@ const processPolicies = (): Policy[] => [
   }),
 ];
 
-/** Traffic that functions declare in `outbound`. */
 function functionPolicies(functions: readonly ReconcileFunction[]): Policy[] {
   const github = functions.filter(({ outbound }) => outbound.github);
   const byPorts = Map.groupBy(

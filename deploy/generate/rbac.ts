@@ -91,7 +91,6 @@ export function listedManifests(
 
 const listedRole = (name: string): string => `${name}-listed-kinds`;
 
-/** The rights of a workload. */
 interface Rights {
   readonly name: string;
   readonly everywhere: readonly PolicyRule[];

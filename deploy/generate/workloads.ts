@@ -24,7 +24,6 @@ export const webhooksPort = 8081;
 /** Port for browsers. */
 export const dashboardPort = 8082;
 
-/** Folder with the client certificate for the bus. */
 const certificateFolder = "/etc/denrei/bus";
 const webhookSecretsFolder = "/etc/denrei/webhooks";
 

@@ -11,7 +11,6 @@ import { conditional, eachOf, either, templateText, when, wholeValue, wholeValue
 
 const values = ".Values.dashboard";
 const settingsFile = "dashboard-settings.yaml";
-/** The host in the dashboard's URL. */
 const host = quoted(`(urlParse ${values}.url).host`);
 
 /** Variables with dedicated values. */

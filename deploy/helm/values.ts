@@ -7,7 +7,6 @@ import { type DashboardDefaults, dashboardSchema } from "./dashboardvalues.ts";
 /** The defaults, read from the manifests. */
 export interface Defaults {
   readonly image: string;
-  /** Names of functions. */
   readonly functions: readonly string[];
   /** Replicas and resources of a workload's Deployment, by the workload's name in the values. */
   workload(name: string): { readonly replicas: number; readonly resources: object };

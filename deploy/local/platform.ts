@@ -110,7 +110,6 @@ export async function startLocalPlatform(options: LocalPlatformOptions = {}): Pr
   });
 }
 
-/** Throws a `RangeError` when the number of nodes is invalid. */
 async function nodesSpec(options: LocalPlatformOptions): Promise<NodesSpec | undefined> {
   const count = options.nodes ?? 0;
   if (!Number.isInteger(count) || count < 0) {

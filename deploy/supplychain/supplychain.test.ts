@@ -14,7 +14,6 @@ import { imageProblems, imageUses, recordDigests } from "./images.ts";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const digest = (letter: string) => `sha256:${letter.repeat(64)}`;
 
-/** A folder with these files. */
 async function folderOf(files: Readonly<Record<string, string>>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "test-supplychain-"));
   onTestFinished(() => rm(folder, { recursive: true }));

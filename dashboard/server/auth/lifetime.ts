@@ -16,7 +16,6 @@ const minLifetimeMillis = 1000;
 export interface Lifetime {
   /** Aborts when the token is about to expire, when the session ends, and when the dashboard stops. */
   readonly signal: AbortSignal;
-  /** Stops the checks. */
   stop(): void;
 }
 

@@ -16,7 +16,6 @@ export interface HistoryContext {
   readonly cluster: string;
   readonly functions: readonly ReconcileFunction[];
   readonly apiServer: Pick<ApiServer, "request">;
-  /** The user's token. */
   readonly token: string;
   mayListDeadLetters(namespace: string): Promise<boolean>;
   mayReplay(namespace: string): Promise<boolean>;

@@ -29,7 +29,6 @@ export interface Live {
 export const windowSeconds = 30;
 const keptSeconds = 15 * 60;
 
-/** The fields of an activity record that are counted. */
 const countedSchema = activitySchema.pick({ outcome: true, waitedMillis: true, tookMillis: true });
 
 type CountedActivity = ReturnType<typeof countedSchema.parse>;

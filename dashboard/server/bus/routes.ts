@@ -27,7 +27,6 @@ import {
 
 type C = Context<Env>;
 
-/** The query is invalid. */
 class BadQueryError extends Error {
   override readonly name = "BadQueryError";
 }

@@ -37,7 +37,6 @@ const bodyTypes = new Set([
   "application/json-patch+json",
 ]);
 
-/** Field manager of the writes. */
 const fieldManager = "denrei-dashboard";
 
 const prefix = "/api/kubernetes";
@@ -71,7 +70,6 @@ interface AllowedRequest {
   readonly body: string | undefined;
 }
 
-/** Checks the request and reads its body. */
 async function allowedRequest(c: Context<Env>): Promise<AllowedRequest | { readonly rejection: Response }> {
   // Not decoded, so that the checked path is the one that is sent.
   const { pathname, searchParams } = new URL(c.req.raw.url);

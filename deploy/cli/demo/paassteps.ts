@@ -124,7 +124,6 @@ export async function readyPreview(steps: PaasSteps, number: number, sha?: strin
   ) as Preview;
 }
 
-/** Waits until all objects of a preview are deleted. */
 async function untilDeleted(steps: PaasSteps, number: number): Promise<void> {
   const { client } = steps.environment;
   const isOf = (object: Stored<KubeObject>) => new RegExp(`-pr-${number}(-|$)`).test(object.metadata.name);
@@ -137,7 +136,6 @@ async function untilDeleted(steps: PaasSteps, number: number): Promise<void> {
   });
 }
 
-/** Prints new actions for a pull request. */
 async function printActions(steps: PaasSteps, number: number, print: StepPrinter): Promise<void> {
   const name = `modoki-pipeline-${pipelineName}-pr-${number}`;
   const isRelevant = ({ object, note }: Action) =>

@@ -150,7 +150,6 @@ class SongPrinter {
   }
 }
 
-/** Formats a word, its replica, and its object in columns. */
 function columns(replicas: readonly string[]): (object: Stored<Saying>) => string {
   let width = Math.max(...replicas.map((name) => name.length));
   return ({ metadata, spec }) => {

@@ -9,7 +9,6 @@ import { type Conditioned, settled } from "./settled.ts";
 /** What the steps of a demo need. */
 export interface Steps {
   readonly environment: DemoEnvironment;
-  /** An opted-in namespace. */
   readonly namespace: string;
   /** Log records of the replicas. */
   readonly records: Records;

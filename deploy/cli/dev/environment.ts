@@ -9,7 +9,6 @@ export interface DevEnvironmentOptions
   extends Pick<EnvironmentOptions, "display" | "say" | "signal" | "dashboard"> {
   /** Whether a debugger may stop a worker, which then does not answer for any length of time. */
   readonly isDebugged: boolean;
-  /** Number of nodes of a local platform. */
   readonly nodes: number;
 }
 

@@ -5,7 +5,6 @@ import { guide, inspectorPort } from "./guide.ts";
 const environment = { kubeconfigPath: "/there", natsUrl: "nats://there" };
 const noExtras = { inspector: undefined, receiver: undefined, github: undefined, dashboard: undefined };
 
-/** The line about a debugger at the port. */
 function debuggerLine(port: number): string {
   const inspector = { port, forwardTo: () => undefined, close: () => undefined };
   const lines = guide(environment, { functions: ["a"], resources: [] }, { ...noExtras, inspector }).split(

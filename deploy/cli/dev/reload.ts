@@ -28,7 +28,6 @@ export interface ReloaderOptions {
   readonly signal: AbortSignal;
 }
 
-/** The replicas of one version of the code. */
 interface CodeVersion {
   readonly number: number;
   readonly workers: readonly Replica[];

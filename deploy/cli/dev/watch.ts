@@ -4,7 +4,6 @@ import { watch } from "chokidar";
 
 /** What to watch. */
 export interface SavesOptions {
-  /** The root of the project. */
   readonly root: string;
   readonly signal: AbortSignal;
   /** Called with the paths of saved, new, and removed files, relative to the root. */

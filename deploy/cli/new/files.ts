@@ -52,7 +52,6 @@ export async function plannedFiles(scaffold: Scaffold, root: string): Promise<Pl
   return planned;
 }
 
-/** The values of a template's placeholders. */
 function valuesOf(scaffold: Scaffold, path: string): Readonly<Record<string, string>> {
   const { kind, owns, system } = scaffold;
   const from = posix.dirname(path);

@@ -46,7 +46,6 @@ export interface GoPackage {
   readonly module: string;
   readonly path: string;
   readonly ldflags: string;
-  /** Build tags. */
   readonly tags?: string;
   /** Whether `go install` can build other versions than the pinned one. Go rejects that for modules with `replace` directives. */
   readonly installable?: boolean;

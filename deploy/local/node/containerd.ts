@@ -10,7 +10,6 @@ import { pauseImage } from "./images.ts";
 
 /** A running containerd. */
 export interface Containerd extends Child {
-  /** Path of its socket. */
   readonly socket: string;
   /** Imports an OCI archive: https://github.com/opencontainers/image-spec/blob/main/image-layout.md */
   importImage(archive: string): Promise<void>;

@@ -19,7 +19,6 @@ export interface NodeProgram {
 export interface KubeletProgram extends NodeProgram {
   /** Path of the authority's certificate. */
   readonly ca: string;
-  /** Path of containerd's socket. */
   readonly socket: string;
   /** In kubelet's notation: from the root of the hierarchy, with a leading slash. */
   readonly cgroupRoot: string;

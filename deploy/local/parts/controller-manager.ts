@@ -7,7 +7,6 @@ import { withFreePorts } from "./ports.ts";
 
 /** Options of the controller manager. */
 export interface ControllerManagerOptions extends PartOptions {
-  /** The API server's URL. */
   readonly server: string;
   /** Path of a kubeconfig for the user system:kube-controller-manager. */
   readonly kubeconfigPath: string;

@@ -76,7 +76,6 @@ export interface Child {
 /** A child ended or did not become ready while it was being started. */
 export class ChildStartError extends Error {
   override readonly name = "ChildStartError";
-  /** The last lines of its output. */
   readonly lastLines: readonly string[];
 
   constructor(message: string, lastLines: readonly string[], options?: ErrorOptions) {

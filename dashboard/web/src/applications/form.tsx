@@ -11,7 +11,6 @@ import { More } from "../ui/form/group.tsx";
 import { NewObject, type ObjectForm } from "../ui/form/object.tsx";
 import { PairsField } from "../ui/form/pairs.tsx";
 
-/** Paths of the shown fields. */
 const shownFields: readonly Path[] = [
   "domains",
   "image",

@@ -44,7 +44,6 @@ export function Steps({ build, pods }: { build: Stored<Build>; pods: Watched<Pod
   );
 }
 
-/** The message for a build without a visible pod. */
 function withoutPod({ status }: Build, pods: Watched<PodObject>): string {
   if (pods.state === "refused") return "You cannot view the pods of this build.";
   if (status?.podName === undefined) return "Its pod has not been created yet.";

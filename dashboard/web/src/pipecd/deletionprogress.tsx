@@ -6,7 +6,6 @@ import { isDeleting, type State, type Step, stepsOf } from "./deletion.ts";
 import { screenOf } from "./kinds.ts";
 import "./deletion.css";
 
-/** Tone and label by state. */
 const words: Readonly<Record<State, readonly [Tone, string]>> = {
   gone: ["good", "Done"],
   going: ["busy", "In progress"],

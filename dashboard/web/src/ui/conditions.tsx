@@ -4,7 +4,6 @@ import { Elapsed } from "./age.tsx";
 import { conditionsOf, humanize, isInProgress, type Tone } from "./health.ts";
 import { Status } from "./status.tsx";
 
-/** Condition types for which `True` is bad. */
 const isBadWhenTrue = (type: string): boolean => ["Stalled", "Deleting", "HotLoop"].includes(type);
 
 function toneOf({ type, status, reason }: Condition): Tone {

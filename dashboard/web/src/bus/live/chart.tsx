@@ -33,7 +33,6 @@ export function Chart({
   series: Series;
   size: ChartSize;
   label: string;
-  /** Formats a value. */
   format: (value: number) => string;
 }) {
   const host = useRef<HTMLDivElement>(null);

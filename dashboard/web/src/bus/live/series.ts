@@ -45,7 +45,6 @@ function steps(samples: readonly LiveSample[], seconds: number): readonly Step[]
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 
-/** The mean, or null for an empty list. */
 const mean = (numbers: readonly number[]): number | null =>
   numbers.length === 0 ? null : sum(numbers) / numbers.length;
 

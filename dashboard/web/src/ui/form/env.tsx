@@ -26,7 +26,6 @@ type Source = (typeof sources)[number][0];
 const sourceOf = ({ valueFrom }: Variable): Source =>
   valueFrom === undefined ? "value" : valueFrom.configMapKeyRef ? "configMapKeyRef" : "secretKeyRef";
 
-/** The variable with another source. */
 const from = ({ name }: Variable, source: Source): Variable => ({
   ...(name !== undefined && { name }),
   ...(source === "value" ? { value: "" } : { valueFrom: { [source]: { name: "", key: "" } } }),

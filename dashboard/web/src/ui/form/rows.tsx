@@ -9,7 +9,6 @@ export function Rows({
   add,
   children,
 }: {
-  /** Number of rows. */
   count: number;
   /** Label of the button. */
   name: string;

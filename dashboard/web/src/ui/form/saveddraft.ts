@@ -20,7 +20,6 @@ interface SavedDraft {
 
 const user = (): string => (typeof session.value === "object" ? session.value.user : "");
 
-/** Takes the draft that was stored for this form. */
 function takeSaved(): SavedDraft | undefined {
   try {
     const kept = JSON.parse(sessionStorage.getItem(storedAs) ?? "null") as SavedDraft | null;
