@@ -28,7 +28,7 @@ export const keySecretOf = ({
 /** Rate limits of GitHub, shared by all objects of this process. */
 const limits = rateLimits();
 
-/** Reads the App's private key. Throws a `BlockedError` that names what is missing. */
+/** Reads the App's private key. Throws a `BlockedError` that names the missing part. */
 export async function keyOf(app: App, ctx: Context): Promise<AppKey> {
   const at = keySecretOf(app);
   const { key } = app.spec.privateKeySecretRef;

@@ -55,7 +55,7 @@ export default defineFunction({
     repository: repositoryKeys,
   },
   watches: [
-    // Also watch Secrets of other owners: when one that occupied the name is deleted, the Installation can create its own.
+    // Also watch Secrets of other owners: after one with the same name is deleted, the Installation can create its own.
     { kind: Secret, keys: ({ metadata }, find) => find("secret", keyText(keyOfObject(metadata))) },
     { kind: GitHubApp, keys: ({ metadata }, find) => find("app", keyText(keyOfObject(metadata))) },
     { kind: ClusterGitHubApp, keys: ({ metadata }, find) => find("app", metadata.name) },
@@ -123,7 +123,7 @@ async function ensureToken(installation: Stored<Installation>, ctx: Context): Pr
     ctx.event("Normal", "TokenIssued", `wrote a new token to the Secret ${metadata.name}`);
     return await reportReady(installation, issued, ctx, issued.repositories ?? null);
   } catch (error) {
-    // What a token can access is known only after minting. If that is not allowed, the stored token is not allowed either.
+    // The access of a token is known only after minting. If it is not allowed, the stored token is not allowed either.
     if (isNotAllowed(error)) await deleteSecret(secret, app, ctx);
     if (!(error instanceof GitHubError)) throw error;
     const blocked = blockedBy(error, "Key");

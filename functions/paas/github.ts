@@ -66,8 +66,8 @@ const allowedBy = ({ url, allowed }: Config["github"]): string[] => [
 
 /**
  * Opens a repository, to read it or also to write reports to it. If an Installation with `apiPermissions` maintains the Secret,
- * its token is for builds alone, and this worker asks GitHub with a token that it mints. Throws a `BlockedError` with what is
- * missing.
+ * its token is for builds alone, and this worker asks GitHub with a token that it mints. Throws a `BlockedError` that names the
+ * missing part.
  */
 export async function repositoryOf(
   { owner, repo, secretName }: RepositoryRef,
@@ -86,7 +86,7 @@ export async function repositoryOf(
   );
 }
 
-/** The Installation that maintains the Secret, if it grants functions tokens of their own. */
+/** The Installation that maintains the Secret, if it lets functions mint their own tokens. */
 async function installationOf(name: string, { read }: Context): Promise<Stored<Installation> | undefined> {
   const found = await read.get(Installation, name);
   return found !== undefined && hasApiTokens(found) ? found : undefined;

@@ -37,7 +37,7 @@ const progressing = (message: string): Unready => ({ state: "progressing", messa
 const some = (ready: number, desired: number): Unready | undefined =>
   ready < desired ? progressing(`${ready} of ${desired} pods are ready`) : undefined;
 
-/** Kinds of Kubernetes with readiness rules of their own. */
+/** Kubernetes kinds with specific readiness rules. */
 const ownWays: Readonly<Record<string, Read>> = {
   "v1 PersistentVolumeClaim": ({ phase = "Pending" }) =>
     phase === "Lost"

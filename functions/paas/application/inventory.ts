@@ -9,7 +9,7 @@ import type { Application } from "../kinds/application.ts";
 /** An object in the inventory. */
 export type Resource = NonNullable<NonNullable<Application["status"]>["resources"]>[number];
 
-/** A rendered object, or one that exists. */
+/** A rendered or existing object. */
 type Child = Pick<KubeObject, "apiVersion" | "kind"> & {
   readonly metadata: Pick<ObjectMeta, "name" | "namespace" | "uid">;
 };

@@ -55,7 +55,7 @@ function adviceOn(apiVersion: string, kind: string, served: Kind | undefined): s
   return `this site does not list the kind ${kindText(served)}. To allow it in charts, ${howToList(served)}.${version} Otherwise remove it from the chart`;
 }
 
-/** Compares an entry of the list with the API server's answer, and returns what is wrong with it. */
+/** Compares an entry of the list with the API server's answer, and returns the problem, if any. */
 export async function listingProblem(kind: Kind, live: Live): Promise<string | undefined> {
   const served = await live.kind(apiVersionOf(kind), kind.kind);
   if (served === undefined) return undefined;

@@ -27,7 +27,7 @@ const maxMessage = 2000;
 /**
  * A chart that is a program. It is started for each rendering, with only `PATH`, `HOME`, and `CONFIG_PATH` in its environment.
  * `HOME` and the configuration are in a temporary folder. It runs with the worker's rights, so the site has to trust it. A program
- * that prints nothing at all has failed with `ChartEmpty`.
+ * that prints nothing fails with `ChartEmpty`.
  */
 export function processChart({
   command,

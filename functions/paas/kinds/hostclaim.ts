@@ -14,7 +14,7 @@ export const HostClaim = defineKind({
   kind: "HostClaim",
   scope: "Cluster",
   description:
-    "Records which Application owns a host: the one that claimed it first. Only modoki-application creates and deletes it.",
+    "Records which Application owns a host, which is the first to claim it. Only modoki-application creates and deletes it.",
   categories: ["modoki"],
   writers: "cluster-admin",
   spec: z.object({

@@ -83,7 +83,7 @@ const own = fc.constantFrom("git-1", "git-2", "reg-1", "reg-2");
 const wishes = fc.array(fc.tuple(own, fc.option(own, { nil: undefined })), { minLength: 1, maxLength: 5 });
 const theirs = fc.uniqueArray(fc.stringMatching(/^other-[a-z]{1,4}$/), { maxLength: 4 });
 
-test("keeps entries of others in order through any renames, and exactly the desired ones of its own", () => {
+test("keeps the order of other entries through any renames, and exactly its own desired entries", () => {
   fc.assert(
     fc.property(wishes, theirs, theirs, (names, secrets, pulls) => {
       const before = account({

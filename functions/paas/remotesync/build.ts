@@ -62,7 +62,7 @@ export async function build(
     newest !== undefined && (state === "failed" || state === "infrastructure")
       ? await noteFailure(sync, newest, kept ? "RebuildFailed" : "BuildFailed", ctx, progress)
       : undefined;
-  // The bus does not have kpack's messages, such as what is wrong with its builder.
+  // The bus does not have kpack's messages, such as problems of its builder.
   const isLive = newest === undefined || !isObserved(image);
   const known = (isLive && (await ctx.live.get(Image, image.metadata.name))) || image;
   const stalled = stalledText(sync, known, ctx);

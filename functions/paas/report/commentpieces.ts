@@ -20,7 +20,7 @@ export function commentPieces(body: string, notes: Notes): Piece[] {
   ];
 }
 
-/** Edits the comment. If its id is unknown or the comment was deleted, finds one of its own or creates it. */
+/** Edits the comment. If its id is unknown or the comment was deleted, finds it by its marker or creates it. */
 async function keepComment(body: string, { number, comment }: Report, target: SendContext): Promise<number> {
   const { client, signal } = target;
   if (comment !== undefined) {

@@ -64,7 +64,7 @@ function combinedState(states: readonly { readonly number: number; readonly stat
   };
 }
 
-/** Whether both have the same commit and context, whatever their content. */
+/** Whether both have the same commit and context. Their content may differ. */
 export const isSame = (given: SetStatus, { sha, status }: DesiredStatus): boolean =>
   given.sha === sha && given.context === status.context;
 

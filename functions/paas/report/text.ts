@@ -26,7 +26,7 @@ const sentences: Readonly<Record<Preview["phase"], string>> = {
   Waiting: "The preview is waiting for another one to end",
   NeedsApproval: "The preview is waiting for approval of this commit",
   Expired: "The preview expired, because there were no recent pushes",
-  // Resolving takes a moment. A sentence of its own would cost an API call.
+  // Resolving takes a moment. A separate sentence would cost an API call.
   Resolving: "The preview is being built",
   Building: "The preview is being built",
   Deploying: "The preview is being deployed",
@@ -34,7 +34,7 @@ const sentences: Readonly<Record<Preview["phase"], string>> = {
   Failed: "There is no preview of this commit",
 };
 
-/** The commit of a report: for a fork the approved one, whatever was pushed since. */
+/** The commit of a report. For a fork, the approved commit, even after later pushes. */
 export const reportedSHA = ({ approvedSHA, headSHA }: Preview): string => approvedSHA ?? headSHA;
 
 /** The state of a preview's commit; undefined when there will be no preview of it. */

@@ -9,7 +9,7 @@ import { end, interruptedAt } from "./formerapplications.ts";
 
 type App = Stored<Application>;
 
-/** Deletes the live application, the ones that it replaced, and one that a worker registered before it died. */
+/** Deletes the live application, the replaced ones, and any that a worker registered before it died. */
 export async function finalizeApplication(application: App, ctx: Context): Promise<Result | undefined> {
   const { status = {}, spec } = application;
   const { applicationID, registered, registering, former = [] } = status;

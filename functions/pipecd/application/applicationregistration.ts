@@ -96,7 +96,7 @@ interface Own {
   readonly last: Former["registered"] | undefined;
 }
 
-/** The live application if PipeCD can change it to the desired place, otherwise a former one that still exists. */
+/** The live application if PipeCD can change it to the desired place, otherwise a former application that still exists. */
 async function ownRecord(
   application: App,
   place: Place,

@@ -21,7 +21,7 @@ export const oldest = (planes: readonly Stored<ControlPlane>[]): Stored<ControlP
 
 const hasRun = ({ status }: ControlPlane): boolean => status?.profile !== undefined;
 
-/** The control plane that an object refers to, otherwise the one that runs. `planes` are those of its namespace. */
+/** The control plane that an object refers to, otherwise the running one. `planes` are those of its namespace. */
 export function planeOf(
   { spec: { controlPlaneRef } }: Dependent,
   planes: readonly Stored<ControlPlane>[],

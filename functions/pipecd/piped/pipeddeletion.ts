@@ -63,7 +63,7 @@ async function knownOf(piped: Stored<Piped>, { live }: Context): Promise<readonl
   return formerOf(piped, [isOurs ? pipedIn(secret, projectID) : undefined, current], undefined);
 }
 
-/** Disables the pipeds of this object in a project, and one that a worker registered before it died. */
+/** Disables this object's pipeds in a project, and any that a worker registered before it died. */
 async function disable(
   piped: Stored<Piped>,
   known: readonly Former[],
