@@ -23,7 +23,7 @@ export const clusterRoles = (functions: readonly ReconcileFunction[], cluster: s
 
 /**
  * The roles, all in the account of the bus. This costs the servers less CPU, but a compromised program can make the server
- * publish anything, whatever its permissions are: docs/decisions/0025-an-account-for-each-role.md.
+ * publish anything, regardless of its permissions: docs/decisions/0025-an-account-for-each-role.md.
  */
 export const inOneAccount = (roles: readonly Role[]): Role[] =>
   roles.map((role) => ({ ...role, account: "bus" }));

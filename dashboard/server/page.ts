@@ -19,7 +19,7 @@ const types: Readonly<Record<string, string>> = {
   ".json": "application/json",
 };
 
-/** Only files of this host, whatever markup gets into the page. */
+/** Allows only files of this host, even if markup is injected into the page. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",

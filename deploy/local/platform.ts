@@ -37,7 +37,7 @@ export interface LocalPlatformOptions extends LocalNatsOptions, Omit<ControlPlan
   /** Whether to run garbage collection, workload controllers, and service accounts. Default: `run`. */
   readonly controllerManager?: "run" | "omit" | undefined;
   /**
-   * Number of simulated nodes. Default: none. Pods become ready on them within a second or two, whatever their images are:
+   * Number of simulated nodes. Default: none. Pods with any image become ready on them within a second or two:
    * nothing is pulled, and nothing runs. Pods with `notReadyAnnotation` stay unready.
    */
   readonly nodes?: number | undefined;

@@ -39,7 +39,7 @@ describe("lines", () => {
     );
   });
 
-  test("have their time in UTC with nanoseconds, in whatever time zone the kubelet is", async () => {
+  test("have their time in UTC with nanoseconds, for any time zone of the kubelet", async () => {
     const lines = await read(
       "2026-01-02T03:04:05Z a\n2026-01-02T03:04:05.123456789+09:00 b\n2026-01-02T03:04:05.1Z\nno time\n",
     );

@@ -71,7 +71,7 @@ interface AllowedRequest {
 }
 
 async function allowedRequest(c: Context<Env>): Promise<AllowedRequest | { readonly rejection: Response }> {
-  // Not decoded, so that the checked path is the one that is sent.
+  // Not decoded, so that exactly the checked path is sent.
   const { pathname, searchParams } = new URL(c.req.raw.url);
   const path = pathname.slice(prefix.length);
   const checked = checkRequest(c.req.method, path);

@@ -135,7 +135,7 @@ async function installKinds(
   display.line("CRDs", "installed", "result");
 }
 
-/** The demo decides where probes listen and what replicas log, whatever the user's environment says. */
+/** Overrides the user's environment: the demo decides where probes listen and what replicas log. */
 const replicaEnv = {
   DENREI_HTTP_ADDRESS: undefined,
   DENREI_LOG_LEVEL: /^(trace|debug)$/.test(process.env.DENREI_LOG_LEVEL ?? "")

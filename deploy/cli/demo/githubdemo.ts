@@ -32,7 +32,7 @@ export function githubDemo({ workers = 2 }: DemoOptions): Demo {
       onLine: records.add,
       async before(preparation) {
         const { display, signal } = preparation;
-        // An existing bus may have gateways of its own: with a unique repository, webhooks reach only this demo.
+        // An existing bus may have other gateways: with a unique repository, webhooks reach only this demo.
         const repository = preparation.origin === "local" ? "acme/web" : `${namespaceOf(preparation)}/web`;
         const onEnd = (error: Error) => ended.abort(error);
         const started = startGitHub(preparation, { repository, tokenSeconds, onEnd, signal });

@@ -84,7 +84,7 @@ async function readyApp(
   return { actor, slug: status?.slug };
 }
 
-/** The token that replaces the one that expires at `before`: the worker that got it, its Secret, and its expiry. */
+/** The token after the one that expires at `before`: the worker that got it, its Secret, and its expiry. */
 async function tokenAfter(
   steps: Steps,
   before: string | undefined,

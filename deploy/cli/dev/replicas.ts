@@ -15,7 +15,7 @@ const programs = {
 } as const;
 export type ReplicaRole = keyof typeof programs;
 
-/** More than an orderly stop takes, whatever is being reconciled. Milliseconds. */
+/** More than any orderly stop takes. Milliseconds. */
 const graceMillis = 12_000;
 /** Number of output lines to keep: they say why a replica exited. */
 const keptLines = 60;

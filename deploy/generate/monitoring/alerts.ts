@@ -40,7 +40,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: "DenreiNoBridge",
-    // `absent` covers a Prometheus that scrapes no process at all.
+    // `absent` covers a Prometheus that scrapes no process.
     expr: `${installationsWith("denrei_ready")} unless ${installationsWith("denrei_bridge_leading")} or absent(denrei_ready)`,
     holds: "5m",
     severity: "critical",

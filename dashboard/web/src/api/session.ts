@@ -80,7 +80,7 @@ function refused(status: number, text: string): RequestError {
   try {
     body = JSON.parse(text) as Refusal;
   } catch {
-    // A proxy responded with a page of its own.
+    // A proxy responded with its own page.
   }
   // The session ended. TokenRefused is different: an API server rejects all tokens for a moment after its start.
   if (status === 401 && body.reason !== "TokenRefused" && typeof session.value === "object")

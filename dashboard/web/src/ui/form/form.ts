@@ -91,7 +91,7 @@ export function useForm({ initial, base = "", schema, fields, send }: FormOption
 const isWithin = (field: string, path: string): boolean =>
   field === path || field.startsWith(`${path}.`) || field.startsWith(`${path}[`);
 
-/** A failed union has no useful message of its own. Uses the message of its last option, which is the one users type. */
+/** A failed union has no useful message. Uses that of its last option, which users type. */
 const problemOf = (issue: z.core.$ZodIssue): Pick<z.core.$ZodIssue, "path" | "message"> => {
   const of = issue.code === "invalid_union" ? issue.errors.at(-1)?.[0] : undefined;
   return { path: issue.path, message: of?.message ?? issue.message };
