@@ -20,7 +20,7 @@ test("a changed stream or consumer needs a new version", () => {
   expect(changedUnderVersion(now, { ...now, consumers })).toEqual(["WORK_hikawa default"]);
 });
 
-test("an added function, a removed one, or one with other kinds needs no new version", () => {
+test("adding, removing, or changing the kinds of a function needs no new version", () => {
   const less = declaredTopology([], "default", 4);
   expect(changedUnderVersion(less, now)).toEqual([]);
   expect(changedUnderVersion(now, less)).toEqual([]);

@@ -56,12 +56,12 @@ describe("one webhook", () => {
     }
   });
 
-  test("is redelivered after it was refused and then lost in a manual redelivery", () => {
+  test("is redelivered after a refusal and a lost manual redelivery", () => {
     const history = [attempt("a", hours(2), 422), attempt("a", hours(1), 502, true)];
     expect(backfillOf(history, now)).toMatchObject({ again: [history[1]?.id], missing: 1, refused: 0 });
   });
 
-  test("has arrived with any attempt, also if a later one failed", () => {
+  test("has arrived if any attempt succeeded, even if a later one failed", () => {
     const some = [
       attempt("a", hours(1)),
       attempt("a", minutes(50), 202, true),
@@ -88,7 +88,7 @@ describe("one webhook", () => {
     expect(asked([grace]).again).toEqual([0]);
   });
 
-  test("is too old when only later attempts are listed", () => {
+  test("is too old if only later attempts are listed", () => {
     const history = [hours(60), hours(50), hours(40)].map((ago) => attempt("a", ago, 502, true));
     expect(backfillOf(history, now)).toEqual({ again: [], missing: 0, refused: 0, until: now - grace });
   });

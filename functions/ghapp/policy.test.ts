@@ -36,7 +36,7 @@ test("allows nothing without rules", () => {
   expect(refusalOfAccess([], { repositories: [] })).not.toBeUndefined();
 });
 
-test("allows everything by an empty rule", () => {
+test("an empty rule allows everything", () => {
   expect(allows([{}])).toBe(true);
   expect(allows([{}], { ...request, labels: {}, permissions: undefined }, { allOf: "acme" })).toBe(true);
 });
@@ -63,7 +63,7 @@ test.each<[string, Rule, boolean]>([
   );
 });
 
-test("does not refuse because of fields that a rule omits", () => {
+test("fields that a rule omits do not restrict requests", () => {
   const rule: Rule = { namespaces: ["team-a"] };
   fc.assert(
     fc.property(fc.integer({ min: 1 }), fc.dictionary(fc.string(), fc.string()), (installationID, labels) => {
@@ -155,7 +155,7 @@ test.each([
   expect(allows([{ repositories }], request, { allOf: "acme" })).toBe(allowed);
 });
 
-test("does not cover all of an account's repositories by a glob with any letter", () => {
+test("a glob with letters does not cover all repositories of an account", () => {
   for (const letter of "abcdefghijklmnopqrstuvwxyz0123456789-_.")
     for (const name of [letter, `${letter}*`, `*${letter}`, `*${letter}*`])
       expect(allows([{ repositories: [`acme/${name}`] }], request, { allOf: "acme" }), name).toBe(false);

@@ -18,7 +18,7 @@ test.each([
   expect(isOver(song(...words))).toBe(over);
 });
 
-test("ends exactly when the song is over, whatever the words", () => {
+test("ends exactly when the song is over, for any words", () => {
   fc.assert(
     fc.property(fc.array(word, { maxLength: 60 }), (drawn) => {
       const words = new Map<number, Word>();

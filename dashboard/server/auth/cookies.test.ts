@@ -66,7 +66,7 @@ test("a local dashboard can use cookies without TLS", async () => {
   expect(session.attributes).toEqual(["HttpOnly", "Path=/", "SameSite=Lax"]);
 });
 
-test("a cookie is not accepted in place of another one", async () => {
+test("does not accept a cookie under another name", async () => {
   const { set, read } = serve("http://127.0.0.1:8090");
   const [session, pending] = [await set("/session/set"), await set("/login/set")];
   expect(await read("/session", `denrei-session=${session.value}`)).toEqual({ id: "an id" });

@@ -8,7 +8,7 @@ const newKey = (id: string): Key => ({ id, secret: new Uint8Array(randomBytes(32
 const [a, b] = [newKey("a"), newKey("b")];
 const cookie = { name: "cookie session" };
 
-test("opens what it has sealed", async () => {
+test("decrypts its own output", async () => {
   const { seal, open } = sealer(() => [a], cookie);
   expect(await open(await seal("a text: ü"))).toEqual({ text: "a text: ü", by: "first" });
 });

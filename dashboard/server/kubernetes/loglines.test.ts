@@ -51,7 +51,7 @@ describe("lines", () => {
     ]);
   });
 
-  test("are cut between characters if too long; a line cut off by the end of the stream is not whole", async () => {
+  test("are cut between characters if too long, and marked as incomplete if the stream ends within them", async () => {
     const time = "2026-01-02T03:04:05.000000000Z ";
     const [cut, next, rest] = await read(
       `${time}${"é".repeat(maxLineBytes)}\n${time}next\n${time}re`,

@@ -78,7 +78,7 @@ describe("the GitHub simulator", () => {
   });
 });
 
-test("a simulator whose package is not installed is missing", () => {
+test("reports a missing simulator if its package is not installed", () => {
   expect(missingSimulator(loginSimulator)).toBeUndefined();
   const withoutPackage = { ...loginSimulator, needs: "no-such-package" };
   const message =
@@ -87,7 +87,7 @@ test("a simulator whose package is not installed is missing", () => {
   expect(() => requireSimulators(githubSimulator, withoutPackage)).toThrow(message);
 });
 
-test("an existing cluster is refused with the page to read", () => {
+test("rejects an existing cluster and names the page to read", () => {
   vi.stubEnv("KUBECONFIG", "/there");
   vi.stubEnv("NATS_URL", "nats://there");
   expect(() => refuseExistingCluster("the demo paas", "docs/paas.md")).toThrow(

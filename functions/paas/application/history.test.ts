@@ -32,7 +32,7 @@ test("keeps the entry of an image that continues to run", () => {
   expect(historyWith(before, { image: "web:1", revision: undefined, time })).toBe(before);
 });
 
-test("updates the revision of an image that a later revision results in", () => {
+test("updates the revision if a later one builds the same image", () => {
   expect(historyWith([entry("web:1", "a"), entry("web:0")], { image: "web:1", revision: "b", time })).toEqual(
     [entry("web:1", "b"), entry("web:0")],
   );

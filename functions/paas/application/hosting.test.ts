@@ -63,7 +63,7 @@ test("deletes a route with a refused host, also if only an annotation names it",
     expect(await withdrawn([deployment, plain, ingress], host)).toEqual(["delete Ingress"]);
 });
 
-test("leaves objects without refused hosts, and those of other owners, alone", async () => {
+test("does not change objects without refused hosts or with other owners", async () => {
   expect(await withdrawn([deployment, named, ingress], "c.example.com")).toEqual([]);
   expect(await withdrawn([deployment, named, ingress])).toEqual([]);
   const foreign = child("v1", "Service", { owner: "other", annotations: { [dns]: "a.example.com" } });

@@ -33,7 +33,7 @@ test("announces existing and desired objects, each once", () => {
   );
 });
 
-test("splits announced objects into obsolete and desired ones, whatever the versions", () => {
+test("splits announced objects into obsolete and desired ones, regardless of versions", () => {
   fc.assert(
     fc.property(resources, resources, (before, desired) => {
       const gone = keys(obsolete(withPlanned(before, plannedOf(desired)), plannedOf(desired)));

@@ -128,7 +128,7 @@ test("reports the running image although another object was refused", () => {
   expect(statusOf(app(), found({ problem: applied })).status).toMatchObject({ currentImage: "web:2" });
 });
 
-test("waits for nothing without a Deployment", () => {
+test("does not wait for a rollout without a Deployment", () => {
   const { status } = statusOf(app(), found({ deployments: [] }));
   expect(status).toMatchObject({ status: "deployed", replicas: 0, readyReplicas: 0, selector: "" });
 });

@@ -166,7 +166,7 @@ describe("the label", () => {
     expect((await decided(github, last)).approvedSHA).toBeUndefined();
   });
 
-  test("approves only the commit that was the last one when a writer added it, whatever happens in between", async () => {
+  test("approves only the last commit at the time when a writer added it, for any events in between", async () => {
     const steps = fc.constantFrom("push", "force", "back", "label", "label by a stranger", "unlabel", "list");
     await fc.assert(
       fc.asyncProperty(fc.array(steps, { minLength: 1, maxLength: 16 }), async (all) => {

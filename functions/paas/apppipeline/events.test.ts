@@ -39,7 +39,7 @@ test("records a failed preview as a warning with its reason", () => {
   ]);
 });
 
-test("records a warning of a running preview once until it ends", () => {
+test("records a warning of a running preview once while it lasts", () => {
   const ready = preview(1, { phase: "Ready" });
   const warned = { ...ready, warning: "build 2 failed" };
   expect(previewEvents([ready], [warned])).toEqual([

@@ -151,7 +151,7 @@ test("gives the first pull request of a branch the branch's slug, and each keeps
   ).toEqual(["change", expect.stringMatching(/^change-[0-9a-f]{10}$/)]);
 });
 
-test("lets the first preview keep a slug that several have", () => {
+test("lets the first of several previews keep a shared slug", () => {
   const both = [candidate(1, "change"), candidate(2, "change")];
   const noted = both.map(({ number }) => shown(number, "change", { slug: "change" }));
   expect(slugs(both, noted)).toEqual(["change", expect.stringMatching(/^change-[0-9a-f]{10}$/)]);

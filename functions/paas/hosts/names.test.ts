@@ -30,7 +30,7 @@ test("covers a host by the wildcard of each domain above it", () => {
   expect(wildcardsOver("com")).toEqual(["*"]);
 });
 
-test("covers a wildcard by wider ones, but not by itself", () => {
+test("covers a wildcard by wider ones, but not by the same one", () => {
   expect(wildcardsOver("*.b.example.com")).toEqual(["*.example.com", "*.com", "*"]);
   expect(wildcardsOver("*.com")).toEqual(["*"]);
   expect(wildcardsOver("*")).toEqual([]);

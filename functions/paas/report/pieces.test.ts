@@ -23,7 +23,7 @@ const preview = (phase: Preview["phase"], headSHA = first): Preview => ({
 const piecesFor = (pipeline: Stored<AppPipeline>, what: Preview | "gone", notes: Notes, at = now) =>
   piecesOf({ pipeline, context }, what === "gone" ? [] : [what], new Map([[notes.number, notes]]), at);
 
-/** A simulated GitHub that answers with new ids unless told otherwise, and records requests. */
+/** A simulated GitHub that answers with new ids by default, and records requests. */
 function github(
   answers: (request: string) => { status: number; body: unknown } | undefined = () => undefined,
 ) {
@@ -134,7 +134,7 @@ const onlyComment = pipelineWith({ commitStatus: false });
 const commented = (body: readonly object[]) =>
   github((request) => (request.startsWith("GET issues") ? { status: 200, body } : undefined));
 
-test("recognizes a comment only if its own account wrote it, whatever markers others write", async () => {
+test("recognizes only comments of its own account, even if others write the same marker", async () => {
   const body = `${markerOf(context, 7)}\nforged`;
   const forged = [{ login: "stranger" }, { login: "denrei" }, { login: "other[bot]" }, null].map(
     (user, at) => ({

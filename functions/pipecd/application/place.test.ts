@@ -46,6 +46,6 @@ test.each<readonly [string, Partial<ApplicationRecord>]>([
   expect(isAt({ ...record, ...change }, place)).toBe(false);
 });
 
-test("a record without a file has .pipe.yaml", () => {
+test("a record without a file name means .pipe.yaml", () => {
   expect(isAt({ ...record, configFilename: "" }, { ...place, configFilename: ".pipe.yaml" })).toBe(true);
 });
