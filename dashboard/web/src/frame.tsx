@@ -66,7 +66,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
   );
 }
 
-const isWithin = (path: string, place: string): boolean => path === place || path.startsWith(`${place}/`);
+const isWithin = (path: string, parent: string): boolean => path === parent || path.startsWith(`${parent}/`);
 
 async function leave(): Promise<void> {
   try {

@@ -1,32 +1,35 @@
 /** Reads and writes Kubernetes objects as the logged-in user. */
 import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
-import { type Place, pathOf, type Resource } from "./resource.ts";
+import { pathOf, type Resource, type Scope } from "./resource.ts";
 import { RequestError, request } from "./session.ts";
 
 const prefix = "/api/kubernetes";
 const mergePatch = "application/merge-patch+json";
 
 /** The name of an object. */
-export interface ObjectPlace {
+export interface ObjectKey {
   /** Undefined for cluster-scoped kinds. */
   readonly namespace?: string | undefined;
   readonly name: string;
 }
 
 /** The name and namespace of an object. */
-export const placeOf = ({ metadata: { namespace, name } }: KubeObject): ObjectPlace => ({ namespace, name });
+export const objectKeyOf = ({ metadata: { namespace, name } }: KubeObject): ObjectKey => ({
+  namespace,
+  name,
+});
 
 /** Lists objects once. */
 export async function listOf<T extends KubeObject>(
   resource: Resource<T>,
-  place: Place = {},
+  scope: Scope = {},
 ): Promise<readonly Stored<T>[]> {
-  return (await request<{ items: Stored<T>[] }>(prefix + pathOf(resource, place))).items;
+  return (await request<{ items: Stored<T>[] }>(prefix + pathOf(resource, scope))).items;
 }
 
 /** Reads an object. */
-export const get = <T extends KubeObject>(resource: Resource<T>, place: ObjectPlace): Promise<Stored<T>> =>
-  request(prefix + pathOf(resource, place));
+export const get = <T extends KubeObject>(resource: Resource<T>, key: ObjectKey): Promise<Stored<T>> =>
+  request(prefix + pathOf(resource, key));
 
 /** Creates an object. With `dryRun`, the API server only validates it. */
 export const create = <T extends KubeObject>(
@@ -42,10 +45,10 @@ export const create = <T extends KubeObject>(
 /** Applies a merge patch (RFC 7386). With `metadata.resourceVersion` in it, a concurrent change makes it fail with a conflict. */
 export const patch = <T extends KubeObject>(
   resource: Resource<T>,
-  place: ObjectPlace & Pick<Place, "subresource">,
+  key: ObjectKey & Pick<Scope, "subresource">,
   change: object,
 ): Promise<Stored<T>> =>
-  request(`${prefix}${pathOf(resource, place)}?fieldValidation=Strict`, {
+  request(`${prefix}${pathOf(resource, key)}?fieldValidation=Strict`, {
     method: "PATCH",
     body: change,
     contentType: mergePatch,
@@ -64,7 +67,7 @@ export async function patchUnchanged<T extends KubeObject>(
   change: object,
 ): Promise<Stored<T>> {
   for (let tries = 1; ; tries++) {
-    const { metadata } = await get(resource, placeOf(read));
+    const { metadata } = await get(resource, objectKeyOf(read));
     if (metadata.uid !== read.metadata.uid || metadata.generation !== read.metadata.generation)
       throw new RequestError(
         409,
@@ -73,7 +76,7 @@ export async function patchUnchanged<T extends KubeObject>(
       );
     try {
       const { resourceVersion } = metadata;
-      return await patch(resource, placeOf(read), { ...change, metadata: { resourceVersion } });
+      return await patch(resource, objectKeyOf(read), { ...change, metadata: { resourceVersion } });
     } catch (error) {
       if (!(error instanceof RequestError) || error.status !== 409 || tries === maxTries) throw error;
     }
@@ -81,5 +84,5 @@ export async function patchUnchanged<T extends KubeObject>(
 }
 
 /** Deletes an object; its dependents follow in the background. */
-export const remove = (resource: Resource, place: ObjectPlace): Promise<unknown> =>
-  request(`${prefix}${pathOf(resource, place)}?propagationPolicy=Background`, { method: "DELETE" });
+export const remove = (resource: Resource, key: ObjectKey): Promise<unknown> =>
+  request(`${prefix}${pathOf(resource, key)}?propagationPolicy=Background`, { method: "DELETE" });

@@ -41,7 +41,7 @@ export const statefulSets = resource<StatefulSet>("apps", "v1", "StatefulSet", "
 export const namespaces = resource("", "v1", "Namespace", "namespaces");
 
 /** Selects one object or a list. */
-export interface Place {
+export interface Scope {
   /** Defaults to all namespaces. */
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
@@ -51,8 +51,8 @@ export interface Place {
 }
 
 /** The API path of an object or a list. */
-export function pathOf({ group, version, plural }: Resource, place: Place = {}): string {
-  const { namespace, name, subresource, ...selectors } = place;
+export function pathOf({ group, version, plural }: Resource, scope: Scope = {}): string {
+  const { namespace, name, subresource, ...selectors } = scope;
   const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
   const parts = [root, ...(namespace ? ["namespaces", namespace] : []), plural, name, subresource];
   const query = new URLSearchParams(

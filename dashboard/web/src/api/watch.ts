@@ -1,7 +1,7 @@
 /** Live lists of objects. All lists of a screen share one stream. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
-import { type Place, pathOf, type Resource } from "./resource.ts";
+import { pathOf, type Resource, type Scope } from "./resource.ts";
 import { openStream } from "./stream.ts";
 
 /** The state of a list. */
@@ -14,7 +14,7 @@ export interface Watched<T extends KubeObject = KubeObject> {
 }
 
 /** A kind, and optionally which of its objects. */
-export type Selection<T extends KubeObject = KubeObject> = readonly [resource: Resource<T>, place?: Place];
+export type Selection<T extends KubeObject = KubeObject> = readonly [resource: Resource<T>, scope?: Scope];
 
 type Lists<W extends readonly Selection[]> = {
   [K in keyof W]: W[K] extends Selection<infer T> ? Watched<T> : never;
@@ -22,7 +22,7 @@ type Lists<W extends readonly Selection[]> = {
 
 /** Watches lists while the component is mounted. */
 export function useWatch<const W extends readonly Selection[]>(...selections: W): Lists<W> {
-  const paths = selections.map(([resource, place]) => pathOf(resource, place));
+  const paths = selections.map(([resource, scope]) => pathOf(resource, scope));
   const key = paths.join("\n");
   const loading = useMemo(() => paths.map((): Watched => ({ state: "loading", items: [] })), [key]);
   const [lists, setLists] = useState<{ key: string; of: readonly Watched[] }>({ key, of: loading });

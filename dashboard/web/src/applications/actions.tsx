@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { Stored } from "../../../../bus/kube/object.ts";
 import type { Application } from "../../../../functions/paas/kinds.ts";
-import { placeOf, remove } from "../api/objects.ts";
+import { objectKeyOf, remove } from "../api/objects.ts";
 import { applications } from "../api/resource.ts";
 import { ConfirmDelete, Dialog } from "../ui/dialog.tsx";
 import { notifyOutcome } from "../ui/notices.tsx";
@@ -39,7 +39,7 @@ export function Actions({ app }: { app: Stored<Application> }) {
           onClose={close}
           onConfirm={() => {
             close();
-            void notifyOutcome(remove(applications, placeOf(app)), `Deleting ${name}.`).then(
+            void notifyOutcome(remove(applications, objectKeyOf(app)), `Deleting ${name}.`).then(
               (outcome) => outcome === "done" && route("/applications"),
             );
           }}

@@ -30,7 +30,7 @@ const shownFields: readonly Path[] = [
 /** Creates and edits Applications. */
 export const applicationForm: ObjectForm<Application> = {
   resource: applications,
-  place: ["/applications", "Applications"],
+  list: ["/applications", "Applications"],
   schema: z.object({ spec: Application.definition?.spec ?? z.object() }),
   skeleton: { spec: {} },
   fields: shownFields,

@@ -4,7 +4,7 @@ import { useLocation } from "preact-iso";
 import type { Stored } from "../../../../bus/kube/object.ts";
 import type { Build } from "../../../../functions/paas/kinds/kpack.ts";
 import type { RemoteSync } from "../../../../functions/paas/kinds.ts";
-import { patch, placeOf, remove } from "../api/objects.ts";
+import { objectKeyOf, patch, remove } from "../api/objects.ts";
 import { builds as buildResource, remoteSyncs } from "../api/resource.ts";
 import { ConfirmDelete } from "../ui/dialog.tsx";
 import { notifyOutcome } from "../ui/notices.tsx";
@@ -16,7 +16,7 @@ export function Actions({ sync, builds }: { sync: Stored<RemoteSync>; builds: re
   const { route } = useLocation();
   const { metadata, spec } = sync;
   const change = (body: object, done: string) =>
-    void notifyOutcome(patch(remoteSyncs, placeOf(sync), body), done);
+    void notifyOutcome(patch(remoteSyncs, objectKeyOf(sync), body), done);
   return (
     <>
       <button
@@ -47,7 +47,7 @@ export function Actions({ sync, builds }: { sync: Stored<RemoteSync>; builds: re
           onClose={() => setConfirming(false)}
           onConfirm={() => {
             setConfirming(false);
-            void notifyOutcome(remove(remoteSyncs, placeOf(sync)), `Deleting ${metadata.name}.`).then(
+            void notifyOutcome(remove(remoteSyncs, objectKeyOf(sync)), `Deleting ${metadata.name}.`).then(
               (outcome) => outcome === "done" && route("/builds"),
             );
           }}
@@ -67,7 +67,7 @@ function BuildAgain({ sync, newest }: { sync: Stored<RemoteSync>; newest: Stored
       disabled={sync.spec.paused === true || isInProgress}
       onClick={() =>
         void notifyOutcome(
-          patch(buildResource, placeOf(newest), rebuildPatch()),
+          patch(buildResource, objectKeyOf(newest), rebuildPatch()),
           `Building the commit of build ${numberOf(newest)} again.`,
         )
       }

@@ -63,7 +63,7 @@ const sourceOf = (spec: object): Source =>
 /** Creates and edits RemoteSyncs. */
 export const remoteSyncForm: ObjectForm<RemoteSync> = {
   resource: remoteSyncs,
-  place: ["/builds", "Builds"],
+  list: ["/builds", "Builds"],
   schema: schemaOfDraft(),
   skeleton: { spec: { applicationRef: {}, base: { github: {} }, image: {} } },
   fields: [["source"], ["spec", "applicationRef", "name"], ...fieldsOf()],

@@ -30,10 +30,10 @@ const search: ListSearch<RemoteSync> = {
 };
 
 export function RemoteSyncList() {
-  const place = { namespace: namespace.value || undefined };
+  const scope = { namespace: namespace.value || undefined };
   const [watched, imageList] = useWatch(
-    [remoteSyncs, place],
-    [images, { ...place, labelSelector: labels.remoteSync }],
+    [remoteSyncs, scope],
+    [images, { ...scope, labelSelector: labels.remoteSync }],
   );
   const urlOf = useUrlOf(imageList.items);
   const columns = useMemo(() => columnsWith(urlOf), [urlOf]);

@@ -5,7 +5,7 @@ import type { Build } from "../../../../functions/paas/kinds/kpack.ts";
 import type { ContainerStatus, PodObject } from "../api/kubernetes.ts";
 import type { Watched } from "../api/watch.ts";
 import { Duration } from "../ui/age.tsx";
-import { Log, type LogPlace } from "../ui/log.tsx";
+import { Log, type LogTarget } from "../ui/log.tsx";
 import { Status, type Tone } from "../ui/status.tsx";
 import { failureOf, numberOf } from "./build.ts";
 
@@ -30,7 +30,7 @@ export function Steps({ build, pods }: { build: Stored<Build>; pods: Watched<Pod
             <Step
               key={container.name}
               container={container}
-              place={{
+              target={{
                 namespace: build.metadata.namespace ?? "",
                 pod: pod?.metadata.name ?? "",
                 container: container.name,
@@ -76,11 +76,11 @@ function stateOf({ state }: ContainerStatus, isOver: boolean): StepState {
 
 function Step({
   container: { name, state },
-  place,
+  target,
   state: { tone, word, opens },
 }: {
   container: ContainerStatus;
-  place: LogPlace;
+  target: LogTarget;
   state: StepState;
 }) {
   const id = useId();
@@ -105,7 +105,7 @@ function Step({
       </h3>
       {isOpen && (
         <div id={id} class="opened">
-          <Log {...place} />
+          <Log {...target} />
         </div>
       )}
     </li>

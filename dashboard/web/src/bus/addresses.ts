@@ -41,6 +41,6 @@ const screens: Readonly<Record<string, string>> = {
 
 /** The address of an object's screen, or undefined. */
 export function objectAddress({ group, kind, namespace, name }: ObjectName): string | undefined {
-  const place = screens[`${group} ${kind}`];
-  return place && `/${place}/${namespace}/${name}`;
+  const path = screens[`${group} ${kind}`];
+  return path && `/${path}/${namespace}/${name}`;
 }

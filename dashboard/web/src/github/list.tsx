@@ -38,10 +38,10 @@ const columns: readonly Column<Stored<Installation>>[] = [
 ];
 
 export function GitHubList() {
-  const place = { namespace: namespace.value || undefined };
+  const scope = { namespace: namespace.value || undefined };
   const [watched, apps, clusterApps] = useWatch(
-    [installations, place],
-    [gitHubApps, place],
+    [installations, scope],
+    [gitHubApps, scope],
     [clusterGitHubApps, {}],
   );
   return (

@@ -14,10 +14,10 @@ const words: Readonly<Record<State, readonly [Tone, string]>> = {
   kept: ["bad", "Blocking"],
 };
 
-/** The objects that were deleted since the user opened `place`. A recreated object does not count as deleted. */
-export function useDeleted(objects: readonly Stored[], place: string): readonly Stored[] {
-  const seen = useRef({ place, objects: new Map<string, Stored>() });
-  if (seen.current.place !== place) seen.current = { place, objects: new Map() };
+/** The objects that were deleted since the user opened `address`. A recreated object does not count as deleted. */
+export function useDeleted(objects: readonly Stored[], address: string): readonly Stored[] {
+  const seen = useRef({ address, objects: new Map<string, Stored>() });
+  if (seen.current.address !== address) seen.current = { address, objects: new Map() };
   const known = seen.current.objects;
   for (const object of objects) known.set(keyOf(object), object);
   const present = new Set(objects.map(keyOf));

@@ -11,13 +11,13 @@ const kinds = (Object.values(pipecd) as unknown[]).filter(
 
 test.each(kinds)("$kind is listed, has a screen, and explains the consequence of its deletion", (kind) => {
   const { group, plural } = kind;
-  const place = { namespace: "team", name: "one" };
+  const key = { namespace: "team", name: "one" };
   expect(stackIn({}).map(([resource]) => resource)).toContainEqual(
     expect.objectContaining({ group, kind: kind.kind, plural }),
   );
   const screen = `/pipecd/${plural}/team/one`;
-  expect(screenOf({ kind: kind.kind, metadata: place } as Stored)).toBe(screen);
-  expect(objectAddress({ group, kind: kind.kind, ...place })).toBe(screen);
+  expect(screenOf({ kind: kind.kind, metadata: key } as Stored)).toBe(screen);
+  expect(objectAddress({ group, kind: kind.kind, ...key })).toBe(screen);
   const resource = resourceOf(plural);
   expect(resource && consequenceOf(resource)).not.toBe("");
 });

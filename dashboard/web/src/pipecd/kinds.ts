@@ -1,6 +1,6 @@
 /** The kinds of a PipeCD stack. */
 import type { KubeObject } from "../../../../bus/kube/object.ts";
-import type { Place, Resource } from "../api/resource.ts";
+import type { Resource, Scope } from "../api/resource.ts";
 import {
   applications,
   controlPlanes,
@@ -13,16 +13,16 @@ import {
 } from "./resources.ts";
 
 /** The kinds in the order of deletion. EventRegistrations neither wait for another kind nor delay one. */
-export const stackIn = (place: Place) =>
+export const stackIn = (scope: Scope) =>
   [
-    [eventRegistrations, place],
-    [applications, place],
-    [pipeds, place],
-    [environments, place],
-    [controlPlanes, place],
-    [mysqls, place],
-    [mongoes, place],
-    [minios, place],
+    [eventRegistrations, scope],
+    [applications, scope],
+    [pipeds, scope],
+    [environments, scope],
+    [controlPlanes, scope],
+    [mysqls, scope],
+    [mongoes, scope],
+    [minios, scope],
   ] as const;
 
 /** The address of an object's screen. */

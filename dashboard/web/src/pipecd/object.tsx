@@ -27,15 +27,15 @@ export function PipecdObject() {
 }
 
 function ObjectOf({ resource, namespace, name }: { resource: Resource; namespace: string; name: string }) {
-  const place = { namespace };
+  const scope = { namespace };
   const [eventList, deploymentList, statefulSetList, ...stack] = useWatch(
-    [events, place],
-    [deployments, place],
-    [statefulSets, place],
-    ...stackIn(place),
+    [events, scope],
+    [deployments, scope],
+    [statefulSets, scope],
+    ...stackIn(scope),
   );
   const all = combineLists<KubeObject>(stack);
-  const own: Watched = stack[stackIn(place).findIndex(([{ kind }]) => kind === resource.kind)] ?? all;
+  const own: Watched = stack[stackIn(scope).findIndex(([{ kind }]) => kind === resource.kind)] ?? all;
   const gone = useDeleted(all.items, namespace);
   const progress = <DeletionProgress present={all.items} gone={gone} />;
   const isHere = own.items.some(({ metadata }) => metadata.name === name);

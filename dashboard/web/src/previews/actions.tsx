@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import type { Stored } from "../../../../bus/kube/object.ts";
 import type { AppPipeline } from "../../../../functions/paas/kinds.ts";
-import { patch, placeOf, remove } from "../api/objects.ts";
+import { objectKeyOf, patch, remove } from "../api/objects.ts";
 import { appPipelines } from "../api/resource.ts";
 import { refreshPatch } from "../builds/patches.ts";
 import { ConfirmDelete } from "../ui/dialog.tsx";
@@ -19,7 +19,7 @@ export function Actions({ pipeline }: { pipeline: Stored<AppPipeline> }) {
         type="button"
         onClick={() =>
           void notifyOutcome(
-            patch(appPipelines, placeOf(pipeline), refreshPatch()),
+            patch(appPipelines, objectKeyOf(pipeline), refreshPatch()),
             "Listing the open pull requests again.",
           )
         }
@@ -37,7 +37,7 @@ export function Actions({ pipeline }: { pipeline: Stored<AppPipeline> }) {
           onClose={() => setConfirming(false)}
           onConfirm={() => {
             setConfirming(false);
-            void notifyOutcome(remove(appPipelines, placeOf(pipeline)), `Deleting ${name}.`).then(
+            void notifyOutcome(remove(appPipelines, objectKeyOf(pipeline)), `Deleting ${name}.`).then(
               (outcome) => outcome === "done" && route("/previews"),
             );
           }}

@@ -43,7 +43,7 @@ const fields: readonly Path[] = [
 /** Creates and edits AppPipelines. */
 export const pipelineForm: ObjectForm<AppPipeline> = {
   resource: appPipelines,
-  place: ["/previews", "Previews"],
+  list: ["/previews", "Previews"],
   schema: z.object({ spec: AppPipeline.definition?.spec ?? z.object() }),
   skeleton: { spec: { applicationTemplate: {}, base: { github: {} }, image: {} } },
   fields: [...fields, ...shownBuildFields],

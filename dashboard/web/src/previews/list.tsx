@@ -28,10 +28,10 @@ const search: ListSearch<AppPipeline> = {
 };
 
 export function PipelineList() {
-  const place = { namespace: namespace.value || undefined };
+  const scope = { namespace: namespace.value || undefined };
   const [watched, imageList] = useWatch(
-    [appPipelines, place],
-    [images, { ...place, labelSelector: labels.remoteSync }],
+    [appPipelines, scope],
+    [images, { ...scope, labelSelector: labels.remoteSync }],
   );
   const urlOf = useUrlOf(imageList.items);
   const columns = useMemo(() => columnsWith(urlOf), [urlOf]);

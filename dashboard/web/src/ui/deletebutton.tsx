@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { KubeObject, Stored } from "../../../../bus/kube/object.ts";
-import { placeOf, remove } from "../api/objects.ts";
+import { objectKeyOf, remove } from "../api/objects.ts";
 import type { Resource } from "../api/resource.ts";
 import { ConfirmDelete } from "./dialog.tsx";
 import { notifyOutcome } from "./notices.tsx";
@@ -37,7 +37,7 @@ export function DeleteButton({
           onClose={() => setConfirming(false)}
           onConfirm={() => {
             setConfirming(false);
-            void notifyOutcome(remove(resource, placeOf(object)), `Deleting ${what}.`);
+            void notifyOutcome(remove(resource, objectKeyOf(object)), `Deleting ${what}.`);
           }}
         />
       )}

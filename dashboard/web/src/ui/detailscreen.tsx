@@ -28,12 +28,16 @@ export function DetailScreen<T extends KubeObject>({
   actions: (object: Stored<T>) => ComponentChildren;
   children: (object: Stored<T>) => ComponentChildren;
 }) {
-  const { place, resource } = form;
-  const [path, list] = place;
+  const { list, resource } = form;
+  const [path, listName] = list;
   const [object] = watched.items;
   return (
     <>
-      <Head title={name} trail={[path, `${list} in ${namespace}`]} status={object && <Health of={object} />}>
+      <Head
+        title={name}
+        trail={[path, `${listName} in ${namespace}`]}
+        status={object && <Health of={object} />}
+      >
         {object && actions(object)}
       </Head>
       <Loaded watched={watched} empty={<ObjectNotFound kind={resource.kind} name={name} backTo={path} />}>

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { withLead } from "./notices.tsx";
 
 /** Identifies a log. */
-export interface LogPlace {
+export interface LogTarget {
   readonly namespace: string;
   readonly pod: string;
   readonly container: string;
@@ -27,7 +27,7 @@ interface LogError {
 /** More lines would make the page slow; `kubectl logs` shows all. */
 const maxLines = 5000;
 /** Whether waiting cannot help. Other errors go away when a container starts or a permission is granted. */
-const isFinal = ({ status }: LogError, run: LogPlace["run"]): boolean =>
+const isFinal = ({ status }: LogError, run: LogTarget["run"]): boolean =>
   status === 404 || (status === 400 && run === "previous");
 
 /** The current content of a log. */
@@ -38,7 +38,7 @@ interface LogState {
 }
 
 /** Follows a log by `GET /api/log` while the component is mounted. */
-function useLog({ namespace, pod, container, run = "present" }: LogPlace): LogState {
+function useLog({ namespace, pod, container, run = "present" }: LogTarget): LogState {
   const [log, setLog] = useState<LogState>({ lines: [], state: "Waiting for log lines…" });
   useEffect(() => {
     const query = new URLSearchParams({ namespace, pod, container, previous: String(run === "previous") });
@@ -78,8 +78,8 @@ function useLog({ namespace, pod, container, run = "present" }: LogPlace): LogSt
 }
 
 /** Shows the last lines and follows the log. */
-export function Log(place: LogPlace) {
-  const { lines, state } = useLog(place);
+export function Log(target: LogTarget) {
+  const { lines, state } = useLog(target);
   const shown = useRef<HTMLPreElement>(null);
   const isAtEnd = useRef(true);
   useEffect(() => {
@@ -93,7 +93,7 @@ export function Log(place: LogPlace) {
         // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must be able to scroll it
         tabIndex={0}
         role="log"
-        aria-label={`Log of ${place.container} in ${place.pod}`}
+        aria-label={`Log of ${target.container} in ${target.pod}`}
         onScroll={({ currentTarget: { scrollTop, clientHeight, scrollHeight } }) => {
           isAtEnd.current = scrollHeight - scrollTop - clientHeight < 24;
         }}

@@ -9,7 +9,7 @@ const pause = ["spec", "intervalMillis"];
 
 const hikawaForm: ObjectForm<Hikawa> = {
   resource: hikawas,
-  place: ["/zundoko", "Zundoko"],
+  list: ["/zundoko", "Zundoko"],
   schema: z.object({ spec: Hikawa.definition?.spec ?? z.object() }),
   skeleton: { spec: {} },
   // The names of its words are longer than its own and must fit into 253 characters.

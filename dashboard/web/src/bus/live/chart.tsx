@@ -174,8 +174,8 @@ function optionsOf({
 /** The step nearest to the pointer; undefined without a pointer. */
 function pointerAt({ cursor: { idx, left = -1 }, over }: uPlot): PointerPosition | undefined {
   if (left < 0 || typeof idx !== "number") return undefined;
-  const place = over.getBoundingClientRect();
-  return { index: idx, left: place.left + left, top: place.top };
+  const bounds = over.getBoundingClientRect();
+  return { index: idx, left: bounds.left + left, top: bounds.top };
 }
 
 const clock = (seconds: number, precision: "minutes" | "with seconds" = "minutes"): string =>

@@ -24,7 +24,7 @@ export interface Draft {
 export interface ObjectForm<T extends KubeObject = KubeObject> {
   readonly resource: Resource<T>;
   /** Address and name of the list screen. */
-  readonly place: readonly [to: string, name: string];
+  readonly list: readonly [to: string, name: string];
   /** Schema of the draft without metadata. It always gets the objects of the skeleton. */
   readonly schema: z.ZodType;
   readonly skeleton: object;
@@ -47,7 +47,7 @@ const metadataFields: readonly Path[] = [
 
 /** The screen that creates an object. */
 export function NewObject<T extends KubeObject>({
-  kind: { resource, place, schema, skeleton, longestName = 63, fields, draftOf, specOf, content },
+  kind: { resource, list, schema, skeleton, longestName = 63, fields, draftOf, specOf, content },
   title,
   spec = {},
 }: {
@@ -69,18 +69,18 @@ export function NewObject<T extends KubeObject>({
       const object = { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata };
       await create(resource, { ...object, spec: specOf(draft as Draft) } as T);
       notify("good", `Created ${metadata.name}.`);
-      route(`${place[0]}/${metadata.namespace}/${metadata.name}`);
+      route(`${list[0]}/${metadata.namespace}/${metadata.name}`);
     },
   });
   return (
     <>
-      <Head title={title} trail={place} />
+      <Head title={title} trail={list} />
       <form class="card" onSubmit={form.submit} noValidate>
         <TextField form={form} path={["metadata", "name"]} label="Name" placeholder="web" />
         <TextField form={form} path={["metadata", "namespace"]} label="Target namespace" />
         {content(form, String(form.value(["metadata", "namespace"]) ?? ""))}
         <Send form={form} label="Create">
-          <a class="button" href={place[0]}>
+          <a class="button" href={list[0]}>
             Cancel
           </a>
         </Send>
