@@ -1,6 +1,6 @@
 /**
- * Tokens for GitHub's API. A worker mints them with the App's key and keeps them in memory, so they are out of reach for users who
- * can read Secrets of the namespace or run builds there.
+ * Tokens for GitHub's API. A worker mints them with the App's key and keeps them in memory. Users who can read Secrets of the
+ * namespace, or run builds there, cannot get them.
  */
 
 import { withGitHub } from "../../bus/github/blocked.ts";

@@ -1,10 +1,9 @@
 /**
  * Installation: keeps a token of a GitHub App in a Secret, and refreshes it in time.
  *
- * The Secret itself records what its token was minted for, its content, and when to refresh it. As long as all of that is current,
- * a reconcile neither calls GitHub nor writes. A webhook about a change of the installation or of a repository is recorded, and a
- * new token is minted at once, because the rights of the old one are unknown. The queue ensures that only one replica mints a
- * token.
+ * The Secret records the inputs of its token, its content, and when to refresh it. While these are current, a reconcile neither calls
+ * GitHub nor writes. After a webhook about a change of the installation or of a repository, the rights of the token are unknown. The
+ * webhook is recorded, and a new token is minted at once. The queue ensures that only one replica mints a token.
  */
 
 import { blockedBy, retryMillis } from "../../bus/github/blocked.ts";

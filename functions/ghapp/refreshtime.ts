@@ -12,9 +12,9 @@ const minUse = minutes(20);
 const maxSpread = 30_000;
 
 /**
- * The time of the refresh: `beforeMillis` before the end, but not within the first twenty minutes, and not in the last sixth of the
- * lifetime, which leaves time to retry when GitHub does not answer. A random part of up to half a minute spreads the refreshes of
- * tokens that were minted together.
+ * The time of the refresh: `beforeMillis` before the end, but not within the first twenty minutes or the last sixth of the lifetime.
+ * The last sixth leaves time to retry when GitHub does not answer. A random offset of up to half a minute spreads the refreshes of
+ * tokens that were minted at the same time.
  */
 export function refreshTime({ issued, expires }: Life, beforeMillis: number, random = Math.random): number {
   const life = Math.max(0, expires - issued);

@@ -33,8 +33,8 @@ async function findSecret(
 }
 
 /**
- * Reads a Secret with credentials. A Secret whose type and annotation do not declare it for this use counts as missing: the user
- * who names it may not be allowed to read it, so they must not learn that it exists, and its content must not leave the cluster.
+ * Reads a Secret with credentials. A Secret whose type and annotation do not declare it for this use counts as missing. The user
+ * who names it may lack the right to read it, so they must not learn that it exists. Its content must not leave the cluster.
  * Throws a `BlockedError` when it is missing.
  */
 export async function credentialsOf(

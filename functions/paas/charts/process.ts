@@ -1,6 +1,7 @@
 /**
- * Charts that are programs, by the contract of modoki-operator: the Application as a line of JSON on standard input, the site's
- * configuration in the file that `CONFIG_PATH` names, YAML documents on standard output, and errors on standard error.
+ * Charts that are programs, by the contract of modoki-operator. A program reads the Application as a line of JSON from standard
+ * input, and the site's configuration from the file in `CONFIG_PATH`. It prints YAML documents to standard output, and errors to
+ * standard error.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,6 +1,6 @@
 /**
- * Kinds that no chart may make, even if a site lists them. A chart's effects must stay in the namespace of its Application, because
- * Applications are written by users, and their values end up in what the chart renders.
+ * Kinds that no chart may make, even if a site lists them. A chart's effects must stay in the namespace of its Application:
+ * users write Applications, and charts render their values.
  */
 import type { Kind } from "../../../bus/kube/kind.ts";
 import { ownValue } from "../../../bus/values/ownvalue.ts";

@@ -1,17 +1,19 @@
 /**
  * A site's own chart: TypeScript or JavaScript from a ConfigMap, run with cdk8s in a sandboxed process.
  *
- * The source is an ECMAScript module. Its default export is
- * - a class that extends `Chart` of cdk8s, constructed with an App, `modoki-<application>`, and `{ app, config }`, as in
- *   modoki-operator, or
- * - a function `({ app, config }, chart) => objects`, which returns plain objects, may be async, and may add ApiObjects to the
- *   Chart of cdk8s that it gets.
+ * The source is an ECMAScript module. Its default export is one of these:
+ * - a class that extends `Chart` of cdk8s. As in modoki-operator, its arguments are an App, `modoki-<application>`, and
+ *   `{ app, config }`.
+ * - a function `({ app, config }, chart) => objects`, which may be async. It returns plain objects, and may add ApiObjects to `chart`,
+ *   a Chart of cdk8s.
  *
- * An object without `metadata.name` is named by the rule of cdk8s 0.27. The source may import cdk8s, constructs, `imports/k8s` (the
- * classes that `cdk8s import k8s` generates), the modules assert, buffer, crypto, path, querystring, url, and util of Node, and
- * modules from a folder of the site: packages such as cdk8s-plus, and what `cdk8s import` generates. It cannot read files, reach
- * the network, or start programs, and it does not see the worker's environment. Each rendering gets its own `app` and `config`.
- * Module-level variables persist between renderings, whose order is not defined, so a chart should not have any.
+ * An object without `metadata.name` is named by the rule of cdk8s 0.27. The source may import:
+ * - cdk8s, constructs, and `imports/k8s`, the classes that `cdk8s import k8s` generates
+ * - assert, buffer, crypto, path, querystring, url, and util of Node
+ * - modules from a folder of the site: packages such as cdk8s-plus, and code that `cdk8s import` generated
+ *
+ * It cannot read files, reach the network, start programs, or see the worker's environment. Each rendering gets its own `app` and
+ * `config`. Module-level variables persist between renderings, whose order is not defined, so a chart should not have any.
  */
 import { type Chart, ChartError, type ChartReason } from "./chart.ts";
 import { digestOf, type FailureCache, failureCache } from "./failurecache.ts";

@@ -1,6 +1,6 @@
 /**
- * Announces a registration before the call. If the worker dies during the call, the next owner finds the announcement and checks
- * in PipeCD whether the registration exists, also when the object is being deleted.
+ * Announces a registration before the call. If the worker dies during the call, the next owner finds the announcement. It
+ * then checks whether PipeCD has the registration, also when the object is being deleted.
  */
 import type { ConditionUpdate } from "../../../bus/kube/conditions.ts";
 import type { Condition, KubeObject } from "../../../bus/kube/object.ts";

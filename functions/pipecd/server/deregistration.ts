@@ -42,9 +42,11 @@ export function deadlineMillis(env: Readonly<Record<string, string | undefined>>
 }
 
 /**
- * Runs `deregisterAt`, which deregisters the object. Skips it with an Event when the annotation asks for it, the namespace is being
- * deleted, the control plane is gone or its server is being deleted, or it has not answered by the deadline and will probably
- * not come back.
+ * Runs `deregisterAt`, which deregisters the object. Skips it with an Event in these cases:
+ * - the annotation asks for it
+ * - the namespace is being deleted
+ * - the control plane is gone, or its server is being deleted
+ * - the control plane has not answered by the deadline, and will probably not come back
  */
 export async function deregister<T extends Dependent>(
   kind: Kind<T>,
