@@ -34,7 +34,7 @@ interface BusLeftovers {
 
 /**
  * Removes everything that a removed function has left, or only prints it (`dryRun`). Throws a {@link UsageError} for a function of this
- * program, and an {@link AbsentError} while one of its workers runs, because that would add its finalizer again.
+ * program. Throws an {@link AbsentError} while one of its workers runs: the worker would add its finalizer again.
  */
 export async function pruneFunction(
   name: string,

@@ -92,8 +92,8 @@ const isOwnMachine = ({ protocol, hostname }: URL): boolean =>
   protocol === "http:" && ["127.0.0.1", "localhost", "[::1]"].includes(hostname);
 
 /**
- * Allows plain HTTP if the dashboard and all endpoints of the issuer are on this machine, because browsers do not trust the CA of a
- * local platform. Requests across a network still need TLS.
+ * Allows plain HTTP if the dashboard and all endpoints of the issuer are on this machine: browsers do not trust the CA of a local
+ * platform. Requests across a network still need TLS.
  */
 function allowOwnMachine(config: oidc.Configuration): void {
   const endpoints = Object.entries(config.serverMetadata()).filter(([name]) =>

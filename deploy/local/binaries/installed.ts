@@ -10,8 +10,8 @@ import { thisTarget } from "./catalogue.ts";
 import { type Binary, versionOf } from "./request.ts";
 
 /**
- * Looks for the program in KUBEBUILDER_ASSETS (any version, since the user chose the folder, unless the caller chose a
- * version), in PATH (the desired version only), and in the cache.
+ * Looks for the program in KUBEBUILDER_ASSETS, in PATH, and in the cache. In KUBEBUILDER_ASSETS any version counts, since the user
+ * chose the folder, unless the caller requires one. In PATH only the desired version counts.
  */
 export async function findInstalled(
   name: BinaryName,

@@ -21,8 +21,8 @@ const namelessMillis = 5000;
 /**
  * Runs `work` while holding the lock directory `path`. Breaks the lock of a dead process.
  *
- * The lock only avoids duplicate work. In the rare case that two processes break the same stale lock, both do the work,
- * which is harmless because each renames its result into place atomically.
+ * The lock only avoids duplicate work. Two processes may, rarely, break the same stale lock and both do the work. That is harmless,
+ * because each renames its result into place atomically.
  */
 export async function withLock<T>(path: string, options: LockOptions, work: () => Promise<T>): Promise<T> {
   let reported = false;

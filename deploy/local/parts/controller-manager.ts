@@ -18,8 +18,8 @@ export interface ControllerManagerOptions extends PartOptions {
 }
 
 /**
- * Controllers that work without nodes. Excluded are those for nodes, volumes, clouds, and certificates, and the pod garbage
- * collector, which would delete pods that a test binds to a node that does not exist.
+ * Controllers that work without nodes. Those for nodes, volumes, clouds, and certificates are excluded. So is the pod garbage
+ * collector, which would delete pods that a test binds to a missing node.
  */
 const controllers = [
   "clusterrole-aggregation-controller",

@@ -5,9 +5,8 @@ import { createServer, type Server } from "node:net";
 import { ChildStartError } from "../run/child.ts";
 
 /**
- * Below the ephemeral ports of Linux (from 32768) and macOS (from 49152). Otherwise a client that keeps reconnecting to a
- * restarting part could get that very port for its outgoing connection, connect to itself, and block the part from
- * listening.
+ * Below the ephemeral ports of Linux (from 32768) and macOS (from 49152). A client that keeps reconnecting to a restarting part
+ * could otherwise get the same port for its outgoing connection. It would connect to itself, and the part could not listen.
  */
 const firstPort = 20_000;
 const lastPort = 32_000;
