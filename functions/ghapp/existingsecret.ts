@@ -13,14 +13,14 @@ export interface StoredToken {
 /** The token of a Secret; undefined when it was minted for another request, or the Secret was modified. */
 export function tokenIn(secret: Stored<SecretObject>, digest: string): StoredToken | undefined {
   const { type = "Opaque", immutable = false, data = {} } = secret;
-  const noted = secret.metadata.annotations ?? {};
+  const stored = secret.metadata.annotations ?? {};
   const [expires, refresh] = [annotations.expires, annotations.refresh].map((name) =>
-    Date.parse(noted[name] ?? ""),
+    Date.parse(stored[name] ?? ""),
   );
-  if (noted[annotations.request] !== digest) return undefined;
-  if (noted[annotations.content] !== contentDigest({ type, immutable, data })) return undefined;
+  if (stored[annotations.request] !== digest) return undefined;
+  if (stored[annotations.content] !== contentDigest({ type, immutable, data })) return undefined;
   if (!Number.isFinite(expires) || !Number.isFinite(refresh)) return undefined;
-  return { expires: expires as number, refresh: refresh as number, change: noted[annotations.change] ?? "" };
+  return { expires: expires as number, refresh: refresh as number, change: stored[annotations.change] ?? "" };
 }
 
 /** Tokens in a Secret: text with the prefix of tokens, in any of its values. */
@@ -49,8 +49,10 @@ export function patchTo(found: Stored<SecretObject>, desired: DesiredSecret): ob
 
 function templateNames({ metadata }: Stored): { labels: string[]; annotations: string[] } {
   try {
-    const { labels, annotations: noted } = JSON.parse(metadata.annotations?.[annotations.fromTemplate] ?? "");
-    return { labels: [labels].flat().map(String), annotations: [noted].flat().map(String) };
+    const { labels, annotations: stored } = JSON.parse(
+      metadata.annotations?.[annotations.fromTemplate] ?? "",
+    );
+    return { labels: [labels].flat().map(String), annotations: [stored].flat().map(String) };
   } catch {
     return { labels: [], annotations: [] };
   }

@@ -100,9 +100,9 @@ async function ensureToken(installation: Stored<Installation>, ctx: Context): Pr
   };
   const token = secret && tokenIn(secret, requestDigest(identity, spec));
   const now = ctx.now();
-  const good = token !== undefined && now < token.expires;
-  const renews = token !== undefined && isRenewalDue(installation, token);
-  if (good && !renews && now < token.refresh) return reportReady(installation, token, ctx);
+  const isValid = token !== undefined && now < token.expires;
+  const isRenewal = token !== undefined && isRenewalDue(installation, token);
+  if (isValid && !isRenewal && now < token.refresh) return reportReady(installation, token, ctx);
   try {
     const issued = await mint({
       client,
@@ -127,11 +127,11 @@ async function ensureToken(installation: Stored<Installation>, ctx: Context): Pr
     if (!(error instanceof GitHubError)) throw error;
     const blocked = blockedBy(error, "Key");
     // The installation has changed, and GitHub refuses a token for its new state.
-    if (!good || (renews && error instanceof GitHubRefusedError)) throw blocked;
+    if (!isValid || (isRenewal && error instanceof GitHubRefusedError)) throw blocked;
     // The stored token is still valid, so the Installation stays ready.
     ctx.log.warn({ err: error }, "failed to refresh the token, retrying");
     ctx.event("Warning", "TokenNotRefreshed", blocked.message);
-    const refresh = (renews ? dueSince(installation) : undefined) ?? token.refresh;
+    const refresh = (isRenewal ? dueSince(installation) : undefined) ?? token.refresh;
     await reportReady(installation, { ...token, refresh }, ctx);
     return {
       requeueAfter: Math.min(Math.max(refreshRetryMillis, blocked.retryAfterMillis), token.expires - now),

@@ -33,7 +33,7 @@ const places = [
   /\b(?:ready|condition|withCondition)\(\s*"(?:True|False)",\s*"([A-Z]\w+)"/g,
   /\bctx\.event\(\s*"(?:Normal|Warning)",\s*"([A-Z]\w+)"/g,
   /\breason: "([A-Z]\w+)"/g,
-  /\b(?:placeTaken =|ending:) "([A-Z]\w+)"/g,
+  /\b(?:placeTaken =|removal:) "([A-Z]\w+)"/g,
   /\breason = \w+\(\w+\) \? "([A-Z]\w+)"/g,
   /\breason = \w+\(\w+\) \? "[A-Z]\w+" : "([A-Z]\w+)"/g,
   /\[Code\.\w+\]: \["([A-Z]\w+)"/g,

@@ -59,7 +59,7 @@ export interface Applications {
   /** Deletes it. Up to v0.9.0, which cannot delete applications, disables it. */
   delete(id: string): Promise<void>;
   /** The effect of {@link delete}. */
-  readonly ending: "Deleted" | "Disabled";
+  readonly removal: "Deleted" | "Disabled";
   /** Sets all settings; omitted ones become empty. Undefined up to v0.9.0, which cannot change applications. */
   readonly update:
     | ((application: ApplicationRecord, settings: ApplicationSettings) => Promise<void>)

@@ -83,8 +83,8 @@ export const newApplication = ({
 export const applicationsOf = (
   service: ServiceC,
   context: CallOptions,
-): Pick<Applications, "get" | "add" | "enable" | "delete" | "ending"> => ({
-  ending: "Deleted",
+): Pick<Applications, "get" | "add" | "enable" | "delete" | "removal"> => ({
+  removal: "Deleted",
   async get(applicationId) {
     const answer = await unlessNotFound(
       wrapCall("GetApplication", service.getApplication({ applicationId }, context)),

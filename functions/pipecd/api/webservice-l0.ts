@@ -59,7 +59,7 @@ export function webServiceL0({ web, signal, ...who }: ClientOptions): PipecdClie
       update: undefined,
     },
     applications: {
-      ending: "Disabled",
+      removal: "Disabled",
       async list(pipedID) {
         const request = { options: { enabled: true } };
         const { applications } = await wrapCall(

@@ -5,7 +5,7 @@ import { Application } from "../kinds.ts";
 import { deregister } from "../server/deregistration.ts";
 import { openServer } from "../server/openserver.ts";
 import { callerFor, retireAll } from "../server/replacedregistrations.ts";
-import { end, interruptedAt } from "./formerapplications.ts";
+import { interruptedAt, removeApplication } from "./formerapplications.ts";
 
 type App = Stored<Application>;
 
@@ -24,8 +24,8 @@ export async function finalizeApplication(application: App, ctx: Context): Promi
   await deregister(Application, application, ctx, async (plane) => {
     const open = (projectID: string) => openServer(plane, callerFor(spec, projectID), ctx);
     const remove = async (id: string, projectID: string) => {
-      const ending = await end(id, await open(projectID), ctx);
-      if (ending) ctx.event("Normal", ending, `PipeCD has ${ending.toLowerCase()} the application ${id}`);
+      const removal = await removeApplication(id, await open(projectID), ctx);
+      if (removal) ctx.event("Normal", removal, `PipeCD has ${removal.toLowerCase()} the application ${id}`);
     };
     const { error } = await retireAll(known, ({ id, projectID }) => remove(id, projectID));
     if (error) throw error;

@@ -189,7 +189,7 @@ async function refresh(
     configFilename,
     ...byPlugin({ deployTargets }),
   });
-  ctx.event("Normal", "Updated", `PipeCD has changed the application ${record.id}`);
+  ctx.event("Normal", "Updated", `updated the application ${record.id} in PipeCD`);
 }
 
 /** Waits for the repository. A piped reports all of them at startup; they arrive in PipeCD about a second later. */

@@ -53,8 +53,8 @@ export async function recordInterrupted(
     interrupted.pipedID === place.pipedID && interrupted.configFilename === place.configFilename;
   if (isThere && canUpdateTo(interrupted, place, client)) return application;
   const other = await openServer(plane, callerFor(application.spec, interrupted.projectID), ctx);
-  const strays = await interruptedAt(application, interrupted, other, ctx);
-  const found = strays.map((applicationID) => ({ applicationID, registered: interrupted }));
+  const interruptedIDs = await interruptedAt(application, interrupted, other, ctx);
+  const found = interruptedIDs.map((applicationID) => ({ applicationID, registered: interrupted }));
   const patch = { registering: null, ...(found.length > 0 && { former: [...former, ...found] }) };
   return ctx.status(Application, application, patch as object);
 }
@@ -70,29 +70,29 @@ export async function retire(
   const { left, error } = await retireAll(former, async (one) => {
     if (one.applicationID === applicationID) return;
     const client = await openServer(plane, callerFor(application.spec, one.registered.projectID), ctx);
-    const ending = await end(one.applicationID, client, ctx);
-    if (ending)
+    const removal = await removeApplication(one.applicationID, client, ctx);
+    if (removal)
       ctx.event(
         "Normal",
         "Retired",
-        `PipeCD has ${ending.toLowerCase()} the application ${one.applicationID}: ${applicationID} has replaced it`,
+        `PipeCD has ${removal.toLowerCase()} the application ${one.applicationID}: ${applicationID} has replaced it`,
       );
   });
   return writeRetired(Application, application, left, error, ctx);
 }
 
 /** Deletes or disables an application. Returns undefined if it was deleted or disabled before. */
-export async function end(
+export async function removeApplication(
   id: string,
   { applications }: PipecdClient,
   ctx: Context,
 ): Promise<"Deleted" | "Disabled" | undefined> {
-  const { ending } = applications;
+  const { removal } = applications;
   const record = await applications.get(id);
-  if (record === undefined || record.deleted || (ending === "Disabled" && record.disabled)) return undefined;
+  if (record === undefined || record.deleted || (removal === "Disabled" && record.disabled)) return undefined;
   ctx.assertOwned();
   await unlessNotFound(applications.delete(id));
-  return ending;
+  return removal;
 }
 
 /**
@@ -115,14 +115,14 @@ export async function yieldPlace(
   const successor = cycle?.at(-1);
   if (cycle === undefined || successor === undefined || !isOldest(application, cycle)) return application;
   const client = await openServer(plane, callerFor(application.spec, registered.projectID), ctx);
-  const ending = await end(applicationID, client, ctx);
+  const removal = await removeApplication(applicationID, client, ctx);
   const { name } = successor.metadata;
   const message = `the Application ${name} takes over ${registered.repository}/${registered.path}`;
-  if (ending)
+  if (removal)
     ctx.event(
       "Normal",
       "GaveWay",
-      `PipeCD has ${ending.toLowerCase()} the application ${applicationID}: ${message}`,
+      `PipeCD has ${removal.toLowerCase()} the application ${applicationID}: ${message}`,
     );
   return ctx.status(Application, application, { applicationID: null, registered: null } as object, [
     { type: "Registered", status: "False", reason: placeTaken, message },

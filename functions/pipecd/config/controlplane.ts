@@ -55,7 +55,7 @@ export function controlPlaneConfig(spec: Spec, profile: Profile): string {
       ssoOf(sso, `${at}.sharedSSOConfigs[${index}]`, problems),
     ),
   });
-  problems.end();
+  problems.throwIfAny();
   return documentOf("ControlPlane", rendered);
 }
 

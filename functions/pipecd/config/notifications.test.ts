@@ -14,7 +14,7 @@ function routeOf(profile: Profile, fields: Partial<NotificationRoute>) {
     },
     problems,
   );
-  problems.end();
+  problems.throwIfAny();
   return routes?.[0];
 }
 

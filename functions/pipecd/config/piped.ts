@@ -49,7 +49,7 @@ export function pipedConfig(
     planPreview: planPreviewOf(config),
     appSelector: sorted(config.appSelector),
   });
-  problems.end();
+  problems.throwIfAny();
   return documentOf("Piped", rendered);
 }
 

@@ -89,7 +89,7 @@ export class Problems {
   }
 
   /** Throws a {@link ConfigError} if there are problems. */
-  end(): void {
+  throwIfAny(): void {
     if (this.#problems.length > 0) throw new ConfigError(this.#problems);
   }
 

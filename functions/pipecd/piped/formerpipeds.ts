@@ -40,10 +40,12 @@ export async function recordInterrupted(
   const { name, projectID, keyID } = interrupted;
   if (name === desired.name && projectID === desired.projectID) return piped;
   const { pipeds } = await openServer(plane, callerFor(piped.spec, projectID), ctx);
-  const strays = (await pipeds.list()).filter(({ id, keyIDs }) => id !== pipedID && keyIDs.includes(keyID));
+  const interruptedRecords = (await pipeds.list()).filter(
+    ({ id, keyIDs }) => id !== pipedID && keyIDs.includes(keyID),
+  );
   const former = formerOf(
     piped,
-    strays.map(({ id }) => ({ pipedID: id, projectID })),
+    interruptedRecords.map(({ id }) => ({ pipedID: id, projectID })),
     undefined,
   );
   const patch = { registering: null, ...(former.length > 0 && { former }) };
