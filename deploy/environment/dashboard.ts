@@ -31,7 +31,7 @@ export interface PreparedDashboard extends RunningDashboard {
 /** The dashboard of a local platform. */
 export interface LocalDashboard extends PreparedDashboard {
   /** Starts the login that the API server trusts. */
-  identities(ground: IssuerEnvironment & Pick<LocalProcesses, "spawn">): Promise<Issuer>;
+  identities(environment: IssuerEnvironment & Pick<LocalProcesses, "spawn">): Promise<Issuer>;
 }
 
 /** The address stays the same between runs, unless another program listens there. */
@@ -66,11 +66,11 @@ export async function prepareDashboard({
   return {
     url,
     users,
-    async identities(ground) {
+    async identities(environment) {
       // Users who are logged in stay so until their token expires.
       const onEnd = (error: Error) =>
         say(`${error.message}. New logins are impossible; stop everything and start again.`);
-      login = await startLogin(ground, { users, dashboardUrl: url, onEnd, signal });
+      login = await startLogin(environment, { users, dashboardUrl: url, onEnd, signal });
       return { url: login.url, audiences: [login.clientId] };
     },
     async env(directory) {

@@ -70,7 +70,7 @@ export interface ControlPlaneOptions {
    */
   readonly ownersProtected?: boolean | undefined;
   /** Starts an OpenID Connect issuer before the API server, which trusts its tokens. */
-  readonly identities?: ((ground: IssuerEnvironment) => Promise<Issuer>) | undefined;
+  readonly identities?: ((environment: IssuerEnvironment) => Promise<Issuer>) | undefined;
 }
 
 /** Starts the parts in order, each one after the previous is ready. If one fails, the caller has to close the run. */

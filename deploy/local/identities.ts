@@ -36,7 +36,7 @@ const claimMappings = (prefix: string) => ({
 export async function writeAuthentication(
   directory: string,
   authority: CertificateAuthority,
-  start: (ground: IssuerEnvironment) => Promise<Issuer>,
+  start: (environment: IssuerEnvironment) => Promise<Issuer>,
 ): Promise<string> {
   const {
     url,

@@ -54,7 +54,7 @@ const fieldManager = "denrei-local";
 export async function startNodes(
   run: Run,
   spec: NodesSpec,
-  { kubeconfigPath, writeKubeconfig, ...ground }: NodesEnvironment,
+  { kubeconfigPath, writeKubeconfig, ...access }: NodesEnvironment,
   observer: PartObserver,
 ): Promise<NodeParts> {
   const client = await connectCluster({ path: kubeconfigPath });
@@ -66,10 +66,10 @@ export async function startNodes(
     ]);
     const [scheduler, kwok] = await Promise.all([
       startObserved("kube-scheduler", spec.scheduler, observer, (options) =>
-        startScheduler(run, { ...options, ...ground, kubeconfigPath: schedulerConfig }),
+        startScheduler(run, { ...options, ...access, kubeconfigPath: schedulerConfig }),
       ),
       startObserved("kwok", spec.kwok, observer, async (options) => {
-        const child = await startKwok(run, { ...options, ...ground, kubeconfigPath: kwokConfig });
+        const child = await startKwok(run, { ...options, ...access, kubeconfigPath: kwokConfig });
         await createNodes(client, spec.count, options.signal);
         return child;
       }),

@@ -32,7 +32,7 @@ export interface LocalNatsOptions
 export interface LocalPlatformOptions extends LocalNatsOptions, Omit<ControlPlaneOptions, "identities"> {
   /** Starts an OpenID Connect issuer, whose tokens the API server trusts. Without it, only certificates authenticate. */
   readonly identities?:
-    | ((ground: IssuerEnvironment & Pick<LocalProcesses, "spawn">) => Promise<Issuer>)
+    | ((environment: IssuerEnvironment & Pick<LocalProcesses, "spawn">) => Promise<Issuer>)
     | undefined;
   /** Whether to run garbage collection, workload controllers, and service accounts. Default: `run`. */
   readonly controllerManager?: "run" | "omit" | undefined;
@@ -103,7 +103,10 @@ export async function startLocalPlatform(options: LocalPlatformOptions = {}): Pr
           controllerManager: controllerManager?.path,
           nodes,
         },
-        { ...options, identities: identities && ((ground) => identities({ ...ground, ...processes })) },
+        {
+          ...options,
+          identities: identities && ((environment) => identities({ ...environment, ...processes })),
+        },
       ),
     ]);
     return { ...controlPlane, ...processes, ...bus };

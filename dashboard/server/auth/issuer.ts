@@ -155,8 +155,8 @@ function loginError(error: Error & { readonly code?: unknown }): Error {
   if (isUnavailable || error instanceof UnavailableError) return error;
   if (error instanceof oidc.AuthorizationResponseError || error instanceof oidc.ResponseBodyError) {
     if (transientErrors.includes(error.error)) return error;
-    const trouble = error.error === "access_denied" ? "denied" : "refused";
-    return new LoginError(trouble, `the issuer returned ${error.error}`, { cause: error });
+    const failure = error.error === "access_denied" ? "denied" : "refused";
+    return new LoginError(failure, `the issuer returned ${error.error}`, { cause: error });
   }
   return new LoginError("refused", `the login failed: ${error.message}`, { cause: error });
 }

@@ -40,7 +40,7 @@ const returned = new Set<string>();
 /** New actions of the demo's replicas in the namespace, oldest first. Returns each action once. */
 export async function newActions(
   { environment, namespace, signal }: Steps,
-  isWanted: (action: Action) => boolean,
+  isSelected: (action: Action) => boolean,
 ): Promise<readonly Action[]> {
   const replicas = new Set(environment.replicas.map((replica) => replica.name));
   const { items } = await environment.client.list(Event, namespace, undefined, signal);
@@ -49,7 +49,7 @@ export async function newActions(
     .flatMap((event) => {
       const { uid } = event.metadata;
       const action = actionOf(event);
-      if (!replicas.has(action.actor) || returned.has(uid) || !isWanted(action)) return [];
+      if (!replicas.has(action.actor) || returned.has(uid) || !isSelected(action)) return [];
       returned.add(uid);
       return [action];
     });
