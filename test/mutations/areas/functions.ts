@@ -45,8 +45,8 @@ export const functions: readonly Mutation[] = [
   {
     name: "ghapp-ignores-a-suspension",
     file: "functions/ghapp/installation.ts",
-    find: "if (!good || (renews && error instanceof GitHubRefusedError)) throw blocked;",
-    replace: "if (!good) throw blocked;",
+    find: "if (!isValid || (isRenewal && error instanceof GitHubRefusedError)) throw blocked;",
+    replace: "if (!isValid) throw blocked;",
     breaks: "An Installation reports ready while GitHub has suspended it.",
     tests: ["test/e2e/ghapp-webhooks.test.ts"],
   },
