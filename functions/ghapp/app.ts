@@ -89,14 +89,17 @@ async function deliver(
 ): Promise<{ status: { deliveriesCheckedUntil?: string }; condition: ConditionUpdate }> {
   const before = Date.parse(app.status?.deliveriesCheckedUntil ?? "") || 0;
   try {
-    const { again, missing, refused, until } = await backfill(client, {
+    const { toRedeliver, missing, refused, until } = await backfill(client, {
       checkedUntil: before,
       now: ctx.now(),
       signal: ctx.signal,
       assertOwned: ctx.assertOwned,
     });
-    if (again.length > 0) {
-      ctx.log.info({ deliveries: again.length }, "requested redelivery of webhooks that did not arrive");
+    if (toRedeliver.length > 0) {
+      ctx.log.info(
+        { deliveries: toRedeliver.length },
+        "requested redelivery of webhooks that did not arrive",
+      );
       ctx.event(
         "Warning",
         "WebhooksNotDelivered",

@@ -33,32 +33,36 @@ describe("one webhook", () => {
   /** The redeliveries requested after attempts of one event, given by age. */
   const asked = (ago: readonly number[], statusCode = 502) => {
     const history = ago.map((one) => attempt("a", one, statusCode, one < Math.max(...ago)));
-    const { again, missing, until } = backfillOf(history, now);
-    return { again: again.map((id) => history.findIndex((one) => one.id === id)), missing, until };
+    const { toRedeliver, missing, until } = backfillOf(history, now);
+    return {
+      toRedeliver: toRedeliver.map((id) => history.findIndex((one) => one.id === id)),
+      missing,
+      until,
+    };
   };
 
   test.each([200, 202, 204, 299])("has arrived with the answer %i", (status) => {
-    expect(asked([hours(1)], status)).toEqual({ again: [], missing: 0, until: now - grace });
+    expect(asked([hours(1)], status)).toEqual({ toRedeliver: [], missing: 0, until: now - grace });
   });
 
   test.each([0, 199, 300, 400, 401, 403, 404, 408, 413, 429, 500, 502, 503])(
     "is redelivered at once after the answer %i",
     (status) => {
-      expect(asked([hours(1)], status)).toEqual({ again: [0], missing: 1, until: now - hours(1) });
+      expect(asked([hours(1)], status)).toEqual({ toRedeliver: [0], missing: 1, until: now - hours(1) });
     },
   );
 
   test("is counted as refused and not redelivered after a 422", () => {
     for (const ago of [[hours(1)], [hours(2), hours(1)]]) {
       const history = ago.map((one, n) => attempt("a", one, n === ago.length - 1 ? 422 : 502, n > 0));
-      const found = { again: [], missing: 0, refused: 1, until: now - grace };
+      const found = { toRedeliver: [], missing: 0, refused: 1, until: now - grace };
       for (const some of [history, history.toReversed()]) expect(backfillOf(some, now)).toEqual(found);
     }
   });
 
   test("is redelivered after a refusal and a lost manual redelivery", () => {
     const history = [attempt("a", hours(2), 422), attempt("a", hours(1), 502, true)];
-    expect(backfillOf(history, now)).toMatchObject({ again: [history[1]?.id], missing: 1, refused: 0 });
+    expect(backfillOf(history, now)).toMatchObject({ toRedeliver: [history[1]?.id], missing: 1, refused: 0 });
   });
 
   test("has arrived if any attempt succeeded, even if a later one failed", () => {
@@ -68,35 +72,43 @@ describe("one webhook", () => {
       attempt("a", minutes(40), 502, true),
     ];
     for (const history of [some, some.toReversed()])
-      expect(backfillOf(history, now)).toEqual({ again: [], missing: 0, refused: 0, until: now - grace });
+      expect(backfillOf(history, now)).toEqual({
+        toRedeliver: [],
+        missing: 0,
+        refused: 0,
+        until: now - grace,
+      });
   });
 
   test("is redelivered after pauses from five minutes, doubled up to six hours", () => {
     const pauses = [5, 10, 20, 40, 80, 160, 320, 360, 360].map(minutes);
     for (const [at, pause] of pauses.entries()) {
       const before = Array.from({ length: at + 1 }, (_, n) => hours(50) + minutes(n));
-      expect(asked([pause - 1, ...before]), `${at + 2} attempts`).toMatchObject({ again: [], missing: 1 });
-      expect(asked([...before, pause]).again, `${at + 2} attempts`).toEqual([before.length]);
+      expect(asked([pause - 1, ...before]), `${at + 2} attempts`).toMatchObject({
+        toRedeliver: [],
+        missing: 1,
+      });
+      expect(asked([...before, pause]).toRedeliver, `${at + 2} attempts`).toEqual([before.length]);
     }
   });
 
   test("may be in progress after a recent attempt, which limits the checked time", () => {
     for (const ago of [0, grace - 1, -seconds(5)]) {
-      expect(asked([hours(1), ago])).toEqual({ again: [], missing: 0, until: now - hours(1) });
+      expect(asked([hours(1), ago])).toEqual({ toRedeliver: [], missing: 0, until: now - hours(1) });
       expect(asked([ago]).until).toBeLessThanOrEqual(now - grace);
     }
-    expect(asked([grace]).again).toEqual([0]);
+    expect(asked([grace]).toRedeliver).toEqual([0]);
   });
 
   test("is too old if only later attempts are listed", () => {
     const history = [hours(60), hours(50), hours(40)].map((ago) => attempt("a", ago, 502, true));
-    expect(backfillOf(history, now)).toEqual({ again: [], missing: 0, refused: 0, until: now - grace });
+    expect(backfillOf(history, now)).toEqual({ toRedeliver: [], missing: 0, refused: 0, until: now - grace });
   });
 
   test("is given up after three days, when GitHub no longer redelivers it", () => {
-    expect(asked([kept]).again).toEqual([0]);
+    expect(asked([kept]).toRedeliver).toEqual([0]);
     expect(asked([kept + 1, hours(8)])).toMatchObject({
-      again: [],
+      toRedeliver: [],
       missing: 0,
       until: now - grace,
     });
@@ -104,7 +116,7 @@ describe("one webhook", () => {
 });
 
 test("finds nothing missing without deliveries", () => {
-  expect(backfillOf([], now)).toEqual({ again: [], missing: 0, refused: 0, until: now - grace });
+  expect(backfillOf([], now)).toEqual({ toRedeliver: [], missing: 0, refused: 0, until: now - grace });
 });
 
 describe("any history", () => {
@@ -148,14 +160,14 @@ describe("any history", () => {
   test("redelivers exactly the missing, available, and due webhooks, each once", () => {
     fc.assert(
       fc.property(history, (deliveries) => {
-        const { again, missing, until } = backfillOf(deliveries, now);
+        const { toRedeliver, missing, until } = backfillOf(deliveries, now);
         const left = events(deliveries).filter(
           ({ arrived, listed, first }) => !arrived && listed && first >= now - kept,
         );
         const late = left.filter(({ last }) => last <= now - grace);
         const due = late.filter(({ last, tries }) => last + pause(tries) <= now);
         const guidOf = new Map(deliveries.map(({ id, guid }) => [id, guid]));
-        expect(again.map((id) => guidOf.get(id)).sort()).toEqual(due.map(({ guid }) => guid).sort());
+        expect(toRedeliver.map((id) => guidOf.get(id)).sort()).toEqual(due.map(({ guid }) => guid).sort());
         expect(missing).toBe(late.length);
         expect(until).toBe(Math.min(now - grace, ...left.map(({ first }) => first)));
       }),
@@ -168,8 +180,8 @@ describe("any history", () => {
       fc.property(history, fc.infiniteStream(fc.double({ noNaN: true })), (deliveries, chance) => {
         const guidOf = new Map(deliveries.map(({ id, guid }) => [id, guid]));
         const seen = (of: readonly HookDelivery[]) => {
-          const { again, ...rest } = backfillOf(of, now);
-          return { ...rest, again: again.map((id) => guidOf.get(id)).sort() };
+          const { toRedeliver, ...rest } = backfillOf(of, now);
+          return { ...rest, toRedeliver: toRedeliver.map((id) => guidOf.get(id)).sort() };
         };
         const shuffled = deliveries
           .map((one) => [chance.next().value as number, one] as const)
@@ -197,11 +209,11 @@ describe("over several days", () => {
       const listed = history.filter(
         ({ deliveredAt }) => deliveredAt.getTime() >= since && deliveredAt.getTime() <= at,
       );
-      const { again, until } = backfillOf(listed, at);
+      const { toRedeliver, until } = backfillOf(listed, at);
       expect(until).toBeLessThanOrEqual(at - grace);
       checkedUntil = until;
-      most = Math.max(most, again.length);
-      for (const id of again) {
+      most = Math.max(most, toRedeliver.length);
+      for (const id of toRedeliver) {
         const guid = history.find((one) => one.id === id)?.guid ?? "";
         asks.set(guid, [...(asks.get(guid) ?? []), at]);
         history.push({ ...attempt(guid, 0, answers(at, guid), true), deliveredAt: new Date(at) });
@@ -254,7 +266,7 @@ describe("backfill", () => {
   /** A simulated GitHub with these attempts, and its requests. */
   function github(listed: readonly HookDelivery[], redeliver: (id: string) => void = () => undefined) {
     const since: Date[] = [];
-    const again: string[] = [];
+    const toRedeliver: string[] = [];
     const client = {
       async *deliveries(options: { since: Date }) {
         since.push(options.since);
@@ -262,12 +274,12 @@ describe("backfill", () => {
       },
       async redeliver(id: string) {
         redeliver(id);
-        again.push(id);
+        toRedeliver.push(id);
       },
     } as Partial<GitHubAppClient> as GitHubAppClient;
     const check = (checkedUntil?: number, assertOwned: () => void = () => undefined) =>
       backfill(client, { checkedUntil, now: Date.now(), signal: new AbortController().signal, assertOwned });
-    return { since, again, check };
+    return { since, toRedeliver, check };
   }
   const failed = (guid: string, ago: number, redelivery = false) => ({
     ...attempt(guid, 0, 502, redelivery),
@@ -281,9 +293,9 @@ describe("backfill", () => {
       failed("a", hours(1), true),
       failed("a", hours(3)),
     ];
-    const { again, check } = github(history);
+    const { toRedeliver, check } = github(history);
     const found = await check();
-    expect(again.sort()).toEqual([history[1]?.id, history[2]?.id].sort());
+    expect(toRedeliver.sort()).toEqual([history[1]?.id, history[2]?.id].sort());
     expect(found).toMatchObject({ missing: 2, until: history[3]?.deliveredAt.getTime() });
   });
 
@@ -301,7 +313,11 @@ describe("backfill", () => {
   });
 
   test("requests nothing after it lost ownership of the App", async () => {
-    const { again, check } = github([failed("a", hours(1)), failed("b", hours(1)), failed("c", hours(1))]);
+    const { toRedeliver, check } = github([
+      failed("a", hours(1)),
+      failed("b", hours(1)),
+      failed("c", hours(1)),
+    ]);
     let asked = 0;
     const lost = new Error("no longer the owner");
     await expect(
@@ -309,17 +325,17 @@ describe("backfill", () => {
         if (asked++ === 1) throw lost;
       }),
     ).rejects.toBe(lost);
-    expect(again).toHaveLength(1);
+    expect(toRedeliver).toHaveLength(1);
   });
 
   test("continues after a webhook that GitHub refuses to redeliver, and reports it", async () => {
     const history = ["a", "b", "c"].map((guid) => failed(guid, hours(1)));
     const gone = new GitHubRefusedError("expected that it can be delivered again, found none", 404);
-    const { again, check } = github(history, (id) => {
+    const { toRedeliver, check } = github(history, (id) => {
       if (id === history[0]?.id) throw gone;
     });
     await expect(check()).rejects.toBe(gone);
-    expect(again).toEqual([history[1]?.id, history[2]?.id]);
+    expect(toRedeliver).toEqual([history[1]?.id, history[2]?.id]);
   });
 
   test("stops when GitHub limits its requests", async () => {

@@ -19,7 +19,7 @@ const batchLimit = 100;
 /** Evaluation of an App's deliveries. */
 export interface Backfill {
   /** The newest attempt of each webhook to redeliver now. */
-  readonly again: readonly string[];
+  readonly toRedeliver: readonly string[];
   /** Number of webhooks that have not arrived. */
   readonly missing: number;
   /** Number of webhooks that the gateway refused permanently. They are not redelivered. */
@@ -34,7 +34,7 @@ const arrived = ({ statusCode }: Attempt): boolean => statusCode >= 200 && statu
 
 /** Evaluates the attempts of an App, in any order. */
 export function backfillOf(attempts: readonly Attempt[], now: number): Backfill {
-  const again: string[] = [];
+  const toRedeliver: string[] = [];
   let missing = 0;
   let refused = 0;
   let until = now - graceMillis;
@@ -58,9 +58,9 @@ export function backfillOf(attempts: readonly Attempt[], now: number): Backfill 
     until = Math.min(until, first);
     // Request a redelivery at once after GitHub's own attempt failed.
     const wait = tries.length === 1 ? 0 : Math.min(pause.most, pause.first * 2 ** (tries.length - 2));
-    if (last + wait <= now && newest !== undefined) again.push(newest.id);
+    if (last + wait <= now && newest !== undefined) toRedeliver.push(newest.id);
   }
-  return { again: again.slice(0, batchLimit), missing, refused, until };
+  return { toRedeliver: toRedeliver.slice(0, batchLimit), missing, refused, until };
 }
 
 /** Requests redelivery of webhooks missed since `checkedUntil`. Throws a `GitHubError`. */
@@ -78,7 +78,7 @@ export async function backfill(
   for await (const delivery of client.deliveries({ since, signal })) attempts.push(delivery);
   const found = backfillOf(attempts, now);
   let failure: GitHubRefusedError | undefined;
-  for (const id of found.again) {
+  for (const id of found.toRedeliver) {
     assertOwned();
     try {
       await client.redeliver(id, signal);

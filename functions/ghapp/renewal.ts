@@ -1,6 +1,6 @@
 /**
  * Decides whether to replace a token early, after a change of the installation or of one of its repositories. The webhook arrives
- * once, and may meet a blocked reconcile, so the change is recorded in the status first. Each token records the last change before
+ * once, possibly in a reconcile that is blocked, so the change is recorded in the status first. Each token records the last change before
  * it was minted. Pure.
  */
 import type { Stored } from "../../bus/kube/object.ts";

@@ -1,4 +1,4 @@
-/** Finds the Installations that a repository webhook concerns. Pure. */
+/** Finds the Installations that a repository webhook affects. Pure. */
 import type { WebhookPayload } from "../../bus/events/github/payloads.ts";
 import type { Find } from "../../bus/objects/indexes.ts";
 import { keyText, type ObjectKey } from "../../bus/subjects.ts";

@@ -158,8 +158,8 @@ async function noteRevision(sync: Sync, ctx: Context, progress: Progress): Promi
 }
 
 /**
- * Runs the steps as far as possible. Throws a `BlockedError` where no further step is possible, after recording it for the step
- * that failed. Returns a `BlockedError` that does not prevent the following steps.
+ * Runs the steps until one fails. Records its `BlockedError` for the step, and throws it. Returns a `BlockedError` that does not
+ * prevent the following steps.
  */
 async function keep(sync: Sync, ctx: Context, progress: Progress): Promise<BlockedError | undefined> {
   const step = <T>(name: Step, work: () => Promise<T>): Promise<T> =>

@@ -27,6 +27,6 @@ export interface ShownDashboard {
 /** A demo. */
 export interface Demo {
   readonly parts: DemoParts;
-  /** Resolves when it is over, or `signal` aborts; rejects when it cannot go on. */
+  /** Resolves when it is over, or `signal` aborts; rejects on failure. */
   run(environment: DemoEnvironment, display: ProgressDisplay, signal: AbortSignal): Promise<void>;
 }

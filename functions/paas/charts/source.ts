@@ -168,7 +168,7 @@ class Runner {
 const isExpensive = ({ reason }: ChartError): boolean =>
   reason === "ChartTimedOut" || reason === "ChartOutOfMemory" || reason === "ChartNotLoaded";
 
-/** Rejects on abort. The job itself goes on until its deadline, because other renderings wait for the same process. */
+/** Rejects on abort. The job continues until its deadline, because other renderings wait for the same process. */
 function abortable<T>(job: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const abort = (): void => reject(signal.reason);

@@ -51,7 +51,7 @@ export function pauseMillis(retries: number, at: number, now: number): number {
 }
 
 /**
- * Records a failure in the status, with the end of the log, because Builds and their pods are deleted in time. Returns it without
+ * Records a failure in the status, with the end of the log, because Builds and their pods are deleted later. Returns it without
  * the build's credentials. Reads the Build from the API server, because the bus does not have messages of builds. `reason`:
  * reason of the Event.
  */

@@ -1,4 +1,4 @@
-/** Reads the site's settings and chart, again whenever the ConfigMap changes. */
+/** Reads the site's settings and chart, and reads them again after a change of the ConfigMap. */
 import { ConfigMap, type ConfigMapObject } from "../../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../../bus/kube/object.ts";
 import { platformNamespace } from "../../../bus/process/namespace.ts";

@@ -38,7 +38,7 @@ export async function interruptedAt(
     .map(({ id }) => id);
 }
 
-/** Adds an application that a worker registered before it died to `former`, if the object has another place by now. */
+/** If the place has changed since a worker died, adds the application that the worker registered to `former`. */
 export async function recordInterrupted(
   application: App,
   place: Place,

@@ -28,7 +28,7 @@ export const idsOf = ({ status }: Pick<Piped, "status">): readonly (string | und
   ...(status?.former ?? []).map(({ pipedID }) => pipedID),
 ];
 
-/** Adds a piped that a worker registered before it died to `former`, if the object has another name or project by now. */
+/** If the name or project has changed since a worker died, adds the piped that the worker registered to `former`. */
 export async function recordInterrupted(
   piped: Stored<Piped>,
   desired: { readonly name: string; readonly projectID: string },
