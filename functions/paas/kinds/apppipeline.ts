@@ -76,7 +76,7 @@ export const AppPipeline = defineKind({
         /^(\*\.)?([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$/,
         "expected a domain name in lower case, such as preview.example.com",
       )
-      .describe("Domain of the hosts of previews. A leading *. is ignored."),
+      .describe("Domain for the hosts of previews. A leading *. is ignored."),
     applicationTemplate: z
       .object({
         metadata: z
@@ -198,7 +198,7 @@ export const AppPipeline = defineKind({
             .describe("Reports that GitHub refused, and when each is retried."),
           closingUntil: time
             .optional()
-            .describe("For a deleted preview: until when refused reports are retried."),
+            .describe("For a deleted preview: when retries of refused reports end."),
         }),
       )
       .optional()

@@ -63,12 +63,9 @@ export const Application = defineKind({
   categories: [category],
   spec: z
     .object({
-      name: nonEmpty.max(50).describe("Its name in PipeCD."),
-      description: text.optional().describe("Its description in PipeCD. From PipeCD v0.37.1."),
-      labels: z
-        .record(z.string(), z.string())
-        .optional()
-        .describe("Its labels in PipeCD. From PipeCD v0.37.1."),
+      name: nonEmpty.max(50).describe("Name in PipeCD."),
+      description: text.optional().describe("Description in PipeCD. Since PipeCD v0.37.1."),
+      labels: z.record(z.string(), z.string()).optional().describe("Labels in PipeCD. Since PipeCD v0.37.1."),
       projectID,
       kind: z
         .string()
@@ -79,7 +76,7 @@ export const Application = defineKind({
         .describe(
           "Kubernetes, Terraform, Crossplane, Lambda, CloudRun, or ECS, in any letter case. Required with an agent of PipeCD v0. With v1 it becomes the label kind.",
         ),
-      environmentRef: environmentRef.describe("The environment that it belongs to."),
+      environmentRef: environmentRef.describe("Environment of the application."),
       pipedRef: pipedRef.describe("The agent that deploys it."),
       repository: nonEmpty.describe("The repoId of one of the agent's repositories."),
       path: z
@@ -87,11 +84,11 @@ export const Application = defineKind({
         .max(1024)
         .refine((path) => /^[^/].+$/.test(path), pathMessage)
         .meta(cel({ rule: "self.matches('^[^/].+$')", message: pathMessage }))
-        .describe("Its folder in the repository. The root is ./."),
+        .describe("Folder in the repository. The root is ./."),
       configFilename: text
         .optional()
         .describe(
-          "Name of its configuration file. Default: .pipe.yaml up to PipeCD v0.9.0, app.pipecd.yaml from v0.37.1.",
+          "Name of the configuration file. Default: .pipe.yaml up to PipeCD v0.9.0, app.pipecd.yaml from v0.37.1.",
         ),
       cloudProvider: text
         .optional()
@@ -113,7 +110,7 @@ export const Application = defineKind({
       cel({ rule: "!(has(self.cloudProvider) && has(self.platformProvider))", message: providerMessage }),
     ),
   status: z.object({
-    applicationID: text.optional().describe("Its id in PipeCD."),
+    applicationID: text.optional().describe("Id in PipeCD."),
     pipedID: text.optional().describe("Id in PipeCD of the agent that deploys it."),
     registered: registered.optional().describe("The last registration with PipeCD."),
     registering: registered

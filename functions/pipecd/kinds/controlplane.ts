@@ -51,12 +51,12 @@ export const ControlPlane = defineKind({
         ),
       })
       .optional()
-      .describe("If set, the server speaks gRPC only over TLS. From PipeCD v0.37.1."),
+      .describe("If set, the server speaks gRPC only over TLS. Since PipeCD v0.37.1."),
     bootstrapAPIKeys: z
       .boolean()
       .optional()
       .describe(
-        "Whether to create an API key for each project, and to store it in a Secret. From PipeCD v0.44.0. Default: false.",
+        "Whether to create an API key for each project, and to store it in a Secret. Since PipeCD v0.44.0. Default: false.",
       ),
   }),
   status: z.object({

@@ -14,7 +14,7 @@ const datastore = atMostOne(
       .object({
         namespace: text.optional(),
         environment: text.optional(),
-        collectionNamePrefix: text.optional().describe("From PipeCD v0.37.1."),
+        collectionNamePrefix: text.optional().describe("Since PipeCD v0.37.1."),
         project: text.optional(),
         credentialsFile,
       })
@@ -93,7 +93,7 @@ const filestore = atMostOne(
 export type Filestore = z.infer<typeof filestore>;
 
 const client = { clientId: nonEmpty, clientSecret: nonEmpty.describe(plaintextWarning) };
-const proxyUrl = text.optional().describe("From PipeCD v0.37.1.");
+const proxyUrl = text.optional().describe("Since PipeCD v0.37.1.");
 const ssoFields = z.object({
   name: nonEmpty,
   provider: z
@@ -102,7 +102,7 @@ const ssoFields = z.object({
     .describe(
       "Default: the provider of the given block; github if there are several. GITHUB_ENTERPRISE needs PipeCD v0.9.0 or older, OIDC v0.49.0 or later. No version of PipeCD supports GOOGLE.",
     ),
-  sessionTtl: z.int().min(1).optional().describe("Lifetime of a login in hours. From PipeCD v0.41.4."),
+  sessionTtl: z.int().min(1).optional().describe("Lifetime of a login in hours. Since PipeCD v0.41.4."),
   github: z.object({ ...client, baseUrl: text.optional(), uploadUrl: text.optional(), proxyUrl }).optional(),
   google: z
     .object(client)
@@ -188,12 +188,12 @@ export const controlPlaneConfig = z.object({
       deployment: z
         .object({
           ...collector("30 * * * *"),
-          chunkMaxCount: z.int().min(1).optional().describe("Default: 1000. From PipeCD v0.40.1."),
+          chunkMaxCount: z.int().min(1).optional().describe("Default: 1000. Since PipeCD v0.40.1."),
         })
         .optional(),
     })
     .optional()
-    .describe("Collection of metrics for insights. From PipeCD v0.37.1."),
+    .describe("Collection of metrics for insights. Since PipeCD v0.37.1."),
   projects: z
     .array(
       z.object({

@@ -24,14 +24,14 @@ export const Environment = defineKind({
   shortNames: ["penv"],
   categories: [category],
   spec: z.object({
-    name: nonEmpty.max(100).describe("Its name in PipeCD."),
-    description: text.describe("Its description in PipeCD, which is set only at creation."),
+    name: nonEmpty.max(100).describe("Name in PipeCD."),
+    description: text.describe("Description in PipeCD, which is set only at creation."),
     projectID,
     insecure,
     controlPlaneRef: controlPlaneRef.optional(),
   }),
   status: z.object({
-    environmentID: text.optional().describe("Its id in PipeCD."),
+    environmentID: text.optional().describe("Id in PipeCD."),
     registered: z
       .object({ name: text, projectID: text })
       .optional()

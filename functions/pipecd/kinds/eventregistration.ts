@@ -50,7 +50,7 @@ export const EventRegistration = defineKind({
     contexts: z
       .record(contextKey, nonEmpty)
       .optional()
-      .describe("Trailers of the agent's commit. From PipeCD v0.49.3."),
+      .describe("Trailers of the agent's commit. Since PipeCD v0.49.3."),
     projectID,
     source: exactlyOne(
       z.object({
@@ -79,8 +79,8 @@ export const EventRegistration = defineKind({
     registered: z
       .object({
         ...identity,
-        data: text.describe("Its data. Anything that looks like a credential is redacted."),
-        eventID: text.describe("Its id in PipeCD."),
+        data: text.describe("Data of the event. Anything that looks like a credential is redacted."),
+        eventID: text.describe("Id of the event in PipeCD."),
         time: time.describe("When it was registered."),
         state: z.enum(eventStates).describe("State of the event in PipeCD."),
         description: text.describe("PipeCD's description of the state."),

@@ -13,7 +13,7 @@ export const synced = {
   syncedWith: z
     .string()
     .optional()
-    .describe("Control plane of the last sync: its uid, and when it had become ready."),
+    .describe("Control plane of the last sync: its uid, and the time at which it became ready."),
 } as const;
 
 /** A number of pods. */
@@ -138,14 +138,14 @@ export const secretSource = z.object({
 const named = (what: string) =>
   z.object({
     objectName: objectName.describe(`metadata.name of the ${what}, in this namespace.`),
-    name: nonEmpty.describe(`Its name in PipeCD: the spec.name of the ${what}.`),
+    name: nonEmpty.describe(`Name in PipeCD: the spec.name of the ${what}.`),
   });
 export const environmentRef = named("Environment");
 export const pipedRef = named("Piped");
 
 export const controlPlaneRef = z
   .object({ objectName: objectName.describe("metadata.name of the ControlPlane, in this namespace.") })
-  .describe("Its control plane. Default: the only one in this namespace.");
+  .describe("Control plane. Default: the only one in this namespace.");
 
 export const apiKeySecretRef = z
   .object({
@@ -157,7 +157,7 @@ export const apiKeySecretRef = z
       .optional()
       .describe(`Key in the Secret. Default: ${secretKeys.apiKey}.`),
   })
-  .describe("An API key of the project, used instead of the control plane's own. From PipeCD v0.44.0.");
+  .describe("An API key of the project, used instead of the control plane's own. Since PipeCD v0.44.0.");
 
 export const version = nonEmpty.max(128);
 export const projectID = nonEmpty.max(100).describe("The project in PipeCD.");

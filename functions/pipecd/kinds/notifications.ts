@@ -2,8 +2,8 @@
 import { z } from "zod";
 import { exactlyOne, maxEntries, nonEmpty, plaintextWarning, text, texts } from "./fields.ts";
 
-const later = "From PipeCD v0.37.1.";
-const tokens = "From PipeCD v0.45.0.";
+const later = "Since PipeCD v0.37.1.";
+const tokens = "Since PipeCD v0.45.0.";
 const labels = z.record(z.string(), z.string()).optional().describe(later);
 
 const route = z.object({
@@ -17,8 +17,8 @@ const route = z.object({
   ignoreApps: texts.optional(),
   envs: texts
     .optional()
-    .describe("Names of environments. From PipeCD v0.37.1 at most one: it becomes the label env."),
-  ignoreEnvs: texts.optional().describe("Names of excluded environments. From PipeCD v0.37.1 at most one."),
+    .describe("Names of environments. Since PipeCD v0.37.1 at most one: it becomes the label env."),
+  ignoreEnvs: texts.optional().describe("Names of excluded environments. Since PipeCD v0.37.1 at most one."),
   labels,
   ignoreLabels: labels,
 });
@@ -39,9 +39,9 @@ const receiver = exactlyOne(
           .optional()
           .describe(`The token in base64. ${plaintextWarning} Use oauthTokenFile instead. ${tokens}`),
         oauthTokenFile: text.optional().describe(tokens),
-        channelID: text.optional().describe("From PipeCD v0.44.0."),
+        channelID: text.optional().describe("Since PipeCD v0.44.0."),
         mentionedAccounts: texts.optional().describe(tokens),
-        mentionedGroups: texts.optional().describe("From PipeCD v0.48.1."),
+        mentionedGroups: texts.optional().describe("Since PipeCD v0.48.1."),
       })
       .optional(),
     webhook: z

@@ -38,12 +38,12 @@ export const Piped = defineKind({
     version: version.describe(
       "Version of PipeCD: v0.8.0 to v0.9.0, or v0.37.1 and later; PipeCD v1 from v1.0.0-rc4.",
     ),
-    name: nonEmpty.max(100).describe("Its name in PipeCD."),
-    description: text.describe("Its description in PipeCD."),
+    name: nonEmpty.max(100).describe("Name in PipeCD."),
+    description: text.describe("Description in PipeCD."),
     projectID,
     environmentRef: environmentRef
       .optional()
-      .describe("The environment that it belongs to. Required up to PipeCD v0.9.0."),
+      .describe("Environment of the agent. Required up to PipeCD v0.9.0."),
     insecure,
     volumeMounts: volumeMounts
       .optional()
@@ -54,8 +54,8 @@ export const Piped = defineKind({
     config: pipedConfig.describe("The agent's own configuration."),
   }),
   status: z.object({
-    pipedID: text.optional().describe("Its id in PipeCD."),
-    environmentID: text.optional().describe("Ids of its environments in PipeCD, separated by commas."),
+    pipedID: text.optional().describe("Id in PipeCD."),
+    environmentID: text.optional().describe("Ids of the environments in PipeCD, separated by commas."),
     registered: z
       .object({
         name: text,

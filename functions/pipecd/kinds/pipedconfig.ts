@@ -4,7 +4,7 @@ import { duration, exactlyOne, maxEntries, nonEmpty, plaintextWarning, text, tex
 import { notifications } from "./notifications.ts";
 import { analysisProvider, cloudProvider } from "./providers.ts";
 
-const later = "From PipeCD v0.37.1.";
+const later = "Since PipeCD v0.37.1.";
 const older = "Up to PipeCD v0.9.0.";
 const setByDenrei = "Ignored: Denrei sets it.";
 
@@ -22,7 +22,7 @@ const git = z
     password: text
       .optional()
       .describe(
-        `The user's password in base64, for repositories over HTTPS without a private key. ${plaintextWarning} Use SSH and sshKeyFile instead. From PipeCD v0.48.9.`,
+        `The user's password in base64, for repositories over HTTPS without a private key. ${plaintextWarning} Use SSH and sshKeyFile instead. Since PipeCD v0.48.9.`,
       ),
   })
   .describe("Access to Git repositories.");
@@ -130,12 +130,12 @@ export const pipedConfig = z.object({
     .describe("Interval for checking applications: seconds, or text such as 1m. Default: 1m."),
   appConfigSyncInterval: duration
     .optional()
-    .describe(`Interval for reading their configuration files. Default: 1m. ${later}`),
+    .describe(`Interval for reading the configuration files of applications. Default: 1m. ${later}`),
   git: git.optional(),
   repositories: z
     .array(
       z.object({
-        repoId: text.optional().describe("Its name in spec.repository of Applications."),
+        repoId: text.optional().describe("Name in spec.repository of Applications."),
         remote: text.optional().describe("URL to clone from."),
         branch: text.optional().describe("Branch to deploy."),
       }),
@@ -164,7 +164,7 @@ export const pipedConfig = z.object({
   sealedSecretManagement: sealedSecretManagement.optional().describe(older),
   secretManagement: secretManagement.optional().describe(later),
   eventWatcher: eventWatcher.optional().describe(later),
-  planPreview: planPreview.optional().describe("From PipeCD v0.56.0."),
+  planPreview: planPreview.optional().describe("Since PipeCD v0.56.0."),
   appSelector: z
     .record(z.string(), z.string())
     .optional()

@@ -22,7 +22,7 @@ const areUnique = (items: readonly { readonly name: string }[]): boolean =>
 
 function targetsOf<Config extends z.ZodType>(config: Config, least: number) {
   const target = z.object({
-    name: nonEmpty.max(253).describe("Its name in spec.deployTargetsByPlugin of Applications."),
+    name: nonEmpty.max(253).describe("Name in spec.deployTargetsByPlugin of Applications."),
     labels: z.record(z.string(), z.string()).optional(),
     config,
   });
@@ -85,7 +85,7 @@ const custom = z.object({
   config: z
     .looseObject({})
     .optional()
-    .describe(`Its configuration, passed on unchanged. ${plaintextWarning}`),
+    .describe(`Configuration, passed to the plugin unchanged. ${plaintextWarning}`),
   deployTargets: targetsOf(z.looseObject({}).optional(), 0).optional(),
 });
 
@@ -94,7 +94,7 @@ const plugin = exactlyOne(
     name: nonEmpty
       .max(63)
       .regex(/^[A-Za-z0-9][-._A-Za-z0-9]*$/, nameMessage)
-      .describe("Its name in configuration files of applications."),
+      .describe("Name of the plugin in configuration files of applications."),
     port: z
       .int()
       .min(1)
@@ -105,7 +105,7 @@ const plugin = exactlyOne(
     url: nonEmpty
       .max(2048)
       .regex(/^(file:\/\/\/[!-~]+|(https|oci):\/\/[-.:@[\]A-Za-z0-9]+\/[!-~]+)$/, urlMessage)
-      .describe("URL of its program: a file, a download, or an OCI artifact."),
+      .describe("URL of the program: a file, a download, or an OCI artifact."),
     kubernetes: kubernetes.optional(),
     terraform: terraform.optional(),
     cloudRun: cloudRun.optional(),

@@ -2,8 +2,8 @@
 import { z } from "zod";
 import { duration, exactlyOne, nonEmpty, plaintextWarning, text, texts } from "./fields.ts";
 
-const later = "From PipeCD v0.37.1.";
-const keys = "From PipeCD v0.45.0.";
+const later = "Since PipeCD v0.37.1.";
+const keys = "Since PipeCD v0.45.0.";
 const matchers = z
   .array(z.object({ apiVersion: nonEmpty, kind: text.optional().describe("Default: all kinds.") }))
   .optional();
@@ -12,7 +12,7 @@ const matchers = z
 export const kubernetesFields = {
   masterURL: text.optional().describe("Default: this cluster."),
   kubeConfigPath: text.optional(),
-  kubectlVersion: text.optional().describe("From PipeCD v0.41.0."),
+  kubectlVersion: text.optional().describe("Since PipeCD v0.41.0."),
   appStateInformer: z
     .object({
       namespace: text.optional().describe("Default: all namespaces."),
@@ -39,7 +39,7 @@ export const cloudProvider = exactlyOne(
     terraformConfig: z
       .object({
         vars: texts.optional().describe("Variables as name=value."),
-        driftDetectionEnabled: z.boolean().optional().describe("Default: true. From PipeCD v0.45.0."),
+        driftDetectionEnabled: z.boolean().optional().describe("Default: true. Since PipeCD v0.45.0."),
       })
       .optional(),
     cloudRunConfig: z
@@ -48,7 +48,7 @@ export const cloudProvider = exactlyOne(
     lambdaConfig: z
       .object({
         ...aws,
-        awsAPIPollingInterval: duration.optional().describe("Default: 15s. From PipeCD v0.49.2."),
+        awsAPIPollingInterval: duration.optional().describe("Default: 15s. Since PipeCD v0.49.2."),
       })
       .optional(),
     ecsConfig: z.object(aws).optional().describe(later),
