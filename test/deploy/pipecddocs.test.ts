@@ -59,8 +59,8 @@ test("every reason is documented", () => {
 
 test("no other reason is documented", () => {
   // Blocked requests have the same reasons in every function.
-  const blocker = read("bus/kube/blocker.ts");
-  const blockers = [...blocker.matchAll(/\breason: "([A-Z]\w+)"/g)].map(([, reason = ""]) => reason);
+  const platform = read("bus/kube/blocker.ts") + read("bus/worker/refusal.ts");
+  const blockers = [...platform.matchAll(/\breason: "([A-Z]\w+)"/g)].map(([, reason = ""]) => reason);
   const known = new Set([
     ...written,
     ...others,
