@@ -116,8 +116,8 @@ export async function askInFlight(
       }
       const answer = answerIn(message.string());
       if (answer?.question !== question) return;
-      const { question: _, ...inHand } = answer;
-      found.set(nameOf(inHand), inHand);
+      const { question: _, ...inFlight } = answer;
+      found.set(nameOf(inFlight), inFlight);
       until = performance.now() + next;
     },
   });

@@ -13,16 +13,16 @@ export interface Leftover {
   /** Requests, timers, or webhooks that no function will process. */
   readonly messages: number;
   /** Why it is kept; undefined if it can be removed. */
-  readonly kept?: "in use" | "used lately" | "not empty" | "used by another cluster";
+  readonly kept?: "in use" | "used recently" | "not empty" | "used by another cluster";
 }
 
 /** Options of {@link leftovers}. */
 export interface LeftoverOptions {
   readonly interests: readonly Interest[];
   readonly cluster: string;
-  /** A leftover used within this time was used lately. Milliseconds. */
+  /** A leftover used within this time was used recently. Milliseconds. */
   readonly latelyMillis: number;
-  /** Also remove leftovers that are not empty or were used lately. Leftovers in use always stay. */
+  /** Also remove leftovers that are not empty or were used recently. Leftovers in use always stay. */
   readonly force: boolean;
 }
 
@@ -98,7 +98,7 @@ function judgedStream(
 
 const reason = (used: string, messages: number, latelyMillis: number): Leftover["kept"] => {
   if (messages > 0) return "not empty";
-  return Date.now() - Date.parse(used) < latelyMillis ? "used lately" : undefined;
+  return Date.now() - Date.parse(used) < latelyMillis ? "used recently" : undefined;
 };
 
 /** The server sends times as text, despite the client library's types. */

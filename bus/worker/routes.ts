@@ -129,7 +129,7 @@ class Routing {
     span.set(() => {
       const count = (outcome: EnqueueOutcome) => outcomes.filter((one) => one === outcome).length;
       const [enqueued, marked, echoed] = [count("accepted"), count("owned"), count("echo")];
-      return { "denrei.woken": enqueued, "denrei.marked": marked, "denrei.echoes": echoed };
+      return { "denrei.enqueued": enqueued, "denrei.marked": marked, "denrei.echoes": echoed };
     });
   }
 
@@ -165,7 +165,7 @@ class Routing {
     const { fn, indexes, queue, clock, metrics, log } = this.#options;
     const keys = await keysOfWebhook(fn, webhook, indexes);
     const request = requestOfWebhook(webhook, clock);
-    span.set(() => ({ "denrei.woken": keys.length }));
+    span.set(() => ({ "denrei.enqueued": keys.length }));
     await inBatches(keys, deadline, async (key, signal) => {
       const outcome = await queue.request(key, request, signal);
       (outcome === "accepted" ? metrics.adds : metrics.coalesced).inc(this.#labels);

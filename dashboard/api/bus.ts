@@ -127,7 +127,7 @@ export interface WorkingReplica {
   readonly replica: string;
   readonly functions: readonly string[];
   /** Longest-running first. Capped at the number that a worker reports. */
-  readonly inHand: readonly InFlightReconcile[];
+  readonly inFlight: readonly InFlightReconcile[];
 }
 
 /** A reconcile in flight. */

@@ -9,12 +9,12 @@ export const loginOutcomes = [
   "denied",
   "interrupted",
   "refused",
-  "issuer-away",
-  "bus-away",
+  "issuer-unavailable",
+  "bus-unavailable",
 ] as const;
 export type LoginOutcome = (typeof loginOutcomes)[number];
 
-const refreshOutcomes = ["refreshed", "ended", "away"] as const;
+const refreshOutcomes = ["refreshed", "ended", "unavailable"] as const;
 
 /** The metrics of one process. */
 export interface DashboardMetrics {

@@ -50,6 +50,6 @@ export function printLeftovers(
     kept ? `kept: ${kept}` : dryRun ? "would be removed" : "removed",
   ];
   say(aligned([["STREAM", "CONSUMER", "USED", "MESSAGES", "OUTCOME"], ...found.map(row)]));
-  if (!force && found.some(({ kept }) => kept === "used lately" || kept === "not empty"))
+  if (!force && found.some(({ kept }) => kept === "used recently" || kept === "not empty"))
     say("\nUse --force to remove these too, except those in use now.");
 }

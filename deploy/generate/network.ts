@@ -43,8 +43,8 @@ const policy = (name: string, spec: object): Policy => ({ name, spec });
 
 /** Denies everything by default, and allows DNS and the traffic of NATS servers. */
 const busPolicies = (): Policy[] => [
-  policy("denrei-nothing-else", { podSelector: {}, policyTypes: ["Ingress", "Egress"] }),
-  policy("denrei-names", {
+  policy("denrei-default-deny", { podSelector: {}, policyTypes: ["Ingress", "Egress"] }),
+  policy("denrei-dns", {
     podSelector: {},
     policyTypes: ["Egress"],
     egress: [

@@ -185,7 +185,7 @@ async function deleteSecret(secret: Stored<SecretObject> | undefined, app: App, 
   await ctx.delete(TokenSecret, secret);
   ctx.event(
     "Warning",
-    "TokenWithdrawn",
+    "TokenRevoked",
     `deleted the Secret ${secret.metadata.name}, because the App no longer allows it`,
   );
   try {

@@ -55,7 +55,11 @@ async function reconcileEnvironment(environment: Env, ctx: Context): Promise<Res
   const plane = await planeFor(environment, ctx);
   if (profileOfPlane(plane) === "C") {
     await ctx.status(Environment, environment, { environmentID: spec.name }, [
-      ready("True", "LabelMode", `applications have the label env=${spec.name}: PipeCD has no environments`),
+      ready(
+        "True",
+        "RegisteredAsLabel",
+        `applications have the label env=${spec.name}: PipeCD has no environments`,
+      ),
     ]);
     return undefined;
   }
@@ -93,7 +97,7 @@ function reportFormer({ status }: Env, desired: Registered, ctx: Context): void 
   else
     ctx.event(
       "Warning",
-      "LeftBehind",
+      "EnvironmentRetained",
       `PipeCD still has the environment ${registered.name} (${environmentID}): this version cannot delete it`,
     );
 }
@@ -143,7 +147,7 @@ async function finalizeEnvironment(environment: Env, ctx: Context): Promise<Resu
   if (environment.status?.registered)
     ctx.event(
       "Normal",
-      "LeftBehind",
+      "EnvironmentRetained",
       `PipeCD keeps the environment ${environment.spec.name}: this version cannot delete it`,
     );
   return undefined;

@@ -215,11 +215,11 @@ test("workers report their reconciles in flight", async () => {
     },
     { fieldManager: "test" },
   );
-  const inHand = async () =>
-    (await replicas()).flatMap((one) => one.inHand.map((work) => ({ replica: one.replica, ...work })));
-  let held: Awaited<ReturnType<typeof inHand>> = [];
+  const inFlight = async () =>
+    (await replicas()).flatMap((one) => one.inFlight.map((work) => ({ replica: one.replica, ...work })));
+  let held: Awaited<ReturnType<typeof inFlight>> = [];
   const count = async () => {
-    held = await inHand();
+    held = await inFlight();
     return held.length;
   };
   await expect.poll(count, polling).toBe(1);
@@ -244,7 +244,7 @@ test("workers report their reconciles in flight", async () => {
 test("a reconcile that a stopping worker hands back is in flight on another worker, and history has both", async () => {
   const holders = async () =>
     (await replicas())
-      .filter(({ inHand }) => inHand.some(({ object }) => object.name === "held"))
+      .filter(({ inFlight }) => inFlight.some(({ object }) => object.name === "held"))
       .map(({ replica }) => replica);
   let first: string | undefined;
   const holder = async () => {

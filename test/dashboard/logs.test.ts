@@ -121,12 +121,12 @@ test("reports an unreachable kubelet, and resumes the log afterwards", async () 
   await next(reader, 3);
   await node.away();
   expect(await reader.next()).toMatchObject({
-    event: "trouble",
+    event: "problem",
     data: { status: 500, message: expect.stringContaining("connect") },
   });
   log.write(time(0), ...texts(3, 5));
   await node.back();
-  expect(await reader.next()).toMatchObject({ event: "trouble", data: { status: 0 } });
+  expect(await reader.next()).toMatchObject({ event: "problem", data: { status: 0 } });
   log.write(time(10), ...texts(5, 7));
   await log.end();
   await reader.nextOf("end");
@@ -160,16 +160,16 @@ test("says why there is no log", async () => {
   await node.pod(team, "before", "main");
   const previous = await follow("before", "&previous=true");
   expect(await previous.next()).toMatchObject({
-    event: "trouble",
+    event: "problem",
     data: { status: 400, message: expect.stringContaining("previous terminated container") },
   });
   expect(await previous.next()).toBeUndefined();
   const absent = await follow("nobody");
-  expect(await absent.next()).toMatchObject({ event: "trouble", data: { status: 404, reason: "NotFound" } });
+  expect(await absent.next()).toMatchObject({ event: "problem", data: { status: 404, reason: "NotFound" } });
   expect(await absent.next()).toBeUndefined();
   const forbidden = await follow("nobody", "", undefined, foreign);
   expect(await forbidden.next()).toMatchObject({
-    event: "trouble",
+    event: "problem",
     data: { status: 403, reason: "Forbidden" },
   });
 });
@@ -208,7 +208,7 @@ test("follows the steps of a build, also before they start", async () => {
     };
     const restore = await open("restore");
     expect(await restore.next()).toMatchObject({
-      event: "trouble",
+      event: "problem",
       data: { status: 400, message: expect.stringContaining("waiting to start") },
     });
     const detect = await open("detect");
@@ -221,7 +221,7 @@ test("follows the steps of a build, also before they start", async () => {
     );
     await detect.nextOf("end");
     expect(linesOf(detect)).toEqual(["detect started", "detect finished"]);
-    expect(await restore.next()).toMatchObject({ event: "trouble", data: { status: 0 } });
+    expect(await restore.next()).toMatchObject({ event: "problem", data: { status: 0 } });
     await restore.nextOf("end");
     expect(linesOf(restore)).toEqual(["restore started", "restore finished"]);
   } finally {

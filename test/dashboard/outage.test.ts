@@ -68,7 +68,7 @@ test("the page shows the user name that roles and refusals of the API server use
 
 test("reports a kind that is not installed, and its objects once it is", async () => {
   const reader = await watch(songs);
-  expect(await reader.next()).toMatchObject({ event: "trouble", data: { at: 0, status: 404 } });
+  expect(await reader.next()).toMatchObject({ event: "problem", data: { at: 0, status: 404 } });
   await installCrds(environment.client, crds.filter(isSong), {
     fieldManager: "test",
     signal: AbortSignal.timeout(60_000),
@@ -77,7 +77,7 @@ test("reports a kind that is not installed, and its objects once it is", async (
   expect(data.items).toEqual([]);
   // The waiting stream gets the list as well.
   await reader.nextOf("list");
-  expect(await reader.next()).toMatchObject({ event: "trouble", data: { at: 0, status: 0 } });
+  expect(await reader.next()).toMatchObject({ event: "problem", data: { at: 0, status: 0 } });
 });
 
 test("limits the requests in flight of each user", async () => {
@@ -161,7 +161,7 @@ test("reports an API server outage, then resumes requests, changes, and logs wit
 
   await platform.apiserver.stop("SIGKILL");
   try {
-    const trouble = { event: "trouble", data: { status: 503, reason: "Unavailable" } };
+    const trouble = { event: "problem", data: { status: 503, reason: "Unavailable" } };
     expect(await changes.next()).toMatchObject({ ...trouble, data: { at: 0, ...trouble.data } });
     expect(await lines.next()).toMatchObject(trouble);
     const answer = await alice.fetch(proxied);
@@ -185,7 +185,7 @@ test("reports an API server outage, then resumes requests, changes, and logs wit
   expect(new Set(received).size).toBe(received.length);
   // Each error is reported once, and its end last.
   const statuses = changes.all
-    .filter(({ event }) => event === "trouble")
+    .filter(({ event }) => event === "problem")
     .map(({ data }) => (data as { status: number }).status);
   expect(statuses.at(-1)).toBe(0);
   expect(statuses.filter((status) => status === 0)).toHaveLength(1);

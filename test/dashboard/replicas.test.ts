@@ -189,10 +189,12 @@ test("probes and responses report an unavailable bus, which ends no session", as
     const answer = await user.ask(list);
     expect(answer.status).toBe(503);
     expect(answer.json()).toEqual({
-      reason: "BusAway",
+      reason: "BusUnavailable",
       message: expect.stringMatching(/^The bus, which stores the sessions, does not answer \(/),
     });
-    expect((await loggingIn.ask(callback)).headers.get("location")).toBe("/login-failed?why=bus-away&to=%2F");
+    expect((await loggingIn.ask(callback)).headers.get("location")).toBe(
+      "/login-failed?why=bus-unavailable&to=%2F",
+    );
     expect((await visitor(environment.url).ask("/")).status).toBe(200);
   } finally {
     await environment.platform.nats.start();

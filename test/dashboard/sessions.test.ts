@@ -103,7 +103,7 @@ test("an unavailable issuer ends no session, and is used again when it is back",
     const answer = await user.ask(list);
     expect(answer.status).toBe(503);
     expect(answer.json()).toEqual({
-      reason: "IssuerAway",
+      reason: "IssuerUnavailable",
       message: expect.stringMatching(/^The issuer https:.* is unavailable: .*Sessions stay valid/),
     });
     expect((await user.ask("/api/session")).json()).toMatchObject({ user: "alice" });
@@ -113,7 +113,7 @@ test("an unavailable issuer ends no session, and is used again when it is back",
       const { status, headers } = await visitor(environment.url).ask("/auth/login?to=/applications", { at });
       expect([status, headers.get("location")]).toEqual([
         303,
-        "/login-failed?why=issuer-away&to=%2Fapplications",
+        "/login-failed?why=issuer-unavailable&to=%2Fapplications",
       ]);
     }
   } finally {

@@ -62,7 +62,7 @@ async function tokenOf(name: string): Promise<{ readonly untilWithdrawn: () => P
       await ghapps.environment.untilGone(TokenSecret, at(name));
       await expect.poll(() => ghapps.use(token, "GET /repos/acme/web"), { timeout }).toBe(401);
       const reasons = async () => (await ghapps.events(name, "team-a")).map(({ reason }) => reason);
-      await expect.poll(reasons, { timeout }).toContain("TokenWithdrawn");
+      await expect.poll(reasons, { timeout }).toContain("TokenRevoked");
     },
   };
 }

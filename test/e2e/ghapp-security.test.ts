@@ -196,6 +196,6 @@ test("no secret was on the bus, in a log, a status, an Event, or an annotation",
     return { ...rest, annotations: others };
   });
   const shown = JSON.stringify([objects, metadata]);
-  for (const word of ["TokenIssued", "*** are no good", "TokenWithdrawn"]) expect(shown).toContain(word);
+  for (const word of ["TokenIssued", "*** are no good", "TokenRevoked"]) expect(shown).toContain(word);
   expect(leaks(shown)).toEqual([]);
 });

@@ -185,7 +185,9 @@ describe.concurrent("in namespaces of their own", sideBySide, () => {
         moved.map(({ status }) => status?.applicationID).sort(),
       );
       const notes = async () =>
-        (await Promise.all(objects.map((name) => stack.notes(any(Application), name, "GaveWay")))).flat();
+        (
+          await Promise.all(objects.map((name) => stack.notes(any(Application), name, "PlaceReleased")))
+        ).flat();
       await expect.poll(notes, polling).toHaveLength(1);
     },
   );

@@ -75,14 +75,14 @@ test("builds a merge once GitHub has created it, and again when the branch or it
   await paas.environment.until(
     RemoteSync,
     { name: "merge" },
-    ({ status }) => status?.askAgainAt !== pending.status?.askAgainAt,
+    ({ status }) => status?.retryAt !== pending.status?.retryAt,
   );
   expect(syncs.asked().every((one) => one === `GET /repos/acme/web/pulls/${number}`)).toBe(true);
 
   paas.github.mergeability(repository, number, "clean");
   const first = await syncs.ready("merge");
   expect(first.status?.revision).toBe(await mergeOf(number));
-  expect(first.status?.askAgainAt).toBeUndefined();
+  expect(first.status?.retryAt).toBeUndefined();
 
   const headSHA = await syncs.push("merge");
   const moved = await paas.environment.until(
@@ -234,7 +234,7 @@ describe.concurrent("pull requests", () => {
     const missing = await paas.environment.until(
       RemoteSync,
       { name: "both" },
-      (sync) => has("Ready", "False", "ApplicationNotFound")(sync) && sync.status?.askAgainAt !== undefined,
+      (sync) => has("Ready", "False", "ApplicationNotFound")(sync) && sync.status?.retryAt !== undefined,
     );
     expect(conditionOf(missing, "SourceResolved")).toMatchObject({ reason: "MergeabilityUnknown" });
     paas.github.mergeability(repository, number, "clean");
@@ -293,7 +293,7 @@ test.each<[string, number, Record<string, string>]>([
   const waiting = await paas.environment.until(
     RemoteSync,
     { name },
-    (sync) => sync.status?.askAgainAt !== undefined,
+    (sync) => sync.status?.retryAt !== undefined,
   );
   expect(waiting.status?.conditions).toEqual(before.status?.conditions);
   fault.remove();
@@ -301,7 +301,7 @@ test.each<[string, number, Record<string, string>]>([
   await paas.environment.client.mergePatch(
     RemoteSync,
     { namespace, name },
-    { status: { askAgainAt: "2026-01-01T00:00:00Z" } },
+    { status: { retryAt: "2026-01-01T00:00:00Z" } },
     { fieldManager: "test", subresource: "status" },
   );
   const after = await paas.environment.until(
@@ -309,5 +309,5 @@ test.each<[string, number, Record<string, string>]>([
     { name },
     (sync) => has("Ready", "True")(sync) && sync.status?.revision === revision,
   );
-  expect(after.status?.askAgainAt).toBeUndefined();
+  expect(after.status?.retryAt).toBeUndefined();
 });

@@ -272,7 +272,7 @@ describe.concurrent("in separate namespaces", sideBySide, () => {
       .poll(() => stack.notes(Environment, names.environment, "RegistrationLost"), polling)
       .toEqual([expect.stringContaining(`(${former?.environmentID})`)]);
     await expect.poll(() => stack.server().environments().length, polling).toBe(1);
-    expect(await stack.notes(Environment, names.environment, "LeftBehind")).toEqual([]);
+    expect(await stack.notes(Environment, names.environment, "EnvironmentRetained")).toEqual([]);
   });
 });
 

@@ -191,7 +191,7 @@ function renameTests(): void {
     );
     expect(status?.environmentID).not.toBe(before);
     await expect
-      .poll(() => l0.notes(Environment, names.environment, "LeftBehind"), polling)
+      .poll(() => l0.notes(Environment, names.environment, "EnvironmentRetained"), polling)
       .toEqual([expect.stringContaining(`test-environment (${before})`)]);
     const ref = { environmentRef: { name: "production" } };
     await l0.edit(Piped, names.piped, ref);

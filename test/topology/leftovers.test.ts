@@ -53,7 +53,7 @@ test("streams and consumers of current functions and of other clusters are not l
 
 test("recently used streams and consumers are kept", async () => {
   const found = await find({ latelyMillis: 3_600_000 });
-  expect(found.map(text).sort()).toEqual([...everything("used lately"), ...ofStrangers].sort());
+  expect(found.map(text).sort()).toEqual([...everything("used recently"), ...ofStrangers].sort());
 });
 
 test("a consumer with a waiting client is kept, even with force", async () => {
@@ -87,7 +87,7 @@ test("denrei prune prints what it would delete, and deletes it", async () => {
   const lately = await ask("--dry-run");
   expect(lately).toMatchObject({ code: 0, stderr: "" });
   expect(lately.stdout).toMatch(/WORK_gone +default .* 1 +kept: not empty/);
-  expect(lately.stdout).toMatch(/TIMERS_gone +\(the stream\) .* 0 +kept: used lately/);
+  expect(lately.stdout).toMatch(/TIMERS_gone +\(the stream\) .* 0 +kept: used recently/);
   const dry = await ask("--dry-run", "--force");
   expect(dry.stdout).toMatch(/WORK_gone +\(the stream\) .* would be removed/);
   expect(await names()).toEqual(before);

@@ -117,7 +117,7 @@ test("one create is one trace: published, routed, reconciled, written", async ()
   expect(routed).toMatchObject({
     ...under(published),
     kind: "consumer",
-    attributes: { "denrei.woken": 1, "denrei.function": "planters" },
+    attributes: { "denrei.enqueued": 1, "denrei.function": "planters" },
     resource: { "service.name": "denrei-worker" },
   });
   // The controller manager changes the Deployment, and each change causes another reconcile.
@@ -207,7 +207,7 @@ test("a signed webhook joins its sender's trace, which ends in the reconcile, wi
     resource: { "service.name": "denrei-gateway" },
   });
   const routed = await spanOf("route branches", { "denrei.webhook.delivery": hook.delivery });
-  expect(routed).toMatchObject({ ...under(received), attributes: { "denrei.woken": 1 } });
+  expect(routed).toMatchObject({ ...under(received), attributes: { "denrei.enqueued": 1 } });
   expect(await spanOf("reconcile branches", { "denrei.cause": "webhook" })).toMatchObject(under(routed));
 });
 

@@ -81,6 +81,6 @@ export function loginRoutes(parts: Parts): Hono<Env> {
 
 function outcomeOf(error: Error): LoginOutcome {
   if (error instanceof LoginError) return error.failure;
-  if (error instanceof UnavailableError) return `${error.dependency}-away`;
+  if (error instanceof UnavailableError) return `${error.dependency}-unavailable`;
   return "refused";
 }

@@ -101,7 +101,7 @@ async function renew(context: RefreshContext, open: OpenSession, refreshToken: s
     tokens = await issuer.refresh(refreshToken);
   } catch (error) {
     if (error instanceof SessionEndedError) return endSession(context, open, error);
-    metrics.refreshes.inc({ outcome: "away" });
+    metrics.refreshes.inc({ outcome: "unavailable" });
     log.warn({ err: error, user: session.user }, "session not refreshed");
     // Release the lease, so that other replicas need not wait until it expires.
     await sessions.update(open, session);

@@ -3,7 +3,7 @@
 /** The unavailable dependency. */
 export type Dependency = "issuer" | "bus";
 
-const reasons = { issuer: "IssuerAway", bus: "BusAway" } as const;
+const reasons = { issuer: "IssuerUnavailable", bus: "BusUnavailable" } as const;
 
 /** A dependency does not answer, or answers with an error. Nothing is lost, and the same request works later. */
 export class UnavailableError extends Error {

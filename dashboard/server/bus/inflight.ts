@@ -10,17 +10,17 @@ export async function reconcilesInFlight(
   cluster: string,
   namespaces: readonly string[] | "every",
 ): Promise<Working> {
-  const replicas = new Map<string, { functions: string[]; inHand: InFlightReconcile[] }>();
+  const replicas = new Map<string, { functions: string[]; inFlight: InFlightReconcile[] }>();
   for (const { replica, function: fn, group, kind, work } of await askInFlight(bus, cluster)) {
-    const found = replicas.get(replica) ?? { functions: [], inHand: [] };
+    const found = replicas.get(replica) ?? { functions: [], inFlight: [] };
     replicas.set(replica, found);
     found.functions.push(fn);
     for (const { namespace, name, since, attempt, trace } of work) {
       if (namespaces !== "every" && !namespaces.includes(namespace)) continue;
       const object = { group, kind, namespace, name };
-      found.inHand.push({ function: fn, object, since: apiTime(since), attempt, trace: trace ?? null });
+      found.inFlight.push({ function: fn, object, since: apiTime(since), attempt, trace: trace ?? null });
     }
   }
-  for (const { inHand } of replicas.values()) inHand.sort((a, b) => a.since.localeCompare(b.since));
+  for (const { inFlight } of replicas.values()) inFlight.sort((a, b) => a.since.localeCompare(b.since));
   return { replicas: [...replicas].map(([replica, rest]) => ({ replica, ...rest })) };
 }

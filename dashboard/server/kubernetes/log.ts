@@ -4,7 +4,7 @@
  *
  * `GET /api/log?namespace=&pod=&container=`, with `tailLines` (default 500), `previous=true` for the previous run, and `since=<id>`
  * to continue after a line. Events are `line` (text and time; the time is also the ID), `end` (the container has ended, and there
- * are no more lines), and `trouble`. A browser that reconnects gets the lines that it missed, each once. One exception: if the
+ * are no more lines), and `problem`. A browser that reconnects gets the lines that it missed, each once. One exception: if the
  * first line shares its time with the line cut off before it, it may be sent again.
  */
 import { Hono } from "hono";
@@ -82,7 +82,7 @@ async function follow(parts: Parts, request: LogRequest, from: LogPosition | und
   while (!signal.aborted) {
     try {
       const body = await openLog(parts, request, position);
-      if (reportedStatus !== 0) await stream.send({ event: "trouble", data: { status: 0 } });
+      if (reportedStatus !== 0) await stream.send({ event: "problem", data: { status: 0 } });
       reportedStatus = 0;
       let rest: PositionedLine | undefined;
       for await (const line of linesAfter(logLines(body), position)) {
@@ -97,7 +97,7 @@ async function follow(parts: Parts, request: LogRequest, from: LogPosition | und
     } catch (error) {
       if (signal.aborted) return;
       const pageError = pageErrorOf(error);
-      if (pageError.status !== reportedStatus) await stream.send({ event: "trouble", data: pageError });
+      if (pageError.status !== reportedStatus) await stream.send({ event: "problem", data: pageError });
       reportedStatus = pageError.status;
       // These cannot change: a missing pod, and a missing previous run. A 403 can, because RBAC caches fill late after a start.
       if (pageError.status === 404 || (request.run === "previous" && pageError.status === 400)) return;

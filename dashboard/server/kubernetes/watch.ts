@@ -3,7 +3,7 @@
  * https://html.spec.whatwg.org/multipage/server-sent-events.html
  *
  * `GET /api/watch?of=<path>&of=<path>`: each path is that of a list, with its selectors. Events are `list` (all objects of a path),
- * `change` (one object), and `trouble`. The ID of an event holds the last version of each path, so that a browser that reconnects
+ * `change` (one object), and `problem`. The ID of an event holds the last version of each path, so that a browser that reconnects
  * gets the changes that it missed.
  */
 import { Hono } from "hono";
@@ -89,7 +89,7 @@ async function follow(parts: Parts, follower: Follower): Promise<void> {
   const { wait, reset } = backoff(signal);
   const recovered = async () => {
     reset();
-    if (reportedStatus[at] !== 0) await send("trouble", { status: 0 });
+    if (reportedStatus[at] !== 0) await send("problem", { status: 0 });
     reportedStatus[at] = 0;
   };
   while (!signal.aborted) {
@@ -103,7 +103,7 @@ async function follow(parts: Parts, follower: Follower): Promise<void> {
         continue;
       }
       const pageError = pageErrorOf(error);
-      if (pageError.status !== reportedStatus[at]) await send("trouble", pageError);
+      if (pageError.status !== reportedStatus[at]) await send("problem", pageError);
       reportedStatus[at] = pageError.status;
       // Retry a 403 or 404 too: the right may be granted, or the kind installed.
       await wait();

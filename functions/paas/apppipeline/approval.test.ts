@@ -8,7 +8,7 @@ const second = (count: number): Date => new Date(Date.parse("2026-01-02T03:04:00
 
 /** A simulated pull request of a fork. Each step takes a second of GitHub's clock. */
 function simulated() {
-  let [clock, head, labelled, updatedAt] = [0, "a1", false, second(0)];
+  let [clock, head, labeled, updatedAt] = [0, "a1", false, second(0)];
   const timeline: TimelineEvent[] = [];
   const step = (event?: (at: Date) => TimelineEvent) => {
     updatedAt = second(++clock);
@@ -23,11 +23,11 @@ function simulated() {
       step(how === "forced" ? (at) => ({ type: "force-pushed", at }) : undefined);
     },
     label(by: string | null = "owner") {
-      labelled = true;
+      labeled = true;
       step((at) => ({ type: "labeled", label: "Preview-Approved", by: by ?? undefined, at }));
     },
     unlabel() {
-      labelled = false;
+      labeled = false;
       step((at) => ({ type: "unlabeled", label: "Preview-Approved", by: "owner", at }));
     },
     review(
@@ -38,7 +38,7 @@ function simulated() {
       step(() => ({ type: "reviewed", state, commit, by }));
     },
     /** The current listing. A lagging replica of GitHub may return an earlier one later. */
-    listing: () => ({ labels: labelled ? ["Preview-Approved"] : [], updatedAt, headSHA: head }),
+    listing: () => ({ labels: labeled ? ["Preview-Approved"] : [], updatedAt, headSHA: head }),
     timeline: () => [...timeline],
   };
 }
@@ -159,7 +159,7 @@ describe("the label", () => {
   test("keeps approvals from before times were recorded", async () => {
     const github = simulated();
     github.label();
-    const last = { headSHA: "a1", labelled: true, approvedSHA: "a1", approvedBy: "owner" };
+    const last = { headSHA: "a1", labeled: true, approvedSHA: "a1", approvedBy: "owner" };
     expect(await decided(github, last)).toMatchObject({ approvedSHA: "a1" });
     github.unlabel();
     github.label("stranger");
@@ -172,19 +172,19 @@ describe("the label", () => {
       fc.asyncProperty(fc.array(steps, { minLength: 1, maxLength: 16 }), async (all) => {
         const github = simulated();
         const heads = ["a1"];
-        let [last, labelled]: [Before | undefined, boolean] = [undefined, false];
+        let [last, labeled]: [Before | undefined, boolean] = [undefined, false];
         let allowed: string | undefined;
         for (const step of all) {
           if (step === "push" || step === "force") {
             heads.push(`a${heads.length + 1}`);
             github.push(heads.at(-1) as string, step === "force" ? "forced" : "forward");
           } else if (step === "back") github.push(heads[0] as string, "forced");
-          else if (step.startsWith("label") && !labelled) {
-            labelled = true;
+          else if (step.startsWith("label") && !labeled) {
+            labeled = true;
             github.label(step === "label" ? "owner" : "stranger");
             if (step === "label") allowed = github.head;
-          } else if (step === "unlabel" && labelled) {
-            labelled = false;
+          } else if (step === "unlabel" && labeled) {
+            labeled = false;
             github.unlabel();
             allowed = undefined;
           } else {

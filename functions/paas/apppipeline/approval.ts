@@ -10,7 +10,7 @@ import type { Preview } from "../kinds/apppipeline.ts";
 /** The approval of a fork's pull request. */
 export type Approval = Pick<
   Preview,
-  "labelled" | "approvedSHA" | "approvedBy" | "approvedWith" | "approvedAt" | "approvalProblem" | "headSeenAt"
+  "labeled" | "approvedSHA" | "approvedBy" | "approvedWith" | "approvedAt" | "approvalProblem" | "headSeenAt"
 >;
 
 /** The previous decision. */
@@ -40,15 +40,15 @@ export const hasLabel = (labels: readonly string[], label: string): boolean =>
 /** Decides. An approved commit stays approved while its label or review is present. Each later commit needs its own approval. */
 export async function approvalOf(input: ApprovalInput): Promise<Approval> {
   const { pull, label, last, timeline } = input;
-  const labelled = hasLabel(pull.labels, label);
+  const labeled = hasLabel(pull.labels, label);
   const headSeenAt = seenAt(input);
-  const facts = { headSeenAt: headSeenAt.toISOString(), ...(labelled && { labelled }) };
+  const facts = { headSeenAt: headSeenAt.toISOString(), ...(labeled && { labeled }) };
   const sha = pull.head.sha;
 
   const reviewer = await firstWriter(reviewersOf(timeline, sha), input);
   if (reviewer !== undefined)
     return { ...facts, approvedSHA: sha, approvedBy: reviewer, approvedWith: "review" };
-  const found = labelled ? await byLabel(headSeenAt, input) : undefined;
+  const found = labeled ? await byLabel(headSeenAt, input) : undefined;
   if (typeof found === "object")
     return {
       ...facts,
@@ -57,7 +57,7 @@ export async function approvalOf(input: ApprovalInput): Promise<Approval> {
       approvedWith: "label",
       approvedAt: found.at.toISOString(),
     };
-  const kept = last !== undefined && isStillApproved(last, labelled, input) ? approvalFields(last) : {};
+  const kept = last !== undefined && isStillApproved(last, labeled, input) ? approvalFields(last) : {};
   const isUnapproved = kept.approvedSHA === undefined;
   return { ...facts, ...kept, ...(found !== undefined && isUnapproved && { approvalProblem: found }) };
 }
@@ -127,13 +127,13 @@ const approvalFields = ({ approvedSHA, approvedBy, approvedWith, approvedAt }: B
 
 function isStillApproved(
   { approvedSHA, approvedBy, approvedWith, approvedAt }: Before,
-  labelled: boolean,
+  labeled: boolean,
   input: ApprovalInput,
 ): boolean {
   if (approvedSHA === undefined) return false;
   if (approvedWith === "review")
     return approvedBy !== undefined && reviewersOf(input.timeline, approvedSHA).includes(approvedBy);
-  return labelled && !isAddedAgain({ approvedBy, approvedAt }, lastChange(input));
+  return labeled && !isAddedAgain({ approvedBy, approvedAt }, lastChange(input));
 }
 
 /** Whether the label was removed after it approved a commit, even if the pull request has it again. */

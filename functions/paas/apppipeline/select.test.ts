@@ -82,7 +82,7 @@ test("requires an approval of selected forks, unless all get a preview", () => {
 
 test("keeps approvals in the status", () => {
   const approval = {
-    labelled: true,
+    labeled: true,
     approvedSHA: "a1",
     approvedBy: "octocat",
     approvedWith: "label" as const,

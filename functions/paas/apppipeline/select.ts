@@ -15,7 +15,7 @@ export type Candidate = Pick<
 
 const kept = [
   ...(["number", "headSHA", "headRef", "baseRef", "fork", "since", "slug"] as const),
-  ...(["labelled", "approvedSHA", "approvedBy", "approvedWith", "approvedAt"] as const),
+  ...(["labeled", "approvedSHA", "approvedBy", "approvedWith", "approvedAt"] as const),
   ...(["approvalProblem", "headSeenAt"] as const),
 ] as const satisfies readonly (keyof Candidate)[];
 

@@ -40,7 +40,7 @@ const previewSchema = z.object({
   slug: z.string().optional().describe("Branch as a DNS label, unique among previews."),
   baseRef: z.string().optional().describe("Branch that the pull request targets."),
   fork: z.string().optional().describe("Repository of the branch, if it is a fork."),
-  labelled: z.boolean().optional().describe("For a fork: whether the pull request has the approval label."),
+  labeled: z.boolean().optional().describe("For a fork: whether the pull request has the approval label."),
   approvedSHA: z.string().optional().describe("For a fork: the approved commit."),
   approvedBy: z.string().optional().describe("Login of the user who approved the commit."),
   approvedWith: z.enum(["label", "review"]).optional().describe("How the commit was approved."),

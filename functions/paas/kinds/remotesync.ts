@@ -94,14 +94,14 @@ export const RemoteSync = defineKind({
     refusedSettings: z
       .object({
         digest: z.string().describe("Digest of the settings."),
-        keeps: z.enum(["cache", "settings"]).describe("Settings that the Image keeps."),
+        kept: z.enum(["cache", "settings"]).describe("Settings that the Image keeps."),
         reason: z.string(),
         message: z.string(),
         retryAt: time.describe("When the settings are applied again."),
       })
       .optional()
       .describe("Build settings that kpack refuses for the existing Image."),
-    askAgainAt: time.optional().describe("When GitHub is asked again after it could not answer."),
+    retryAt: time.optional().describe("When GitHub is asked again after it could not answer."),
     source: z
       .string()
       .optional()

@@ -115,20 +115,20 @@ describe("an answer that GitHub could not give", () => {
   const pending: As["resolved"] = ["Unknown", "MergeabilityUnknown"];
 
   test("is requested again at its time, whatever the cause", () => {
-    expect(isDue({ resolved: pending, status: { askAgainAt: at(-1) } }, object("Build"))).toBe(true);
-    expect(isDue({ resolved: pending, status: { askAgainAt: at(0) } }, timer)).toBe(true);
+    expect(isDue({ resolved: pending, status: { retryAt: at(-1) } }, object("Build"))).toBe(true);
+    expect(isDue({ resolved: pending, status: { retryAt: at(0) } }, timer)).toBe(true);
   });
 
   test("is not requested earlier, except for a webhook", () => {
-    const as = { resolved: pending, status: { askAgainAt: at(1) } };
+    const as = { resolved: pending, status: { retryAt: at(1) } };
     expect(isDue(as, object("Build"))).toBe(false);
     expect(isDue(as, timer)).toBe(false);
     expect(isDue(as, webhook)).toBe(true);
   });
 
   test("is awaited for the rest of the time", () => {
-    expect(waitMillis(sync({ status: { askAgainAt: at(700) } }), now)).toBe(700);
-    expect(waitMillis(sync({ status: { askAgainAt: at(-700) } }), now)).toBe(0);
+    expect(waitMillis(sync({ status: { retryAt: at(700) } }), now)).toBe(700);
+    expect(waitMillis(sync({ status: { retryAt: at(-700) } }), now)).toBe(0);
     expect(waitMillis(sync(), now)).toBeUndefined();
   });
 });

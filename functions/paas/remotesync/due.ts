@@ -20,7 +20,7 @@ export interface PreviousResult extends Pick<Condition, "status" | "reason" | "m
 
 /** Milliseconds until the planned request to GitHub, 0 when it is due; undefined if none is planned. */
 export function waitMillis({ status }: Pick<RemoteSync, "status">, now: number): number | undefined {
-  const at = Date.parse(status?.askAgainAt ?? "");
+  const at = Date.parse(status?.retryAt ?? "");
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }
 

@@ -39,7 +39,7 @@ export async function follow(
   progress.status.source = text;
   if (!isSame) Object.assign(progress.status, { revision: null, ref: null, headSHA: null, baseBranch: null });
   if (source.type === "commit") {
-    const nothing = { baseBranch: null, headSHA: null, askAgainAt: null };
+    const nothing = { baseBranch: null, headSHA: null, retryAt: null };
     Object.assign(progress.status, { revision: source.sha, ref: "commit", ...nothing });
     setStep(progress, "SourceResolved", "True", "Resolved", `the commit ${source.sha}`);
     return { revision: source.sha };
@@ -74,7 +74,7 @@ async function ask(
 }
 
 function askAgain(progress: Progress, millis: number, ctx: Pick<Context, "now">): void {
-  progress.status.askAgainAt = new Date(ctx.now() + millis).toISOString();
+  progress.status.retryAt = new Date(ctx.now() + millis).toISOString();
   progress.delays.push(millis);
 }
 
@@ -91,7 +91,7 @@ function recordResolution(
   const note = renameNote(repository, sync.metadata.labels?.[labels.pipeline]);
   if (note !== undefined && knownAs(github, sync.status?.repository)?.fullName !== repository.fullName)
     ctx.event("Warning", renamed, note);
-  const facts = { headSHA: headSHA ?? null, baseBranch: baseBranch ?? null, askAgainAt: null, repository };
+  const facts = { headSHA: headSHA ?? null, baseBranch: baseBranch ?? null, retryAt: null, repository };
   Object.assign(progress.status, facts);
   if (found.state === "resolved") {
     const { revision, ref } = found;
@@ -122,7 +122,7 @@ function recordError(
 ): ResolvedSource {
   const { reason, message } = error;
   if (!transientReasons.has(reason)) {
-    progress.status.askAgainAt = null;
+    progress.status.retryAt = null;
     setStep(progress, "SourceResolved", "False", reason, message);
     return { revision: known, blocked: error };
   }

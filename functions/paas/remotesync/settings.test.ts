@@ -72,7 +72,7 @@ test("builds the commit with the current settings of the Image when a policy ref
   expect(last && memoryOf(last)).toBe("1Gi");
   expect(last?.source.git.revision).toBe(now);
   expect(last?.additionalTags).toEqual([`registry.example.com/acme/web:${now}`]);
-  expect(reported.status.refusedSettings).toMatchObject({ keeps: "settings", reason: "SettingsRefused" });
+  expect(reported.status.refusedSettings).toMatchObject({ kept: "settings", reason: "SettingsRefused" });
   expect(reported.conditions).toMatchObject([{ type: "SettingsApplied", status: "False" }]);
   expect(reported.warnings).toHaveLength(1);
   expect(events).toEqual(["SettingsRefused"]);

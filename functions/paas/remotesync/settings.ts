@@ -58,7 +58,7 @@ const retryTime = ({ now }: Pick<Context, "now">): string => new Date(now() + re
 export interface Plan {
   readonly variants: readonly [DesiredImage, ...DesiredImage[]];
   readonly first: number;
-  readonly refused: Omit<Refused, "keeps"> | undefined;
+  readonly refused: Omit<Refused, "kept"> | undefined;
 }
 
 /** Skips settings that kpack is known to refuse, so that it is not asked at every reconcile. */
@@ -73,7 +73,7 @@ export async function planOf(
   const digest = digestOfSettings(desired, found);
   const before = sync.status?.refusedSettings;
   if (before?.digest === digest && ctx.now() < Date.parse(before.retryAt))
-    return { variants, first: before.keeps === "cache" ? 1 : 2, refused: before };
+    return { variants, first: before.kept === "cache" ? 1 : 2, refused: before };
   const message = await growthProblem(found, desired, ctx);
   if (message === undefined) return { variants, first: 0, refused: undefined };
   return {
@@ -96,7 +96,7 @@ export async function applyPlan(
     const variant = variants[at] ?? variants[0];
     try {
       const image = await writeToKpack(() => ctx.apply(Image, variant));
-      report(sync, refused && { ...refused, keeps: at === 1 ? "cache" : "settings" }, ctx, progress);
+      report(sync, refused && { ...refused, kept: at === 1 ? "cache" : "settings" }, ctx, progress);
       return image;
     } catch (error) {
       if (!(error instanceof BlockedError) || error.reason !== "ImageRefused" || found === undefined)
@@ -131,7 +131,7 @@ function report(
     return;
   }
   const { reason } = refused;
-  const message = `commits are built with the current ${refused.keeps} of the Image: ${refused.message}. ${recreateHint(sync)}`;
+  const message = `commits are built with the current ${refused.kept} of the Image: ${refused.message}. ${recreateHint(sync)}`;
   progress.conditions.push({ type, status: "False", reason, message: message.slice(0, 2000) });
   if (before?.status !== "False") ctx.event("Warning", reason, message.slice(0, 1000));
   warn(progress, new BlockedError(reason, message, Date.parse(refused.retryAt) - ctx.now()));

@@ -121,7 +121,7 @@ export async function yieldPlace(
   if (removal)
     ctx.event(
       "Normal",
-      "GaveWay",
+      "PlaceReleased",
       `PipeCD has ${removal.toLowerCase()} the application ${applicationID}: ${message}`,
     );
   return ctx.status(Application, application, { applicationID: null, registered: null } as object, [

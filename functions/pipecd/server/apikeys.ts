@@ -188,7 +188,7 @@ async function makeKey(
   else await ctx.create(Secret, { metadata, type: "Opaque", spec: undefined, data });
   ctx.event(
     "Normal",
-    "APIKeyMade",
+    "APIKeyCreated",
     `stored an API key of the project ${projectID} in the Secret ${metadata.name}`,
   );
   return idOf(made);

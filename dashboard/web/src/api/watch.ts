@@ -58,7 +58,7 @@ function watchPaths(paths: readonly string[], onChange: (lists: readonly Watched
     on: {
       list: on<{ items: Stored[] }>((list, { items }) => list.replace(items)),
       change: on<{ type: string; object: Stored }>((list, change) => list.change(change)),
-      trouble: on<{ status: number; message: string }>((list, error) => list.failed(error)),
+      problem: on<{ status: number; message: string }>((list, error) => list.failed(error)),
     },
     opened() {
       for (const list of lists) list.back();

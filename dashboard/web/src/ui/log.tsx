@@ -62,7 +62,7 @@ function useLog({ namespace, pod, container, run = "present" }: LogTarget): LogS
       source.close();
       requestAnimationFrame(() => setState("End of log."));
     });
-    on<LogError>("trouble", (error) => {
+    on<LogError>("problem", (error) => {
       setState(error.status === 0 ? "" : withLead("Cannot read the log:", error.message));
       if (isFinal(error, run)) source.close();
     });

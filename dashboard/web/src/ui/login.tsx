@@ -6,8 +6,8 @@ import icon from "../icon.svg";
 const messages = new Map([
   ["denied", "You canceled it, or the identity provider denied it."],
   ["interrupted", "It took too long, or you started another one. Your browser must accept cookies."],
-  ["issuer-away", "The identity provider does not respond. Try again in a few minutes."],
-  ["bus-away", "The dashboard cannot store sessions right now. Try again in a few minutes."],
+  ["issuer-unavailable", "The identity provider does not respond. Try again in a few minutes."],
+  ["bus-unavailable", "The dashboard cannot store sessions right now. Try again in a few minutes."],
 ]);
 const defaultMessage = "Try again. If it keeps failing, see the dashboard's log.";
 

@@ -54,10 +54,10 @@ export function WorkersTable() {
                 </thead>
                 <tbody>
                   {replicas.flatMap((replica) =>
-                    replica.inHand.length === 0
+                    replica.inFlight.length === 0
                       ? [<IdleRow key={replica.replica} of={replica} />]
-                      : replica.inHand.map((inHand) => (
-                          <Row key={keyOf(replica, inHand)} replica={replica.replica} of={inHand} />
+                      : replica.inFlight.map((inFlight) => (
+                          <Row key={keyOf(replica, inFlight)} replica={replica.replica} of={inFlight} />
                         )),
                   )}
                 </tbody>
