@@ -27,7 +27,7 @@ import {
   working,
   workStream,
 } from "./subjects.ts";
-import type { Interest } from "./topology.ts";
+import type { FunctionSubscription } from "./topology.ts";
 
 /** Subjects, with wildcards. */
 export interface Permissions {
@@ -62,16 +62,16 @@ const connection = (role: string): Permissions => ({
 });
 
 /** The union of permissions. */
-export const together = (...all: readonly Permissions[]): Permissions => ({
+export const mergePermissions = (...all: readonly Permissions[]): Permissions => ({
   publish: [...new Set(all.flatMap(({ publish }) => publish))].sort(),
   subscribe: [...new Set(all.flatMap(({ subscribe }) => subscribe))].sort(),
 });
 
 /** The durable consumers that a function's workers serve, by stream. */
-export const consumersOf = (interest: Interest): [stream: string, consumer: string][] => {
-  const { scope, webhooks = [] } = interest;
+export const consumersOf = (subscription: FunctionSubscription): [stream: string, consumer: string][] => {
+  const { scope, webhooks = [] } = subscription;
   return [
-    [streams.objects, consumers.router(interest)],
+    [streams.objects, consumers.router(subscription)],
     ...(webhooks.length === 0 ? [] : [[streams.webhooks, consumers.webhooks(scope)] as [string, string]]),
     [workStream(scope.fn), consumers.worker(scope)],
     [timersStream(scope.fn), consumers.relay(scope)],
@@ -79,7 +79,7 @@ export const consumersOf = (interest: Interest): [stream: string, consumer: stri
 };
 
 /** The bridge: writes the objects of its kinds, its leases and positions, and the configuration of the whole bus. */
-const bridge = (interests: readonly Interest[], cluster: string): Permissions => {
+const bridge = (subscriptions: readonly FunctionSubscription[], cluster: string): Permissions => {
   const all = [
     streams.objects,
     streams.deadLetters,
@@ -87,12 +87,12 @@ const bridge = (interests: readonly Interest[], cluster: string): Permissions =>
     streams.indexes,
     streams.sessions,
     bridgeStream,
-    ...interests.flatMap(({ scope: { fn } }) => [workStream(fn), timersStream(fn), activityStream(fn)]),
+    ...subscriptions.flatMap(({ scope: { fn } }) => [workStream(fn), timersStream(fn), activityStream(fn)]),
   ];
   return {
     publish: [
       ...all.flatMap((stream) => ["INFO", "CREATE", "UPDATE"].map((verb) => api("STREAM", verb, stream))),
-      ...interests.flatMap(consumersOf).flatMap(([stream, consumer]) => [
+      ...subscriptions.flatMap(consumersOf).flatMap(([stream, consumer]) => [
         api("CONSUMER.INFO", stream, consumer),
         api("CONSUMER.DURABLE.CREATE", stream, consumer),
         // Settings that cannot be changed require a new consumer.
@@ -104,9 +104,9 @@ const bridge = (interests: readonly Interest[], cluster: string): Permissions =>
       api("CONSUMER.CREATE", streams.objects),
       ...["INFO", "MSG.NEXT", "DELETE"].map((verb) => api("CONSUMER", verb, streams.objects, "*")),
       api("STREAM.MSG.GET", streams.objects),
-      ...interests.flatMap(({ kinds }) => kinds.map((kind) => kindSubjects(cluster, kind))),
+      ...subscriptions.flatMap(({ kinds }) => kinds.map((kind) => kindSubjects(cluster, kind))),
       // The kinds that an installation lists are unknown here.
-      ...(interests.some(({ ownsListed }) => ownsListed) ? [`objects.${token(cluster)}.>`] : []),
+      ...(subscriptions.some(({ ownsListed }) => ownsListed) ? [`objects.${token(cluster)}.>`] : []),
       api("DIRECT.GET", bridgeStream, ">"),
       api("STREAM.MSG.GET", bridgeStream),
       ...["lease", "position"].map((key) => bridgeSubject(`${key}.${token(cluster)}.>`)),
@@ -116,14 +116,14 @@ const bridge = (interests: readonly Interest[], cluster: string): Permissions =>
 };
 
 /** A function: reads all objects, and has its own queue, timers, marks, dead letters, and announcements. */
-const ofFunction = (interest: Interest): Permissions => {
-  const { scope } = interest;
+const ofFunction = (subscription: FunctionSubscription): Permissions => {
+  const { scope } = subscription;
   const timers = timersStream(scope.fn);
   return {
     publish: [
       // Not of other streams: their subjects name repositories and objects of other functions.
       ...[streams.objects, workStream(scope.fn), timers].map((stream) => api("STREAM.INFO", stream)),
-      ...consumersOf(interest).flatMap(([stream, consumer]) => [
+      ...consumersOf(subscription).flatMap(([stream, consumer]) => [
         api("CONSUMER.INFO", stream, consumer),
         api("CONSUMER.MSG.NEXT", stream, consumer),
         acks(stream, consumer),
@@ -139,7 +139,7 @@ const ofFunction = (interest: Interest): Permissions => {
         letters,
         api("DIRECT.GET", streams.deadLetters, letters),
       ]),
-      ...(interest.indexes?.length ? [indexes.all(scope), api("DIRECT.GET", streams.indexes)] : []),
+      ...(subscription.indexes?.length ? [indexes.all(scope), api("DIRECT.GET", streams.indexes)] : []),
       work.tickets(scope),
       work.timers(scope),
       work.marks(scope),
@@ -168,7 +168,7 @@ const webhooks: readonly string[] = [
 ];
 
 /** An operator: reads what the commands show, and replays dead letters and webhooks. */
-const operator = (interests: readonly Interest[], cluster: string): Permissions => ({
+const operator = (subscriptions: readonly FunctionSubscription[], cluster: string): Permissions => ({
   publish: [
     working.asked(cluster),
     api("STREAM.INFO", streams.deadLetters),
@@ -177,7 +177,7 @@ const operator = (interests: readonly Interest[], cluster: string): Permissions 
     api("DIRECT.GET", streams.deadLetters, ">"),
     api("DIRECT.GET", bridgeStream),
     ...webhooks,
-    ...interests.flatMap(({ scope }) => [
+    ...subscriptions.flatMap(({ scope }) => [
       api("STREAM.INFO", workStream(scope.fn)),
       api("STREAM.INFO", timersStream(scope.fn)),
       api("STREAM.INFO", activityStream(scope.fn)),
@@ -223,11 +223,11 @@ const restore: Permissions = {
 const gateway: Permissions = { publish: webhooks, subscribe: [] };
 
 /** The dashboard: shows users what an operator sees, as far as RBAC allows; counts events, and stores sessions. */
-const dashboard = (interests: readonly Interest[], cluster: string): Permissions =>
-  together(operator(interests, cluster), {
+const dashboard = (subscriptions: readonly FunctionSubscription[], cluster: string): Permissions =>
+  mergePermissions(operator(subscriptions, cluster), {
     publish: [api("STREAM.INFO", streams.sessions), api("STREAM.MSG.GET", streams.sessions), "sessions.>"],
     subscribe: [
-      ...interests.flatMap(({ kinds }) => kinds.map((kind) => kindSubjects(cluster, kind))),
+      ...subscriptions.flatMap(({ kinds }) => kinds.map((kind) => kindSubjects(cluster, kind))),
       activity.every(cluster),
     ],
   });
@@ -235,10 +235,10 @@ const dashboard = (interests: readonly Interest[], cluster: string): Permissions
 /** A role for processes that run these functions. */
 export const workerRole = (
   name: string,
-  interests: readonly Interest[],
+  subscriptions: readonly FunctionSubscription[],
 ): Role & { readonly permissions: Permissions } => ({
   name,
-  permissions: together(connection(name), ...interests.map(ofFunction)),
+  permissions: mergePermissions(connection(name), ...subscriptions.map(ofFunction)),
   account: "own",
 });
 
@@ -246,20 +246,20 @@ export const workerRole = (
  * The roles of an installation with these functions, in one cluster: bridge, gateway, dashboard, operator, backup, restore, each
  * function, and `worker`, which runs all functions in one process.
  */
-export function busRoles(interests: readonly Interest[], cluster: string): Role[] {
+export function busRoles(subscriptions: readonly FunctionSubscription[], cluster: string): Role[] {
   const role = (name: string, account: Role["account"], permissions: Permissions): Role => ({
     name,
-    permissions: together(connection(name), permissions),
+    permissions: mergePermissions(connection(name), permissions),
     account,
   });
   return [
-    role("bridge", "bus", bridge(interests, cluster)),
+    role("bridge", "bus", bridge(subscriptions, cluster)),
     role("gateway", "own", gateway),
-    role("dashboard", "own", dashboard(interests, cluster)),
-    role("operator", "own", operator(interests, cluster)),
+    role("dashboard", "own", dashboard(subscriptions, cluster)),
+    role("operator", "own", operator(subscriptions, cluster)),
     role("backup", "bus", backup),
     role("restore", "bus", restore),
-    workerRole("worker", interests),
-    ...interests.map((interest) => workerRole(interest.scope.fn, [interest])),
+    workerRole("worker", subscriptions),
+    ...subscriptions.map((subscription) => workerRole(subscription.scope.fn, [subscription])),
   ];
 }

@@ -316,7 +316,7 @@ export function parseKeySubject(subject: string): QueueScope & { readonly key: O
 }
 
 /** The objects that a function subscribes to. */
-export interface LooksAt {
+export interface ObjectSubscription {
   readonly scope: QueueScope;
   readonly kinds: readonly GroupKind[];
   /** Names of the indexes of its objects. */
@@ -331,9 +331,9 @@ export const consumers = {
    * On OBJECTS: turns events into requests. Other kinds or indexes make it a different consumer, which starts with all
    * objects, so that a new version sees those that exist already while the old one continues.
    */
-  router: ({ scope, kinds, indexes = [], ownsListed = false }: LooksAt) => {
-    const looksAt = [...new Set(kinds.map((kind) => kindSubjects(scope.cluster, kind)))].sort();
-    const named = [...looksAt, ...[...indexes].sort(), ...(ownsListed ? ["listed kinds"] : [])];
+  router: ({ scope, kinds, indexes = [], ownsListed = false }: ObjectSubscription) => {
+    const watchedSubjects = [...new Set(kinds.map((kind) => kindSubjects(scope.cluster, kind)))].sort();
+    const named = [...watchedSubjects, ...[...indexes].sort(), ...(ownsListed ? ["listed kinds"] : [])];
     return [scope.fn, token(scope.cluster), digest(named)].join("_");
   },
   /** On WEBHOOKS: turns webhooks into requests. */

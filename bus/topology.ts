@@ -14,7 +14,7 @@ import {
   consumers,
   type GroupKind,
   kindSubjects,
-  type LooksAt,
+  type ObjectSubscription,
   type QueueScope,
   streams,
   timersStream,
@@ -24,10 +24,10 @@ import {
   workStream,
 } from "./subjects.ts";
 import {
+  changeTopology,
   type Ensuring,
   ensureConsumer,
   ensureStream,
-  mend,
   restartConsumer,
   type Stream,
   streamChange,
@@ -53,7 +53,7 @@ export const routeAckWaitMillis = ({ ackWaitMillis }: Pick<BusOptions, "ackWaitM
   Math.min(5_000, ackWaitMillis);
 
 /** What a function subscribes to, and how it finds its objects. */
-export interface Interest extends LooksAt {
+export interface FunctionSubscription extends ObjectSubscription {
   /** The kinds that the installation lists now. Only the bridge knows them. */
   readonly listed?: readonly GroupKind[];
   /** Webhook events that the function subscribes to. */
@@ -74,7 +74,7 @@ const durable = (name: string, config: Partial<ConsumerConfig>): Partial<Consume
 
 const webhookConsumer = (
   scope: QueueScope,
-  webhooks: NonNullable<Interest["webhooks"]>,
+  webhooks: NonNullable<FunctionSubscription["webhooks"]>,
   options: BusOptions,
 ): [string, Partial<ConsumerConfig>] => [
   streams.webhooks,
@@ -89,14 +89,14 @@ const webhookConsumer = (
 
 /** Consumers of one function, by stream. */
 export function functionConsumers(
-  interest: Interest,
+  subscription: FunctionSubscription,
   options: BusOptions,
 ): [stream: string, Partial<ConsumerConfig>][] {
-  const { scope, kinds, listed = [], webhooks = [] } = interest;
+  const { scope, kinds, listed = [], webhooks = [] } = subscription;
   return [
     [
       streams.objects,
-      durable(consumers.router(interest), {
+      durable(consumers.router(subscription), {
         // With one message per object, "all" is list-then-watch.
         deliver_policy: DeliverPolicy.All,
         filter_subjects: [
@@ -156,13 +156,17 @@ export async function ensureDashboard(bus: Ensured, options: BusOptions): Promis
  */
 async function restartRouting(
   ensuring: Ensuring,
-  interest: Interest,
+  subscription: FunctionSubscription,
   missing: ReadonlySet<string>,
 ): Promise<void> {
-  const { fn } = interest.scope;
-  const derived = [workStream(fn), timersStream(fn), ...(interest.indexes?.length ? [streams.indexes] : [])];
+  const { fn } = subscription.scope;
+  const derived = [
+    workStream(fn),
+    timersStream(fn),
+    ...(subscription.indexes?.length ? [streams.indexes] : []),
+  ];
   if (missing.has(streams.objects) || !derived.some((stream) => missing.has(stream))) return;
-  await restartConsumer(ensuring, streams.objects, consumers.router(interest));
+  await restartConsumer(ensuring, streams.objects, consumers.router(subscription));
 }
 
 /** Creates or updates declared streams and those of functions. */
@@ -170,11 +174,11 @@ async function ensureStreams(
   ensuring: Ensuring,
   options: BusOptions,
   written: readonly Stream[],
-  interests: readonly Interest[],
+  subscriptions: readonly FunctionSubscription[],
 ): Promise<void> {
   const wanted = [
     ...written,
-    ...interests.flatMap(({ scope: { fn } }) => [
+    ...subscriptions.flatMap(({ scope: { fn } }) => [
       workStreamConfig(fn, options),
       timersStreamConfig(fn, options),
     ]),
@@ -182,22 +186,22 @@ async function ensureStreams(
   const changes = await Promise.all(wanted.map((config) => streamChange(ensuring, config)));
   const missing = new Set(changes.flatMap((change) => (change?.missing ? [change.stream] : [])));
   // Before the streams are created: a process that dies in between leaves both missing.
-  await Promise.all(interests.map((interest) => restartRouting(ensuring, interest, missing)));
+  await Promise.all(subscriptions.map((subscription) => restartRouting(ensuring, subscription, missing)));
   await Promise.all(changes.map((change) => change?.make()));
 }
 
 async function ensureConsumers(
   ensuring: Ensuring,
   options: BusOptions,
-  interests: readonly Interest[],
+  subscriptions: readonly FunctionSubscription[],
 ): Promise<void> {
-  const consumers = interests.flatMap((interest) =>
-    functionConsumers(interest, options).map(([stream, config]) => ({
+  const consumers = subscriptions.flatMap((subscription) =>
+    functionConsumers(subscription, options).map(([stream, config]) => ({
       stream,
       config,
       // Another process may have read a longer list of kinds.
       filters:
-        interest.ownsListed && stream === streams.objects ? ("at least" as const) : ("exactly" as const),
+        subscription.ownsListed && stream === streams.objects ? ("at least" as const) : ("exactly" as const),
     })),
   );
   await Promise.all(
@@ -212,11 +216,11 @@ async function ensureConsumers(
 export async function ensureFunctions(
   bus: Ensured,
   options: BusOptions,
-  interests: readonly Interest[],
+  subscriptions: readonly FunctionSubscription[],
 ): Promise<void> {
   const objects = sharedStreams(options).filter(({ name }) => name === streams.objects);
-  await ensureStreams(ensuring(bus), options, objects, interests);
-  await ensureConsumers(ensuring(bus), options, interests);
+  await ensureStreams(ensuring(bus), options, objects, subscriptions);
+  await ensureConsumers(ensuring(bus), options, subscriptions);
 }
 
 /**
@@ -227,21 +231,21 @@ export async function ensureFunctions(
 export async function ensureTopology(
   bus: Pick<Bus, "jsm" | "kvm" | "identity">,
   options: BusOptions,
-  interests: readonly Interest[] = [],
+  subscriptions: readonly FunctionSubscription[] = [],
   onUnlimited?: (stream: string) => void,
 ): Promise<void> {
-  const records = interests.map(({ scope: { fn } }) => activityStreamConfig(fn, options));
-  const listeners = interests.flatMap(({ scope, webhooks = [] }) =>
+  const records = subscriptions.map(({ scope: { fn } }) => activityStreamConfig(fn, options));
+  const listeners = subscriptions.flatMap(({ scope, webhooks = [] }) =>
     webhooks.length === 0 ? [] : [consumers.webhooks(scope)],
   );
   const all: Ensuring = {
     ...ensuring(bus, onUnlimited),
     metadataOfNew: (stream) => (stream === streams.webhooks ? beginningsOfNew(listeners) : {}),
   };
-  await ensureStreams(all, options, [...sharedStreams(options), ...records], interests);
+  await ensureStreams(all, options, [...sharedStreams(options), ...records], subscriptions);
   await noteBeginnings(bus.jsm, streams.webhooks, listeners);
-  await ensureConsumers(all, options, interests);
-  await mend(bus.identity.user, `bucket ${bridgeBucket}`, "none", () =>
+  await ensureConsumers(all, options, subscriptions);
+  await changeTopology(bus.identity.user, `bucket ${bridgeBucket}`, "none", () =>
     bus.kvm.create(bridgeBucket, { history: 1, replicas: options.replicas, storage: StorageType.File }),
   );
 }

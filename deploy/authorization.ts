@@ -7,7 +7,7 @@
  */
 import { busAccount, userOf } from "../bus/nats/identity.ts";
 import { busRoles, isLocal, type Permissions, type Role } from "../bus/permissions.ts";
-import { interestsOf, type ReconcileFunction } from "../bus/worker/function.ts";
+import { type ReconcileFunction, subscriptionsOf } from "../bus/worker/function.ts";
 
 /** A user of a NATS server. */
 export interface NatsUser extends Role {
@@ -19,7 +19,7 @@ export interface NatsUser extends Role {
 
 /** The roles that have their own processes in a cluster. Each function is such a role. */
 export const clusterRoles = (functions: readonly ReconcileFunction[], cluster: string): Role[] =>
-  busRoles(interestsOf(functions, cluster), cluster).filter(({ name }) => name !== "worker");
+  busRoles(subscriptionsOf(functions, cluster), cluster).filter(({ name }) => name !== "worker");
 
 /**
  * The roles, all in the account of the bus. This costs the servers less CPU, but a compromised program can make the server

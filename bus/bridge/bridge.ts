@@ -10,7 +10,7 @@ import type { Bus } from "../nats/connect.ts";
 import { startProcessClock } from "../process/clock.ts";
 import { platformNamespace } from "../process/namespace.ts";
 import { bridgeBucket, streams } from "../subjects.ts";
-import { type BusOptions, ensureTopology, type Interest } from "../topology.ts";
+import { type BusOptions, ensureTopology, type FunctionSubscription } from "../topology.ts";
 import type { LeaseTimes } from "./lease.ts";
 import { sharedLease } from "./leases.ts";
 import { followListed } from "./listed.ts";
@@ -36,7 +36,7 @@ export interface BridgeOptions {
   /** Annotations to publish for kinds of which only the metadata is published. Default: none. */
   readonly annotations?: ReadonlySet<string>;
   /** The bridge creates the streams and consumers of these functions. Workers may not, where the bus has users. */
-  readonly interests?: readonly Interest[];
+  readonly subscriptions?: readonly FunctionSubscription[];
   /** Kinds that the installation lists for functions. Each is watched while it is listed. */
   readonly lists?: readonly ListedFor[];
   /** Watch only these namespaces. If empty: all of them, or, for opted-in kinds, those with the label. */
@@ -58,8 +58,8 @@ export interface Bridge {
 
 /** Starts a bridge. Resolves when it stands by or leads for every kind. */
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {
-  const { bus, cluster, replica, interests = [], log, registry } = options;
-  await ensureTopology(bus, options.busOptions, interests, (stream) =>
+  const { bus, cluster, replica, subscriptions = [], log, registry } = options;
+  await ensureTopology(bus, options.busOptions, subscriptions, (stream) =>
     log.warn(
       { stream },
       "stream has no size limit: the NATS server could not reserve the storage; set max_bytes when it can",
@@ -70,8 +70,8 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const { signal } = stopping;
   const clock = await startProcessClock({ bus, stream: streams.objects, signal, log, registry });
   const metrics = bridgeMetrics(registry);
-  registerQueueMetrics({ bus, interests, clock, log, registry });
-  registerStreamMetrics({ bus, interests, log, registry });
+  registerQueueMetrics({ bus, subscriptions, clock, log, registry });
+  registerStreamMetrics({ bus, subscriptions, log, registry });
   const bridge = new RunningBridge(options, kv, metrics, stopping);
   bridge.start();
   log.info({ kinds: [...bridge.states().keys()], cluster, replica }, "bridge ready");
@@ -85,7 +85,7 @@ class RunningBridge implements Bridge {
   readonly #readiness = new Readiness();
   readonly #scopes: RunningScopes;
   /** The current subscriptions, with the kinds that are listed now. */
-  #interests: readonly Interest[];
+  #subscriptions: readonly FunctionSubscription[];
   /** Loops that end when `#stopping` aborts. */
   readonly #loops: Promise<void>[] = [];
   /** Stop the scopes of kinds that are always watched. */
@@ -96,7 +96,7 @@ class RunningBridge implements Bridge {
     this.#kv = kv;
     this.#stopping = stopping;
     this.#scopes = new RunningScopes({ ...options, kv, metrics }, this.#readiness);
-    this.#interests = options.interests ?? [];
+    this.#subscriptions = options.subscriptions ?? [];
   }
 
   start(): void {
@@ -127,12 +127,12 @@ class RunningBridge implements Bridge {
     return keepTopology({
       bus,
       busOptions,
-      interests: () => this.#interests,
+      subscriptions: () => this.#subscriptions,
       published: () => this.#scopes.objects,
       signal: this.#stopping.signal,
       log,
       onObjectsLost: (how) => this.#scopes.restart(how),
-      onTrouble: (error) => this.#readiness.setTopologyError(error),
+      onProblem: (error) => this.#readiness.setTopologyError(error),
     });
   }
 
@@ -146,7 +146,7 @@ class RunningBridge implements Bridge {
       client,
       signal: this.#stopping.signal,
       log,
-      onTrouble: (error) => this.#readiness.setWatchError(name, error),
+      onProblem: (error) => this.#readiness.setWatchError(name, error),
       enter(namespace) {
         const stops = shared.map(({ kind, lease }) => scopes.start(kind, namespace, { lease }));
         return async () => void (await Promise.all(stops.map((stop) => stop())));
@@ -179,10 +179,10 @@ class RunningBridge implements Bridge {
   /** Creates the router's subscription to listed kinds, before their first event is published. */
   async #subscribe(fn: string, listed: readonly Kind[]): Promise<void> {
     const { bus, busOptions } = this.#options;
-    this.#interests = this.#interests.map((interest) =>
-      interest.scope.fn === fn ? { ...interest, listed } : interest,
+    this.#subscriptions = this.#subscriptions.map((subscription) =>
+      subscription.scope.fn === fn ? { ...subscription, listed } : subscription,
     );
-    await ensureTopology(bus, busOptions, this.#interests);
+    await ensureTopology(bus, busOptions, this.#subscriptions);
   }
 
   async #deletePositions(kind: Kind): Promise<void> {

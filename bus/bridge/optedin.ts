@@ -13,7 +13,7 @@ export interface OptedInOptions {
   /** Starts in a namespace. Returns the function that ends it there and resolves when it has ended. */
   readonly enter: (namespace: string) => () => Promise<void>;
   /** Called with the error if the namespaces cannot be listed, and with undefined when they can be again. */
-  readonly onTrouble: (error: Error | undefined) => void;
+  readonly onProblem: (error: Error | undefined) => void;
 }
 
 /** Labels rarely change, and a delay of a few seconds does no harm. */
@@ -21,13 +21,13 @@ const pollMillis = 5000;
 
 /** Polls the opted-in namespaces every few seconds until `signal` aborts. After a failed list, the known ones stay. */
 export async function followOptedIn(options: OptedInOptions): Promise<void> {
-  const { client, signal, log, enter, onTrouble } = options;
+  const { client, signal, log, enter, onProblem } = options;
   const running = new Map<string, () => Promise<void>>();
   let lastError: string | undefined;
   while (!signal.aborted) {
     try {
       const labelled = await optedInNamespaces(client, signal);
-      onTrouble(undefined);
+      onProblem(undefined);
       lastError = undefined;
       const entered = [...labelled].filter((namespace) => !running.has(namespace));
       const left = [...running.keys()].filter((namespace) => !labelled.has(namespace));
@@ -44,7 +44,7 @@ export async function followOptedIn(options: OptedInOptions): Promise<void> {
         "failed to list namespaces, keeping the known ones",
       );
       lastError = message;
-      onTrouble(error as Error);
+      onProblem(error as Error);
     }
     await sleep(pollMillis * (0.8 + 0.4 * Math.random()), undefined, { signal }).catch(() => undefined);
   }

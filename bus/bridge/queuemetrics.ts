@@ -9,12 +9,12 @@ import type { BusClock } from "../nats/busclock.ts";
 import type { Bus } from "../nats/connect.ts";
 import { countUnrouted } from "../queue/unrouted.ts";
 import { consumers, streams, timersStream, work, workStream } from "../subjects.ts";
-import type { Interest } from "../topology.ts";
+import type { FunctionSubscription } from "../topology.ts";
 
 /** Options of {@link registerQueueMetrics}. */
 export interface QueueMetricsOptions {
   readonly bus: Pick<Bus, "jsm">;
-  readonly interests: readonly Interest[];
+  readonly subscriptions: readonly FunctionSubscription[];
   /** The bus timestamps messages with its own clock. */
   readonly clock: Pick<BusClock, "now">;
   readonly log: Pick<Logger, "debug">;
@@ -56,13 +56,19 @@ const gauges: Readonly<Record<keyof QueueLength, readonly [name: string, help: s
 };
 
 /** Registers the gauges, which query the bus at each scrape. They are absent while the bus does not answer. */
-export function registerQueueMetrics({ bus, interests, clock, log, registry }: QueueMetricsOptions): void {
-  if (interests.length === 0) return;
+export function registerQueueMetrics({
+  bus,
+  subscriptions,
+  clock,
+  log,
+  registry,
+}: QueueMetricsOptions): void {
+  if (subscriptions.length === 0) return;
   let pending: Promise<ReadonlyMap<string, QueueLength>> | undefined;
 
   /** One query serves all gauges of a scrape, and concurrent scrapes. */
   const query = (): Promise<ReadonlyMap<string, QueueLength>> => {
-    pending ??= lengths(bus, interests, clock)
+    pending ??= lengths(bus, subscriptions, clock)
       .catch((error: unknown) => {
         log.debug({ err: error }, "failed to read queue lengths");
         return new Map<string, QueueLength>();
@@ -90,16 +96,16 @@ export function registerQueueMetrics({ bus, interests, clock, log, registry }: Q
 
 async function lengths(
   { jsm }: Pick<Bus, "jsm">,
-  interests: readonly Interest[],
+  subscriptions: readonly FunctionSubscription[],
   clock: Pick<BusClock, "now">,
 ): Promise<ReadonlyMap<string, QueueLength>> {
-  const deadLetters = await deadLettersByFunction(jsm, interests);
+  const deadLetters = await deadLettersByFunction(jsm, subscriptions);
   const now = clock.now();
   const found = await Promise.all(
-    interests.map(async (interest): Promise<[string, QueueLength] | undefined> => {
-      const { scope } = interest;
+    subscriptions.map(async (subscription): Promise<[string, QueueLength] | undefined> => {
+      const { scope } = subscription;
       const queries = Promise.all([
-        countUnrouted({ jsm }, interest),
+        countUnrouted({ jsm }, subscription),
         jsm.consumers.info(workStream(scope.fn), consumers.worker(scope)),
         jsm.streams.info(workStream(scope.fn)),
         jsm.streams.info(timersStream(scope.fn)),
@@ -133,10 +139,10 @@ function absent(error: unknown): undefined {
 
 async function deadLettersByFunction(
   jsm: Bus["jsm"],
-  interests: readonly Interest[],
+  subscriptions: readonly FunctionSubscription[],
 ): Promise<ReadonlyMap<string, number>> {
   const counted = new Map<string, number>();
-  for (const cluster of new Set(interests.map(({ scope }) => scope.cluster))) {
+  for (const cluster of new Set(subscriptions.map(({ scope }) => scope.cluster))) {
     const filter = { subjects_filter: work.everyDeadLetter(cluster) };
     const { state } = await jsm.streams.info(streams.deadLetters, filter);
     for (const subject of Object.keys(state.subjects ?? {})) {

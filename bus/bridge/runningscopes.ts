@@ -74,7 +74,7 @@ export class RunningScopes {
       lease,
       rightsCommand,
       onState: (state) => this.#states.set(name, state),
-      onTrouble: (error) => {
+      onProblem: (error) => {
         // A missing role for a listed kind does not make the bridge unready.
         if (rightsCommand === undefined) this.#readiness.setWatchError(name, error);
       },

@@ -43,7 +43,7 @@ export interface ScopeOptions extends ScopeTools {
   readonly lease: Lease;
   readonly onState: (state: ScopeState) => void;
   /** Called with the error that keeps the scope from being watched, unless a person has to grant a role; undefined when it is watched. */
-  readonly onTrouble: (error: Error | undefined) => void;
+  readonly onProblem: (error: Error | undefined) => void;
 }
 
 /** A running scope: it leads or stands by. */
@@ -67,14 +67,14 @@ export function startScope(options: ScopeOptions): Scope {
   let restart = new AbortController();
   let lastError: string | undefined;
 
-  function onTrouble(error: Error | undefined): void {
+  function onProblem(error: Error | undefined): void {
     const watched = { ...labels, namespace: namespace ?? "*" };
     const refused = error instanceof WatchRefusedError;
     if (refused) metrics.refused.set(watched, 1);
     else metrics.refused.remove(watched);
     lastError = error?.message;
     // A missing role does not make the bridge unready.
-    options.onTrouble(refused ? undefined : error);
+    options.onProblem(refused ? undefined : error);
   }
 
   // Start the counter at 0, so that its first increase is visible.
@@ -85,17 +85,17 @@ export function startScope(options: ScopeOptions): Scope {
     signal: stopping.signal,
     onError(error) {
       const level = lastError === (error as Error).message ? "debug" : "warn";
-      onTrouble(error as Error);
+      onProblem(error as Error);
       log[level]({ err: error, kind: name }, "failed to lead this kind, retrying");
     },
-    onStandby: () => onTrouble(undefined),
+    onStandby: () => onProblem(undefined),
     async lead(held, assertHeld) {
       restart = new AbortController();
       const restarted = restart.signal;
       try {
         await watchWhileHeld({
           ...options,
-          onTrouble,
+          onProblem,
           held,
           restarted,
           assertHeld,
@@ -114,7 +114,7 @@ export function startScope(options: ScopeOptions): Scope {
       stopping.abort();
       await done;
       leave();
-      onTrouble(undefined);
+      onProblem(undefined);
     },
   };
 }
@@ -229,16 +229,16 @@ class LeaderWatch {
       watchSeconds,
       signal,
       log,
-      onTrouble: (error) => this.#onTrouble(error),
+      onProblem: (error) => this.#onProblem(error),
       onState: (state) => this.#onState(state),
     });
   }
 
-  #onTrouble(error: Error | undefined): void {
+  #onProblem(error: Error | undefined): void {
     // Without the permission there is nothing to catch up with.
     if (error === undefined || error instanceof WatchRefusedError) this.#progress.catchesUp();
     else this.#progress.fallsBehind();
-    this.#options.onTrouble(error);
+    this.#options.onProblem(error);
   }
 
   #onState({ name }: WatcherState): void {

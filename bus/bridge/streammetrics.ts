@@ -3,19 +3,19 @@ import type { Logger } from "pino";
 import { Gauge, type Registry } from "prom-client";
 import type { Bus } from "../nats/connect.ts";
 import { activityStream, streams, timersStream, workStream } from "../subjects.ts";
-import type { Interest } from "../topology.ts";
+import type { FunctionSubscription } from "../topology.ts";
 
 /** Options of {@link registerStreamMetrics}. */
 export interface StreamMetricsOptions {
   readonly bus: Pick<Bus, "jsm">;
-  readonly interests: readonly Interest[];
+  readonly subscriptions: readonly FunctionSubscription[];
   readonly log: Pick<Logger, "debug">;
   readonly registry: Registry;
 }
 
 /** Registers the gauge, which queries the bus at each scrape. It omits streams that the bus does not describe. */
-export function registerStreamMetrics({ bus, interests, log, registry }: StreamMetricsOptions): void {
-  const own = interests.flatMap(({ scope: { fn } }) => [
+export function registerStreamMetrics({ bus, subscriptions, log, registry }: StreamMetricsOptions): void {
+  const own = subscriptions.flatMap(({ scope: { fn } }) => [
     workStream(fn),
     timersStream(fn),
     activityStream(fn),

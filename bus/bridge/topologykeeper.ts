@@ -3,14 +3,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Bus } from "../nats/connect.ts";
 import { streams, topologyAdvisories } from "../subjects.ts";
-import { type BusOptions, ensureTopology, type Interest } from "../topology.ts";
+import { type BusOptions, ensureTopology, type FunctionSubscription } from "../topology.ts";
 
 /** Options of {@link keepTopology}. */
 export interface TopologyKeeperOptions {
   readonly bus: Bus;
   readonly busOptions: BusOptions;
   /** The current subscriptions. An installation may list other kinds than before. */
-  readonly interests: () => readonly Interest[];
+  readonly subscriptions: () => readonly FunctionSubscription[];
   /** Number of existing objects that this replica has published to the objects stream. */
   readonly published: () => number;
   readonly signal: AbortSignal;
@@ -18,7 +18,7 @@ export interface TopologyKeeperOptions {
   /** Called when the objects stream lost objects, with the reason: it was recreated or purged. */
   readonly onObjectsLost: (how: string) => void;
   /** Called with the error when the topology cannot be ensured, and with undefined when it is. */
-  readonly onTrouble: (error: Error | undefined) => void;
+  readonly onProblem: (error: Error | undefined) => void;
   /** Check interval in milliseconds, in the absence of advisories. */
   readonly everyMillis?: number;
 }
@@ -65,12 +65,12 @@ export async function keepTopology(options: TopologyKeeperOptions): Promise<void
   const {
     bus,
     busOptions,
-    interests,
+    subscriptions,
     published,
     signal,
     log,
     onObjectsLost,
-    onTrouble,
+    onProblem,
     everyMillis = 30_000,
   } = options;
   let wake: () => void = () => undefined;
@@ -79,7 +79,7 @@ export async function keepTopology(options: TopologyKeeperOptions): Promise<void
     isDue = true;
     wake();
   };
-  const subscriptions = topologyAdvisories.map((subject) =>
+  const advisories = topologyAdvisories.map((subject) =>
     bus.nc.subscribe(subject, { callback: requestCheck }),
   );
   void (async () => {
@@ -106,7 +106,7 @@ export async function keepTopology(options: TopologyKeeperOptions): Promise<void
     await untilDue();
     if (signal.aborted) break;
     try {
-      await ensureTopology(bus, busOptions, interests());
+      await ensureTopology(bus, busOptions, subscriptions());
       const existing = published();
       const now = await objectsIn(bus);
       const loss = lossOf(objects, now, existing);
@@ -115,16 +115,16 @@ export async function keepTopology(options: TopologyKeeperOptions): Promise<void
         log.warn(`${loss}, listing all kinds`);
         onObjectsLost(loss);
       }
-      onTrouble(undefined);
+      onProblem(undefined);
       failures = 0;
     } catch (error) {
       if (signal.aborted) break;
       log.warn({ err: error }, "failed to ensure the topology, retrying");
-      onTrouble(error as Error);
+      onProblem(error as Error);
       const pause = Math.min(everyMillis, retryMillis * 2 ** Math.min(failures++, 10));
       await sleep(pause, undefined, { signal }).catch(() => undefined);
       isDue = true;
     }
   }
-  for (const subscription of subscriptions) if (!bus.nc.isClosed()) subscription.unsubscribe();
+  for (const advisory of advisories) if (!bus.nc.isClosed()) advisory.unsubscribe();
 }

@@ -44,7 +44,7 @@ export interface WatcherOptions {
   readonly log: Logger;
   readonly onState: (state: WatcherState) => void;
   /** Called with the error that keeps the kind from being watched, and with undefined when it is listed or watched again. */
-  readonly onTrouble: (error: Error | undefined) => void;
+  readonly onProblem: (error: Error | undefined) => void;
 }
 
 const deadAfterMillis = 5000;
@@ -86,13 +86,13 @@ export async function watchKind(options: WatcherOptions): Promise<void> {
         log.info({ reason: (error as ApiError).message }, "position no longer served, listing");
         state = { name: "listing" };
       } else if (isNotFound(error)) {
-        options.onTrouble(undefined);
+        options.onProblem(undefined);
         if (state.name !== "absent")
           log.warn("the API server does not know this kind, retrying: is its CRD installed?");
         state = { name: "absent" };
       } else {
         const watchError = watchErrorOf(error as Error, options);
-        options.onTrouble(watchError);
+        options.onProblem(watchError);
         const wasRefused = refused;
         refused = watchError instanceof WatchRefusedError;
         log[refused && wasRefused ? "debug" : "warn"](
@@ -193,7 +193,7 @@ async function list(options: WatcherOptions): Promise<WatcherState> {
   for (const name of vanished) await publisher.vanished(name, resourceVersion);
   await publisher.settled();
   publisher.advance(resourceVersion);
-  options.onTrouble(undefined);
+  options.onProblem(undefined);
   log.info({ objects: listed.size, vanished: vanished.length, resourceVersion }, "listed");
   return { name: "watching", resourceVersion };
 }
@@ -225,7 +225,7 @@ async function watch(options: WatcherOptions, from: string): Promise<WatcherStat
       query: { allowWatchBookmarks: true, resourceVersion: from, timeoutSeconds: seconds },
       signal: ending.signal,
     });
-    options.onTrouble(undefined);
+    options.onProblem(undefined);
     for await (const event of events) {
       resourceVersion = event.object.metadata.resourceVersion;
       if (event.type === "BOOKMARK") publisher.advance(resourceVersion);

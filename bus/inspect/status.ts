@@ -19,7 +19,7 @@ import {
   work,
   workStream,
 } from "../subjects.ts";
-import { interestOf, kindsOf, type ReconcileFunction } from "../worker/function.ts";
+import { kindsOf, type ReconcileFunction, subscriptionOf } from "../worker/function.ts";
 
 /** A function's queue. Unless noted, figures count objects; undefined if the function never ran on this bus. */
 export interface FunctionStatus {
@@ -106,7 +106,7 @@ export async function functionStatus(
 ): Promise<FunctionStatus> {
   const scope: QueueScope = { fn: fn.name, cluster };
   const [events, consumer, parked, delayed, retrying, letters] = await Promise.all([
-    ifExists(countUnrouted(bus, interestOf(fn, cluster))),
+    ifExists(countUnrouted(bus, subscriptionOf(fn, cluster))),
     ifExists(bus.jsm.consumers.info(workStream(fn.name), consumers.worker(scope))),
     count(bus, timersStream(fn.name), work.marks(scope)),
     count(bus, timersStream(fn.name), work.timers(scope)),

@@ -25,9 +25,9 @@ export interface KubeConnection {
    * The server rejected the headers or certificates in use: reads the configuration again. Returns true if a retry is useful,
    * because something has changed or a plugin was called.
    */
-  renew(refused: Way): Promise<boolean>;
+  renew(refused: Credentials): Promise<boolean>;
   /** The headers and connections for a request. Pass it to {@link KubeConnection.renew} if the server rejects them. */
-  way(role: PoolRole): Promise<Way>;
+  credentials(role: PoolRole): Promise<Credentials>;
   /**
    * Reports that the connection of a request of this role, sent at this time of `performance.now()`, is dead but not closed.
    * Later requests of the role use new connections.
@@ -50,7 +50,7 @@ interface Pool {
 }
 
 /** A version of the credentials. */
-export interface Way {
+export interface Credentials {
   readonly dispatcher: Dispatcher;
   readonly headers: Headers;
 }
@@ -102,7 +102,7 @@ export async function openConnection(kubeconfig: Kubeconfig): Promise<KubeConnec
       return pools.requests.dispatcher;
     },
     headers,
-    async way(role) {
+    async credentials(role) {
       const now = await headers();
       return { dispatcher: pools[role].dispatcher, headers: now };
     },

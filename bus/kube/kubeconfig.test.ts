@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { isPassing } from "../process/reach.ts";
+import { isPassing } from "../process/untilreachable.ts";
 import { KubeconfigError, type KubeconfigSource, loadKubeconfig } from "./kubeconfig.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "denrei-kubeconfig-test-"));

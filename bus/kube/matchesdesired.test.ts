@@ -1,20 +1,20 @@
 /** Comparison of an object with its desired state. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { covers } from "./matchesdesired.ts";
+import { matchesDesired } from "./matchesdesired.ts";
 
 const json = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<unknown>;
 
 test("every value matches itself", () => {
-  fc.assert(fc.property(json, (value) => covers(value, value)));
+  fc.assert(fc.property(json, (value) => matchesDesired(value, value)));
 });
 
 test("an object may have more fields than desired, at any depth", () => {
   fc.assert(
-    fc.property(fc.dictionary(fc.string(), json), fc.string(), json, (wanted, name, value) => {
-      fc.pre(!Object.hasOwn(wanted, name));
-      const found = { outer: { ...wanted, [name]: value }, more: 1 };
-      expect(covers(found, { outer: wanted })).toBe(true);
+    fc.property(fc.dictionary(fc.string(), json), fc.string(), json, (desired, name, value) => {
+      fc.pre(!Object.hasOwn(desired, name));
+      const found = { outer: { ...desired, [name]: value }, more: 1 };
+      expect(matchesDesired(found, { outer: desired })).toBe(true);
     }),
   );
 });
@@ -81,6 +81,6 @@ test.each<[string, unknown, unknown, boolean]>([
   ["a number for a text", { port: 80 }, { port: "80" }, false],
   ["an object for a text", { a: { b: 1 } }, { a: "b" }, false],
   ["a list for an object", { a: [1] }, { a: { 0: 1 } }, false],
-])("%s", (_, found, wanted, expected) => {
-  expect(covers(found, wanted)).toBe(expected);
+])("%s", (_, found, desired, expected) => {
+  expect(matchesDesired(found, desired)).toBe(expected);
 });

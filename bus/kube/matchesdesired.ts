@@ -26,34 +26,34 @@ const quantities = new Set(["requests", "limits", "size", "sizeLimit"]);
 const identities = ["uid", "name"];
 
 /**
- * Whether `found` has everything in `wanted`. Objects may have more fields, and lists whose items have a name more items.
+ * Whether `found` has everything in `desired`. Objects may have more fields, and lists whose items have a name more items.
  * Server-side apply merges such lists: https://kubernetes.io/docs/reference/using-api/server-side-apply/#merge-strategy
  */
-export function covers(found: unknown, wanted: unknown, field = "", within = ""): boolean {
-  if (found === undefined || found === null) return wanted === undefined || isNothing(wanted);
-  if (Array.isArray(wanted)) return Array.isArray(found) && coversList(found, wanted);
-  if (isJson(wanted))
+export function matchesDesired(found: unknown, desired: unknown, field = "", within = ""): boolean {
+  if (found === undefined || found === null) return desired === undefined || isNothing(desired);
+  if (Array.isArray(desired)) return Array.isArray(found) && listMatchesDesired(found, desired);
+  if (isJson(desired))
     return (
       isJson(found) &&
-      Object.entries(wanted).every(([name, value]) => covers(found[name], value, name, field))
+      Object.entries(desired).every(([name, value]) => matchesDesired(found[name], value, name, field))
     );
-  if (found === wanted) return true;
+  if (found === desired) return true;
   return (
     (quantities.has(field) || quantities.has(within)) &&
     amountOf(found) !== undefined &&
-    amountOf(found) === amountOf(wanted)
+    amountOf(found) === amountOf(desired)
   );
 }
 
-function coversList(found: readonly unknown[], wanted: readonly unknown[]): boolean {
+function listMatchesDesired(found: readonly unknown[], desired: readonly unknown[]): boolean {
   const identity = identities.find((name) =>
-    wanted.every((item) => isJson(item) && item[name] !== undefined),
+    desired.every((item) => isJson(item) && item[name] !== undefined),
   );
   if (identity === undefined)
-    return found.length === wanted.length && wanted.every((item, at) => covers(found[at], item));
-  return wanted.every((item) => {
+    return found.length === desired.length && desired.every((item, at) => matchesDesired(found[at], item));
+  return desired.every((item) => {
     const name = (item as Json)[identity];
-    return found.some((one) => isJson(one) && one[identity] === name && covers(one, item));
+    return found.some((one) => isJson(one) && one[identity] === name && matchesDesired(one, item));
   });
 }
 

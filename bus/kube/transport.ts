@@ -3,7 +3,7 @@ import { request as ask, type Dispatcher } from "undici";
 import { apiCallSpan, setStatusCode, spannedCall } from "../tracing/calls.ts";
 import { noteOrigin } from "../tracing/origins.ts";
 import type { Span } from "../tracing/spans.ts";
-import type { KubeConnection, PoolRole, Way } from "./connection.ts";
+import type { Credentials, KubeConnection, PoolRole } from "./connection.ts";
 import { ApiError, ApiUnreachableError, isDistrust, type StatusBody } from "./errors.ts";
 import { retryThrottled } from "./pending.ts";
 
@@ -87,35 +87,35 @@ export class Transport {
     const call = { method: request.method, path: request.path, host: this.#host };
     const url = `${connection.server}${request.path}${queryText(request.query)}`;
     for (let renewed = false; ; renewed = true) {
-      const way = await connection.way(role);
+      const credentials = await connection.credentials(role);
       let response: Dispatcher.ResponseData;
       let outcome: CallOutcome = "abandoned";
       this.#observer?.begun(call);
       try {
-        response = await ask(url, optionsOf(request, role, way));
+        response = await ask(url, optionsOf(request, role, credentials));
         outcome = response.statusCode;
       } catch (error) {
         // A failed handshake has sent nothing.
-        if (isDistrust(error) && !renewed && (await connection.renew(way))) continue;
+        if (isDistrust(error) && !renewed && (await connection.renew(credentials))) continue;
         if (!request.signal?.aborted) outcome = "unanswered";
         throw unreachable(error, request, connection.server);
       } finally {
         this.#observer?.ended(call, outcome);
       }
       setStatusCode(span, response.statusCode);
-      if (response.statusCode !== 401 || renewed || !(await connection.renew(way))) return response;
+      if (response.statusCode !== 401 || renewed || !(await connection.renew(credentials))) return response;
       await response.body.dump();
     }
   }
 }
 
-const optionsOf = (request: ApiRequest, role: PoolRole, way: Way) => ({
+const optionsOf = (request: ApiRequest, role: PoolRole, credentials: Credentials) => ({
   method: request.method,
-  dispatcher: way.dispatcher,
+  dispatcher: credentials.dispatcher,
   headersTimeout: headersTimeoutMillis,
   bodyTimeout: role === "requests" ? headersTimeoutMillis : 0,
   headers: {
-    ...way.headers,
+    ...credentials.headers,
     accept: request.accept ?? "application/json",
     ...(request.body !== undefined && { "content-type": request.contentType ?? "application/json" }),
     ...(request.traceparent !== undefined && { traceparent: request.traceparent }),

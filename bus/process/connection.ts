@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { errors } from "@nats-io/transport-node";
 import type { Logger } from "pino";
 import { type Bus, type BusAddress, connectBus } from "../nats/connect.ts";
-import { reach } from "./reach.ts";
+import { untilReachable } from "./untilreachable.ts";
 
 /** Options of {@link watchConnection}. */
 export interface WatchConnectionOptions {
@@ -11,10 +11,10 @@ export interface WatchConnectionOptions {
   readonly address: BusAddress;
   readonly log: Logger;
   /** Called with why the bus is unreachable, for `/readyz`, and with undefined when it is connected. */
-  readonly onTrouble: (reason: string | undefined) => void;
+  readonly onProblem: (reason: string | undefined) => void;
 }
 
-const trouble = "the bus is not reachable";
+const problem = "the bus is not reachable";
 
 /** A restarted server is back sooner, so the cause of the disconnect does not matter until then. Milliseconds. */
 const patienceMillis = 2000;
@@ -24,7 +24,7 @@ export async function watchConnection({
   bus,
   address,
   log,
-  onTrouble,
+  onProblem,
 }: WatchConnectionOptions): Promise<void> {
   /** Set while the connection is lost. Aborts when it is restored. */
   let found: AbortController | undefined;
@@ -33,19 +33,19 @@ export async function watchConnection({
   async function askWhy({ signal }: AbortController): Promise<void> {
     try {
       await sleep(patienceMillis, undefined, { signal });
-      await reach({
-        trouble,
+      await untilReachable({
+        problem,
         log,
         signal,
         attempt: async () => (await connectBus(address)).nc.close(),
-        onTrouble(reason = trouble) {
-          if (!signal.aborted) onTrouble(reason);
+        onProblem(reason = problem) {
+          if (!signal.aborted) onProblem(reason);
         },
       });
     } catch (error) {
       if (signal.aborted) return;
-      log.error({ err: error }, trouble);
-      onTrouble(`${trouble}: ${(error as Error).message}`);
+      log.error({ err: error }, problem);
+      onProblem(`${problem}: ${(error as Error).message}`);
     }
   }
 
@@ -54,14 +54,14 @@ export async function watchConnection({
       // A server that accepts and then closes a new connection causes one more disconnect, without new information.
       if (found !== undefined) continue;
       log.warn({ server: status.server }, "connection to the bus lost, reconnecting");
-      onTrouble(trouble);
+      onProblem(problem);
       found = new AbortController();
       void askWhy(found);
     } else if (status.type === "reconnect") {
       log.info({ server: status.server }, "connected to the bus again");
       found?.abort();
       found = undefined;
-      onTrouble(undefined);
+      onProblem(undefined);
     } else if (status.type === "error" && status.error instanceof errors.PermissionViolationError) {
       // The caller gets an error with advice as well.
       const { operation, subject } = status.error;

@@ -12,10 +12,10 @@ import { watchConnection } from "./connection.ts";
 import { type ProbeServer, startProbes } from "./http.ts";
 import { countCalls, registerProcessMetrics } from "./metrics.ts";
 import type { Tracing } from "./otlp/provider.ts";
-import { reach } from "./reach.ts";
 import { Readiness } from "./readiness.ts";
 import { exitCodeOf, onStopSignals } from "./signals.ts";
 import { collectorOf, startTracing } from "./tracing.ts";
+import { untilReachable } from "./untilreachable.ts";
 import { watchEventLoop } from "./watchdog.ts";
 
 export {
@@ -58,7 +58,7 @@ const flushMillis = 2000;
 const leaveMillis = 500;
 
 /** Retries until the attempt succeeds, and reports the error meanwhile. */
-type WaitFor = <T>(trouble: string, attempt: () => Promise<T>) => Promise<T>;
+type WaitFor = <T>(problem: string, attempt: () => Promise<T>) => Promise<T>;
 
 /** What a process connects to in addition to the bus. */
 interface Partner<P> {
@@ -78,7 +78,7 @@ interface Started {
 /**
  * Serves probes, connects to the cluster and the bus, starts, and runs until a signal. The first signal stops the process in
  * order; a second one, or one during the start, ends it at once. Unreachable servers are retried and reported in `/readyz`
- * (`reach.ts`); errors that a retry cannot fix are thrown. Later, lost connections are retried forever and reported in `/readyz`.
+ * (`untilreachable.ts`); errors that a retry cannot fix are thrown. Later, lost connections are retried forever and reported in `/readyz`.
  */
 export const runProcess = (
   name: string,
@@ -121,9 +121,9 @@ async function run<P>(
   const probes = await startProbes({ address: settings.httpAddress, registry, notReady });
   log.info({ probes: probes.url, bus: redacted(settings.natsUrl) }, "starting");
   const failed = new AbortController();
-  const waitFor: WaitFor = (trouble, attempt) => {
-    const onTrouble = (reason: string | undefined) => readiness.report(trouble, reason);
-    return reach({ trouble, attempt, log, signal: failed.signal, onTrouble });
+  const waitFor: WaitFor = (problem, attempt) => {
+    const onProblem = (reason: string | undefined) => readiness.report(problem, reason);
+    return untilReachable({ problem, attempt, log, signal: failed.signal, onProblem });
   };
   const address = busAddress(settings, `denrei-${name}`);
   let started: Started;
@@ -133,8 +133,8 @@ async function run<P>(
       waitFor("the bus is not reachable", () => connectBus(address)),
       startTracing(collector, { process: name, replica: settings.replica, env: process.env, log, registry }),
     ]);
-    const onTrouble = (reason: string | undefined) => readiness.reportConnection(reason);
-    void watchConnection({ bus, address, log, onTrouble });
+    const onProblem = (reason: string | undefined) => readiness.reportConnection(reason);
+    void watchConnection({ bus, address, log, onProblem });
     log.info("connected");
     const context = { bus, address, log, registry, ...partner.given };
     const running = await waitFor("not started", () => start(context));

@@ -4,28 +4,28 @@
 const atLeast: readonly string[] = ["max_age", "duplicate_window"];
 
 /**
- * Whether `found` has every setting of `wanted`; a setting that the server omits has its zero value. Settings that are not
- * in `wanted` belong to the operator: replicas, placement, `max_bytes`, compression.
+ * Whether `found` has every setting of `desired`; a setting that the server omits has its zero value. Settings that are not
+ * in `desired` belong to the operator: replicas, placement, `max_bytes`, compression.
  */
-export function covers(found: object, wanted: object): boolean {
+export function isInPlace(found: object, desired: object): boolean {
   const values = found as Record<string, unknown>;
-  return Object.entries(wanted).every(([name, value]) => {
+  return Object.entries(desired).every(([name, value]) => {
     const there = values[name] ?? zeroOf(value);
-    if (name === "metadata") return covers(there as object, value as object);
+    if (name === "metadata") return isInPlace(there as object, value as object);
     if (isLonger(name, there, value)) return true;
     return JSON.stringify(there) === JSON.stringify(value);
   });
 }
 
-/** `wanted` without the settings for which an operator has set a longer limit in `found`. */
-export function withoutLonger<T extends object>(found: object, wanted: T): Partial<T> {
+/** `desired` without the settings for which an operator has set a longer limit in `found`. */
+export function withoutLonger<T extends object>(found: object, desired: T): Partial<T> {
   const values = found as Record<string, unknown>;
-  const kept = Object.entries(wanted).filter(([name, value]) => !isLonger(name, values[name] ?? 0, value));
+  const kept = Object.entries(desired).filter(([name, value]) => !isLonger(name, values[name] ?? 0, value));
   return Object.fromEntries(kept) as Partial<T>;
 }
 
-const isLonger = (name: string, found: unknown, wanted: unknown): boolean =>
-  atLeast.includes(name) && wanted !== 0 && (found === 0 || Number(found) > Number(wanted));
+const isLonger = (name: string, found: unknown, desired: unknown): boolean =>
+  atLeast.includes(name) && desired !== 0 && (found === 0 || Number(found) > Number(desired));
 
 const zeroOf = (value: unknown): unknown => {
   if (Array.isArray(value)) return [];

@@ -12,7 +12,7 @@ import {
   type StreamConfig,
 } from "@nats-io/jetstream";
 import { violationIn } from "../nats/permissionerror.ts";
-import { covers, withoutLonger } from "./drift.ts";
+import { isInPlace, withoutLonger } from "./drift.ts";
 import { asBegun, replaceConsumer } from "./recreate.ts";
 import {
   isMigrated,
@@ -44,7 +44,7 @@ export interface Ensuring {
 }
 
 /** Creates or updates a stream or consumer. Throws {@link TopologyError} if the server or this user's permissions prevent it. */
-export async function mend(
+export async function changeTopology(
   user: string,
   thing: string,
   found: "none" | "another configuration" | "a pause",
@@ -121,7 +121,7 @@ export async function streamChange(
     // Two processes may both find it missing; an identical create succeeds twice.
     const add = (config: Stream) => jsm.streams.add(config as StreamConfig);
     const created = { ...wanted, metadata: { ...wanted.metadata, ...metadataOfNew?.(stream) } };
-    const make = () => mend(user, thing, "none", () => limited(created, add, onUnlimited));
+    const make = () => changeTopology(user, thing, "none", () => limited(created, add, onUnlimited));
     return { stream, missing: true, make };
   }
   // The first bridge of a version sets the limit. Later changes by an operator stay, and a stream that could not get a limit stays unlimited.
@@ -129,14 +129,15 @@ export async function streamChange(
   const relied =
     max_bytes !== undefined && isOlder && found.max_bytes < 0 ? { ...always, max_bytes } : always;
   if (max_bytes !== undefined && !isOlder && found.max_bytes < 0) onUnlimited?.(stream);
-  if (isNewer(thing, found.metadata, plan) || covers(found, relied)) return undefined;
+  if (isNewer(thing, found.metadata, plan) || isInPlace(found, relied)) return undefined;
   const update: Stream = {
     ...withoutLonger(found, relied),
     ...{ name: stream, subjects: declared.subjects },
     metadata: mergedMetadata(found.metadata, wanted.metadata),
   };
   const change = (config: Stream) => jsm.streams.update(stream, config);
-  const make = () => mend(user, thing, "another configuration", () => limited(update, change, onUnlimited));
+  const make = () =>
+    changeTopology(user, thing, "another configuration", () => limited(update, change, onUnlimited));
   return { stream, missing: false, make };
 }
 
@@ -188,10 +189,11 @@ export async function ensureConsumer(
   } catch (error) {
     if (!notFound(error)) throw error;
     const create = async () => jsm.consumers.add(stream, await asBegun(jsm, stream, wanted));
-    return mend(user, thing, "none", create);
+    return changeTopology(user, thing, "none", create);
   }
   const { config } = found;
-  if (isPausedByOthers(found)) await mend(user, thing, "a pause", () => jsm.consumers.resume(stream, name));
+  if (isPausedByOthers(found))
+    await changeTopology(user, thing, "a pause", () => jsm.consumers.resume(stream, name));
   if (isNewer(thing, config.metadata, plan)) return assertOwned(thing, config, declared);
   // A single filter is reported in the singular field.
   const filter_subjects = config.filter_subjects ?? (config.filter_subject ? [config.filter_subject] : []);
@@ -200,13 +202,13 @@ export async function ensureConsumer(
   const { deliver_policy: _first, ...later } = wanted;
   // A recreated consumer continues at its position, whatever the declared start.
   const relied = config.deliver_policy === DeliverPolicy.StartSequence ? later : wanted;
-  if (covers({ ...config, filter_subjects }, relied)) return;
+  if (isInPlace({ ...config, filter_subjects }, relied)) return;
   const metadata = mergedMetadata(config.metadata, wanted.metadata);
   const change = () =>
     isMigrated(plan, versionIn(config.metadata).version, stream)
       ? replaceConsumer(jsm, stream, found, { ...wanted, metadata })
       : jsm.consumers.update(stream, name, { ...relied, metadata });
-  await mend(user, thing, "another configuration", change);
+  await changeTopology(user, thing, "another configuration", change);
 }
 
 /** The platform pauses a consumer for at most one AckWait. Workers cannot detect a longer pause: the server answers as if there were no messages. */

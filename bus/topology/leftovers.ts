@@ -1,7 +1,7 @@
 /** Consumers, streams, and messages of functions that were removed or that have other subscriptions now. */
 import type { ConsumerInfo, JetStreamManager, StreamInfo } from "@nats-io/jetstream";
 import { indexes, type QueueScope, streams, token, work } from "../subjects.ts";
-import { functionConsumers, type Interest } from "../topology.ts";
+import { type FunctionSubscription, functionConsumers } from "../topology.ts";
 
 /** A consumer that no function uses, or a stream of a removed function. */
 export interface Leftover {
@@ -18,7 +18,7 @@ export interface Leftover {
 
 /** Options of {@link leftovers}. */
 export interface LeftoverOptions {
-  readonly interests: readonly Interest[];
+  readonly subscriptions: readonly FunctionSubscription[];
   readonly cluster: string;
   /** A leftover used within this time was used recently. Milliseconds. */
   readonly latelyMillis: number;
@@ -33,15 +33,15 @@ const isRecords = (stream: string): boolean => stream.startsWith("ACTIVITY_");
 /** Finds leftovers, consumers before their streams. */
 export async function leftovers(
   jsm: JetStreamManager,
-  { interests, cluster, latelyMillis, force }: LeftoverOptions,
+  { subscriptions, cluster, latelyMillis, force }: LeftoverOptions,
 ): Promise<Leftover[]> {
   const declared = new Set(
-    interests
+    subscriptions
       // Neither setting is part of a name.
-      .flatMap((interest) => functionConsumers(interest, { replicas: 1, ackWaitMillis: 1000 }))
+      .flatMap((subscription) => functionConsumers(subscription, { replicas: 1, ackWaitMillis: 1000 }))
       .map(([stream, { durable_name }]) => `${stream} ${durable_name}`),
   );
-  const functions = new Set(interests.map(({ scope }) => scope.fn));
+  const functions = new Set(subscriptions.map(({ scope }) => scope.fn));
   const inCluster = new RegExp(`^[a-z][a-z0-9-]*_${token(cluster)}(_[0-9a-f]{8})?$`);
   const isOurs = (stream: string, consumer: string): boolean =>
     ofFunction.test(stream)

@@ -10,7 +10,7 @@ import { haveSameDefinition } from "../kube/samekind.ts";
 import type { Find, IndexValues } from "../objects/indexes.ts";
 import type { Cause } from "../queue/request.ts";
 import { functionNamePattern, type ObjectKey } from "../subjects.ts";
-import type { Interest } from "../topology.ts";
+import type { FunctionSubscription } from "../topology.ts";
 import type { Webhook } from "../webhooks/received.ts";
 
 /** The result of a successful reconcile. Without it, the next reconcile runs when something changes. */
@@ -284,11 +284,13 @@ const coversSecrets = ({ apiGroups, resources }: PolicyRule): boolean =>
   resources.some((resource) => ["secrets", "*"].includes(resource));
 
 /** Streams and consumers that functions need in a cluster. */
-export const interestsOf = (functions: readonly ReconcileFunction[], cluster: string): Interest[] =>
-  functions.map((fn) => interestOf(fn, cluster));
+export const subscriptionsOf = (
+  functions: readonly ReconcileFunction[],
+  cluster: string,
+): FunctionSubscription[] => functions.map((fn) => subscriptionOf(fn, cluster));
 
 /** Streams and consumers that one function needs in a cluster. */
-export const interestOf = (fn: ReconcileFunction, cluster: string): Interest => ({
+export const subscriptionOf = (fn: ReconcileFunction, cluster: string): FunctionSubscription => ({
   scope: { fn: fn.name, cluster },
   kinds: kindsOf(fn),
   ...(fn.ownsListed && { ownsListed: true }),
@@ -344,6 +346,6 @@ export const bridgeNeeds = (functions: readonly ReconcileFunction[], cluster: st
     kinds: kinds.filter((kind, at) => kinds.indexOf(kind) === at),
     lists: functions.flatMap(listOf),
     annotations: new Set(functions.flatMap(({ annotations }) => annotations)),
-    interests: interestsOf(functions, cluster),
+    subscriptions: subscriptionsOf(functions, cluster),
   };
 };

@@ -36,7 +36,7 @@ import { type BrakeLimits, brake, defaultBrake } from "./brake.ts";
 import { type Echoes, openEchoes } from "./echoes.ts";
 import { defaultRetries, type RetryLimits } from "./failures.ts";
 import { readLive } from "./firstread.ts";
-import { interestOf, type ReconcileFunction } from "./function.ts";
+import { type ReconcileFunction, subscriptionOf } from "./function.ts";
 import type { WorkerMetrics } from "./metrics.ts";
 import type { Ownership } from "./ownership.ts";
 import { ownWrites } from "./ownwrites.ts";
@@ -255,7 +255,7 @@ export class FunctionWorker {
       ...{ fn, queue, echoes, indexes, clock, metrics, log, deadline: this.#deadline() },
       live: (kind, key) => readLive(client, kind, key, this.#stopping.signal),
     });
-    const router = consumers.router(interestOf(fn, cluster));
+    const router = consumers.router(subscriptionOf(fn, cluster));
     const events = this.#pull(streams.objects, router, routerSlots, route.change);
     if (Object.keys(fn.webhooks).length === 0) return [events];
     return [

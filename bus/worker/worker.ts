@@ -8,7 +8,7 @@ import { startProcessClock } from "../process/clock.ts";
 import { consumers, workStream } from "../subjects.ts";
 import { ensureFunctions } from "../topology.ts";
 import { shareOrigins } from "../tracing/origins.ts";
-import { interestsOf, type ReconcileFunction } from "./function.ts";
+import { type ReconcileFunction, subscriptionsOf } from "./function.ts";
 import { FunctionWorker, type FunctionWorkerOptions } from "./functionworker.ts";
 import { debuggedWarning, type Keeper, keeperGone, startKeeper } from "./keeper.ts";
 import { workerMetrics } from "./metrics.ts";
@@ -36,7 +36,7 @@ export interface Worker {
  */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { bus, functions, cluster } = options;
-  await ensureFunctions(bus, options.busOptions, interestsOf(functions, cluster));
+  await ensureFunctions(bus, options.busOptions, subscriptionsOf(functions, cluster));
   const metrics = workerMetrics(options.registry);
   const [first] = functions;
   const unshare = first && shareOrigins(bus.nc, { fn: first.name, cluster });

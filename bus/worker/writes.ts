@@ -7,7 +7,7 @@ import { type ConditionUpdate, withConditions } from "../kube/conditions.ts";
 import { domain } from "../kube/domain.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../kube/errors.ts";
 import { apiVersionOf, type Kind } from "../kube/kind.ts";
-import { covers } from "../kube/matchesdesired.ts";
+import { matchesDesired } from "../kube/matchesdesired.ts";
 import {
   type Condition,
   controllerOf,
@@ -284,7 +284,7 @@ class Writer implements Writes {
     const options = { ...this.#options, force: "take-ownership" } as const;
     let over = found;
     for (let conflicts = 0; ; conflicts++) {
-      if (over && (covers(over, desired) || own.isOutcome(over, digest))) return over;
+      if (over && (matchesDesired(over, desired) || own.isOutcome(over, digest))) return over;
       this.#tools.assertOwned();
       try {
         const object = await client.apply(kind, withPrecondition(over, desired), options);

@@ -2,7 +2,7 @@
 import type { JetStreamManager } from "@nats-io/jetstream";
 import { aligned } from "../../bus/kube/table.ts";
 import { type Leftover, leftovers, removeLeftover } from "../../bus/topology/leftovers.ts";
-import { interestsOf } from "../../bus/worker/function.ts";
+import { subscriptionsOf } from "../../bus/worker/function.ts";
 import { functions } from "../../functions/index.ts";
 import { age } from "./age.ts";
 import { type BusSettings, withBus } from "./bus.ts";
@@ -21,9 +21,9 @@ export interface PruneOptions {
 export async function prune(settings: BusSettings, options: PruneOptions): Promise<void> {
   const { cluster } = settings;
   const { dryRun = false, force = false } = options;
-  const interests = interestsOf(functions, cluster);
+  const subscriptions = subscriptionsOf(functions, cluster);
   const found = await withBus(settings, async ({ jsm }) => {
-    const all = await leftovers(jsm, { interests, cluster, latelyMillis, force });
+    const all = await leftovers(jsm, { subscriptions, cluster, latelyMillis, force });
     if (!dryRun) await removeLeftovers(jsm, all);
     return all;
   });

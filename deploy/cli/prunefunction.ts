@@ -16,7 +16,7 @@ import {
   leftovers,
   removeMessages,
 } from "../../bus/topology/leftovers.ts";
-import { interestsOf } from "../../bus/worker/function.ts";
+import { subscriptionsOf } from "../../bus/worker/function.ts";
 import { functions } from "../../functions/index.ts";
 import { AbsentError, UsageError } from "../environment/errors.ts";
 import { type BusSettings, withBus } from "./bus.ts";
@@ -60,9 +60,9 @@ const pruneBus = (name: string, settings: FunctionSettings, options: PruneOption
   withBus(settings, async ({ jsm }) => {
     const { cluster } = settings;
     const { dryRun = false } = options;
-    const interests = interestsOf(functions, cluster);
+    const subscriptions = subscriptionsOf(functions, cluster);
     // The user says that the function does not return: check only for use, not for age or content.
-    const all = await leftovers(jsm, { interests, cluster, latelyMillis: 0, force: true });
+    const all = await leftovers(jsm, { subscriptions, cluster, latelyMillis: 0, force: true });
     const found = all.filter((one) => functionOf(one) === name);
     const used = found.find(({ kept }) => kept === "in use");
     if (used)

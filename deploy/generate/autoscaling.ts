@@ -2,7 +2,7 @@
 import { busAccount } from "../../bus/nats/identity.ts";
 import { consumersOf } from "../../bus/permissions.ts";
 import { workStream } from "../../bus/subjects.ts";
-import { interestsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
+import { type ReconcileFunction, subscriptionsOf } from "../../bus/worker/function.ts";
 import { labelsOf, workloadName } from "./rbac.ts";
 
 type Manifest = Record<string, unknown>;
@@ -55,7 +55,7 @@ export function scaledObject(
       // When a server of a cluster is down, KEDA may not find the leader of any consumer. Until it does, one worker, or as
       // many as already run, serve the function, even if there is nothing to do.
       fallback: { failureThreshold: failedPolls, replicas: 1, behavior: "currentReplicasIfHigher" },
-      triggers: interestsOf([fn], cluster)
+      triggers: subscriptionsOf([fn], cluster)
         .flatMap(consumersOf)
         .map(([stream, consumer]) => ({
           type: "nats-jetstream",

@@ -8,7 +8,7 @@ import {
 } from "../../bus/topology/streams.ts";
 import { currentPlan } from "../../bus/topology/version.ts";
 import { functionConsumers } from "../../bus/topology.ts";
-import { interestsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
+import { type ReconcileFunction, subscriptionsOf } from "../../bus/worker/function.ts";
 
 /** Streams and consumers by name, and the version of their topology. */
 export interface DeclaredTopology {
@@ -32,8 +32,8 @@ export function declaredTopology(
       [workStreamConfig, timersStreamConfig, activityStreamConfig].map((config) => config(name, options)),
     ),
   ];
-  const consumers = interestsOf(functions, cluster).flatMap((interest) =>
-    functionConsumers(interest, options),
+  const consumers = subscriptionsOf(functions, cluster).flatMap((subscription) =>
+    functionConsumers(subscription, options),
   );
   return {
     topology,

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { userOf } from "../../bus/nats/identity.ts";
 import { busRoles, type Role } from "../../bus/permissions.ts";
-import { interestsOf } from "../../bus/worker/function.ts";
+import { subscriptionsOf } from "../../bus/worker/function.ts";
 import type { NatsUser } from "../authorization.ts";
 
 /** Has all rights. For the process that started the platform. */
@@ -43,5 +43,5 @@ export function localUsers(roles: readonly Role[]): LocalUsers {
  */
 export async function shippedRoles(cluster = "default"): Promise<Role[]> {
   const { functions } = await import("../../functions/index.ts");
-  return busRoles(interestsOf(functions, cluster), cluster);
+  return busRoles(subscriptionsOf(functions, cluster), cluster);
 }

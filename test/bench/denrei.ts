@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { functionStatus, kindStatuses } from "../../bus/inspect/status.ts";
 import { consumers, streams } from "../../bus/subjects.ts";
-import { interestOf, type ReconcileFunction } from "../../bus/worker/function.ts";
+import { type ReconcileFunction, subscriptionOf } from "../../bus/worker/function.ts";
 import hikawa from "../../functions/zundoko/hikawa.ts";
 import { type Contender, pidOf, type Running, startProcess } from "./contender.ts";
 import type { BenchEnvironment } from "./environment.ts";
@@ -82,7 +82,7 @@ async function reasons({ bus }: BenchEnvironment, bridge: string): Promise<strin
     kindStatuses(bus, [hikawa as ReconcileFunction], cluster),
     bus.jsm.consumers.info(
       streams.objects,
-      consumers.router(interestOf(hikawa as ReconcileFunction, cluster)),
+      consumers.router(subscriptionOf(hikawa as ReconcileFunction, cluster)),
     ),
     functionStatus(bus, hikawa as ReconcileFunction, cluster),
   ]);

@@ -11,7 +11,6 @@ import type { BenchEnvironment } from "./environment.ts";
 import { measure, type Usage } from "./processes.ts";
 import {
   busOptions,
-  interest,
   type Made,
   Note,
   namespace,
@@ -20,6 +19,7 @@ import {
   orderSubject,
   type QueueMode,
   scope,
+  subscription,
   type Times,
   timesSubject,
 } from "./queueplan.ts";
@@ -59,7 +59,7 @@ export async function queueSeries(
   { requests, rounds }: { readonly requests: number; readonly rounds: number },
 ): Promise<QueueSeries[]> {
   await arena.clearBus();
-  await ensureTopology(arena.bus, busOptions, [interest]);
+  await ensureTopology(arena.bus, busOptions, [subscription]);
   if (mode === "runtime") await publishNotes(arena);
   const workers = await connectBus({ url: arena.platform.natsUrlFor(scope.fn), name: "denrei-bench" });
   const children = await Promise.all(

@@ -2,22 +2,25 @@
 import { z } from "zod";
 import { externalKind } from "../../bus/kube/kind.ts";
 import { inboxPrefixOf, userOf } from "../../bus/nats/identity.ts";
-import { type Role, together, workerRole } from "../../bus/permissions.ts";
+import { mergePermissions, type Role, workerRole } from "../../bus/permissions.ts";
 import type { QueueScope } from "../../bus/subjects.ts";
-import type { BusOptions, Interest } from "../../bus/topology.ts";
+import type { BusOptions, FunctionSubscription } from "../../bus/topology.ts";
 
 /** The measured queue. */
 export const scope: QueueScope = { fn: "bench", cluster: "default" };
 
 /** Its workers' subscription. */
-export const interest: Interest = { scope, kinds: [{ group: "bench.denrei.dev", kind: "Note" }] };
+export const subscription: FunctionSubscription = {
+  scope,
+  kinds: [{ group: "bench.denrei.dev", kind: "Note" }],
+};
 
 /** Its workers' user: a function's, which also receives commands. */
 export const queueRole: Role = {
   name: scope.fn,
   account: "own",
-  permissions: together(
-    workerRole(scope.fn, [interest]).permissions,
+  permissions: mergePermissions(
+    workerRole(scope.fn, [subscription]).permissions,
     // The benchmark uses this user as well, because no other account reaches it.
     { publish: ["bench.>", `${inboxPrefixOf(userOf(scope.fn))}.>`], subscribe: ["bench.>"] },
   ),

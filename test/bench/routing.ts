@@ -9,7 +9,7 @@ import { ticketQueue } from "../../bus/queue/queue.ts";
 import { keyText, type QueueScope, workStream } from "../../bus/subjects.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import type { Webhook } from "../../bus/webhooks/received.ts";
-import { interestsOf } from "../../bus/worker/function.ts";
+import { subscriptionsOf } from "../../bus/worker/function.ts";
 import { keysOfWebhook, requestOfWebhook } from "../../bus/worker/router.ts";
 import { RemoteSync } from "../../functions/paas/kinds.ts";
 import remotesync from "../../functions/paas/remotesync.ts";
@@ -98,7 +98,7 @@ export async function routingRounds(
   sizes: RoutingSizes,
   say: (line: string) => void,
 ): Promise<RoutingRun[]> {
-  await ensureTopology(bus, { replicas: 1, ackWaitMillis: 10_000 }, interestsOf([remotesync], cluster));
+  await ensureTopology(bus, { replicas: 1, ackWaitMillis: 10_000 }, subscriptionsOf([remotesync], cluster));
   const indexes = openIndexes(bus, scope, remotesync.for, remotesync.indexes, objectStore(bus, cluster));
   const publisher = await openPublisher({
     bus,

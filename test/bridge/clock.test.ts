@@ -38,7 +38,7 @@ test.each([
     ...{ bus, registry, cluster: scope.cluster, replica: "bridge-1", kinds: [] },
     busOptions: { replicas: 1, ackWaitMillis: 10_000 },
     client: await clientOfNobody(),
-    interests: [{ scope, kinds: [] }],
+    subscriptions: [{ scope, kinds: [] }],
     log: pino({ level: "silent" }),
   });
   const sample = async (name: string) => (await registry.getSingleMetric(name)?.get())?.values[0]?.value;

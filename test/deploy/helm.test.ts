@@ -1,7 +1,7 @@
 /** The Helm chart renders to the objects of the kustomizations, with changes by values. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { consumersOf } from "../../bus/permissions.ts";
-import { interestsOf } from "../../bus/worker/function.ts";
+import { subscriptionsOf } from "../../bus/worker/function.ts";
 import { authorizationFile } from "../../deploy/generate/files.ts";
 import { operatorManifests } from "../../deploy/generate/monitoring/rules.ts";
 import { identity } from "../../deploy/helm/sources.ts";
@@ -224,10 +224,10 @@ test("a chart for another cluster differs only in its name, users, and KEDA trig
   expect(changed["ConfigMap denrei-settings: data.DENREI_CLUSTER"]).toBe("blue");
   const users = changed["ConfigMap nats-config: data.authorization.conf"];
   expect(users).toBe(authorizationFile(functions, "blue"));
-  for (const interest of interestsOf(functions, "blue")) {
-    const { spec } = scaledObjectOf(after ?? [], interest.scope.fn);
+  for (const subscription of subscriptionsOf(functions, "blue")) {
+    const { spec } = scaledObjectOf(after ?? [], subscription.scope.fn);
     expect(spec.triggers.map(({ metadata }) => [metadata.stream, metadata.consumer])).toEqual(
-      consumersOf(interest),
+      consumersOf(subscription),
     );
   }
 });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import { consumers, streams, timersStream, work } from "../../bus/subjects.ts";
-import { interestOf } from "../../bus/worker/function.ts";
+import { subscriptionOf } from "../../bus/worker/function.ts";
 import { functions } from "../../functions/index.ts";
 import hikawaFunction from "../../functions/zundoko/hikawa.ts";
 import hikawas from "../../functions/zundoko/hikawa.ts";
@@ -20,7 +20,7 @@ import { siteWith } from "./overlays.ts";
 import { activeTriggers } from "./triggers.ts";
 
 const scope = { fn: "hikawa", cluster: "default" };
-const events = `${streams.objects}/${consumers.router(interestOf(hikawaFunction, scope.cluster))}`;
+const events = `${streams.objects}/${consumers.router(subscriptionOf(hikawaFunction, scope.cluster))}`;
 const timers = `${timersStream(scope.fn)}/${consumers.relay(scope)}`;
 const hour = 3_600_000;
 const polling = { timeout: 60_000, interval: 100 };

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { readSettings } from "../../bus/config/config.ts";
 import { functionConsumers } from "../../bus/topology.ts";
-import { interestsOf } from "../../bus/worker/function.ts";
+import { subscriptionsOf } from "../../bus/worker/function.ts";
 import { createCertificateAuthority } from "../../deploy/local/pki.ts";
 import { functions } from "../../functions/index.ts";
 import { programs } from "../harness/programs.ts";
@@ -224,10 +224,10 @@ describe("components/keda", () => {
         .map(({ metadata }) => metadata.name)
         .sort(),
     );
-    for (const interest of interestsOf(functions, "default")) {
-      const { spec } = scaledObjectOf(objects, interest.scope.fn);
+    for (const subscription of subscriptionsOf(functions, "default")) {
+      const { spec } = scaledObjectOf(objects, subscription.scope.fn);
       expect(spec.minReplicaCount).toBe(0);
-      const consumers = functionConsumers(interest, { replicas: 3, ackWaitMillis: 30_000 });
+      const consumers = functionConsumers(subscription, { replicas: 3, ackWaitMillis: 30_000 });
       expect(spec.triggers.map(({ metadata }) => [metadata.stream, metadata.consumer])).toEqual(
         consumers.map(([stream, { durable_name }]) => [stream, durable_name]),
       );

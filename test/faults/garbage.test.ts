@@ -22,7 +22,7 @@ import {
   work,
   workStream,
 } from "../../bus/subjects.ts";
-import { interestOf } from "../../bus/worker/function.ts";
+import { subscriptionOf } from "../../bus/worker/function.ts";
 import { Note } from "../fixtures/functions/notes.ts";
 import shelves, { childText, Shelf } from "../fixtures/functions/shelves.ts";
 import { publishRaw } from "../fixtures/rawpublish.ts";
@@ -137,7 +137,7 @@ test("in OBJECTS it is logged and ignored on every form of subject", async () =>
     });
     await litter(next() < 0.4 ? pick(subjects) : own);
   }
-  await untilAnswered(streams.objects, consumers.router(interestOf(shelves, scope.cluster)));
+  await untilAnswered(streams.objects, consumers.router(subscriptionOf(shelves, scope.cluster)));
   // Some of it is among the children of this shelf.
   const note = await bridged.create("beside-garbage", { ownerReferences: [controllerReference(owner)] });
   const first = await bridged.environment.client.get(Note, at("good-before"));
@@ -315,7 +315,7 @@ test("headers that break a client library or look like server messages stop no c
     await publishRaw(natsUrl, work.ticket(scope, at(name)), head, "");
     await publishRaw(natsUrl, work.timerDue(scope, at(name)), head, "");
   }
-  await untilAnswered(streams.objects, consumers.router(interestOf(shelves, scope.cluster)));
+  await untilAnswered(streams.objects, consumers.router(subscriptionOf(shelves, scope.cluster)));
   await untilAnswered(workStream("shelves"), consumers.worker(scope));
   await untilAnswered(timersStream("shelves"), consumers.relay(scope));
   await expectGoodService("headers");

@@ -8,7 +8,7 @@ import type { Stored } from "../../bus/kube/object.ts";
 import type { Bus } from "../../bus/nats/connect.ts";
 import { objectStore } from "../../bus/objects/store.ts";
 import { consumers, streams, timersStream, workStream } from "../../bus/subjects.ts";
-import { interestOf, kindsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
+import { kindsOf, type ReconcileFunction, subscriptionOf } from "../../bus/worker/function.ts";
 import { poll } from "../../deploy/local/run/poll.ts";
 import { existing } from "./agreement.ts";
 
@@ -41,7 +41,7 @@ export function untilQuiet({ bus, client, functions, watched }: QuietOptions): P
     const scope = { fn: fn.name, cluster };
     const marks = bus.jsm.streams.info(timersStream(fn.name), { subjects_filter: "marks.>" });
     return sum([
-      await left(streams.objects, consumers.router(interestOf(fn, cluster))),
+      await left(streams.objects, consumers.router(subscriptionOf(fn, cluster))),
       Object.keys(fn.webhooks).length === 0 ? 0 : await left(streams.webhooks, consumers.webhooks(scope)),
       Object.keys((await marks).state.subjects ?? {}).length,
       // Last, because the others turn into it.

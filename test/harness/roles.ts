@@ -1,6 +1,6 @@
 /** Bus users for tests: the roles of the shipped functions and of test functions. */
-import { busRoles, type Role, together } from "../../bus/permissions.ts";
-import { interestsOf, type ReconcileFunction } from "../../bus/worker/function.ts";
+import { busRoles, mergePermissions, type Role } from "../../bus/permissions.ts";
+import { type ReconcileFunction, subscriptionsOf } from "../../bus/worker/function.ts";
 import { functions } from "../../functions/index.ts";
 import branches from "../fixtures/functions/branches.ts";
 import census from "../fixtures/functions/census.ts";
@@ -37,10 +37,10 @@ const clusters = ["default", "elsewhere", "late"];
 
 /** The roles, each with its rights in all of the clusters. */
 export function testRoles(): Role[] {
-  const all = clusters.flatMap((cluster) => busRoles(interestsOf(testFunctions, cluster), cluster));
+  const all = clusters.flatMap((cluster) => busRoles(subscriptionsOf(testFunctions, cluster), cluster));
   return [...Map.groupBy(all, ({ name }) => name)].map(([name, roles]) => ({
     name,
     account: roles.some(({ account }) => account === "bus") ? "bus" : "own",
-    permissions: together(...roles.flatMap(({ permissions }) => permissions ?? [])),
+    permissions: mergePermissions(...roles.flatMap(({ permissions }) => permissions ?? [])),
   }));
 }

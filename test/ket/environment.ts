@@ -1,7 +1,7 @@
 /** The cluster and the bus of a run. */
 
 import type { BusAddress } from "../../bus/nats/connect.ts";
-import type { Interest } from "../../bus/topology.ts";
+import type { FunctionSubscription } from "../../bus/topology.ts";
 import type { ReconcileFunction } from "../../bus/worker/function.ts";
 import type { LocalNats } from "../../deploy/local/index.ts";
 import { expectOptionsOf } from "./kindoptions.ts";
@@ -11,7 +11,7 @@ import type { KetOptions, KindCluster } from "./options.ts";
 export interface KetEnvironmentOptions {
   readonly options: KetOptions;
   readonly functions: readonly ReconcileFunction[];
-  readonly interests: readonly Interest[];
+  readonly subscriptions: readonly FunctionSubscription[];
   readonly crds: readonly Record<string, unknown>[];
 }
 

@@ -19,12 +19,12 @@ export class ContextRefusedError extends Error {
 export async function existingEnvironment({
   options,
   functions,
-  interests,
+  subscriptions,
   crds,
 }: KetEnvironmentOptions): Promise<KetEnvironment> {
   const kubeconfig = await allowedConfig(options);
   if (!options.allowClusterScoped) expectNamespaced(functions);
-  const platform = await startLocalNats({ roles: busRoles(interests, "default") });
+  const platform = await startLocalNats({ roles: busRoles(subscriptions, "default") });
   try {
     // A copy with that context only: the user may switch contexts while the tests run.
     const kubeconfigPath = join(platform.directory, "kubeconfig");

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { Stored } from "../../bus/kube/object.ts";
 import { connectBus } from "../../bus/nats/connect.ts";
 import { connectCluster } from "../../bus/process/cluster.ts";
-import { interestsOf } from "../../bus/worker/function.ts";
+import { subscriptionsOf } from "../../bus/worker/function.ts";
 import { openCases } from "./cases.ts";
 import { crdsOf } from "./crds.ts";
 import { openKetEnvironment } from "./environment.ts";
@@ -37,8 +37,8 @@ export async function startKet(options: KetOptions = {}): Promise<Ket> {
   const namespace = options.namespace ?? `ket-${randomBytes(4).toString("hex")}`;
   // Closed in reverse order.
   await using starting = new AsyncDisposableStack();
-  const interests = interestsOf(functions, cluster);
-  const environment = await openKetEnvironment({ options, functions, interests, crds });
+  const subscriptions = subscriptionsOf(functions, cluster);
+  const environment = await openKetEnvironment({ options, functions, subscriptions, crds });
   starting.defer(environment.stop);
   const client = await connectCluster({ path: environment.kubeconfigPath });
   starting.defer(() => client.connection.close());

@@ -44,7 +44,7 @@ export async function kindEnvironment(options: KetEnvironmentOptions): Promise<K
   await using starting = new AsyncDisposableStack();
   const beside = plan.skaffold
     ? undefined
-    : await startLocalNats({ roles: busRoles(options.interests, "default") });
+    : await startLocalNats({ roles: busRoles(options.subscriptions, "default") });
   const processes = beside ?? (await startLocalProcesses());
   starting.defer(() => processes.stop());
   const kubeconfigPath = await createCluster(plan, programs.kind, processes, starting);

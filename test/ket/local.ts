@@ -7,14 +7,14 @@ import type { KetEnvironment, KetEnvironmentOptions } from "./environment.ts";
 
 /** Starts the embedded platform. CRDs come before the controllers, which start to collect garbage of later kinds only after a while. */
 export async function localEnvironment({
-  interests,
+  subscriptions,
   crds,
   options,
 }: KetEnvironmentOptions): Promise<KetEnvironment> {
   const platform = await startLocalPlatform({
     controllerManager: options.controllerManager,
     nodes: options.nodes,
-    roles: busRoles(interests, "default"),
+    roles: busRoles(subscriptions, "default"),
     async prepare(path) {
       const client = await connectCluster({ path });
       try {

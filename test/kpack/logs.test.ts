@@ -15,7 +15,7 @@ afterAll(() => environment?.stop());
 /** Opens a container's log. */
 async function open(namespace: string, pod: string, container: string, query = "") {
   const { connection } = environment.client;
-  const { dispatcher, headers } = await connection.way("watches");
+  const { dispatcher, headers } = await connection.credentials("watches");
   const path = resourcePath(Pod, namespace, pod, "log");
   return request(`${connection.server}${path}?container=${container}${query}`, { dispatcher, headers });
 }

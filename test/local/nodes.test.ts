@@ -188,7 +188,7 @@ test("the log of each container is a file, and can be read, limited, and followe
   await post(core, { ...pod("talker"), spec: { ...pod("talker").spec, ...first } });
   await expect.poll(async () => (await get(`${core}/talker`)).status.phase, waiting).toBe("Running");
   await appendFile(path, podLogLine("one\ntwo", new Date("2026-01-02T03:04:05.678Z")));
-  const { dispatcher, headers } = await client.connection.way("watches");
+  const { dispatcher, headers } = await client.connection.credentials("watches");
   const log = (query: string) =>
     request(`${client.connection.server}${core}/talker/log?${query}`, { dispatcher, headers });
   const read = async (query: string) => (await log(query)).body.text();

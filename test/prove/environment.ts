@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type Bus, connectBus } from "../../bus/nats/connect.ts";
-import { type Role, together, workerRole } from "../../bus/permissions.ts";
+import { mergePermissions, type Role, workerRole } from "../../bus/permissions.ts";
 import { type AddressedDeadLetter, deadLetters } from "../../bus/queue/deadletters.ts";
 import { untilAnswered } from "../../bus/queue/publish.ts";
 import { ticketQueue } from "../../bus/queue/queue.ts";
 import { consumers, type QueueScope, streams, timersStream, workStream } from "../../bus/subjects.ts";
-import { ensureTopology, type Interest } from "../../bus/topology.ts";
+import { ensureTopology, type FunctionSubscription } from "../../bus/topology.ts";
 import { type Child, startLocalNats } from "../../deploy/local/index.ts";
 import { publisherOf, stored } from "../harness/publish.ts";
 import { compiledBefore } from "../harness/start/quick.ts";
@@ -65,7 +65,7 @@ export interface TrialEnvironment {
 
 export const scope: QueueScope = { fn: itemsFunction, cluster: "test" };
 const program = fileURLToPath(new URL("./replica.ts", import.meta.url));
-export const interest: Interest = { scope, kinds: [Item] };
+export const subscription: FunctionSubscription = { scope, kinds: [Item] };
 const lookMillis = 100;
 /** Polls in a row that must be quiet: work moving from one process to the next can be missed by a single poll. */
 const quietLooks = 3;
@@ -86,7 +86,9 @@ export async function openTrialEnvironment(
   defer(() => bus.nc.close());
   const apiServer = await serveObjects(Item);
   defer(() => apiServer.close());
-  await ensureTopology(bus, { replicas: options.servers, ackWaitMillis: options.ackWaitMillis }, [interest]);
+  await ensureTopology(bus, { replicas: options.servers, ackWaitMillis: options.ackWaitMillis }, [
+    subscription,
+  ]);
   const publisher = await publisherOf(bus, Item);
   const changes = new Map<string, Change[]>();
   let version = 0;
@@ -95,7 +97,7 @@ export async function openTrialEnvironment(
   /** The work in progress by kind. A bus that is down because of a fault is not quiet. */
   async function underWay(): Promise<string[]> {
     const [router, work, timers] = await Promise.all([
-      bus.jsm.consumers.info(streams.objects, consumers.router(interest)),
+      bus.jsm.consumers.info(streams.objects, consumers.router(subscription)),
       bus.jsm.streams.info(workStream(scope.fn)),
       bus.jsm.streams.info(timersStream(scope.fn)),
     ]);
@@ -218,8 +220,11 @@ async function messagesIn(bus: Bus, stream: string): Promise<string[]> {
 
 /** Workers have the permissions of their function, and of one bucket for the effects of due items. */
 function workersRole(): Role {
-  const { permissions, ...role } = workerRole(scope.fn, [interest]);
-  return { ...role, permissions: together(permissions, { publish: [dueSubject("*")], subscribe: [] }) };
+  const { permissions, ...role } = workerRole(scope.fn, [subscription]);
+  return {
+    ...role,
+    permissions: mergePermissions(permissions, { publish: [dueSubject("*")], subscribe: [] }),
+  };
 }
 
 async function single() {

@@ -21,8 +21,8 @@ const patient = (replica: string): TicketQueue => ticketQueue(bus, scope, { repl
 beforeAll(async () => {
   local = await startLocalBus();
   bus = local.bus;
-  const interest = { scope, kinds: [{ group: "", kind: "Secret" }] };
-  await ensureTopology(bus, { replicas: 1, ackWaitMillis: 3000 }, [interest]);
+  const subscription = { scope, kinds: [{ group: "", kind: "Secret" }] };
+  await ensureTopology(bus, { replicas: 1, ackWaitMillis: 3000 }, [subscription]);
   queue = ticketQueue(bus, scope, { replica: "replica-1" });
 });
 afterAll(() => local?.stop());

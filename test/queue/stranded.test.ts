@@ -36,8 +36,8 @@ const named = (name: string): ObjectKey => ({ namespace: "default", name });
 /** A function's queue on streams of its own. */
 async function queueOf(fn: string): Promise<TicketQueue> {
   const scope = { fn, cluster };
-  const interest = { scope, kinds: [{ group: "", kind: "Secret" }] };
-  await ensureTopology(bus, { replicas: 1, ackWaitMillis: 3000 }, [interest]);
+  const subscription = { scope, kinds: [{ group: "", kind: "Secret" }] };
+  await ensureTopology(bus, { replicas: 1, ackWaitMillis: 3000 }, [subscription]);
   return ticketQueue(bus, scope, { replica: "replica-1", markMillis: 100 });
 }
 

@@ -9,17 +9,17 @@ import { newRequest } from "../../bus/queue/request.ts";
 import { consumers, parseKeySubject, workStream } from "../../bus/subjects.ts";
 import { ensureTopology } from "../../bus/topology.ts";
 import { inOneAccount } from "../../deploy/authorization.ts";
-import { cluster, interests, mine, openParties, options } from "./parties.ts";
+import { cluster, mine, openParties, options, subscriptions } from "./parties.ts";
 
 test("requests made before the move are reconciled after it", async () => {
   const folder = await mkdtemp(join(tmpdir(), "denrei-accounts-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const own = busRoles(interests, cluster);
+  const own = busRoles(subscriptions, cluster);
   const done: string[] = [];
   for (const [at, roles] of [own, inOneAccount(own), own].entries()) {
     const parties = await openParties(roles, { folder });
     try {
-      await ensureTopology(parties.of("bridge"), options, interests);
+      await ensureTopology(parties.of("bridge"), options, subscriptions);
       const bus = parties.of(mine.fn);
       const workers = await bus.js.consumers.get(workStream(mine.fn), consumers.worker(mine));
       const ticket = at === 0 ? null : await workers.next({ expires: 60_000 });

@@ -3,7 +3,7 @@
 import { externalKind } from "../../bus/kube/kind.ts";
 import { type Bus, connectBus } from "../../bus/nats/connect.ts";
 import { busRoles, type Role } from "../../bus/permissions.ts";
-import type { Interest } from "../../bus/topology.ts";
+import type { FunctionSubscription } from "../../bus/topology.ts";
 import { type NatsStorage, startLocalNats } from "../../deploy/local/index.ts";
 import { programs } from "../harness/programs.ts";
 
@@ -19,7 +19,7 @@ export const kind = externalKind({
 export const mine = { fn: "mine", cluster };
 export const theirs = { fn: "theirs", cluster };
 /** Only this one receives webhooks and has an index. */
-export const interests: readonly Interest[] = [
+export const subscriptions: readonly FunctionSubscription[] = [
   { scope: mine, kinds: [kind], webhooks: [{ provider: "github", event: "push" }], indexes: ["repository"] },
   { scope: theirs, kinds: [kind] },
 ];
@@ -44,7 +44,7 @@ export interface Parties {
 
 /** Starts the server and connects. */
 export async function openParties(
-  roles: readonly Role[] = busRoles(interests, cluster),
+  roles: readonly Role[] = busRoles(subscriptions, cluster),
   storage?: NatsStorage,
 ): Promise<Parties> {
   const local = await startLocalNats({ roles, storage });

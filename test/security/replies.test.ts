@@ -11,7 +11,6 @@ import { ensureTopology } from "../../bus/topology.ts";
 import { inOneAccount, maxConnections } from "../../deploy/authorization.ts";
 import {
   cluster,
-  interests,
   key,
   mine,
   objectOfBridge,
@@ -19,6 +18,7 @@ import {
   options,
   type Parties,
   refusesPublish,
+  subscriptions,
   theirs,
 } from "./parties.ts";
 
@@ -56,7 +56,7 @@ const bodies = [
 /** A stored message that is a request, an object, and a command at once. */
 const forged = JSON.stringify({ cause: { type: "replay" }, attempt: 0, config: { name: "WEBHOOKS" } });
 
-const own = busRoles(interests, cluster).filter(({ account }) => account === "own");
+const own = busRoles(subscriptions, cluster).filter(({ account }) => account === "own");
 
 /** A subject that matches this pattern. */
 const matching = (subject: string): string => subject.replaceAll("*", "x").replace(/>$/, "a.b");
@@ -67,7 +67,7 @@ let arrived: string[] = [];
 
 beforeAll(async () => {
   parties = await openParties();
-  await ensureTopology(parties.of("bridge"), options, interests);
+  await ensureTopology(parties.of("bridge"), options, subscriptions);
   for (const subject of targets)
     parties.admin.nc.subscribe(subject, { callback: () => void arrived.push(subject) });
 });
@@ -133,9 +133,9 @@ test("a role that opens too many connections does not exclude other roles", asyn
 });
 
 test("with all roles in one account, a function can forge another function's ticket that way", async () => {
-  const shared = await openParties(inOneAccount(busRoles(interests, cluster)));
+  const shared = await openParties(inOneAccount(busRoles(subscriptions, cluster)));
   onTestFinished(() => shared.stop());
-  await ensureTopology(shared.of("bridge"), options, interests);
+  await ensureTopology(shared.of("bridge"), options, subscriptions);
   const tickets: string[] = [];
   shared.admin.nc.subscribe(work.ticket(theirs, key), {
     callback: (_error, message) => void tickets.push(message.string()),

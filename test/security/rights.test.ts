@@ -16,7 +16,6 @@ import { consumers, streams, timersStream, work, workStream } from "../../bus/su
 import { ensureTopology } from "../../bus/topology.ts";
 import { publisherOf, stored } from "../harness/publish.ts";
 import {
-  interests,
   key,
   kind,
   mine,
@@ -24,6 +23,7 @@ import {
   openParties,
   options,
   type Parties,
+  subscriptions,
   theirs,
 } from "./parties.ts";
 
@@ -39,7 +39,7 @@ const letter = {
 let parties: Parties;
 beforeAll(async () => {
   parties = await openParties();
-  await ensureTopology(parties.of("bridge"), options, interests);
+  await ensureTopology(parties.of("bridge"), options, subscriptions);
 });
 afterAll(() => parties?.stop());
 

@@ -14,10 +14,14 @@ import {
   working,
   workStream,
 } from "../../bus/subjects.ts";
-import { ensureFunctions, ensureTopology, type Interest, TopologyError } from "../../bus/topology.ts";
+import {
+  ensureFunctions,
+  ensureTopology,
+  type FunctionSubscription,
+  TopologyError,
+} from "../../bus/topology.ts";
 import {
   cluster,
-  interests,
   key,
   kind,
   mine,
@@ -26,6 +30,7 @@ import {
   options,
   type Parties,
   refusesPublish,
+  subscriptions,
   theirs,
 } from "./parties.ts";
 
@@ -33,7 +38,7 @@ import {
 const streamNames = [
   ...Object.values(streams),
   "KV_BRIDGE",
-  ...interests.flatMap(({ scope: { fn } }) => [workStream(fn), timersStream(fn), activityStream(fn)]),
+  ...subscriptions.flatMap(({ scope: { fn } }) => [workStream(fn), timersStream(fn), activityStream(fn)]),
 ];
 
 let parties: Parties;
@@ -57,7 +62,7 @@ async function refusesSubscribe({ nc }: Bus, subject: string): Promise<boolean> 
 
 describe("before the bridge has created the streams", () => {
   test.for(["worker", "mine"])("%s reports the missing stream and its creator", async (role) => {
-    const error = await ensureFunctions(parties.of(role), options, interests.slice(0, 1)).catch(
+    const error = await ensureFunctions(parties.of(role), options, subscriptions.slice(0, 1)).catch(
       (caught: unknown) => caught,
     );
     expect(error).toBeInstanceOf(TopologyError);
@@ -68,16 +73,16 @@ describe("before the bridge has created the streams", () => {
   });
 
   test("the bridge creates all streams, and every function finds its own", async () => {
-    await ensureTopology(parties.of("bridge"), options, interests);
-    for (const interest of interests)
-      await ensureFunctions(parties.of(interest.scope.fn), options, [interest]);
-    await ensureFunctions(parties.of("worker"), options, interests);
+    await ensureTopology(parties.of("bridge"), options, subscriptions);
+    for (const subscription of subscriptions)
+      await ensureFunctions(parties.of(subscription.scope.fn), options, [subscription]);
+    await ensureFunctions(parties.of("worker"), options, subscriptions);
     expect((await parties.admin.jsm.streams.names().next()).sort()).toEqual([...streamNames].sort());
   });
 
   test("a worker that expects another configuration on the bus reports it and changes nothing", async () => {
     const other = { ...options, ackWaitMillis: 7000 };
-    await expect(ensureFunctions(parties.of("mine"), other, interests.slice(0, 1))).rejects.toThrow(
+    await expect(ensureFunctions(parties.of("mine"), other, subscriptions.slice(0, 1))).rejects.toThrow(
       /consumer test of WORK_mine.*another configuration/,
     );
     const { config } = await parties.admin.jsm.consumers.info(workStream("mine"), consumers.worker(mine));
@@ -115,8 +120,8 @@ const consumerVerbs = [
 
 /** Names of routers start like those of webhook consumers, and contain a hash of the subscription. */
 const routers = {
-  mine: consumers.router(interests[0] as Interest),
-  theirs: consumers.router(interests[1] as Interest),
+  mine: consumers.router(subscriptions[0] as FunctionSubscription),
+  theirs: consumers.router(subscriptions[1] as FunctionSubscription),
 };
 const consumerNames = ["x", "test", "mine_test", ...Object.values(routers)];
 

@@ -1,21 +1,21 @@
 /** A consumer of new messages that is deleted and created again receives the messages published in between. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { consumers, streams } from "../../bus/subjects.ts";
-import { ensureTopology, functionConsumers, type Interest } from "../../bus/topology.ts";
-import { interestOf } from "../../bus/worker/function.ts";
+import { ensureTopology, type FunctionSubscription, functionConsumers } from "../../bus/topology.ts";
+import { subscriptionOf } from "../../bus/worker/function.ts";
 import stickers from "../fixtures/functions/stickers.ts";
 import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
 
 const options = { replicas: 1, ackWaitMillis: 10_000 };
-const interest: Interest = interestOf(stickers, "default");
-const consumer = consumers.webhooks(interest.scope);
+const subscription: FunctionSubscription = subscriptionOf(stickers, "default");
+const consumer = consumers.webhooks(subscription.scope);
 let local: LocalBus;
 beforeEach(async () => {
   local = await startLocalBus();
 });
 afterEach(() => local?.stop());
 
-const ensure = () => ensureTopology(local.bus, options, [interest]);
+const ensure = () => ensureTopology(local.bus, options, [subscription]);
 const publish = (text: string) => local.bus.js.publish("webhooks.github.push.acme.web", text);
 
 async function next(): Promise<string | undefined> {
@@ -45,7 +45,7 @@ test("pending messages, and those published before the consumer is created again
 test("a consumer of an earlier version continues after its last acknowledged message", async () => {
   await ensureTopology(local.bus, options);
   const [, config] =
-    functionConsumers(interest, options).find(([stream]) => stream === streams.webhooks) ?? [];
+    functionConsumers(subscription, options).find(([stream]) => stream === streams.webhooks) ?? [];
   await local.bus.jsm.consumers.add(streams.webhooks, config ?? {});
   await publish("acknowledged");
   expect(await next()).toBe("acknowledged");
@@ -66,7 +66,9 @@ test("consumers of a recreated stream start with its first message", async () =>
       add: () => Promise.reject(new Error("killed")),
     }),
   });
-  await expect(ensureTopology({ ...local.bus, jsm: dying }, options, [interest])).rejects.toThrow("killed");
+  await expect(ensureTopology({ ...local.bus, jsm: dying }, options, [subscription])).rejects.toThrow(
+    "killed",
+  );
   await publish("first");
   await ensure();
   expect(await next()).toBe("first");

@@ -9,8 +9,8 @@ import {
   timersStream,
   workStream,
 } from "../../bus/subjects.ts";
-import { functionConsumers, type Interest } from "../../bus/topology.ts";
-import { interestOf } from "../../bus/worker/function.ts";
+import { type FunctionSubscription, functionConsumers } from "../../bus/topology.ts";
+import { subscriptionOf } from "../../bus/worker/function.ts";
 import hikawaFunction from "../../functions/zundoko/hikawa.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
 import { wordsVariable } from "../../functions/zundoko/words.ts";
@@ -22,11 +22,11 @@ import {
 import { hikawa, isFinished } from "../harness/song.ts";
 
 const options = { replicas: 1, ackWaitMillis: 10_000 };
-const interest: Interest = interestOf(hikawaFunction, "default");
+const subscription: FunctionSubscription = subscriptionOf(hikawaFunction, "default");
 const work = workStream("hikawa");
 const own = [workStream, timersStream, activityStream].map((streamOf) => streamOf("hikawa"));
 const everyStream = [...Object.values(streams), bridgeStream, ...own];
-const everyConsumer = functionConsumers(interest, options).map(
+const everyConsumer = functionConsumers(subscription, options).map(
   ([stream, { durable_name: name = "" }]) => [stream, name] as const,
 );
 

@@ -1,7 +1,7 @@
 /** Two versions of a function side by side, the newer with one more kind. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { consumers, kindSubjects, objectSubject, streams } from "../../bus/subjects.ts";
-import { ensureFunctions, ensureTopology, type Interest } from "../../bus/topology.ts";
+import { ensureFunctions, ensureTopology, type FunctionSubscription } from "../../bus/topology.ts";
 import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
 
 let local: LocalBus;
@@ -12,21 +12,21 @@ afterAll(() => local?.stop());
 
 const scope = { fn: "shelves", cluster: "default" };
 const [shelf, book] = ["Shelf", "Book"].map((kind) => ({ group: "g", kind })) as [
-  Interest["kinds"][number],
-  Interest["kinds"][number],
+  FunctionSubscription["kinds"][number],
+  FunctionSubscription["kinds"][number],
 ];
 const options = { replicas: 1, ackWaitMillis: 5000 };
-const older: Interest = { scope, kinds: [shelf] };
-const newer: Interest = { scope, kinds: [shelf, book] };
+const older: FunctionSubscription = { scope, kinds: [shelf] };
+const newer: FunctionSubscription = { scope, kinds: [shelf, book] };
 
-const consumer = (interest: Interest) =>
-  local.bus.js.consumers.get(streams.objects, consumers.router(interest));
-const publish = (kind: Interest["kinds"][number], name: string) =>
+const consumer = (subscription: FunctionSubscription) =>
+  local.bus.js.consumers.get(streams.objects, consumers.router(subscription));
+const publish = (kind: FunctionSubscription["kinds"][number], name: string) =>
   local.bus.js.publish(objectSubject("default", { ...kind, namespace: "n", owner: "", name }), name);
 
 /** The names of the next routed messages, and how many more are pending. */
-async function routed(interest: Interest, count: number): Promise<string[]> {
-  const router = await consumer(interest);
+async function routed(subscription: FunctionSubscription, count: number): Promise<string[]> {
+  const router = await consumer(subscription);
   const names: string[] = [];
   for await (const message of await router.fetch({ max_messages: count, expires: 60_000 })) {
     names.push(message.string());
@@ -59,13 +59,18 @@ test("the order of kinds and indexes does not affect the consumer's name", () =>
 });
 
 test("listed kinds extend the filters of the same consumer, and a process with fewer kinds keeps the filters", async () => {
-  const lister: Interest = { scope: { ...scope, fn: "lister" }, kinds: [shelf], ownsListed: true };
+  const lister: FunctionSubscription = {
+    scope: { ...scope, fn: "lister" },
+    kinds: [shelf],
+    ownsListed: true,
+  };
   const page = { group: "g", kind: "Page" };
   const filters = async () => {
     const { config } = await local.bus.jsm.consumers.info(streams.objects, consumers.router(lister));
     return [...(config.filter_subjects ?? [config.filter_subject])].sort();
   };
-  const subjects = (...kinds: Interest["kinds"]) => kinds.map((kind) => kindSubjects("default", kind)).sort();
+  const subjects = (...kinds: FunctionSubscription["kinds"]) =>
+    kinds.map((kind) => kindSubjects("default", kind)).sort();
   await ensureTopology(local.bus, options, [lister]);
   expect(await filters()).toEqual(subjects(shelf));
   await ensureTopology(local.bus, options, [{ ...lister, listed: [book] }]);

@@ -2,23 +2,23 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { activityStream, consumers, streams, timersStream, work, workStream } from "../../bus/subjects.ts";
 import { type Leftover, leftovers } from "../../bus/topology/leftovers.ts";
-import { ensureTopology, type Interest } from "../../bus/topology.ts";
-import { interestOf } from "../../bus/worker/function.ts";
+import { ensureTopology, type FunctionSubscription } from "../../bus/topology.ts";
+import { subscriptionOf } from "../../bus/worker/function.ts";
 import hikawa from "../../functions/zundoko/hikawa.ts";
 import { run } from "../cli/program.ts";
 import { type LocalBus, startLocalBus } from "../harness/localbus.ts";
 
 const cluster = "default";
 const options = { replicas: 1, ackWaitMillis: 5000 };
-const present = interestOf(hikawa, cluster);
-const gone: Interest = {
+const present = subscriptionOf(hikawa, cluster);
+const gone: FunctionSubscription = {
   scope: { fn: "gone", cluster },
   kinds: [{ group: "g", kind: "Thing" }],
   webhooks: [{ provider: "github", event: "push" }],
 };
-/** The interest of the previous version. */
-const former: Interest = { ...present, kinds: present.kinds.slice(0, 1) };
-const shared: Interest = { scope: { fn: "shared", cluster: "elsewhere" }, kinds: gone.kinds };
+/** The subscription of the previous version. */
+const former: FunctionSubscription = { ...present, kinds: present.kinds.slice(0, 1) };
+const shared: FunctionSubscription = { scope: { fn: "shared", cluster: "elsewhere" }, kinds: gone.kinds };
 
 let local: LocalBus;
 beforeAll(async () => {
@@ -28,11 +28,11 @@ beforeAll(async () => {
 afterAll(() => local?.stop());
 
 const find = (more: { force?: boolean; latelyMillis?: number } = {}) =>
-  leftovers(local.bus.jsm, { interests: [present], cluster, latelyMillis: 0, force: false, ...more });
+  leftovers(local.bus.jsm, { subscriptions: [present], cluster, latelyMillis: 0, force: false, ...more });
 const text = ({ stream, consumer, kept }: Leftover) =>
   [stream, consumer ?? "itself", kept ?? "may go"].join(", ");
 
-const router = (interest: Interest) => `OBJECTS, ${consumers.router(interest)}`;
+const router = (subscription: FunctionSubscription) => `OBJECTS, ${consumers.router(subscription)}`;
 const everything = (kept: string) => [
   `${router(former)}, ${kept}`,
   `${router(gone)}, ${kept}`,

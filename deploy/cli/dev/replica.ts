@@ -35,7 +35,7 @@ const functions = await load(names);
 const settings = readSettings([...processSettings, "namespaces", "watchSeconds"], {}, process.env);
 const busOptions = busOptionsOf(settings);
 const needs = bridgeNeeds(functions, settings.cluster);
-const { kinds, interests } = needs;
+const { kinds, subscriptions } = needs;
 
 try {
   if (role === "bridge") {
@@ -72,12 +72,12 @@ async function startDevWorker(context: ProcessContext): Promise<Running> {
     crds,
     bridge: digestOf([
       kinds.map(({ group, version, plural, scope, reach }) => ({ group, version, plural, scope, reach })),
-      interests.map((interest) => functionConsumers(interest, busOptions)),
+      subscriptions.map((subscription) => functionConsumers(subscription, busOptions)),
     ]),
   };
   context.log.info(declared, "declared");
   // The bridge makes this stream too, but here it starts after the workers.
-  if (interests.some(({ webhooks = [] }) => webhooks.length > 0))
+  if (subscriptions.some(({ webhooks = [] }) => webhooks.length > 0))
     await ensureWebhooks(context.bus, busOptions);
   const running = await startWorker({ ...context, ...settings, busOptions, functions });
   void allRequested.then(() =>

@@ -1,5 +1,5 @@
 /** Applies the build ServiceAccount and kpack's Image. */
-import { covers } from "../../../bus/kube/matchesdesired.ts";
+import { matchesDesired } from "../../../bus/kube/matchesdesired.ts";
 
 import { controllerOf, type Stored } from "../../../bus/kube/object.ts";
 import { ServiceAccount } from "../../../bus/kube/workloads.ts";
@@ -39,7 +39,10 @@ export async function applyImage(
   const ours = isOurs ? found : undefined;
   const plan = await planOf(sync, desired, ours, ctx);
   // Check first: kpack gives up permanently on a build that lacks a Secret.
-  if (!covers(found?.spec, plan.variants[plan.first]?.spec) || !isNoted(account, desiredAccount(sync)))
+  if (
+    !matchesDesired(found?.spec, plan.variants[plan.first]?.spec) ||
+    !isNoted(account, desiredAccount(sync))
+  )
     await checkSecrets(sync, ctx);
   await applyAccount(account, sync, ctx);
   return (

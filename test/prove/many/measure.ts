@@ -6,7 +6,7 @@ import { functionStatus } from "../../../bus/inspect/status.ts";
 import { kindText } from "../../../bus/kube/kind.ts";
 import { type Bus, connectBus } from "../../../bus/nats/connect.ts";
 import { bridgeBucket, consumers, streams } from "../../../bus/subjects.ts";
-import { interestOf, type ReconcileFunction } from "../../../bus/worker/function.ts";
+import { type ReconcileFunction, subscriptionOf } from "../../../bus/worker/function.ts";
 import { Hikawa } from "../../../functions/zundoko/kinds.ts";
 import { buildPeer, startGoReplica } from "../../bench/gopeer.ts";
 import { idleRssOf, rssOf } from "../../bench/processes.ts";
@@ -183,7 +183,7 @@ async function settled({ trial, bus }: Stage, objects: number): Promise<void> {
   for (const until = performance.now() + settleMillis; performance.now() < until; ) {
     const [entry, router, queue] = await Promise.all([
       kv.get(positionKey(cluster, Hikawa)),
-      bus.jsm.consumers.info(streams.objects, consumers.router(interestOf(onlooker, cluster))),
+      bus.jsm.consumers.info(streams.objects, consumers.router(subscriptionOf(onlooker, cluster))),
       functionStatus(bus, onlooker as ReconcileFunction, cluster),
     ]);
     const known = entry?.operation === "PUT" ? positionSchema.parse(entry.json()).objects : 0;

@@ -9,7 +9,7 @@ import {
   work,
   workStream,
 } from "../../../bus/subjects.ts";
-import { interest, openTrialEnvironment, scope, type TrialEnvironment } from "../environment.ts";
+import { openTrialEnvironment, scope, subscription, type TrialEnvironment } from "../environment.ts";
 import { anyOf, type Injected } from "../faults.ts";
 import { type Begun, now } from "../journal.ts";
 import { startLoad } from "../load.ts";
@@ -251,7 +251,7 @@ async function leftBehind({
   let routeMillis = Number.POSITIVE_INFINITY;
   for (let polls = 0; polls < 20; polls++) {
     const [router, relay] = await Promise.all([
-      info(streams.objects, consumers.router(interest)),
+      info(streams.objects, consumers.router(subscription)),
       info(timersStream(scope.fn), consumers.relay(scope)),
     ]);
     unanswered = Math.min(unanswered, router.num_ack_pending + relay.num_ack_pending);

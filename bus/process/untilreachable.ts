@@ -40,32 +40,38 @@ export const isPassing = (error: unknown): error is Error =>
   passing.some((type) => error instanceof type) ||
   (error instanceof Error && error.cause !== undefined && isPassing(error.cause));
 
-/** Options of {@link reach}. */
-export interface ReachOptions<T> {
+/** Options of {@link untilReachable}. */
+export interface UntilReachableOptions<T> {
   /** First part of the log message: `the bus is not reachable`. */
-  readonly trouble: string;
+  readonly problem: string;
   readonly attempt: () => Promise<T>;
   readonly log: Logger;
   readonly signal: AbortSignal;
   /** Called with the reason for the retries, for `/readyz`, and with undefined on success. */
-  readonly onTrouble: (reason: string | undefined) => void;
+  readonly onProblem: (reason: string | undefined) => void;
 }
 
 const backoff = { baseMillis: 200, capMillis: 10_000 };
 
 /** Retries until the attempt succeeds. Throws errors that a retry cannot fix, or the reason of `signal`. */
-export async function reach<T>({ trouble, attempt, log, signal, onTrouble }: ReachOptions<T>): Promise<T> {
+export async function untilReachable<T>({
+  problem,
+  attempt,
+  log,
+  signal,
+  onProblem,
+}: UntilReachableOptions<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     signal.throwIfAborted();
     try {
       const reached = await attempt();
-      if (tries > 1) log.info({ tries }, `no longer: ${trouble}`);
-      onTrouble(undefined);
+      if (tries > 1) log.info({ tries }, `no longer: ${problem}`);
+      onProblem(undefined);
       return reached;
     } catch (error) {
       if (!isPassing(error)) throw error;
-      const reason = redacted(`${trouble}: ${error.message}`);
-      onTrouble(reason);
+      const reason = redacted(`${problem}: ${error.message}`);
+      onProblem(reason);
       const full = Math.min(backoff.capMillis, backoff.baseMillis * 2 ** Math.min(tries - 1, 10));
       const pause = Math.round(full * (0.5 + Math.random() / 2));
       log.error({ tries, retryInMillis: pause }, reason);
