@@ -5,6 +5,7 @@ import type { Role } from "../../bus/permissions.ts";
 import { authorizationText } from "../../deploy/authorization.ts";
 import {
   type Child,
+  type ChildSpec,
   type LocalProcesses,
   obtainBinaries,
   startLocalProcesses,
@@ -20,8 +21,6 @@ export interface NatsCluster {
   readonly natsUrl: string;
   /** The same for the user of a role. */
   natsUrlFor(role: string): string;
-  /** Resolves when every running server has caught up with every stream. */
-  untilHealthy(signal: AbortSignal): Promise<void>;
 }
 
 const size = 3;
@@ -34,78 +33,75 @@ export async function startNatsCluster(signal: AbortSignal, roles: readonly Role
   const { users, urlFor } = localUsers(roles);
   try {
     return await withFreePorts(3 * size, async (ports) => {
-      const members = Array.from({ length: size }, (_, at) => ({
-        name: `nats-${at + 1}`,
-        port: ports[3 * at] ?? 0,
-        monitorPort: ports[3 * at + 1] ?? 0,
-        routePort: ports[3 * at + 2] ?? 0,
-      }));
-      const routes = members.map(({ routePort }) => `"nats://127.0.0.1:${routePort}"`).join(", ");
-      const healthy = async (monitorPort: number): Promise<void> => {
-        const answer = await fetch(`http://127.0.0.1:${monitorPort}/healthz`, {
-          signal: AbortSignal.timeout(2000),
-        });
-        if (!answer.ok) throw new Error(await answer.text());
+      const members = membersOn(ports);
+      const routes = members.map(({ routePort }) => `"nats://127.0.0.1:${routePort}"`);
+      const start = async (member: Member): Promise<Child> => {
+        const folder = join(processes.directory, member.name);
+        await mkdir(folder);
+        const config = join(folder, "nats.conf");
+        await writeFile(config, configOf(member, routes, folder, authorizationText(users)));
+        return processes.spawn(serverSpec(member, binary.path, config), signal);
       };
-      const servers = await Promise.all(
-        members.map(async ({ name, port, monitorPort, routePort }) => {
-          const folder = join(processes.directory, name);
-          await mkdir(folder);
-          const config = join(folder, "nats.conf");
-          await writeFile(
-            config,
-            [
-              `server_name: ${name}`,
-              `listen: "127.0.0.1:${port}"`,
-              `http: "127.0.0.1:${monitorPort}"`,
-              `jetstream { store_dir: ${JSON.stringify(join(folder, "data"))} }`,
-              `cluster { name: prove, listen: "127.0.0.1:${routePort}", routes: [${routes}] }`,
-              authorizationText(users),
-            ].join("\n"),
-          );
-          return processes.spawn(
-            {
-              name,
-              command: binary.path,
-              args: ["--config", config],
-              ready: () => healthy(monitorPort),
-              readyMillis: healthyMillis,
-              graceMillis: 2000,
-              closingSignal: "SIGKILL",
-            },
-            signal,
-          );
-        }),
-      );
+      const servers = await Promise.all(members.map(start));
       const url = members.map(({ port }) => `nats://127.0.0.1:${port}`).join(",");
       return {
         processes,
         servers,
         natsUrl: urlFor(adminRole.name, url),
         natsUrlFor: (role) => urlFor(role, url),
-        async untilHealthy(stopping) {
-          const until = performance.now() + healthyMillis;
-          for (const [at, { monitorPort, name }] of members.entries()) {
-            if (servers[at]?.pid === undefined) continue;
-            for (;;) {
-              stopping.throwIfAborted();
-              const trouble = await healthy(monitorPort).then(
-                () => undefined,
-                (error: unknown) => error,
-              );
-              if (trouble === undefined) break;
-              if (performance.now() > until)
-                throw new Error(
-                  `expected ${name} to catch up within ${healthyMillis} ms, found ${String(trouble)}`,
-                );
-              await new Promise((resolve) => setTimeout(resolve, 50));
-            }
-          }
-        },
       };
     });
   } catch (error) {
     await processes.stop();
     throw error;
   }
+}
+
+/** A server of the cluster. */
+interface Member {
+  readonly name: string;
+  readonly port: number;
+  readonly monitorPort: number;
+  readonly routePort: number;
+}
+
+const membersOn = (ports: readonly number[]): Member[] =>
+  Array.from({ length: size }, (_, at) => ({
+    name: `nats-${at + 1}`,
+    port: ports[3 * at] ?? 0,
+    monitorPort: ports[3 * at + 1] ?? 0,
+    routePort: ports[3 * at + 2] ?? 0,
+  }));
+
+const configOf = (
+  { name, port, monitorPort, routePort }: Member,
+  routes: readonly string[],
+  folder: string,
+  authorization: string,
+): string =>
+  [
+    `server_name: ${name}`,
+    `listen: "127.0.0.1:${port}"`,
+    `http: "127.0.0.1:${monitorPort}"`,
+    `jetstream { store_dir: ${JSON.stringify(join(folder, "data"))} }`,
+    `cluster { name: prove, listen: "127.0.0.1:${routePort}", routes: [${routes.join(", ")}] }`,
+    authorization,
+  ].join("\n");
+
+const serverSpec = ({ name, monitorPort }: Member, command: string, config: string): ChildSpec => ({
+  name,
+  command,
+  args: ["--config", config],
+  // A server is healthy once it has caught up with every stream.
+  ready: () => expectHealthy(monitorPort),
+  readyMillis: healthyMillis,
+  graceMillis: 2000,
+  closingSignal: "SIGKILL",
+});
+
+async function expectHealthy(monitorPort: number): Promise<void> {
+  const answer = await fetch(`http://127.0.0.1:${monitorPort}/healthz`, {
+    signal: AbortSignal.timeout(2000),
+  });
+  if (!answer.ok) throw new Error(await answer.text());
 }

@@ -88,8 +88,8 @@ export const namespaces: Scenario = {
 
 const secretOf = (namespace: string) => ({ namespace, name: "token" });
 
-const createSecret = ({ environment: kit }: OwnBridged, namespace: string) =>
-  kit.client.create(
+const createSecret = ({ environment }: OwnBridged, namespace: string) =>
+  environment.client.create(
     Secret,
     { apiVersion: "v1", kind: "Secret", metadata: secretOf(namespace) } as KubeObject,
     { fieldManager: "test" },
@@ -133,11 +133,11 @@ async function writesPerSecond({ trial, bridged }: Stage, millis: number): Promi
 
 /** Changes the Secret of every namespace; resolves with the seconds until the last change was published. */
 async function changeEach(stage: Stage, value: string): Promise<number> {
-  const { environment: kit, history } = stage.bridged;
+  const { environment, history } = stage.bridged;
   const before = history.of(Secret as Kind).length;
   const begun = performance.now();
   await inEach(stage, (namespace) =>
-    kit.client.mergePatch(
+    environment.client.mergePatch(
       Secret,
       secretOf(namespace),
       { metadata: { labels: { value } } },
