@@ -10,12 +10,15 @@ import type { StatusBody } from "../../bus/kube/errors.ts";
 import { type Kind, kindText } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
 
-/** Serves the objects of one kind. */
-export async function serveObjects(kind: Kind): Promise<{
+/** A running server. */
+export interface ObjectServer {
   readonly url: string;
   put(object: Stored): void;
   close(): Promise<void>;
-}> {
+}
+
+/** Serves the objects of one kind. */
+export async function serveObjects(kind: Kind): Promise<ObjectServer> {
   const objects = new Map<string, string>();
   const server = createServer((request, response) => {
     const found = request.method === "GET" ? objects.get(request.url ?? "") : undefined;

@@ -30,7 +30,7 @@ const slowMillis = 20;
 const tickMillis = 2;
 
 /** Changes keys until it is stopped. */
-export function startLoad(trial: Trial, ground: TrialEnvironment, { hotKeys }: LoadOptions): Load {
+export function startLoad(trial: Trial, environment: TrialEnvironment, { hotKeys }: LoadOptions): Load {
   const begun = now();
   let hot = 0;
   let once = 0;
@@ -41,8 +41,8 @@ export function startLoad(trial: Trial, ground: TrialEnvironment, { hotKeys }: L
   async function changeNext(): Promise<void> {
     const key = hot % hotKeys;
     hot++;
-    await ground.change(`hot-${key}`, key % slowEvery === 0 ? slowMillis : 0);
-    if (hot % hotPerOnce === 0) await ground.change(`once-${++once}`);
+    await environment.change(`hot-${key}`, key % slowEvery === 0 ? slowMillis : 0);
+    if (hot % hotPerOnce === 0) await environment.change(`once-${++once}`);
   }
 
   const done = (async () => {

@@ -128,7 +128,7 @@ const calmMillis = 4000;
 
 /** Creates Hikawas steadily, kills the operator's victim repeatedly, and observes each kill for `lookMillis`. */
 export async function watchKills(
-  ground: OperatorEnvironment,
+  environment: OperatorEnvironment,
   operator: Operator,
   {
     label,
@@ -136,10 +136,10 @@ export async function watchKills(
     lookMillis,
   }: { readonly label: string; readonly kills: number; readonly lookMillis: number },
 ): Promise<Seen> {
-  const { signal } = ground;
+  const { signal } = environment;
   const created = new Map<string, number>();
   const firstWords = new Map<string, number>();
-  const unwatch = await watchKind(ground, Zundoko, ({ metadata }, type) => {
+  const unwatch = await watchKind(environment, Zundoko, ({ metadata }, type) => {
     const name = metadata.name.replace(/-zundoko-\d+$/, "");
     if (type === "ADDED" && !firstWords.has(name)) firstWords.set(name, now());
   });
@@ -148,7 +148,7 @@ export async function watchKills(
     for (let at = 1; going; at++) {
       const name = `${label}-${String(at).padStart(5, "0")}`;
       created.set(name, now());
-      await createHikawa(ground, name, 0);
+      await createHikawa(environment, name, 0);
       await sleep(Math.max(0, createEveryMillis - (now() - (created.get(name) ?? 0))), undefined, { signal });
     }
   })();
@@ -171,7 +171,7 @@ export async function watchKills(
     going = false;
     await load;
     await until(
-      ground,
+      environment,
       () => [...created.keys()].every((name) => firstWords.has(name)),
       "every Hikawa to have its first word",
     );
@@ -197,7 +197,7 @@ export async function watchKills(
  * waits first.
  */
 export async function wordsAcrossKill(
-  ground: OperatorEnvironment,
+  environment: OperatorEnvironment,
   operator: Operator,
   options: {
     readonly label: string;
@@ -209,7 +209,7 @@ export async function wordsAcrossKill(
   const { label, count, intervalMillis, due } = options;
   const names = namesOf(label, count);
   const wordTimes = new Map<string, number[]>(names.map((name) => [name, []]));
-  const unwatch = await watchKind(ground, Zundoko, ({ metadata }, type) => {
+  const unwatch = await watchKind(environment, Zundoko, ({ metadata }, type) => {
     if (type === "ADDED") wordTimes.get(metadata.name.replace(/-zundoko-\d+$/, ""))?.push(now());
   });
   try {
@@ -217,18 +217,22 @@ export async function wordsAcrossKill(
     const created = new Map<string, number>();
     for (const name of names) {
       created.set(name, now());
-      await createHikawa(ground, name, intervalMillis);
+      await createHikawa(environment, name, intervalMillis);
     }
-    await sleep(begun + intervalMillis / 2 - now(), undefined, { signal: ground.signal });
+    await sleep(begun + intervalMillis / 2 - now(), undefined, { signal: environment.signal });
     await Promise.all(operator.parts.map((part) => part.stop("SIGKILL")));
     const [bus, ...others] = operator.parts;
     await bus?.start();
     await Promise.all(others.map((part) => part.start()));
     const wanted = due === "after create" ? 1 : 2;
-    await until(ground, () => [...wordTimes.values()].every((times) => times.length >= wanted), "every word");
+    await until(
+      environment,
+      () => [...wordTimes.values()].every((times) => times.length >= wanted),
+      "every word",
+    );
     // The next operator must not find them.
-    const path = resourcePath(Hikawa, ground.namespace);
-    await ground.client.request({ method: "DELETE", path, signal: ground.signal });
+    const path = resourcePath(Hikawa, environment.namespace);
+    await environment.client.request({ method: "DELETE", path, signal: environment.signal });
     return names.map((name) => {
       const times = wordTimes.get(name) ?? [];
       const since = due === "after create" ? (created.get(name) ?? 0) : (times[0] ?? 0);

@@ -10,6 +10,8 @@ import { claim } from "../../bus/bridge/lease.ts";
 import { defineKind } from "../../bus/kube/kind.ts";
 import { connectBus } from "../../bus/nats/connect.ts";
 import { publishUntilAnswered } from "../../bus/queue/publish.ts";
+import type { QueueScope } from "../../bus/subjects.ts";
+import type { Interest } from "../../bus/topology.ts";
 import { defineFunction } from "../../bus/worker/function.ts";
 import { startWorker } from "../../bus/worker/worker.ts";
 import { clientOf } from "../harness/clients.ts";
@@ -30,6 +32,12 @@ export const Item = defineKind({
 
 /** The function that reconciles items. */
 export const itemsFunction = "items";
+
+const cluster = "test";
+/** The queue of that function. */
+export const scope: QueueScope = { fn: itemsFunction, cluster };
+/** The subscription of that function. */
+export const interest: Interest = { scope, kinds: [Item] };
 
 /** Bucket of the effects of due items: one {@link DueEffect} per item. */
 export const dueBucket = "PROVE_DUE";
@@ -96,7 +104,7 @@ if (process.argv[1]?.endsWith("prove/replica.ts")) {
       ackWaitMillis: Number(env.PROVE_ACK_WAIT_MILLIS),
     },
     client: await clientOf(env.PROVE_API_URL),
-    cluster: "test",
+    cluster,
     replica,
     functions: [items],
     log,

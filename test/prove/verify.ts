@@ -16,16 +16,19 @@ export interface Record {
 }
 
 /** Reads the journals. */
-export const recordOf = async (ground: TrialEnvironment, faults: readonly Injected[]): Promise<Record> => ({
-  changes: ground.changes,
+export const recordOf = async (
+  environment: TrialEnvironment,
+  faults: readonly Injected[],
+): Promise<Record> => ({
+  changes: environment.changes,
   faults,
   letters: new Map(
-    (await ground.letters()).map(({ key, letter }) => [
+    (await environment.deadLetters()).map(({ key, letter }) => [
       key.name,
       `given up at ${letter.time} by ${letter.replica}: ${letter.reason}, ${letter.message}`,
     ]),
   ),
-  ...(await readJournals(ground.journals)),
+  ...(await readJournals(environment.journals)),
 });
 
 /** Checks that no two reconciles of a key with effects overlap. */

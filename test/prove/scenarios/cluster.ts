@@ -3,9 +3,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { streams, timersStream, workStream } from "../../../bus/subjects.ts";
 import type { Child } from "../../../deploy/local/index.ts";
 import { quantile } from "../../bench/statistics.ts";
-import { openTrialEnvironment, scope } from "../environment.ts";
+import { openTrialEnvironment } from "../environment.ts";
 import { describeFaults, type Fault, type Injected, startFaults } from "../faults.ts";
 import { type Effect, now } from "../journal.ts";
+import { scope } from "../replica.ts";
 import { bounded, figure, type Scenario } from "../scenario.ts";
 import { lastChangesSeen, noOverlap, recordOf } from "../verify.ts";
 
@@ -30,17 +31,17 @@ export const cluster: Scenario = {
     const { next, signal } = trial;
     const seconds = trial.scaled(240, 5);
     const downMillis = trial.scaled(8000, 1000);
-    const ground = await openTrialEnvironment(trial, {
+    const environment = await openTrialEnvironment(trial, {
       servers: 3,
       ackWaitMillis: trial.scaled(10_000, 3000),
     });
-    const replicas = await ground.workers(workers);
+    const replicas = await environment.workers(workers);
     /** Injected one after the other. */
     let turn = Math.floor(next() * 3);
     const nodeDown: Fault = {
       name: "kill -9 of a NATS server",
       async inject() {
-        const server = ground.servers[turn++ % 3] as Child;
+        const server = environment.servers[turn++ % 3] as Child;
         const from = now();
         await server.stop("SIGKILL");
         await sleep(downMillis, undefined, { signal });
@@ -57,7 +58,9 @@ export const cluster: Scenario = {
         for (const until = now() + patienceMillis; ; ) {
           const from = now();
           try {
-            await ground.bus.nc.request(`$JS.API.STREAM.LEADER.STEPDOWN.${stream}`, "", { timeout: 2000 });
+            await environment.bus.nc.request(`$JS.API.STREAM.LEADER.STEPDOWN.${stream}`, "", {
+              timeout: 2000,
+            });
             return { victim: stream, from };
           } catch (error) {
             // A stream without a leader does not answer.
@@ -88,16 +91,15 @@ export const cluster: Scenario = {
         // The last fault gets the full recovery limit under the same load.
         settling = now() + recoverySeconds * 1000;
       }
-      await ground.change(`key-${Math.floor(next() ** 2 * keys)}`, 2);
+      await environment.change(`key-${Math.floor(next() ** 2 * keys)}`, 2);
       const early = begun + (made * 1000) / perSecond - now();
       if (early > 0) await sleep(early);
       if (made % 10_000 === 0) trial.say(`${figure(made)} changes, ${faults?.injected.length ?? 0} faults`);
     }
-    await ground.published();
-    await ground.quiet();
+    await environment.untilQuiet();
     await Promise.all(replicas.map((replica) => replica.stop()));
     const injected = faults?.injected ?? [];
-    const record = await recordOf(ground, injected);
+    const record = await recordOf(environment, injected);
     const { before, slowest } = recovery(record.effects, injected, begun, begun + calmMillis, settling);
     return {
       injected: describeFaults(kinds, injected),
@@ -118,7 +120,7 @@ export const cluster: Scenario = {
         { what: "reconciles/s, undisturbed", found: figure(before) },
         {
           what: "stranded messages of killed servers, found and requested again",
-          found: figure(ground.stranded),
+          found: figure(environment.stranded),
         },
       ],
     };

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { timersStream } from "../../../bus/subjects.ts";
 import { quantile } from "../../bench/statistics.ts";
-import { openTrialEnvironment, scope, type TrialEnvironment } from "../environment.ts";
+import { openTrialEnvironment, type TrialEnvironment } from "../environment.ts";
 import { now, readJournals } from "../journal.ts";
 import {
   isTimeForOperators,
@@ -11,7 +11,7 @@ import {
   startOurs,
   wordsAcrossKill,
 } from "../operators.ts";
-import { type DueEffect, dueBucket } from "../replica.ts";
+import { type DueEffect, dueBucket, scope } from "../replica.ts";
 import { bounded, type Check, figure, type Scenario, type Trial } from "../scenario.ts";
 import { spreadText } from "../waits.ts";
 
@@ -48,13 +48,13 @@ export const delays: Scenario = {
   async run(trial) {
     const count = trial.scaled(10_000, 500);
     const outageMillis = trial.scaled(30_000, 4000);
-    const ground = await openTrialEnvironment(trial, {
+    const environment = await openTrialEnvironment(trial, {
       servers: 1,
       ackWaitMillis: trial.scaled(10_000, 3000),
     });
-    const bucket = await ground.bus.kvm.create(dueBucket);
-    const replicas = await ground.workers(workers);
-    const everything = [...replicas, ...ground.servers];
+    const bucket = await environment.bus.kvm.create(dueBucket);
+    const replicas = await environment.workers(workers);
+    const everything = [...replicas, ...environment.servers];
 
     const begin = Date.now();
     const kill = begin + trial.scaled(40_000, 4500);
@@ -66,23 +66,23 @@ export const delays: Scenario = {
     };
     const requests = draw(trial, plan, count);
     trial.say(`${figure(count)} requests`);
-    const asking = ask(trial, ground, requests, plan);
+    const asking = ask(trial, environment, requests, plan);
     asking.catch(() => undefined);
     await until(plan.kill, trial.signal);
-    const { state: waiting } = await ground.bus.jsm.streams.info(timersStream(scope.fn));
+    const { state: waiting } = await environment.bus.jsm.streams.info(timersStream(scope.fn));
     await Promise.all(everything.map((child) => child.stop("SIGKILL")));
     const killed = Date.now();
     trial.say("all workers and NATS are dead");
     await until(plan.restart, trial.signal);
-    for (const server of ground.servers) await server.start();
+    for (const server of environment.servers) await server.start();
     await Promise.all(replicas.map((worker) => worker.start()));
     const ready = Date.now();
     trial.say(`all processes are ready ${ready - plan.restart} ms after their restart`);
     await asking;
-    await ground.published();
+    await environment.published();
     await until(plan.end, trial.signal);
     const effects = await allEffects(trial, bucket, count);
-    await ground.quiet();
+    await environment.untilQuiet();
 
     const acrossKill = isTimeForOperators(trial) ? await measureOperators(trial) : undefined;
 
@@ -96,7 +96,7 @@ export const delays: Scenario = {
     const before = fired.filter(({ at }) => at <= killed);
     const after = fired.filter(({ at }) => at > killed);
     const overdue = after.filter(({ due }) => due < ready);
-    const { effects: runs } = await readJournals(ground.journals);
+    const { effects: runs } = await readJournals(environment.journals);
     // Both clocks are this machine's.
     const clocks = Date.now() - now();
     const dueOf = new Map(requests.map(({ key, due }) => [key, due]));
@@ -106,7 +106,7 @@ export const delays: Scenario = {
       injected: [`kill -9 of ${workers} workers and of NATS for ${figure(outageMillis / 1000)} s: once`],
       checks: [
         allFired(requests, fired.length, effects),
-        twice(await valuesOf(ground), fired.length),
+        twice(await valuesOf(environment), fired.length),
         bounded(
           "lateness after the restart, p99",
           quantile(after.map(lateness), 0.99) / 1000,
@@ -161,15 +161,15 @@ const intervalMillis = 20_000;
 
 /** The same test for both operators: all processes are killed halfway through a delay. */
 async function measureOperators(trial: Trial): Promise<{ ours: number[]; go: number[] }> {
-  const ground = await openOperatorEnvironment(trial);
+  const environment = await openOperatorEnvironment(trial);
   const common = { count: trial.scaled(200, 50), intervalMillis };
   trial.say("the same with Hikawas on a real platform: Go");
-  const go = await startGo(ground, 1);
-  const theirs = await wordsAcrossKill(ground, go, { ...common, label: "go", due: "after create" });
+  const go = await startGo(environment, 1);
+  const theirs = await wordsAcrossKill(environment, go, { ...common, label: "go", due: "after create" });
   await go.stop();
   trial.say("ours");
-  const operator = await startOurs(ground, trial, { bridges: 1, kill: "worker" });
-  const ours = await wordsAcrossKill(ground, operator, {
+  const operator = await startOurs(environment, trial, { bridges: 1, kill: "worker" });
+  const ours = await wordsAcrossKill(environment, operator, {
     ...common,
     label: "ours",
     due: "after the first word",
@@ -196,18 +196,18 @@ function draw({ next }: Trial, plan: Plan, count: number): Delayed[] {
 /** Most are requested at once; the others steadily until the kill, which interrupts some of them. */
 async function ask(
   { signal }: Trial,
-  ground: TrialEnvironment,
+  environment: TrialEnvironment,
   requests: readonly Delayed[],
   plan: Plan,
 ): Promise<void> {
   const isLast = ({ phase }: Delayed, at: number): boolean => phase !== "before" && at % 5 === 0;
   for (const { key, due } of requests.filter((request, at) => !isLast(request, at)))
-    await ground.change(key, 0, due);
+    await environment.change(key, 0, due);
   const last = requests.filter(isLast);
   const from = Date.now();
   for (const [at, { key, due }] of last.entries()) {
     await until(from + ((plan.kill - from) * at) / last.length, signal);
-    await ground.change(key, 0, due);
+    await environment.change(key, 0, due);
   }
 }
 

@@ -9,7 +9,7 @@ import {
   work,
   workStream,
 } from "../../../bus/subjects.ts";
-import { openTrialEnvironment, scope, subscription, type TrialEnvironment } from "../environment.ts";
+import { openTrialEnvironment, type TrialEnvironment } from "../environment.ts";
 import { anyOf, type Injected } from "../faults.ts";
 import { type Begun, now } from "../journal.ts";
 import { startLoad } from "../load.ts";
@@ -22,6 +22,7 @@ import {
   startOurs,
   watchKills,
 } from "../operators.ts";
+import { interest, scope } from "../replica.ts";
 import { bounded, type Figure, figure, type Scenario, type Trial } from "../scenario.ts";
 import { historyOf, lastChangesSeen, type Record, recordOf } from "../verify.ts";
 import { longest, spreadText, type Wait, waitsOf } from "../waits.ts";
@@ -68,9 +69,9 @@ export const failover: Scenario = {
   async run(trial) {
     const ackWaitMillis = trial.scaled(10_000, 3000);
     const kills = trial.scaled(10, 1);
-    const ground = await openTrialEnvironment(trial, { servers: 1, ackWaitMillis, concurrency });
-    const replicas = await ground.workers(workers);
-    const load = startLoad(trial, ground, { hotKeys: trial.scaled(100, 20) });
+    const environment = await openTrialEnvironment(trial, { servers: 1, ackWaitMillis, concurrency });
+    const replicas = await environment.workers(workers);
+    const load = startLoad(trial, environment, { hotKeys: trial.scaled(100, 20) });
     const pick = anyOf(replicas, trial.next);
     const injected: Kill[] = [];
     // The first changes meet cold processes.
@@ -82,17 +83,16 @@ export const failover: Scenario = {
       const from = now();
       await victim.stop("SIGKILL");
       const gone = now();
-      const left = await leftBehind(ground);
+      const left = await leftBehind(environment);
       await sleep(gone + ackWaitMillis + marginMillis - now(), undefined, { signal: trial.signal });
       injected.push({ name: "kill -9 of a worker", victim: victim.name, from, to: now(), gone, ...left });
       await victim.start();
     }
     await load.stop();
-    await ground.published();
-    await ground.quiet();
+    await environment.untilQuiet();
 
     const operators = isTimeForOperators(trial) ? await measureOperators(trial) : undefined;
-    const record = await recordOf(ground, injected);
+    const record = await recordOf(environment, injected);
     const waits = waitsOf(record.changes, record.effects);
     const rounds = injected.map((kill) => judge(kill, record, waits));
     const calm = rounds.flatMap((round) => round.calm);
@@ -175,25 +175,25 @@ interface Operators {
 const lookMillis = { ours: 13_000, go: 22_000 };
 
 async function measureOperators(trial: Trial): Promise<Operators> {
-  const ground = await openOperatorEnvironment(trial);
+  const environment = await openOperatorEnvironment(trial);
   const watched = async (label: string, operator: Operator, look: number, most: number): Promise<Seen> => {
     const kills = trial.scaled(most, 1);
     trial.say(`${kills} kills on a real platform: ${label}`);
-    const seen = await watchKills(ground, operator, { label, kills, lookMillis: look });
+    const seen = await watchKills(environment, operator, { label, kills, lookMillis: look });
     await operator.stop();
     return seen;
   };
   return {
-    leader: await watched("go", await startGo(ground, 2), lookMillis.go, 3),
+    leader: await watched("go", await startGo(environment, 2), lookMillis.go, 3),
     worker: await watched(
       "worker",
-      await startOurs(ground, trial, { bridges: 1, kill: "worker" }),
+      await startOurs(environment, trial, { bridges: 1, kill: "worker" }),
       lookMillis.ours,
       6,
     ),
     bridge: await watched(
       "bridge",
-      await startOurs(ground, trial, { bridges: 2, kill: "bridge" }),
+      await startOurs(environment, trial, { bridges: 2, kill: "bridge" }),
       lookMillis.ours,
       3,
     ),

@@ -1,8 +1,9 @@
 /** One object that changes all the time. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { timersStream, workStream } from "../../../bus/subjects.ts";
-import { openTrialEnvironment, scope, type TrialEnvironment } from "../environment.ts";
+import { openTrialEnvironment, type TrialEnvironment } from "../environment.ts";
 import { readJournals } from "../journal.ts";
+import { scope } from "../replica.ts";
 import { bounded, type Check, figure, type Scenario, type Trial } from "../scenario.ts";
 
 const reconcileMillis = 100;
@@ -63,28 +64,27 @@ function checksOf({ runs, seconds, mostStored, polls, seen }: Heat, workers: num
 }
 
 async function heat(trial: Trial, changes: number, workers: number): Promise<Heat> {
-  const ground = await openTrialEnvironment(trial, { servers: 1, ackWaitMillis: 10_000 });
-  const replicas = await ground.workers(workers);
+  const environment = await openTrialEnvironment(trial, { servers: 1, ackWaitMillis: 10_000 });
+  const replicas = await environment.workers(workers);
   let going = true;
   let mostStored = 0;
   let polls = 0;
   const looking = (async () => {
     while (going) {
-      mostStored = Math.max(mostStored, await stored(ground));
+      mostStored = Math.max(mostStored, await stored(environment));
       polls++;
       await sleep(1);
     }
   })();
   for (let at = 0; at < changes; at++) {
-    await ground.change(key, reconcileMillis);
+    await environment.change(key, reconcileMillis);
     await sleep(pauseMillis, undefined, { signal: trial.signal });
   }
-  await ground.published();
-  await ground.quiet();
+  await environment.untilQuiet();
   going = false;
   await looking;
   await Promise.all(replicas.map((replica) => replica.stop()));
-  const { effects } = await readJournals(ground.journals);
+  const { effects } = await readJournals(environment.journals);
   const first = Math.min(...effects.map(({ from }) => from));
   const last = Math.max(...effects.map(({ to }) => to));
   return {

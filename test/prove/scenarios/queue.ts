@@ -29,12 +29,12 @@ export const queue: Scenario = {
     // AckWait is the default of 10 s. A shorter run shortens it and the pauses.
     const ackWaitMillis = trial.scaled(10_000, 3000);
     const pauseMillis = trial.scaled(15_000, 4500);
-    const ground = await openTrialEnvironment(trial, { servers: 1, ackWaitMillis, concurrency: slots });
-    const replicas = await ground.workers(workers);
-    const [server] = ground.servers;
+    const environment = await openTrialEnvironment(trial, { servers: 1, ackWaitMillis, concurrency: slots });
+    const replicas = await environment.workers(workers);
+    const [server] = environment.servers;
     const anyWorker = anyOf(replicas, next);
     const hasPlanted = async ({ name }: Child, since: number): Promise<boolean> =>
-      (await inFlight(ground.journals, name, { since, keys: "slow-" })) > 0;
+      (await inFlight(environment.journals, name, { since, keys: "slow-" })) > 0;
     const kinds = [
       killed("kill -9 of a worker", anyWorker),
       killed("kill -9 of a worker", anyWorker),
@@ -46,7 +46,8 @@ export const queue: Scenario = {
             trial.signal.throwIfAborted();
             if (now() - since >= plantedMillis) {
               since = now();
-              for (let at = 0; at < slots * workers; at++) await ground.change(`slow-${at}`, plantedMillis);
+              for (let at = 0; at < slots * workers; at++)
+                await environment.change(`slow-${at}`, plantedMillis);
             }
             if (await hasPlanted(child, since)) break;
           }
@@ -67,15 +68,14 @@ export const queue: Scenario = {
       // A few keys are hot, most are cold.
       const key = `key-${Math.floor(next() ** 3 * keys)}`;
       // Most reconciles return at once; some take long enough to be interrupted by a fault.
-      await ground.change(key, next() < 0.002 ? 300 : 0);
+      await environment.change(key, next() < 0.002 ? 300 : 0);
       if (made % 20_000 === 0) say(`${figure(made)} requests, ${faults.injected.length} faults`);
     }
     await faults.stop();
-    await changeWhileOwned(trial, ground, replicas);
-    await ground.published();
-    await ground.quiet();
-    const given = await ground.replayLetters();
-    const record = await recordOf(ground, faults.injected);
+    await changeWhileOwned(trial, environment, replicas);
+    await environment.untilQuiet();
+    const given = await environment.replayDeadLetters();
+    const record = await recordOf(environment, faults.injected);
     return {
       injected: describeFaults(kinds, faults.injected),
       checks: [noOverlap(record), pausedHadNoEffect(record, pause), lastChangesSeen(record)],
@@ -91,7 +91,7 @@ export const queue: Scenario = {
         },
         {
           what: "stranded messages of the killed server, found and requested again",
-          found: figure(ground.stranded),
+          found: figure(environment.stranded),
         },
         {
           what: "interrupted reconciles, repeated",
@@ -105,14 +105,13 @@ export const queue: Scenario = {
 /** The last change of these keys arrives while the previous one is being reconciled, so only a mark records it. */
 async function changeWhileOwned(
   trial: Trial,
-  ground: TrialEnvironment,
+  environment: TrialEnvironment,
   replicas: readonly Child[],
 ): Promise<void> {
-  await ground.published();
-  await ground.quiet();
+  await environment.untilQuiet();
   const begunSince = async (since: number): Promise<number> => {
     const counts = await Promise.all(
-      replicas.map(({ name }) => inFlight(ground.journals, name, { since, keys: "owned-" })),
+      replicas.map(({ name }) => inFlight(environment.journals, name, { since, keys: "owned-" })),
     );
     return counts.reduce((sum, count) => sum + count);
   };
@@ -120,9 +119,9 @@ async function changeWhileOwned(
   for (let since = 0; (await begunSince(since)) < owned.length; ) {
     if (now() - since >= plantedMillis) {
       since = now();
-      for (const key of owned) await ground.change(key, plantedMillis);
+      for (const key of owned) await environment.change(key, plantedMillis);
     }
     await sleep(20, undefined, { signal: trial.signal });
   }
-  for (const key of owned) await ground.change(key);
+  for (const key of owned) await environment.change(key);
 }

@@ -40,14 +40,13 @@ export const scale: Scenario = {
 
 /** Reconciles per second while all workers are busy: measured in the middle of this many requests. */
 async function rateOf(trial: Trial, count: number, concurrency: number, requests: number): Promise<number> {
-  const ground = await openTrialEnvironment(trial, { servers: 1, ackWaitMillis: 10_000, concurrency });
-  const replicas = await ground.workers(count);
+  const environment = await openTrialEnvironment(trial, { servers: 1, ackWaitMillis: 10_000, concurrency });
+  const replicas = await environment.workers(count);
   // Each for another object, so that none are coalesced.
-  for (let at = 0; at < requests; at++) await ground.change(`item-${at}`, reconcileMillis);
-  await ground.published();
-  await ground.quiet();
+  for (let at = 0; at < requests; at++) await environment.change(`item-${at}`, reconcileMillis);
+  await environment.untilQuiet();
   await Promise.all(replicas.map((replica) => replica.stop()));
-  const ends = (await readJournals(ground.journals)).effects.map(({ to }) => to).sort((a, b) => a - b);
+  const ends = (await readJournals(environment.journals)).effects.map(({ to }) => to).sort((a, b) => a - b);
   const from = Math.floor(ends.length * 0.1);
   const to = Math.floor(ends.length * 0.9);
   return ((to - from) / ((ends[to] ?? 0) - (ends[from] ?? 0))) * 1000;
