@@ -188,7 +188,7 @@ class Workers {
         env: { ...env, ...compiledBefore, NODE_NO_WARNINGS: "1", VITEST: undefined },
         onLine: (line) => {
           isReady ||= line === "worker ready";
-          if (line.includes("the bus did not deliver this any more")) this.#stranded++;
+          if (line.includes("stranded message found")) this.#stranded++;
         },
         async ready() {
           if (!isReady) throw new Error("it is not ready");
