@@ -33,7 +33,7 @@ export interface Trial {
   readonly signal: AbortSignal;
   /** Whether to measure the Go operator as well, if there is time for it. */
   readonly peer: "measure" | "omit";
-  /** Registers cleanup for the end of the scenario, however it ends; last in, first out. */
+  /** Registers cleanup for the end of the scenario, in reverse order of registration. It also runs after an error. */
   defer(undo: () => unknown): void;
 }
 
@@ -84,6 +84,22 @@ export function bounded(
     holds,
     ...(more.peer !== undefined && { peer: more.peer }),
     ...(!holds && more.history && { history: more.history }),
+  };
+}
+
+/** A check that none of `total` things are bad. It does not hold either if `total` is below `least`, because it then shows nothing. */
+export function noneOf(
+  what: string,
+  bad: number,
+  total: number,
+  { least = 1, history }: { readonly least?: number; readonly history?: readonly string[] | undefined } = {},
+): Check {
+  return {
+    what,
+    limit: "0",
+    found: `${figure(bad)} of ${figure(total)}`,
+    holds: bad === 0 && total >= least,
+    ...(bad > 0 && history && { history }),
   };
 }
 

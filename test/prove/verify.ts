@@ -1,9 +1,8 @@
 /** Checks of the workers' journals that must hold after any fault. */
-
 import type { Change, TrialEnvironment } from "./environment.ts";
 import type { Injected } from "./faults.ts";
 import { type Begun, type Effect, readJournals } from "./journal.ts";
-import { type Check, figure } from "./scenario.ts";
+import { type Check, figure, noneOf } from "./scenario.ts";
 
 /** The data of a run. */
 export interface Record {
@@ -62,13 +61,9 @@ export function lastChangesSeen(record: Record): Check {
     ([key, list]) => (list.at(-1)?.version ?? 0) > (seen.get(key) ?? 0),
   );
   const [first] = lost;
-  return {
-    what: "keys whose last change was not reconciled",
-    limit: "0",
-    found: `${figure(lost.length)} of ${figure(record.changes.size)}`,
-    holds: lost.length === 0 && record.changes.size > 0,
-    ...(first && { history: historyOf(record, first[0], first[1].at(-1)?.at ?? 0) }),
-  };
+  return noneOf("keys whose last change was not reconciled", lost.length, record.changes.size, {
+    history: first && historyOf(record, first[0], first[1].at(-1)?.at ?? 0),
+  });
 }
 
 /** Longer than any reconcile of a scenario. */
