@@ -29,7 +29,7 @@ import { publishRaw } from "../fixtures/rawpublish.ts";
 import { type Bridged, type BridgeReplica, startBridged } from "../harness/bridged.ts";
 import type { Replica } from "../harness/environment.ts";
 import { random } from "../harness/random.ts";
-import { readSightings } from "../prove/shelving.ts";
+import { readSightings } from "../prove/shelfchecks.ts";
 
 const functionPath = fileURLToPath(new URL("../fixtures/functions/shelves.ts", import.meta.url));
 const scope: QueueScope = { fn: "shelves", cluster: "default" };

@@ -10,7 +10,8 @@ import { Shelf } from "../../fixtures/functions/shelves.ts";
 import { startGate, startProxy } from "../../fixtures/proxy.ts";
 import { startOwnBridged } from "../../harness/bridged.ts";
 import { type Check, figure, type Scenario } from "../scenario.ts";
-import { checkShelves, firstReconcile, historyOf, readSightings, startShelving } from "../shelving.ts";
+import { checkShelves, firstReconcile, historyOf, readSightings } from "../shelfchecks.ts";
+import { startShelving } from "../shelving.ts";
 
 const functionPath = fileURLToPath(new URL("../../fixtures/functions/shelves.ts", import.meta.url));
 const kinds: readonly Kind[] = [Note, Shelf];
