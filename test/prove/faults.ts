@@ -22,8 +22,10 @@ export interface Injected {
 /** A running injection of faults. */
 export interface Faults {
   readonly injected: readonly Injected[];
-  /** Resolves when every kind has been injected once. */
+  /** Resolves when every kind has been injected once. Rejects if a fault could not be injected. */
   readonly eachOnce: Promise<void>;
+  /** Whether every kind has been injected once. Throws if a fault could not be injected. */
+  isEachInjected(): boolean;
   /** Stops and waits for the last fault to end. Rejects if a fault could not be injected. */
   stop(): Promise<void>;
 }
@@ -34,6 +36,8 @@ export function startFaults(trial: Trial, kinds: readonly Fault[], pauseMillis: 
   const stopping = new AbortController();
   const signal = AbortSignal.any([trial.signal, stopping.signal]);
   const eachOnce = Promise.withResolvers<void>();
+  let isEachInjected = false;
+  let failure: { readonly error: unknown } | undefined;
   const done = (async () => {
     for (;;) {
       for (const fault of shuffled(kinds, trial.next)) {
@@ -41,14 +45,22 @@ export function startFaults(trial: Trial, kinds: readonly Fault[], pauseMillis: 
         if (signal.aborted) return;
         injected.push({ name: fault.name, ...(await fault.inject()), to: now() });
       }
+      isEachInjected = true;
       eachOnce.resolve();
     }
   })();
-  done.catch((error: unknown) => eachOnce.reject(error));
+  done.catch((error: unknown) => {
+    failure = { error };
+    eachOnce.reject(error);
+  });
   eachOnce.promise.catch(() => undefined);
   return {
     injected,
     eachOnce: eachOnce.promise,
+    isEachInjected() {
+      if (failure !== undefined) throw failure.error;
+      return isEachInjected;
+    },
     async stop() {
       stopping.abort();
       await done;

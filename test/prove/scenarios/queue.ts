@@ -58,12 +58,8 @@ export const queue: Scenario = {
       restarted("restart of NATS", () => server as NonNullable<typeof server>),
     ];
     const faults = startFaults(trial, kinds, trial.scaled(4000, 300));
-    let each = false;
-    void faults.eachOnce.then(() => {
-      each = true;
-    });
     let made = 0;
-    for (; made < requests || !each; made++) {
+    for (; made < requests || !faults.isEachInjected(); made++) {
       trial.signal.throwIfAborted();
       // A few keys are hot, most are cold.
       const key = `key-${Math.floor(next() ** 3 * keys)}`;

@@ -87,14 +87,10 @@ export const webhooks: Scenario = {
       kill("NATS", kit.platform.nats),
     ];
     const faults = startFaults(trial, kinds, everyMillis);
-    let pauseMillis = slowMillis;
-    void faults.eachOnce.then(() => {
-      pauseMillis = fastMillis;
-    });
     const sent: Sent[] = [];
     await each(keys, async (key) => {
       const one: Sent = { key, hook: hookOf("push", push("acme/web", key)), attempts: 0 };
-      await sleep(pauseMillis * next());
+      await sleep((faults.isEachInjected() ? fastMillis : slowMillis) * next());
       await send(trial, one, gateways);
       sent.push(one);
       if (sent.length % 1000 === 0) say(`${figure(sent.length)} accepted, ${faults.injected.length} faults`);
