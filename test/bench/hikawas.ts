@@ -3,6 +3,7 @@ import { resourcePath } from "../../bus/kube/client.ts";
 import { apiVersionOf, type Kind } from "../../bus/kube/kind.ts";
 import type { KubeObject, Stored } from "../../bus/kube/object.ts";
 import { Hikawa } from "../../functions/zundoko/kinds.ts";
+import { concurrently } from "../harness/concurrently.ts";
 import type { BenchEnvironment } from "./environment.ts";
 
 /** Concurrent creates: enough to keep either controller busy from the start. */
@@ -40,11 +41,7 @@ export async function createHikawas(
   names: readonly string[],
   intervalMillis: number,
 ): Promise<void> {
-  const left = names.values();
-  const create = async () => {
-    for (const name of left) await createHikawa(arena, name, intervalMillis);
-  };
-  await Promise.all(Array.from({ length: creators }, create));
+  await concurrently(names, creators, (name) => createHikawa(arena, name, intervalMillis));
 }
 
 /** Calls back for each object of a kind created or changed from now on, until the returned function is called. */

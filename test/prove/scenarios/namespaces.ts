@@ -5,6 +5,7 @@ import type { KubeObject } from "../../../bus/kube/object.ts";
 import { bridgeStream } from "../../../bus/subjects.ts";
 import { profilerEnv } from "../../bench/profiler/profiler.ts";
 import { type BridgeReplica, type OwnBridged, startOwnBridged } from "../../harness/bridged.ts";
+import { concurrently } from "../../harness/concurrently.ts";
 import { metricSum } from "../../harness/metrics.ts";
 import { createNamespace, optIn } from "../../harness/namespaces.ts";
 import { footprintOf } from "../footprint.ts";
@@ -40,7 +41,7 @@ export const namespaces: Scenario = {
     trial.defer(() => bridged.stop());
     const spaces = Array.from({ length: size }, (_, at) => `team-${String(at + 1).padStart(4, "0")}`);
     const stage = { trial, bridged, spaces };
-    await inEach(stage, async (namespace) => {
+    await concurrently(spaces, callers, async (namespace) => {
       await createNamespace(bridged.environment.client, namespace);
       await createSecret(bridged, namespace);
       await optIn(bridged.environment.client, namespace);
@@ -95,15 +96,6 @@ const createSecret = ({ environment }: OwnBridged, namespace: string) =>
     { fieldManager: "test" },
   );
 
-/** Runs a function for every namespace, some at a time. */
-async function inEach({ spaces }: Stage, action: (namespace: string) => Promise<unknown>): Promise<void> {
-  const left = [...spaces];
-  const caller = async () => {
-    for (let next = left.pop(); next !== undefined; next = left.pop()) await action(next);
-  };
-  await Promise.all(Array.from({ length: callers }, caller));
-}
-
 /** Waits until the bridge leads all namespaces without a backlog. */
 async function watched({ trial, spaces }: Stage, bridge: BridgeReplica): Promise<void> {
   const sum = (metric: string) => metricSum([bridge], new RegExp(`^${metric}\\{kind="${kind}"`));
@@ -136,7 +128,7 @@ async function changeEach(stage: Stage, value: string): Promise<number> {
   const { environment, history } = stage.bridged;
   const before = history.of(Secret as Kind).length;
   const begun = performance.now();
-  await inEach(stage, (namespace) =>
+  await concurrently(stage.spaces, callers, (namespace) =>
     environment.client.mergePatch(
       Secret,
       secretOf(namespace),

@@ -2,16 +2,22 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { crdOf } from "../../../bus/kube/crd.ts";
-import { connectBus } from "../../../bus/nats/connect.ts";
+import { type Bus, connectBus } from "../../../bus/nats/connect.ts";
 import { deadLetters } from "../../../bus/queue/deadletters.ts";
 import { deliveries as storedDeliveries } from "../../../bus/webhooks/history.ts";
 import type { Child } from "../../../deploy/local/index.ts";
 import { Branch } from "../../fixtures/functions/branches.ts";
-import { type GatewayReplica, type Replica, startOwnTestEnvironment } from "../../harness/environment.ts";
+import { concurrently } from "../../harness/concurrently.ts";
+import {
+  type GatewayReplica,
+  type OwnTestEnvironment,
+  type Replica,
+  startOwnTestEnvironment,
+} from "../../harness/environment.ts";
 import { type Hook, hookOf, push } from "../../harness/webhooks.ts";
 import { anyOf, describeFaults, type Fault, startFaults } from "../faults.ts";
 import { now } from "../journal.ts";
-import { figure, type Scenario, type Trial } from "../scenario.ts";
+import { type Check, figure, noneOf, type Scenario, type Trial } from "../scenario.ts";
 
 const functionPath = fileURLToPath(new URL("../../fixtures/functions/branches.ts", import.meta.url));
 const replicas = 3;
@@ -45,108 +51,21 @@ export const webhooks: Scenario = {
   // test/gateway and test/e2e/webhooks.test.ts cover each of its faults as well.
   tested: "nightly",
   async run(trial) {
-    const { next, say, defer } = trial;
-    const count = trial.scaled(10_000, 400);
-    const kit = await startOwnTestEnvironment({ crds: [crdOf(Branch)] });
-    defer(() => kit.stop());
-    const bus = await connectBus({ url: kit.platform.natsUrl, name: "prove" });
-    defer(() => bus.nc.close());
-    const env = { DENREI_LOG_LEVEL: "info", DENREI_ACK_WAIT_SECONDS: String(trial.scaled(10, 3)) };
-    const bridge = await kit.bridge("bridge-1", { args: [functionPath], env });
-    const numbers = Array.from({ length: replicas }, (_, at) => at + 1);
-    const [workers, gateways] = await Promise.all([
-      Promise.all(numbers.map((n) => kit.worker(`worker-${n}`, [functionPath], { env }))),
-      Promise.all(numbers.map((n) => kit.gateway(`gateway-${n}`, { env }))),
-    ]);
-    const looks = () => looksOf(workers);
-
-    const keys = Array.from({ length: count }, (_, at) => `branch-${at}`);
-    await each(keys, async (name) => {
-      const spec = { repository: "acme/web", branch: name, millis: reconcileMillis };
-      const object = {
-        apiVersion: "test.denrei.dev/v1",
-        kind: "Branch",
-        metadata: { namespace: "default", name },
-        spec,
-      };
-      await kit.client.create(Branch, object, { fieldManager: "prove" });
-    });
-    await until(
-      trial,
-      "each object was reconciled",
-      async () => new Set((await looks()).keys).size === count,
-    );
-    say(`${figure(count)} objects reconciled`);
-
-    const down = new Map<Child, Promise<void>>();
-    const kill = (what: string, ...of: Child[]): Fault => killedAtOnce(`kill -9 of ${what}`, of, down, next);
-    const kinds = [
-      kill("a gateway", ...gateways),
-      kill("a worker", ...workers),
-      kill("the bridge", bridge),
-      kill("NATS", kit.platform.nats),
-    ];
-    const faults = startFaults(trial, kinds, everyMillis);
-    const sent: Sent[] = [];
-    await each(keys, async (key) => {
-      const one: Sent = { key, hook: hookOf("push", push("acme/web", key)), attempts: 0 };
-      await sleep((faults.isEachInjected() ? fastMillis : slowMillis) * next());
-      await send(trial, one, gateways);
-      sent.push(one);
-      if (sent.length % 1000 === 0) say(`${figure(sent.length)} accepted, ${faults.injected.length} faults`);
-    });
-    await faults.eachOnce;
-    await faults.stop();
-    await Promise.all(down.values());
-
-    const byDelivery = new Map(sent.map((one) => [one.hook.delivery, one]));
-    const letters = deadLetters(bus, { fn: "branches", cluster: "default" });
-    const given = async (): Promise<Set<string>> =>
-      new Set((await letters.list()).map(({ key }) => key.name));
-    const unseen = async (): Promise<Sent[]> => {
-      const [seen, buried] = [await looks(), await given()];
-      return sent.filter(({ hook, key }) => !seen.deliveries.has(hook.delivery) && !buried.has(key));
+    const keys = Array.from({ length: trial.scaled(10_000, 400) }, (_, at) => `branch-${at}`);
+    const processes = await startProcesses(trial);
+    const bus = await connectBus({ url: processes.kit.platform.natsUrl, name: "prove" });
+    trial.defer(() => bus.nc.close());
+    await createBranches(trial, processes, keys);
+    const { sent, injected } = await sendUnderFaults(trial, processes, keys);
+    const deadLettered = async (): Promise<Set<string>> => {
+      const letters = await deadLetters(bus, { fn: "branches", cluster: "default" }).list();
+      return new Set(letters.map(({ key }) => key.name));
     };
-    let left: Sent[] = [];
-    await until(trial, undefined, async () => {
-      left = await unseen();
-      return left.length === 0;
-    });
-    const onBus = new Map<string, number>();
-    for await (const { delivery } of storedDeliveries(bus, { since: new Date(0) }))
-      onBus.set(delivery, (onBus.get(delivery) ?? 0) + 1);
-    const missing = [...byDelivery.keys()].filter((delivery) => !onBus.has(delivery));
-    const wrong = (await looks()).wrong(byDelivery);
+    const left = await unreconciled(trial, processes, sent, deadLettered);
+    const stored = await storedCounts(bus);
     return {
-      injected: describeFaults(kinds, faults.injected),
-      checks: [
-        {
-          what: "accepted deliveries missing on the bus",
-          limit: "0",
-          found: `${missing.length} of ${figure(sent.length)}`,
-          holds: missing.length === 0 && sent.length === count,
-        },
-        {
-          what: "accepted deliveries without a reconcile",
-          limit: "0",
-          found: `${left.length} of ${figure(sent.length)}`,
-          holds: left.length === 0,
-          ...(left.length > 0 && {
-            history: left
-              .slice(0, 20)
-              .map((one) =>
-                JSON.stringify({ key: one.key, delivery: one.hook.delivery, attempts: one.attempts }),
-              ),
-          }),
-        },
-        {
-          what: "reconciles of an unrelated object",
-          limit: "0",
-          found: figure(wrong.length),
-          holds: wrong.length === 0,
-          ...(wrong.length > 0 && { history: wrong.slice(0, 20) }),
-        },
-      ],
+      injected,
+      checks: checksOf(keys.length, sent, left, stored, reconcilesBy(processes.workers)),
       figures: [
         {
           what: "deliveries resent after an error or no answer",
@@ -154,41 +73,125 @@ export const webhooks: Scenario = {
         },
         {
           what: "duplicate deliveries on the bus",
-          found: figure([...onBus.values()].filter((times) => times > 1).length),
+          found: figure([...stored.values()].filter((times) => times > 1).length),
         },
         {
           what: "dead letters (three workers killed in a row)",
-          found: figure((await given()).size),
+          found: figure((await deadLettered()).size),
         },
       ],
     };
   },
 };
 
-/** `kill -9` of a running process; its restart overlaps with the next kills. Waits if none is running. */
-const killedAtOnce = (
-  name: string,
-  of: readonly Child[],
-  down: Map<Child, Promise<void>>,
-  next: () => number,
-): Fault => ({
-  name,
-  async inject() {
-    const up = of.filter((child) => !down.has(child));
-    if (up.length === 0) await Promise.race(of.map((child) => down.get(child)));
-    const child = anyOf(
-      of.filter((one) => !down.has(one)),
-      next,
-    )();
-    const from = now();
-    await child.stop("SIGKILL");
-    const back = child.start().then(() => void down.delete(child));
-    // Reported at the end, when all of them have to be running.
-    back.catch(() => undefined);
-    down.set(child, back);
-    return { victim: child.name, from };
-  },
-});
+/** The processes on the way from GitHub to a reconcile. */
+interface Processes {
+  readonly kit: OwnTestEnvironment;
+  readonly gateways: readonly GatewayReplica[];
+  readonly bridge: Replica;
+  readonly workers: readonly Replica[];
+}
+
+async function startProcesses({ defer, scaled }: Trial): Promise<Processes> {
+  const kit = await startOwnTestEnvironment({ crds: [crdOf(Branch)] });
+  defer(() => kit.stop());
+  const env = { DENREI_LOG_LEVEL: "info", DENREI_ACK_WAIT_SECONDS: String(scaled(10, 3)) };
+  const bridge = await kit.bridge("bridge-1", { args: [functionPath], env });
+  const numbers = Array.from({ length: replicas }, (_, at) => at + 1);
+  const [workers, gateways] = await Promise.all([
+    Promise.all(numbers.map((n) => kit.worker(`worker-${n}`, [functionPath], { env }))),
+    Promise.all(numbers.map((n) => kit.gateway(`gateway-${n}`, { env }))),
+  ]);
+  return { kit, gateways, bridge, workers };
+}
+
+/** Creates an object for each delivery, and waits until each was reconciled. */
+async function createBranches(
+  trial: Trial,
+  { kit, workers }: Processes,
+  names: readonly string[],
+): Promise<void> {
+  await concurrently(names, senders, (name) =>
+    kit.client.create(
+      Branch,
+      {
+        apiVersion: "test.denrei.dev/v1",
+        kind: "Branch",
+        metadata: { namespace: "default", name },
+        spec: { repository: "acme/web", branch: name, millis: reconcileMillis },
+      },
+      { fieldManager: "prove" },
+    ),
+  );
+  const areReconciled = async () => new Set(reconcilesBy(workers).keys).size === names.length;
+  if (!(await comesTrue(trial, areReconciled)))
+    throw new Error(`expected within ${quietMillis} ms that each object was reconciled`);
+  trial.say(`${figure(names.length)} objects reconciled`);
+}
+
+/** Sends one delivery for each key while processes are killed. */
+async function sendUnderFaults(
+  trial: Trial,
+  { kit, gateways, bridge, workers }: Processes,
+  keys: readonly string[],
+): Promise<{ readonly sent: readonly Sent[]; readonly injected: readonly string[] }> {
+  const kills = new OverlappingKills(trial.next);
+  const kinds = [
+    kills.of("a gateway", gateways),
+    kills.of("a worker", workers),
+    kills.of("the bridge", [bridge]),
+    kills.of("NATS", [kit.platform.nats]),
+  ];
+  const faults = startFaults(trial, kinds, everyMillis);
+  const sent: Sent[] = [];
+  await concurrently(keys, senders, async (key) => {
+    const one: Sent = { key, hook: hookOf("push", push("acme/web", key)), attempts: 0 };
+    await sleep((faults.isEachInjected() ? fastMillis : slowMillis) * trial.next());
+    await send(trial, one, gateways);
+    sent.push(one);
+    if (sent.length % 1000 === 0)
+      trial.say(`${figure(sent.length)} accepted, ${faults.injected.length} faults`);
+  });
+  await faults.eachOnce;
+  await faults.stop();
+  await kills.untilRestarted();
+  return { sent, injected: describeFaults(kinds, faults.injected) };
+}
+
+/** `kill -9` of processes, whose restarts overlap with the next kills. */
+class OverlappingKills {
+  readonly #next: () => number;
+  /** The restarts in progress. */
+  readonly #down = new Map<Child, Promise<void>>();
+
+  constructor(next: () => number) {
+    this.#next = next;
+  }
+
+  /** Kills one of these processes that is running. Waits if none is. */
+  of(what: string, children: readonly Child[]): Fault {
+    const running = () => children.filter((child) => !this.#down.has(child));
+    return {
+      name: `kill -9 of ${what}`,
+      inject: async () => {
+        if (running().length === 0) await Promise.race(children.map((child) => this.#down.get(child)));
+        const child = anyOf(running(), this.#next)();
+        const from = now();
+        await child.stop("SIGKILL");
+        const restarted = child.start().then(() => void this.#down.delete(child));
+        // `untilRestarted` reports the error.
+        restarted.catch(() => undefined);
+        this.#down.set(child, restarted);
+        return { victim: child.name, from };
+      },
+    };
+  }
+
+  /** Resolves when all processes run again. */
+  async untilRestarted(): Promise<void> {
+    await Promise.all(this.#down.values());
+  }
+}
 
 /** Sends until a gateway accepts the delivery, like a user who requests its redelivery at GitHub. */
 async function send({ signal, next }: Trial, one: Sent, gateways: readonly GatewayReplica[]): Promise<void> {
@@ -209,8 +212,67 @@ async function send({ signal, next }: Trial, one: Sent, gateways: readonly Gatew
   }
 }
 
+/** The accepted deliveries that two minutes later are neither reconciled nor dead-lettered. */
+async function unreconciled(
+  trial: Trial,
+  { workers }: Processes,
+  sent: readonly Sent[],
+  deadLettered: () => Promise<ReadonlySet<string>>,
+): Promise<readonly Sent[]> {
+  let left: readonly Sent[] = [];
+  await comesTrue(trial, async () => {
+    const { deliveries } = reconcilesBy(workers);
+    const keys = await deadLettered();
+    left = sent.filter(({ hook, key }) => !deliveries.has(hook.delivery) && !keys.has(key));
+    return left.length === 0;
+  });
+  return left;
+}
+
+/** How often each delivery is on the bus. */
+async function storedCounts(bus: Bus): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>();
+  for await (const { delivery } of storedDeliveries(bus, { since: new Date(0) }))
+    counts.set(delivery, (counts.get(delivery) ?? 0) + 1);
+  return counts;
+}
+
+function checksOf(
+  count: number,
+  sent: readonly Sent[],
+  left: readonly Sent[],
+  stored: ReadonlyMap<string, number>,
+  reconciles: Reconciles,
+): Check[] {
+  const missing = sent.filter(({ hook }) => !stored.has(hook.delivery));
+  const wrong = unrelated(reconciles, sent);
+  return [
+    noneOf("accepted deliveries missing on the bus", missing.length, sent.length, { least: count }),
+    noneOf("accepted deliveries without a reconcile", left.length, sent.length, {
+      least: 0,
+      history: left
+        .slice(0, 20)
+        .map(({ key, hook, attempts }) => JSON.stringify({ key, delivery: hook.delivery, attempts })),
+    }),
+    {
+      what: "reconciles of an unrelated object",
+      limit: "0",
+      found: figure(wrong.length),
+      holds: wrong.length === 0,
+      ...(wrong.length > 0 && { history: wrong.slice(0, 20) }),
+    },
+  ];
+}
+
 /** The reconciles in the workers' logs. */
-function looksOf(workers: readonly Replica[]) {
+interface Reconciles {
+  /** The reconciled objects. */
+  readonly keys: readonly string[];
+  /** The reconciled objects of each delivery. */
+  readonly deliveries: ReadonlyMap<string, readonly string[]>;
+}
+
+function reconcilesBy(workers: readonly Replica[]): Reconciles {
   const keys: string[] = [];
   const deliveries = new Map<string, string[]>();
   for (const { log } of workers) {
@@ -222,41 +284,25 @@ function looksOf(workers: readonly Replica[]) {
       for (const delivery of seen) deliveries.set(delivery, [...(deliveries.get(delivery) ?? []), name]);
     }
   }
-  return {
-    keys,
-    deliveries,
-    /** Objects reconciled for a delivery about another object. */
-    wrong: (sent: ReadonlyMap<string, Sent>): string[] =>
-      [...deliveries].flatMap(([delivery, names]) =>
-        names
-          .filter((name) => name !== sent.get(delivery)?.key)
-          .map((name) => `${name} was reconciled for ${delivery}, which is about ${sent.get(delivery)?.key}`),
-      ),
-  };
+  return { keys, deliveries };
 }
 
-/** Handles all elements of a list, some at a time. */
-async function each<T>(list: readonly T[], handle: (one: T) => Promise<void>): Promise<void> {
-  const waiting = [...list].reverse();
-  await Promise.all(
-    Array.from({ length: senders }, async () => {
-      for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) await handle(one);
-    }),
+/** The reconciles for a delivery about another object, as lines. */
+function unrelated({ deliveries }: Reconciles, sent: readonly Sent[]): string[] {
+  const keys = new Map(sent.map(({ hook, key }) => [hook.delivery, key]));
+  return [...deliveries].flatMap(([delivery, names]) =>
+    names
+      .filter((name) => name !== keys.get(delivery))
+      .map((name) => `${name} was reconciled for ${delivery}, which is about ${keys.get(delivery)}`),
   );
 }
 
-/** Waits for a condition. After two minutes it throws, or returns if there is no message. */
-async function until(
-  { signal }: Trial,
-  what: string | undefined,
-  isSo: () => Promise<boolean>,
-): Promise<void> {
-  for (const end = performance.now() + quietMillis; !(await isSo()); ) {
+/** Polls until the condition holds, for at most two minutes. Returns whether it does. */
+async function comesTrue({ signal }: Trial, condition: () => Promise<boolean>): Promise<boolean> {
+  for (const end = performance.now() + quietMillis; !(await condition()); ) {
     signal.throwIfAborted();
-    if (performance.now() > end) {
-      if (what === undefined) return;
-      throw new Error(`expected within ${quietMillis} ms that ${what}`);
-    }
+    if (performance.now() > end) return false;
     await sleep(200);
   }
+  return true;
 }
