@@ -1,6 +1,7 @@
 /** Delayed requests survive the loss of all workers and of the server that stores them. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { timersStream } from "../../../bus/subjects.ts";
+import type { Child } from "../../../deploy/local/index.ts";
 import { quantile } from "../../bench/statistics.ts";
 import { openTrialEnvironment, type TrialEnvironment } from "../environment.ts";
 import { now, readJournals } from "../journal.ts";
@@ -12,7 +13,7 @@ import {
   wordsAcrossKill,
 } from "../operators.ts";
 import { type DueEffect, dueBucket, scope } from "../replica.ts";
-import { bounded, type Check, figure, type Scenario, type Trial } from "../scenario.ts";
+import { bounded, type Check, type Figure, figure, type Scenario, type Trial } from "../scenario.ts";
 import { spreadText } from "../waits.ts";
 
 const workers = 3;
@@ -46,121 +47,153 @@ export const delays: Scenario = {
   fullMinutes: 4,
   tested: "nightly",
   async run(trial) {
-    const count = trial.scaled(10_000, 500);
-    const outageMillis = trial.scaled(30_000, 4000);
     const environment = await openTrialEnvironment(trial, {
       servers: 1,
       ackWaitMillis: trial.scaled(10_000, 3000),
     });
     const bucket = await environment.bus.kvm.create(dueBucket);
     const replicas = await environment.workers(workers);
-    const everything = [...replicas, ...environment.servers];
-
-    const begin = Date.now();
-    const kill = begin + trial.scaled(40_000, 4500);
-    const plan: Plan = {
-      begin,
-      kill,
-      restart: kill + outageMillis,
-      end: kill + outageMillis + trial.scaled(20_000, 4000),
-    };
-    const requests = draw(trial, plan, count);
-    trial.say(`${figure(count)} requests`);
+    const plan = planOf(trial);
+    const requests = draw(trial, plan, trial.scaled(10_000, 500));
+    trial.say(`${figure(requests.length)} requests`);
     const asking = ask(trial, environment, requests, plan);
     asking.catch(() => undefined);
-    await until(plan.kill, trial.signal);
-    const { state: waiting } = await environment.bus.jsm.streams.info(timersStream(scope.fn));
-    await Promise.all(everything.map((child) => child.stop("SIGKILL")));
-    const killed = Date.now();
-    trial.say("all workers and NATS are dead");
-    await until(plan.restart, trial.signal);
-    for (const server of environment.servers) await server.start();
-    await Promise.all(replicas.map((worker) => worker.start()));
-    const ready = Date.now();
-    trial.say(`all processes are ready ${ready - plan.restart} ms after their restart`);
+    const outage = await killAndRestart(trial, environment, replicas, plan);
     await asking;
     await environment.published();
     await until(plan.end, trial.signal);
-    const effects = await allEffects(trial, bucket, count);
+    const effects = await allEffects(trial, bucket, requests.length);
     await environment.untilQuiet();
-
-    const acrossKill = isTimeForOperators(trial) ? await measureOperators(trial) : undefined;
-
-    const fired = requests.flatMap((request) => {
+    const operators = isTimeForOperators(trial) ? await measureOperators(trial) : undefined;
+    const fired = requests.flatMap((request): Fired[] => {
       const effect = effects.get(request.key);
       return effect ? [{ ...request, ...effect }] : [];
     });
-    /** Milliseconds after it was due and the workers were ready. */
-    const lateness = ({ due, at }: (typeof fired)[number]): number =>
-      Math.max(0, at - (at > killed ? Math.max(due, ready) : due));
-    const before = fired.filter(({ at }) => at <= killed);
-    const after = fired.filter(({ at }) => at > killed);
-    const overdue = after.filter(({ due }) => due < ready);
-    const { effects: runs } = await readJournals(environment.journals);
-    // Both clocks are this machine's.
-    const clocks = Date.now() - now();
-    const dueOf = new Map(requests.map(({ key, due }) => [key, due]));
-    const runsWhenDue = runs.filter(({ key, from }) => from + clocks >= (dueOf.get(key) ?? 0));
-    const late = after.toSorted((a, b) => lateness(b) - lateness(a))[0];
+    const seconds = figure((plan.restart - plan.kill) / 1000);
     return {
-      injected: [`kill -9 of ${workers} workers and of NATS for ${figure(outageMillis / 1000)} s: once`],
+      injected: [`kill -9 of ${workers} workers and of NATS for ${seconds} s: once`],
       checks: [
         allFired(requests, fired.length, effects),
         twice(await valuesOf(environment), fired.length),
-        bounded(
-          "lateness after the restart, p99",
-          quantile(after.map(lateness), 0.99) / 1000,
-          "<=",
-          latenessSeconds,
-          "s",
-          {
-            history: late
-              ? [
-                  `the latest, ${late.key}: due ${late.due - ready} ms after everything was ready, done after ${late.at - ready} ms`,
-                ]
-              : [],
-          },
-        ),
+        fewLate(fired, outage),
       ],
       figures: [
-        {
-          what: "due before, during, and after the outage",
-          found: phases
-            .map((phase) => figure(requests.filter((request) => request.phase === phase).length))
-            .join(", "),
-        },
-        { what: "delayed requests on the bus when it was killed", found: figure(waiting.messages) },
-        { what: "lateness before the outage: p50 · p99 · max", found: spreadText(before.map(lateness)) },
-        {
-          what: "lateness after it (overdue requests: since the workers were ready)",
-          found: spreadText(after.map(lateness)),
-        },
-        {
-          what: "overdue when the workers were ready, and time to finish them",
-          found: `${figure(overdue.length)}, ${figure(Math.max(0, ...overdue.map(({ at }) => at - ready)) / 1000)} s`,
-        },
+        ...figuresOf(requests, fired, outage),
         {
           what: "repeated runs, second effect rejected",
-          found: figure(Math.max(0, runsWhenDue.length - new Set(runsWhenDue.map(({ key }) => key)).size)),
+          found: figure(await repeatedRuns(environment, requests)),
         },
-        ...(acrossKill
-          ? [
-              {
-                what: `lateness of a word every ${intervalMillis / 1000} s on a whole platform, with the operator killed halfway: p50 · p99 · max`,
-                found: spreadText(acrossKill.ours),
-                peer: `${spreadText(acrossKill.go)} (timers in memory restart)`,
-              },
-            ]
-          : []),
+        ...(operators ? [operatorFigure(operators)] : []),
       ],
     };
   },
 };
 
+/** Plans the run from now on. */
+function planOf({ scaled }: Trial): Plan {
+  const begin = Date.now();
+  const kill = begin + scaled(40_000, 4500);
+  const restart = kill + scaled(30_000, 4000);
+  return { begin, kill, restart, end: restart + scaled(20_000, 4000) };
+}
+
+/** The loss of all processes. Unix milliseconds. */
+interface Outage {
+  readonly killed: number;
+  /** When all processes were ready again. */
+  readonly ready: number;
+  /** Delayed requests on the bus when it was killed. */
+  readonly waiting: number;
+}
+
+/** Kills all workers and NATS, and restarts them according to the plan. */
+async function killAndRestart(
+  { say, signal }: Trial,
+  { bus, servers }: TrialEnvironment,
+  replicas: readonly Child[],
+  plan: Plan,
+): Promise<Outage> {
+  await until(plan.kill, signal);
+  const { state } = await bus.jsm.streams.info(timersStream(scope.fn));
+  await Promise.all([...replicas, ...servers].map((child) => child.stop("SIGKILL")));
+  const killed = Date.now();
+  say("all workers and NATS are dead");
+  await until(plan.restart, signal);
+  for (const server of servers) await server.start();
+  await Promise.all(replicas.map((worker) => worker.start()));
+  const ready = Date.now();
+  say(`all processes are ready ${ready - plan.restart} ms after their restart`);
+  return { killed, ready, waiting: state.messages };
+}
+
+/** A delayed request and its effect. */
+interface Fired extends Delayed, DueEffect {}
+
+/** Milliseconds after the request was due and the workers were ready. */
+const lateness =
+  ({ killed, ready }: Outage) =>
+  ({ due, at }: Fired): number =>
+    Math.max(0, at - (at > killed ? Math.max(due, ready) : due));
+
+function fewLate(fired: readonly Fired[], outage: Outage): Check {
+  const late = lateness(outage);
+  const after = fired.filter(({ at }) => at > outage.killed);
+  const [latest] = after.toSorted((a, b) => late(b) - late(a));
+  const history = latest
+    ? [
+        `the latest, ${latest.key}: due ${latest.due - outage.ready} ms after everything was ready, done after ${latest.at - outage.ready} ms`,
+      ]
+    : [];
+  const p99 = quantile(after.map(late), 0.99) / 1000;
+  return bounded("lateness after the restart, p99", p99, "<=", latenessSeconds, "s", { history });
+}
+
+function figuresOf(requests: readonly Delayed[], fired: readonly Fired[], outage: Outage): Figure[] {
+  const { killed, ready, waiting } = outage;
+  const before = fired.filter(({ at }) => at <= killed);
+  const after = fired.filter(({ at }) => at > killed);
+  const overdue = after.filter(({ due }) => due < ready);
+  const finishedSeconds = Math.max(0, ...overdue.map(({ at }) => at - ready)) / 1000;
+  return [
+    {
+      what: "due before, during, and after the outage",
+      found: phases
+        .map((phase) => figure(requests.filter((request) => request.phase === phase).length))
+        .join(", "),
+    },
+    { what: "delayed requests on the bus when it was killed", found: figure(waiting) },
+    { what: "lateness before the outage: p50 · p99 · max", found: spreadText(before.map(lateness(outage))) },
+    {
+      what: "lateness after it (overdue requests: since the workers were ready)",
+      found: spreadText(after.map(lateness(outage))),
+    },
+    {
+      what: "overdue when the workers were ready, and time to finish them",
+      found: `${figure(overdue.length)}, ${figure(finishedSeconds)} s`,
+    },
+  ];
+}
+
+/** The number of runs of due items after the first run of each. */
+async function repeatedRuns({ journals }: TrialEnvironment, requests: readonly Delayed[]): Promise<number> {
+  const { effects } = await readJournals(journals);
+  // Both clocks are this machine's.
+  const clocks = Date.now() - now();
+  const dueOf = new Map(requests.map(({ key, due }) => [key, due]));
+  const runs = effects.filter(({ key, from }) => from + clocks >= (dueOf.get(key) ?? 0));
+  return Math.max(0, runs.length - new Set(runs.map(({ key }) => key)).size);
+}
+
 const intervalMillis = 20_000;
 
+/** The lateness of words on a whole platform. Milliseconds. */
+interface Operators {
+  readonly ours: readonly number[];
+  readonly go: readonly number[];
+}
+
 /** The same test for both operators: all processes are killed halfway through a delay. */
-async function measureOperators(trial: Trial): Promise<{ ours: number[]; go: number[] }> {
+async function measureOperators(trial: Trial): Promise<Operators> {
   const environment = await openOperatorEnvironment(trial);
   const common = { count: trial.scaled(200, 50), intervalMillis };
   trial.say("the same with Hikawas on a real platform: Go");
@@ -177,6 +210,12 @@ async function measureOperators(trial: Trial): Promise<{ ours: number[]; go: num
   await operator.stop();
   return { ours, go: theirs };
 }
+
+const operatorFigure = ({ ours, go }: Operators): Figure => ({
+  what: `lateness of a word every ${intervalMillis / 1000} s on a whole platform, with the operator killed halfway: p50 · p99 · max`,
+  found: spreadText(ours),
+  peer: `${spreadText(go)} (timers in memory restart)`,
+});
 
 /** Draws the due times. */
 function draw({ next }: Trial, plan: Plan, count: number): Delayed[] {
