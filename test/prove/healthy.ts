@@ -14,7 +14,7 @@ export interface Delay {
   /** When the change was made and when its reconcile was seen, by the machine's clock. */
   readonly from: number;
   readonly to: number;
-  history(deaths: readonly number[]): string[];
+  history(crashes: readonly number[]): string[];
 }
 
 /** Reports the Probes of a query, and each change of one, in order, until the signal aborts. */
@@ -116,7 +116,7 @@ function delaysOf(key: string, sent: readonly number[], seen: readonly number[])
       millis: Math.max(0, to - from),
       from,
       to,
-      history: (deaths) =>
+      history: (crashes) =>
         [
           ...sent
             .slice(Math.max(0, at - 5), at + 5)
@@ -124,7 +124,7 @@ function delaysOf(key: string, sent: readonly number[], seen: readonly number[])
           ...seen
             .slice(Math.max(0, at - 5), at + 5)
             .map((time, i) => `${time.toFixed(0)} reconciled (${Math.max(0, at - 5) + i + 1})`),
-          ...deaths.map((time) => `${time.toFixed(0)} a worker died`),
+          ...crashes.map((time) => `${time.toFixed(0)} a worker crashed`),
         ].sort(),
     };
   });
