@@ -1,17 +1,7 @@
 /** A worker dies under load: how long do its keys wait, and do other keys notice? */
 import { setTimeout as sleep } from "node:timers/promises";
-import { lastValuesOf } from "../../../bus/nats/lastvalues.ts";
-import {
-  consumers,
-  parseKeySubject,
-  streams,
-  timersStream,
-  work,
-  workStream,
-} from "../../../bus/subjects.ts";
-import { openTrialEnvironment, type TrialEnvironment } from "../environment.ts";
-import { anyOf, type Injected } from "../faults.ts";
-import { type Begun, now } from "../journal.ts";
+import { openTrialEnvironment } from "../environment.ts";
+import { type Kill, killUnderLoad, marginMillis, type Round, separate } from "../kills.ts";
 import { startLoad } from "../load.ts";
 import {
   isTimeForOperators,
@@ -22,8 +12,7 @@ import {
   startOurs,
   watchKills,
 } from "../operators.ts";
-import { interest, scope } from "../replica.ts";
-import { bounded, type Figure, figure, type Scenario, type Trial } from "../scenario.ts";
+import { bounded, type Check, type Figure, figure, type Scenario, type Trial } from "../scenario.ts";
 import { historyOf, lastChangesSeen, type Record, recordOf } from "../verify.ts";
 import { longest, spreadText, type Wait, waitsOf } from "../waits.ts";
 
@@ -34,29 +23,11 @@ const othersMillis = 200;
 const busyFactor = 2;
 /** Above this the machine cannot carry the load, and the run shows nothing. Milliseconds. */
 const busyMillis = 1000;
-/** Allowed on top of AckWait for the dead worker's in-flight keys. */
-const marginMillis = 1000;
-/** Normal operation before each kill, for comparison. */
-const calmMillis = 2500;
 const warmMillis = 1500;
-/** Much longer than a reconcile takes here, much shorter than AckWait. */
-const ticketMillis = 300;
-
-/** What a killed worker left in flight. */
-interface Kill extends Injected {
-  /** When the worker's process ended. */
-  readonly gone: number;
-  /** When the tickets were polled for the second time. */
-  readonly polledAt: number;
-  /** Keys whose ticket was delivered before the worker's end, and still not acknowledged at the second poll. */
-  readonly tickets: readonly string[];
-  /** Events and due requests that were delivered, never acknowledged, and not replaced by a later version. */
-  readonly unanswered: number;
-  /** The server redelivers such an event after this time, in milliseconds. */
-  readonly routeMillis: number;
-}
 
 const millis = (waits: readonly Wait[]): number[] => waits.map((wait) => wait.millis);
+const slowest = (waits: readonly Wait[]): Wait | undefined =>
+  waits.toSorted((a, b) => b.millis - a.millis)[0];
 
 export const failover: Scenario = {
   number: 10,
@@ -72,66 +43,28 @@ export const failover: Scenario = {
     const environment = await openTrialEnvironment(trial, { servers: 1, ackWaitMillis, concurrency });
     const replicas = await environment.workers(workers);
     const load = startLoad(trial, environment, { hotKeys: trial.scaled(100, 20) });
-    const pick = anyOf(replicas, trial.next);
-    const injected: Kill[] = [];
     // The first changes meet cold processes.
     await sleep(warmMillis, undefined, { signal: trial.signal });
-    for (let at = 1; at <= kills; at++) {
-      await sleep(calmMillis + 500 * trial.next(), undefined, { signal: trial.signal });
-      const victim = pick();
-      trial.say(`kill ${at} of ${kills}: ${victim.name}`);
-      const from = now();
-      await victim.stop("SIGKILL");
-      const gone = now();
-      const left = await leftBehind(environment);
-      await sleep(gone + ackWaitMillis + marginMillis - now(), undefined, { signal: trial.signal });
-      injected.push({ name: "kill -9 of a worker", victim: victim.name, from, to: now(), gone, ...left });
-      await victim.start();
-    }
+    const injected = await killUnderLoad(trial, environment, replicas, { kills, ackWaitMillis });
     await load.stop();
     await environment.untilQuiet();
 
     const operators = isTimeForOperators(trial) ? await measureOperators(trial) : undefined;
     const record = await recordOf(environment, injected);
     const waits = waitsOf(record.changes, record.effects);
-    const rounds = injected.map((kill) => judge(kill, record, waits));
-    const calm = rounds.flatMap((round) => round.calm);
-    const others = rounds.flatMap((round) => round.others);
-    const theirs = rounds.flatMap((round) => round.theirs);
-    // The full run has the machine to itself, so the documented limit applies.
-    const limit =
-      kills > 1
-        ? othersMillis
-        : Math.max(othersMillis, Math.min(busyFactor * longest(millis(calm)), busyMillis));
-    const slowestOther = others.toSorted((a, b) => b.millis - a.millis)[0];
-    const slowestTheirs = theirs.toSorted((a, b) => b.millis - a.millis)[0];
-    const inFlight = injected.map(({ tickets }) => tickets.length);
-    const events = injected.map(({ unanswered }) => unanswered);
+    const rounds = injected.map((kill) => separate(kill, record, waits));
     return {
       injected: [`kill -9 of one of ${workers} workers: ${kills === 1 ? "once" : `${kills} times`}`],
       checks: [
-        {
-          what: "longest pause of other keys",
-          limit:
-            kills > 1
-              ? `≤ ${othersMillis} ms`
-              : `≤ ${othersMillis} ms; on a machine that is busy with something else, twice the longest without a kill, but no more than ${busyMillis / 1000} s`,
-          found: `${figure(longest(millis(others)))} ms (without a kill: ${figure(longest(millis(calm)))} ms)`,
-          ...(operators && {
-            peer: `${figure(longest(operators.leader.kills.flatMap(millis)) / 1000)} s, every key, without a leader`,
-          }),
-          holds: calm.length > 0 && longest(millis(others)) <= limit,
-          ...(slowestOther && { history: historyOf(record, slowestOther.key, slowestOther.at) }),
-        },
+        othersUnaffected(rounds, record, kills, operators),
+        ownKeysResume(rounds, record, ackWaitMillis),
         bounded(
-          "longest pause of the dead worker's keys",
-          longest(millis(theirs)) / 1000,
+          "tickets of the dead worker, at most",
+          longest(injected.map(({ tickets }) => tickets.length)),
           "<=",
-          (ackWaitMillis + marginMillis) / 1000,
-          "s",
-          { ...(slowestTheirs && { history: historyOf(record, slowestTheirs.key, slowestTheirs.at) }) },
+          concurrency,
+          "",
         ),
-        bounded("tickets of the dead worker, at most", longest(inFlight), "<=", concurrency, ""),
         bounded(
           "in-flight keys without a ticket",
           rounds.reduce((sum, { unexplained }) => sum + unexplained, 0),
@@ -143,25 +76,78 @@ export const failover: Scenario = {
       ],
       figures: [
         { what: "changes", found: `${figure(load.made())}, ${figure(load.perSecond())} a second` },
-        { what: "change to reconcile before a kill: p50 · p99 · max", found: spreadText(millis(calm)) },
-        {
-          what: "the same for other keys, within AckWait + 1 s of the kill",
-          found: spreadText(millis(others)),
-        },
-        { what: "tickets of the dead worker, by kill", found: inFlight.join(", ") },
-        {
-          what: "events and due requests it was routing, by kill",
-          found: events.join(", "),
-        },
-        {
-          what: "pause of a key whose event it was routing",
-          found: spreadText(millis(rounds.flatMap(({ routed }) => routed))),
-        },
+        ...killFigures(injected, rounds),
         ...(operators ? operatorFigures(operators) : []),
       ],
     };
   },
 };
+
+/** The pauses of keys that the dead worker did not have in flight. */
+function othersUnaffected(
+  rounds: readonly Round[],
+  record: Record,
+  kills: number,
+  operators: Operators | undefined,
+): Check {
+  const calm = millis(rounds.flatMap((round) => round.calm));
+  const waits = rounds.flatMap((round) => round.others);
+  const worst = slowest(waits);
+  // The full run has the machine to itself, so the documented limit applies.
+  const isFull = kills > 1;
+  const limit = isFull
+    ? othersMillis
+    : Math.max(othersMillis, Math.min(busyFactor * longest(calm), busyMillis));
+  return {
+    what: "longest pause of other keys",
+    limit: isFull
+      ? `≤ ${othersMillis} ms`
+      : `≤ ${othersMillis} ms; on a machine that is busy with something else, twice the longest without a kill, but no more than ${busyMillis / 1000} s`,
+    found: `${figure(longest(millis(waits)))} ms (without a kill: ${figure(longest(calm))} ms)`,
+    ...(operators && {
+      peer: `${figure(longest(operators.leader.kills.flatMap(millis)) / 1000)} s, every key, without a leader`,
+    }),
+    holds: calm.length > 0 && longest(millis(waits)) <= limit,
+    ...(worst && { history: historyOf(record, worst.key, worst.at) }),
+  };
+}
+
+/** The pauses of keys that the dead worker had in flight. */
+function ownKeysResume(rounds: readonly Round[], record: Record, ackWaitMillis: number): Check {
+  const waits = rounds.flatMap((round) => round.own);
+  const worst = slowest(waits);
+  return bounded(
+    "longest pause of the dead worker's keys",
+    longest(millis(waits)) / 1000,
+    "<=",
+    (ackWaitMillis + marginMillis) / 1000,
+    "s",
+    { ...(worst && { history: historyOf(record, worst.key, worst.at) }) },
+  );
+}
+
+const killFigures = (injected: readonly Kill[], rounds: readonly Round[]): Figure[] => [
+  {
+    what: "change to reconcile before a kill: p50 · p99 · max",
+    found: spreadText(millis(rounds.flatMap(({ calm }) => calm))),
+  },
+  {
+    what: "the same for other keys, within AckWait + 1 s of the kill",
+    found: spreadText(millis(rounds.flatMap(({ others }) => others))),
+  },
+  {
+    what: "tickets of the dead worker, by kill",
+    found: injected.map(({ tickets }) => tickets.length).join(", "),
+  },
+  {
+    what: "events and due requests it was routing, by kill",
+    found: injected.map(({ unanswered }) => unanswered).join(", "),
+  },
+  {
+    what: "pause of a key whose event it was routing",
+    found: spreadText(millis(rounds.flatMap(({ routed }) => routed))),
+  },
+];
 
 /** Kills of each part that can delay users, as seen by a user who creates Hikawas. */
 interface Operators {
@@ -228,72 +214,4 @@ function operatorFigures({ worker, bridge, leader }: Operators): Figure[] {
     },
     { what: "the same: bridge killed", found: pausedBy(bridge) },
   ];
-}
-
-/** Reads from the bus, right after the kill, what was delivered and not acknowledged. */
-async function leftBehind({
-  bus,
-}: TrialEnvironment): Promise<Pick<Kill, "polledAt" | "tickets" | "unanswered" | "routeMillis">> {
-  const readTickets = lastValuesOf(bus, workStream(scope.fn));
-  const info = (stream: string, consumer: string) => bus.jsm.consumers.info(stream, consumer);
-  const { delivered } = await info(workStream(scope.fn), consumers.worker(scope));
-  const before = await readTickets(work.tickets(scope));
-  const old = new Set(
-    before.map(({ sequence }) => sequence).filter((sequence) => sequence <= delivered.stream_seq),
-  );
-  await sleep(ticketMillis);
-  const tickets = (await readTickets(work.tickets(scope)))
-    .filter(({ sequence }) => old.has(sequence))
-    .map(({ subject }) => parseKeySubject(subject).key.name);
-  const polledAt = now();
-  // The living workers always have some in flight; what remains is the dead worker's.
-  let unanswered = Number.POSITIVE_INFINITY;
-  let routeMillis = Number.POSITIVE_INFINITY;
-  for (let polls = 0; polls < 20; polls++) {
-    const [router, relay] = await Promise.all([
-      info(streams.objects, consumers.router(subscription)),
-      info(timersStream(scope.fn), consumers.relay(scope)),
-    ]);
-    unanswered = Math.min(unanswered, router.num_ack_pending + relay.num_ack_pending);
-    routeMillis = (router.config.ack_wait ?? 0) / 1e6;
-    await sleep(20);
-  }
-  return { polledAt, tickets, unanswered, routeMillis };
-}
-
-/** Separates the waits around a kill by cause. */
-function judge(kill: Kill, record: Record, waits: readonly Wait[]) {
-  const { from, gone, to, victim, polledAt } = kill;
-  const around = waits.filter(({ at, millis }) => at < to && at + millis > from - calmMillis);
-  const calm = around.filter(({ at, millis }) => at + millis <= from);
-  const after = around.filter(({ at, millis }) => at + millis > from);
-  const begunLast = new Map<string, Begun>();
-  for (const begun of record.begun) {
-    if (begun.from < polledAt && begun.from > (begunLast.get(begun.key)?.from ?? 0))
-      begunLast.set(begun.key, begun);
-  }
-  const ended = new Set(record.effects.map(({ replica, key, from: begun }) => `${replica} ${key} ${begun}`));
-  const isEnded = ({ replica, key, from: begun }: Begun) => ended.has(`${replica} ${key} ${begun}`);
-  // If a living worker has started the ticket since, the kill did not cause that key's pause.
-  const its = new Set(
-    kill.tickets.filter((key) => {
-      const last = begunLast.get(key);
-      return last === undefined || last.replica === victim || (last.from < gone && isEnded(last));
-    }),
-  );
-  const unfinished = record.begun.filter(
-    (begun) => begun.replica === victim && begun.from < gone && begun.from > from - 1000 && !isEnded(begun),
-  );
-  // The events that it was routing are unknown, but their maximum number and minimum wait are known.
-  const wasRouted = ({ at, millis }: Wait): boolean => at <= gone && millis >= kill.routeMillis;
-  const rest = after.filter(({ key }) => !its.has(key)).toSorted((a, b) => b.millis - a.millis);
-  const slow = rest.filter(wasRouted).slice(0, kill.unanswered);
-  const routed = new Set(slow);
-  return {
-    calm,
-    theirs: after.filter(({ key }) => its.has(key)).concat(slow),
-    routed: slow,
-    others: rest.filter((wait) => !routed.has(wait)),
-    unexplained: unfinished.filter(({ key }) => !its.has(key)).length,
-  };
 }
