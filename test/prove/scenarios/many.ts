@@ -8,7 +8,7 @@
 import { objectBytes } from "../crowd.ts";
 import type { Footprint } from "../footprint.ts";
 import { type Found, measureMany } from "../many/measure.ts";
-import { bounded, type Figure, figure, type Outcome, type Scenario } from "../scenario.ts";
+import { bounded, type Check, type Figure, figure, type Outcome, type Scenario } from "../scenario.ts";
 
 const limits = { bridgeBytes: 200, workerMegabytes: 5 };
 /** Below this growth in bytes, the cost of objects is lost in the noise of a process and its heap. */
@@ -29,87 +29,96 @@ export const many: Scenario = {
   run: async (trial) => outcomeOf(await measureMany(trial)),
 };
 
-function outcomeOf({ size, warm, empty, few, full, census, restarts, peer, ...found }: Found): Outcome {
-  const more = size - few.objects;
+const outcomeOf = (found: Found): Outcome => ({
+  injected: [
+    `${figure(found.size)} objects of ${objectBytes} bytes, after ${figure(found.warm)} that were deleted again`,
+  ],
+  checks: checksOf(found),
+  figures: [
+    { what: "objects created, published, and processed per second", found: figure(found.createdPerSecond) },
+    ...bridgeFigures(found),
+    memoryFigure("worker, no objects", found.empty.worker),
+    memoryFigure("worker, all objects", found.full.worker),
+    ...peerFigures(found),
+    ...natsFigures(found),
+    ...startFigures(found),
+  ],
+});
+
+function checksOf({ size, empty, few, full, census, restarts, peer }: Found): Check[] {
   const resident = (full.bridge.collected - empty.bridge.collected) * 1e6;
   const held = full.bridge.heldBytes - empty.bridge.heldBytes;
   const worker = full.worker.collected - empty.worker.collected;
-  const peerBytes = peer && ((peer.megabytes - peer.fewMegabytes) * 1e6) / more;
-  const theirs = (text: string | undefined) => (text === undefined ? {} : { peer: text });
+  const peerBytes = peer && ((peer.megabytes - peer.fewMegabytes) * 1e6) / (size - few.objects);
   /** Per object, but at least the noise divided by all of them. */
   const limit = (noiseBytes: number) => Math.max(limits.bridgeBytes, noiseBytes / size);
-  return {
-    injected: [
-      `${figure(size)} objects of ${objectBytes} bytes, after ${figure(warm)} that were deleted again`,
-    ],
-    checks: [
-      bounded(
-        "bridge growth per object, resident",
-        resident / size,
-        "<=",
-        limit(noise.resident),
-        "B",
-        theirs(peerBytes === undefined ? undefined : `${figure(peerBytes)} B (caches all objects)`),
-      ),
-      bounded("bridge growth per object, V8 heap and buffers", held / size, "<=", limit(noise.held), "B"),
-      bounded("worker growth", worker, "<=", limits.workerMegabytes, "MB"),
-      ...(census ? [bounded("objects seen by a new function", census.seen, "=", size, "")] : []),
-      ...(restarts
-        ? [
-            bounded("objects known to a resumed bridge", restarts.resume.objects, "=", size, ""),
-            bounded("objects it lists or publishes again", restarts.repeated, "=", 0, ""),
-            bounded("objects published by a bridge with an empty bus", restarts.list.objects, "=", size, ""),
-          ]
-        : []),
-    ],
-    figures: [
-      { what: "objects created, published, and processed per second", found: figure(found.createdPerSecond) },
-      {
-        what: `bridge growth per object from ${figure(few.objects)} objects on, resident, as for the peer`,
-        found: `${figure(((full.bridge.collected - few.memory.collected) * 1e6) / more)} B`,
-      },
-      memoryFigure("bridge, no objects", empty.bridge),
-      memoryFigure(`bridge, ${figure(few.objects)} objects`, few.memory),
-      memoryFigure("bridge, all objects", full.bridge),
-      ...(restarts
-        ? [
-            memoryFigure("resumed bridge", restarts.resume.memory),
-            memoryFigure("bridge after a list into an empty bus", restarts.list.memory),
-          ]
-        : []),
-      memoryFigure("worker, no objects", empty.worker),
-      memoryFigure("worker, all objects", full.worker),
-      ...(peer
-        ? [
-            {
-              what: `controller, minimum of two minutes, ${figure(few.objects)} and ${figure(size)} objects`,
-              found: "workers cache none",
-              peer: `${figure(peer.fewMegabytes)} MB, ${figure(peer.megabytes)} MB`,
-            },
-          ]
-        : []),
-      {
-        what: "NATS, no objects and all objects",
-        found: `${figure(empty.nats)} MB, ${figure(full.nats)} MB`,
-      },
-      {
-        what: "NATS disk, no objects and all objects",
-        found: `${figure(empty.disk)} MB, ${figure(full.disk)} MB (OBJECTS: ${figure(full.stored / size)} B per object)`,
-      },
-      {
-        what: "new function: start to all seen",
-        found: census ? `${figure(census.seconds)} s` : unmeasured,
-      },
-      {
-        what: "resumed bridge: start to all known",
-        found: restarts ? `${figure(restarts.resume.seconds)} s` : unmeasured,
-      },
-      {
-        what: "bridge with an empty bus: start to all published",
-        found: restarts ? `${figure(restarts.list.seconds)} s` : unmeasured,
-      },
-    ],
-  };
+  return [
+    bounded("bridge growth per object, resident", resident / size, "<=", limit(noise.resident), "B", {
+      ...(peerBytes !== undefined && { peer: `${figure(peerBytes)} B (caches all objects)` }),
+    }),
+    bounded("bridge growth per object, V8 heap and buffers", held / size, "<=", limit(noise.held), "B"),
+    bounded("worker growth", worker, "<=", limits.workerMegabytes, "MB"),
+    ...(census ? [bounded("objects seen by a new function", census.seen, "=", size, "")] : []),
+    ...(restarts
+      ? [
+          bounded("objects known to a resumed bridge", restarts.resume.objects, "=", size, ""),
+          bounded("objects it lists or publishes again", restarts.repeated, "=", 0, ""),
+          bounded("objects published by a bridge with an empty bus", restarts.list.objects, "=", size, ""),
+        ]
+      : []),
+  ];
+}
+
+function bridgeFigures({ size, empty, few, full, restarts }: Found): Figure[] {
+  const more = size - few.objects;
+  const perObject = ((full.bridge.collected - few.memory.collected) * 1e6) / more;
+  return [
+    {
+      what: `bridge growth per object from ${figure(few.objects)} objects on, resident, as for the peer`,
+      found: `${figure(perObject)} B`,
+    },
+    memoryFigure("bridge, no objects", empty.bridge),
+    memoryFigure(`bridge, ${figure(few.objects)} objects`, few.memory),
+    memoryFigure("bridge, all objects", full.bridge),
+    ...(restarts
+      ? [
+          memoryFigure("resumed bridge", restarts.resume.memory),
+          memoryFigure("bridge after a list into an empty bus", restarts.list.memory),
+        ]
+      : []),
+  ];
+}
+
+const peerFigures = ({ size, few, peer }: Found): Figure[] =>
+  peer
+    ? [
+        {
+          what: `controller, minimum of two minutes, ${figure(few.objects)} and ${figure(size)} objects`,
+          found: "workers cache none",
+          peer: `${figure(peer.fewMegabytes)} MB, ${figure(peer.megabytes)} MB`,
+        },
+      ]
+    : [];
+
+const natsFigures = ({ size, empty, full }: Found): Figure[] => [
+  {
+    what: "NATS, no objects and all objects",
+    found: `${figure(empty.nats)} MB, ${figure(full.nats)} MB`,
+  },
+  {
+    what: "NATS disk, no objects and all objects",
+    found: `${figure(empty.disk)} MB, ${figure(full.disk)} MB (OBJECTS: ${figure(full.stored / size)} B per object)`,
+  },
+];
+
+function startFigures({ census, restarts }: Found): Figure[] {
+  const time = (start: { readonly seconds: number } | undefined): string =>
+    start ? `${figure(start.seconds)} s` : unmeasured;
+  return [
+    { what: "new function: start to all seen", found: time(census) },
+    { what: "resumed bridge: start to all known", found: time(restarts?.resume) },
+    { what: "bridge with an empty bus: start to all published", found: time(restarts?.list) },
+  ];
 }
 
 const memoryFigure = (who: string, { collected, asItIs, peak, heldBytes }: Footprint): Figure => ({
