@@ -18,19 +18,19 @@ export async function untilQuiet(bus: Bus, signal: AbortSignal): Promise<void> {
     // A bus that is down because of a fault is not quiet.
     const pending = await pendingWork(bus).catch((error: unknown) => [String(error)]);
     quiet = pending.length === 0 ? quiet + 1 : 0;
-    if (performance.now() > until) {
-      const found = `found ${pending.join("; ")}:`;
-      const details = [
-        await workConsumer(bus),
-        ...(await messagesIn(bus, workStream(scope.fn))),
-        ...(await messagesIn(bus, timersStream(scope.fn))),
-      ];
-      throw new Error(
-        [`expected the bus to become quiet within ${quietMillis} ms, ${found}`, ...details].join("\n  "),
-      );
-    }
+    if (performance.now() > until) throw new Error((await describeStuck(bus, pending)).join("\n  "));
     await sleep(pollMillis, undefined, { signal });
   }
+}
+
+/** What is still pending after the deadline, as lines. */
+async function describeStuck(bus: Bus, pending: readonly string[]): Promise<string[]> {
+  return [
+    `expected the bus to become quiet within ${quietMillis} ms, found ${pending.join("; ")}:`,
+    await workConsumer(bus),
+    ...(await messagesIn(bus, workStream(scope.fn))),
+    ...(await messagesIn(bus, timersStream(scope.fn))),
+  ];
 }
 
 /** The pending work by kind. */
