@@ -39,25 +39,25 @@ export interface ProcessSpec extends Pick<ChildSpec, "name" | "command" | "args"
   readonly onLine?: (line: string) => void;
 }
 
-/** Where processes run: an arena, or a bus without a cluster. */
+/** The platform on which processes run; a bus is enough. */
 export interface ProcessEnvironment extends Pick<BenchEnvironment, "signal" | "fail"> {
   readonly platform: LocalNats & Partial<Pick<BenchEnvironment["platform"], "kubeconfigPath">>;
 }
 
 /** Starts a process of a contender; if it ends unexpectedly, the benchmark fails. */
-export async function startProcess(ground: ProcessEnvironment, spec: ProcessSpec): Promise<Child> {
+export async function startProcess(environment: ProcessEnvironment, spec: ProcessSpec): Promise<Child> {
   const { readyLine, onLine, role, ...child } = spec;
   const last: string[] = [];
   let ready: () => void = () => undefined;
   const isReady = new Promise<void>((resolve) => {
     ready = resolve;
   });
-  return ground.platform.spawn(
+  return environment.platform.spawn(
     {
       ...child,
       env: {
-        KUBECONFIG: ground.platform.kubeconfigPath,
-        ...(role !== undefined && { NATS_URL: ground.platform.natsUrlFor(role) }),
+        KUBECONFIG: environment.platform.kubeconfigPath,
+        ...(role !== undefined && { NATS_URL: environment.platform.natsUrlFor(role) }),
         DENREI_ZUNDOKO_WORDS: words.join(","),
         NODE_NO_WARNINGS: "1",
         ...child.env,
@@ -71,9 +71,11 @@ export async function startProcess(ground: ProcessEnvironment, spec: ProcessSpec
         if (last.length > 10) last.shift();
       },
       onUnexpectedExit: (exit) =>
-        ground.fail(new Error(`${spec.name} ${describeExit(exit)}. Its last lines:\n${last.join("\n")}`)),
+        environment.fail(
+          new Error(`${spec.name} ${describeExit(exit)}. Its last lines:\n${last.join("\n")}`),
+        ),
     },
-    ground.signal,
+    environment.signal,
   );
 }
 

@@ -20,13 +20,13 @@ const atOnce = 16;
 /** Runs in the page: records when the first and the last row exist. */
 const watchRows = (rows: number): string => `new Promise((resolve) => {
   let first;
-  const look = () => {
+  const check = () => {
     const found = document.querySelectorAll("tbody tr").length;
     if (found > 0) first ??= performance.now();
     if (found >= ${rows}) resolve({ first, all: performance.now() });
-    else requestAnimationFrame(look);
+    else requestAnimationFrame(check);
   };
-  look();
+  check();
 })`;
 
 /** Opens the list this many times, each time as a new visitor with a login. */
@@ -37,9 +37,9 @@ export async function measureList(
   say: (line: string) => void,
 ): Promise<ListOpening[]> {
   await buildPage();
-  const scene = await startDashboardEnvironment();
+  const environment = await startDashboardEnvironment();
   try {
-    const { client } = scene;
+    const { client } = environment;
     const names = Array.from({ length: applications }, (_, at) => `app-${at}`);
     const conditions = [
       {
@@ -75,14 +75,14 @@ export async function measureList(
         }),
       );
     }
-    const page = await scene.loggedIn(people.alice, team);
+    const page = await environment.loggedIn(people.alice, team);
     const session = await page.context().newCDPSession(page);
     await session.send("Network.setCacheDisabled", { cacheDisabled: true });
     const found: ListOpening[] = [];
     for (let opening = 1; opening <= openings; opening++) {
       signal.throwIfAborted();
       await page.goto("about:blank");
-      await page.goto(`${scene.url}/applications`, { waitUntil: "commit" });
+      await page.goto(`${environment.url}/applications`, { waitUntil: "commit" });
       const one = await page.evaluate<ListOpening>(watchRows(applications));
       say(
         `opened ${opening}: first row after ${Math.round(one.first)} ms, all after ${Math.round(one.all)} ms`,
@@ -91,6 +91,6 @@ export async function measureList(
     }
     return found;
   } finally {
-    await scene.stop();
+    await environment.stop();
   }
 }

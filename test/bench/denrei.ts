@@ -12,9 +12,9 @@ import { collectGarbage, profilerEnv, profilerSocket } from "./profiler/profiler
 const program = fileURLToPath(new URL("../../deploy/cli/denrei.js", import.meta.url));
 const workers = 3;
 const cluster = "default";
-const settleLookMillis = 200;
+const settlePollMillis = 200;
 /** Polls in a row that must be quiet: work moving from one process to the next can be missed by a single poll. */
-const quietLooks = 3;
+const quietPolls = 3;
 const settleDeadlineMillis = 300_000;
 
 /** Our running processes. */
@@ -24,15 +24,15 @@ export interface DenreiRunning extends Running {
 }
 
 /** The platform with the Hikawa function. With a profiler, its processes can be profiled while they run. */
-export function denrei(arena: BenchEnvironment, profiler: "profiler" | "no profiler" = "no profiler") {
-  const { directory } = arena.platform;
+export function denrei(environment: BenchEnvironment, profiler: "profiler" | "no profiler" = "no profiler") {
+  const { directory } = environment.platform;
   return {
     side: "denrei",
     async start(label): Promise<DenreiRunning> {
       const start = (role: string) => {
         const isBridge = role === "bridge";
         const name = `${role}-${label}`;
-        return startProcess(arena, {
+        return startProcess(environment, {
           name,
           role: isBridge ? "bridge" : hikawa.name,
           command: process.execPath,
@@ -44,7 +44,7 @@ export function denrei(arena: BenchEnvironment, profiler: "profiler" | "no profi
       const roles = ["bridge", ...Array.from({ length: workers }, (_, at) => `worker-${at + 1}`)];
       const children = await Promise.all(roles.map(start));
       const own = children.map((child, at) => [roles[at] ?? "", pidOf(child)] as const);
-      const pids = new Map([...own, ["nats-server", pidOf(arena.platform.nats)] as const]);
+      const pids = new Map([...own, ["nats-server", pidOf(environment.platform.nats)] as const]);
       const profilers = new Map(
         profiler === "profiler" ? own.map(([role, pid]) => [role, profilerSocket(directory, pid)]) : [],
       );
@@ -52,7 +52,7 @@ export function denrei(arena: BenchEnvironment, profiler: "profiler" | "no profi
         side: "denrei",
         pids,
         profilers,
-        settled: () => settled(arena, `bridge-${label}`),
+        settled: () => settled(environment, `bridge-${label}`),
         async collectGarbage() {
           await Promise.all([...profilers.values()].map(collectGarbage));
           return [...profilers.keys()];
@@ -66,14 +66,14 @@ export function denrei(arena: BenchEnvironment, profiler: "profiler" | "no profi
 }
 
 /** Waits until the bridge watches every kind of the function and no work is pending. */
-async function settled(arena: BenchEnvironment, bridge: string): Promise<void> {
+async function settled(environment: BenchEnvironment, bridge: string): Promise<void> {
   const until = performance.now() + settleDeadlineMillis;
-  for (let quiet = 0; quiet < quietLooks; ) {
-    const busy = await reasons(arena, bridge);
+  for (let quiet = 0; quiet < quietPolls; ) {
+    const busy = await reasons(environment, bridge);
     quiet = busy.length === 0 ? quiet + 1 : 0;
     if (performance.now() > until)
       throw new Error(`expected the platform to become quiet, found ${busy.join("; ")}`);
-    await sleep(settleLookMillis, undefined, { signal: arena.signal });
+    await sleep(settlePollMillis, undefined, { signal: environment.signal });
   }
 }
 

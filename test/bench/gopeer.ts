@@ -75,12 +75,12 @@ export async function startGoReplica(
 }
 
 /** The built peer. */
-export function goPeer(arena: BenchEnvironment): Contender {
+export function goPeer(environment: BenchEnvironment): Contender {
   return {
     side: "go",
     async start(label) {
       const name = `go-${label}`;
-      const child = await startProcess(arena, {
+      const child = await startProcess(environment, {
         name,
         command: `${folder}peer`,
         args: [],

@@ -8,27 +8,27 @@ import type { BenchEnvironment } from "./environment.ts";
 
 /** Concurrent creates: enough to keep either controller busy from the start. */
 const creators = 8;
-/** Without any progress for this long, the contender hangs. */
+/** A contender without any progress for this long hangs. */
 const stallMillis = 90_000;
 
-/** Where Hikawas are created and watched: an arena, or any other platform. */
-export type Stage = Pick<BenchEnvironment, "client" | "namespace" | "signal" | "fail">;
+/** The platform on which Hikawas are created and watched. */
+export type HikawaEnvironment = Pick<BenchEnvironment, "client" | "namespace" | "signal" | "fail">;
 
 /** Creates one Hikawa. */
 export const createHikawa = (
-  arena: Omit<Stage, "fail">,
+  environment: Omit<HikawaEnvironment, "fail">,
   name: string,
   intervalMillis: number,
 ): Promise<Stored<Hikawa>> =>
-  arena.client.create(
+  environment.client.create(
     Hikawa,
     {
       apiVersion: apiVersionOf(Hikawa),
       kind: "Hikawa",
-      metadata: { name, namespace: arena.namespace },
+      metadata: { name, namespace: environment.namespace },
       spec: { intervalMillis },
     },
-    { fieldManager: "denrei-bench", signal: arena.signal },
+    { fieldManager: "denrei-bench", signal: environment.signal },
   );
 
 /** `prefix-00001` and so on. */
@@ -37,16 +37,16 @@ export const namesOf = (prefix: string, count: number): string[] =>
 
 /** Creates many, {@link creators} at a time. */
 export async function createHikawas(
-  arena: BenchEnvironment,
+  environment: BenchEnvironment,
   names: readonly string[],
   intervalMillis: number,
 ): Promise<void> {
-  await concurrently(names, creators, (name) => createHikawa(arena, name, intervalMillis));
+  await concurrently(names, creators, (name) => createHikawa(environment, name, intervalMillis));
 }
 
 /** Calls back for each object of a kind created or changed from now on, until the returned function is called. */
 export async function watchKind<T extends KubeObject>(
-  { client, namespace, signal, fail }: Stage,
+  { client, namespace, signal, fail }: HikawaEnvironment,
   kind: Kind<T>,
   onChange: (object: Stored<T>, type: "ADDED" | "MODIFIED") => void,
 ): Promise<() => void> {
@@ -76,7 +76,7 @@ export async function watchKind<T extends KubeObject>(
   return () => ended.abort();
 }
 
-/** Whether the status reports the end of the song. */
+/** Whether the status reports that the Hikawa is complete. */
 export const isKiyoshied = ({ status }: Stored<Hikawa>): boolean => status?.kiyoshied === true;
 
 /** Hikawas that have yet to satisfy a condition. */
@@ -89,7 +89,7 @@ export interface Waiting {
 
 /** Waits, with one watch, until each of the named Hikawas satisfies the condition. Open it before they are created. */
 export async function waitForHikawas(
-  arena: BenchEnvironment,
+  environment: BenchEnvironment,
   names: readonly string[],
   condition: (hikawa: Stored<Hikawa>) => boolean,
 ): Promise<Waiting> {
@@ -99,12 +99,12 @@ export async function waitForHikawas(
   // Callers see the rejection when they wait; unawaited promises must not end the process.
   for (const promise of [all, ...promises.values()]) promise.catch(() => undefined);
   let progress = performance.now();
-  const unwatch = await watchKind(arena, Hikawa, (hikawa) => {
-    const song = left.get(hikawa.metadata.name);
-    if (song === undefined || !condition(hikawa)) return;
+  const unwatch = await watchKind(environment, Hikawa, (hikawa) => {
+    const waiting = left.get(hikawa.metadata.name);
+    if (waiting === undefined || !condition(hikawa)) return;
     left.delete(hikawa.metadata.name);
     progress = performance.now();
-    song.resolve();
+    waiting.resolve();
   });
   const giveUp = (error: Error): void => {
     for (const { reject } of left.values()) reject(error);
@@ -118,8 +118,8 @@ export async function waitForHikawas(
       ),
     );
   }, 1000);
-  const abort = () => giveUp(arena.signal.reason as Error);
-  arena.signal.addEventListener("abort", abort, { once: true });
+  const abort = () => giveUp(environment.signal.reason as Error);
+  environment.signal.addEventListener("abort", abort, { once: true });
   return {
     one: (name) =>
       promises.get(name) ?? Promise.reject(new Error(`${name} is not among the awaited Hikawas`)),
@@ -127,7 +127,7 @@ export async function waitForHikawas(
     stop() {
       unwatch();
       clearInterval(timer);
-      arena.signal.removeEventListener("abort", abort);
+      environment.signal.removeEventListener("abort", abort);
     },
   };
 }

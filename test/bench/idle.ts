@@ -4,7 +4,7 @@ import type { Contender, Running, Side } from "./contender.ts";
 import type { BenchEnvironment } from "./environment.ts";
 import { createHikawas, isKiyoshied, namesOf, waitForHikawas } from "./hikawas.ts";
 import { idleRssOf, rssOf } from "./processes.ts";
-import { verifySongs } from "./verify.ts";
+import { verifyHikawas } from "./verify.ts";
 
 /** Resident memory by role, in MB. */
 export type Memory = ReadonlyMap<string, number>;
@@ -29,10 +29,10 @@ export interface IdleMemory {
 }
 
 /**
- * The songs completed, and the share of idle Hikawas created and deleted, before the first measurement, so that compiled code and a
- * heap grown under load do not count as a cost of objects.
+ * Before the first measurement, this many Hikawas are completed, and this share of the idle ones is created and deleted. Compiled code
+ * and a heap grown under load then do not count as a cost of objects.
  */
-const warmUp = { songs: 300, idleShare: 0.25 };
+const warmUp = { completed: 300, idleShare: 0.25 };
 /** Duration of the sampling: V8 returns memory some seconds after the last work, and short-lived caches expire. */
 const sampleMillis = 45_000;
 const collectedSampleMillis = 5000;
@@ -41,7 +41,7 @@ const dayMillis = 86_400_000;
 
 /** Starts the contender and measures it without Hikawas, and with `count` of them that each wait for tomorrow. */
 export async function idleMemory(
-  arena: BenchEnvironment,
+  environment: BenchEnvironment,
   contender: Contender,
   count: number,
 ): Promise<IdleMemory> {
@@ -49,12 +49,12 @@ export async function idleMemory(
   try {
     await running.settled();
     const started = rssOf(running.pids);
-    await sing(arena);
-    await fallAsleep(arena, namesOf("doze", Math.ceil(count * warmUp.idleShare)));
-    await arena.clearObjects();
-    const empty = await rest(arena, running);
-    await fallAsleep(arena, namesOf("idle", count));
-    return { side: contender.side, started, empty, full: await rest(arena, running) };
+    await completeHikawas(environment);
+    await createIdle(environment, namesOf("doze", Math.ceil(count * warmUp.idleShare)));
+    await environment.clearObjects();
+    const empty = await rest(environment, running);
+    await createIdle(environment, namesOf("idle", count));
+    return { side: contender.side, started, empty, full: await rest(environment, running) };
   } finally {
     await running.stop();
   }
@@ -68,23 +68,23 @@ async function rest({ signal }: BenchEnvironment, running: Running): Promise<Idl
   return { settled, collected: await idleRssOf(pids, { millis: collectedSampleMillis, signal }) };
 }
 
-async function sing(arena: BenchEnvironment): Promise<void> {
-  const names = namesOf("warm", warmUp.songs);
-  const songs = await waitForHikawas(arena, names, isKiyoshied);
+async function completeHikawas(environment: BenchEnvironment): Promise<void> {
+  const names = namesOf("warm", warmUp.completed);
+  const waiting = await waitForHikawas(environment, names, isKiyoshied);
   try {
-    await createHikawas(arena, names, 0);
-    await songs.all();
+    await createHikawas(environment, names, 0);
+    await waiting.all();
   } finally {
-    songs.stop();
+    waiting.stop();
   }
-  await verifySongs(arena, names);
+  await verifyHikawas(environment, names);
 }
 
-/** Our side emits the first word at once, and Go waits for it; both have reconciled every Hikawa by then. */
-async function fallAsleep(arena: BenchEnvironment, names: readonly string[]): Promise<void> {
-  const waiting = await waitForHikawas(arena, names, ({ spec }) => spec.numZundokos === 1);
+/** Creates Hikawas, and waits until each is reconciled. Ours has emitted its first word by then, and Go waits for its first word. */
+async function createIdle(environment: BenchEnvironment, names: readonly string[]): Promise<void> {
+  const waiting = await waitForHikawas(environment, names, ({ spec }) => spec.numZundokos === 1);
   try {
-    await createHikawas(arena, names, dayMillis);
+    await createHikawas(environment, names, dayMillis);
     await waiting.all();
   } finally {
     waiting.stop();

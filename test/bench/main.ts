@@ -8,7 +8,7 @@ import { buildPeer, goPeer, type PeerVersions } from "./gopeer.ts";
 import { idleMemory } from "./idle.ts";
 import { describeBus, describeMachine, describePlatform, type Machine } from "./machine.ts";
 import { expectProc } from "./processes.ts";
-import { profileGateway, profileSongs } from "./profile.ts";
+import { profileGateway, profileHikawas } from "./profile.ts";
 import { queueSeries } from "./queue.ts";
 import { sections } from "./report.ts";
 import type { Results, Sizes } from "./results.ts";
@@ -114,8 +114,8 @@ const withPeer = parts.some((part) => !withoutCluster.includes(part) && part !==
 
 let peer: PeerVersions | undefined;
 let installed: InstalledProbot | undefined;
-let ground: WebhookBenchEnvironment | undefined;
-let arena: BenchEnvironment | undefined;
+let webhookEnvironment: WebhookBenchEnvironment | undefined;
+let environment: BenchEnvironment | undefined;
 try {
   expectProc();
   if (withPeer && !options.profile) peer = await buildPeer(stopping.signal);
@@ -125,23 +125,23 @@ try {
 } catch (error) {
   const reason = stopping.signal.aborted ? (stopping.signal.reason as Error) : (error as Error);
   // Errors before the platform has started are for the user to fix, later ones are ours.
-  const atStart = arena === undefined && ground === undefined;
+  const atStart = environment === undefined && webhookEnvironment === undefined;
   process.stderr.write(`${interrupted || atStart ? reason.message : reason.stack}\n`);
   process.exitCode = interrupted ? 130 : 1;
 } finally {
-  await ground?.stop();
-  await arena?.stop();
+  await webhookEnvironment?.stop();
+  await environment?.stop();
   await installed?.remove();
 }
 process.exit();
 
 async function profile(folder: string): Promise<void> {
   if (onCluster) {
-    arena = await openBenchEnvironment(stopping, accounts);
-    say(await profileSongs(arena, folder, options.hikawas));
+    environment = await openBenchEnvironment(stopping, accounts);
+    say(await profileHikawas(environment, folder, options.hikawas));
   } else {
-    ground = await openWebhookBenchEnvironment(stopping, accounts);
-    say(await profileGateway(ground, folder, options.deliveries));
+    webhookEnvironment = await openWebhookBenchEnvironment(stopping, accounts);
+    say(await profileGateway(webhookEnvironment, folder, options.deliveries));
   }
 }
 
@@ -175,27 +175,27 @@ async function bench(): Promise<void> {
 }
 
 async function webhookResults(installed: InstalledProbot): Promise<Pick<Results, "webhooks" | "machine">> {
-  ground = await openWebhookBenchEnvironment(stopping, accounts);
-  const receivers = [gateway(ground), probot(ground, installed)] as const;
-  const webhooks = await webhookRounds(ground, receivers, options, say);
-  const machine: Machine = new Map([...describeBus(ground.bus), ["Probot", installed.version]]);
-  await ground.stop();
-  ground = undefined;
+  webhookEnvironment = await openWebhookBenchEnvironment(stopping, accounts);
+  const receivers = [gateway(webhookEnvironment), probot(webhookEnvironment, installed)] as const;
+  const webhooks = await webhookRounds(webhookEnvironment, receivers, options, say);
+  const machine: Machine = new Map([...describeBus(webhookEnvironment.bus), ["Probot", installed.version]]);
+  await webhookEnvironment.stop();
+  webhookEnvironment = undefined;
   return { webhooks, machine };
 }
 
 async function routingResults(): Promise<Pick<Results, "routing" | "machine">> {
-  ground = await openWebhookBenchEnvironment(stopping, accounts);
-  const routing = await routingRounds(ground.bus, options, say);
-  const machine: Machine = new Map(describeBus(ground.bus));
-  await ground.stop();
-  ground = undefined;
+  webhookEnvironment = await openWebhookBenchEnvironment(stopping, accounts);
+  const routing = await routingRounds(webhookEnvironment.bus, options, say);
+  const machine: Machine = new Map(describeBus(webhookEnvironment.bus));
+  await webhookEnvironment.stop();
+  webhookEnvironment = undefined;
   return { routing, machine };
 }
 
 async function clusterResults(): Promise<Omit<Results, "sizes" | "webhooks" | "routing" | "saves" | "list">> {
   const opened = await openBenchEnvironment(stopping, accounts);
-  arena = opened;
+  environment = opened;
   const sides = [denrei(opened), goPeer(opened)] as const;
   const roundParts = { throughput: wants("throughput"), latency: wants("latency") };
   const rounds =
@@ -210,16 +210,16 @@ async function clusterResults(): Promise<Omit<Results, "sizes" | "webhooks" | "r
   };
 }
 
-async function queues(arena: BenchEnvironment): Promise<NonNullable<Results["queue"]>> {
+async function queues(environment: BenchEnvironment): Promise<NonNullable<Results["queue"]>> {
   say("ticket queue");
-  const alone = await queueSeries(arena, "queue", options);
-  return [...alone, ...(await queueSeries(arena, "runtime", options))];
+  const alone = await queueSeries(environment, "queue", options);
+  return [...alone, ...(await queueSeries(environment, "runtime", options))];
 }
 
-async function idles(arena: BenchEnvironment): Promise<NonNullable<Results["idle"]>> {
+async function idles(environment: BenchEnvironment): Promise<NonNullable<Results["idle"]>> {
   say("memory with idle Hikawas");
-  const go = await idleMemory(arena, goPeer(arena), options.idle);
-  await arena.clearObjects();
-  await arena.clearBus();
-  return { go, denrei: await idleMemory(arena, denrei(arena, "profiler"), options.idle) };
+  const go = await idleMemory(environment, goPeer(environment), options.idle);
+  await environment.clearObjects();
+  await environment.clearBus();
+  return { go, denrei: await idleMemory(environment, denrei(environment, "profiler"), options.idle) };
 }

@@ -1,4 +1,4 @@
-/** CPU profiles of our processes during one run of the songs, or of webhooks. */
+/** CPU profiles of our processes while Hikawas or webhooks are processed. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { denrei } from "./denrei.ts";
@@ -10,33 +10,37 @@ import type { WebhookBenchEnvironment } from "./webhooks/environment.ts";
 import { gateway } from "./webhooks/gateway.ts";
 import { connections, warmUp } from "./webhooks/rounds.ts";
 
-/** Runs the songs twice, first to warm up; writes a profile of each process to the folder and returns their summaries. */
-export async function profileSongs(arena: BenchEnvironment, folder: string, count: number): Promise<string> {
+/** Completes Hikawas twice, first to warm up. Writes a profile of each process to the folder, and returns the summaries. */
+export async function profileHikawas(
+  environment: BenchEnvironment,
+  folder: string,
+  count: number,
+): Promise<string> {
   await mkdir(folder, { recursive: true });
-  const running = await denrei(arena, "profiler").start("profile");
+  const running = await denrei(environment, "profiler").start("profile");
   try {
     await running.settled();
-    await throughput(arena, running, count);
-    await arena.clearObjects();
+    await throughput(environment, running, count);
+    await environment.clearObjects();
     await running.settled();
-    return await profiled(folder, running.profilers, () => throughput(arena, running, count));
+    return await profiled(folder, running.profilers, () => throughput(environment, running, count));
   } finally {
     await running.stop();
   }
 }
 
-/** Sends deliveries to a gateway twice, first to warm up; otherwise like {@link profileSongs}. */
+/** Sends deliveries to a gateway twice, first to warm up; otherwise like {@link profileHikawas}. */
 export async function profileGateway(
-  ground: WebhookBenchEnvironment,
+  environment: WebhookBenchEnvironment,
   folder: string,
   deliveries: number,
 ): Promise<string> {
   await mkdir(folder, { recursive: true });
-  const { url, profiler, stop } = await gateway(ground, "profiler").start("profile");
+  const { url, profiler, stop } = await gateway(environment, "profiler").start("profile");
   try {
-    await ground.load.make({ url, connections, deliveries: warmUp });
+    await environment.load.make({ url, connections, deliveries: warmUp });
     const profilers = new Map([["gateway", profiler]]);
-    return await profiled(folder, profilers, () => ground.load.make({ url, connections, deliveries }));
+    return await profiled(folder, profilers, () => environment.load.make({ url, connections, deliveries }));
   } finally {
     await stop();
   }

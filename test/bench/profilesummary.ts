@@ -52,7 +52,7 @@ function list(title: string, times: ReadonlyMap<string, number>, busy: number): 
   return [`  ${title}`, ...rows].join("\n");
 }
 
-function placeOf(url: string): string {
+function locationOf(url: string): string {
   const path = url.startsWith("file:") ? fileURLToPath(url) : url;
   const packages = path.lastIndexOf("node_modules/");
   if (packages >= 0) return path.slice(packages + "node_modules/".length);
@@ -61,13 +61,13 @@ function placeOf(url: string): string {
 
 function nameOf({ callFrame: { functionName, url, lineNumber } }: Node): string {
   const name = functionName || "(anonymous)";
-  return url === "" ? name : `${name}  ${placeOf(url)}:${lineNumber + 1}`;
+  return url === "" ? name : `${name}  ${locationOf(url)}:${lineNumber + 1}`;
 }
 
 /** The package, the file of ours, or the part of Node. */
 function moduleOf({ callFrame: { functionName, url } }: Node): string {
   if (url === "") return functionName.startsWith("(") ? functionName : "native code";
-  const place = placeOf(url);
-  if (!url.includes("node_modules/")) return place;
-  return place.split("/", place.startsWith("@") ? 2 : 1).join("/");
+  const location = locationOf(url);
+  if (!url.includes("node_modules/")) return location;
+  return location.split("/", location.startsWith("@") ? 2 : 1).join("/");
 }

@@ -54,17 +54,17 @@ const orderMillis = 300_000;
 
 /** Runs the queue under both loads on three workers, on an empty bus, `rounds` times each. */
 export async function queueSeries(
-  arena: BenchEnvironment,
+  environment: BenchEnvironment,
   mode: QueueMode,
   { requests, rounds }: { readonly requests: number; readonly rounds: number },
 ): Promise<QueueSeries[]> {
-  await arena.clearBus();
-  await ensureTopology(arena.bus, busOptions, [subscription]);
-  if (mode === "runtime") await publishNotes(arena);
-  const workers = await connectBus({ url: arena.platform.natsUrlFor(scope.fn), name: "denrei-bench" });
+  await environment.clearBus();
+  await ensureTopology(environment.bus, busOptions, [interest]);
+  if (mode === "runtime") await publishNotes(environment);
+  const workers = await connectBus({ url: environment.platform.natsUrlFor(scope.fn), name: "denrei-bench" });
   const children = await Promise.all(
     replicas.map((name) =>
-      startProcess(arena, {
+      startProcess(environment, {
         name: `${mode}-${name}`,
         role: scope.fn,
         command: process.execPath,
@@ -77,18 +77,18 @@ export async function queueSeries(
   try {
     const pids = new Map([
       ...children.map((child, at) => [replicas[at] ?? "", pidOf(child)] as const),
-      ["nats-server", pidOf(arena.platform.nats)] as const,
+      ["nats-server", pidOf(environment.platform.nats)] as const,
     ]);
-    await drained(arena);
+    await drained(environment);
     const series: QueueSeries[] = [];
     for (const load of loads) {
       const runs: QueueRun[] = [];
       for (let round = 0; round < rounds; round++) {
         const usage = measure(pids);
-        const run = await runOnce(arena, workers, requests, backlogs[load]);
+        const run = await runOnce(environment, workers, requests, backlogs[load]);
         runs.push({ ...run, usage: usage() });
         // The runtime has seen the one version of a note, so it may drop a later request for it.
-        if (mode === "queue") await expectNothingLost(arena, workers);
+        if (mode === "queue") await expectNothingLost(environment, workers);
       }
       series.push({ mode, load, runs });
     }
@@ -96,13 +96,13 @@ export async function queueSeries(
   } finally {
     await Promise.all(children.map((child) => child.stop()));
     await workers.nc.close();
-    await arena.clearBus();
+    await environment.clearBus();
   }
 }
 
 /** From the first request until no ticket, mark, or timer is left. */
 async function runOnce(
-  arena: BenchEnvironment,
+  environment: BenchEnvironment,
   workers: Bus,
   requests: number,
   backlog: number,
@@ -113,10 +113,10 @@ async function runOnce(
     replicas.map((replica, at) => {
       const offset = Math.floor((at * keys) / replicas.length);
       const order: Order = { requests: each, keys, offset, backlog };
-      return ask<Made>(arena, workers, orderSubject(replica), order);
+      return ask<Made>(environment, workers, orderSubject(replica), order);
     }),
   );
-  await drained(arena);
+  await drained(environment);
   const seconds = (performance.now() - begun) / 1000;
   const total = each * replicas.length;
   const owned = sumOf(made.map((answer) => answer.owned));
@@ -145,9 +145,9 @@ async function drained({ bus, signal }: BenchEnvironment): Promise<void> {
 }
 
 /** Checks that a ticket of each key was started after its last request. */
-async function expectNothingLost(arena: BenchEnvironment, workers: Bus): Promise<void> {
+async function expectNothingLost(environment: BenchEnvironment, workers: Bus): Promise<void> {
   const times = await Promise.all(
-    replicas.map((replica) => ask<Times>(arena, workers, timesSubject(replica), {})),
+    replicas.map((replica) => ask<Times>(environment, workers, timesSubject(replica), {})),
   );
   for (let at = 0; at < keys; at++) {
     const name = noteName(at);

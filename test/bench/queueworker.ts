@@ -24,9 +24,9 @@ import {
 } from "./queueplan.ts";
 
 /** The number of objects that a worker routes and reconciles concurrently. */
-const requestsUnderWay = 128;
+const concurrentRequests = 128;
 const slots = 10;
-const backlogLookMillis = 10;
+const backlogPollMillis = 10;
 
 const mode = process.argv[2] as QueueMode;
 const settings = readSettings([...processSettings], {}, process.env);
@@ -59,16 +59,16 @@ async function makeRequests(
   let made = 0;
   let owned = 0;
   let waiting = 0;
-  const look = async () => {
+  const poll = async () => {
     while (made < requests) {
       waiting = (await bus.jsm.consumers.info(workStream(scope.fn), consumers.worker(scope))).num_pending;
-      await sleep(backlogLookMillis);
+      await sleep(backlogPollMillis);
     }
   };
   const make = async () => {
     while (made < requests) {
       if (waiting >= backlog) {
-        await sleep(backlogLookMillis);
+        await sleep(backlogPollMillis);
         continue;
       }
       const name = noteName((offset + made++) % keys);
@@ -76,7 +76,7 @@ async function makeRequests(
       if ((await queue.request({ namespace, name }, requestFor(name))) === "owned") owned++;
     }
   };
-  await Promise.all([look(), ...Array.from({ length: requestsUnderWay }, make)]);
+  await Promise.all([poll(), ...Array.from({ length: concurrentRequests }, make)]);
   return owned;
 }
 
@@ -125,8 +125,8 @@ function startBare({ bus, log }: ProcessContext, queue: TicketQueue): Running {
       if (marks.length === 0) return;
       const [first, ...rest] = marks.filter(({ request }) => !isCovered(request, seen));
       if (first) {
-        const wanted = { ...first.request, also: rest.map(({ request }) => request.cause) };
-        if ((await queue.requestUnlessOwned(key, wanted)) === "owned") return;
+        const combined = { ...first.request, also: rest.map(({ request }) => request.cause) };
+        if ((await queue.requestUnlessOwned(key, combined)) === "owned") return;
       }
       await queue.dropMarks(key, marks);
     },

@@ -16,13 +16,13 @@ export interface RoundParts {
 
 /** Runs the rounds and returns their series. */
 export async function runRounds(
-  arena: BenchEnvironment,
+  environment: BenchEnvironment,
   contenders: readonly Contender[],
   sizes: Sizes,
   parts: RoundParts,
   say: (line: string) => void,
 ): Promise<Pick<Results, "throughput" | "latency">> {
-  const songs: Record<Side, Throughput[]> = { denrei: [], go: [] };
+  const throughputs: Record<Side, Throughput[]> = { denrei: [], go: [] };
   const paces = Object.keys(rests) as Pace[];
   const bySide = (): Record<Side, number[][]> => ({ denrei: [], go: [] });
   const singles: Record<Pace, Record<Side, number[][]>> = { "from rest": bySide(), "back to back": bySide() };
@@ -30,21 +30,21 @@ export async function runRounds(
     // Alternate the order: the second side meets a warmer API server and a larger etcd.
     const order = round % 2 === 1 ? contenders : [...contenders].reverse();
     for (const contender of order) {
-      await arena.clearBus();
+      await environment.clearBus();
       const running = await contender.start(String(round));
       try {
         await running.settled();
-        await latencies(arena, "first", 1);
+        await latencies(environment, "first", 1);
         await running.settled();
         if (parts.throughput) {
-          const found = await throughput(arena, running, sizes.hikawas);
-          songs[contender.side].push(found);
+          const found = await throughput(environment, running, sizes.hikawas);
+          throughputs[contender.side].push(found);
           say(
             `round ${round}, ${contender.side}: ${sizes.hikawas} Hikawas in ${figure(found.wallSeconds)} s`,
           );
         }
         for (const pace of parts.latency ? paces : []) {
-          const found = await latencies(arena, pace.replaceAll(" ", "-"), sizes.singles, pace);
+          const found = await latencies(environment, pace.replaceAll(" ", "-"), sizes.singles, pace);
           singles[pace][contender.side].push(found);
           const p50 = figure(quantile(found, 0.5));
           say(`round ${round}, ${contender.side}: first Zundoko ${pace} after ${p50} ms (p50)`);
@@ -52,11 +52,11 @@ export async function runRounds(
       } finally {
         await running.stop();
       }
-      await arena.clearObjects();
+      await environment.clearObjects();
     }
   }
   return {
-    throughput: parts.throughput ? songs : undefined,
+    throughput: parts.throughput ? throughputs : undefined,
     latency: parts.latency ? singles : undefined,
   };
 }

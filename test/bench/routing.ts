@@ -142,14 +142,16 @@ export async function routingRounds(
 
 /** Those that follow `main`, by name or as the default branch, and the pull requests into it. */
 function expectExactly(
-  woken: readonly string[],
+  enqueued: readonly string[],
   all: readonly Stored<RemoteSync>[],
   repository: number,
 ): void {
-  const wanted = all
+  const expected = all
     .slice(repository * perRepository, (repository + 1) * perRepository)
     .filter((_, at) => at !== 2)
     .map(({ metadata: { namespace = "", name } }) => keyText({ namespace, name }));
-  if ([...woken].sort().join() !== wanted.sort().join())
-    throw new Error(`expected a push to enqueue ${wanted.join(", ")}, found ${woken.join(", ") || "none"}`);
+  if ([...enqueued].sort().join() !== expected.sort().join())
+    throw new Error(
+      `expected a push to enqueue ${expected.join(", ")}, found ${enqueued.join(", ") || "none"}`,
+    );
 }

@@ -49,8 +49,8 @@ export async function measureSaves(
         found.push(
           await oneSave(client, round, (mark) => code.save("stones/pebble.ts", source({ mark })), signal),
         );
-        const told = await lines.until((line) => line.includes(`Code ${round} runs`));
-        say(`${told}; first handled after ${Math.round(found.at(-1) ?? 0)} ms`);
+        const line = await lines.until((line) => line.includes(`Code ${round} runs`));
+        say(`${line}; first handled after ${Math.round(found.at(-1) ?? 0)} ms`);
         await sleep(restMillis, undefined, { signal });
       }
     } finally {

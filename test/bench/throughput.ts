@@ -5,7 +5,7 @@ import type { Running } from "./contender.ts";
 import type { BenchEnvironment } from "./environment.ts";
 import { createHikawas, isKiyoshied, namesOf, waitForHikawas } from "./hikawas.ts";
 import { measure, measureOthers, type Usage } from "./processes.ts";
-import { verifySongs } from "./verify.ts";
+import { verifyHikawas } from "./verify.ts";
 
 /** One contender's figures of one round. */
 export interface Throughput {
@@ -22,32 +22,32 @@ export interface Throughput {
 /** Calls and CPU are counted for this long after the end, to include deferred work. */
 const tailMillis = 2000;
 
-/** Has a contender complete `count` songs and checks each of them. */
+/** Has a contender complete `count` Hikawas, and verifies each. */
 export async function throughput(
-  arena: BenchEnvironment,
+  environment: BenchEnvironment,
   running: Running,
   count: number,
 ): Promise<Throughput> {
-  const { connection } = arena.client;
+  const { connection } = environment.client;
   const names = namesOf("song", count);
-  const pids = new Map([...running.pids, ...arena.servers(), ["benchmark", process.pid]]);
-  const songs = await waitForHikawas(arena, names, isKiyoshied);
+  const pids = new Map([...running.pids, ...environment.servers(), ["benchmark", process.pid]]);
+  const waiting = await waitForHikawas(environment, names, isKiyoshied);
   try {
     const callsBefore = await readCalls(connection);
     const others = measureOthers(pids);
     const usage = measure(pids);
     const begun = performance.now();
-    await createHikawas(arena, names, 0);
-    await songs.all();
+    await createHikawas(environment, names, 0);
+    await waiting.all();
     const wallSeconds = (performance.now() - begun) / 1000;
-    await sleep(tailMillis, undefined, { signal: arena.signal });
+    await sleep(tailMillis, undefined, { signal: environment.signal });
     const used = usage();
     const othersCpuSeconds = others();
     const own = new Map([["POST hikawas", count]]);
     const calls = callsBetween(callsBefore, await readCalls(connection), own);
-    await verifySongs(arena, names);
+    await verifyHikawas(environment, names);
     return { wallSeconds, calls, usage: used, othersCpuSeconds };
   } finally {
-    songs.stop();
+    waiting.stop();
   }
 }

@@ -1,4 +1,4 @@
-/** A round counts only if every song is correct. */
+/** A round counts only if every Hikawa is correct. */
 import { controllerOf, type Stored } from "../../bus/kube/object.ts";
 import { Hikawa, Kiyoshi, Zundoko } from "../../functions/zundoko/kinds.ts";
 import { words } from "./contender.ts";
@@ -14,8 +14,8 @@ const expected = JSON.stringify({
   kiyoshis: ["kiyoshi Kiyoshi!"],
 });
 
-/** Throws an error with the first mistake unless exactly the named songs exist and all are as expected. */
-export async function verifySongs(
+/** Throws an error with the first mistake unless the named Hikawas exist and all are as expected. */
+export async function verifyHikawas(
   { client, namespace, signal }: BenchEnvironment,
   names: readonly string[],
 ): Promise<void> {
@@ -44,7 +44,7 @@ export async function verifySongs(
       kiyoshis: suffixes(kiyoshisOf.get(uid)),
     });
     if (found !== expected)
-      throw new Error(`the song of ${name} is wrong: expected ${expected}, found ${found}`);
+      throw new Error(`the Hikawa ${name} is wrong: expected ${expected}, found ${found}`);
   }
 }
 

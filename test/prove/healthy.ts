@@ -73,11 +73,11 @@ export async function startHealthy(
     broken = error;
   });
 
-  let going = true;
+  let isRunning = true;
   const changed = Promise.all(
     names.map(async (name, at) => {
       await sleep((everyMillis * at) / objects);
-      for (let value = 1; going; value++) {
+      for (let value = 1; isRunning; value++) {
         const begun = now();
         await kit.client.mergePatch(
           Probe,
@@ -97,7 +97,7 @@ export async function startHealthy(
   return {
     objects,
     async stop() {
-      going = false;
+      isRunning = false;
       await changed;
       for (const until = now() + 60_000; missing().length > 0; await sleep(20))
         if (now() > until || broken !== undefined)

@@ -34,7 +34,7 @@ export function startLoad(trial: Trial, environment: TrialEnvironment, { hotKeys
   const begun = now();
   let hot = 0;
   let once = 0;
-  let going = true;
+  let isRunning = true;
   let seconds = 0;
   const elapsed = (): number => now() - begun;
 
@@ -46,7 +46,7 @@ export function startLoad(trial: Trial, environment: TrialEnvironment, { hotKeys
   }
 
   const done = (async () => {
-    while (going) {
+    while (isRunning) {
       trial.signal.throwIfAborted();
       // Catches up after a delay, so that the rate does not depend on the bus.
       while (hot < (elapsed() / hotMillis) * hotKeys) await changeNext();
@@ -59,7 +59,7 @@ export function startLoad(trial: Trial, environment: TrialEnvironment, { hotKeys
     made: () => hot + once,
     perSecond: () => Math.round((hot + once) / seconds),
     async stop() {
-      going = false;
+      isRunning = false;
       await done;
       seconds = elapsed() / 1000;
     },

@@ -12,14 +12,14 @@ import type { Child } from "../../deploy/local/index.ts";
 import { Hikawa, Zundoko } from "../../functions/zundoko/kinds.ts";
 import { words } from "../bench/contender.ts";
 import { buildPeer, startGoReplica } from "../bench/gopeer.ts";
-import { createHikawa, namesOf, type Stage, watchKind } from "../bench/hikawas.ts";
+import { createHikawa, type HikawaEnvironment, namesOf, watchKind } from "../bench/hikawas.ts";
 import { type OwnTestEnvironment, startOwnTestEnvironment } from "../harness/environment.ts";
 import { now } from "./journal.ts";
 import type { Trial } from "./scenario.ts";
 import type { Wait } from "./waits.ts";
 
 /** A platform for both operators, one after the other. */
-export interface OperatorEnvironment extends Stage {
+export interface OperatorEnvironment extends HikawaEnvironment {
   readonly kit: OwnTestEnvironment;
 }
 
@@ -66,8 +66,8 @@ export async function startOurs(
   const options = { env: { DENREI_ZUNDOKO_WORDS: words.join(","), DENREI_LOG_LEVEL: "info" } };
   const label = `${kill}-of-${bridges}`;
   const bridge = (at: number) => kit.bridge(`bridge-${at}-${label}`, options);
-  const itsBridges = [await bridge(1), ...(bridges === 2 ? [await bridge(2)] : [])];
-  const itsWorkers = await Promise.all(
+  const bridgeReplicas = [await bridge(1), ...(bridges === 2 ? [await bridge(2)] : [])];
+  const workerReplicas = await Promise.all(
     [1, 2, 3].map((at) => kit.worker(`worker-${at}-${label}`, ["hikawa"], options)),
   );
   /** The bridge that watches Hikawas. */
@@ -75,18 +75,20 @@ export async function startOurs(
     const bus = await connectBus({ url: kit.platform.natsUrl, name: "prove" });
     try {
       const lease = await (await bus.kvm.open(bridgeBucket)).get(leaseKey("default", Hikawa));
-      const holder = itsBridges.find(({ name }) => name === holderIn(lease?.string() ?? ""));
+      const holder = bridgeReplicas.find(({ name }) => name === holderIn(lease?.string() ?? ""));
       if (holder === undefined) throw new Error(`expected a bridge to lead, found ${lease?.string()}`);
       return holder;
     } finally {
       await bus.nc.close();
     }
   }
-  const replicas = [...itsBridges, ...itsWorkers];
+  const replicas = [...bridgeReplicas, ...workerReplicas];
   return {
     parts: [kit.platform.nats, ...replicas],
     victim: async () =>
-      kill === "bridge" ? leader() : (itsWorkers[Math.floor(trial.next() * itsWorkers.length)] as Child),
+      kill === "bridge"
+        ? leader()
+        : (workerReplicas[Math.floor(trial.next() * workerReplicas.length)] as Child),
     restored: () => Promise.resolve(),
     async stop() {
       await Promise.all(replicas.map((replica) => replica.stop()));
@@ -126,15 +128,15 @@ export interface Seen {
 const createEveryMillis = 400;
 const calmMillis = 4000;
 
-/** Creates Hikawas steadily, kills the operator's victim repeatedly, and observes each kill for `lookMillis`. */
+/** Creates Hikawas steadily, kills the operator's victim repeatedly, and observes each kill for `observeMillis`. */
 export async function watchKills(
   environment: OperatorEnvironment,
   operator: Operator,
   {
     label,
     kills,
-    lookMillis,
-  }: { readonly label: string; readonly kills: number; readonly lookMillis: number },
+    observeMillis,
+  }: { readonly label: string; readonly kills: number; readonly observeMillis: number },
 ): Promise<Seen> {
   const { signal } = environment;
   const created = new Map<string, number>();
@@ -143,9 +145,9 @@ export async function watchKills(
     const name = metadata.name.replace(/-zundoko-\d+$/, "");
     if (type === "ADDED" && !firstWords.has(name)) firstWords.set(name, now());
   });
-  let going = true;
+  let isRunning = true;
   const load = (async () => {
-    for (let at = 1; going; at++) {
+    for (let at = 1; isRunning; at++) {
       const name = `${label}-${String(at).padStart(5, "0")}`;
       created.set(name, now());
       await createHikawa(environment, name, 0);
@@ -163,12 +165,12 @@ export async function watchKills(
       const victim = await operator.victim();
       const from = now();
       await victim.stop("SIGKILL");
-      await sleep(lookMillis, undefined, { signal });
+      await sleep(observeMillis, undefined, { signal });
       rounds.push({ from, to: now() });
       await victim.start();
       await operator.restored();
     }
-    going = false;
+    isRunning = false;
     await load;
     await until(
       environment,
@@ -186,7 +188,7 @@ export async function watchKills(
       kills: rounds.map(({ from, to }) => waits.filter(({ at, millis }) => at + millis > from && at < to)),
     };
   } finally {
-    going = false;
+    isRunning = false;
     unwatch();
   }
 }
@@ -224,10 +226,10 @@ export async function wordsAcrossKill(
     const [bus, ...others] = operator.parts;
     await bus?.start();
     await Promise.all(others.map((part) => part.start()));
-    const wanted = due === "after create" ? 1 : 2;
+    const wordsNeeded = due === "after create" ? 1 : 2;
     await until(
       environment,
-      () => [...wordTimes.values()].every((times) => times.length >= wanted),
+      () => [...wordTimes.values()].every((times) => times.length >= wordsNeeded),
       "every word",
     );
     // The next operator must not find them.
@@ -236,7 +238,7 @@ export async function wordsAcrossKill(
     return names.map((name) => {
       const times = wordTimes.get(name) ?? [];
       const since = due === "after create" ? (created.get(name) ?? 0) : (times[0] ?? 0);
-      return (times[wanted - 1] ?? 0) - since - intervalMillis;
+      return (times[wordsNeeded - 1] ?? 0) - since - intervalMillis;
     });
   } finally {
     unwatch();

@@ -11,7 +11,7 @@ export interface Record {
   readonly begun: readonly Begun[];
   readonly effects: readonly Effect[];
   /** Dead-lettered keys with the reason. */
-  readonly letters: ReadonlyMap<string, string>;
+  readonly deadLetters: ReadonlyMap<string, string>;
 }
 
 /** Reads the journals. */
@@ -21,7 +21,7 @@ export const recordOf = async (
 ): Promise<Record> => ({
   changes: environment.changes,
   faults,
-  letters: new Map(
+  deadLetters: new Map(
     (await environment.deadLetters()).map(({ key, letter }) => [
       key.name,
       `given up at ${letter.time} by ${letter.replica}: ${letter.reason}, ${letter.message}`,
@@ -126,7 +126,7 @@ export function historyOf(record: Record, key: string, around: number): string[]
   lines.sort(([a], [b]) => a - b);
   const middle = lines.findIndex(([at]) => at >= around);
   const first = Math.max(0, (middle < 0 ? lines.length : middle) - shown / 2);
-  const letter = record.letters.get(key);
+  const letter = record.deadLetters.get(key);
   return [
     ...(letter === undefined ? [] : [letter]),
     `${key}, in milliseconds:`,

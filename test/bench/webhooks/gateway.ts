@@ -19,16 +19,16 @@ export interface RunningGateway extends RunningReceiver {
 
 /** `denrei gateway` on an empty bus. With a profiler, it can be profiled while it runs. */
 export function gateway(
-  ground: WebhookBenchEnvironment,
+  environment: WebhookBenchEnvironment,
   profiler: "profiler" | "no profiler" = "no profiler",
 ) {
-  const { bus, platform, secrets } = ground;
+  const { bus, platform, secrets } = environment;
   return {
     name: "denrei",
     async start(label): Promise<RunningGateway> {
       await ensureWebhooks(bus, busOptions);
       let url = "";
-      const child = await startProcess(ground, {
+      const child = await startProcess(environment, {
         name: `gateway-${label}`,
         role: "gateway",
         command: process.execPath,

@@ -35,7 +35,7 @@ const tailMillis = 1000;
 
 /** Runs the rounds. Throws if a delivery is rejected, or accepted and lost. */
 export async function webhookRounds(
-  ground: WebhookBenchEnvironment,
+  environment: WebhookBenchEnvironment,
   receivers: readonly Receiver[],
   sizes: { readonly rounds: number; readonly deliveries: number },
   say: (line: string) => void,
@@ -43,7 +43,7 @@ export async function webhookRounds(
   const runs: Record<ReceiverName, WebhookRun[]> = { denrei: [], probot: [] };
   for (let round = 1; round <= sizes.rounds; round++) {
     for (const receiver of round % 2 === 1 ? receivers : [...receivers].reverse()) {
-      const run = await deliver(ground, receiver, String(round), sizes.deliveries);
+      const run = await deliver(environment, receiver, String(round), sizes.deliveries);
       runs[receiver.name].push(run);
       const p99 = figure(run.p99);
       say(`round ${round}, ${receiver.name}: ${figure(run.perSecond)} webhooks/s, p99 ${p99} ms`);

@@ -33,7 +33,7 @@ const sample = { full: 5000, least: 1000 };
 const goSample = { full: 125_000, least: 1000 };
 
 /** The environment of the scenario. */
-interface Stage {
+interface Setup {
   readonly trial: Trial;
   readonly kit: OwnTestEnvironment;
   readonly bus: Bus;
@@ -70,8 +70,8 @@ export async function measureMany(trial: Trial): Promise<Found> {
   return measureAll(await open(trial));
 }
 
-async function measureAll(stage: Stage): Promise<Found> {
-  const { trial, kit } = stage;
+async function measureAll(setup: Setup): Promise<Found> {
+  const { trial, kit } = setup;
   const { signal, say } = trial;
   const size = trial.scaled(objects.full, objects.least);
   // The starts are measured only at larger sizes. Other tests show that they work.
@@ -83,28 +83,28 @@ async function measureAll(stage: Stage): Promise<Found> {
 
   say(`warming up with ${figure(warm)} objects`);
   await createCrowd(kit.client, { prefix: "warm", first: 1, count: warm, signal });
-  await settled(stage, warm);
+  await settled(setup, warm);
   await deleteCrowd(kit.client, signal);
-  await settled(stage, 0);
-  const empty = await rest(stage, bridge, worker);
+  await settled(setup, 0);
+  const empty = await rest(setup, bridge, worker);
 
   say(`creating ${figure(size)} objects`);
   const create = async (first: number, count: number): Promise<number> => {
     const begun = performance.now();
     await createCrowd(kit.client, { prefix: "many", first, count, signal });
-    await settled(stage, first - 1 + count);
+    await settled(setup, first - 1 + count);
     return (performance.now() - begun) / 1000;
   };
   const fewSeconds = await create(1, few);
-  const fewMemory = await footprint(stage, bridge);
-  const fewMegabytes = await peerMegabytes(stage, "few");
+  const fewMemory = await footprint(setup, bridge);
+  const fewMegabytes = await peerMegabytes(setup, "few");
   const seconds = fewSeconds + (await create(few + 1, size - few));
   say("all objects are published and processed");
-  const full = await rest(stage, bridge, worker);
+  const full = await rest(setup, bridge, worker);
 
-  const census = isLeast ? undefined : await takeCensus(stage, size);
-  const megabytes = await peerMegabytes(stage, "all");
-  const restarts = isLeast ? undefined : await restart(stage, bridge, worker);
+  const census = isLeast ? undefined : await takeCensus(setup, size);
+  const megabytes = await peerMegabytes(setup, "all");
+  const restarts = isLeast ? undefined : await restart(setup, bridge, worker);
   return {
     size,
     warm,
@@ -119,20 +119,20 @@ async function measureAll(stage: Stage): Promise<Found> {
 }
 
 /** Replaces the bridge by one that resumes, and that by another with an empty bus. */
-async function restart(stage: Stage, bridge: Replica, worker: Replica): Promise<Restarts> {
-  const { bus, trial } = stage;
+async function restart(setup: Setup, bridge: Replica, worker: Replica): Promise<Restarts> {
+  const { bus, trial } = setup;
   const { say } = trial;
   await bridge.stop();
-  const resume = await timedBridge(stage, "bridge-2", "leading");
+  const resume = await timedBridge(setup, "bridge-2", "leading");
   say(`a resumed bridge knows all objects after ${figure(resume.seconds)} s`);
   const repeated = await metricSum([resume.bridge], /^denrei_bridge_(lists|events)_total\{/);
-  const resumeMemory = await footprint(stage, resume.bridge);
+  const resumeMemory = await footprint(setup, resume.bridge);
   await Promise.all([resume.bridge.stop(), worker.stop()]);
 
   await deleteStreams(bus);
-  const list = await timedBridge(stage, "bridge-3", "listed");
+  const list = await timedBridge(setup, "bridge-3", "listed");
   say(`a bridge with an empty bus has published all objects after ${figure(list.seconds)} s`);
-  const listMemory = await footprint(stage, list.bridge);
+  const listMemory = await footprint(setup, list.bridge);
   const { state } = await bus.jsm.streams.info(streams.objects);
   return {
     resume: { ...resume, memory: resumeMemory },
@@ -141,7 +141,7 @@ async function restart(stage: Stage, bridge: Replica, worker: Replica): Promise<
   };
 }
 
-async function open(trial: Trial): Promise<Stage> {
+async function open(trial: Trial): Promise<Setup> {
   const kit = await startOwnTestEnvironment({ crds: crowdCrds() });
   trial.defer(() => kit.stop());
   const bus = await connectBus({ url: kit.platform.natsUrl, name: "prove" });
@@ -162,7 +162,7 @@ const bridging = (kit: OwnTestEnvironment, ...functions: readonly string[]) => (
 
 /** Starts a bridge and waits for a log message about Hikawas. */
 async function timedBridge(
-  { kit }: Stage,
+  { kit }: Setup,
   name: string,
   msg: "leading" | "listed",
 ): Promise<{ readonly bridge: Replica; readonly seconds: number; readonly objects: number }> {
@@ -177,7 +177,7 @@ async function timedBridge(
 }
 
 /** Waits until the bridge has published this many objects and the worker has processed each change. */
-async function settled({ trial, bus }: Stage, objects: number): Promise<void> {
+async function settled({ trial, bus }: Setup, objects: number): Promise<void> {
   const kv = await bus.kvm.open(bridgeBucket);
   let found: object = {};
   for (const until = performance.now() + settleMillis; performance.now() < until; ) {
@@ -198,7 +198,7 @@ async function settled({ trial, bus }: Stage, objects: number): Promise<void> {
   );
 }
 
-const footprint = ({ trial, kit }: Stage, replica: Replica): Promise<Footprint> =>
+const footprint = ({ trial, kit }: Setup, replica: Replica): Promise<Footprint> =>
   footprintOf(replica, kit.platform.directory, trial.scaled(sample.full, sample.least), trial.signal);
 
 /** The memory and disk usage of all processes while idle. */
@@ -213,9 +213,9 @@ interface Rest {
   readonly stored: number;
 }
 
-async function rest(stage: Stage, bridge: Replica, worker: Replica): Promise<Rest> {
-  const { kit, bus } = stage;
-  const footprints = await Promise.all([bridge, worker].map((replica) => footprint(stage, replica)));
+async function rest(setup: Setup, bridge: Replica, worker: Replica): Promise<Rest> {
+  const { kit, bus } = setup;
+  const footprints = await Promise.all([bridge, worker].map((replica) => footprint(setup, replica)));
   const { state } = await bus.jsm.streams.info(streams.objects);
   return {
     bridge: footprints[0] as Footprint,
@@ -228,7 +228,7 @@ async function rest(stage: Stage, bridge: Replica, worker: Replica): Promise<Res
 
 /** A function that is new to the bus: from the start of its process until it has seen every object. */
 async function takeCensus(
-  { kit, trial }: Stage,
+  { kit, trial }: Setup,
   size: number,
 ): Promise<{ readonly seconds: number; readonly seen: number }> {
   // The new function's bridge stays on standby after it has created the streams.
@@ -245,7 +245,7 @@ async function takeCensus(
 }
 
 /** The Go operator, started when the objects exist: the minimum of its resident memory while idle. */
-async function peerMegabytes({ trial, kit }: Stage, label: string): Promise<number | undefined> {
+async function peerMegabytes({ trial, kit }: Setup, label: string): Promise<number | undefined> {
   if (trial.peer === "omit") return undefined;
   const peer = await startGoReplica(kit.platform, `go-${label}`, "alone");
   await peer.leads();

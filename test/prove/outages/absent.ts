@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OwnTestEnvironment } from "../../harness/environment.ts";
 import { bounded, type Outcome, type Trial } from "../scenario.ts";
-import { errorsOf, mentions, probePath, put, settled, untilReadiness } from "./act.ts";
+import { errorsOf, mentions, probePath, put, settled, untilReadiness } from "./outage.ts";
 
 /** Longer than the first few retries, so that their backoff shows. Milliseconds. */
 const awayMillis = 2500;

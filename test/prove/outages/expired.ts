@@ -10,7 +10,7 @@ import { createCertificateAuthority } from "../../../deploy/local/pki.ts";
 import { Probe } from "../../fixtures/functions/probe.ts";
 import { type OwnTestEnvironment, startReplica } from "../../harness/environment.ts";
 import type { Outcome, Trial } from "../scenario.ts";
-import { errorsOf, mentions, probePath, put, settled, untilReadiness } from "./act.ts";
+import { errorsOf, mentions, probePath, put, settled, untilReadiness } from "./outage.ts";
 
 /** Validity of the first certificate: long enough to start all processes on a busy machine. */
 const validMillis = 30_000;

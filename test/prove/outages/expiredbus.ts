@@ -6,7 +6,7 @@ import type { Replica, TestEnvironment } from "../../harness/environment.ts";
 import { testRoles } from "../../harness/roles.ts";
 import { secretWith, startTlsBus, type TlsBus } from "../../harness/tlsbus.ts";
 import type { Check, Outcome, Trial } from "../scenario.ts";
-import { errorsOf, mentions, probePath, put, settled, untilReadiness } from "./act.ts";
+import { errorsOf, mentions, probePath, put, settled, untilReadiness } from "./outage.ts";
 
 const roles = [...testRoles(), { name: "trial", permissions: undefined, account: "bus" as const }];
 const users = ["bridge", "probe", "trial"];

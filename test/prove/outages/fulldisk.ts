@@ -7,7 +7,15 @@ import type { NatsStorage } from "../../../deploy/local/index.ts";
 import { Probe } from "../../fixtures/functions/probe.ts";
 import type { OwnTestEnvironment, TestEnvironment } from "../../harness/environment.ts";
 import type { Outcome, Trial } from "../scenario.ts";
-import { errorsOf, mentions, probePath, put, settled, startStage, untilReadiness } from "./act.ts";
+import {
+  errorsOf,
+  mentions,
+  probePath,
+  put,
+  settled,
+  startProbeEnvironment,
+  untilReadiness,
+} from "./outage.ts";
 
 const mebibyte = 2 ** 20;
 const roomBytes = 6 * mebibyte;
@@ -47,7 +55,7 @@ export async function diskFull(trial: Trial, objects: number): Promise<Outcome |
     rmSync(folder, { recursive: true, force: true });
   });
   // More than the disk has, so that only the disk limits it.
-  const kit = await startStage(trial, { folder, maxFileBytes: 1024 * mebibyte });
+  const kit = await startProbeEnvironment(trial, { folder, maxFileBytes: 1024 * mebibyte });
   const what = "disk full (ENOSPC)";
   const outcome = await fill(trial, kit, { objects, workers: 2, what }, async () => {
     mount("-o", `remount,size=${256 * mebibyte}`);

@@ -158,29 +158,34 @@ interface Operators {
 }
 
 /** Longer than AckWait and than a change of the leader. */
-const lookMillis = { ours: 13_000, go: 22_000 };
+const observeMillis = { ours: 13_000, go: 22_000 };
 
 async function measureOperators(trial: Trial): Promise<Operators> {
   const environment = await openOperatorEnvironment(trial);
-  const watched = async (label: string, operator: Operator, look: number, most: number): Promise<Seen> => {
+  const watched = async (
+    label: string,
+    operator: Operator,
+    observed: number,
+    most: number,
+  ): Promise<Seen> => {
     const kills = trial.scaled(most, 1);
     trial.say(`${kills} kills on a real platform: ${label}`);
-    const seen = await watchKills(environment, operator, { label, kills, lookMillis: look });
+    const seen = await watchKills(environment, operator, { label, kills, observeMillis: observed });
     await operator.stop();
     return seen;
   };
   return {
-    leader: await watched("go", await startGo(environment, 2), lookMillis.go, 3),
+    leader: await watched("go", await startGo(environment, 2), observeMillis.go, 3),
     worker: await watched(
       "worker",
       await startOurs(environment, trial, { bridges: 1, kill: "worker" }),
-      lookMillis.ours,
+      observeMillis.ours,
       6,
     ),
     bridge: await watched(
       "bridge",
       await startOurs(environment, trial, { bridges: 2, kill: "bridge" }),
-      lookMillis.ours,
+      observeMillis.ours,
       3,
     ),
   };

@@ -66,11 +66,11 @@ function checksOf({ runs, seconds, mostStored, polls, seen }: Heat, workers: num
 async function heat(trial: Trial, changes: number, workers: number): Promise<Heat> {
   const environment = await openTrialEnvironment(trial, { servers: 1, ackWaitMillis: 10_000 });
   const replicas = await environment.workers(workers);
-  let going = true;
+  let isRunning = true;
   let mostStored = 0;
   let polls = 0;
-  const looking = (async () => {
-    while (going) {
+  const polling = (async () => {
+    while (isRunning) {
       mostStored = Math.max(mostStored, await stored(environment));
       polls++;
       await sleep(1);
@@ -81,8 +81,8 @@ async function heat(trial: Trial, changes: number, workers: number): Promise<Hea
     await sleep(pauseMillis, undefined, { signal: trial.signal });
   }
   await environment.untilQuiet();
-  going = false;
-  await looking;
+  isRunning = false;
+  await polling;
   await Promise.all(replicas.map((replica) => replica.stop()));
   const { effects } = await readJournals(environment.journals);
   const first = Math.min(...effects.map(({ from }) => from));

@@ -21,7 +21,7 @@ const deadlineMillis = 300_000;
 const kind = kindText(Secret);
 
 /** The environment and the size. */
-interface Stage {
+interface Setup {
   readonly trial: Trial;
   readonly bridged: OwnBridged;
   readonly spaces: readonly string[];
@@ -40,7 +40,7 @@ export const namespaces: Scenario = {
     const bridged = await startOwnBridged();
     trial.defer(() => bridged.stop());
     const spaces = Array.from({ length: size }, (_, at) => `team-${String(at + 1).padStart(4, "0")}`);
-    const stage = { trial, bridged, spaces };
+    const setup = { trial, bridged, spaces };
     await concurrently(spaces, callers, async (namespace) => {
       await createNamespace(bridged.environment.client, namespace);
       await createSecret(bridged, namespace);
@@ -49,22 +49,22 @@ export const namespaces: Scenario = {
     const env = { ...profilerEnv(bridged.environment.platform.directory), DENREI_LOG_LEVEL: "info" };
     const begun = performance.now();
     const bridge = await bridged.bridge("bridge-1", { env });
-    await watched(stage, bridge);
+    await watched(setup, bridge);
     const startSeconds = (performance.now() - begun) / 1000;
     trial.say(`all ${figure(size)} namespaces are watched after ${figure(startSeconds)} s`);
 
-    const writes = await writesPerSecond(stage, trial.scaled(quietMillis, 3000));
+    const writes = await writesPerSecond(setup, trial.scaled(quietMillis, 3000));
     const memory = await footprintOf(bridge, bridged.environment.platform.directory, 5000, trial.signal);
     trial.say(`${figure(writes)} writes per second, ${figure(memory.collected)} MB`);
-    const changeSeconds = await changeEach(stage, "first");
+    const changeSeconds = await changeEach(setup, "first");
 
     const second = await bridged.bridge("bridge-2", { env });
     const killed = performance.now();
     await bridge.kill();
-    await watched(stage, second);
+    await watched(setup, second);
     const takeoverSeconds = (performance.now() - killed) / 1000;
     const repeated = await metricSum([second], new RegExp(`^denrei_bridge_lists_total\\{kind="${kind}"`));
-    await changeEach(stage, "second");
+    await changeEach(setup, "second");
     const events = bridged.history.of(Secret).filter(({ at }) => at.namespace.startsWith("team-"));
     return {
       injected: [`${figure(size)} opted-in namespaces with a Secret each`, "kill -9 of the leading bridge"],
@@ -97,7 +97,7 @@ const createSecret = ({ environment }: OwnBridged, namespace: string) =>
   );
 
 /** Waits until the bridge leads all namespaces without a backlog. */
-async function watched({ trial, spaces }: Stage, bridge: BridgeReplica): Promise<void> {
+async function watched({ trial, spaces }: Setup, bridge: BridgeReplica): Promise<void> {
   const sum = (metric: string) => metricSum([bridge], new RegExp(`^${metric}\\{kind="${kind}"`));
   let found = {};
   for (const until = performance.now() + deadlineMillis; performance.now() < until; ) {
@@ -116,7 +116,7 @@ async function watched({ trial, spaces }: Stage, bridge: BridgeReplica): Promise
 }
 
 /** The number of writes of leases and positions. */
-async function writesPerSecond({ trial, bridged }: Stage, millis: number): Promise<number> {
+async function writesPerSecond({ trial, bridged }: Setup, millis: number): Promise<number> {
   const written = async () => (await bridged.bus.jsm.streams.info(bridgeStream)).state.last_seq;
   const before = await written();
   await sleep(millis, undefined, { signal: trial.signal });
@@ -124,11 +124,11 @@ async function writesPerSecond({ trial, bridged }: Stage, millis: number): Promi
 }
 
 /** Changes the Secret of every namespace; resolves with the seconds until the last change was published. */
-async function changeEach(stage: Stage, value: string): Promise<number> {
-  const { environment, history } = stage.bridged;
+async function changeEach(setup: Setup, value: string): Promise<number> {
+  const { environment, history } = setup.bridged;
   const before = history.of(Secret as Kind).length;
   const begun = performance.now();
-  await concurrently(stage.spaces, callers, (namespace) =>
+  await concurrently(setup.spaces, callers, (namespace) =>
     environment.client.mergePatch(
       Secret,
       secretOf(namespace),
@@ -136,6 +136,6 @@ async function changeEach(stage: Stage, value: string): Promise<number> {
       { fieldManager: "test" },
     ),
   );
-  await history.until(() => history.of(Secret as Kind).length >= before + stage.spaces.length);
+  await history.until(() => history.of(Secret as Kind).length >= before + setup.spaces.length);
   return (performance.now() - begun) / 1000;
 }

@@ -1,9 +1,9 @@
 /** Missing dependencies that come back: disk space of the bus, the bus, the API server, valid certificates. */
 import { absentAtStart } from "../outages/absent.ts";
-import { mergeOutcomes, startStage } from "../outages/act.ts";
 import { clientExpires, serverExpired } from "../outages/expired.ts";
 import { busExpires } from "../outages/expiredbus.ts";
 import { diskFull, limited, limitReached } from "../outages/fulldisk.ts";
+import { mergeOutcomes, startProbeEnvironment } from "../outages/outage.ts";
 import type { Scenario } from "../scenario.ts";
 
 const leastObjects = 10;
@@ -20,8 +20,8 @@ export const outages: Scenario = {
     const objects = trial.scaled(200, leastObjects);
     const large = trial.scaled(150, 45);
     const isLeast = objects === leastObjects;
-    const kit = await startStage(trial, limited);
-    const acts = [
+    const kit = await startProbeEnvironment(trial, limited);
+    const outcomes = [
       await limitReached(trial, kit, large, isLeast ? 1 : 2),
       await absentAtStart(trial, kit, objects),
       await clientExpires(trial, kit, objects),
@@ -29,13 +29,13 @@ export const outages: Scenario = {
     ];
     await kit.stop();
     // test/cli/servers.test.ts covers it as well.
-    if (!isLeast) acts.push(await serverExpired(trial));
+    if (!isLeast) outcomes.push(await serverExpired(trial));
     // A real full disk takes long, so at the smallest size JetStream's limit replaces it.
     const real = isLeast ? "omitted" : await diskFull(trial, large);
     if (real === undefined) {
       const found = "not possible: this process may not mount a file system of its own";
-      acts.push({ injected: [], checks: [], figures: [{ what: "disk full (ENOSPC)", found }] });
-    } else if (real !== "omitted") acts.push(real);
-    return mergeOutcomes(acts);
+      outcomes.push({ injected: [], checks: [], figures: [{ what: "disk full (ENOSPC)", found }] });
+    } else if (real !== "omitted") outcomes.push(real);
+    return mergeOutcomes(outcomes);
   },
 };

@@ -70,7 +70,7 @@ export const queue: Scenario = {
     await faults.stop();
     await changeWhileOwned(trial, environment, replicas);
     await environment.untilQuiet();
-    const given = await environment.replayDeadLetters();
+    const replayed = await environment.replayDeadLetters();
     const record = await recordOf(environment, faults.injected);
     return {
       injected: describeFaults(kinds, faults.injected),
@@ -83,7 +83,7 @@ export const queue: Scenario = {
         },
         {
           what: "dead letters (three workers killed in a row), replayed",
-          found: figure(given),
+          found: figure(replayed),
         },
         {
           what: "stranded messages of the killed server, found and requested again",

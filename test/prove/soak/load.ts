@@ -10,27 +10,27 @@ import { createHikawa, isKiyoshied, namesOf, watchKind } from "../../bench/hikaw
 
 /** A running load. */
 export interface Load {
-  /** Completed songs. */
-  readonly sung: number;
+  /** Completed Hikawas. */
+  readonly completed: number;
   /** Starts skipped because all names were in use. */
   readonly skipped: number;
-  /** Songs not yet seen to be complete. */
+  /** Hikawas in progress. */
   readonly open: number;
   stop(): Promise<void>;
 }
 
-/** Names are reused; this is the limit of concurrent songs. */
+/** Names are reused; this limits the concurrent Hikawas. */
 const names = namesOf("soak", 200);
 const cluster = "default";
 
-/** Starts `perSecond` songs a second. */
-export async function startLoad(arena: BenchEnvironment, perSecond: number): Promise<Load> {
-  const { client, bus, namespace, signal } = arena;
+/** Creates `perSecond` Hikawas a second. */
+export async function startLoad(environment: BenchEnvironment, perSecond: number): Promise<Load> {
+  const { client, bus, namespace, signal } = environment;
   const free = [...names];
-  const underWay = new Map<string, string>();
+  const inProgress = new Map<string, string>();
   const ending = new AbortController();
   const clearing = new Set<Promise<void>>();
-  let sung = 0;
+  let completed = 0;
   let skipped = 0;
 
   async function remove(kind: Kind, name: string): Promise<void> {
@@ -39,7 +39,7 @@ export async function startLoad(arena: BenchEnvironment, perSecond: number): Pro
     });
   }
 
-  /** Deletes the song and its tombstones, whose 72 hours would make the bus grow for as long. */
+  /** Deletes the Hikawa and its tombstones. Tombstones live for 72 hours, so the bus would grow for that long. */
   async function clear(name: string, uid: string): Promise<void> {
     await remove(Hikawa, name);
     const children = words.map((_, at) => `${name}-zundoko-${String(at + 1).padStart(3, "0")}`);
@@ -54,13 +54,13 @@ export async function startLoad(arena: BenchEnvironment, perSecond: number): Pro
     free.push(name);
   }
 
-  const unwatch = await watchKind(arena, Hikawa, (hikawa, type) => {
+  const unwatch = await watchKind(environment, Hikawa, (hikawa, type) => {
     const { name, uid } = hikawa.metadata;
-    if (type === "ADDED" || !isKiyoshied(hikawa) || underWay.get(name) !== uid) return;
-    underWay.delete(name);
-    sung++;
+    if (type === "ADDED" || !isKiyoshied(hikawa) || inProgress.get(name) !== uid) return;
+    inProgress.delete(name);
+    completed++;
     const cleared = clear(name, uid).catch((error: Error) => {
-      if (!signal.aborted) arena.fail(error);
+      if (!signal.aborted) environment.fail(error);
     });
     clearing.add(cleared);
     void cleared.finally(() => clearing.delete(cleared));
@@ -74,24 +74,24 @@ export async function startLoad(arena: BenchEnvironment, perSecond: number): Pro
       const name = free.shift();
       if (name === undefined) skipped++;
       else
-        void createHikawa(arena, name, 0).then(
-          ({ metadata }) => underWay.set(name, metadata.uid),
+        void createHikawa(environment, name, 0).then(
+          ({ metadata }) => inProgress.set(name, metadata.uid),
           (error: Error) => {
-            if (!signal.aborted) arena.fail(error);
+            if (!signal.aborted) environment.fail(error);
           },
         );
     }
   })();
 
   return {
-    get sung() {
-      return sung;
+    get completed() {
+      return completed;
     },
     get skipped() {
       return skipped;
     },
     get open() {
-      return underWay.size;
+      return inProgress.size;
     },
     async stop() {
       ending.abort();

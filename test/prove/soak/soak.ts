@@ -15,7 +15,7 @@ import { MemoryGrowth, MemorySamples } from "./memory.ts";
 /** How to soak. */
 export interface SoakOptions {
   readonly minutes: number;
-  /** Songs per second. */
+  /** Hikawas per second. */
   readonly perSecond: number;
   readonly say: (line: string) => void;
   readonly signal: AbortSignal;
@@ -36,38 +36,38 @@ export async function soak({ minutes, perSecond, say, signal }: SoakOptions): Pr
   const stopping = new AbortController();
   const abort = () => stopping.abort(signal.reason);
   signal.addEventListener("abort", abort, { once: true });
-  const arena = await openBenchEnvironment(stopping);
+  const environment = await openBenchEnvironment(stopping);
   try {
-    return await measure(arena, { minutes, perSecond, say });
+    return await measure(environment, { minutes, perSecond, say });
   } finally {
-    await arena.stop();
+    await environment.stop();
     signal.removeEventListener("abort", abort);
   }
 }
 
 async function measure(
-  arena: BenchEnvironment,
+  environment: BenchEnvironment,
   { minutes, perSecond, say }: Omit<SoakOptions, "signal">,
 ): Promise<Soaked> {
-  const running = await denrei(arena, "profiler").start("soak");
+  const running = await denrei(environment, "profiler").start("soak");
   await running.settled();
-  const load = await startLoad(arena, perSecond);
-  const memory = new MemorySamples(running, new Map([...running.pids, ...arena.servers()]));
+  const load = await startLoad(environment, perSecond);
+  const memory = new MemorySamples(running, new Map([...running.pids, ...environment.servers()]));
   const warmSeconds = minutes * 60 * warmShare;
-  let warmSongs = 0;
+  let warmCompleted = 0;
   let warmMessages: number | undefined;
   for (let tick = 1; memory.seconds() < minutes * 60; tick++) {
     const untilTick = Math.max(0, tick * sampleMillis - memory.seconds() * 1000);
-    await sleep(untilTick, undefined, { signal: arena.signal });
-    if (memory.seconds() < warmSeconds) warmSongs = load.sung;
-    else warmMessages ??= await messagesOf(arena);
+    await sleep(untilTick, undefined, { signal: environment.signal });
+    if (memory.seconds() < warmSeconds) warmCompleted = load.completed;
+    else warmMessages ??= await messagesOf(environment);
     await memory.sample();
-    if (tick % 60 === 0) say(`${figure(tick / 60)} min, ${figure(load.sung)} songs`);
+    if (tick % 60 === 0) say(`${figure(tick / 60)} min, ${figure(load.completed)} Hikawas completed`);
   }
-  const songs = load.sung - warmSongs;
-  const rate = songs / (memory.seconds() - warmSeconds);
+  const completed = load.completed - warmCompleted;
+  const rate = completed / (memory.seconds() - warmSeconds);
   const { open, skipped } = load;
-  const messages = await messagesOf(arena);
+  const messages = await messagesOf(environment);
   await load.stop();
   await running.stop();
 
@@ -87,7 +87,7 @@ async function measure(
     figures: [
       {
         what: "Hikawas completed after warm-up (at least ten objects and writes each)",
-        found: figure(songs),
+        found: figure(completed),
       },
       { what: "unfinished Hikawas at the end", found: figure(open) },
       { what: "Hikawas skipped due to backlog", found: figure(skipped) },

@@ -24,7 +24,10 @@ export const probePath = fileURLToPath(new URL("../../fixtures/functions/probe.t
 export const deadlineMillis = 240_000;
 
 /** An environment with the kind of {@link probePath}, stopped at the end of the trial. */
-export async function startStage(trial: Trial, storage: NatsStorage = {}): Promise<OwnTestEnvironment> {
+export async function startProbeEnvironment(
+  trial: Trial,
+  storage: NatsStorage = {},
+): Promise<OwnTestEnvironment> {
   const kit = await startOwnTestEnvironment({ crds: [crdOf(Probe)], storage });
   trial.defer(() => kit.stop());
   return kit;
@@ -87,13 +90,13 @@ export async function settled(
       found = await wrong().catch((error: unknown) => [String(error)]);
       if (found.length === 0) break;
     }
-    const letters = await bus.jsm.streams.info(streams.deadLetters, { subjects_filter: "deadletters.>" });
-    const given = Object.keys(letters.state.subjects ?? {});
+    const stored = await bus.jsm.streams.info(streams.deadLetters, { subjects_filter: "deadletters.>" });
+    const deadLettered = Object.keys(stored.state.subjects ?? {});
     return [
       bounded(`${what}: lost or stale objects`, found.length, "=", 0, "", {
         history: found,
       }),
-      bounded(`${what}: dead letters`, given.length, "=", 0, "", { history: given }),
+      bounded(`${what}: dead letters`, deadLettered.length, "=", 0, "", { history: deadLettered }),
     ];
   } finally {
     await bus.nc.close();
@@ -117,8 +120,8 @@ export const errorsOf = (replica: Replica): readonly Record<string, unknown>[] =
   replica.log.records().filter(({ level }) => level === "error");
 
 /** Merges the outcomes. */
-export const mergeOutcomes = (acts: readonly Outcome[]): Outcome => ({
-  injected: acts.flatMap(({ injected }) => injected),
-  checks: acts.flatMap(({ checks }) => checks),
-  figures: acts.flatMap(({ figures = [] }) => figures),
+export const mergeOutcomes = (outcomes: readonly Outcome[]): Outcome => ({
+  injected: outcomes.flatMap(({ injected }) => injected),
+  checks: outcomes.flatMap(({ checks }) => checks),
+  figures: outcomes.flatMap(({ figures = [] }) => figures),
 });
