@@ -39,9 +39,9 @@ export async function buildPeer(signal: AbortSignal): Promise<PeerVersions> {
   }
 }
 
-/** A replica of the built peer, for platforms without a benchmark. */
+/** A replica of the built peer, outside the benchmark. */
 export interface GoReplica extends Child {
-  /** Resolves when this process reconciles: if there is an election, when it leads. */
+  /** Resolves when this process reconciles: with an election, when it leads. */
   leads(): Promise<void>;
 }
 
@@ -52,23 +52,23 @@ export async function startGoReplica(
   election: "elect" | "alone",
 ): Promise<GoReplica> {
   const lines = new Lines();
-  // Where the current process's lines start.
-  let life = 0;
-  // It lists everything first: a hundred thousand objects take long on a shared machine.
-  const said = (word: string) => lines.until((line) => line === word, 300_000, life);
+  // The index of the current process's first line.
+  let firstLine = 0;
+  // It lists all objects first. A hundred thousand of them take long on a shared machine.
+  const printed = (word: string) => lines.until((line) => line === word, 300_000, firstLine);
   const child = await platform.spawn({
     name,
     command: `${folder}peer`,
     args: election === "elect" ? ["--leader-elect"] : [],
     env: { KUBECONFIG: platform.kubeconfigPath, DENREI_ZUNDOKO_WORDS: words.join(",") },
     onLine: (line) => lines.push(line),
-    ready: () => said("started"),
+    ready: () => printed("started"),
     readyMillis: 60_000,
   });
   return Object.assign(Object.create(child) as Child, {
-    leads: () => said("ready").then(() => undefined),
+    leads: () => printed("ready").then(() => undefined),
     start(signal?: AbortSignal) {
-      life = lines.all.length;
+      firstLine = lines.all.length;
       return child.start(signal);
     },
   });

@@ -79,9 +79,9 @@ export async function watchKind<T extends KubeObject>(
 /** Whether the status reports that the Hikawa is complete. */
 export const isKiyoshied = ({ status }: Stored<Hikawa>): boolean => status?.kiyoshied === true;
 
-/** Hikawas that have yet to satisfy a condition. */
+/** Hikawas that do not satisfy a condition yet. */
 export interface Waiting {
-  /** Resolves when the named one does; rejects if none has for a long time, or when the run is aborted. */
+  /** Resolves when the named one satisfies it. Rejects if none does for a long time, or if the run is aborted. */
   one(name: string): Promise<void>;
   all(): Promise<void>;
   stop(): void;

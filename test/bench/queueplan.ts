@@ -40,7 +40,7 @@ export const Note = externalKind({
 export const namespace = "bench";
 export const noteName = (at: number): string => `note-${at}`;
 
-/** What handles a ticket: only the queue, or the whole runtime with a function that does nothing. */
+/** The code that handles a ticket: only the queue, or the whole runtime with a function that does nothing. */
 export type QueueMode = "queue" | "runtime";
 
 /** A command for a worker. */

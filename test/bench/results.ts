@@ -45,7 +45,7 @@ export interface Results {
 /** Processes shared by both sides, or part of the benchmark. */
 const common = new Set(["kube-apiserver", "etcd", "benchmark"]);
 
-/** What the controller itself used: for ours, bridge, workers, and bus. */
+/** The usage of the controller itself: for Denrei, of bridge, workers, and bus. */
 export const ownUsage = (usage: ReadonlyMap<string, Usage>): Usage[] =>
   [...usage].filter(([role]) => !common.has(role)).map(([, used]) => used);
 

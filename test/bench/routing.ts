@@ -1,4 +1,4 @@
-/** The time from a push to the requests it causes: found in indexes on the bus, among many RemoteSyncs. */
+/** The time from a push to the requests that it causes. Indexes on the bus find the few matching RemoteSyncs among many. */
 import { openPublisher } from "../../bus/bridge/publisher.ts";
 import { apiVersionOf } from "../../bus/kube/kind.ts";
 import type { Stored } from "../../bus/kube/object.ts";
@@ -140,7 +140,7 @@ export async function routingRounds(
   return runs;
 }
 
-/** Those that follow `main`, by name or as the default branch, and the pull requests into it. */
+/** Expects requests for the RemoteSyncs that follow `main`, by name or as the default branch, and for the pull requests into it. */
 function expectExactly(
   enqueued: readonly string[],
   all: readonly Stored<RemoteSync>[],

@@ -72,26 +72,26 @@ async function oneSave(
   signal: AbortSignal,
 ): Promise<number> {
   const mark = String(round);
-  const over = new AbortController();
+  const stopping = new AbortController();
   const { metadata } = await client.list(Pebble, "default", { limit: 1 });
   const events = await client.watch<Stone>({
     path: resourcePath(Pebble, "default"),
     query: { resourceVersion: metadata.resourceVersion },
-    signal: AbortSignal.any([signal, over.signal]),
+    signal: AbortSignal.any([signal, stopping.signal]),
   });
   const saved = performance.now();
   save(mark);
   const creating = (async () => {
-    for (let number = 0; !over.signal.aborted; number++) {
+    for (let number = 0; !stopping.signal.aborted; number++) {
       await create(client, `pebble-${round}-${number}`);
       await sleep(paceMillis);
     }
   })();
-  creating.catch(() => over.abort(new Error("an object could not be created")));
+  creating.catch(() => stopping.abort(new Error("an object could not be created")));
   for await (const { object } of events) {
     if (object.status?.mark !== mark || !object.metadata.name.startsWith(`pebble-${round}-`)) continue;
     const took = performance.now() - saved;
-    over.abort();
+    stopping.abort();
     await creating;
     await client.request({ method: "DELETE", path: resourcePath(Pebble, "default") });
     return took;

@@ -9,7 +9,7 @@ export const objectBytes = 2048;
 
 /** Concurrent creates. */
 const creators = 16;
-/** Objects deleted per call, so that each call ends within the client's 30 s, also on a busy machine. */
+/** Objects deleted per call. Each call has to end within the client's 30 s, also on a busy machine. */
 const deletedAtOnce = 200;
 /** Size of the fields that the API server adds: uid, resourceVersion, creation time, generation, and the JSON around them. */
 const addedBytes = 130;

@@ -99,7 +99,7 @@ export const restarted = (name: string, pick: () => Child): Fault => ({
   },
 });
 
-/** Ensures that a pause interrupts a reconcile; it has no effect otherwise. */
+/** Ensures that a pause interrupts a reconcile. A pause that interrupts none shows nothing. */
 export interface PauseOptions {
   /** Gives the victim work that the pause can interrupt. */
   readonly prepare: (child: Child) => Promise<void>;
@@ -107,7 +107,7 @@ export interface PauseOptions {
   readonly isCaught: (child: Child) => Promise<boolean>;
 }
 
-/** SIGSTOP for a while, like a machine that is suspended or swaps. */
+/** SIGSTOP for a while, as if the machine was suspended or swapping. */
 export const paused = (
   name: string,
   pick: () => Child,

@@ -6,7 +6,7 @@ import type { Replica } from "../harness/environment.ts";
 /** Memory of a process. */
 export interface Footprint {
   /** Resident before a collection, in MB (10^6 bytes). */
-  readonly asItIs: number;
+  readonly uncollected: number;
   /** Resident after a forced garbage collection, in MB. */
   readonly collected: number;
   /** Peak resident memory since the process started, in MB. */
@@ -35,7 +35,7 @@ export async function footprintOf(
   // The process keeps running while it is sampled, which takes long on a busy machine.
   await collectGarbage(profiler);
   return {
-    asItIs: usage.rssMegabytes,
+    uncollected: usage.rssMegabytes,
     peak: usage.peakMegabytes,
     collected: least.get(replica.name) ?? Number.NaN,
     heldBytes: await heapBytes(profiler),

@@ -7,11 +7,11 @@ import type { TestEnvironment } from "../harness/environment.ts";
 import { now } from "./journal.ts";
 import type { Trial } from "./scenario.ts";
 
-/** How long one change of a healthy object took to be reconciled. */
+/** The time from one change of a healthy object to its reconcile. */
 export interface Delay {
   readonly key: string;
   readonly millis: number;
-  /** When the change was made and when its reconcile was seen, by the machine's clock. */
+  /** When the change was made, and when its reconcile was seen. Milliseconds of the machine's clock. */
   readonly from: number;
   readonly to: number;
   history(crashes: readonly number[]): string[];
@@ -44,7 +44,7 @@ export async function startHealthy(
   trial: Trial,
   kit: TestEnvironment,
 ): Promise<{ readonly objects: number; stop(): Promise<Delay[]> }> {
-  // A short run shares two cores with its API server; more load would measure those.
+  // A short run shares two cores with its API server. More load would measure the API server.
   const objects = trial.scaled(20, 10);
   const everyMillis = 250;
   const names = Array.from({ length: objects }, (_, at) => `healthy-${at}`);
@@ -52,7 +52,7 @@ export async function startHealthy(
   const seen = new Map<string, number[]>(names.map((name) => [name, []]));
   const watching = new AbortController();
   trial.defer(() => watching.abort());
-  const note = ({ metadata: { name }, status }: Stored<Probe>): void => {
+  const record = ({ metadata: { name }, status }: Stored<Probe>): void => {
     const times = seen.get(name);
     // A reconcile that saw a later change covers the earlier ones.
     for (let value = times?.length ?? 0; times && value < (status?.value ?? 0); value++) times.push(now());
@@ -69,7 +69,7 @@ export async function startHealthy(
       { fieldManager: "prove" },
     );
   let broken: unknown;
-  followProbes(kit, {}, watching.signal, note).catch((error: unknown) => {
+  followProbes(kit, {}, watching.signal, record).catch((error: unknown) => {
     broken = error;
   });
 

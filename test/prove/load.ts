@@ -22,7 +22,7 @@ export interface Load {
 
 /** Often enough to reveal a pause of a key. Milliseconds. */
 const hotMillis = 80;
-/** After this many changes of hot keys, a new key changes once: no later change of it can hide a loss. */
+/** After this many changes of hot keys, a new key changes once. No later change can hide the loss of that one. */
 const hotPerOnce = 6;
 /** One in this many hot keys reconciles slowly, so that a dying worker has some in flight. */
 const slowEvery = 10;
@@ -48,7 +48,7 @@ export function startLoad(trial: Trial, environment: TrialEnvironment, { hotKeys
   const done = (async () => {
     while (isRunning) {
       trial.signal.throwIfAborted();
-      // Catches up after a delay, so that the rate does not depend on the bus.
+      // Catch up after a delay, so that the rate does not depend on the bus.
       while (hot < (elapsed() / hotMillis) * hotKeys) await changeNext();
       await sleep(tickMillis);
     }

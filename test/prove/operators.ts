@@ -1,6 +1,6 @@
 /**
- * The Zundoko operator on a real platform, on Denrei and in Go on controller-runtime: the delays for users who create Hikawas when
- * a part of it dies.
+ * Runs the Zundoko operator on a real platform, on Denrei or in Go on controller-runtime, and measures how long users wait for
+ * Hikawas when a part of it dies.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { holderIn } from "../../bus/bridge/lease.ts";
@@ -18,12 +18,12 @@ import { now } from "./journal.ts";
 import type { Trial } from "./scenario.ts";
 import type { Wait } from "./waits.ts";
 
-/** A platform for both operators, one after the other. */
+/** A platform on which the operators run one after the other. */
 export interface OperatorEnvironment extends HikawaEnvironment {
   readonly kit: OwnTestEnvironment;
 }
 
-/** Whether steps that take minutes at any size are left out. */
+/** Whether there is time for steps that take minutes at any size. */
 export const isTimeForOperators = ({ peer, scaled }: Trial): boolean =>
   peer === "measure" && scaled(10, 0) >= 2;
 
@@ -54,10 +54,10 @@ export interface Operator {
   stop(): Promise<void>;
 }
 
-/** The part of ours to kill. */
+/** The part of Denrei to kill. */
 export type Role = "worker" | "bridge";
 
-/** Ours: three workers and this many bridges. */
+/** Starts the operator on Denrei: three workers and this many bridges. */
 export async function startOurs(
   { kit }: OperatorEnvironment,
   trial: Trial,
@@ -96,7 +96,7 @@ export async function startOurs(
   };
 }
 
-/** The one in Go: two replicas with leader election, or a single one without it. */
+/** Starts the operator in Go: two replicas with leader election, or one without it. */
 export async function startGo({ kit }: OperatorEnvironment, replicas: 1 | 2): Promise<Operator> {
   const election = replicas === 2 ? "elect" : "alone";
   let leader = await startGoReplica(kit.platform, `go-1-${election}`, election);
@@ -157,7 +157,7 @@ export async function watchKills(
   load.catch(() => undefined);
   const rounds: { from: number; to: number }[] = [];
   try {
-    // The first ones meet cold processes.
+    // The processes are cold for the first Hikawas.
     await sleep(calmMillis / 2, undefined, { signal });
     const begun = now();
     for (let at = 0; at < kills; at++) {
@@ -194,9 +194,9 @@ export async function watchKills(
 }
 
 /**
- * How late words are, in milliseconds: `count` Hikawas that emit a word every `intervalMillis`, while all processes of the operator
- * are killed (-9) halfway and restarted at once. `due` is the first word that has to wait: ours emits one at once, the one in Go
- * waits first.
+ * Measures how late words are, in milliseconds. `count` Hikawas emit a word every `intervalMillis`. Halfway through an interval, all
+ * processes of the operator are killed (-9) and restarted at once. `due` says which word has to wait first: Denrei emits the first
+ * word at once, and the Go operator waits for it.
  */
 export async function wordsAcrossKill(
   environment: OperatorEnvironment,

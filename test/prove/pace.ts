@@ -4,22 +4,22 @@ import { once } from "node:events";
 import { quantile } from "../bench/statistics.ts";
 import { compiledBefore } from "../harness/start/quick.ts";
 
-/** A worker's main dependencies, which Node loads and then exits. */
+/** The main dependencies of a worker. Node loads them and exits. */
 const libraries = ["@nats-io/transport-node", "@nats-io/jetstream", "cloudevents", "pino", "zod"];
 const script = libraries.map((name) => `import ${JSON.stringify(name)};`).join("");
 const samples = 5;
 
-/** The time that takes on the machine that the limits are meant for. Milliseconds. */
-const meantMillis = 150;
+/** How long that takes on the machine for which the limits are set. Milliseconds. */
+const referenceMillis = 150;
 
 /**
- * How many times slower than that machine this one is, at least 1. Limits on times scale with it on a shared machine, so a slow
- * machine gets more time and a function that became slow is still detected.
+ * How many times slower this machine is than that one, at least 1. On a shared machine, limits on durations scale with it: a slow
+ * machine gets more time, and a start that became slower is still detected.
  */
 export async function slowness(signal: AbortSignal): Promise<number> {
   const millis: number[] = [];
   for (let sample = 0; sample < samples; sample++) millis.push(await load(signal));
-  return Math.max(1, quantile(millis, 0.5) / meantMillis);
+  return Math.max(1, quantile(millis, 0.5) / referenceMillis);
 }
 
 async function load(signal: AbortSignal): Promise<number> {

@@ -82,7 +82,7 @@ async function judge(
   return { scenario, outcome, error, holds, seconds: elapsed() };
 }
 
-const besides = (peer: string | undefined): string => (peer === undefined ? "" : `; Go: ${peer}`);
+const peerText = (peer: string | undefined): string => (peer === undefined ? "" : `; Go: ${peer}`);
 
 /** Lines that describe a verdict, with the history of each broken check. */
 export function describe({ scenario, outcome, error, holds, seconds }: Verdict): string[] {
@@ -90,9 +90,9 @@ export function describe({ scenario, outcome, error, holds, seconds }: Verdict):
   return [
     ...(outcome?.checks.map(
       ({ what, limit, found, holds, peer }) =>
-        `   ${holds ? "holds " : "BROKEN"}  ${what}: ${found} (${limit})${besides(peer)}`,
+        `   ${holds ? "holds " : "BROKEN"}  ${what}: ${found} (${limit})${peerText(peer)}`,
     ) ?? []),
-    ...(outcome?.figures?.map(({ what, found, peer }) => `           ${what}: ${found}${besides(peer)}`) ??
+    ...(outcome?.figures?.map(({ what, found, peer }) => `           ${what}: ${found}${peerText(peer)}`) ??
       []),
     ...broken.flatMap(({ what, history = [] }) => [
       ...(history.length > 0 ? [`   What happened (${what}):`] : []),

@@ -1,6 +1,6 @@
 /**
  * A worker with a simulated API server. The scenario publishes objects as the bridge would; each reconcile takes as long as its
- * object says, and is recorded in a journal. The promises of the bus and the queue need no more.
+ * object says, and is recorded in a journal. That is enough to check the bus and the queue.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
@@ -71,7 +71,7 @@ if (process.argv[1]?.endsWith("prove/replica.ts")) {
   const bus = await connectBus({ url: env.NATS_URL, name: replica, timeoutMillis: 30_000 });
 
   /** A conditional write, as every effect should be: the second one is rejected. */
-  async function haveEffect(key: string): Promise<void> {
+  async function writeEffect(key: string): Promise<void> {
     const effect: DueEffect = { replica, at: Date.now() };
     const subject = dueSubject(key);
     await claim(() => publishUntilAnswered(bus, subject, JSON.stringify(effect), { lastSubjectSequence: 0 }));
@@ -85,7 +85,7 @@ if (process.argv[1]?.endsWith("prove/replica.ts")) {
       const entry = { key: metadata.name, version: Number(metadata.resourceVersion), from: now() };
       journal.begun(entry);
       const wait = spec.due === undefined ? 0 : spec.due - Date.now();
-      if (wait <= 0 && spec.due !== undefined) await haveEffect(metadata.name);
+      if (wait <= 0 && spec.due !== undefined) await writeEffect(metadata.name);
       if (spec.millis > 0) await sleep(spec.millis);
       const to = now();
       ctx.assertOwned();

@@ -13,8 +13,8 @@ export interface Scenario {
   /** Minutes at full size on a machine with two cores: its share of `--minutes`. */
   readonly fullMinutes: number;
   /**
-   * When it runs as a test, at the smallest size. `always`: its limits hold on a busy machine. `nightly`: its limits are times, or
-   * other tests cover each of its faults.
+   * When it runs as a test, at the smallest size. `always`: its limits hold on a busy machine. `nightly`: its limits are durations,
+   * or other tests cover each of its faults.
    */
   readonly tested: "always" | "nightly";
   run(trial: Trial): Promise<Outcome>;

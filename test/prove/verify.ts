@@ -24,7 +24,7 @@ export const recordOf = async (
   deadLetters: new Map(
     (await environment.deadLetters()).map(({ key, letter }) => [
       key.name,
-      `given up at ${letter.time} by ${letter.replica}: ${letter.reason}, ${letter.message}`,
+      `dead-lettered at ${letter.time} by ${letter.replica}: ${letter.reason}, ${letter.message}`,
     ]),
   ),
   ...(await readJournals(environment.journals)),
@@ -66,7 +66,7 @@ export function lastChangesSeen(record: Record): Check {
   });
 }
 
-/** Longer than any reconcile of a scenario. */
+/** Longer than any reconcile in a scenario. */
 const longMillis = 5000;
 
 /** Checks that a worker paused for longer than its ownership has no effect with its in-flight work when it resumes. */
@@ -110,13 +110,13 @@ export function historyOf(record: Record, key: string, around: number): string[]
       .filter((one) => one.key === key)
       .map(({ from, replica, version }): [number, string] => [
         from,
-        `${replica} begins with version ${version}`,
+        `${replica} starts with version ${version}`,
       ]),
     ...record.effects
       .filter((one) => one.key === key)
       .map(({ at, from, to, replica, version }): [number, string] => [
         at,
-        `${replica} has its effect of version ${version}, begun at ${from.toFixed(1)}, done at ${to.toFixed(1)}`,
+        `${replica} has its effect of version ${version}, started at ${from.toFixed(1)}, finished at ${to.toFixed(1)}`,
       ]),
     ...record.faults.map(({ from, to, name, victim }): [number, string] => [
       from,

@@ -1,5 +1,5 @@
-// Command peer is the Zundoko operator on controller-runtime, for `npm run bench` to compare our workers with:
-// written as such an operator usually is, with nothing that would slow it down on purpose.
+// Command peer is the Zundoko operator on controller-runtime. `npm run bench` compares our workers with it.
+// It is written as such an operator usually is, and nothing slows it down on purpose.
 package main
 
 import (
@@ -25,7 +25,7 @@ func main() {
 	metricsAddr := flag.String("metrics-bind-address", "0", "address of the metrics server; 0: off")
 	probeAddr := flag.String("health-probe-bind-address", "0", "address of /healthz; 0: off")
 	var elect election
-	flag.BoolVar(&elect.on, "leader-elect", false, "reconcile only while holding the lease: for replicas beside each other")
+	flag.BoolVar(&elect.on, "leader-elect", false, "reconcile only while holding the lease, for several replicas")
 	flag.StringVar(&elect.id, "leader-election-id", "denrei-bench-peer", "name of the lease")
 	flag.StringVar(&elect.namespace, "leader-election-namespace", "default", "namespace of the lease")
 	flag.Parse()
@@ -38,14 +38,14 @@ func main() {
 	}
 }
 
-// election has no durations: controller-runtime's own (a lease of 15 s, renewed within 10 s, tried every 2 s) are what
-// an operator gets that does not choose.
+// election sets no durations, so controller-runtime's defaults apply: a lease of 15 s, renewed within 10 s, retried
+// every 2 s.
 type election struct {
 	on            bool
 	id, namespace string
 }
 
-// everywhere runs on replicas that do not lead, too.
+// everywhere runs on all replicas, also on those that do not lead.
 type everywhere func(context.Context) error
 
 func (e everywhere) Start(ctx context.Context) error { return e(ctx) }
@@ -53,7 +53,7 @@ func (everywhere) NeedLeaderElection() bool          { return false }
 
 func run(ctx context.Context, metricsAddr, probeAddr string, elect election) error {
 	cfg := ctrl.GetConfigOrDie() // from KUBECONFIG
-	cfg.QPS = -1                 // no client-side rate limit: the API server is to be the limit
+	cfg.QPS = -1                 // no client-side rate limit, so that only the API server limits it
 	cfg.UserAgent = "denrei-bench-peer"
 	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
 		Scheme:                  newScheme(),
@@ -70,15 +70,15 @@ func run(ctx context.Context, metricsAddr, probeAddr string, elect election) err
 	if err := errors.Join(
 		mgr.AddHealthzCheck("ping", healthz.Ping),
 		mgr.GetFieldIndexer().IndexField(ctx, &Zundoko{}, ownerIndex, controllerUID),
-		// No predicates, as a status write must start the next step too. No Kiyoshis, as no step waits for one.
+		// No predicates, because a status write has to start the next step as well. No Kiyoshis, because no step waits for one.
 		ctrl.NewControllerManagedBy(mgr).For(&Hikawa{}).Owns(&Zundoko{}).
 			WithOptions(controller.Options{MaxConcurrentReconciles: 10}).Complete(r),
 		mgr.Add(everywhere(func(context.Context) error {
 			fmt.Println("started")
 			return nil
 		})),
-		// Runs on the leader, when the informers known so far have synced: the Zundokos', because of the index. The Hikawas' is
-		// started by the controller, at the same time as this; GetInformer blocks until it too has synced.
+		// Runs on the leader when the informers known so far have synced: only that of the Zundokos, because of the index. The
+		// controller starts the informer of the Hikawas at the same time as this. GetInformer blocks until it has synced.
 		mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
 			_, err := mgr.GetCache().GetInformer(ctx, &Hikawa{})
 			if err == nil {
@@ -92,7 +92,7 @@ func run(ctx context.Context, metricsAddr, probeAddr string, elect election) err
 	return mgr.Start(ctx)
 }
 
-// wordSource returns what to say as word number n (from 1): a fixed list over and over, or at random.
+// wordSource returns a function for word number n (from 1): it repeats a fixed list, or chooses at random.
 func wordSource() func(n int) string {
 	if list := os.Getenv("DENREI_ZUNDOKO_WORDS"); list != "" {
 		words := strings.Split(list, ",")

@@ -43,7 +43,7 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	}
 	wait, err := r.step(ctx, &h)
 	if apierrors.IsConflict(err) {
-		err = nil // the cache was behind; the newer version brings an event, so a retry would be wasted
+		err = nil // the cache was behind; the newer version causes an event, so a retry is not needed
 	}
 	return ctrl.Result{RequeueAfter: wait}, err
 }
@@ -104,11 +104,11 @@ func isFinale(said []string) bool {
 	return i >= 0 && slices.Equal(said[i:], []string{"Zun", "Zun", "Zun", "Zun", "Doko"}) && (i == 0 || said[i-1] != "Zun")
 }
 
-// say creates a child, or returns how long to wait if its time has not come: a sleep would block a worker.
+// say creates a child, or returns how long to wait if it is too early: a sleep would block a worker.
 func (r *reconciler) say(ctx context.Context, h *Hikawa, name string, child client.Object) (time.Duration, error) {
 	key := client.ObjectKeyFromObject(h)
 	interval := time.Duration(h.Spec.IntervalMillis) * time.Millisecond
-	if interval > 0 { // counted from now if there was no word yet, or the program has restarted
+	if interval > 0 { // counted from now before the first word, and after a restart
 		last, _ := r.lastWord.LoadOrStore(key, time.Now())
 		if wait := interval - time.Since(last.(time.Time)); wait > 0 {
 			return wait, nil
@@ -120,10 +120,10 @@ func (r *reconciler) say(ctx context.Context, h *Hikawa, name string, child clie
 		return 0, err
 	}
 	err := r.Create(ctx, child)
-	if apierrors.IsAlreadyExists(err) { // ours, after a crash between two writes, is a success
-		child.SetOwnerReferences(nil) // or decoding could leave our reference in a foreign object
+	if apierrors.IsAlreadyExists(err) { // if it is ours, after a crash between two writes, that is a success
+		child.SetOwnerReferences(nil) // or decoding could keep our reference in another controller's object
 		if err = r.live.Get(ctx, client.ObjectKeyFromObject(child), child); err == nil && !metav1.IsControlledBy(child, h) {
-			err = fmt.Errorf("%s is not ours", name)
+			err = fmt.Errorf("%s is not controlled by this Hikawa", name)
 		}
 	}
 	if err == nil && interval > 0 {

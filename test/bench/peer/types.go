@@ -51,7 +51,7 @@ type ZundokoList struct {
 	Items           []Zundoko `json:"items"`
 }
 
-type Kiyoshi Zundoko // the same shape; a kind, and so a Go type, of its own
+type Kiyoshi Zundoko // the same fields, but a separate kind, and so a separate Go type
 
 // Only the metadata needs a deep copy: specs and status hold plain values.
 

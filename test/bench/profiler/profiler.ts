@@ -1,6 +1,6 @@
 /**
  * Garbage collections, heap sizes, and CPU profiles of another process, from outside. An open inspector port (`--inspect`)
- * would make the process a debugged one, which runs other code; see `isDebugged` in bus/process/debugger.ts.
+ * would make the process count as debugged, and it would run other code; see `isDebugged` in bus/config/debugger.ts.
  */
 import { once } from "node:events";
 import { connect } from "node:net";

@@ -1,4 +1,4 @@
-/** The environment of both receivers: only a bus, to leave the two cores to them. */
+/** The environment of both receivers: only a bus, so that the receivers have the two cores. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Bus, connectBus } from "../../../bus/nats/connect.ts";

@@ -1,4 +1,4 @@
-/** Deliveries of webhooks at a receiver's maximum rate, in rounds in which ours and Probot alternate. */
+/** Webhooks delivered at a receiver's maximum rate. The gateway and Probot alternate in rounds. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { measure, measureOthers, type Usage } from "../processes.ts";
 import { quantile } from "../statistics.ts";

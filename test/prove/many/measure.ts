@@ -45,9 +45,9 @@ export interface Found {
   /** Objects deleted before the first measurement. */
   readonly warm: number;
   readonly createdPerSecond: number;
-  readonly empty: Rest;
+  readonly empty: IdleUsage;
   readonly few: { readonly objects: number; readonly memory: Footprint };
-  readonly full: Rest;
+  readonly full: IdleUsage;
   /** Undefined at the smallest size. */
   readonly census: { readonly seconds: number; readonly seen: number } | undefined;
   /** Undefined at the smallest size. */
@@ -86,7 +86,7 @@ async function measureAll(setup: Setup): Promise<Found> {
   await settled(setup, warm);
   await deleteCrowd(kit.client, signal);
   await settled(setup, 0);
-  const empty = await rest(setup, bridge, worker);
+  const empty = await measureIdle(setup, bridge, worker);
 
   say(`creating ${figure(size)} objects`);
   const create = async (first: number, count: number): Promise<number> => {
@@ -100,7 +100,7 @@ async function measureAll(setup: Setup): Promise<Found> {
   const fewMegabytes = await peerMegabytes(setup, "few");
   const seconds = fewSeconds + (await create(few + 1, size - few));
   say("all objects are published and processed");
-  const full = await rest(setup, bridge, worker);
+  const full = await measureIdle(setup, bridge, worker);
 
   const census = isLeast ? undefined : await takeCensus(setup, size);
   const megabytes = await peerMegabytes(setup, "all");
@@ -202,7 +202,7 @@ const footprint = ({ trial, kit }: Setup, replica: Replica): Promise<Footprint> 
   footprintOf(replica, kit.platform.directory, trial.scaled(sample.full, sample.least), trial.signal);
 
 /** The memory and disk usage of all processes while idle. */
-interface Rest {
+interface IdleUsage {
   readonly bridge: Footprint;
   readonly worker: Footprint;
   /** Resident memory, in MB. */
@@ -213,7 +213,7 @@ interface Rest {
   readonly stored: number;
 }
 
-async function rest(setup: Setup, bridge: Replica, worker: Replica): Promise<Rest> {
+async function measureIdle(setup: Setup, bridge: Replica, worker: Replica): Promise<IdleUsage> {
   const { kit, bus } = setup;
   const footprints = await Promise.all([bridge, worker].map((replica) => footprint(setup, replica)));
   const { state } = await bus.jsm.streams.info(streams.objects);

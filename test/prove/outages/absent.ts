@@ -1,4 +1,4 @@
-/** Bridge and worker are started while neither the bus nor the API server runs. */
+/** Bridge and worker start while neither the bus nor the API server runs. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OwnTestEnvironment } from "../../harness/environment.ts";
 import { bounded, type Outcome, type Trial } from "../scenario.ts";
@@ -32,7 +32,7 @@ export async function absentAtStart(
   );
   await sleep(awayMillis);
   const alive = await Promise.all(replicas.map((replica) => replica.probe("/healthz")));
-  // Later errors are not retries of this one.
+  // Later errors have other causes.
   const errors = replicas.flatMap(errorsOf);
   await nats.start();
   const half = await Promise.all(

@@ -36,8 +36,8 @@ export async function busExpires(trial: Trial, kit: TestEnvironment, objects: nu
   /** Restarts the server, so that running and new processes are refused, changes objects, and renews the certificate. */
   async function outage(
     what: string,
-    words: string,
-    putRight: () => Promise<void>,
+    message: string,
+    renew: () => Promise<void>,
   ): Promise<readonly Check[]> {
     await restart(tls);
     trial.say(`${what} expired, nats-server restarted`);
@@ -49,17 +49,17 @@ export async function busExpires(trial: Trial, kit: TestEnvironment, objects: nu
     }
     const all = [...running, late];
     const refused = (replica: Replica) =>
-      untilReadiness(replica, ({ status, text }) => status === 503 && text.includes(words));
+      untilReadiness(replica, ({ status, text }) => status === 503 && text.includes(message));
     const answers = await Promise.all(all.map(refused));
     const errors = errorsOf(late);
-    await putRight();
+    await renew();
     trial.say(`${what} renewed`);
     running.push(late);
     await Promise.all(running.map((replica) => untilReadiness(replica, ({ status }) => status === 200)));
     return [
-      mentions(`${what} expired: bridge readiness`, words, answers[0]?.text ?? ""),
-      mentions(`${what} expired: new worker's readiness`, words, answers.at(-1)?.text ?? ""),
-      mentions(`${what} expired: logged error`, words, String(errors.at(-1)?.msg)),
+      mentions(`${what} expired: bridge readiness`, message, answers[0]?.text ?? ""),
+      mentions(`${what} expired: new worker's readiness`, message, answers.at(-1)?.text ?? ""),
+      mentions(`${what} expired: logged error`, message, String(errors.at(-1)?.msg)),
       ...(await settled(kit, `${what} expired`, desired, { url, ca, certificate, key })),
     ];
   }

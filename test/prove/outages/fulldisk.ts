@@ -21,7 +21,7 @@ const mebibyte = 2 ** 20;
 const roomBytes = 6 * mebibyte;
 const bulkBytes = 200_000;
 
-/** The bytes that the bus may store before {@link limitReached}. */
+/** The storage limit that {@link limitReached} reaches. */
 export const limited: NatsStorage = { maxFileBytes: roomBytes };
 
 /** JetStream's own limit is reached, and raised by a reload without a restart. Leaves no objects behind. */

@@ -1,4 +1,4 @@
-/** The parts of the outage scenario: what an outage returns, and the checks that all of them share. */
+/** The setup and the checks that all outages share. */
 import { tmpdir } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -20,7 +20,7 @@ import { bounded, type Check, type Outcome, type Trial } from "../scenario.ts";
 /** Path of the function that the workers run: it copies `spec.value` into the status. */
 export const probePath = fileURLToPath(new URL("../../fixtures/functions/probe.ts", import.meta.url));
 
-/** Limit of every wait, on a busy machine. Milliseconds. */
+/** Limit of every wait, also on a busy machine. Milliseconds. */
 export const deadlineMillis = 240_000;
 
 /** An environment with the kind of {@link probePath}, stopped at the end of the trial. */
@@ -115,7 +115,7 @@ export function mentions(what: string, words: string, text: string): Check {
   };
 }
 
-/** Errors in a log that are only a stack, which an operator should not have to read. */
+/** The error records in a replica's log. */
 export const errorsOf = (replica: Replica): readonly Record<string, unknown>[] =>
   replica.log.records().filter(({ level }) => level === "error");
 

@@ -1,4 +1,4 @@
-/** A worker dies under load: how long do its keys wait, and do other keys notice? */
+/** A worker dies under load: how long do its keys wait, and are other keys delayed? */
 import { setTimeout as sleep } from "node:timers/promises";
 import { openTrialEnvironment } from "../environment.ts";
 import { type Kill, killUnderLoad, marginMillis, type Round, separate } from "../kills.ts";
@@ -43,7 +43,7 @@ export const failover: Scenario = {
     const environment = await openTrialEnvironment(trial, { servers: 1, ackWaitMillis, concurrency });
     const replicas = await environment.workers(workers);
     const load = startLoad(trial, environment, { hotKeys: trial.scaled(100, 20) });
-    // The first changes meet cold processes.
+    // The processes are cold for the first changes.
     await sleep(warmMillis, undefined, { signal: trial.signal });
     const injected = await killUnderLoad(trial, environment, replicas, { kills, ackWaitMillis });
     await load.stop();

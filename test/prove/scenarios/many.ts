@@ -121,7 +121,7 @@ function startFigures({ census, restarts }: Found): Figure[] {
   ];
 }
 
-const memoryFigure = (who: string, { collected, asItIs, peak, heldBytes }: Footprint): Figure => ({
+const memoryFigure = (who: string, { collected, uncollected, peak, heldBytes }: Footprint): Figure => ({
   what: `${who}: collected (before, peak; heap)`,
-  found: `${figure(collected)} MB (${figure(asItIs)}, ${figure(peak)}; ${figure(heldBytes / 1e6)})`,
+  found: `${figure(collected)} MB (${figure(uncollected)}, ${figure(peak)}; ${figure(heldBytes / 1e6)})`,
 });

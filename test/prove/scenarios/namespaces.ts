@@ -77,7 +77,7 @@ export const namespaces: Scenario = {
       figures: [
         {
           what: "bridge memory before collection, and peak",
-          found: `${figure(memory.asItIs)} and ${figure(memory.peak)} MB`,
+          found: `${figure(memory.uncollected)} and ${figure(memory.peak)} MB`,
         },
         { what: "bridge start to all watched", found: `${figure(startSeconds)} s` },
         { what: "kill to all watched by the second bridge", found: `${figure(takeoverSeconds)} s` },

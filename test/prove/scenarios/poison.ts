@@ -216,10 +216,10 @@ function restartCrashed(replicas: readonly Replica[]): { readonly crashes: numbe
 }
 
 /** Reverts a field each time the function sets it, as soon as the watch reports it. */
-async function fight(kit: TestEnvironment, over: AbortSignal): Promise<void> {
+async function fight(kit: TestEnvironment, signal: AbortSignal): Promise<void> {
   const back = { spec: { value: 0 } };
   const name = "fights";
-  await followProbes(kit, { fieldSelector: `metadata.name=${name}` }, over, async ({ spec }) => {
+  await followProbes(kit, { fieldSelector: `metadata.name=${name}` }, signal, async ({ spec }) => {
     if (spec.value === 1) await kit.client.mergePatch(Probe, at(name), back, { fieldManager: "rival" });
   });
 }

@@ -28,7 +28,7 @@ export interface Soaked {
 }
 
 const sampleMillis = 1000;
-/** Compiled code, pools, and caches of seconds fill up before the measurement. */
+/** Compiled code, pools, and short-lived caches fill up before the measurement. */
 const warmShare = 1 / 3;
 
 /** Runs the soak. Throws if a process ends unexpectedly. */
