@@ -80,7 +80,7 @@ export async function startProcess(environment: ProcessEnvironment, spec: Proces
 }
 
 /** The ID of a running child. */
-export function pidOf(child: Child): number {
+export function pidOf(child: Pick<Child, "name" | "pid">): number {
   if (child.pid === undefined) throw new Error(`expected ${child.name} to run`);
   return child.pid;
 }

@@ -133,7 +133,8 @@ async function clearCollection(client: KubeClient, path: string, signal: AbortSi
   }
 }
 
-async function deleteStreams({ jsm }: Bus): Promise<void> {
+/** Deletes every stream of a bus. */
+export async function deleteStreams({ jsm }: Bus): Promise<void> {
   const names: string[] = [];
   for await (const { config } of jsm.streams.list()) names.push(config.name);
   for (const name of names) await jsm.streams.delete(name);

@@ -1,4 +1,5 @@
 /** The memory that an idle process needs. */
+import { pidOf } from "../bench/contender.ts";
 import { idleRssOf, measure } from "../bench/processes.ts";
 import { collectGarbage, heapBytes, profilerSocket } from "../bench/profiler/profiler.ts";
 import type { Replica } from "../harness/environment.ts";
@@ -40,10 +41,4 @@ export async function footprintOf(
     collected: least.get(replica.name) ?? Number.NaN,
     heldBytes: await heapBytes(profiler),
   };
-}
-
-/** The ID of a running process. */
-export function pidOf({ name, pid }: Pick<Replica, "name" | "pid">): number {
-  if (pid === undefined) throw new Error(`expected ${name} to run`);
-  return pid;
 }

@@ -8,6 +8,8 @@ import { type Bus, connectBus } from "../../../bus/nats/connect.ts";
 import { bridgeBucket, consumers, streams } from "../../../bus/subjects.ts";
 import { type ReconcileFunction, subscriptionOf } from "../../../bus/worker/function.ts";
 import { Hikawa } from "../../../functions/zundoko/kinds.ts";
+import { pidOf } from "../../bench/contender.ts";
+import { deleteStreams } from "../../bench/environment.ts";
 import { buildPeer, startGoReplica } from "../../bench/gopeer.ts";
 import { idleRssOf, rssOf } from "../../bench/processes.ts";
 import { profilerEnv } from "../../bench/profiler/profiler.ts";
@@ -16,7 +18,7 @@ import { type OwnTestEnvironment, type Replica, startOwnTestEnvironment } from "
 import { metricSum } from "../../harness/metrics.ts";
 import { createCrowd, crowdCrds, deleteCrowd } from "../crowd.ts";
 import { diskBytes } from "../disk.ts";
-import { type Footprint, footprintOf, pidOf } from "../footprint.ts";
+import { type Footprint, footprintOf } from "../footprint.ts";
 import { figure, type Trial } from "../scenario.ts";
 
 const cluster = "default";
@@ -254,10 +256,4 @@ async function peerMegabytes({ trial, kit }: Setup, label: string): Promise<numb
   const least = await idleRssOf(new Map([["go", pidOf(peer)]]), { millis, signal: trial.signal });
   await peer.stop();
   return least.get("go");
-}
-
-async function deleteStreams({ jsm }: Bus): Promise<void> {
-  const names: string[] = [];
-  for await (const { config } of jsm.streams.list()) names.push(config.name);
-  for (const name of names) await jsm.streams.delete(name);
 }
