@@ -59,7 +59,7 @@ export async function queueSeries(
   { requests, rounds }: { readonly requests: number; readonly rounds: number },
 ): Promise<QueueSeries[]> {
   await environment.clearBus();
-  await ensureTopology(environment.bus, busOptions, [interest]);
+  await ensureTopology(environment.bus, busOptions, [subscription]);
   if (mode === "runtime") await publishNotes(environment);
   const workers = await connectBus({ url: environment.platform.natsUrlFor(scope.fn), name: "denrei-bench" });
   const children = await Promise.all(

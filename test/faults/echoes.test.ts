@@ -268,7 +268,7 @@ test("a condition written over an unseen change is not an echo and is reread", a
   const recovered = environment.until(Probe, key, ({ status, metadata: { uid, resourceVersion } }) => {
     isWatched = true;
     const ready = status?.conditions?.find(({ type }) => type === "Ready");
-    if (ready?.reason === "ToldSo") conditions.push(`${uid} ${resourceVersion}`);
+    if (ready?.reason === "TerminalRequested") conditions.push(`${uid} ${resourceVersion}`);
     return conditions.length > 0 && ready?.status === "True";
   });
   await vi.waitUntil(() => isWatched, polling);

@@ -44,9 +44,9 @@ describe.concurrent("a function among healthy ones", () => {
   }) => {
     await probes.create("terminal", { mode: "terminal" });
     const found = await probes.environment.until(Probe, at("terminal"), isStalled);
-    expect(condition(found, "Ready")).toMatchObject({ status: "False", reason: "ToldSo" });
+    expect(condition(found, "Ready")).toMatchObject({ status: "False", reason: "TerminalRequested" });
     const letters = deadLetters(probes.bus, probeScope);
-    expect(await letters.get(at("terminal"))).toMatchObject({ reason: "ToldSo", attempts: 1 });
+    expect(await letters.get(at("terminal"))).toMatchObject({ reason: "TerminalRequested", attempts: 1 });
     expect(probes.runs("terminal")).toHaveLength(1);
     await letters.replay(ticketQueue(probes.bus, probeScope, { replica: "test" }), at("terminal"));
     await probes.untilRuns("terminal", 2);

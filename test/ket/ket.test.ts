@@ -72,7 +72,7 @@ test("a failed case reports everything known about its objects, and is deleted",
     const letters = await deadLetters(ket.nats, { fn: "probe", cluster: "default" }).list();
     return [events, letters.map(({ letter }) => letter.reason)];
   };
-  const reasons = expect.arrayContaining(["ToldSo"]);
+  const reasons = expect.arrayContaining(["TerminalRequested"]);
   await expect.poll(known, { timeout: 60_000 }).toEqual([reasons, reasons]);
   const error: Error = await ket.apply("givenup", undefined, 1_000).then(
     () => new Error("none"),
@@ -86,11 +86,11 @@ test("a failed case reports everything known about its objects, and is deleted",
     `ConfigMap ${ket.namespace}/beside\n  object:`,
     "text: beside",
     `Probe ${ket.namespace}/given-up\n  object:`,
-    "reason: ToldSo",
-    "  Events:\n    Warning ToldSo: the spec asks for a terminal error",
+    "reason: TerminalRequested",
+    "  Events:\n    Warning TerminalRequested: the spec asks for a terminal error",
     "info probing",
     "TerminalError: the spec asks for a terminal error",
-    `  queue:\n    probe ${ket.namespace}/given-up: dead letter: ToldSo: the spec asks for a terminal error (1 attempts)`,
+    `  queue:\n    probe ${ket.namespace}/given-up: dead letter: TerminalRequested: the spec asks for a terminal error (1 attempts)`,
   ];
   const places = parts.map((part) => error.message.indexOf(part));
   expect(places, error.message).not.toContain(-1);

@@ -16,7 +16,7 @@ import { type ObjectServer, serveObjects } from "./apiserver.ts";
 import { startNatsCluster } from "./cluster.ts";
 import { now } from "./journal.ts";
 import { untilQuiet } from "./quiet.ts";
-import { dueSubject, Item, interest, type ReplicaEnv, scope } from "./replica.ts";
+import { dueSubject, Item, type ReplicaEnv, scope, subscription } from "./replica.ts";
 import type { Trial } from "./scenario.ts";
 
 /** What to set up. */
@@ -79,7 +79,9 @@ export async function openTrialEnvironment(
   defer(() => bus.nc.close());
   const apiServer = await serveObjects(Item);
   defer(() => apiServer.close());
-  await ensureTopology(bus, { replicas: options.servers, ackWaitMillis: options.ackWaitMillis }, [interest]);
+  await ensureTopology(bus, { replicas: options.servers, ackWaitMillis: options.ackWaitMillis }, [
+    subscription,
+  ]);
   const items = new Items(await publisherOf(bus, Item), apiServer);
   const workers = new Workers(processes, workerEnv(options, workerUrl, apiServer.url, journals), signal);
   const letters = deadLetters(bus, scope);

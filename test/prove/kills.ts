@@ -7,7 +7,7 @@ import type { Child } from "../../deploy/local/index.ts";
 import type { TrialEnvironment } from "./environment.ts";
 import { anyOf, type Injected } from "./faults.ts";
 import { type Begun, now } from "./journal.ts";
-import { interest, scope } from "./replica.ts";
+import { scope, subscription } from "./replica.ts";
 import type { Trial } from "./scenario.ts";
 import type { Record } from "./verify.ts";
 import type { Wait } from "./waits.ts";
@@ -88,7 +88,7 @@ async function unansweredEvents({ jsm }: Bus): Promise<Pick<InFlight, "unanswere
   let routeMillis = Number.POSITIVE_INFINITY;
   for (let polls = 0; polls < 20; polls++) {
     const [router, relay] = await Promise.all([
-      jsm.consumers.info(streams.objects, consumers.router(interest)),
+      jsm.consumers.info(streams.objects, consumers.router(subscription)),
       jsm.consumers.info(timersStream(scope.fn), consumers.relay(scope)),
     ]);
     unanswered = Math.min(unanswered, router.num_ack_pending + relay.num_ack_pending);

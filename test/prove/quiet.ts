@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Bus } from "../../bus/nats/connect.ts";
 import { consumers, streams, timersStream, workStream } from "../../bus/subjects.ts";
-import { interest, scope } from "./replica.ts";
+import { scope, subscription } from "./replica.ts";
 
 const pollMillis = 100;
 /** Polls in a row that must be quiet, because a single poll can miss work that moves from one process to the next. */
@@ -36,7 +36,7 @@ async function describeStuck(bus: Bus, pending: readonly string[]): Promise<stri
 /** The pending work by kind. */
 async function pendingWork({ jsm }: Bus): Promise<string[]> {
   const [router, work, timers] = await Promise.all([
-    jsm.consumers.info(streams.objects, consumers.router(interest)),
+    jsm.consumers.info(streams.objects, consumers.router(subscription)),
     jsm.streams.info(workStream(scope.fn)),
     jsm.streams.info(timersStream(scope.fn)),
   ]);

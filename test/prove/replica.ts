@@ -11,7 +11,7 @@ import { defineKind } from "../../bus/kube/kind.ts";
 import { connectBus } from "../../bus/nats/connect.ts";
 import { publishUntilAnswered } from "../../bus/queue/publish.ts";
 import type { QueueScope } from "../../bus/subjects.ts";
-import type { Interest } from "../../bus/topology.ts";
+import type { FunctionSubscription } from "../../bus/topology.ts";
 import { defineFunction } from "../../bus/worker/function.ts";
 import { startWorker } from "../../bus/worker/worker.ts";
 import { clientOf } from "../harness/clients.ts";
@@ -37,7 +37,7 @@ const cluster = "test";
 /** The queue of that function. */
 export const scope: QueueScope = { fn: itemsFunction, cluster };
 /** The subscription of that function. */
-export const interest: Interest = { scope, kinds: [Item] };
+export const subscription: FunctionSubscription = { scope, kinds: [Item] };
 
 /** Bucket of the effects of due items: one {@link DueEffect} per item. */
 export const dueBucket = "PROVE_DUE";

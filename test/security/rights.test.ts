@@ -28,7 +28,7 @@ import {
 } from "./parties.ts";
 
 const letter = {
-  reason: "ToldSo",
+  reason: "TerminalRequested",
   message: "rejected by the test",
   attempts: 1,
   cause: { type: "timer" },
@@ -58,7 +58,9 @@ describe("a function with its permissions", () => {
     rollup.set("Nats-Rollup", "all");
     const answer = await bus().inbox.request(work.deadLetter(mine, key), "{}", { headers: rollup });
     expect(answer.json()).toMatchObject({ error: { description: expect.stringMatching(/rollup/) } });
-    expect(await deadLetters(parties.of("theirs"), theirs).get(key)).toMatchObject({ reason: "ToldSo" });
+    expect(await deadLetters(parties.of("theirs"), theirs).get(key)).toMatchObject({
+      reason: "TerminalRequested",
+    });
   });
 
   test("cannot make a schedule enqueue a request of another function", async () => {

@@ -30,7 +30,7 @@ const poisons = [
   { name: "crashes", spec: { mode: "crash" }, reason: "WorkerCrashed" },
   { name: "hangs", spec: { mode: "hang" }, reason: "Retrying" },
   { name: "throws", spec: { mode: "throw" }, reason: "Retrying" },
-  { name: "gives-up", spec: { mode: "terminal" }, reason: "ToldSo" },
+  { name: "gives-up", spec: { mode: "terminal" }, reason: "TerminalRequested" },
   { name: "fights", spec: { mode: "fight", value: 1 }, reason: "HotLoop" },
 ] as const;
 /** Those that are dead-lettered. */
